@@ -1,0 +1,39 @@
+# Everything here needs Go and a Docker engine, and nothing else.
+
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+# Tests that talk to Docker are named TestIntegration...
+INTEGRATION = ^TestIntegration
+
+.DEFAULT_GOAL := help
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: image ## run the demo: the pods of manifests/, until Ctrl-C; the pods stay
+	go run . -config=manifests/ -root_dir=.run
+
+build: ## build ./kubelet14
+	go build -o kubelet14 .
+
+test: ## run every test; the tests of the real Docker make containers of their own and remove them
+	go test -timeout 15m ./...
+
+unit: ## run the tests that need no Docker
+	go test -skip '$(INTEGRATION)' ./...
+
+lint: ## check format, go vet and staticcheck
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+
+bench: image ## measure against a bare program that makes the same Docker calls, as ratios
+	go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
+
+image: ## build the demo's image kubelet14/hello:1, when it is missing or has changed
+	go run ./manifests/hello/mkimage
+
+clean: ## stop and remove what `make run` has made, and what was built
+	@if [ -d .run ]; then go run . -cleanup -root_dir=.run && rm -rf .run; fi
+	rm -f kubelet14
+
+.PHONY: help run build test unit lint bench image clean

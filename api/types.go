@@ -1,0 +1,187 @@
+package api
+
+import "fmt"
+
+// ContainerManifest says which containers run together on one host: the 2014
+// name for what is now a pod's spec. This is the internal form: every wire
+// version is converted to it, and nothing right of the decoder sees another.
+//
+// The JSON form of these types is never read from or shown to a user. It is the
+// canonical text a container's hash is made of, so every optional field is
+// omitempty: a field added tomorrow leaves the hashes of today alone.
+type ContainerManifest struct {
+	Version       string        `json:"version"` // wire version it was written in: v1beta1 or v1beta2
+	ID            string        `json:"id,omitempty"`
+	UUID          string        `json:"uuid,omitempty"`
+	Volumes       []Volume      `json:"volumes,omitempty"`
+	Containers    []Container   `json:"containers,omitempty"` // may be empty: a pod of a network container alone
+	RestartPolicy RestartPolicy `json:"restartPolicy,omitzero"`
+}
+
+// ContainerManifestList is several manifests in one body or key.
+type ContainerManifestList struct {
+	Items []ContainerManifest `json:"items"`
+}
+
+// Volume is a directory that the containers of a pod may mount by name.
+type Volume struct {
+	Name   string        `json:"name"`             // DNS label, unique in the pod
+	Source *VolumeSource `json:"source,omitempty"` // nil means EmptyDir
+}
+
+// VolumeSource says where a volume comes from. Exactly one field is set.
+type VolumeSource struct {
+	HostDir  *HostDir  `json:"hostDir,omitempty"`
+	EmptyDir *EmptyDir `json:"emptyDir,omitempty"`
+}
+
+// HostDir is a directory of the host. The kubelet neither makes nor removes it.
+type HostDir struct {
+	Path string `json:"path"`
+}
+
+// EmptyDir is a directory that lives as long as its pod's UID is wanted.
+type EmptyDir struct{}
+
+// Protocol of a port, upper case.
+type Protocol string
+
+// The protocols Docker publishes.
+const (
+	ProtocolTCP Protocol = "TCP"
+	ProtocolUDP Protocol = "UDP"
+)
+
+// Port is a port of a container. It is published on the host when HostPort is
+// not 0. All containers of a pod share one network namespace, so the network
+// container does the publishing.
+type Port struct {
+	Name          string   `json:"name,omitempty"`     // DNS label, unique in the container
+	HostPort      int      `json:"hostPort,omitempty"` // 0: not published
+	ContainerPort int      `json:"containerPort"`
+	Protocol      Protocol `json:"protocol,omitempty"` // default TCP
+	HostIP        string   `json:"hostIP,omitempty"`   // empty: every address of the host
+}
+
+// VolumeMount puts one of the pod's volumes into a container.
+type VolumeMount struct {
+	Name      string `json:"name"` // of a volume of the pod
+	ReadOnly  bool   `json:"readOnly,omitempty"`
+	MountPath string `json:"mountPath"`
+}
+
+// EnvVar is one environment variable of a container.
+type EnvVar struct {
+	Name  string `json:"name"`
+	Value string `json:"value,omitempty"`
+}
+
+// Container is one program of a pod and what it runs with.
+type Container struct {
+	Name                   string         `json:"name"` // DNS label, unique in the pod, not NetworkContainerName
+	Image                  string         `json:"image"`
+	Command                []string       `json:"command,omitempty"` // replaces the image's CMD; its ENTRYPOINT stays
+	WorkingDir             string         `json:"workingDir,omitempty"`
+	Ports                  []Port         `json:"ports,omitempty"`
+	Env                    []EnvVar       `json:"env,omitempty"`
+	Memory                 int64          `json:"memory,omitempty"` // bytes, 0: no limit
+	CPU                    int64          `json:"cpu,omitempty"`    // thousandths of a core, 0: Docker's default share
+	VolumeMounts           []VolumeMount  `json:"volumeMounts,omitempty"`
+	LivenessProbe          *LivenessProbe `json:"livenessProbe,omitempty"`
+	Lifecycle              *Lifecycle     `json:"lifecycle,omitempty"`
+	TerminationMessagePath string         `json:"terminationMessagePath,omitempty"`
+	Privileged             bool           `json:"privileged,omitempty"`
+	ImagePullPolicy        PullPolicy     `json:"imagePullPolicy,omitempty"`
+}
+
+// PullPolicy says when an image is pulled.
+type PullPolicy string
+
+// The pull policies, in the spelling of the manifests.
+const (
+	PullAlways       PullPolicy = "PullAlways"
+	PullNever        PullPolicy = "PullNever"
+	PullIfNotPresent PullPolicy = "PullIfNotPresent"
+)
+
+// LivenessProbe says how to find out whether a container still works. Exactly
+// one action is set.
+type LivenessProbe struct {
+	HTTPGet             *HTTPGetAction   `json:"httpGet,omitempty"`
+	TCPSocket           *TCPSocketAction `json:"tcpSocket,omitempty"`
+	Exec                *ExecAction      `json:"exec,omitempty"`
+	InitialDelaySeconds int64            `json:"initialDelaySeconds,omitempty"`
+}
+
+// HTTPGetAction asks http://host:port/path.
+type HTTPGetAction struct {
+	Path string      `json:"path,omitempty"`
+	Port IntOrString `json:"port,omitzero"`
+	Host string      `json:"host,omitempty"` // empty: the pod's IP
+}
+
+// TCPSocketAction opens a connection to the pod's IP.
+type TCPSocketAction struct {
+	Port IntOrString `json:"port,omitzero"`
+}
+
+// ExecAction runs a command in the container, without a shell.
+type ExecAction struct {
+	Command []string `json:"command,omitempty"`
+}
+
+// Lifecycle holds the hooks of a container.
+type Lifecycle struct {
+	PostStart *Handler `json:"postStart,omitempty"`
+	PreStop   *Handler `json:"preStop,omitempty"`
+}
+
+// Handler is the action of a hook. Exactly one field is set.
+type Handler struct {
+	Exec    *ExecAction    `json:"exec,omitempty"`
+	HTTPGet *HTTPGetAction `json:"httpGet,omitempty"`
+}
+
+// RestartPolicy says what happens when a container of the pod ends. At most one
+// field is set; none means Always.
+type RestartPolicy struct {
+	Always    *RestartPolicyAlways    `json:"always,omitempty"`
+	OnFailure *RestartPolicyOnFailure `json:"onFailure,omitempty"`
+	Never     *RestartPolicyNever     `json:"never,omitempty"`
+}
+
+type (
+	// RestartPolicyAlways starts a container again whenever it ends.
+	RestartPolicyAlways struct{}
+	// RestartPolicyOnFailure starts a container again until it ends with 0.
+	RestartPolicyOnFailure struct{}
+	// RestartPolicyNever starts each container once in its UID's life.
+	RestartPolicyNever struct{}
+)
+
+// NetworkContainerName is the container name of every pod's network container;
+// no other container may have it.
+const NetworkContainerName = "net"
+
+// NamespaceDefault is the namespace of every pod whose manifest cannot name one.
+const NamespaceDefault = "default"
+
+// Pod is a manifest with an identity and a place it came from.
+type Pod struct {
+	Name      string // DNS subdomain
+	Namespace string // DNS label
+	UID       string // never empty: the manifest's uuid, or NewUID
+	Source    string // the config source that sent it: "file", "http" or "etcd"
+	// Origin says where in the source the pod was read, as a person would look
+	// for it, such as "/etc/kubelet14/web.yaml" or "/x/all.yaml (document 2)". It
+	// is for logs and errors alone.
+	Origin string
+	// Manifest is as written: defaults are not applied, so that a new default
+	// changes no hash.
+	Manifest ContainerManifest
+}
+
+// String names the pod the way every log line and error does.
+func (p *Pod) String() string {
+	return fmt.Sprintf("%s (%s)", p.FullName(), p.Origin)
+}

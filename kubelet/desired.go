@@ -1,0 +1,46 @@
+package kubelet
+
+import (
+	"reflect"
+
+	"kubelet14/api"
+)
+
+// desired is what PodConfig has said so far.
+type desired struct {
+	pods   map[string]*wantedPod // by full name
+	silent map[string]error      // sources that have not spoken, see api.PodUpdate
+	heard  bool                  // a SET has come; before that nothing is known, not even that nothing is wanted
+}
+
+// apply takes over an update. A pod that is as it was keeps its wantedPod, so
+// that a worker in the middle of it is not disturbed.
+func (d *desired) apply(u api.PodUpdate, networkImage string) {
+	pods := map[string]*wantedPod{}
+	if u.Op == api.SET {
+		d.heard = true
+	} else {
+		pods = d.pods
+	}
+	for _, pod := range u.Pods {
+		name := pod.FullName()
+		// 2014 matched an UPDATE by UID alone, so with empty UIDs one changed pod
+		// overwrote all others.
+		if known, ok := d.pods[name]; ok && reflect.DeepEqual(known.Pod, pod) {
+			pods[name] = known
+		} else {
+			warnNotActedOn(&pod)
+			pods[name] = newWantedPod(pod, networkImage)
+		}
+	}
+	d.pods = pods
+	d.silent = u.Silent
+}
+
+// isSilent says that the source of a pod has not spoken, so that the pod may be
+// wanted although it is not among the desired ones.
+func (d *desired) isSilent(podFullName string) bool {
+	_, _, source, _ := api.SplitFullName(podFullName)
+	_, silent := d.silent[source]
+	return silent
+}

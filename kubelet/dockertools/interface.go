@@ -1,0 +1,162 @@
+package dockertools
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// Interface is all of Docker that the kubelet needs, in the kubelet's words.
+// Client is the real one and Fake a working one in memory; one contract test
+// runs against both.
+//
+// Every method may be called by any number of goroutines at once, returns when
+// ctx is done, and also has a time limit of its own. An error names the object
+// and wraps one of the errors below where one fits; any other error means the
+// outcome is not known, and only a list taken later tells.
+type Interface interface {
+	// Version asks for what the daemon is. It is also the cheapest sign of life.
+	Version(ctx context.Context) (Version, error)
+
+	// ListContainers lists every container, dead ones too, that carries all the
+	// given labels; an empty value asks for the label alone. The order is not
+	// defined.
+	ListContainers(ctx context.Context, labels map[string]string) ([]Container, error)
+	// InspectContainer says what the list does not: times, exit code and error.
+	InspectContainer(ctx context.Context, id string) (Details, error)
+
+	// CreateContainer makes a container and does not start it. Docker keeps names
+	// unique: ErrNameTaken when another container has it. ErrNoSuchImage when the
+	// image is not on this Docker.
+	CreateContainer(ctx context.Context, spec ContainerSpec) (id string, err error)
+	// StartContainer starts a created or ended container; a running one is no
+	// error. After an error the container is still there, and Details.Error of it
+	// says why.
+	StartContainer(ctx context.Context, id string) error
+	// StopContainer sends the stop signal, and SIGKILL when grace has passed. A
+	// container that is not running is no error.
+	StopContainer(ctx context.Context, id string, grace time.Duration) error
+	// RemoveContainer removes a container with its anonymous volumes, killing it
+	// first when it runs. ErrNoSuchContainer when it is gone already.
+	RemoveContainer(ctx context.Context, id string) error
+
+	// InspectImage resolves a reference to an image id, or ErrNoSuchImage.
+	InspectImage(ctx context.Context, image string) (id string, err error)
+	// ImportImage makes an image named "name:tag" of the files in a tar.
+	ImportImage(ctx context.Context, image string, tar io.Reader) error
+
+	// WatchEvents calls hint for every container that was started, died or was
+	// destroyed, until ctx is done (nil) or the stream breaks (an error). It calls
+	// hint(Event{}) once the stream stands. Events may come late, twice, out of
+	// order or not at all: they are a hint to look again, never a fact.
+	WatchEvents(ctx context.Context, hint func(Event)) error
+}
+
+// The errors the kubelet decides on. Test with errors.Is.
+var (
+	ErrNoSuchContainer = errors.New("no such container")
+	ErrNoSuchImage     = errors.New("no such image")
+	ErrNameTaken       = errors.New("the container name is taken")
+)
+
+// Version is what the daemon says of itself.
+type Version struct {
+	Version    string // such as 20.10.24
+	APIVersion string // such as 1.41
+	OS         string // such as linux
+	Arch       string // as Go spells it: amd64, arm64
+}
+
+// State of a container, in Docker's words.
+type State string
+
+// The states of Docker's list.
+const (
+	StateCreated    State = "created" // never ran: not started yet, or its start failed
+	StateRunning    State = "running"
+	StatePaused     State = "paused"
+	StateRestarting State = "restarting"
+	StateRemoving   State = "removing" // neither live nor dead; its name is still taken
+	StateExited     State = "exited"
+	StateDead       State = "dead" // ended, and Docker could not remove all of it
+)
+
+// Live says that the container has, or is about to have, a process.
+func (s State) Live() bool {
+	return s == StateRunning || s == StatePaused || s == StateRestarting
+}
+
+// Ended says that the container ran and is over.
+func (s State) Ended() bool {
+	return s == StateExited || s == StateDead
+}
+
+// Container is one line of Docker's list.
+type Container struct {
+	ID      string
+	Name    string // without Docker's leading slash; empty when Docker says none
+	Image   string
+	Labels  map[string]string
+	State   State
+	Status  string // Docker's words for people: "Exited (1) 3 minutes ago"
+	Created time.Time
+	// Endpoint changes at each start of a container with a network of its own, and
+	// is empty otherwise: it shows a `docker restart` that came between two lists.
+	Endpoint string
+	Ports    []PublishedPort // only while it runs
+}
+
+// PublishedPort is a port of the host that Docker holds for a container.
+type PublishedPort struct {
+	HostIP        string // empty, 0.0.0.0 or :: mean every address
+	HostPort      int
+	ContainerPort int
+	Protocol      string // lower case: tcp, udp
+}
+
+// Details is what only an inspect tells.
+type Details struct {
+	StartedAt  time.Time // zero: it never ran
+	FinishedAt time.Time // zero: it never ran, or runs for the first time
+	ExitCode   int
+	Error      string // why the last start failed; empty when it did not
+	OOMKilled  bool
+	IP         string // empty when it runs in another container's network
+}
+
+// ContainerSpec is all that a container is created with.
+type ContainerSpec struct {
+	Name       string
+	Image      string
+	Labels     map[string]string
+	Entrypoint []string // nil: the image's
+	Command    []string // nil: the image's
+	Env        []string // NAME=value
+	WorkingDir string
+	StopSignal string // empty: the image's, else SIGTERM
+	Memory     int64  // bytes, 0: no limit
+	CPUShares  int64  // 0: Docker's default
+	Privileged bool
+	Mounts     []Mount
+
+	// NetworkContainer is the id of the container whose network this one joins; it
+	// needs to run at the start, not at the creation. When it is set, Docker
+	// refuses a host name and ports.
+	NetworkContainer string
+	Hostname         string
+	Ports            []PublishedPort
+}
+
+// Mount binds an existing path of the host; a missing one is an error of the
+// creation, not a new folder.
+type Mount struct {
+	HostPath, ContainerPath string
+	ReadOnly                bool
+}
+
+// Event is a hint that a container has changed.
+type Event struct {
+	ID   string // of the container
+	Name string // of the container, when Docker tells it
+}

@@ -1,0 +1,125 @@
+package dockertools
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Lister gives the workers of all pods one view of Docker. A worker must not
+// decide on a list that is older than its own last action, and a hundred workers
+// that ask at once must not cost a hundred lists. So they ask for a list begun
+// after a Mark, and whoever asks while a fresh enough one is on its way shares
+// it.
+//
+// A Lister may be used by any number of goroutines.
+type Lister struct {
+	docker Interface
+	id     Identity
+
+	mu      sync.Mutex
+	clock   Mark
+	last    *listCall // the newest that succeeded; nil before the first
+	running *listCall // nil when none is on its way
+
+	details detailCache
+}
+
+// Mark is a moment in the life of a Lister. It counts moments rather than
+// nanoseconds, so that two of them are never the same.
+type Mark uint64
+
+// listCall is one list, asked for by its leader and shared by all who wait.
+type listCall struct {
+	began Mark
+	done  chan struct{} // closed by the leader when the two below are set
+	owned []Owned
+	err   error
+}
+
+// NewLister makes a Lister of the containers of one kubelet.
+func NewLister(docker Interface, id Identity) *Lister {
+	return &Lister{docker: docker, id: id, details: detailCache{known: map[string]knownDetails{}}}
+}
+
+// Mark is now. Whatever happened on Docker before it is in a list begun after it.
+func (l *Lister) Mark() Mark {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clock++
+	return l.clock
+}
+
+// List returns this kubelet's containers, dead ones too, as a list begun after
+// since saw them: ordered by pod, container and attempt. The caller must not
+// change it.
+func (l *Lister) List(ctx context.Context, since Mark) ([]Owned, error) {
+	for {
+		l.mu.Lock()
+		if l.last != nil && l.last.began > since {
+			defer l.mu.Unlock()
+			return l.last.owned, nil
+		}
+		call := l.running
+		if call == nil {
+			l.clock++
+			call = &listCall{began: l.clock, done: make(chan struct{})}
+			l.running = call
+			l.mu.Unlock()
+			l.lead(ctx, call)
+			return call.owned, call.err
+		}
+		l.mu.Unlock()
+
+		select {
+		case <-call.done:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		// The leader's own end is no answer for those who shared its call.
+		if call.began > since && call.err != nil && ctx.Err() == nil && !isContextError(call.err) {
+			return nil, call.err
+		}
+	}
+}
+
+// lead makes the call and tells all who wait for it.
+func (l *Lister) lead(ctx context.Context, call *listCall) {
+	call.owned, call.err = l.fetch(ctx)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running = nil
+	if call.err == nil {
+		l.last = call
+		l.details.keepOnly(call.owned)
+	}
+	close(call.done)
+}
+
+func (l *Lister) fetch(ctx context.Context) ([]Owned, error) {
+	all, err := l.docker.ListContainers(ctx, map[string]string{LabelHostname: l.id.Hostname, LabelRootDir: l.id.RootDir})
+	if err != nil {
+		return nil, fmt.Errorf("list containers: %w", err)
+	}
+	owned := make([]Owned, 0, len(all))
+	for _, c := range all {
+		if o, ok := l.id.Own(c); ok {
+			owned = append(owned, o)
+		}
+	}
+	slices.SortFunc(owned, func(a, b Owned) int {
+		if c := strings.Compare(a.Of.PodFullName, b.Of.PodFullName); c != 0 {
+			return c
+		}
+		if c := strings.Compare(a.Of.Name, b.Of.Name); c != 0 {
+			return c
+		}
+		if c := a.Of.Attempt - b.Of.Attempt; c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return owned, nil
+}

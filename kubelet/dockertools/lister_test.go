@@ -1,0 +1,170 @@
+package dockertools
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// slowList is a Docker whose list is answered when the test says so.
+type slowList struct {
+	Interface // nothing else is called
+
+	mu      sync.Mutex
+	lists   int
+	err     error
+	release chan struct{}
+}
+
+func (d *slowList) ListContainers(ctx context.Context, _ map[string]string) ([]Container, error) {
+	d.mu.Lock()
+	d.lists++
+	n, err := d.lists, d.err
+	d.mu.Unlock()
+	select {
+	case <-d.release:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	// The attempt number tells which list a caller got.
+	return []Container{labelled("k8s_web.1_www.default.file_u_"+strconv.Itoa(n), us, nil)}, err
+}
+
+func (d *slowList) count() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.lists
+}
+
+func TestOneListServesAllWhoAskTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		docker := &slowList{release: make(chan struct{})}
+		l := NewLister(docker, us)
+		since := l.Mark()
+		for range 100 {
+			go func() {
+				if list, err := l.List(t.Context(), since); err != nil || len(list) != 1 {
+					t.Errorf("list: %v, %v", list, err)
+				}
+			}()
+		}
+		synctest.Wait()
+		close(docker.release)
+		synctest.Wait()
+		if n := docker.count(); n != 1 {
+			t.Errorf("%d lists for 100 that asked together, want 1", n)
+		}
+	})
+}
+
+func TestAListOnItsWayIsTooOldForALaterMark(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		docker := &slowList{release: make(chan struct{})}
+		l := NewLister(docker, us)
+		before := l.Mark()
+		go l.List(t.Context(), before)
+		synctest.Wait()
+		after := l.Mark() // the first list is on its way
+		var got []Owned
+		go func() { got, _ = l.List(t.Context(), after) }()
+		synctest.Wait()
+		docker.release <- struct{}{}
+		synctest.Wait()
+		if got != nil {
+			t.Fatal("a list that began before the mark was given for one after it")
+		}
+		close(docker.release)
+		synctest.Wait()
+		if len(got) != 1 || got[0].Of.Attempt != 2 {
+			t.Errorf("got %+v, want the second list", got)
+		}
+		if list, err := l.List(t.Context(), before); err != nil || list[0].Of.Attempt != 2 || docker.count() != 2 {
+			t.Errorf("an older mark: %v, %v after %d lists; want the newest list again", list, err, docker.count())
+		}
+	})
+}
+
+func TestTheEndOfOneIsNoAnswerForTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		docker := &slowList{release: make(chan struct{})}
+		l := NewLister(docker, us)
+		since := l.Mark()
+		ctx, cancel := context.WithCancel(t.Context())
+		go l.List(ctx, since)
+		synctest.Wait()
+		var got []Owned
+		var err error
+		go func() { got, err = l.List(t.Context(), since) }()
+		synctest.Wait()
+		cancel() // of the one whose call both wait for
+		synctest.Wait()
+		close(docker.release)
+		synctest.Wait()
+		if err != nil || len(got) != 1 {
+			t.Errorf("the one that stays: %v, %v; want a list", got, err)
+		}
+	})
+}
+
+func TestAnErrorOfTheListIsForAllWhoWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		broken := errors.New("broken")
+		docker := &slowList{release: make(chan struct{}), err: broken}
+		l := NewLister(docker, us)
+		since := l.Mark()
+		for range 10 {
+			go func() {
+				if _, err := l.List(t.Context(), since); !errors.Is(err, broken) {
+					t.Errorf("error %v, want %v", err, broken)
+				}
+			}()
+		}
+		synctest.Wait()
+		close(docker.release)
+		synctest.Wait()
+		if n := docker.count(); n != 1 {
+			t.Errorf("%d calls for one error, want 1", n)
+		}
+	})
+}
+
+// countingInspect answers each inspect with how many there were.
+type countingInspect struct {
+	Interface
+	n      int
+	during func() // runs while an inspect is on its way
+}
+
+func (d *countingInspect) InspectContainer(context.Context, string) (Details, error) {
+	d.n++
+	if d.during != nil {
+		d.during()
+	}
+	return Details{ExitCode: d.n}, nil
+}
+
+func TestDetailsAreRemembered(t *testing.T) {
+	docker := &countingInspect{}
+	l := NewLister(docker, us)
+	ask := func(key string, want int) {
+		t.Helper()
+		if d, err := l.Details(t.Context(), "id", key); err != nil || d.ExitCode != want {
+			t.Errorf("inspect %d, %v; want inspect %d", d.ExitCode, err, want)
+		}
+	}
+	ask("running", 1)
+	ask("running", 1)
+	ask("exited", 2) // what is seen of it has changed
+	l.Forget("another")
+	ask("exited", 2)
+	l.Forget("id") // an event named it
+	ask("exited", 3)
+	l.Forget("") // the events had a gap
+	docker.during = func() { l.Forget("id") }
+	ask("exited", 4) // an event came while this was on its way
+	docker.during = nil
+	ask("exited", 5)
+}

@@ -1,0 +1,64 @@
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"kubelet14/api"
+)
+
+// DryRun prints what a sync would do to each pod, and why, and touches nothing.
+// It works beside a running kubelet. The error says what of the sources could not
+// be read.
+func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w io.Writer) error {
+	list, sourcesErr, err := kl.firstLook(ctx, updates)
+	if err != nil {
+		return err
+	}
+	blocked, err := kl.blocked(ctx, list)
+	if err != nil {
+		return err
+	}
+	origins := kl.unwanted(list)
+	for name, pod := range kl.desired.pods {
+		origins[name] = pod.Origin
+	}
+	for _, name := range slices.Sorted(maps.Keys(origins)) {
+		pod := kl.desired.pods[name]
+		seen, err := observe(ctx, kl.lister, list, name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "pod %s (%s)\n", name, origins[name])
+		if reason := blocked[name]; reason != "" {
+			fmt.Fprintf(w, "  waits, as it is: %s\n", reason)
+			continue
+		}
+		writePlan(w, plan(pod, seen, kl.limits, time.Now()))
+	}
+	for i := range list {
+		if name := list[i].Of.PodFullName; origins[name] == "" && kl.desired.isSilent(name) {
+			fmt.Fprintf(w, "pod %s\n  is left alone: its source has not been read whole\n", name)
+			origins[name] = "said"
+		}
+	}
+	return sourcesErr
+}
+
+func writePlan(w io.Writer, p podPlan) {
+	for _, step := range p.steps {
+		for _, a := range step {
+			fmt.Fprintf(w, "  %-6s %s (attempt %d): %s\n", a.kind, a.name.Name, a.name.Attempt, a.reason)
+		}
+	}
+	for _, reason := range p.notRunning {
+		fmt.Fprintf(w, "  %s\n", reason)
+	}
+	if len(p.steps) == 0 && len(p.notRunning) == 0 {
+		fmt.Fprintln(w, "  is as it should be")
+	}
+}

@@ -1,0 +1,71 @@
+package kubelet
+
+import (
+	"runtime"
+	"sync"
+	"time"
+
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/volume"
+)
+
+// Options is all that a Kubelet is made of. Every field must be set.
+type Options struct {
+	Identity dockertools.Identity
+	Docker   dockertools.Interface
+	// Volumes is where EmptyDirs live; its path is Identity.RootDir. It may be nil
+	// for a kubelet that does nothing but a DryRun.
+	Volumes *volume.RootDir
+
+	NetworkContainerImage string        // of every pod's network container
+	AllowPrivileged       bool          // a manifest may ask for privileged containers
+	SyncFrequency         time.Duration // longest time between two looks at every pod
+	MaxRestartBackoff     time.Duration // longest wait before a crashing container is started again
+	MaxDeadContainers     int           // dead containers to keep of each container of a pod, 0 = all
+	MinContainerTTL       time.Duration // youngest age at which a dead container may be removed
+}
+
+// Kubelet runs the pods of one host. It has no exported field (PR #551): it is
+// made by NewMainKubelet, whole, and nobody changes it from outside.
+type Kubelet struct {
+	opts   Options
+	docker dockertools.Interface
+	lister *dockertools.Lister
+	limits limits
+	hints  *hints
+	// slots bounds the creations and starts that are asked of Docker at a time:
+	// more at once than the host has cores for make all of them slower.
+	slots chan struct{}
+	// pauseImage is held while the built-in network container image is imported.
+	pauseImage sync.Mutex
+
+	trash      chan struct{} // 1-slot: something may have been set aside
+	podWorkers *podWorkers   // set when the sync loop begins
+
+	// The rest belongs to the goroutine of the sync loop.
+	desired    desired
+	podStates  map[string]*podState // by pod full name: every pod that is wanted, or has a worker
+	anyBlocked bool                 // a pod waits for a port
+	complaints map[string]string    // the trouble that was logged, by what it is about
+}
+
+// NewMainKubelet makes a Kubelet. It asks nothing of Docker, which may not be up
+// yet.
+func NewMainKubelet(opts Options) *Kubelet {
+	return &Kubelet{
+		opts:   opts,
+		docker: opts.Docker,
+		lister: dockertools.NewLister(opts.Docker, opts.Identity),
+		limits: limits{
+			restartBackoff: opts.MaxRestartBackoff,
+			deadContainers: opts.MaxDeadContainers,
+			deadTTL:        opts.MinContainerTTL,
+		},
+		hints:      newHints(),
+		slots:      make(chan struct{}, max(4, 2*runtime.NumCPU())),
+		trash:      make(chan struct{}, 1),
+		desired:    desired{pods: map[string]*wantedPod{}},
+		podStates:  map[string]*podState{},
+		complaints: map[string]string{},
+	}
+}

@@ -1,0 +1,164 @@
+package kubelet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// settleTime is how long a container must run before RunOnce calls it up: one
+// that crashes mostly does so at once.
+const settleTime = time.Second
+
+// PodResult is what became of a pod in RunOnce.
+type PodResult struct {
+	Pod    api.Pod
+	State  string // "running", "finished" or "failed"
+	Reason string // why it failed
+}
+
+// RunOnce starts the pods of every source and returns when each runs, has done
+// its work, or has failed. It removes nothing that it was not given. The error
+// says what of the sources could not be read; the pods that could be are started
+// all the same. It returns when ctx is done at the latest: a pod that is not up by
+// then has failed, with the reason.
+//
+// 2014 took the first update of whichever source came first, and asked Docker for
+// a status text that Docker never gives.
+func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([]PodResult, error) {
+	list, sourcesErr, err := kl.firstLook(ctx, updates)
+	if err != nil {
+		return nil, err
+	}
+	blocked, err := kl.blocked(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	var (
+		wg      sync.WaitGroup
+		mu      sync.Mutex
+		results []PodResult
+	)
+	for name, pod := range kl.desired.pods {
+		wg.Go(func() {
+			result := PodResult{Pod: pod.Pod, State: "failed", Reason: blocked[name]}
+			if result.Reason == "" {
+				result.State, result.Reason = kl.bringUp(ctx, pod)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			results = append(results, result)
+		})
+	}
+	wg.Wait()
+	slices.SortFunc(results, func(a, b PodResult) int { return strings.Compare(a.Pod.FullName(), b.Pod.FullName()) })
+	return results, sourcesErr
+}
+
+// firstLook is how RunOnce and DryRun begin: hear every source, and look at
+// Docker once. sourcesErr says which sources were heard with an error.
+func (kl *Kubelet) firstLook(ctx context.Context, updates <-chan api.PodUpdate) (list []dockertools.Owned, sourcesErr, err error) {
+	if _, err := kl.docker.Version(ctx); err != nil {
+		return nil, nil, err
+	}
+	if err := kl.checkIdentity(ctx); err != nil {
+		return nil, nil, err
+	}
+	if sourcesErr, err = kl.hearSources(ctx, updates); err != nil {
+		return nil, nil, err
+	}
+	list, err = kl.lister.List(ctx, kl.lister.Mark())
+	return list, sourcesErr, err
+}
+
+// hearSources takes updates until every source has spoken or has said why it
+// cannot.
+func (kl *Kubelet) hearSources(ctx context.Context, updates <-chan api.PodUpdate) (sourcesErr, err error) {
+	for {
+		select {
+		case update := <-updates:
+			kl.desired.apply(update, kl.opts.NetworkContainerImage)
+		case <-ctx.Done():
+			return nil, fmt.Errorf("wait for the sources of pods: %w", ctx.Err())
+		}
+		var errs []error
+		for source, err := range kl.desired.silent {
+			if err == nil {
+				errs = nil
+				break
+			}
+			errs = append(errs, fmt.Errorf("source %q: %w", source, err))
+		}
+		if kl.desired.heard && len(errs) == len(kl.desired.silent) {
+			slices.SortFunc(errs, func(a, b error) int { return cmp.Compare(a.Error(), b.Error()) })
+			return errors.Join(errs...), nil
+		}
+	}
+}
+
+// bringUp starts one pod and says what became of it.
+func (kl *Kubelet) bringUp(ctx context.Context, pod *wantedPod) (state, reason string) {
+	since := kl.lister.Mark()
+	settled := false
+	trouble := "it has not come up in time"
+	for {
+		p, err := kl.look(ctx, pod.fullName, pod, since)
+		if err == nil && len(p.steps) > 0 {
+			settled = false
+			err = kl.run(ctx, pod, pod.String(), p.steps, func() bool { return false })
+			since = kl.lister.Mark()
+			if err == nil {
+				continue
+			}
+		}
+		if len(p.notRunning) > 0 {
+			trouble = strings.Join(p.notRunning, "; ")
+		}
+		wait := settleTime
+		switch {
+		case ctx.Err() != nil:
+			return "failed", trouble
+		case err != nil:
+			return "failed", err.Error()
+		case p.finished && len(p.notRunning) == 0:
+			return "finished", ""
+		case len(p.notRunning) > 0 && p.next.IsZero():
+			return "failed", trouble
+		case len(p.notRunning) > 0:
+			wait = time.Until(p.next)
+		case settled:
+			return "running", ""
+		default:
+			settled = true
+		}
+		select {
+		case <-time.After(wait):
+			since = kl.lister.Mark()
+		case <-ctx.Done():
+			if len(p.notRunning) == 0 {
+				return "running", ""
+			}
+			return "failed", trouble
+		}
+	}
+}
+
+// WriteResults prints what became of each pod as a table.
+func WriteResults(w io.Writer, results []PodResult) error {
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	fmt.Fprintln(table, "POD\tSTATE\tFROM\tREASON")
+	for _, r := range results {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.Pod.FullName(), r.State, r.Pod.Origin, strings.ReplaceAll(cmp.Or(r.Reason, "-"), "\n", "; "))
+	}
+	return table.Flush()
+}

@@ -1,0 +1,95 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// seenContainer is a container as Docker shows it, times and exit code included.
+type seenContainer struct {
+	dockertools.Owned
+	dockertools.Details
+}
+
+// fresh says that the container was created, and never tried to start.
+func (c *seenContainer) fresh() bool {
+	return c.State == dockertools.StateCreated && c.Error == ""
+}
+
+// dead says that its life is over: it ran and ended, or its start failed.
+func (c *seenContainer) dead() bool {
+	return c.State.Ended() || c.State == dockertools.StateCreated && c.Error != ""
+}
+
+// ran says that it had a process at least once.
+func (c *seenContainer) ran() bool {
+	return !c.StartedAt.IsZero()
+}
+
+// end says when a dead container ended and how many quick ends in a row that
+// makes. A failed start is as quick as an end can be.
+func (c *seenContainer) end() (at time.Time, quickEnds int) {
+	if !c.State.Ended() {
+		return c.Created, c.QuickEnds + 1
+	}
+	if c.FinishedAt.Sub(c.StartedAt) < quickEnd {
+		return c.FinishedAt, c.QuickEnds + 1
+	}
+	return c.FinishedAt, 0
+}
+
+// verdict says in a few words how a dead container ended.
+func (c *seenContainer) verdict() string {
+	switch {
+	case !c.State.Ended():
+		return "could not start: " + c.Error
+	case c.OOMKilled:
+		return "was killed: it used more than its memory limit"
+	}
+	return fmt.Sprintf("ended with exit code %d", c.ExitCode)
+}
+
+// observe looks at the containers of one pod in a list and adds what only an
+// inspect tells. A container that vanished since the list is left out.
+func observe(ctx context.Context, lister *dockertools.Lister, list []dockertools.Owned, podFullName string) ([]seenContainer, error) {
+	first, _ := slices.BinarySearchFunc(list, podFullName, func(o dockertools.Owned, name string) int {
+		return strings.Compare(o.Of.PodFullName, name)
+	})
+	list = list[first:]
+	if n := slices.IndexFunc(list, func(o dockertools.Owned) bool { return o.Of.PodFullName != podFullName }); n >= 0 {
+		list = list[:n]
+	}
+
+	// A network container that was restarted has a new endpoint, and then every
+	// start time of its pod is asked for again.
+	var endpoints strings.Builder
+	for i := range list {
+		if list[i].Of.Name == api.NetworkContainerName {
+			endpoints.WriteString(list[i].Endpoint)
+		}
+	}
+	seen := make([]seenContainer, 0, len(list))
+	for _, o := range list {
+		// Docker's words for an end begin with its exit code: "Exited (1) a minute ago".
+		end, _, _ := strings.Cut(o.Status, ")")
+		if !o.State.Ended() {
+			end = ""
+		}
+		details, err := lister.Details(ctx, o.ID, string(o.State)+" "+end+" "+endpoints.String())
+		if errors.Is(err, dockertools.ErrNoSuchContainer) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		seen = append(seen, seenContainer{Owned: o, Details: details})
+	}
+	return seen, nil
+}

@@ -1,0 +1,117 @@
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/golang/glog"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// Run keeps the pods as updates say until ctx is done, and then returns nil with
+// all of them running: a kubelet that ends must not take its pods along. It waits
+// for Docker when it is started before it. An error means that it cannot work
+// here at all.
+func (kl *Kubelet) Run(ctx context.Context, updates <-chan api.PodUpdate) error {
+	if err := kl.waitForDocker(ctx); err != nil || ctx.Err() != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() { kl.watchEvents(ctx) })
+	wg.Go(func() { kl.emptyTrash(ctx) })
+	kl.syncLoop(ctx, updates)
+	return nil
+}
+
+// waitForDocker returns once Docker answers and nothing on it forbids to go on.
+func (kl *Kubelet) waitForDocker(ctx context.Context) error {
+	for said := ""; ; {
+		version, err := kl.docker.Version(ctx)
+		if err == nil {
+			glog.Infof("Docker %s (API %s, %s/%s) answers", version.Version, version.APIVersion, version.OS, version.Arch)
+			return kl.checkIdentity(ctx)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err.Error() != said {
+			glog.Warningf("waiting for Docker: %v", err)
+			said = err.Error()
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// checkIdentity refuses to work beside containers of what is likely this kubelet
+// under another name.
+func (kl *Kubelet) checkIdentity(ctx context.Context) error {
+	all, err := kl.docker.ListContainers(ctx, map[string]string{dockertools.LabelName: ""})
+	if err != nil {
+		return fmt.Errorf("list containers: %w", err)
+	}
+	return kl.opts.Identity.CheckHalves(all)
+}
+
+// syncLoop is the whole life of the kubelet: whatever comes, it ends in a look at
+// what is wanted and what is there. Only its goroutine calls SyncPods.
+func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate) {
+	kl.podWorkers = newPodWorkers(ctx)
+	defer kl.podWorkers.Wait()
+	// 2014 made a new timer in each turn, so steady updates put the tick off for ever.
+	tick := time.NewTicker(kl.opts.SyncFrequency)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case update := <-updates:
+			glog.V(2).Infof("%s of %d pods", update.Op, len(update.Pods))
+			kl.desired.apply(update, kl.opts.NetworkContainerImage)
+			kl.sync(ctx)
+		case <-tick.C:
+			kl.sync(ctx)
+		case <-kl.hints.ready:
+			kl.followHints(ctx)
+		}
+	}
+}
+
+// sync looks at every pod, once it is known what is wanted.
+func (kl *Kubelet) sync(ctx context.Context) {
+	if !kl.desired.heard {
+		return
+	}
+	if err := kl.SyncPods(ctx); err != nil && ctx.Err() == nil {
+		glog.Errorf("sync pods: %v; trying again in %v at the latest", err, kl.opts.SyncFrequency)
+	}
+}
+
+// followHints looks at the pods that something happened to. When one of them is
+// not wanted, or a pod waits for a port that may now be free, it takes a look at
+// all.
+func (kl *Kubelet) followHints(ctx context.Context) {
+	pods, all := kl.hints.take()
+	for name := range pods {
+		if _, wanted := kl.desired.pods[name]; !wanted {
+			all = true
+		}
+	}
+	if all || kl.anyBlocked {
+		kl.sync(ctx)
+		return
+	}
+	since := kl.lister.Mark()
+	for name := range pods {
+		pod := kl.desired.pods[name]
+		kl.work(name, pod.Origin, wish{pod: pod}, since)
+	}
+}

@@ -1,0 +1,96 @@
+package kubelet
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"kubelet14/kubelet/dockertools"
+)
+
+// SyncPods compares what is wanted with one list of what is there, and gives
+// every pod to its worker: those that are wanted, to be made so, and those that
+// have containers and are not wanted, to be removed. Then it sets aside the
+// volumes that nobody needs. It does not wait for the workers.
+func (kl *Kubelet) SyncPods(ctx context.Context) error {
+	since := kl.lister.Mark()
+	list, err := kl.lister.List(ctx, since)
+	if err != nil {
+		return err
+	}
+	blocked, err := kl.blocked(ctx, list)
+	if err != nil {
+		return err
+	}
+	kl.anyBlocked = len(blocked) > 0
+	for name, pod := range kl.desired.pods {
+		kl.work(name, pod.Origin, wish{pod: pod, blocked: blocked[name]}, since)
+	}
+	unwanted := kl.unwanted(list)
+	for name, origin := range unwanted {
+		kl.work(name, origin, wish{}, since)
+	}
+	for name := range kl.podStates {
+		if _, listed := unwanted[name]; !listed {
+			kl.dropState(name, since)
+		}
+	}
+	kl.setAsideOrphans(list)
+	return nil
+}
+
+// unwanted finds the pods that have containers and are not wanted, and where they
+// were read. A pod whose source is silent is not among them: it may be wanted.
+func (kl *Kubelet) unwanted(list []dockertools.Owned) (origins map[string]string) {
+	origins = map[string]string{}
+	for i := range list {
+		name := list[i].Of.PodFullName
+		if kl.desired.pods[name] == nil && !kl.desired.isSilent(name) {
+			origins[name] = list[i].Labels[dockertools.LabelOrigin]
+		}
+	}
+	return origins
+}
+
+// work gives a pod's worker a wish, to be compared with a list begun after since.
+func (kl *Kubelet) work(podFullName, origin string, w wish, since dockertools.Mark) {
+	state := kl.podStates[podFullName]
+	if state == nil {
+		state = &podState{fullName: podFullName, uids: map[string]bool{}}
+		kl.podStates[podFullName] = state
+	}
+	state.ask(w, origin, since)
+	kl.podWorkers.Run(podFullName, func(ctx context.Context) time.Time { return kl.syncPod(ctx, state) })
+}
+
+// dropState forgets a pod that is not wanted and has no containers. While it has
+// a worker, that may be about to make some: it is told to remove them.
+func (kl *Kubelet) dropState(podFullName string, since dockertools.Mark) {
+	switch {
+	case kl.desired.pods[podFullName] != nil || kl.desired.isSilent(podFullName):
+	case kl.podWorkers.Has(podFullName):
+		kl.work(podFullName, "", wish{}, since)
+	default:
+		delete(kl.podStates, podFullName)
+	}
+}
+
+// blocked says which pods must wait for a port of the host, and why.
+func (kl *Kubelet) blocked(ctx context.Context, list []dockertools.Owned) (map[string]string, error) {
+	var pods []*wantedPod
+	for _, pod := range kl.desired.pods {
+		if len(pod.ports) == 0 {
+			continue
+		}
+		seen, err := observe(ctx, kl.lister, list, pod.fullName)
+		if err != nil {
+			return nil, err
+		}
+		if !plan(pod, seen, kl.limits, time.Now()).finished {
+			pods = append(pods, pod)
+		}
+	}
+	slices.SortFunc(pods, func(a, b *wantedPod) int { return strings.Compare(a.fullName, b.fullName) })
+	return admit(pods, list), nil
+}

@@ -1,0 +1,92 @@
+package kubelet
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"kubelet14/api"
+)
+
+// wantedPod is a pod ready to be compared with what Docker holds. It is made
+// once for each form of a pod and never changed, so that a worker can tell a new
+// wish from an old one by the pointer.
+type wantedPod struct {
+	api.Pod  // as written
+	fullName string
+	manifest api.ContainerManifest // with defaults
+	policy   restartPolicy
+	hostname string     // of all its containers
+	ports    []api.Port // what its network container publishes
+	net      wantedContainer
+	apps     []wantedContainer // in the order of the manifest
+}
+
+// wantedContainer is one container of a wantedPod.
+type wantedContainer struct {
+	name string
+	hash string
+	spec *api.Container // nil for the network container
+}
+
+func newWantedPod(pod api.Pod, networkImage string) *wantedPod {
+	w := &wantedPod{Pod: pod, fullName: pod.FullName(), manifest: pod.Manifest.Clone()}
+	api.SetDefaults(&w.manifest)
+	w.policy = policyOf(w.manifest.RestartPolicy)
+	w.hostname = podHostname(pod.Name)
+	w.ports = publishedPorts(&w.manifest)
+	for i := range w.manifest.Containers {
+		w.apps = append(w.apps, wantedContainer{
+			name: w.manifest.Containers[i].Name,
+			hash: containerHash(&pod.Manifest, &pod.Manifest.Containers[i]),
+			spec: &w.manifest.Containers[i],
+		})
+	}
+	w.net = wantedContainer{
+		name: api.NetworkContainerName,
+		hash: networkHash(w.hostname, networkImage, publishedPorts(&pod.Manifest)),
+	}
+	return w
+}
+
+// publishedPorts are the ports of the host that a pod's network container holds
+// for all its containers, in an order that does not depend on the manifest's.
+func publishedPorts(m *api.ContainerManifest) []api.Port {
+	var ports []api.Port
+	for _, c := range m.Containers {
+		for _, port := range c.Ports {
+			if port.HostPort != 0 {
+				port.Name = "" // it says nothing to Docker
+				ports = append(ports, port)
+			}
+		}
+	}
+	slices.SortFunc(ports, func(a, b api.Port) int {
+		return cmp.Or(cmp.Compare(a.HostPort, b.HostPort), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.HostIP, b.HostIP))
+	})
+	return ports
+}
+
+// podHostname is the pod's name, cut to what a host name may be.
+func podHostname(name string) string {
+	return strings.TrimRight(name[:min(len(name), 63)], "-.")
+}
+
+// restartPolicy says what happens when an app container ends.
+type restartPolicy int
+
+const (
+	restartAlways restartPolicy = iota
+	restartOnFailure
+	restartNever
+)
+
+func policyOf(p api.RestartPolicy) restartPolicy {
+	switch {
+	case p.OnFailure != nil:
+		return restartOnFailure
+	case p.Never != nil:
+		return restartNever
+	}
+	return restartAlways
+}

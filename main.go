@@ -1,0 +1,296 @@
+// Kubelet14 is the kubelet of October 2014 (Kubernetes v0.4), written anew: it
+// reads pod manifests from a file or a directory and keeps their containers
+// running on Docker.
+//
+//	kubelet14 -config=manifests/              run, until it is told to stop
+//	kubelet14 -config=manifests/ -runonce     start the pods, print a table, exit
+//	kubelet14 -config=manifests/ -dry_run     print what it would do, and why
+//	kubelet14 -cleanup                        remove all it has made
+//
+// This file has flags, wiring, signals and exit codes, and no logic. The way of a
+// pod is
+//
+//	config.SourceFile ─▶ config.PodConfig ─▶ kubelet.Kubelet ─▶ Docker
+//
+// and docs/ follows it step by step.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/golang/glog"
+
+	"kubelet14/api/v1beta1"
+	"kubelet14/api/validation"
+	"kubelet14/config"
+	"kubelet14/kubelet"
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/volume"
+)
+
+// version is what -version prints; a release sets it with -ldflags -X.
+var version = "v0.4-14-dev"
+
+func main() {
+	flags, err := parseFlags(os.Args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		os.Exit(0)
+	case err != nil:
+		fmt.Fprintf(os.Stderr, "kubelet14: %v\nkubelet14 -h lists the flags\n", err)
+		os.Exit(2)
+	case flags.version:
+		fmt.Println("kubelet14", version)
+		os.Exit(0)
+	}
+	err = run(flags)
+	if err != nil {
+		glog.Error(err)
+	}
+	glog.Flush()
+	if err != nil {
+		os.Exit(1)
+	}
+}
+
+// run is the program once its flags are right.
+func run(f *options) error {
+	ctx, stop := untilSignal()
+	defer stop()
+
+	docker, err := dockertools.NewClient(f.dockerEndpoint)
+	if err != nil {
+		return err
+	}
+	rootDir, err := volume.AbsRootDir(f.rootDir)
+	if err != nil {
+		return err
+	}
+	opts := kubelet.Options{
+		Identity:              dockertools.Identity{Hostname: f.hostname, RootDir: rootDir},
+		Docker:                docker,
+		NetworkContainerImage: f.networkContainerImage,
+		AllowPrivileged:       f.allowPrivileged,
+		SyncFrequency:         f.syncFrequency,
+		MaxRestartBackoff:     f.maxRestartBackoff,
+		MaxDeadContainers:     f.maxDeadContainers,
+		MinContainerTTL:       f.minContainerTTL,
+	}
+	if !f.dryRun {
+		volumes, err := volume.OpenRootDir(f.rootDir)
+		if err != nil {
+			return err
+		}
+		defer volumes.Close()
+		opts.Volumes = volumes
+	}
+	kl := kubelet.NewMainKubelet(opts)
+	if f.cleanup {
+		return kl.Cleanup(ctx)
+	}
+
+	pods := config.NewPodConfig(config.PodConfigNotificationSnapshotAndUpdates, validation.Rules{AllowPrivileged: f.allowPrivileged})
+	ctx, end := context.WithCancel(ctx)
+	var sources sync.WaitGroup
+	defer sources.Wait()
+	defer end()
+	startSources(ctx, &sources, pods, f)
+
+	switch {
+	case f.dryRun:
+		return kl.DryRun(ctx, pods.Updates(), os.Stdout)
+	case f.runonce:
+		return runOnce(ctx, kl, pods, f.runonceTimeout)
+	}
+	glog.Infof("kubelet14 %s: hostname %s, root_dir %s, config %s", version, f.hostname, rootDir, f.config)
+	if err := kl.Run(ctx, pods.Updates()); err != nil {
+		return err
+	}
+	glog.Infof("stopped; the pods go on running. Start kubelet14 again to look after them, or remove them with -cleanup and the same -root_dir and -hostname_override")
+	return nil
+}
+
+// startSources sets every source that the flags name to work, until ctx is done.
+func startSources(ctx context.Context, wg *sync.WaitGroup, pods *config.PodConfig, f *options) {
+	file := config.NewSourceFile(f.config, f.hostname, f.fileCheckFrequency, v1beta1.NewScheme(), validation.Rules{AllowPrivileged: f.allowPrivileged})
+	updates := pods.Channel(ctx, "file")
+	wg.Go(func() { file.Run(ctx, updates) })
+}
+
+// runOnce prints what became of each pod, and fails when one of them did.
+func runOnce(ctx context.Context, kl *kubelet.Kubelet, pods *config.PodConfig, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("-runonce_timeout of %v has passed", timeout))
+	defer cancel()
+	results, err := kl.RunOnce(ctx, pods.Updates())
+	if results != nil {
+		err = errors.Join(err, kubelet.WriteResults(os.Stdout, results))
+	}
+	for _, r := range results {
+		if r.State == "failed" {
+			err = errors.Join(err, fmt.Errorf("pod %s: %s", &r.Pod, r.Reason))
+		}
+	}
+	return err
+}
+
+// untilSignal gives a context that ends with the first SIGINT or SIGTERM. A second
+// one ends the program at once.
+func untilSignal() (ctx context.Context, stop func()) {
+	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// options are the values of the flags.
+type options struct {
+	config, hostname, networkContainerImage, dockerEndpoint, rootDir string
+
+	syncFrequency, fileCheckFrequency, runonceTimeout, maxRestartBackoff, minContainerTTL time.Duration
+
+	maxDeadContainers int
+
+	allowPrivileged, runonce, dryRun, cleanup, version bool
+}
+
+const usage = `kubelet14 keeps the pods of this host as their manifests say.
+
+  kubelet14 -config=manifests/            run, until it is told to stop; the pods stay
+  kubelet14 -config=manifests/ -runonce   start the pods, print a table, exit
+  kubelet14 -config=manifests/ -dry_run   print what it would do, and why; touch nothing
+  kubelet14 -cleanup                      stop and remove all that it has made, and exit
+
+It knows what it has made by its hostname and its root_dir: give the same two
+every time. Dashes and underscores mean the same in the names of flags.
+
+Flags:
+`
+
+// parseFlags reads the command line and checks what its flags say together.
+func parseFlags(args []string) (*options, error) {
+	f := &options{}
+	ours := flag.NewFlagSet("kubelet14", flag.ContinueOnError)
+	ours.StringVar(&f.config, "config", "", "`path` of a manifest, or of a directory of manifests (*.yaml, *.yml, *.json, *.manifest)")
+	ours.DurationVar(&f.fileCheckFrequency, "file_check_frequency", 20*time.Second, "longest time between two looks at -config; most changes are seen at once")
+	ours.DurationVar(&f.syncFrequency, "sync_frequency", 10*time.Second, "longest time between two looks at Docker; most changes are seen at once")
+	ours.StringVar(&f.hostname, "hostname_override", "", "`name` of this kubelet; the host's name when empty")
+	ours.StringVar(&f.rootDir, "root_dir", "/var/lib/kubelet", "`directory` of this kubelet, where the pods' volumes are")
+	ours.StringVar(&f.dockerEndpoint, "docker_endpoint", "", "Docker's `address`; $DOCKER_HOST when empty, else unix:///var/run/docker.sock")
+	ours.StringVar(&f.networkContainerImage, "network_container_image", dockertools.PauseImage, "`image` of every pod's network container; the default is built in")
+	ours.BoolVar(&f.allowPrivileged, "allow_privileged", false, "let manifests ask for privileged containers")
+	ours.DurationVar(&f.maxRestartBackoff, "max_restart_backoff", time.Minute, "longest wait before a crashing container is started again")
+	ours.IntVar(&f.maxDeadContainers, "maximum_dead_containers_per_container", 2, "dead `containers` to keep of each container of a pod; 0 keeps all")
+	ours.DurationVar(&f.minContainerTTL, "minimum_container_ttl_duration", 0, "youngest age at which a dead container is removed")
+	ours.BoolVar(&f.runonce, "runonce", false, "start the pods, print a table, and exit: with 0 when all are up")
+	ours.DurationVar(&f.runonceTimeout, "runonce_timeout", 5*time.Minute, "longest time that -runonce takes")
+	ours.BoolVar(&f.dryRun, "dry_run", false, "print what would be done to each pod, with reasons, and exit")
+	ours.BoolVar(&f.cleanup, "cleanup", false, "stop and remove every container and volume of this kubelet, and exit")
+	ours.BoolVar(&f.version, "version", false, "print the version, and exit")
+
+	// glog put its flags into flag.CommandLine. It writes files unless told not to.
+	if err := flag.Set("logtostderr", "true"); err != nil {
+		return nil, err
+	}
+	flag.Lookup("logtostderr").DefValue = "true"
+	all := flag.NewFlagSet("kubelet14", flag.ContinueOnError)
+	all.SetOutput(io.Discard) // errors are printed by main, once and without the usage
+	for _, set := range []*flag.FlagSet{ours, flag.CommandLine} {
+		set.VisitAll(func(fl *flag.Flag) { all.Var(fl.Value, fl.Name, fl.Usage) })
+	}
+	err := all.Parse(underscores(all, args))
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Print(usage)
+		ours.SetOutput(os.Stdout)
+		ours.PrintDefaults()
+		fmt.Print("\nFlags of the log:\n")
+		flag.CommandLine.SetOutput(os.Stdout)
+		flag.PrintDefaults()
+	}
+	if err != nil {
+		return nil, err
+	}
+	// glog holds back what it is told before this.
+	if err := flag.CommandLine.Parse(nil); err != nil {
+		return nil, err
+	}
+	return f, f.check(all.Args())
+}
+
+// underscores lets a flag be written with dashes.
+func underscores(known *flag.FlagSet, args []string) []string {
+	args = slices.Clone(args)
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		name, value, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		name = strings.ReplaceAll(name, "-", "_")
+		if !strings.HasPrefix(arg, "-") || known.Lookup(name) == nil {
+			continue
+		}
+		args[i] = "-" + name
+		if hasValue {
+			args[i] += "=" + value
+		}
+	}
+	return args
+}
+
+// check refuses values and combinations that cannot be meant.
+func (f *options) check(args []string) error {
+	if f.version {
+		return nil
+	}
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected argument %q: every setting is a flag, such as -config=%s", args[0], args[0])
+	}
+	modes := 0
+	for _, mode := range []bool{f.runonce, f.dryRun, f.cleanup} {
+		if mode {
+			modes++
+		}
+	}
+	if modes > 1 {
+		return errors.New("-runonce, -dry_run and -cleanup exclude each other")
+	}
+	if f.config == "" && !f.cleanup {
+		return errors.New("nothing says which pods to run: give -config=DIRECTORY")
+	}
+	for name, d := range map[string]time.Duration{
+		"file_check_frequency": f.fileCheckFrequency, "sync_frequency": f.syncFrequency,
+		"runonce_timeout": f.runonceTimeout, "max_restart_backoff": f.maxRestartBackoff,
+	} {
+		if d <= 0 {
+			return fmt.Errorf("-%s=%v: it must be longer than 0", name, d)
+		}
+	}
+	if f.maxDeadContainers < 0 || f.minContainerTTL < 0 {
+		return errors.New("-maximum_dead_containers_per_container and -minimum_container_ttl_duration must not be negative")
+	}
+	return f.findHostname()
+}
+
+// findHostname falls back to the host's own name and checks either.
+func (f *options) findHostname() error {
+	if f.hostname == "" {
+		name, err := os.Hostname()
+		if err != nil {
+			return fmt.Errorf("find the name of this host: %w; give -hostname_override", err)
+		}
+		f.hostname = strings.ToLower(name)
+	}
+	if !validation.IsDNSSubdomain(f.hostname) {
+		return fmt.Errorf("hostname %q is not lower-case letters, digits, dashes and dots; give -hostname_override", f.hostname)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+// Hello is the program of the demo image kubelet14/hello:1: one static binary
+// that does, on command, the things that containers do. The demo manifests run
+// it, and so do the tests.
+//
+// The image holds nothing else and has no entrypoint, so a manifest's command
+// begins with "/hello":
+//
+//	command: ["/hello", "serve", "-port", "80"]
+//
+// It is the first process of its container, which Linux sends no signal that it
+// does not handle. So every command handles SIGTERM and SIGINT: it exits with 0
+// at once, unless -exit-on-term or -ignore-term says otherwise.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// command is one thing hello can do. run returns the exit code.
+type command struct {
+	name, args, about string
+	run               func(f *flags) (code int, err error)
+}
+
+func commands() []command {
+	return []command{
+		{"serve", "[-port N] [-show PATH]", "serve HTTP: / (hello, and what PATH holds), /env, /healthz, /exit?code=N", serve},
+		{"write", "[-every D] FILE", "keep a line with a count and the time in FILE; the count goes on where FILE left it", write},
+		{"append", "[-for D] [-exit N] FILE LINE", "append LINE to FILE, then do as sleep does", appendLine},
+		{"cat", "FILE", "print FILE", cat},
+		{"fetch", "[-try D] URL", "GET URL and print the body; exit 1 unless the status is 2xx", fetch},
+		{"sleep", "[-for D] [-exit N]", "do nothing for a time, or for ever, then exit", sleep},
+		{"exit", "CODE", "exit with CODE", exit},
+		{"env", "", "print the environment, host name, directory and arguments", env},
+		{"flood", "[-lines N] [-bytes N]", "print N lines of N bytes each", flood},
+		{"hog", "[-megabytes N]", "take memory and keep it", hog},
+	}
+}
+
+func main() {
+	if len(os.Args) > 1 {
+		for _, c := range commands() {
+			if c.name == os.Args[1] {
+				os.Exit(start(c, os.Args[2:]))
+			}
+		}
+	}
+	fmt.Fprintln(os.Stderr, "usage: hello COMMAND [-h] ...")
+	for _, c := range commands() {
+		fmt.Fprintf(os.Stderr, "  %-7s %-29s %s\n", c.name, c.args, c.about)
+	}
+	os.Exit(2)
+}
+
+// start runs one command and gives the exit code.
+func start(c command, args []string) int {
+	f := &flags{FlagSet: flag.NewFlagSet(c.name, flag.ExitOnError), args: args}
+	f.Usage = func() {
+		fmt.Fprintf(os.Stderr, "usage: hello %s %s\n%s\n", c.name, c.args, c.about)
+		f.PrintDefaults()
+	}
+	f.exitOnTerm = f.Int("exit-on-term", 0, "exit with this code when asked to stop by SIGTERM or SIGINT")
+	f.ignoreTerm = f.Bool("ignore-term", false, "go on when asked to stop")
+	code, err := c.run(f)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "hello %s: %v\n", c.name, err)
+		code = 1
+	}
+	return code
+}
+
+// flags are the flags of one command and those that all have.
+type flags struct {
+	*flag.FlagSet
+	args       []string
+	exitOnTerm *int
+	ignoreTerm *bool
+}
+
+// parse reads the flags, wants exactly n more arguments and starts to listen for
+// signals. Every command calls it first, once its own flags are defined.
+func (f *flags) parse(n int) {
+	f.Parse(f.args) // exits by itself when they are wrong
+	if f.NArg() != n {
+		f.Usage()
+		os.Exit(2)
+	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
+	go func() {
+		for s := range stop {
+			fmt.Fprintln(os.Stderr, "hello: asked to stop:", s)
+			if !*f.ignoreTerm {
+				os.Exit(*f.exitOnTerm)
+			}
+		}
+	}()
+}
+
+// rest defines the flags of a command that ends in a rest, and returns what to
+// do when it has come to that.
+func (f *flags) rest() func() (code int, err error) {
+	duration := f.Duration("for", -1, "how long to sleep; for ever when it is negative")
+	code := f.Int("exit", 0, "exit with this code afterwards")
+	return func() (int, error) {
+		if *duration < 0 {
+			forever()
+		}
+		time.Sleep(*duration)
+		return *code, nil
+	}
+}
+
+// forever waits until the process is stopped.
+func forever() {
+	for {
+		time.Sleep(time.Hour)
+	}
+}
