@@ -29,8 +29,8 @@
 //     keeps it; when nobody did, nobody gets it.
 //  4. Updates are delivered in order, each once, and what was sent never changes.
 //  5. No change, no update.
-//  6. A receiver that is slow holds back nothing but itself; everything ends when
-//     the context does.
+//  6. A slow receiver misses nothing that still counts, and everything ends when the
+//     context does.
 //
 // # The file source
 //

@@ -60,8 +60,8 @@ func NewSourceFile(path, hostname string, checkEvery time.Duration, scheme *api.
 		parse: func(file string, data []byte) ([]api.ContainerManifest, error) {
 			return parseManifests(scheme, rules, file, data)
 		},
-		now:    time.Now,
-		files:  map[string]*manifestFile{},
+		now:   time.Now,
+		files: map[string]*manifestFile{},
 	}
 }
 

@@ -113,5 +113,8 @@ func winnerOf(c claim, claimants []claimant) claimant {
 
 // holds says whether the pods in force make the claim.
 func (f *manifestFile) holds(c claim) bool {
-	return slices.ContainsFunc(f.held, func(pod api.Pod) bool { return c == claimsOf(&pod)[0] || c == claimsOf(&pod)[1] })
+	return slices.ContainsFunc(f.held, func(pod api.Pod) bool {
+		claims := claimsOf(&pod)
+		return slices.Contains(claims[:], c)
+	})
 }

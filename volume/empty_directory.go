@@ -51,7 +51,10 @@ func (e *EmptyDirectory) SetUp() error {
 	if err != nil || info.Mode().Perm() != 0 {
 		return err
 	}
-	return e.root.root.Chmod(rel, 0o777)
+	if err := e.root.root.Chmod(rel, 0o777); err != nil {
+		return fmt.Errorf("open directory %q to the containers: %w", e.GetPath(), err)
+	}
+	return nil
 }
 
 // TearDown deletes the volume and its data, by way of the trash.

@@ -39,27 +39,41 @@ func (r *RootDir) SetAside(uid string) error {
 // setAside moves rel into the trash, and says under which name, which begins as
 // told. The name is empty when there is no rel.
 func (r *RootDir) setAside(rel, name string) (entry string, err error) {
-	if _, err := r.root.Lstat(rel); errors.Is(err, fs.ErrNotExist) {
+	_, err = r.lstat(rel)
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	if err := r.checkMounts(rel); err != nil {
+	if err == nil {
+		err = r.checkMounts(rel)
+	}
+	if err == nil {
+		err = r.mkdirs(trashDir)
+	}
+	if err == nil {
+		entry, err = r.freeEntry(name)
+	}
+	if err == nil {
+		err = withCommand(r.root.Rename(rel, filepath.Join(trashDir, entry)), r.abs(rel))
+	}
+	if err != nil {
 		return "", fmt.Errorf("set aside %q: %w", r.abs(rel), err)
 	}
-	if err := r.mkdirs(trashDir); err != nil {
-		return "", err
-	}
+	return entry, nil
+}
+
+// freeEntry gives a name that nothing in the trash has: an earlier pod of the same
+// UID may still lie there.
+func (r *RootDir) freeEntry(name string) (string, error) {
 	for n := 0; ; n++ {
-		entry = fmt.Sprintf("%s.%d", name, n)
-		if _, err := r.root.Lstat(filepath.Join(trashDir, entry)); errors.Is(err, fs.ErrNotExist) {
-			break
-		} else if err != nil {
-			return "", fmt.Errorf("set aside %q: %w", r.abs(rel), err)
+		entry := fmt.Sprintf("%s.%d", name, n)
+		_, err := r.root.Lstat(filepath.Join(trashDir, entry))
+		if errors.Is(err, fs.ErrNotExist) {
+			return entry, nil
+		}
+		if err != nil {
+			return "", err
 		}
 	}
-	if err := r.root.Rename(rel, filepath.Join(trashDir, entry)); err != nil {
-		return "", fmt.Errorf("set aside %q: %w", r.abs(rel), withCommand(err, r.abs(rel)))
-	}
-	return entry, nil
 }
 
 // EmptyTrash deletes all that is set aside, also by an earlier life of the kubelet,
@@ -101,8 +115,8 @@ func (r *RootDir) entries(rel string) ([]string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%q is not a directory (%v): remove it", r.abs(rel), info.Mode())
+	if err == nil {
+		err = r.mustBeDir(rel, info)
 	}
 	if err != nil {
 		return nil, err

@@ -54,7 +54,7 @@ func removeBelow(ctx context.Context, parent *os.Root, path string) error {
 	defer list.Close()
 	var first error
 	for ctx.Err() == nil {
-		names, err := list.Readdirnames(1000)
+		names, err := list.Readdirnames(100)
 		for _, name := range names {
 			if err := removeTree(ctx, dir, filepath.Join(path, name)); first == nil {
 				first = err

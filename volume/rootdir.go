@@ -128,6 +128,23 @@ func (r *RootDir) Close() error {
 // abs is the path on the host of a path in root_dir.
 func (r *RootDir) abs(rel string) string { return filepath.Join(r.path, rel) }
 
+// lstat is the Lstat of rel, but an error when a directory above it is a link.
+func (r *RootDir) lstat(rel string) (fs.FileInfo, error) {
+	for i, c := range rel {
+		if c != '/' {
+			continue
+		}
+		info, err := r.root.Lstat(rel[:i])
+		if err == nil {
+			err = r.mustBeDir(rel[:i], info)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r.root.Lstat(rel)
+}
+
 // list names what is in a directory, in no order.
 func (r *RootDir) list(rel string) ([]string, error) {
 	dir, err := r.root.Open(rel)
@@ -161,8 +178,12 @@ func (r *RootDir) mkdir(rel string, perm fs.FileMode) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create directory %q: %w", r.abs(rel), err)
 	}
-	if !info.IsDir() {
-		return nil, fmt.Errorf("create directory %q: something else has that name (%v): remove it", r.abs(rel), info.Mode())
+	return info, r.mustBeDir(rel, info)
+}
+
+func (r *RootDir) mustBeDir(rel string, info fs.FileInfo) error {
+	if info.IsDir() {
+		return nil
 	}
-	return info, nil
+	return fmt.Errorf("%q is not a directory (%v): remove it", r.abs(rel), info.Mode())
 }

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Document is one manifest and the place it was read from.
+type Document struct {
+	Manifest ContainerManifest
+	Number   int // from 1, counting the documents of the file that hold anything
+
+	src    *source
+	places map[string]place // of every field path of the document; "" is the root
+}
+
+// place is a line and a column, both from 1.
+type place struct{ line, column int }
+
+// Decode reads every manifest in the text: one in each YAML document, or one
+// JSON object. file is a label for people. Documents that are good are returned
+// also when others are not; the error joins a *SourceError for each thing wrong.
+//
+// It takes input from strangers: it never panics, and its time and memory are
+// bounded, aliases included.
+func (s *Scheme) Decode(file string, data []byte) ([]Document, error) {
+	src, err := open(file, data)
+	if err != nil {
+		return nil, err
+	}
+	roots, err := src.documents()
+	if err != nil {
+		return nil, err
+	}
+	var docs []Document
+	var errs []error
+	d := decoder{src: src}
+	for i, root := range roots {
+		d.begin()
+		doc := Document{Number: i + 1, src: src, places: d.places}
+		s.decodeManifest(&d, root, &doc)
+		if len(d.errs) > 0 {
+			errs = append(errs, d.errs...)
+			continue
+		}
+		docs = append(docs, doc)
+	}
+	return docs, errors.Join(errs...)
+}
+
+// At gives an error about a field of the document, such as
+// "containers[0].env[1].name". When the text has no such field, because it is
+// missing or was written by an old name, the error points at what should hold it.
+func (doc *Document) At(field, problem string) *SourceError {
+	p, ok := doc.places[field]
+	for at := field; !ok; p, ok = doc.places[at] {
+		at = at[:max(0, strings.LastIndexAny(at, ".["))]
+	}
+	return doc.src.at(p.line, p.column, field, problem)
+}
+
+// decodeManifest leaves its errors in d.
+func (s *Scheme) decodeManifest(d *decoder, root ast.Node, doc *Document) {
+	node, ok := d.resolve("", root)
+	if !ok {
+		return
+	}
+	m, ok := node.(ast.MapNode)
+	if !ok {
+		d.refuse("", node, "a manifest begins with fields such as \"version: v1beta1\", but this is "+describe(node)+
+			"; for several manifests put lines of \"---\" between them")
+		return
+	}
+	version, ok := s.version(d, node, m.MapRange())
+	if !ok {
+		return
+	}
+	wire, err := s.New(version, "ContainerManifest")
+	if err != nil {
+		d.refuse("version", node, err.Error())
+		return
+	}
+	d.value("", root, reflect.ValueOf(wire).Elem())
+	if len(d.errs) > 0 {
+		return
+	}
+	internal, err := s.Internalize(version, wire)
+	var fields FieldErrors
+	switch m, ok := internal.(*ContainerManifest); {
+	case errors.As(err, &fields):
+		for _, f := range fields {
+			d.errs = append(d.errs, doc.At(f.Field, f.Problem))
+		}
+	case err != nil:
+		d.refuse("", node, err.Error())
+	case !ok:
+		d.refuse("", node, fmt.Sprintf("version %q has no manifests", version))
+	default:
+		doc.Manifest = *m
+	}
+}
+
+// version reads the version of a manifest ahead of the rest of it, which is read
+// by the rules of that version.
+func (s *Scheme) version(d *decoder, root ast.Node, fields *ast.MapNodeIter) (version string, ok bool) {
+	var node ast.Node
+	modern := false
+	for fields.Next() {
+		switch keyText(fields.Key()) {
+		case "version":
+			node = fields.Value()
+		case "apiVersion", "kind", "metadata", "spec":
+			modern = true
+		}
+	}
+	known := s.Versions()
+	words := fmt.Sprintf("%q", known)
+	if len(known) > 0 {
+		words = strings.Join(known, " or ")
+	}
+	switch {
+	case node == nil && modern:
+		d.refuse("", root, "this is an object of today's Kubernetes; this program reads the container manifests of 2014: "+
+			"\"version: "+words+"\", \"id\" and \"containers\" at the top level, and no apiVersion, kind, metadata or spec")
+		return "", false
+	case node == nil:
+		d.refuse("version", root, "required value '': write \"version: "+words+"\"")
+		return "", false
+	}
+	d.value("version", node, reflect.ValueOf(&version).Elem())
+	if len(d.errs) > 0 {
+		return "", false
+	}
+	if !slices.Contains(known, strings.ToLower(version)) {
+		d.refuse("version", node, fmt.Sprintf("unsupported value '%s': this program reads %s", version, words))
+		return "", false
+	}
+	return version, true
+}

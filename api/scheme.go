@@ -1,0 +1,116 @@
+package api
+
+import (
+	"fmt"
+	"reflect"
+	"sort"
+	"strings"
+)
+
+// InternalVersion is the version of the internal types in a Scheme.
+const InternalVersion = ""
+
+// Scheme knows the types of each version and how to convert them to and from
+// the internal ones. In 2014 the conversion was one switch over all types that
+// panicked on one it did not know; its TODO asked for a registered function for
+// each type, and that is what this is.
+//
+// Fill it first; then any number of goroutines may use it.
+type Scheme struct {
+	types    map[string]map[string]reflect.Type // version → kind → type
+	internal map[conversion]func(any) (any, error)
+	external map[conversion]func(any) (any, error)
+}
+
+// conversion is the key of a registered function: the type it takes, and the
+// wire version it is for. Two versions may share their Go types.
+type conversion struct {
+	version string
+	in      reflect.Type
+}
+
+// NewScheme makes a Scheme that knows nothing.
+func NewScheme() *Scheme {
+	return &Scheme{
+		types:    map[string]map[string]reflect.Type{},
+		internal: map[conversion]func(any) (any, error){},
+		external: map[conversion]func(any) (any, error){},
+	}
+}
+
+// AddKnownTypes makes types known in a version. Each obj is a zero struct; the
+// name of its type is the kind.
+func (s *Scheme) AddKnownTypes(version string, objs ...any) {
+	version = strings.ToLower(version)
+	kinds := s.types[version]
+	if kinds == nil {
+		kinds = map[string]reflect.Type{}
+		s.types[version] = kinds
+	}
+	for _, obj := range objs {
+		t := reflect.TypeOf(obj)
+		kinds[t.Name()] = t
+	}
+}
+
+// AddInternalConversion registers how Wire of a version becomes Internal. An
+// error that convert returns reaches the user, so it is best a FieldErrors.
+func AddInternalConversion[Wire, Internal any](s *Scheme, version string, convert func(*Wire, *Internal) error) {
+	s.internal[conversion{strings.ToLower(version), reflect.TypeFor[*Wire]()}] = untyped(convert)
+}
+
+// AddExternalConversion registers how Internal becomes Wire of a version.
+func AddExternalConversion[Internal, Wire any](s *Scheme, version string, convert func(*Internal, *Wire) error) {
+	s.external[conversion{strings.ToLower(version), reflect.TypeFor[*Internal]()}] = untyped(convert)
+}
+
+func untyped[In, Out any](convert func(*In, *Out) error) func(any) (any, error) {
+	return func(in any) (any, error) {
+		out := new(Out)
+		if err := convert(in.(*In), out); err != nil {
+			return nil, err
+		}
+		return out, nil
+	}
+}
+
+// Versions lists the wire versions, sorted.
+func (s *Scheme) Versions() []string {
+	var versions []string
+	for v := range s.types {
+		if v != InternalVersion {
+			versions = append(versions, v)
+		}
+	}
+	sort.Strings(versions)
+	return versions
+}
+
+// New makes a zero value of a kind, and returns the pointer to it.
+func (s *Scheme) New(version, kind string) (any, error) {
+	t, ok := s.types[strings.ToLower(version)][kind]
+	if !ok {
+		return nil, fmt.Errorf("make %q of version %q: no such kind is registered", kind, version)
+	}
+	return reflect.New(t).Interface(), nil
+}
+
+// Internalize converts a pointer to a wire type of a version to a pointer to
+// the internal type. The two may share memory.
+func (s *Scheme) Internalize(version string, obj any) (any, error) {
+	convert, ok := s.internal[conversion{strings.ToLower(version), reflect.TypeOf(obj)}]
+	if !ok {
+		return nil, fmt.Errorf("internalize %T of version %q: no conversion is registered", obj, version)
+	}
+	return convert(obj)
+}
+
+// Externalize converts a pointer to an internal type to a pointer to the wire
+// type of a version. The two may share memory.
+func (s *Scheme) Externalize(version string, obj any) (any, error) {
+	convert, ok := s.external[conversion{strings.ToLower(version), reflect.TypeOf(obj)}]
+	if !ok {
+		return nil, fmt.Errorf("externalize %T to version %q: no conversion is registered", obj, version)
+	}
+	return convert(obj)
+}

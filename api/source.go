@@ -1,0 +1,197 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// MaxManifestBytes is the most that is read as one file, body or key.
+const MaxManifestBytes = 1 << 20
+
+// The YAML library takes time that grows with the square of these, or a stack
+// that grows with them, so an input has to stay below them. No manifest that a
+// person could work with comes near.
+const (
+	maxTokens     = 50_000 // pieces of YAML in one file: about a second of work
+	maxDepth      = 100    // lists and mappings within each other
+	maxBlankLines = 200    // in a row
+)
+
+// source is the text of one file while it is being decoded.
+type source struct {
+	file  string // a label for people
+	lines []string
+}
+
+// open checks that data can be text, and not too much of it.
+func open(file string, data []byte) (*source, error) {
+	src := &source{file: file}
+	if len(data) > MaxManifestBytes {
+		return nil, src.errorf("%d bytes are too many for a manifest: the limit is %d", len(data), MaxManifestBytes)
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if i := firstNonText(data); i >= 0 {
+		line := 1 + bytes.Count(data[:i], []byte("\n"))
+		return nil, src.errorf("this is not text: line %d has the byte 0x%02x; a manifest is YAML or JSON in UTF-8", line, data[i])
+	}
+	src.lines = strings.Split(string(data), "\n")
+	blank := 0
+	for i, line := range src.lines {
+		if blank++; strings.TrimSpace(line) != "" {
+			blank = 0
+		}
+		if blank > maxBlankLines {
+			return nil, src.at(i+1, 1, "", fmt.Sprintf("more than %d blank lines in a row", maxBlankLines))
+		}
+	}
+	return src, nil
+}
+
+// firstNonText is the index of the first byte that is NUL or not UTF-8, or -1.
+func firstNonText(data []byte) int {
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == 0 || r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+// documents parses the text into the root node of each YAML document that holds
+// anything, in order.
+func (src *source) documents() ([]ast.Node, error) {
+	tokens := lexer.Tokenize(strings.Join(src.lines, "\n"))
+	if len(tokens) > maxTokens {
+		return nil, src.errorf("this is too much for one file of manifests: more than %d pieces of YAML; use several files", maxTokens)
+	}
+	if err := src.checkDepth(tokens); err != nil {
+		return nil, err
+	}
+	var nodes []ast.Node
+	for _, doc := range split(tokens) {
+		node, err := src.parse(doc)
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, node)
+	}
+	if len(nodes) == 0 {
+		what := "the file is empty"
+		if len(tokens) > 0 {
+			what = "the file holds nothing but comments and separators"
+		}
+		return nil, src.errorf("%s; a manifest needs at least a version, an id and containers", what)
+	}
+	return nodes, nil
+}
+
+// split cuts the tokens at the lines that separate documents, and leaves out
+// comments and documents without content. The library can do this too, but it
+// silently drops whatever follows an empty document, and with it pods.
+func split(tokens token.Tokens) []token.Tokens {
+	var docs []token.Tokens
+	var doc token.Tokens
+	for _, t := range tokens {
+		switch t.Type {
+		case token.CommentType:
+		case token.DocumentHeaderType, token.DocumentEndType:
+			if len(doc) > 0 {
+				docs = append(docs, doc)
+			}
+			doc = nil
+		default:
+			doc = append(doc, t)
+		}
+	}
+	if len(doc) > 0 {
+		docs = append(docs, doc)
+	}
+	return docs
+}
+
+// checkDepth finds nesting that would be too deep for a recursive parser. Depth
+// comes from brackets, or from "- - -" on one line; depth by indentation is
+// bounded by the size of the file.
+func (src *source) checkDepth(tokens token.Tokens) error {
+	brackets, inLine, line := 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			inLine, line = 0, t.Position.Line
+		}
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			brackets++
+		case token.SequenceEndType, token.MappingEndType:
+			brackets--
+		case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType:
+			inLine++
+		}
+		if brackets > maxDepth || inLine > maxDepth {
+			return src.at(t.Position.Line, t.Position.Column, "", fmt.Sprintf("more than %d levels within each other", maxDepth))
+		}
+	}
+	return nil
+}
+
+// parse gives the root node of one document. It is fed by strangers, so even a
+// panic of the library must end as an error here.
+func (src *source) parse(tokens token.Tokens) (root ast.Node, err error) {
+	first := tokens[0].Position
+	defer func() {
+		if p := recover(); p != nil {
+			root, err = nil, src.at(first.Line, first.Column, "", fmt.Sprintf("cannot read this document as YAML: %v", p))
+		}
+	}()
+	f, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err == nil {
+		if len(f.Docs) == 1 && f.Docs[0].Body != nil {
+			return f.Docs[0].Body, nil
+		}
+		return nil, src.at(first.Line, first.Column, "", "cannot read this as one YAML document")
+	}
+	problem, place := err.Error(), first
+	if syntax := yaml.Error(nil); errors.As(err, &syntax) {
+		problem = syntax.GetMessage()
+		if t := syntax.GetToken(); t != nil {
+			place = t.Position
+		}
+	}
+	return nil, src.at(place.Line, place.Column, "", "YAML syntax: "+problem+hint(problem))
+}
+
+// hint says in a manifest author's words what the parser's usual complaints mean.
+func hint(problem string) string {
+	switch {
+	case strings.Contains(problem, `'\t'`), strings.Contains(problem, "\t"):
+		return "; indent with spaces, not with tabs"
+	case strings.Contains(problem, "not allowed in this context"):
+		return "; look at the indentation and the colons of this line and the next"
+	case strings.Contains(problem, "reserved character"):
+		return "; put quotes around the value"
+	}
+	return ""
+}
+
+// errorf is an error about the file as a whole.
+func (src *source) errorf(format string, args ...any) error {
+	return &SourceError{File: src.file, Problem: fmt.Sprintf(format, args...)}
+}
+
+// at is an error about one place of the file.
+func (src *source) at(line, column int, field, problem string) *SourceError {
+	return &SourceError{
+		File: src.file, Line: line, Column: column, Field: shorten(field), Problem: shorten(problem),
+		Excerpt: excerpt(src.lines, line, column),
+	}
+}

@@ -1,0 +1,112 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// SourceError is one thing wrong with a manifest, and where: it is made for the
+// person who wrote the manifest.
+type SourceError struct {
+	File         string
+	Line, Column int    // from 1, in characters; 0: the file as a whole
+	Field        string // such as containers[0].image; may be empty
+	Problem      string
+	Excerpt      string // the lines around, with a caret; may be empty
+}
+
+// Error gives file:line:column: field: problem, and below it the excerpt.
+func (e *SourceError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.File)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d:%d", e.Line, e.Column)
+	}
+	b.WriteString(": ")
+	if e.Field != "" {
+		b.WriteString(e.Field + ": ")
+	}
+	b.WriteString(e.Problem)
+	if e.Excerpt != "" {
+		b.WriteString("\n" + e.Excerpt)
+	}
+	return b.String()
+}
+
+// FieldError is what is wrong with one field. A conversion knows no lines; the
+// Document adds them.
+type FieldError struct {
+	Field, Problem string
+}
+
+// FieldErrors are all that a conversion has to say against an object.
+type FieldErrors []FieldError
+
+func (es FieldErrors) Error() string {
+	var parts []string
+	for _, e := range es {
+		parts = append(parts, e.Field+": "+e.Problem)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// excerptWidth is how many characters of a line an excerpt shows.
+const excerptWidth = 100
+
+// excerpt shows a line with two before and one after it, and a caret below the
+// column.
+func excerpt(lines []string, line, column int) string {
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	first, last := max(1, line-2), min(len(lines), line+1)
+	// Cut all lines the same way, so that they stay below each other.
+	from := max(0, column-excerptWidth*3/4)
+	digits := len(fmt.Sprint(last))
+	var out []string
+	for n := first; n <= last; n++ {
+		mark := "  "
+		if n == line {
+			mark = "> "
+		}
+		text := visible(lines[n-1], from)
+		if n != last || n == line || text != "" {
+			out = append(out, strings.TrimRight(fmt.Sprintf("%s%*d | %s", mark, digits, n, text), " "))
+		}
+		if n == line {
+			out = append(out, fmt.Sprintf("  %*s | %*s", digits, "", max(1, column-from), "^"))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// visible cuts a line to what is shown of it, and makes one printable character
+// of each: a manifest is somebody's input, and this goes to a terminal.
+func visible(line string, from int) string {
+	runes := []rune(line)
+	runes = runes[min(from, len(runes)):]
+	cut := len(runes) > excerptWidth
+	runes = runes[:min(excerptWidth, len(runes))]
+	for i, r := range runes {
+		switch {
+		case unicode.IsSpace(r):
+			runes[i] = ' '
+		case !unicode.IsPrint(r):
+			runes[i] = '?'
+		}
+	}
+	if cut {
+		return string(runes) + "…"
+	}
+	return string(runes)
+}
+
+// shorten keeps a message readable when the input it quotes is endless.
+func shorten(s string) string {
+	const limit = 400
+	if runes := []rune(s); len(runes) > limit {
+		return string(runes[:limit/2]) + " … " + string(runes[len(runes)-limit/2:])
+	}
+	return s
+}

@@ -1,0 +1,20 @@
+// Package v1beta1 is the wire format of 2014: the types a manifest is written
+// in, and their conversion to and from the internal types of package api.
+//
+// The wire types differ from the internal ones in what is old and in what is not
+// supported:
+//
+//	env[].key                 is the first name of env[].name
+//	volumeMounts[].path       is the first name of volumeMounts[].mountPath
+//	volumeMounts[].mountType  HOST: the volume is the host's directory of the same
+//	                          path as the mount's; LOCAL: any other volume
+//	source.persistentDisk     can be read, so that it can be refused by its name
+//	source.gitRepo            and not as a misspelling
+//
+// Version v1beta2 is these types too, with the old names refused.
+//
+// NewScheme is the only way in: whoever reads or writes manifests asks the
+// Scheme, which calls the conversion functions here. They are plain functions,
+// safe for any number of goroutines. What must hold: internal → wire → internal
+// loses nothing, for every field there is.
+package v1beta1

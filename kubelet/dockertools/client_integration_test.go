@@ -1,0 +1,244 @@
+package dockertools
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	docker "github.com/fsouza/go-dockerclient"
+	"github.com/google/go-cmp/cmp"
+)
+
+// realDocker is a client of the Docker of this machine.
+func realDocker(t *testing.T) *Client {
+	t.Helper()
+	c := mustClient(t, "")
+	if _, err := c.Version(t.Context()); err != nil {
+		t.Fatalf("this test needs a Docker daemon: %v", err)
+	}
+	return c
+}
+
+// createPause creates a container of the pause image that goes with the test.
+func createPause(t *testing.T, c *Client, spec ContainerSpec) (id string) {
+	t.Helper()
+	if err := EnsurePauseImage(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+	spec.Name = uniqueName(spec.Name)
+	spec.Image = PauseImage
+	spec.Entrypoint = PauseCommand()
+	spec.StopSignal = "SIGKILL"
+	id, err := c.CreateContainer(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.RemoveContainer(context.Background(), id); err != nil && !errors.Is(err, ErrNoSuchContainer) {
+			t.Error(err)
+		}
+	})
+	return id
+}
+
+func uniqueName(name string) string {
+	return fmt.Sprintf("kubelet14-test-%s-%d-%d", name, os.Getpid(), time.Now().UnixNano())
+}
+
+// raw asks Docker for all it knows of a container.
+func raw(t *testing.T, c *Client, id string) *docker.Container {
+	t.Helper()
+	found, err := c.api.InspectContainerWithOptions(docker.InspectContainerOptions{ID: id, Context: t.Context()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestIntegrationDockerGetsAllOfTheSpec(t *testing.T) {
+	c := realDocker(t)
+	dir := t.TempDir()
+	id := createPause(t, c, ContainerSpec{
+		Name:       "spec",
+		Labels:     map[string]string{"kubelet14.test": "a=b,c"},
+		Command:    []string{"with", "arguments"},
+		Env:        []string{"A=1"},
+		WorkingDir: "/work",
+		Memory:     64 << 20,
+		CPUShares:  512,
+		Privileged: true,
+		Mounts:     []Mount{{HostPath: dir, ContainerPath: "/data", ReadOnly: true}},
+		Hostname:   "web",
+		Ports: []PublishedPort{
+			{HostPort: 38080, ContainerPort: 80, Protocol: "tcp"},
+			{HostIP: "127.0.0.1", HostPort: 38081, ContainerPort: 80, Protocol: "tcp"},
+			{HostPort: 38053, ContainerPort: 53, Protocol: "udp"},
+		},
+	})
+	got := raw(t, c, id)
+	for what, pair := range map[string][2]any{
+		"labels":         {got.Config.Labels, map[string]string{"kubelet14.test": "a=b,c"}},
+		"entrypoint":     {got.Config.Entrypoint, PauseCommand()},
+		"command":        {got.Config.Cmd, []string{"with", "arguments"}},
+		"environment":    {slices.Contains(got.Config.Env, "A=1"), true},
+		"directory":      {got.Config.WorkingDir, "/work"},
+		"stop signal":    {got.Config.StopSignal, "SIGKILL"},
+		"host name":      {got.Config.Hostname, "web"},
+		"memory":         {got.HostConfig.Memory, int64(64 << 20)},
+		"cpu shares":     {got.HostConfig.CPUShares, int64(512)},
+		"privileged":     {got.HostConfig.Privileged, true},
+		"restart policy": {got.HostConfig.RestartPolicy.Name, "no"},
+		"mounts":         {got.HostConfig.Mounts, []docker.HostMount{{Type: "bind", Source: dir, Target: "/data", ReadOnly: true}}},
+		"ports": {got.HostConfig.PortBindings, map[docker.Port][]docker.PortBinding{
+			"80/tcp": {{HostPort: "38080"}, {HostIP: "127.0.0.1", HostPort: "38081"}},
+			"53/udp": {{HostPort: "38053"}},
+		}},
+	} {
+		if diff := cmp.Diff(pair[1], pair[0]); diff != "" {
+			t.Errorf("%s: -want +got\n%s", what, diff)
+		}
+	}
+}
+
+// await returns the first event that fits, and fails the test when none comes.
+func await(t *testing.T, events <-chan Event, want string, fits func(Event) bool) {
+	t.Helper()
+	deadline := time.After(2 * time.Minute)
+	var seen []Event
+	for {
+		select {
+		case e := <-events:
+			if fits(e) {
+				return
+			}
+			seen = append(seen, e)
+		case <-deadline:
+			t.Fatalf("no event for %s; seen: %v", want, seen)
+		}
+	}
+}
+
+func TestIntegrationEventsTellOfStartDeathAndRemoval(t *testing.T) {
+	c := realDocker(t)
+	id := createPause(t, c, ContainerSpec{Name: "events"})
+	ctx, cancel := context.WithCancel(t.Context())
+	events := make(chan Event, 1000)
+	ended := make(chan error)
+	go func() { ended <- c.WatchEvents(ctx, func(e Event) { events <- e }) }()
+	ours := func(e Event) bool { return e.ID == id && strings.Contains(e.Name, "kubelet14-test-events") }
+
+	await(t, events, "the stream", func(e Event) bool { return e == Event{} })
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"the start", func() error { return c.StartContainer(ctx, id) }},
+		{"the death", func() error { return c.StopContainer(ctx, id, 0) }},
+		{"the removal", func() error { return c.RemoveContainer(ctx, id) }},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		await(t, events, step.name, ours)
+	}
+
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("stopped by its caller it says %v", err)
+	}
+}
+
+// layerOf makes a tar with one file.
+func layerOf(t *testing.T, content string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	if err := w.WriteHeader(&tar.Header{Name: "file", Mode: 0o444, Size: int64(len(content))}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write([]byte(content)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestIntegrationEnsureImageLeavesNothingBehind(t *testing.T) {
+	c := realDocker(t)
+	image := uniqueName("image") + ":1"
+	removeImage := func(name string) {
+		err := c.api.RemoveImageExtended(name, docker.RemoveImageOptions{Context: context.Background()})
+		if err != nil && !errors.Is(err, docker.ErrNoSuchImage) {
+			t.Errorf("remove image %s: %v", name, err)
+		}
+	}
+	ensure := func(content string, want bool) (id string) {
+		t.Helper()
+		imported, err := c.EnsureImage(t.Context(), image, layerOf(t, content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if imported != want {
+			t.Fatalf("imported: %v, want %v", imported, want)
+		}
+		if id, err = c.InspectImage(t.Context(), image); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	present := func(id string) bool {
+		t.Helper()
+		_, err := c.InspectImage(t.Context(), id)
+		if err != nil && !errors.Is(err, ErrNoSuchImage) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	defer removeImage(image)
+
+	// Step: the image is missing, then it is there.
+	first := ensure("one", true)
+	if again := ensure("one", false); again != first {
+		t.Errorf("the image is another: %s, was %s", again, first)
+	}
+
+	// Step: its content changes, and nobody needs the old one.
+	second := ensure("two", true)
+	if present(first) {
+		t.Errorf("old image %s is still there", first)
+	}
+
+	// Step: a container is made of the old one.
+	id, err := c.CreateContainer(t.Context(), ContainerSpec{Name: uniqueName("user"), Image: image, Command: []string{"/x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	third := ensure("three", true)
+	if !present(second) {
+		t.Error("the image of a container is gone")
+	}
+	if err := c.RemoveContainer(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	removeImage(second)
+
+	// Step: the old one has another name.
+	kept := uniqueName("kept")
+	if err := c.api.TagImage(image, docker.TagImageOptions{Repo: kept, Tag: "1", Context: t.Context()}); err != nil {
+		t.Fatal(err)
+	}
+	defer removeImage(kept + ":1")
+	ensure("four", true)
+	if got, err := c.InspectImage(t.Context(), kept+":1"); err != nil || got != third {
+		t.Errorf("the image with another name: got %s, %v, want %s", got, err, third)
+	}
+}
