@@ -12,7 +12,7 @@ import (
 func (d *decoder) structure(path string, n ast.Node, out reflect.Value) {
 	m, ok := n.(ast.MapNode)
 	if !ok {
-		d.refuse(path, n, "needs a mapping"+writeAsMapping(n, out.Type())+", but this is "+describe(n))
+		d.refuse(path, n, "needs a mapping, but this is "+describe(n)+writeAsMapping(n, out.Type()))
 		return
 	}
 	fields := fieldsOf(out.Type())
@@ -68,18 +68,24 @@ func writeAsMapping(n ast.Node, t reflect.Type) string {
 	for i, name := range fieldsOf(t) {
 		f := t.Field(i).Type
 		if strings.EqualFold(name, word) && f.Kind() == reflect.Pointer && f.Elem().NumField() == 0 {
-			return fmt.Sprintf(", {%s: {}}", name)
+			return fmt.Sprintf(": write {%s: {}}", name)
 		}
 	}
 	return ""
 }
 
-// didYouMean suggests the known name nearest to a wrong one, else all of them.
+// didYouMean suggests the known name nearest to a wrong one, else one that begins
+// like it (today's hostPath was hostDir), else all of them.
 func didYouMean(name string, known []string) string {
 	best, distance := "", 1+max(1, len(name)/3)
 	for _, k := range known {
 		if d := editDistance(strings.ToLower(name), strings.ToLower(k), distance); d < distance {
 			best, distance = k, d
+		}
+	}
+	for _, k := range known {
+		if best == "" && len(name) > 4 && strings.HasPrefix(k, name[:4]) {
+			best = k
 		}
 	}
 	switch {

@@ -97,7 +97,7 @@ func (d *decoder) value(path string, n ast.Node, out reflect.Value) {
 		// that is merely missing is a slip: "never:" must not mean always. In a list
 		// neither means anything.
 		if n.GetToken().Type == token.ImplicitNullType || strings.HasSuffix(path, "]") {
-			d.refuse(path, n, "there is no value: write "+emptyValue(out.Type())+" or remove the line")
+			d.refuse(path, n, "there is no value: write "+emptyValue(out.Type())+" or remove it")
 		}
 		return
 	}
@@ -148,15 +148,25 @@ func (d *decoder) list(path string, n ast.Node, out reflect.Value) {
 func (d *decoder) text(path string, n ast.Node, out reflect.Value) {
 	switch n := n.(type) {
 	case *ast.StringNode:
-		out.SetString(n.Value)
+		d.characters(path, n, n.Value, out)
 	case *ast.LiteralNode: // a block below "|" or ">"
-		out.SetString(n.Value.Value)
+		d.characters(path, n, n.Value.Value, out)
 	case *ast.MappingNode, *ast.MappingValueNode, *ast.SequenceNode:
 		d.refuse(path, n, "needs a string, but this is "+describe(n))
 	default:
 		text := n.GetToken().Value
 		d.refuse(path, n, fmt.Sprintf("needs a string, but %s is %s: put quotes around it, \"%s\"", text, describe(n), text))
 	}
+}
+
+// characters sets a string. Quoted text can spell a NUL, and no path, argument or
+// environment of a process can hold one.
+func (d *decoder) characters(path string, n ast.Node, s string, out reflect.Value) {
+	if strings.Contains(s, "\x00") {
+		d.refuse(path, n, "a string cannot hold the character NUL")
+		return
+	}
+	out.SetString(s)
 }
 
 func (d *decoder) integer(path string, n ast.Node, out reflect.Value) {
@@ -167,6 +177,8 @@ func (d *decoder) integer(path string, n ast.Node, out reflect.Value) {
 		d.refuse(path, n, "needs a number, but this is a string: remove the quotes")
 	case !number && isDigits(text), number && err != nil && isDigits(text):
 		d.refuse(path, n, "this number is too big")
+	case n.Type() == ast.FloatType:
+		d.refuse(path, n, fmt.Sprintf("needs a whole number, and %s is none", text))
 	case !number:
 		d.refuse(path, n, "needs a whole number, but this is "+describe(n))
 	case err != nil || strconv.FormatInt(i, 10) != text:
@@ -184,7 +196,7 @@ func isDigits(s string) bool {
 
 func (d *decoder) intOrString(path string, n ast.Node, out *IntOrString) {
 	if s, ok := n.(*ast.StringNode); ok {
-		out.Str = s.Value
+		d.characters(path, n, s.Value, reflect.ValueOf(&out.Str).Elem())
 		return
 	}
 	if _, ok := n.(*ast.IntegerNode); !ok {

@@ -69,8 +69,14 @@ func firstNonText(data []byte) int {
 }
 
 // documents parses the text into the root node of each YAML document that holds
-// anything, in order.
-func (src *source) documents() ([]ast.Node, error) {
+// anything, in order. The library is fed by strangers here, so even a panic of it
+// must end as an error.
+func (src *source) documents() (nodes []ast.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			nodes, err = nil, src.errorf("cannot read this as YAML: %v", p)
+		}
+	}()
 	tokens := lexer.Tokenize(strings.Join(src.lines, "\n"))
 	if len(tokens) > maxTokens {
 		return nil, src.errorf("this is too much for one file of manifests: more than %d pieces of YAML; use several files", maxTokens)
@@ -78,7 +84,6 @@ func (src *source) documents() ([]ast.Node, error) {
 	if err := src.checkDepth(tokens); err != nil {
 		return nil, err
 	}
-	var nodes []ast.Node
 	for _, doc := range split(tokens) {
 		node, err := src.parse(doc)
 		if err != nil {
@@ -144,15 +149,9 @@ func (src *source) checkDepth(tokens token.Tokens) error {
 	return nil
 }
 
-// parse gives the root node of one document. It is fed by strangers, so even a
-// panic of the library must end as an error here.
-func (src *source) parse(tokens token.Tokens) (root ast.Node, err error) {
+// parse gives the root node of one document.
+func (src *source) parse(tokens token.Tokens) (ast.Node, error) {
 	first := tokens[0].Position
-	defer func() {
-		if p := recover(); p != nil {
-			root, err = nil, src.at(first.Line, first.Column, "", fmt.Sprintf("cannot read this document as YAML: %v", p))
-		}
-	}()
 	f, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
 	if err == nil {
 		if len(f.Docs) == 1 && f.Docs[0].Body != nil {

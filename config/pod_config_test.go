@@ -49,10 +49,18 @@ func TestPodConfigEndsWithItsContext(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		config := NewPodConfig(PodConfigNotificationSnapshot, validation.Rules{})
 		config.Channel(ctx, "file") <- api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("web", "1")}}
-		go config.Sync(ctx)
-		synctest.Wait() // until both are stuck for want of a receiver
+		synctest.Wait() // until the merge is stuck for want of a receiver
 		stop()
 		config.Wait()
+	})
+}
+
+func TestSyncEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		go NewPodConfig(PodConfigNotificationSnapshot, validation.Rules{}).Sync(ctx)
+		synctest.Wait() // until it is stuck for want of a receiver
+		stop()
 	})
 }
 

@@ -22,6 +22,11 @@ func (k actionKind) String() string {
 	return [...]string{"create", "start", "stop", "remove"}[k]
 }
 
+// done is the word for an action that was carried out.
+func (k actionKind) done() string {
+	return [...]string{"created", "started", "stopped", "removed"}[k]
+}
+
 // action is one Docker call, and why.
 type action struct {
 	kind   actionKind

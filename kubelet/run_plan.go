@@ -59,7 +59,7 @@ func (r *planRun) act(ctx context.Context, a action) {
 		if a.kind == createAction || a.kind == removeAction {
 			level = 2
 		}
-		glog.V(level).Infof("pod %s: %s container %q (attempt %d): %s", r.label, a.kind, a.name.Name, a.name.Attempt, a.reason)
+		glog.V(level).Infof("pod %s: %s container %q (attempt %d): %s", r.label, a.kind.done(), a.name.Name, a.name.Attempt, a.reason)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

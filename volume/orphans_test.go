@@ -212,6 +212,9 @@ func TestDeletingStopsWithItsContext(t *testing.T) {
 		if left, err := os.ReadDir(aside); err != nil || len(left) < 300-250 {
 			t.Errorf("%d of 300 files are left (error %v): it did not stop", len(left), err)
 		}
+		if stopAfter < -150 { // a batch of names, and the way back
+			t.Errorf("it looked at %d files more after its end", -stopAfter)
+		}
 		must(t, r.EmptyTrash(t.Context()))
 		wantGone(t, filepath.Join(r.Path(), "trash/uid.0"))
 	}

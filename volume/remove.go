@@ -81,7 +81,7 @@ func withCommand(err error, path string) error {
 	if os.Geteuid() == 0 && errors.Is(err, syscall.EPERM) {
 		command = "sudo chattr -R -f -i -a " + shellQuote(path) + "; " + command
 	}
-	return fmt.Errorf("%w: it is tried again, and this would do it: %s", err, command)
+	return fmt.Errorf("%w; it is tried again, and this would do it: %s", err, command)
 }
 
 // shellQuote writes s as one word of a shell.

@@ -191,8 +191,8 @@ func TestClientKeepsTheDaemonsWordsAndSaysWhichErrorItIs(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			body, _ := json.Marshal(map[string]string{"message": tt.text})
 			err := tt.call(clientOf(t, answer(tt.status, string(body))))
-			if err == nil || !strings.HasSuffix(err.Error(), ": "+tt.text) {
-				t.Errorf("got %v, want an error that ends in the daemon's words %q", err, tt.text)
+			if err == nil || !strings.HasSuffix(err.Error(), ": "+tt.text) || strings.Contains(err.Error(), "API error") {
+				t.Errorf("got %v, want what was done and the daemon's own words %q", err, tt.text)
 			}
 			for _, kind := range kinds {
 				if got := errors.Is(err, kind); got != (kind == tt.want) {
@@ -341,6 +341,37 @@ func TestClientSeesTheEventStreamBreak(t *testing.T) {
 	if diff := cmp.Diff([]Event{{}, {ID: "0123", Name: "web"}}, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
+}
+
+func TestClientLeavesASilentEventStreamAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		body, daemon := io.Pipe()
+		c := mustClient(t, "tcp://192.0.2.1:2375")
+		c.api.HTTPClient.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
+			context.AfterFunc(req.Context(), func() { body.CloseWithError(req.Context().Err()) })
+			return &http.Response{StatusCode: http.StatusOK, Body: body, Request: req}, nil
+		})
+		events := make(chan Event)
+		ended := make(chan error, 1)
+		go func() { ended <- c.WatchEvents(ctx, func(e Event) { events <- e }) }()
+
+		<-events // the stream stands
+		time.Sleep(24 * time.Hour)
+		go io.WriteString(daemon, `{"Actor":{"ID":"0123"}}`)
+		select {
+		case e := <-events:
+			if e.ID != "0123" {
+				t.Errorf("got %+v", e)
+			}
+		case err := <-ended:
+			t.Fatalf("it ended: %v", err)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("stopped by its caller it says %v", err)
+		}
+	})
 }
 
 func TestClientWantsATagToImport(t *testing.T) {

@@ -21,8 +21,10 @@ import (
 
 const helloImage = "kubelet14/hello:1"
 
-// labelTest marks the containers of these tests; its value is the run.
-const labelTest = "kubelet14.test.contract"
+const (
+	labelTest = "kubelet14.test.contract" // marks the containers of these tests; its value is the run
+	runPrefix = "contract-"
+)
 
 // contractDocker is one Docker under test: the Interface to be proved, a
 // person's hands beside it, and helpers that clean up after themselves.
@@ -56,23 +58,29 @@ func TestContractFake(t *testing.T) {
 }
 
 func TestIntegrationContractDocker(t *testing.T) {
-	raw := rawDocker(t)
-	client, err := NewClient("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := &contractDocker{
-		Interface:   client,
-		hands:       rawHands{raw},
-		run:         fmt.Sprintf("contract-%d-%d", os.Getpid(), time.Now().UnixNano()),
-		removeImage: raw.RemoveImage,
-	}
+	d, _ := newContractDocker(t)
 	for _, c := range contract {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.test(t, d)
 		})
 	}
+}
+
+// newContractDocker is the real one, with a client beside the one under test.
+func newContractDocker(t *testing.T) (*contractDocker, *docker.Client) {
+	t.Helper()
+	raw := rawDocker(t)
+	client, err := NewClient("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &contractDocker{
+		Interface:   client,
+		hands:       rawHands{raw},
+		run:         fmt.Sprintf(runPrefix+"%d-%d", os.Getpid(), time.Now().UnixNano()),
+		removeImage: raw.RemoveImage,
+	}, raw
 }
 
 // rawDocker is a client beside the one under test, on a Docker that has the
@@ -87,20 +95,33 @@ func rawDocker(t *testing.T) *docker.Client {
 		t.Fatal(err)
 	}
 	t.Cleanup(raw.HTTPClient.CloseIdleConnections)
-	left, err := raw.ListContainers(docker.ListContainersOptions{All: true, Filters: map[string][]string{"label": {labelTest}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range left {
-		// A run that is younger may still be at work, in another process.
-		if time.Since(time.Unix(c.Created, 0)) > time.Hour {
-			t.Logf("removing %v of an earlier run", c.Names)
-			if err := raw.RemoveContainer(docker.RemoveContainerOptions{ID: c.ID, RemoveVolumes: true, Force: true}); err != nil {
-				t.Log(err)
-			}
-		}
+	if err := removeLeftovers(raw); err != nil {
+		t.Log("could not remove all that an earlier run has left:", err)
 	}
 	return raw
+}
+
+// removeLeftovers lets alone what is younger than any test run can be old: its
+// run may still be at work, in another process.
+func removeLeftovers(raw *docker.Client) error {
+	isOld := func(created int64) bool { return time.Since(time.Unix(created, 0)) > time.Hour }
+	containers, err := raw.ListContainers(docker.ListContainersOptions{All: true, Filters: map[string][]string{"label": {labelTest}}})
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, c := range containers {
+		if isOld(c.Created) {
+			errs = append(errs, raw.RemoveContainer(docker.RemoveContainerOptions{ID: c.ID, RemoveVolumes: true, Force: true}))
+		}
+	}
+	images, err := raw.ListImages(docker.ListImagesOptions{Filters: map[string][]string{"reference": {"kubelet14/" + runPrefix + "*"}}})
+	for _, image := range images {
+		if isOld(image.Created) {
+			errs = append(errs, raw.RemoveImage(image.ID))
+		}
+	}
+	return errors.Join(append(errs, err)...)
 }
 
 var makeHello = sync.OnceValue(func() error {

@@ -58,7 +58,7 @@ func testLife(t *testing.T, d *contractDocker) {
 	// Running again.
 	d.start(t, id)
 	second := d.checkState(t, id, StateRunning, 0)
-	if !second.StartedAt.After(first.StartedAt) || !second.FinishedAt.Equal(ended.FinishedAt) {
+	if second.StartedAt.Before(ended.FinishedAt) || !second.FinishedAt.Equal(ended.FinishedAt) {
 		t.Errorf("running for the second time: %+v; its first end: %+v", second, ended)
 	}
 }

@@ -156,7 +156,7 @@ func testPorts(t *testing.T, d *contractDocker) {
 
 func testTakenPort(t *testing.T, d *contractDocker) {
 	for i, c := range []struct{ holderIP, otherIP string }{
-		{"", ""}, {"", "127.0.0.1"}, {"127.0.0.1", ""}, {"127.0.0.1", "127.0.0.1"}, {"0.0.0.0", "127.0.0.1"},
+		{"", ""}, {"", "127.0.0.1"}, {"127.0.0.1", "0.0.0.0"},
 	} {
 		port := freePort(t)
 		withPort := func(name, hostIP string) (id string) {

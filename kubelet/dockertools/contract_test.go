@@ -242,6 +242,8 @@ func testMissingMount(t *testing.T, d *contractDocker) {
 }
 
 func testDoneContext(t *testing.T, d *contractDocker) {
+	image := "kubelet14/" + d.name(t, "image") + ":1"
+	t.Cleanup(func() { d.removeImage(image) }) // Docker may have got that call
 	id := d.create(t, d.spec(t, "c", "sleep"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -259,7 +261,7 @@ func testDoneContext(t *testing.T, d *contractDocker) {
 		"stop":    d.StopContainer(ctx, id, time.Second),
 		"remove":  d.RemoveContainer(ctx, id),
 		"image":   imageErr,
-		"import":  d.ImportImage(ctx, "kubelet14/"+d.name(t, "image")+":1", strings.NewReader("")),
+		"import":  d.ImportImage(ctx, image, strings.NewReader("")),
 	} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want the context's error", call, err)

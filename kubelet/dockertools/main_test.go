@@ -7,5 +7,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m,
+		// glog writes its files from this goroutine for as long as the program runs.
+		goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -56,6 +57,20 @@ func TestPauseProgramIsAGoodExecutable(t *testing.T) {
 				t.Errorf("it has grown to %d bytes", len(program))
 			}
 		})
+	}
+}
+
+// The jump is only reached when the call returns, which no test can bring about.
+func TestPauseProgramsJumpBackToTheirStart(t *testing.T) {
+	n := len(pauseAMD64)
+	if opcode, distance := pauseAMD64[n-2], int8(pauseAMD64[n-1]); opcode != 0xeb || n+int(distance) != 0 {
+		t.Errorf("amd64: % x jumps to %d", pauseAMD64[n-2:], n+int(distance))
+	}
+	n = len(pauseARM64) - 4
+	jump := binary.LittleEndian.Uint32(pauseARM64[n:])
+	// The distance is in the low 26 bits, in instructions of 4 bytes.
+	if distance := int(int32(jump<<6)>>6) * 4; jump>>26 != 0b000101 || n+distance != 0 {
+		t.Errorf("arm64: %x jumps to %d", jump, n+distance)
 	}
 }
 

@@ -1,0 +1,144 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// TestCrashAfterEveryDockerCall lets the kubelet die after its first Docker call
+// that changes something, after its second, and so on, until it lives to the end.
+// Whenever it dies, the next one must end at exactly the right containers, and
+// healthy ones of a pod that nobody touched must never be replaced.
+func TestCrashAfterEveryDockerCall(t *testing.T) {
+	bystander := pod("bystander", "main")
+	scenarios := []struct {
+		name          string
+		before, after []api.Pod
+		want          []string
+	}{
+		{"start", nil, []api.Pod{publish(pod("web", "server", "side"), 80)},
+			[]string{"web/net", "web/server", "web/side"}},
+		{"edit of one container", []api.Pod{pod("web", "server:1", "side")}, []api.Pod{pod("web", "server:2", "side")},
+			[]string{"web/net", "web/server:2", "web/side"}},
+		{"edit of a port", []api.Pod{publish(pod("web", "server", "side"), 80)}, []api.Pod{publish(pod("web", "server", "side"), 81)},
+			[]string{"web/net", "web/server", "web/side"}},
+		{"a container comes and one goes", []api.Pod{pod("web", "server", "side")}, []api.Pod{pod("web", "server", "other")},
+			[]string{"web/net", "web/other", "web/server"}},
+		{"removal", []api.Pod{pod("web", "server", "side")}, nil, nil},
+		{"a new uuid", []api.Pod{withUID(publish(pod("web", "server"), 80), "one")}, []api.Pod{withUID(publish(pod("web", "server"), 80), "two")},
+			[]string{"web/net", "web/server"}},
+	}
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			for n, died := 1, true; died; n++ {
+				if n > 50 {
+					t.Fatal("the kubelet still makes changes after 50 calls")
+				}
+				inWorld(t, func(w *world) {
+					k := w.start(append(s.before, bystander)...)
+					settle()
+					healthy := w.id("bystander", "main")
+					k.end()
+
+					ctx, cancel := context.WithCancel(w.t.Context())
+					w.docker.StopAfter(n, cancel)
+					k = w.start(append(s.after, bystander)...)
+					settle()
+					died = ctx.Err() != nil
+					cancel()
+					k.end()
+
+					w.docker.StopAfter(0, nil)
+					k = w.start(append(s.after, bystander)...)
+					settle()
+					w.check(fmt.Sprintf("died after %d calls", n), append([]string{"bystander/main", "bystander/net"}, s.want...)...)
+					if now := w.id("bystander", "main"); now != healthy {
+						w.t.Errorf("died after %d calls: the pod nobody touched has a new container", n)
+					}
+					w.checkVolumes(append(s.after, bystander)...)
+					k.end()
+				})
+			}
+		})
+	}
+}
+
+func withUID(p api.Pod, uid string) api.Pod {
+	p.UID = uid
+	return p
+}
+
+// checkVolumes compares the UIDs with volumes on disk with those of the pods.
+func (w *world) checkVolumes(pods ...api.Pod) {
+	w.t.Helper()
+	want := map[string]bool{}
+	for _, p := range pods {
+		want[p.UID] = true
+	}
+	entries, err := os.ReadDir(filepath.Join(w.rootDir, "pods"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !want[e.Name()] {
+			w.t.Errorf("volumes of uid %s are left", e.Name())
+		}
+		delete(want, e.Name())
+	}
+	if len(want) > 0 {
+		w.t.Errorf("volumes are missing: %v", want)
+	}
+	if trash, err := os.ReadDir(filepath.Join(w.rootDir, "trash")); err == nil && len(trash) > 0 {
+		w.t.Errorf("the trash is not empty: %v", trash)
+	}
+}
+
+// An answer that is lost, or a call that fails, is no death: the same kubelet goes
+// on and must end at the same containers.
+func TestEveryDockerCallFailsOnce(t *testing.T) {
+	for _, carriedOut := range []bool{false, true} {
+		t.Run(fmt.Sprintf("carried out %v", carriedOut), func(t *testing.T) {
+			for n, failed := 1, true; failed; n++ {
+				inWorld(t, func(w *world) {
+					failed = false
+					w.docker.SetFault(failNth(n, carriedOut, &failed))
+					k := w.start(publish(pod("web", "server:1", "side"), 80), pod("gone", "main"))
+					settle()
+					k.set(publish(pod("web", "server:2", "side"), 80))
+					settle()
+					w.check(fmt.Sprintf("call %d failed", n), "web/net", "web/server:2", "web/side")
+					w.docker.SetFault(nil)
+					k.end()
+				})
+			}
+		})
+	}
+}
+
+// failNth makes the n-th call that changes something fail.
+func failNth(n int, carriedOut bool, failed *bool) func(dockertools.Call) dockertools.Fault {
+	var seen atomic.Int32
+	return func(c dockertools.Call) dockertools.Fault {
+		switch c.Method {
+		case "CreateContainer", "StartContainer", "StopContainer", "RemoveContainer", "ImportImage":
+		default:
+			return dockertools.Fault{}
+		}
+		if int(seen.Add(1)) != n {
+			return dockertools.Fault{}
+		}
+		*failed = true
+		if carriedOut {
+			return dockertools.Fault{After: errors.New("the answer was lost")}
+		}
+		return dockertools.Fault{Before: errors.New("Docker has a bad moment")}
+	}
+}

@@ -1,0 +1,312 @@
+package kubelet
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var pods []api.Pod
+		for i := range 20 {
+			pods = append(pods, publish(pod(fmt.Sprintf("p%d", i), "main", "side"), 8000+i))
+		}
+		k := w.start(pods...)
+		settle()
+		before := w.docker.Calls()
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		after := w.docker.Calls()
+		if lists := after["ListContainers"] - before["ListContainers"]; lists != 60 {
+			t.Errorf("%d lists in 60 syncs of 20 pods, want one each", lists)
+		}
+		for method, n := range after {
+			if n != before[method] && method != "ListContainers" {
+				t.Errorf("%d calls of %s although nothing changed", n-before[method], method)
+			}
+		}
+		k.end()
+	})
+}
+
+func TestWithoutEventsTheTickMends(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+			if c.Method == "WatchEvents" {
+				return dockertools.Fault{Before: errors.New("no events today")}
+			}
+			return dockertools.Fault{}
+		})
+		k := w.start(pod("web", "main"))
+		settle()
+		killed := w.id("web", "main")
+		if err := w.docker.Kill(killed, 137); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		w.check("a minute later", "web/main", "web/net")
+		k.end()
+	})
+}
+
+func TestAnEventMendsAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
+		k := w.start(pod("web", "main"))
+		settle()
+		if err := w.docker.Kill(w.id("web", "main"), 137); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		w.check("at once", "web/main", "web/net")
+		k.end()
+	})
+}
+
+func TestUpdateMessages(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(pod("a", "main:1"), pod("b", "main:1"))
+		settle()
+		b := w.id("b", "main")
+		k.updates <- api.PodUpdate{Op: api.UPDATE, Pods: []api.Pod{pod("a", "main:2")}}
+		settle()
+		w.check("an UPDATE of one pod", "a/main:2", "a/net", "b/main:1", "b/net")
+		if w.id("b", "main") != b {
+			t.Error("the other pod was touched")
+		}
+		k.set(pod("b", "main:1"))
+		settle()
+		w.check("a SET without it", "b/main:1", "b/net")
+		k.end()
+	})
+}
+
+// Nothing is removed before a source has spoken, and what it wants is, even by a
+// tick that comes between.
+func TestASilentSourceLosesNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(pod("web", "main"), pod("old", "main"))
+		settle()
+		before := w.id("web", "main")
+		k.end()
+
+		silent := map[string]error{"file": nil}
+		k = w.startWith(api.PodUpdate{Op: api.SET, Silent: silent})
+		settle()
+		w.check("while the source is silent", "old/main", "old/net", "web/main", "web/net")
+		w.checkVolumes(pod("web"), pod("old"))
+		if err := w.docker.Kill(w.id("old", "main"), 1); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		w.check("a container that ends is left alone too", "old/net", "web/main", "web/net")
+		k.set(pod("web", "main"))
+		settle()
+		w.check("once it has spoken", "web/main", "web/net")
+		if w.id("web", "main") != before {
+			t.Error("the pod that stays has a new container")
+		}
+		k.end()
+	})
+}
+
+// Pods of a source that has spoken go, whatever the others do.
+func TestAnotherSourceIsNotHeldBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		other := pod("other", "main")
+		other.Source = "http"
+		k := w.start(pod("web", "main"), other)
+		settle()
+		k.end()
+		k = w.startWith(api.PodUpdate{Op: api.SET, Silent: map[string]error{"http": nil}})
+		settle()
+		w.check("file has spoken, http has not", "other/main", "other/net")
+		k.end()
+	})
+}
+
+func TestTheHolderOfAPortKeepsIt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(publish(pod("b", "main"), 80))
+		settle()
+		holder := w.id("b", "main")
+		k.set(publish(pod("a", "main"), 80), publish(pod("b", "main"), 80))
+		settle()
+		w.check("the later pod waits, though its name comes first", "b/main", "b/net")
+		if w.id("b", "main") != holder {
+			t.Error("the holder was touched")
+		}
+		k.set(publish(pod("a", "main"), 80))
+		settle()
+		w.check("the holder is gone", "a/main", "a/net")
+		k.end()
+	})
+}
+
+func TestAPodThatMustWaitRunsOnAsItWas(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(publish(pod("a", "main:1"), 80), publish(pod("b", "main:1"), 81))
+		settle()
+		k.set(publish(pod("a", "main:1"), 80), publish(pod("b", "main:2"), 80))
+		settle()
+		w.check("an edit that wants another's port", "a/main:1", "a/net", "b/main:1", "b/net")
+		k.set(publish(pod("a", "main:1"), 82), publish(pod("b", "main:2"), 80))
+		settle()
+		w.check("the other gave it up", "a/main:1", "a/net", "b/main:2", "b/net")
+		k.end()
+	})
+}
+
+func TestTwoPodsSwapTheirPorts(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(publish(pod("a", "main:1"), 80), publish(pod("b", "main:1"), 81))
+		settle()
+		k.set(publish(pod("a", "main:2"), 81), publish(pod("b", "main:2"), 80))
+		settle()
+		w.check("swapped", "a/main:2", "a/net", "b/main:2", "b/net")
+		k.end()
+	})
+}
+
+func TestDockerMayComeAndGo(t *testing.T) {
+	for _, graceful := range []bool{true, false} {
+		inWorld(t, func(w *world) {
+			w.docker.Down()
+			job := pod("job", "main")
+			job.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+			k := w.start(pod("web", "main", "side"), job)
+			settle()
+			w.docker.Up()
+			settle()
+			w.check("Docker came after the kubelet", "job/main", "job/net", "web/main", "web/net", "web/side")
+			w.docker.RestartDaemon(graceful)
+			settle()
+			w.check(fmt.Sprintf("Docker restarted, graceful %v", graceful), "web/main", "web/net", "web/side")
+			if n := strings.Count(w.describe(), "k8s_main"); n != 3 {
+				t.Errorf("%d containers main, want two of web and the one of job, which never runs twice\n%s", n, w.describe())
+			}
+			k.end()
+		})
+	}
+}
+
+func TestBackOffSurvivesTheKubelet(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(name string) dockertools.Program {
+			return dockertools.Program{Exits: name == "main", ExitCode: 1}
+		}
+		w.options = func(o *Options) { o.MaxDeadContainers = 0 }
+		k := w.start(pod("web", "main"))
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		w.checkStarts("0s 0s 1s 2s 4s 8s 16s 32s 1m0s 1m0s", 10)
+		n := len(w.docker.Containers())
+		k.end()
+		k = w.start(pod("web", "main"))
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if grown := len(w.docker.Containers()) - n; grown > 10 {
+			t.Errorf("%d attempts in the 10 minutes after a restart of the kubelet: the back-off began anew", grown)
+		}
+		k.end()
+	})
+}
+
+// checkStarts compares how long each attempt of container main came after the end
+// of the one before.
+func (w *world) checkStarts(want string, n int) {
+	w.t.Helper()
+	var waits []string
+	var last time.Time
+	for attempt := 1; attempt <= n; attempt++ {
+		for _, c := range w.docker.Containers() {
+			if parts, ok := dockertools.ParseContainerName(c.Name); ok && parts.Name == "main" && parts.Attempt == attempt {
+				if last.IsZero() {
+					last = c.Details.StartedAt
+				}
+				waits = append(waits, c.Details.StartedAt.Sub(last).String())
+				last = c.Details.FinishedAt
+			}
+		}
+	}
+	if got := strings.Join(waits, " "); got != want {
+		w.t.Errorf("waits between attempts: %s\nwant %s", got, want)
+	}
+}
+
+func TestANameHeldByAStrangerCostsOneAttempt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		want := newWantedPod(pod("web", "main"), dockertools.PauseImage)
+		for _, c := range []wantedContainer{want.net, want.apps[0]} {
+			name := dockertools.NameParts{Name: c.name, Hash: c.hash, PodFullName: want.fullName, UID: want.UID, Attempt: 1}
+			if _, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: name.String(), Image: "hello:1"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		k := w.start(pod("web", "main"))
+		settle()
+		attempts := map[string]bool{}
+		for _, c := range w.docker.Containers() {
+			if c.State.Live() {
+				parts, _ := dockertools.ParseContainerName(c.Name)
+				attempts[fmt.Sprintf("%s#%d", parts.Name, parts.Attempt)] = true
+			}
+		}
+		for _, want := range []string{"main#1", "main#2", "net#1", "net#2"} {
+			if !attempts[want] {
+				t.Errorf("%s does not run\n%s", want, w.describe())
+			}
+		}
+		k.end()
+	})
+}
+
+func TestAMissingImageStopsNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(pod("web", "main:1", "side"))
+		settle()
+		edited := pod("web", "main:2", "side")
+		edited.Manifest.Containers[0].Image = "missing:1"
+		k.set(edited)
+		settle()
+		w.check("the image of the new form is missing", "web/main:1", "web/net", "web/side")
+		w.docker.AddImage("missing:1", nil)
+		settle()
+		w.check("it is there now", "web/main:2", "web/net", "web/side")
+		k.end()
+	})
+}
+
+// An edit that comes while the kubelet works on the one before is not lost: 2014
+// dropped it.
+func TestTheNewestWishWins(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+			if c.Method == "CreateContainer" {
+				return dockertools.Fault{Delay: time.Second}
+			}
+			return dockertools.Fault{}
+		})
+		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
+		k := w.start(pod("web", "main:1"))
+		for i := 2; i < 10; i++ {
+			time.Sleep(300 * time.Millisecond)
+			k.set(pod("web", fmt.Sprintf("main:%d", i)))
+		}
+		settle()
+		w.check("after eight edits in a hurry", "web/main:9", "web/net")
+		k.set()
+		time.Sleep(300 * time.Millisecond)
+		k.set(pod("web", "main:1"))
+		settle()
+		w.check("removed and back", "web/main:1", "web/net")
+		k.end()
+	})
+}
