@@ -44,11 +44,12 @@ func (s *Scheme) Decode(file string, data []byte) ([]Document, error) {
 		d.begin()
 		doc := Document{Number: i + 1, src: src, places: d.places}
 		s.decodeManifest(&d, root, &doc)
-		if len(d.errs) > 0 {
-			errs = append(errs, d.errs...)
-			continue
+		if len(d.errs) == 0 {
+			docs = append(docs, doc)
 		}
-		docs = append(docs, doc)
+		if errs = append(errs, d.errs...); len(errs) > maxErrors {
+			break
+		}
 	}
 	return docs, errors.Join(errs...)
 }

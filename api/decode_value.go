@@ -14,7 +14,7 @@ import (
 // file of maxTokens cannot have as many values.
 const maxValues = 2 * maxTokens
 
-// maxErrors of a document are told; nobody reads more.
+// maxErrors of a file are told; nobody reads more.
 const maxErrors = 50
 
 // decoder fills Go values from YAML nodes, strictly, and keeps going after an
@@ -36,7 +36,11 @@ func (d *decoder) begin() {
 }
 
 func (d *decoder) refuse(path string, n ast.Node, problem string) {
-	if len(d.errs) >= maxErrors {
+	if len(d.errs) > maxErrors {
+		return
+	}
+	if len(d.errs) == maxErrors {
+		d.errs = append(d.errs, d.src.errorf("there are more errors; mend these first"))
 		return
 	}
 	p := placeOf(n)

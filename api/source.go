@@ -21,7 +21,7 @@ const MaxManifestBytes = 1 << 20
 // that grows with them, so an input has to stay below them. No manifest that a
 // person could work with comes near.
 const (
-	maxTokens     = 50_000 // pieces of YAML in one file: about a second of work
+	maxTokens     = 30_000 // pieces of YAML in one file: about a second of work
 	maxDepth      = 100    // lists and mappings within each other
 	maxBlankLines = 200    // in a row
 )
@@ -166,13 +166,14 @@ func (src *source) parse(tokens token.Tokens) (ast.Node, error) {
 			place = t.Position
 		}
 	}
+	problem = strings.ReplaceAll(problem, "\t", `\t`)
 	return nil, src.at(place.Line, place.Column, "", "YAML syntax: "+problem+hint(problem))
 }
 
 // hint says in a manifest author's words what the parser's usual complaints mean.
 func hint(problem string) string {
 	switch {
-	case strings.Contains(problem, `'\t'`), strings.Contains(problem, "\t"):
+	case strings.Contains(problem, `\t`):
 		return "; indent with spaces, not with tabs"
 	case strings.Contains(problem, "not allowed in this context"):
 		return "; look at the indentation and the colons of this line and the next"

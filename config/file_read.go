@@ -49,10 +49,7 @@ type stamp struct {
 }
 
 func stampOf(info fs.FileInfo) stamp {
-	stat, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return stamp{}
-	}
+	stat := info.Sys().(*syscall.Stat_t) // always, on a Unix
 	return stamp{uint64(stat.Dev), stat.Ino, stat.Size, stat.Mtim, stat.Ctim}
 }
 
@@ -72,7 +69,7 @@ func (f *manifestFile) look(now time.Time, parse func(file string, data []byte) 
 	case err != nil:
 		f.unreadable(err)
 	case !info.Mode().IsRegular():
-		f.unreadable(fmt.Errorf("read %q: it is %s and no file", f.path, kindOf(info.Mode())))
+		f.unreadable(notAFile(f.path, info))
 	case stampOf(info) == f.stamp: // nothing new
 	case isFresh(info, now):
 		f.changedAt = info.ModTime()
@@ -93,8 +90,6 @@ func (f *manifestFile) load(now time.Time, parse func(file string, data []byte) 
 	switch {
 	case err != nil:
 		f.unreadable(err)
-	case !after.Mode().IsRegular():
-		f.unreadable(fmt.Errorf("read %q: it is %s and no file", f.path, kindOf(after.Mode())))
 	case before != stampOf(after) || isFresh(after, now):
 		f.changedAt = now // written while it was read
 	default:
@@ -103,19 +98,28 @@ func (f *manifestFile) load(now time.Time, parse func(file string, data []byte) 
 	}
 }
 
-// readAll reads at most one byte more than a manifest may have, which the
-// decoder then refuses.
+// readAll reads a file of a size that a manifest can have, and says what it was
+// before and is after that.
 func readAll(file *os.File) (before stamp, data []byte, after fs.FileInfo, err error) {
 	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return stamp{}, nil, info, err
+	switch {
+	case err != nil:
+		return stamp{}, nil, nil, err
+	case !info.Mode().IsRegular():
+		return stamp{}, nil, nil, notAFile(file.Name(), info)
+	case info.Size() > api.MaxManifestBytes:
+		return stamp{}, nil, nil, fmt.Errorf("read %q: its %d bytes are too many for a manifest: the limit is %d", file.Name(), info.Size(), api.MaxManifestBytes)
 	}
-	data, err = io.ReadAll(io.LimitReader(file, api.MaxManifestBytes+1))
+	data, err = io.ReadAll(io.LimitReader(file, api.MaxManifestBytes+1)) // it may grow, or not tell its size
 	if err != nil {
 		return stamp{}, nil, nil, err
 	}
 	after, err = file.Stat()
 	return stampOf(info), data, after, err
+}
+
+func notAFile(path string, info fs.FileInfo) error {
+	return fmt.Errorf("read %q: it is %s, not a file", path, kindOf(info.Mode()))
 }
 
 // unreadable notes why the content is not known.

@@ -99,10 +99,13 @@ func (s *SourceFile) log(problems []problem) {
 		if before[p.about] == p.err.Error() {
 			continue
 		}
-		if f := s.files[p.about]; f != nil && len(f.held) == 0 {
+		switch f := s.files[p.about]; {
+		case f == nil:
+			glog.Errorf("File source: all pods stay as they were: %v", p.err)
+		case len(f.held) == 0:
 			glog.Errorf("File source: %s gives no pods: %v", p.about, p.err)
-		} else {
-			glog.Errorf("File source: %s stays as it was: %v", p.about, p.err)
+		default:
+			glog.Errorf("File source: the pods of %s stay as they were: %v", p.about, p.err)
 		}
 	}
 	for about := range before {

@@ -16,10 +16,11 @@ func TestMuxGivesEachSourceOneChannel(t *testing.T) {
 	mux := NewMux(MergeFunc(func(context.Context, string, api.PodUpdate) error { return nil }))
 	defer mux.Wait()
 	defer stop()
-	if mux.Channel(ctx, "one") != mux.Channel(ctx, "one") {
+	one := mux.Channel(ctx, "one")
+	if mux.Channel(ctx, "one") != one {
 		t.Error("the same source has two channels")
 	}
-	if mux.Channel(ctx, "one") == mux.Channel(ctx, "two") {
+	if mux.Channel(ctx, "two") == one {
 		t.Error("two sources share a channel")
 	}
 }

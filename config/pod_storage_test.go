@@ -251,8 +251,8 @@ func TestSourceIsSilentUntilItSpeaksWithoutAnError(t *testing.T) {
 		s.expect(send(bad, a), first+" silent:other silent:test")
 		s.expect(send(bad, a))
 		s.expect(send(errors.New("y.yaml is bad"), a), "SET a=1 silent:other silent:test") // the reason changed
-		s.expect(send(nil, a), "SET a=1 silent:other")                                      // it has spoken
-		s.expect(send(bad, a))                                                              // and speaks for ever
+		s.expect(send(nil, a), "SET a=1 silent:other")                                     // it has spoken
+		s.expect(send(bad, a))                                                             // and speaks for ever
 		s.expect(send(nil, a))
 		got, _ := s.mergeFrom("other", api.PodUpdate{Op: api.SET})
 		s.expect(got, "SET a=1")

@@ -110,11 +110,12 @@ func (kl *Kubelet) hearSources(ctx context.Context, updates <-chan api.PodUpdate
 func (kl *Kubelet) bringUp(ctx context.Context, pod *wantedPod) (state, reason string) {
 	since := kl.lister.Mark()
 	settled := false
-	trouble := "it has not come up in time"
+	trouble := "" // the last thing that went wrong
 	for {
 		p, err := kl.look(ctx, pod.fullName, pod, since)
 		if err == nil && len(p.steps) > 0 {
 			settled = false
+			trouble = cmp.Or(restarted(p.steps), trouble)
 			err = kl.run(ctx, pod, pod.String(), p.steps, func() bool { return false })
 			since = kl.lister.Mark()
 			if err == nil {
@@ -127,7 +128,7 @@ func (kl *Kubelet) bringUp(ctx context.Context, pod *wantedPod) (state, reason s
 		wait := settleTime
 		switch {
 		case ctx.Err() != nil:
-			return "failed", trouble
+			return "failed", cmp.Or(trouble, "it has not come up in time")
 		case err != nil:
 			return "failed", err.Error()
 		case p.finished && len(p.notRunning) == 0:
@@ -145,12 +146,23 @@ func (kl *Kubelet) bringUp(ctx context.Context, pod *wantedPod) (state, reason s
 		case <-time.After(wait):
 			since = kl.lister.Mark()
 		case <-ctx.Done():
-			if len(p.notRunning) == 0 {
+			// One that crashes again and again runs too, most of the times one looks.
+			if trouble == "" {
 				return "running", ""
 			}
 			return "failed", trouble
 		}
 	}
+}
+
+// restarted says which container is started again after a quick end, if any is.
+func restarted(steps [][]action) string {
+	for _, a := range slices.Concat(steps...) {
+		if a.kind == createAction && a.quickEnds > 0 {
+			return fmt.Sprintf("container %q was started again: %s", a.name.Name, a.reason)
+		}
+	}
+	return ""
 }
 
 // WriteResults prints what became of each pod as a table.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -38,11 +39,10 @@ func (kl *Kubelet) run(ctx context.Context, want *wantedPod, label string, steps
 		if overtaken() || r.failed[api.NetworkContainerName] || ctx.Err() != nil {
 			break
 		}
+		step = slices.DeleteFunc(slices.Clone(step), func(a action) bool { return r.failed[a.name.Name] })
 		var wg sync.WaitGroup
 		for _, a := range step {
-			if !r.failed[a.name.Name] {
-				wg.Go(func() { r.act(ctx, a) })
-			}
+			wg.Go(func() { r.act(ctx, a) })
 		}
 		wg.Wait()
 	}
@@ -53,7 +53,7 @@ func (kl *Kubelet) run(ctx context.Context, want *wantedPod, label string, steps
 func (r *planRun) act(ctx context.Context, a action) {
 	id, err := r.do(ctx, a)
 	if err != nil {
-		err = fmt.Errorf("%s container %q (attempt %d): %w", a.kind, a.name.Name, a.name.Attempt, err)
+		err = fmt.Errorf("container %q: %w", a.name.Name, err)
 	} else {
 		level := glog.Level(0) // a person wants to know what was started and stopped
 		if a.kind == createAction || a.kind == removeAction {

@@ -2,7 +2,6 @@ package kubelet
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -56,7 +55,7 @@ func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 func (kl *Kubelet) checkIdentity(ctx context.Context) error {
 	all, err := kl.docker.ListContainers(ctx, map[string]string{dockertools.LabelName: ""})
 	if err != nil {
-		return fmt.Errorf("list containers: %w", err)
+		return err
 	}
 	return kl.opts.Identity.CheckHalves(all)
 }

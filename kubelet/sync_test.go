@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -307,6 +308,34 @@ func TestTheNewestWishWins(t *testing.T) {
 		k.set(pod("web", "main:1"))
 		settle()
 		w.check("removed and back", "web/main:1", "web/net")
+		k.end()
+	})
+}
+
+// lateList is a Docker whose list shows a death a while after its event, as the
+// real one does.
+type lateList struct{ *dockertools.Fake }
+
+func (d lateList) ListContainers(ctx context.Context, labels map[string]string) ([]dockertools.Container, error) {
+	list, err := d.Fake.ListContainers(ctx, labels)
+	for i, c := range list {
+		if details, err := d.ByHand().InspectContainer(ctx, c.ID); err == nil && c.State == dockertools.StateExited && time.Since(details.FinishedAt) < 10*time.Millisecond {
+			list[i].State, list[i].Status = dockertools.StateRunning, "Up 1 second"
+		}
+	}
+	return list, err
+}
+
+func TestADeathThatTheListDoesNotShowYet(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.SyncFrequency, o.Docker = 24*time.Hour, lateList{w.docker} }
+		k := w.start(pod("web", "main"))
+		settle()
+		if err := w.docker.Kill(w.id("web", "main"), 1); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		w.check("after its event alone", "web/main", "web/net")
 		k.end()
 	})
 }

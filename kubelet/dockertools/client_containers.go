@@ -127,6 +127,7 @@ func (c *Client) InspectContainer(ctx context.Context, id string) (Details, erro
 		return Details{}, err
 	}
 	details := Details{
+		State:      State(found.State.Status),
 		StartedAt:  found.State.StartedAt,
 		FinishedAt: found.State.FinishedAt,
 		ExitCode:   found.State.ExitCode,
@@ -141,8 +142,7 @@ func (c *Client) InspectContainer(ctx context.Context, id string) (Details, erro
 	return details, nil
 }
 
-// StartContainer implements Interface. ErrNoSuchContainer can also mean the
-// container whose network it joins.
+// StartContainer implements Interface.
 func (c *Client) StartContainer(ctx context.Context, id string) error {
 	return c.call(ctx, callLimit, fmt.Sprintf("start container %q", id), func(ctx context.Context, api *docker.Client) error {
 		err := api.StartContainerWithContext(id, nil, ctx)

@@ -14,8 +14,8 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 )
 
-// WatchEvents implements Interface. It calls hint from this goroutine, one call
-// after another, so hint must not block for long.
+// WatchEvents implements Interface. It starts no goroutine: hint is called by the
+// caller's own.
 //
 // The request is made here and not by the library, whose event monitor does not
 // say when the stream stands, drops events, and leaves a goroutine and a
@@ -57,7 +57,7 @@ func (c *Client) streamEvents(ctx context.Context, said *exchange, hint func(Eve
 	for decoder := json.NewDecoder(resp.Body); ; {
 		var event docker.APIEvents
 		if err := decoder.Decode(&event); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return errors.New("Docker has ended the stream")
+			return errors.New("the daemon has ended the stream")
 		} else if err != nil {
 			return err
 		}

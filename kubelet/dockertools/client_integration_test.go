@@ -32,10 +32,17 @@ func createPause(t *testing.T, c *Client, spec ContainerSpec) (id string) {
 	if err := EnsurePauseImage(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	spec.Name = uniqueName(spec.Name)
 	spec.Image = PauseImage
 	spec.Entrypoint = PauseCommand()
 	spec.StopSignal = "SIGKILL"
+	return createContainer(t, c, spec)
+}
+
+// createContainer creates a container that goes with the test, under a name that
+// only begins with the given one.
+func createContainer(t *testing.T, c *Client, spec ContainerSpec) (id string) {
+	t.Helper()
+	spec.Name = uniqueName(spec.Name)
 	id, err := c.CreateContainer(t.Context(), spec)
 	if err != nil {
 		t.Fatal(err)
@@ -218,15 +225,12 @@ func TestIntegrationEnsureImageLeavesNothingBehind(t *testing.T) {
 	}
 
 	// Step: a container is made of the old one.
-	id, err := c.CreateContainer(t.Context(), ContainerSpec{Name: uniqueName("user"), Image: image, Command: []string{"/x"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	user := createContainer(t, c, ContainerSpec{Name: "user", Image: image, Command: []string{"/x"}})
 	third := ensure("three", true)
 	if !present(second) {
 		t.Error("the image of a container is gone")
 	}
-	if err := c.RemoveContainer(t.Context(), id); err != nil {
+	if err := c.RemoveContainer(t.Context(), user); err != nil {
 		t.Fatal(err)
 	}
 	removeImage(second)

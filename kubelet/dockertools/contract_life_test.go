@@ -2,6 +2,7 @@ package dockertools
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 )
@@ -33,6 +34,7 @@ func testLife(t *testing.T, d *contractDocker) {
 	// Running, for the first time.
 	d.start(t, id)
 	first := d.checkState(t, id, StateRunning, 0)
+	endpoint := d.listed(t, id).Endpoint
 	if first.StartedAt.IsZero() || !first.FinishedAt.IsZero() || first.Error != "" || first.IP == "" {
 		t.Errorf("running: %+v", first)
 	}
@@ -40,7 +42,7 @@ func testLife(t *testing.T, d *contractDocker) {
 	if err := d.StartContainer(t.Context(), id); err != nil {
 		t.Errorf("second start: %v", err)
 	}
-	if again := d.details(t, id); !again.StartedAt.Equal(first.StartedAt) {
+	if again := d.details(t, id); !again.StartedAt.Equal(first.StartedAt) || d.listed(t, id).Endpoint != endpoint {
 		t.Errorf("the second start has started it again: %+v, then %+v", first, again)
 	}
 
@@ -178,6 +180,29 @@ func testPaused(t *testing.T, d *contractDocker) {
 		t.Fatal(err)
 	}
 	d.checkState(t, id, StateExited, 7)
+	if err := d.hands.Pause(id); err == nil {
+		t.Error("an ended container was paused")
+	}
+}
+
+// A container must run to hear that it shall stop.
+func testPausedStop(t *testing.T, d *contractDocker) {
+	id := d.running(t, d.spec(t, "c"), "-ignore-term")
+	if err := d.hands.Pause(id); err != nil {
+		t.Fatal(err)
+	}
+	stopped := make(chan error)
+	go func() { stopped <- d.StopContainer(t.Context(), id, 24*time.Hour) }()
+	eventually(t, "it is thawed", func() (bool, string) {
+		c := d.listed(t, id)
+		return c.State == StateRunning, fmt.Sprintf("%+v", c)
+	})
+	if err := d.hands.Kill(id, 137); err != nil {
+		t.Error(err)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
 }
 
 func testRemoval(t *testing.T, d *contractDocker) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -41,6 +42,7 @@ var contract = []struct {
 	{"a stop signal", testStopSignal},
 	{"a kill", testKill},
 	{"a paused container", testPaused},
+	{"a stop of a paused container", testPausedStop},
 	{"a renamed container", testRenamed},
 	{"a removal", testRemoval},
 	{"mounts", testMounts},
@@ -242,8 +244,8 @@ func testMissingMount(t *testing.T, d *contractDocker) {
 }
 
 func testDoneContext(t *testing.T, d *contractDocker) {
-	image := "kubelet14/" + d.name(t, "image") + ":1"
-	t.Cleanup(func() { d.removeImage(image) }) // Docker may have got that call
+	image, neverSent := io.Pipe()
+	defer neverSent.CloseWithError(errors.New("the test is over"))
 	id := d.create(t, d.spec(t, "c", "sleep"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -261,7 +263,7 @@ func testDoneContext(t *testing.T, d *contractDocker) {
 		"stop":    d.StopContainer(ctx, id, time.Second),
 		"remove":  d.RemoveContainer(ctx, id),
 		"image":   imageErr,
-		"import":  d.ImportImage(ctx, image, strings.NewReader("")),
+		"import":  d.ImportImage(ctx, "kubelet14/"+d.name(t, "image")+":1", image),
 	} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want the context's error", call, err)

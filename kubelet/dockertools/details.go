@@ -20,26 +20,27 @@ type knownDetails struct {
 	details Details
 }
 
-// Details inspects a container, or remembers. The key must change whenever what
-// the caller sees of the container and of its network does.
-func (l *Lister) Details(ctx context.Context, id, key string) (Details, error) {
+// Details inspects a listed container, or remembers. The key must change whenever
+// what the caller sees of the container and of its network does. What contradicts
+// the list is not remembered: the next list may.
+func (l *Lister) Details(ctx context.Context, o Owned, key string) (Details, error) {
 	c := &l.details
 	c.mu.Lock()
-	known, ok := c.known[id]
+	known, ok := c.known[o.ID]
 	generation := c.generation
 	c.mu.Unlock()
 	if ok && known.key == key {
 		return known.details, nil
 	}
 
-	details, err := l.docker.InspectContainer(ctx, id)
+	details, err := l.docker.InspectContainer(ctx, o.ID)
 	if err != nil {
 		return Details{}, err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.generation == generation {
-		c.known[id] = knownDetails{key, details}
+	if c.generation == generation && details.State == o.State {
+		c.known[o.ID] = knownDetails{key, details}
 	}
 	return details, nil
 }

@@ -88,7 +88,9 @@ func (d *fakeDocker) InspectContainer(_ context.Context, id string) (Details, er
 	if err != nil {
 		return Details{}, err
 	}
-	return c.details, nil
+	details := c.details
+	details.State = c.State
+	return details, nil
 }
 
 // CreateContainer implements Interface. Like the real one it does not look for
@@ -134,7 +136,7 @@ func (d *fakeDocker) check(spec ContainerSpec, image *fakeImage) error {
 	case joins && len(spec.Ports) > 0:
 		return errors.New("conflicting options: port publishing and the container type network mode")
 	case !image.hasCommand && len(spec.Entrypoint)+len(spec.Command) == 0:
-		return errors.New("No command specified")
+		return errors.New("no command specified")
 	}
 	for _, m := range spec.Mounts {
 		if !d.pathExists(m.HostPath) {

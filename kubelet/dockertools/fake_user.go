@@ -102,16 +102,15 @@ func (d *fakeDocker) change(container string, f func(*fakeContainer) error) erro
 	return f(c)
 }
 
-// endAll is what the end of the daemon means for the containers.
+// endAll is what the end of the daemon means for the containers. Those that do
+// not run are not touched by it.
 func (d *fakeDocker) endAll(graceful bool) {
 	var stops sync.WaitGroup
 	defer stops.Wait()
 	for _, c := range d.Containers() {
-		switch {
-		case !c.State.Live():
-		case graceful:
+		if graceful {
 			stops.Go(func() { d.StopContainer(context.Background(), c.ID, 10*time.Second) })
-		default:
+		} else {
 			d.Kill(c.ID, 137)
 		}
 	}

@@ -14,7 +14,8 @@ import (
 // Every method may be called by any number of goroutines at once, returns when
 // ctx is done, and also has a time limit of its own. An error names the object
 // and wraps one of the errors below where one fits; any other error means the
-// outcome is not known, and only a list taken later tells.
+// outcome is not known, and only a list taken later tells. Each that takes the id
+// of a container returns ErrNoSuchContainer when it is gone.
 type Interface interface {
 	// Version asks for what the daemon is. It is also the cheapest sign of life.
 	Version(ctx context.Context) (Version, error)
@@ -32,13 +33,13 @@ type Interface interface {
 	CreateContainer(ctx context.Context, spec ContainerSpec) (id string, err error)
 	// StartContainer starts a created or ended container; a running one is no
 	// error. After an error the container is still there, and Details.Error of it
-	// says why.
+	// says why. ErrNoSuchContainer can also mean the one whose network it joins.
 	StartContainer(ctx context.Context, id string) error
 	// StopContainer sends the stop signal, and SIGKILL when grace has passed. A
 	// container that is not running is no error.
 	StopContainer(ctx context.Context, id string, grace time.Duration) error
 	// RemoveContainer removes a container with its anonymous volumes, killing it
-	// first when it runs. ErrNoSuchContainer when it is gone already.
+	// first when it runs.
 	RemoveContainer(ctx context.Context, id string) error
 
 	// InspectImage resolves a reference to an image id, or ErrNoSuchImage.
@@ -49,7 +50,8 @@ type Interface interface {
 	// WatchEvents calls hint for every container that was started, died or was
 	// destroyed, until ctx is done (nil) or the stream breaks (an error). It calls
 	// hint(Event{}) once the stream stands. Events may come late, twice, out of
-	// order or not at all: they are a hint to look again, never a fact.
+	// order or not at all: they are a hint to look again, never a fact. hint is
+	// called by one goroutine at a time and must not block.
 	WatchEvents(ctx context.Context, hint func(Event)) error
 }
 
@@ -115,8 +117,11 @@ type PublishedPort struct {
 	Protocol      string // lower case: tcp, udp
 }
 
-// Details is what only an inspect tells.
+// Details is what an inspect tells.
 type Details struct {
+	// State is newer than the list's: Docker tells of a death in its events before
+	// its list shows it, and an inspect waits until both are done.
+	State      State
 	StartedAt  time.Time // zero: it never ran
 	FinishedAt time.Time // zero: it never ran, or runs for the first time
 	ExitCode   int

@@ -2,7 +2,6 @@ package dockertools
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -101,7 +100,7 @@ func (l *Lister) lead(ctx context.Context, call *listCall) {
 func (l *Lister) fetch(ctx context.Context) ([]Owned, error) {
 	all, err := l.docker.ListContainers(ctx, map[string]string{LabelHostname: l.id.Hostname, LabelRootDir: l.id.RootDir})
 	if err != nil {
-		return nil, fmt.Errorf("list containers: %w", err)
+		return nil, err
 	}
 	owned := make([]Owned, 0, len(all))
 	for _, c := range all {

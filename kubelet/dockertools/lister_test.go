@@ -143,15 +143,16 @@ func (d *countingInspect) InspectContainer(context.Context, string) (Details, er
 	if d.during != nil {
 		d.during()
 	}
-	return Details{ExitCode: d.n}, nil
+	return Details{State: StateRunning, ExitCode: d.n}, nil
 }
 
 func TestDetailsAreRemembered(t *testing.T) {
 	docker := &countingInspect{}
 	l := NewLister(docker, us)
+	listed := StateRunning
 	ask := func(key string, want int) {
 		t.Helper()
-		if d, err := l.Details(t.Context(), "id", key); err != nil || d.ExitCode != want {
+		if d, err := l.Details(t.Context(), Owned{Container: Container{ID: "id", State: listed}}, key); err != nil || d.ExitCode != want {
 			t.Errorf("inspect %d, %v; want inspect %d", d.ExitCode, err, want)
 		}
 	}
@@ -167,4 +168,7 @@ func TestDetailsAreRemembered(t *testing.T) {
 	ask("exited", 4) // an event came while this was on its way
 	docker.during = nil
 	ask("exited", 5)
+	listed = StateExited
+	ask("contradicted", 6) // Docker's list and inspect do not agree yet
+	ask("contradicted", 7)
 }

@@ -47,7 +47,11 @@ func TestIntegrationBreakAndMend(t *testing.T) {
 					if err := h.wholeAll(); err != nil {
 						return err
 					}
-					now, err := h.inspect(h.live("pod", victim).id)
+					c, err := h.one("pod", victim)
+					if err != nil {
+						return err
+					}
+					now, err := h.inspect(c.id)
 					if err == nil && now.ID == started.ID && now.State.StartedAt.Equal(started.State.StartedAt) {
 						err = fmt.Errorf("the breakage has not shown yet")
 					}
@@ -95,10 +99,7 @@ func TestIntegrationPausedIsLeftAlone(t *testing.T) {
 		if err := h.wholeAll(); err != nil {
 			return err
 		}
-		if h.live("pod", "side").id == side.id {
-			return fmt.Errorf("not yet")
-		}
-		return nil
+		return h.replaced("pod", "side", side)
 	})
 	if now := h.live("pod", "main"); now.id != paused.id || now.state != "paused" {
 		t.Errorf("the paused container is now %s, before %s", now, paused)
@@ -123,10 +124,7 @@ func TestIntegrationAnOldAttemptStartedByHandIsStopped(t *testing.T) {
 		if err := h.wholeAll(); err != nil {
 			return err
 		}
-		if h.live("pod", "main").id == old.id {
-			return fmt.Errorf("not yet")
-		}
-		return nil
+		return h.replaced("pod", "main", old)
 	})
 	newest := h.live("pod", "main")
 	if err := h.docker.StartContainer(old.id, nil); err != nil {

@@ -112,9 +112,20 @@ func (h *host) gone(id string) error {
 	return nil
 }
 
-// live returns the one live container of a pod by this name.
+// live returns the one live container of a pod by this name. Before it is called
+// the pod must have been seen whole; while that is awaited, ask one.
 func (h *host) live(id, name string) container {
 	h.t.Helper()
+	c, err := h.one(id, name)
+	if err != nil {
+		h.t.Fatalf("%v\n%s", err, h.describe())
+	}
+	return c
+}
+
+// one returns the one live container of a pod by this name, or says that there
+// are none or more.
+func (h *host) one(id, name string) (container, error) {
 	var found []container
 	for _, c := range h.containers() {
 		if c.pod == id+".default.file" && c.of == name && c.live() {
@@ -122,9 +133,19 @@ func (h *host) live(id, name string) container {
 		}
 	}
 	if len(found) != 1 {
-		h.t.Fatalf("pod %s has %d live containers %q, want 1\n%s", id, len(found), name, h.describe())
+		return container{}, fmt.Errorf("pod %s has %d live containers %q, want 1", id, len(found), name)
 	}
-	return found[0]
+	return found[0], nil
+}
+
+// replaced checks that a pod has one live container by this name, and that it is
+// not the old one.
+func (h *host) replaced(id, name string, old container) error {
+	c, err := h.one(id, name)
+	if err == nil && c.id == old.id {
+		err = fmt.Errorf("it is still %s", c)
+	}
+	return err
 }
 
 // ids are the ids of all live containers, by name.

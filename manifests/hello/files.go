@@ -66,6 +66,7 @@ func appendLine(f *flags) (int, error) {
 // outlived its container.
 func write(f *flags) (int, error) {
 	every := f.Duration("every", time.Second, "how often to write")
+	url := f.String("ask", "", "a URL to GET each time; FILE then also says what came back")
 	f.parse(1)
 	path := f.Arg(0)
 	count := 0
@@ -75,6 +76,9 @@ func write(f *flags) (int, error) {
 	for {
 		count++
 		line := fmt.Sprintf("%d lines written, this one at %s\n", count, time.Now().Format(time.DateTime))
+		if *url != "" {
+			line += ask(*url)
+		}
 		// Renamed into its place, so that a reader never sees half a line.
 		if err := os.WriteFile(path+".new", []byte(line), 0o666); err != nil {
 			return 1, err

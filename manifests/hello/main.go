@@ -30,7 +30,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"serve", "[-port N] [-show PATH]", "serve HTTP: / (hello, and what PATH holds), /env, /healthz, /exit?code=N", serve},
-		{"write", "[-every D] FILE", "keep a line with a count and the time in FILE; the count goes on where FILE left it", write},
+		{"write", "[-every D] [-ask URL] FILE", "keep a line with a count and the time in FILE; the count goes on where FILE left it", write},
 		{"append", "[-for D] [-exit N] FILE LINE", "append LINE to FILE, then do as sleep does", appendLine},
 		{"cat", "FILE", "print FILE", cat},
 		{"fetch", "[-try D] URL", "GET URL and print the body; exit 1 unless the status is 2xx", fetch},

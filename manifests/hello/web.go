@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strconv"
@@ -10,7 +11,7 @@ import (
 )
 
 func serve(f *flags) (int, error) {
-	port := f.Int("port", 80, "the TCP port to listen on")
+	port := f.Int("port", 80, "the TCP port to listen on; 0 takes a free one")
 	path := f.String("show", "", "a file or directory to show on the page")
 	f.parse(0)
 	hostname, err := os.Hostname()
@@ -36,8 +37,12 @@ func serve(f *flags) (int, error) {
 		}
 		os.Exit(code)
 	})
-	fmt.Printf("serving on port %d\n", *port)
-	return 1, http.ListenAndServe(fmt.Sprintf(":%d", *port), nil)
+	listener, err := net.Listen("tcp", fmt.Sprintf(":%d", *port))
+	if err != nil {
+		return 1, err
+	}
+	fmt.Println("serving on", listener.Addr())
+	return 1, http.Serve(listener, nil)
 }
 
 func fetch(f *flags) (int, error) {
@@ -61,4 +66,15 @@ func fetch(f *flags) (int, error) {
 		return 1, fmt.Errorf("GET %s: %s", f.Arg(0), resp.Status)
 	}
 	return 0, nil
+}
+
+// ask says in one line what a URL answers.
+func ask(url string) string {
+	client := http.Client{Timeout: time.Second}
+	resp, err := client.Get(url)
+	if err != nil {
+		return err.Error() + "\n"
+	}
+	resp.Body.Close()
+	return fmt.Sprintf("GET %s answers %s\n", url, resp.Status)
 }

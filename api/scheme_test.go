@@ -1,0 +1,77 @@
+package api_test
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+
+	"kubelet14/api"
+)
+
+type (
+	inside  struct{ Name string }
+	outside struct{ Title string }
+)
+
+func newTestScheme() *api.Scheme {
+	s := api.NewScheme()
+	s.AddKnownTypes(api.InternalVersion, inside{})
+	s.AddKnownTypes("v9", outside{})
+	api.AddInternalConversion(s, "v9", func(in *outside, out *inside) error {
+		if in.Title == "" {
+			return errors.New("no title")
+		}
+		out.Name = in.Title
+		return nil
+	})
+	api.AddExternalConversion(s, "v9", func(in *inside, out *outside) error {
+		out.Title = in.Name
+		return nil
+	})
+	return s
+}
+
+func TestSchemeConvertsByRegisteredFunctions(t *testing.T) {
+	s := newTestScheme()
+	for _, version := range []string{"v9", "V9"} {
+		in, err := s.Internalize(version, &outside{"x"})
+		if err != nil || !reflect.DeepEqual(in, &inside{"x"}) {
+			t.Errorf("internalize in %s: %v, %v", version, in, err)
+		}
+		out, err := s.Externalize(version, &inside{"x"})
+		if err != nil || !reflect.DeepEqual(out, &outside{"x"}) {
+			t.Errorf("externalize in %s: %v, %v", version, out, err)
+		}
+		obj, err := s.New(version, "outside")
+		if err != nil || !reflect.DeepEqual(obj, &outside{}) {
+			t.Errorf("new in %s: %v, %v", version, obj, err)
+		}
+	}
+	if obj, err := s.New(api.InternalVersion, "inside"); err != nil || !reflect.DeepEqual(obj, &inside{}) {
+		t.Errorf("new internal: %v, %v", obj, err)
+	}
+	if got := s.Versions(); !reflect.DeepEqual(got, []string{"v9"}) {
+		t.Errorf("versions: %v", got)
+	}
+}
+
+// 2014's switch panicked on a type it did not know.
+func TestSchemeGivesAnErrorForWhatItDoesNotKnow(t *testing.T) {
+	s := newTestScheme()
+	for what, call := range map[string]func() (any, error){
+		"new version":          func() (any, error) { return s.New("v8", "outside") },
+		"new kind":             func() (any, error) { return s.New("v9", "inside") },
+		"internalize version":  func() (any, error) { return s.Internalize("v8", &outside{"x"}) },
+		"internalize type":     func() (any, error) { return s.Internalize("v9", &inside{}) },
+		"internalize a value":  func() (any, error) { return s.Internalize("v9", outside{"x"}) },
+		"internalize nothing":  func() (any, error) { return s.Internalize("v9", nil) },
+		"externalize version":  func() (any, error) { return s.Externalize("v8", &inside{}) },
+		"externalize type":     func() (any, error) { return s.Externalize("v9", &outside{}) },
+		"externalize nothing":  func() (any, error) { return s.Externalize("v9", nil) },
+		"conversion's refusal": func() (any, error) { return s.Internalize("v9", &outside{}) },
+	} {
+		if obj, err := call(); err == nil || obj != nil {
+			t.Errorf("%s: got %v, %v", what, obj, err)
+		}
+	}
+}

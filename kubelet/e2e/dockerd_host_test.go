@@ -1,0 +1,142 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	docker "github.com/fsouza/go-dockerclient"
+)
+
+// dockerd is a Docker daemon of the test's own. It runs in a container of the
+// machine's Docker, the box, with the machine's programs and namespaces of its
+// own: so it needs no more rights than to use Docker, touches no bridge or mount of
+// the machine, and all of it goes with the box, however the test ends.
+type dockerd struct {
+	t        *testing.T
+	outer    *docker.Client // the machine's Docker
+	box      string         // id of the container
+	logFile  string
+	endpoint string // its address
+	daemon   string // id of the exec that is the daemon
+}
+
+const (
+	boxPidFile = "/run/docker.pid"
+	// boxProgram keeps the box alive, and reaps what is left when a dockerd is killed.
+	boxProgram = "while :; do sleep 3600; done"
+)
+
+// newDockerd makes the box. No dockerd runs in it yet.
+func newDockerd(t *testing.T) *dockerd {
+	t.Helper()
+	outer, err := connect("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	d := &dockerd{t: t, outer: outer, logFile: filepath.Join(dir, "log"), endpoint: "unix://" + filepath.Join(dir, "sock")}
+	box, err := outer.CreateContainer(docker.CreateContainerOptions{
+		Config: &docker.Config{
+			Image: helloImage,
+			Cmd:   []string{"/bin/sh", "-c", boxProgram},
+			// By this a later run finds the box of a test that was killed.
+			Labels:  map[string]string{"kubelet14.hostname": fmt.Sprintf("%s%d-dockerd", hostnamePrefix, os.Getpid())},
+			Volumes: map[string]struct{}{"/var/lib/docker": {}}, // overlays do not stack
+		},
+		// The directory above is that of all of this test's temporary directories.
+		HostConfig: boxHostConfig(filepath.Dir(dir)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.box = box.ID
+	t.Cleanup(func() {
+		if t.Failed() {
+			log, _ := os.ReadFile(d.logFile)
+			t.Logf("end of the test's dockerd's log:\n%s", log[max(0, len(log)-5000):])
+		}
+		if err := outer.RemoveContainer(docker.RemoveContainerOptions{ID: d.box, Force: true, RemoveVolumes: true}); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := outer.StartContainer(d.box, nil); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// boxHostConfig gives a box the programs of the machine, the directory shared, and
+// the rights that a dockerd needs. That is less than "privileged" is, which is not
+// to be had in every virtual machine.
+func boxHostConfig(shared string) *docker.HostConfig {
+	c := &docker.HostConfig{
+		Binds:         []string{shared + ":" + shared, "/sys/fs/cgroup:/sys/fs/cgroup"},
+		Tmpfs:         map[string]string{"/run": "exec"},
+		NetworkMode:   "none",
+		CgroupnsMode:  "host",
+		CapAdd:        []string{"SYS_ADMIN", "NET_ADMIN", "SYS_PTRACE"},
+		SecurityOpt:   []string{"seccomp=unconfined", "apparmor=unconfined", "label=disable"},
+		MaskedPaths:   []string{"/nothing"}, // an empty list would be left out of the request
+		ReadonlyPaths: []string{"/nothing"},
+	}
+	for _, path := range []string{"/bin", "/lib", "/lib64", "/sbin", "/usr"} {
+		if _, err := os.Stat(path); err == nil {
+			c.Binds = append(c.Binds, path+":"+path+":ro")
+		}
+	}
+	return c
+}
+
+// start starts the daemon and waits until it answers.
+func (d *dockerd) start() {
+	d.t.Helper()
+	d.daemon = d.exec(fmt.Sprintf("exec dockerd --host=%s --group=%d --pidfile=%s --exec-root=/run/docker --iptables=false --ip-masq=false >>%s 2>&1",
+		d.endpoint, os.Getgid(), boxPidFile, d.logFile))
+	client, err := connect(d.endpoint)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := waitFor(client.Ping); err != nil {
+		d.t.Fatalf("the test's dockerd does not answer: %v", err)
+	}
+}
+
+// end ends the daemon with a signal and waits until it has ended.
+func (d *dockerd) end(signal string) {
+	d.t.Helper()
+	d.exec(fmt.Sprintf("kill -%s $(cat %s)", signal, boxPidFile))
+	if err := waitFor(func() error {
+		e, err := d.outer.InspectExec(d.daemon)
+		if err == nil && e.Running {
+			err = errors.New("it still runs")
+		}
+		return err
+	}); err != nil {
+		d.t.Fatalf("end the test's dockerd by %s: %v", signal, err)
+	}
+}
+
+// exec starts a shell command in the box.
+func (d *dockerd) exec(command string) (id string) {
+	d.t.Helper()
+	e, err := d.outer.CreateExec(docker.CreateExecOptions{Container: d.box, Cmd: []string{"/bin/sh", "-c", command}})
+	if err == nil {
+		err = d.outer.StartExec(e.ID, docker.StartExecOptions{Detach: true})
+	}
+	if err != nil {
+		d.t.Fatalf("%s: %v", command, err)
+	}
+	return e.ID
+}
+
+// makeImage gives the daemon the demo's image.
+func (d *dockerd) makeImage() {
+	d.t.Helper()
+	if out, err := exec.Command("go", "run", "kubelet14/manifests/hello/mkimage", "-docker_endpoint="+d.endpoint).CombinedOutput(); err != nil {
+		d.t.Fatalf("mkimage: %v\n%s", err, out)
+	}
+}

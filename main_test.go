@@ -1,0 +1,204 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kubelet14/kubelet/dockertools"
+)
+
+// asProgram makes the test binary be kubelet14 itself.
+const asProgram = "KUBELET14_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// program runs kubelet14 with nothing but flags, and returns what it prints and
+// its exit code.
+func program(t *testing.T, args ...string) (stdout, stderr string, exit int) {
+	t.Helper()
+	var out, errs strings.Builder
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); cmd.ProcessState == nil {
+		t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+func TestDefaults(t *testing.T) {
+	got, err := parseFlags([]string{"-config=pods", "-hostname_override=host"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := options{
+		config:                "pods",
+		hostname:              "host",
+		rootDir:               "/var/lib/kubelet",
+		networkContainerImage: dockertools.PauseImage,
+		syncFrequency:         10 * time.Second,
+		fileCheckFrequency:    20 * time.Second,
+		runonceTimeout:        5 * time.Minute,
+		maxRestartBackoff:     time.Minute,
+		maxDeadContainers:     2,
+	}
+	if *got != want {
+		t.Errorf("flags are\n%+v, want\n%+v", *got, want)
+	}
+}
+
+func TestEveryFlagReachesItsOption(t *testing.T) {
+	got, err := parseFlags([]string{
+		"-config=pods", "-hostname_override=host", "-root_dir=root", "-docker_endpoint=unix:///sock",
+		"-network_container_image=pause", "-allow_privileged", "-sync_frequency=1s", "-file_check_frequency=2s",
+		"-runonce", "-runonce_timeout=3s", "-max_restart_backoff=4s",
+		"-maximum_dead_containers_per_container=5", "-minimum_container_ttl_duration=6s",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := options{
+		config: "pods", hostname: "host", rootDir: "root", dockerEndpoint: "unix:///sock",
+		networkContainerImage: "pause", allowPrivileged: true, syncFrequency: time.Second, fileCheckFrequency: 2 * time.Second,
+		runonce: true, runonceTimeout: 3 * time.Second, maxRestartBackoff: 4 * time.Second,
+		maxDeadContainers: 5, minContainerTTL: 6 * time.Second,
+	}
+	if *got != want {
+		t.Errorf("flags are\n%+v, want\n%+v", *got, want)
+	}
+}
+
+func TestDashesMeanUnderscores(t *testing.T) {
+	want := options{config: "a-b_c", hostname: "my-host", rootDir: "some-dir=x", runonce: true, runonceTimeout: time.Second}
+	for _, args := range [][]string{
+		{"--config=a-b_c", "--hostname-override=my-host", "--root-dir=some-dir=x", "--runonce", "--runonce-timeout=1s"},
+		{"-config", "a-b_c", "-hostname-override", "my-host", "-root-dir", "some-dir=x", "-runonce", "-runonce-timeout", "1s"},
+		{"-config=a-b_c", "-hostname_override=my-host", "--root_dir=some-dir=x", "-runonce=true", "-runonce_timeout=1s"},
+	} {
+		got, err := parseFlags(args)
+		if err != nil {
+			t.Errorf("%q: %v", args, err)
+			continue
+		}
+		seen := options{config: got.config, hostname: got.hostname, rootDir: got.rootDir, runonce: got.runonce, runonceTimeout: got.runonceTimeout}
+		if seen != want {
+			t.Errorf("%q give\n%+v, want\n%+v", args, seen, want)
+		}
+	}
+}
+
+func TestWhatCannotBeMeantIsRefused(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		args []string
+		want []string // words of the error
+	}{
+		{"an unknown flag", []string{"-config=x", "-confg=y"}, []string{"not defined", "-confg"}},
+		{"an unknown flag with dashes is named as it was written", []string{"-config=x", "--root-dirs=y"}, []string{"not defined", "root-dirs"}},
+		{"an argument that is no flag", []string{"manifests"}, []string{`unexpected argument "manifests"`, "-config=manifests"}},
+		{"an argument after the flags", []string{"-config=x", "-runonce", "y"}, []string{`unexpected argument "y"`}},
+		{"nothing that says which pods to run", nil, []string{"-config"}},
+		{"the same in one of the modes", []string{"-runonce"}, []string{"-config"}},
+		{"two modes", []string{"-config=x", "-runonce", "-dry_run"}, []string{"-runonce", "-dry_run", "-cleanup", "exclude"}},
+		{"two other modes", []string{"-config=x", "-dry-run", "-cleanup"}, []string{"-runonce", "-dry_run", "-cleanup", "exclude"}},
+		{"a time without a unit", []string{"-config=x", "-sync_frequency=10"}, []string{"-sync_frequency", `"10"`}},
+		{"a frequency of 0", []string{"-config=x", "-sync_frequency=0s"}, []string{"-sync_frequency=0s", "longer than 0"}},
+		{"a negative frequency", []string{"-config=x", "-file_check_frequency=-1s"}, []string{"-file_check_frequency=-1s", "longer than 0"}},
+		{"no time to run once", []string{"-config=x", "-runonce", "-runonce_timeout=0"}, []string{"-runonce_timeout=0s", "longer than 0"}},
+		{"no back-off", []string{"-config=x", "-max_restart_backoff=-1ms"}, []string{"-max_restart_backoff=-1ms", "longer than 0"}},
+		{"fewer than no dead containers", []string{"-config=x", "-maximum_dead_containers_per_container=-1"}, []string{"-maximum_dead_containers_per_container", "negative"}},
+		{"a negative age", []string{"-config=x", "-minimum_container_ttl_duration=-1s"}, []string{"-minimum_container_ttl_duration", "negative"}},
+		{"no number", []string{"-config=x", "-maximum_dead_containers_per_container=few"}, []string{"-maximum_dead_containers_per_container", `"few"`}},
+		{"a hostname that is none", []string{"-config=x", "-hostname_override=My_Host"}, []string{`"My_Host"`, "-hostname_override"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := parseFlags(test.args)
+			if err == nil {
+				t.Fatalf("%q are taken: %+v", test.args, *got)
+			}
+			for _, word := range test.want {
+				if !strings.Contains(err.Error(), word) {
+					t.Errorf("%q: the error does not say %q: %v", test.args, word, err)
+				}
+			}
+		})
+	}
+}
+
+func TestCleanupNeedsNoConfig(t *testing.T) {
+	if _, err := parseFlags([]string{"-cleanup"}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestHostnameIsThatOfTheHost(t *testing.T) {
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := parseFlags([]string{"-config=x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.hostname != strings.ToLower(host) {
+		t.Errorf("hostname is %q on host %q", f.hostname, host)
+	}
+}
+
+func TestVersionIsPrintedWhateverElseIsAsked(t *testing.T) {
+	for _, args := range [][]string{{"-version"}, {"--version", "-sync_frequency=0s", "-runonce", "-dry_run", "argument"}} {
+		stdout, stderr, exit := program(t, args...)
+		if exit != 0 || stdout != "kubelet14 "+version+"\n" || stderr != "" {
+			t.Errorf("%q: exit code %d, prints %q and %q", args, exit, stdout, stderr)
+		}
+	}
+}
+
+func TestHelpListsEveryFlag(t *testing.T) {
+	stdout, stderr, exit := program(t, "-h")
+	if exit != 0 || stderr != "" {
+		t.Errorf("exit code %d, on stderr %q", exit, stderr)
+	}
+	lines := strings.Split(stdout, "\n")
+	for _, name := range []string{
+		"config", "sync_frequency", "file_check_frequency", "hostname_override", "network_container_image", "docker_endpoint",
+		"root_dir", "allow_privileged", "runonce", "runonce_timeout", "maximum_dead_containers_per_container",
+		"minimum_container_ttl_duration", "max_restart_backoff", "dry_run", "cleanup", "version",
+		"v", "vmodule", "logtostderr", // of the log
+	} {
+		if !slices.ContainsFunc(lines, func(line string) bool {
+			word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
+			word, _, _ = strings.Cut(word, "\t")
+			return strings.HasPrefix(line, "  -") && word == "-"+name
+		}) {
+			t.Errorf("-h does not list -%s", name)
+		}
+	}
+	// It would be false to say that the log goes to files.
+	if _, after, _ := strings.Cut(stdout, "-logtostderr"); !strings.Contains(after[:min(len(after), 200)], "default true") {
+		t.Errorf("-h does not say that -logtostderr is the default:\n%s", stdout)
+	}
+	if t.Failed() {
+		t.Logf("it prints:\n%s", stdout)
+	}
+}
+
+func TestWrongFlagsExitWith2(t *testing.T) {
+	stdout, stderr, exit := program(t, "-config=x", "-confg=y")
+	if exit != 2 || stdout != "" {
+		t.Errorf("exit code %d, on stdout %q", exit, stdout)
+	}
+	if lines := strings.Split(strings.TrimSpace(stderr), "\n"); len(lines) != 2 || !strings.Contains(lines[0], "-confg") || !strings.Contains(lines[1], "kubelet14 -h") {
+		t.Errorf("it does not say what is wrong and where help is, in two lines:\n%s", stderr)
+	}
+}
