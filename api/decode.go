@@ -73,8 +73,11 @@ func (s *Scheme) decodeManifest(d *decoder, root ast.Node, doc *Document) {
 	}
 	m, ok := node.(ast.MapNode)
 	if !ok {
-		d.refuse("", node, "a manifest begins with fields such as \"version: v1beta1\", but this is "+describe(node)+
-			"; for several manifests put lines of \"---\" between them")
+		problem := "a manifest begins with fields such as \"version: v1beta1\", but this is " + describe(node)
+		if node.Type() == ast.SequenceType {
+			problem += "; for several manifests put lines of \"---\" between them"
+		}
+		d.refuse("", node, problem)
 		return
 	}
 	version, ok := s.version(d, node, m.MapRange())
@@ -120,17 +123,14 @@ func (s *Scheme) version(d *decoder, root ast.Node, fields *ast.MapNodeIter) (ve
 		}
 	}
 	known := s.Versions()
-	words := fmt.Sprintf("%q", known)
-	if len(known) > 0 {
-		words = strings.Join(known, " or ")
-	}
+	words := strings.Join(known, " or ")
 	switch {
 	case node == nil && modern:
 		d.refuse("", root, "this is an object of today's Kubernetes; this program reads the container manifests of 2014: "+
-			"\"version: "+words+"\", \"id\" and \"containers\" at the top level, and no apiVersion, kind, metadata or spec")
+			"\"version\" ("+words+"), \"id\" and \"containers\" at the top level, and no apiVersion, kind, metadata or spec")
 		return "", false
 	case node == nil:
-		d.refuse("version", root, "required value '': write \"version: "+words+"\"")
+		d.refuse("version", root, "required value '': write \"version:\" and "+words)
 		return "", false
 	}
 	d.value("version", node, reflect.ValueOf(&version).Elem())

@@ -73,7 +73,7 @@ func (d *decoder) resolve(path string, n ast.Node) (ast.Node, bool) {
 		name := n.Value.GetToken().Value
 		v, ok := d.anchors[name]
 		if !ok {
-			d.refuse(path, n, fmt.Sprintf("the alias *%s has no anchor &%s before it", name, name))
+			d.refuse(path, n, fmt.Sprintf("the alias *%s needs an anchor &%s before it, in a field that is known", name, name))
 		}
 		return v, ok
 	case *ast.TagNode:
@@ -181,7 +181,7 @@ func (d *decoder) integer(path string, n ast.Node, out reflect.Value) {
 		d.refuse(path, n, "needs a number, but this is a string: remove the quotes")
 	case !number && isDigits(text), number && err != nil && isDigits(text):
 		d.refuse(path, n, "this number is too big")
-	case n.Type() == ast.FloatType:
+	case n.Type() == ast.FloatType, n.Type() == ast.StringType:
 		d.refuse(path, n, fmt.Sprintf("needs a whole number, and %s is none", text))
 	case !number:
 		d.refuse(path, n, "needs a whole number, but this is "+describe(n))

@@ -177,6 +177,8 @@ func hint(problem string) string {
 		return "; indent with spaces, not with tabs"
 	case strings.Contains(problem, "not allowed in this context"):
 		return "; look at the indentation and the colons of this line and the next"
+	case strings.Contains(problem, "non-map value"):
+		return "; there may be a ':' missing"
 	case strings.Contains(problem, "reserved character"):
 		return "; put quotes around the value"
 	}

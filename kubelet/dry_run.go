@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
 )
 
 // DryRun prints what a sync would do to each pod, and why, and touches nothing.
@@ -42,8 +43,8 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 	}
 	for i := range list {
 		if name := list[i].Of.PodFullName; origins[name] == "" && kl.desired.isSilent(name) {
-			fmt.Fprintf(w, "pod %s\n  is left alone: its source has not been read whole\n", name)
-			origins[name] = "said"
+			origins[name] = list[i].Labels[dockertools.LabelOrigin]
+			fmt.Fprintf(w, "pod %s (%s)\n  is left alone: its source has not been read whole\n", name, origins[name])
 		}
 	}
 	return sourcesErr

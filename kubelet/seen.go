@@ -15,7 +15,7 @@ import (
 // seenContainer is a container as Docker shows it, times and exit code included.
 type seenContainer struct {
 	dockertools.Owned
-	dockertools.Details // its State is the one that counts: it is newer than the list's
+	dockertools.Details
 }
 
 // fresh says that the container was created, and never tried to start.
@@ -25,7 +25,7 @@ func (c *seenContainer) fresh() bool {
 
 // dead says that its life is over: it ran and ended, or its start failed.
 func (c *seenContainer) dead() bool {
-	return c.State.Ended() || c.Container.State == dockertools.StateCreated && c.Error != ""
+	return c.State.Ended() || c.State == dockertools.StateCreated && c.Error != ""
 }
 
 // ran says that it had a process at least once.
@@ -89,6 +89,7 @@ func observe(ctx context.Context, lister *dockertools.Lister, list []dockertools
 		if err != nil {
 			return nil, err
 		}
+		o.State = details.State // it is newer than the list's
 		seen = append(seen, seenContainer{Owned: o, Details: details})
 	}
 	return seen, nil

@@ -4,8 +4,8 @@ import "strings"
 
 // What the checks below ask for, in words.
 const (
-	wantLabel       = "use a-z, 0-9 and '-' inside, at most 63 characters"
-	wantSubdomain   = "use a-z, 0-9, and '-' and '.' inside, at most 253 characters"
+	wantLabel       = "use a-z, 0-9, and '-' except at the ends; at most 63 characters"
+	wantSubdomain   = "use a-z, 0-9, and '-' and '.' except at the ends; at most 253 characters, 63 between dots"
 	wantIdentifier  = "use A-Z, a-z, 0-9 and '_', and no digit first"
 	wantUID         = "use A-Z, a-z, 0-9 and '-', at most 63 characters"
 	wantPort        = "use 1 to 65535"

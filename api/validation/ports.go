@@ -35,7 +35,7 @@ func validatePort(p *api.Port, taken names, hostPorts hostPorts) ErrorList {
 	case !isPort(p.HostPort):
 		errs.add(Invalid, "hostPort", p.HostPort, wantPort)
 	case !hostPorts.take(hostPort{p.HostPort, protocol}, ip.Unmap()):
-		errs.add(Duplicate, "hostPort", p.HostPort, "another port of this pod has it")
+		errs.add(Duplicate, "hostPort", p.HostPort, "another port of this pod has it, with the same protocol and address")
 	}
 	return errs
 }

@@ -50,11 +50,7 @@ func TestIntegrationDockerRestarts(t *testing.T) {
 			p.stop()
 			p = h.start()
 			for _, pod := range tenPods {
-				if pod.after == 0 {
-					p.says("pod "+pod.id+".default.file", "has done its work")
-				} else {
-					p.says("pod "+pod.id+".default.file", "is up")
-				}
+				p.says("pod "+pod.id+".default.file", pod.verdict)
 			}
 			if err := tenPodsAre(h, starts, after); err != nil {
 				t.Errorf("after another start of the kubelet: %v\n%s", err, h.describe())
@@ -73,6 +69,7 @@ type testPod struct {
 	then       string // flags of what the containers do after that
 	before     int    // how many of its containers live before the restart
 	after      int    // and afterwards; those that live have been started once more
+	verdict    string // what the kubelet says of it at the end
 }
 
 var (
@@ -82,16 +79,16 @@ var (
 	// Asked to stop, hello exits with 1 where told so: else it would have done its
 	// work by onFailure's rule.
 	tenPods = []testPod{
-		{"always-1", twoNames, "always", "", 2, 2},
-		{"always-2", twoNames, "always", "", 2, 2},
-		{"always-3", twoNames, "always", "", 2, 2},
-		{"always-4", twoNames, "always", "", 2, 2},
-		{"failing", twoNames, "onFailure", `, "-exit-on-term", "1"`, 2, 2},
-		{"finished-1", oneName, "onFailure", `, "-for", "1ms"`, 0, 0},
-		{"finished-2", twoNames, "onFailure", `, "-for", "1ms"`, 0, 0},
-		{"never-ended", oneName, "never", `, "-for", "1ms"`, 0, 0},
-		{"never-failed", oneName, "never", `, "-for", "1ms", "-exit", "0"`, 0, 0},
-		{"never-runs", twoNames, "never", "", 2, 0},
+		{"always-1", twoNames, "always", "", 2, 2, "is up"},
+		{"always-2", twoNames, "always", "", 2, 2, "is up"},
+		{"always-3", twoNames, "always", "", 2, 2, "is up"},
+		{"always-4", twoNames, "always", "", 2, 2, "is up"},
+		{"failing", twoNames, "onFailure", `, "-exit-on-term", "1"`, 2, 2, "is up"},
+		{"finished-1", oneName, "onFailure", `, "-for", "1ms"`, 0, 0, "has done its work"},
+		{"finished-2", twoNames, "onFailure", `, "-for", "1ms"`, 0, 0, "has done its work"},
+		{"never-ended", oneName, "never", `, "-for", "1ms"`, 0, 0, "has done its work"},
+		{"never-failed", oneName, "never", `, "-for", "1ms", "-exit", "3"`, 0, 0, "is not started again"},
+		{"never-runs", twoNames, "never", "", 2, 0, "has done its work"},
 	}
 )
 

@@ -172,10 +172,7 @@ func TestIntegrationEmptyDir(t *testing.T) {
 			if err := isUp(); err != nil {
 				return err
 			}
-			if h.live("pod", "main").id == old.id {
-				return fmt.Errorf("not yet")
-			}
-			return nil
+			return h.replaced("pod", "main", old)
 		})
 		if err := fileHolds(mark, "here since the beginning"); err != nil {
 			t.Errorf("%s: %v", what, err)
@@ -240,8 +237,8 @@ func TestIntegrationANewUUIDBringsNewVolumes(t *testing.T) {
 		if err := h.whole("pod", "main", "writer"); err != nil {
 			return err
 		}
-		if now := h.live("pod", "main"); now.id == old.id {
-			return fmt.Errorf("it still has %s", now)
+		if err := h.replaced("pod", "main", old); err != nil {
+			return err
 		}
 		left, err := os.ReadDir(filepath.Join(h.rootDir, "pods"))
 		if err == nil && (len(left) != 1 || left[0].Name() != second) {
@@ -338,25 +335,6 @@ func inOwnMounts(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("as root of mounts of its own: %v\n%s", err, out)
 	}
-}
-
-// mendsAnother shows that the kubelet has looked: it kills the container of a
-// sleeper and waits for the next.
-func (h *host) mendsAnother(id string) {
-	h.t.Helper()
-	old := h.live(id, "main")
-	if err := h.docker.KillContainer(docker.KillContainerOptions{ID: old.id}); err != nil {
-		h.t.Fatal(err)
-	}
-	h.eventually("a killed container of pod "+id+" is back", func() error {
-		if err := h.whole(id, "main"); err != nil {
-			return err
-		}
-		if h.live(id, "main").id == old.id {
-			return fmt.Errorf("not yet")
-		}
-		return nil
-	})
 }
 
 func TestIntegrationAForeignRootDirIsRefused(t *testing.T) {

@@ -1,0 +1,169 @@
+package docs
+
+import (
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"kubelet14/api/v1beta1"
+	"kubelet14/api/validation"
+)
+
+func TestNamesInBackticksExist(t *testing.T) {
+	m := readModule(t)
+	for _, p := range pages(t) {
+		for _, span := range p.spans() {
+			if err := m.problem(span); err != nil {
+				t.Errorf("%s: `%s`: %v", p.path, span, err)
+			}
+		}
+		for line := range strings.Lines(p.text) {
+			if strings.Count(line, "`")%2 != 0 {
+				t.Errorf("%s: words in backticks go over the end of a line: %s", p.path, line)
+			}
+		}
+	}
+}
+
+// Commands are not names, but tests and flags in them are.
+func TestCommandsNameTestsAndFlagsThatExist(t *testing.T) {
+	m := readModule(t)
+	testName := regexp.MustCompile(`\b(Test|Fuzz|Benchmark)[A-Z]\w*`)
+	kubelet := regexp.MustCompile(`^(sudo )?(\$KUBELET|\./kubelet14|kubelet14|go run \.) ([^|;&<>]*)`)
+	for _, p := range pages(t) {
+		text := p.text
+		for _, f := range p.fences {
+			text += f.body
+		}
+		for _, name := range testName.FindAllString(text, -1) {
+			if !m.names[name] {
+				t.Errorf("%s: there is no %s", p.path, name)
+			}
+		}
+		commands := strings.Split(text, "\n")
+		for _, line := range append(commands, p.spans()...) {
+			command := kubelet.FindStringSubmatch(strings.TrimSpace(line))
+			if command == nil {
+				continue
+			}
+			for word := range strings.FieldsSeq(command[3]) {
+				if f := flagSpan.FindStringSubmatch(word); f == nil {
+					t.Errorf("%s: %q: %q is no flag", p.path, line, word)
+				} else if err := m.flagProblem(f[1]); err != nil {
+					t.Errorf("%s: %q: %v", p.path, line, err)
+				}
+			}
+		}
+	}
+}
+
+func TestManifestsLoadOrAreRefusedAsTheyAreMarked(t *testing.T) {
+	scheme, rules := v1beta1.NewScheme(), validation.Rules{AllowPrivileged: true}
+	for _, p := range pages(t) {
+		for _, f := range p.fences {
+			if word, _, _ := strings.Cut(f.info, " "); word != "yaml" {
+				continue
+			}
+			docs, err := scheme.Decode(p.path, []byte(f.body))
+			refused := err != nil
+			for _, doc := range docs {
+				if errs := rules.ValidateManifest(&doc.Manifest); len(errs) > 0 {
+					refused, err = true, errs
+				}
+			}
+			switch {
+			case f.info == "yaml bad" && !refused:
+				t.Errorf("%s:%d: this manifest is shown as a bad one, and loads:\n%s", p.path, f.line, f.body)
+			case f.info == "yaml" && refused:
+				t.Errorf("%s:%d: this manifest does not load:\n%v", p.path, f.line, err)
+			}
+		}
+	}
+}
+
+func TestBlocksAreOfAKnownKind(t *testing.T) {
+	kinds := []string{"sh", "sh run", "text", "text see", "go", "yaml", "yaml bad", "mermaid"}
+	for _, p := range pages(t) {
+		for _, f := range p.fences {
+			if !slices.Contains(kinds, f.info) {
+				t.Errorf("%s:%d: a block is marked %q, which is none of %q", p.path, f.line, f.info, kinds)
+			}
+		}
+		if len(p.marked("text see")) > 0 && len(p.marked("sh run")) == 0 && p.path != "../README.md" {
+			t.Errorf("%s: it shows what is printed, and runs nothing", p.path)
+		}
+	}
+}
+
+func TestShellIsBash(t *testing.T) {
+	for _, p := range pages(t) {
+		for _, f := range append(p.marked("sh"), p.marked("sh run")...) {
+			cmd := exec.Command("bash", "-n")
+			cmd.Stdin = strings.NewReader(f.body)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s:%d: %v\n%s", p.path, f.line, err, out)
+			}
+		}
+	}
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	for _, p := range pages(t) {
+		for _, m := range link.FindAllStringSubmatch(p.text, -1) {
+			u, err := url.Parse(m[1])
+			if err != nil {
+				t.Errorf("%s: link %q: %v", p.path, m[1], err)
+				continue
+			}
+			if u.Scheme != "" {
+				continue // elsewhere; the tests need no network
+			}
+			target := p
+			path := filepath.Join(filepath.Dir(p.path), u.Path)
+			if found, _ := filepath.Glob(path); len(found) == 0 {
+				t.Errorf("%s: link %q leads to no file", p.path, m[1])
+				continue
+			}
+			if u.Path != "" && filepath.Ext(path) == ".md" {
+				target = readPage(t, path)
+			}
+			if u.Fragment != "" && !target.anchors()[u.Fragment] {
+				t.Errorf("%s: link %q leads to no heading", p.path, m[1])
+			}
+		}
+	}
+}
+
+func TestDiagramsAreWhole(t *testing.T) {
+	kinds := []string{"flowchart", "sequenceDiagram", "stateDiagram-v2"}
+	brackets := map[rune]rune{')': '(', ']': '[', '}': '{'}
+	for _, p := range pages(t) {
+		for _, f := range p.marked("mermaid") {
+			if kind := strings.Fields(f.body)[0]; !slices.Contains(kinds, kind) {
+				t.Errorf("%s:%d: a diagram of kind %q", p.path, f.line, kind)
+			}
+			for line := range strings.Lines(f.body) {
+				var open []rune
+				for _, c := range line {
+					if strings.ContainsRune("([{", c) {
+						open = append(open, c)
+					} else if want, closes := brackets[c]; closes {
+						if len(open) == 0 || open[len(open)-1] != want {
+							t.Errorf("%s:%d: %c closes nothing: %s", p.path, f.line, c, line)
+							break
+						}
+						open = open[:len(open)-1]
+					}
+				}
+				if len(open) > 0 || strings.Count(line, `"`)%2 != 0 {
+					t.Errorf("%s:%d: a bracket or a quote stays open: %s", p.path, f.line, line)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,170 @@
+package docs
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// patience is how long a page may take; none takes a tenth of it.
+const patience = 5 * time.Minute
+
+// TestIntegrationDocsSayWhatOneSees runs what the pages tell a reader to run, and
+// looks for what they say it prints.
+func TestIntegrationDocsSayWhatOneSees(t *testing.T) {
+	buildImage(t)
+	prelude := scriptOf(readPage(t, "README.md"))
+	for _, p := range pages(t) {
+		if p.path == "README.md" || len(p.marked("sh run")) == 0 {
+			continue
+		}
+		t.Run(p.path, func(t *testing.T) {
+			r := newReader(t)
+			out := r.bash("set -euo pipefail\n" + prelude + scriptOf(p))
+			checkSeen(t, p, out)
+			if left := r.containers(); left != "" {
+				t.Errorf("the page leaves containers behind:\n%s", left)
+			}
+		})
+	}
+}
+
+// TestIntegrationDocsOfMakeRun does what the README of the project begins with.
+func TestIntegrationDocsOfMakeRun(t *testing.T) {
+	buildImage(t)
+	r := newReader(t)
+	out := r.bash(`make run & make=$!
+until curl -s http://127.0.0.1:8014/ | grep written; do sleep 0.1; done
+docker ps --filter label=kubelet14.hostname=try --format '{{.Names}}' | grep -c k8s_net
+kill -INT -- -$$ # as Ctrl-C does, to all of them
+wait $make || true
+make clean`)
+	checkSeen(t, readPage(t, "../README.md"), out)
+	if left := r.containers(); left != "" {
+		t.Errorf("`make clean` leaves containers behind:\n%s", left)
+	}
+}
+
+// buildImage builds the demo image from the tree itself, so that two copies of it
+// do not both find it missing.
+func buildImage(t *testing.T) {
+	t.Helper()
+	cmd := exec.Command("go", "run", "./manifests/hello/mkimage")
+	cmd.Dir = ".."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %v\n%s", cmd, err, out)
+	}
+}
+
+func scriptOf(p page) string {
+	var script string
+	for _, f := range p.marked("sh run") {
+		script += f.body
+	}
+	return script
+}
+
+// checkSeen looks for each line of what a page shows in what was printed.
+func checkSeen(t *testing.T, p page, out string) {
+	t.Helper()
+	for _, f := range p.marked("text see") {
+		for line := range strings.Lines(f.body) {
+			line = strings.TrimSpace(line)
+			pattern := strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*")
+			if !regexp.MustCompile(`(?m)^\s*` + pattern + `\s*$`).MatchString(out) {
+				t.Errorf("%s:%d: nothing like this was printed:\n%s", p.path, f.line, line)
+			}
+		}
+	}
+	if t.Failed() {
+		t.Logf("all that was printed:\n%s", out)
+	}
+}
+
+// reader has a copy of the project, and a name, a directory and a port that
+// nobody else uses. What the pages call try, /tmp/try and 8014 is these.
+type reader struct {
+	t        *testing.T
+	dir      string
+	toOurs   *strings.Replacer
+	toPages  *strings.Replacer
+	hostname string
+}
+
+func newReader(t *testing.T) *reader {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
+	listener.Close()
+	// A test that was killed leaves containers, which the next run of the kubelet's
+	// own tests removes by this form of name.
+	hostname := fmt.Sprintf("kubelet14-test-%d-docs", os.Getpid())
+	tmp := t.TempDir()
+	r := &reader{
+		t: t, dir: filepath.Join(tmp, "kubelet14"), hostname: hostname,
+		toOurs:  strings.NewReplacer("/tmp/try", tmp+"/try", "=try", "="+hostname, "8014", port),
+		toPages: strings.NewReplacer(tmp+"/try", "/tmp/try", r0(tmp), "", hostname, "try", ":"+port, ":8014"),
+	}
+	r.copyProject()
+	t.Cleanup(func() {
+		for _, id := range strings.Fields(r.containers()) {
+			exec.Command("docker", "rm", "-f", id).Run()
+		}
+	})
+	return r
+}
+
+// copyProject copies the tree without what is hidden.
+func (r *reader) copyProject() {
+	r.t.Helper()
+	entries, err := os.ReadDir("..")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, e := range entries {
+		to := filepath.Join(r.dir, e.Name())
+		switch {
+		case strings.HasPrefix(e.Name(), "."):
+		case e.IsDir():
+			err = os.CopyFS(to, os.DirFS(filepath.Join("..", e.Name())))
+		case e.Name() != "kubelet14":
+			err = r.copyFile(to, filepath.Join("..", e.Name()))
+		}
+		if err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	web := filepath.Join(r.dir, "manifests/web.yaml")
+	if err := r.copyFile(web, web); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// copyFile copies a file, with our port and our name in it.
+func (r *reader) copyFile(to, from string) error {
+	data, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	text := r.toOurs.Replace(string(data))
+	if filepath.Base(from) == "Makefile" {
+		text = strings.ReplaceAll(text, "-root_dir=.run", "-root_dir=.run -hostname_override="+r.hostname)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(to, []byte(text), 0o644)
+}

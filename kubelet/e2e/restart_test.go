@@ -1,0 +1,352 @@
+package e2e
+
+import (
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	docker "github.com/fsouza/go-dockerclient"
+)
+
+func TestIntegrationRestartOnManifestsThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	for _, id := range []string{"broken", "doubled", "removed", "good"} {
+		h.write(id+".yaml", sleeper(id))
+	}
+	p := h.start()
+	h.eventually("the pods are up", func() error { return h.sleepersAre("broken", "doubled", "removed", "good") })
+	before := h.ids()
+	p.kill()
+
+	h.write("broken.yaml", "version: v1beta1\nid: broken\ncontainers: 7\n")
+	h.write("doubled-again.yaml", sleeper("doubled"))
+	h.remove("removed.yaml")
+	p = h.start()
+	p.says("broken.yaml", "containers")
+	p.says("doubled.yaml", "doubled-again.yaml")
+	good := h.killAndAwait("good")
+	h.mustKeep(before, "broken", "doubled", "removed")
+
+	h.write("broken.yaml", sleeper("broken"))
+	p.says("pod broken.default.file", "is up")
+	h.killAndAwait("good")
+	h.mustKeep(before, "broken", "doubled", "removed")
+
+	h.remove("doubled-again.yaml")
+	h.eventually("the removed pod goes once every file is good", func() error { return h.gone("removed") })
+	h.eventually("the others are whole", func() error { return h.sleepersAre("broken", "doubled", "good") })
+	h.mustKeep(before, "broken", "doubled")
+	if h.live("good", "net").id != good.netnsOf {
+		t.Errorf("the network container of a pod of which another one was killed has changed\n%s", h.describe())
+	}
+	p.stop()
+}
+
+func TestIntegrationRestartChangesNothing(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	h.write("pod.yaml", twoContainers)
+	h.write("other.yaml", sleeper("other"))
+	p := h.start()
+	h.eventually("the pods are up", h.wholeAll)
+	before := h.ids()
+
+	p.stop()
+	p.said("stopped", "the pods go on running", "-cleanup")
+	if now := h.ids(); !maps.Equal(before, now) {
+		t.Errorf("the pods did not stay as they were:\nbefore %v\nafter the stop %v", before, now)
+	}
+	p = h.start()
+	p.says("pod pod.default.file", "is up")
+	p.says("pod other.default.file", "is up")
+	if now := h.ids(); !maps.Equal(before, now) {
+		t.Errorf("a restart changed containers:\nbefore %v\nafter  %v", before, now)
+	}
+	p.stop()
+}
+
+// A kubelet that is asked to end does not wait for a container that it is stopping.
+func TestIntegrationEndDoesNotWaitForAGracePeriod(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	h.write("pod.yaml", strings.ReplaceAll(sleeper("pod"), "sleep]", "sleep, -ignore-term]"))
+	p := h.start()
+	h.eventually("the pod is up", func() error { return h.sleepersAre("pod") })
+	stubborn := h.live("pod", "main")
+
+	h.remove("pod.yaml")
+	h.eventually("the container is asked to stop", func() error {
+		if log := h.logs(stubborn.id); !strings.Contains(log, "asked to stop") {
+			return fmt.Errorf("its log is %q", log)
+		}
+		return nil
+	})
+	p.stop()
+	if now, err := h.inspect(stubborn.id); err != nil || !now.State.Running {
+		t.Errorf("the kubelet ended only when the container had: %+v, %v", now, err)
+	}
+	if err := h.docker.KillContainer(docker.KillContainerOptions{ID: stubborn.id}); err != nil {
+		t.Error(err) // else -cleanup waits for the grace period
+	}
+}
+
+// The kubelet cannot end at the first signal here: nobody reads its log, and it
+// hangs in writing it.
+func TestIntegrationSecondSignalEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	cmd := exec.Command(kubeletBinary, h.args("-config="+h.manifests)...)
+	cmd.Stderr = fullPipe(t)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		<-done
+	})
+	h.eventually("it has begun, and catches signals", func() error {
+		_, err := os.Stat(filepath.Join(h.rootDir, "kubelet14.lock"))
+		return err
+	})
+	signals := 0
+	h.eventually("it ends", func() error {
+		select {
+		case <-done:
+			return nil
+		default:
+			signals++
+			cmd.Process.Signal(syscall.SIGTERM)
+			return fmt.Errorf("it runs after %d signals", signals)
+		}
+	})
+	if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGTERM || signals < 2 {
+		t.Errorf("it ended with %v after %d signals, want: by the second SIGTERM or one after that", cmd.ProcessState, signals)
+	}
+}
+
+// fullPipe is a file to write to that blocks.
+func fullPipe(t *testing.T) *os.File {
+	t.Helper()
+	var fds [2]int
+	if err := syscall.Pipe2(fds[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := syscall.Write(fds[1], make([]byte, 4096)); err != nil {
+			break
+		}
+	}
+	if err := syscall.SetNonblock(fds[1], false); err != nil {
+		t.Fatal(err)
+	}
+	w := os.NewFile(uintptr(fds[1]), "full pipe")
+	t.Cleanup(func() {
+		w.Close()
+		syscall.Close(fds[0])
+	})
+	return w
+}
+
+func TestIntegrationSecondKubeletIsRefused(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	h.write("pod.yaml", sleeper("pod"))
+	p := h.start()
+	h.eventually("the pod is up", func() error { return h.sleepersAre("pod") })
+	before := h.ids()
+
+	second := h.run("-config=" + t.TempDir()) // to which the pod would be unwanted
+	if want := fmt.Sprintf("another kubelet14 (pid %d)", p.cmd.Process.Pid); second.exit != 1 || !strings.Contains(second.stderr, want) {
+		t.Errorf("the second kubelet: exit %d, want 1 and a log that says %q:\n%s", second.exit, want, second.stderr)
+	}
+	if now := h.ids(); !maps.Equal(before, now) {
+		t.Errorf("the second kubelet changed containers:\nbefore %v\nafter  %v", before, now)
+	}
+	p.stop()
+	h.start().says("pod pod.default.file", "is up") // the lock goes with its holder
+}
+
+func TestIntegrationDryRunBesideAKubelet(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	h.write("pod.yaml", twoContainers)
+	h.write("other.yaml", sleeper("other"))
+	p := h.start()
+	h.eventually("the pods are up", h.wholeAll)
+	containers, files := h.describeWithoutTime(), tree(t, h.rootDir)
+
+	plans := *h // the same kubelet, with other manifests
+	plans.manifests = t.TempDir()
+	plans.write("pod.yaml", strings.Replace(twoContainers, "[/hello, sleep]", "[/hello, sleep, -for, 1h]", 1))
+	plans.write("new.yaml", "version: v1beta1\nid: new\nvolumes: [{name: v}]\ncontainers:\n"+
+		"  - {name: main, image: HELLO, volumeMounts: [{name: v, mountPath: /v}]}\n")
+	r := h.run("-dry_run", "-config="+plans.manifests)
+	if r.exit != 0 {
+		t.Errorf("-dry_run: exit %d\n%s", r.exit, r.stderr)
+	}
+	for _, want := range []struct{ pod, action string }{
+		{"new", "create net (attempt 1)"},
+		{"new", "create main (attempt 1)"},
+		{"new", "start  main (attempt 1)"},
+		{"other", "stop   main (attempt 1)"},
+		{"other", "remove net (attempt 1)"},
+		{"pod", "create main (attempt 2)"},
+		{"pod", "stop   main (attempt 1)"},
+		{"pod", "start  main (attempt 2)"},
+	} {
+		if !strings.Contains(planOf(r.stdout, want.pod), "  "+want.action+": ") {
+			t.Errorf("the plan does not say that it would %q of pod %s", want.action, want.pod)
+		}
+	}
+	if strings.Contains(r.stdout, " side (") {
+		t.Error("the plan has an action on a container that is as it should be")
+	}
+	if now := h.describeWithoutTime(); now != containers {
+		t.Errorf("-dry_run changed containers:\nbefore:\n%s\nafter:\n%s", containers, now)
+	}
+	if now := tree(t, h.rootDir); !slices.Equal(files, now) {
+		t.Errorf("-dry_run changed the root_dir:\nbefore %v\nafter  %v", files, now)
+	}
+	if t.Failed() {
+		t.Log("the plan:\n" + r.stdout)
+	}
+	p.stop()
+}
+
+func TestIntegrationCleanup(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	h.write("pod.yaml", "version: v1beta1\nid: pod\nvolumes: [{name: v}]\ncontainers:\n"+
+		"  - {name: main, image: HELLO, command: [/hello, append, /v/file, line], volumeMounts: [{name: v, mountPath: /v}]}\n"+
+		"  - {name: failing, image: HELLO, command: [/hello, exit, '1']}\n")
+	p := h.start()
+	h.eventually("the pod is up, and has a dead container", func() error {
+		live, dead := 0, 0
+		for _, c := range h.containers() {
+			if c.of == "main" && c.live() {
+				live++
+			} else if c.of == "failing" && c.state == "exited" {
+				dead++
+			}
+		}
+		if live != 1 || dead == 0 {
+			return fmt.Errorf("%d containers live and %d are dead", live, dead)
+		}
+		return nil
+	})
+	main := h.live("pod", "main")
+
+	r := h.run("-cleanup")
+	if r.exit != 1 || !strings.Contains(r.stderr, "another kubelet14") {
+		t.Errorf("-cleanup beside a kubelet: exit %d, want 1 and the reason:\n%s", r.exit, r.stderr)
+	}
+	if now := h.live("pod", "main"); now.id != main.id {
+		t.Errorf("-cleanup beside a kubelet changed the pod: %s, before %s", now, main)
+	}
+
+	p.stop()
+	if r := h.run("-cleanup"); r.exit != 0 {
+		t.Errorf("-cleanup: exit %d\n%s", r.exit, r.stderr)
+	}
+	if left := h.containers(); len(left) > 0 {
+		t.Errorf("-cleanup left containers %v", left)
+	}
+	for _, dir := range []string{"pods", "trash"} {
+		if err := dirHolds(filepath.Join(h.rootDir, dir), nil); err != nil {
+			t.Errorf("-cleanup left volumes: %v", err)
+		}
+	}
+}
+
+// sleepersAre checks that pods of one container are whole.
+func (h *host) sleepersAre(ids ...string) error {
+	for _, id := range ids {
+		if err := h.whole(id, "main"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// killAndAwait kills the container of a pod of one and waits for the next one,
+// which shows that the kubelet is at work.
+func (h *host) killAndAwait(id string) container {
+	h.t.Helper()
+	old := h.live(id, "main")
+	if err := h.docker.KillContainer(docker.KillContainerOptions{ID: old.id}); err != nil {
+		h.t.Fatal(err)
+	}
+	h.eventually("the kubelet mends pod "+id, func() error {
+		if err := h.sleepersAre(id); err != nil {
+			return err
+		}
+		if h.live(id, "main").id == old.id {
+			return fmt.Errorf("%s is not dead yet", old)
+		}
+		return nil
+	})
+	return h.live(id, "main")
+}
+
+// mustKeep checks that the live containers of some pods are what they were.
+func (h *host) mustKeep(before map[string]string, ids ...string) {
+	h.t.Helper()
+	now := h.ids()
+	for name, id := range before {
+		pod, _, _ := strings.Cut(strings.Split(name, "_")[2], ".")
+		if slices.Contains(ids, pod) && now[name] != id {
+			h.t.Errorf("container %s of pod %s did not stay\n%s", name, pod, h.describe())
+		}
+	}
+}
+
+// describeWithoutTime is describe without what changes by itself.
+func (h *host) describeWithoutTime() string {
+	var b strings.Builder
+	for _, c := range h.containers() {
+		fmt.Fprintln(&b, c.name, c.id, c.state)
+	}
+	return b.String()
+}
+
+// planOf is the part of -dry_run's output about one pod.
+func planOf(output, pod string) string {
+	_, part, _ := strings.Cut("\n"+output, "\npod "+pod+".default.file ")
+	part, _, _ = strings.Cut(part, "\npod ")
+	return part
+}
+
+// tree lists all that is in a directory.
+func tree(t *testing.T, dir string) []string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		all = append(all, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// said checks the log of a kubelet that has ended.
+func (p *process) said(words ...string) {
+	p.t.Helper()
+	if !p.log.hasLine(words) {
+		p.t.Errorf("the kubelet did not say %q\n%s", words, p.log)
+	}
+}

@@ -1,0 +1,276 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// runOnce runs -runonce with a first update, for at most five minutes.
+func (w *world) runOnce(updates ...api.PodUpdate) (map[string]PodResult, error) {
+	w.t.Helper()
+	kl, closeRoot := w.newKubelet()
+	defer closeRoot()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Minute)
+	defer cancel()
+	source := make(chan api.PodUpdate, len(updates))
+	for _, u := range updates {
+		source <- u
+	}
+	results, err := kl.RunOnce(ctx, source)
+	byName := map[string]PodResult{}
+	for _, r := range results {
+		byName[r.Pod.Name] = r
+	}
+	return byName, err
+}
+
+func set(pods ...api.Pod) api.PodUpdate { return api.PodUpdate{Op: api.SET, Pods: pods} }
+
+func onFailure(p api.Pod) api.Pod {
+	p.Manifest.RestartPolicy.OnFailure = &api.RestartPolicyOnFailure{}
+	return p
+}
+
+func TestRunOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.AddImage("job:0", func(dockertools.ContainerSpec) dockertools.Program { return dockertools.Program{Exits: true} })
+		w.docker.AddImage("crash:1", func(dockertools.ContainerSpec) dockertools.Program {
+			return dockertools.Program{Exits: true, After: 100 * time.Millisecond, ExitCode: 3}
+		})
+		w.docker.AddImage("nocommand:1", func(dockertools.ContainerSpec) dockertools.Program { return dockertools.Program{Missing: true} })
+		with := func(p api.Pod, image string) api.Pod {
+			p.Manifest.Containers[0].Image = image
+			return p
+		}
+		results, err := w.runOnce(set(
+			pod("good", "main", "side"),
+			onFailure(with(pod("job", "main"), "job:0")),
+			with(pod("noimage", "main"), "nosuch:1"),
+			with(pod("nocommand", "main"), "nocommand:1"),
+			with(pod("crashes", "main"), "crash:1"),
+			publish(pod("porta", "main"), 80), publish(pod("portb", "main"), 80),
+		))
+		if err != nil {
+			t.Errorf("the sources had no error: %v", err)
+		}
+		for name, want := range map[string]struct{ state, reason string }{
+			"good":      {"running", ""},
+			"job":       {"finished", ""},
+			"noimage":   {"failed", "nosuch:1"},
+			"nocommand": {"failed", "executable file not found"},
+			"crashes":   {"failed", "exit code 3"},
+			"porta":     {"running", ""},
+			"portb":     {"failed", "taken by pod porta.default.file"},
+		} {
+			got := results[name]
+			if got.State != want.state || !strings.Contains(got.Reason, want.reason) || want.reason == "" && got.Reason != "" {
+				t.Errorf("pod %s: %s %q, want %s %q", name, got.State, got.Reason, want.state, want.reason)
+			}
+		}
+	})
+}
+
+func TestRunOnceRemovesNothingItWasNotGiven(t *testing.T) {
+	inWorld(t, func(w *world) {
+		if _, err := w.runOnce(set(pod("first", "main"))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.runOnce(set(pod("second", "main"))); err != nil {
+			t.Fatal(err)
+		}
+		w.check("after two runs", "first/main", "first/net", "second/main", "second/net")
+		w.checkVolumes(pod("first"), pod("second"))
+	})
+}
+
+func TestRunOnceHearsEverySource(t *testing.T) {
+	inWorld(t, func(w *world) {
+		bad := errors.New("web.yaml:3:1 is bad")
+		results, err := w.runOnce(
+			api.PodUpdate{Op: api.SET, Silent: map[string]error{"file": nil, "http": nil}},
+			api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main")}, Silent: map[string]error{"http": nil}},
+			api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main"), pod("b", "main")}, Silent: map[string]error{"http": bad}},
+		)
+		if !errors.Is(err, bad) || len(results) != 2 || results["b"].State != "running" {
+			t.Errorf("results %+v, error %v; want both pods, and the error of the source", results, err)
+		}
+	})
+	inWorld(t, func(w *world) {
+		begun := time.Now()
+		_, err := w.runOnce(api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main")}, Silent: map[string]error{"http": nil}})
+		if err == nil || time.Since(begun) != 5*time.Minute {
+			t.Errorf("a source that never speaks: error %v after %v, want one at the time limit", err, time.Since(begun))
+		}
+		w.check("nothing is started on half the news")
+	})
+}
+
+func TestRunOnceDoesNotWaitForDocker(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.Down()
+		begun := time.Now()
+		if _, err := w.runOnce(set(pod("a", "main"))); err == nil || time.Since(begun) != 0 {
+			t.Errorf("error %v after %v, want one at once", err, time.Since(begun))
+		}
+	})
+}
+
+func TestWriteResults(t *testing.T) {
+	var b strings.Builder
+	p := pod("web")
+	if err := WriteResults(&b, []PodResult{{p, "running", ""}, {p, "failed", "one\ntwo"}}); err != nil {
+		t.Fatal(err)
+	}
+	want := "POD                STATE     FROM       REASON\n" +
+		"web.default.file   running   web.yaml   -\n" +
+		"web.default.file   failed    web.yaml   one; two\n"
+	if b.String() != want {
+		t.Errorf("the table is\n%swant\n%s", b.String(), want)
+	}
+}
+
+func TestDryRunSaysAllAndTouchesNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(pod("same", "main"), pod("edited", "main:1"), pod("gone", "main"), publish(pod("holder", "main"), 80))
+		settle()
+		before := w.describe()
+		calls := w.docker.Calls()
+		kl := NewMainKubelet(k.kl.opts) // beside the one that runs
+		updates := make(chan api.PodUpdate, 1)
+		updates <- set(pod("same", "main"), pod("edited", "main:2"), publish(pod("holder", "main"), 80), publish(pod("waits", "main"), 80))
+		var b strings.Builder
+		if err := kl.DryRun(w.t.Context(), updates, &b); err != nil {
+			t.Fatal(err)
+		}
+		want := `pod edited.default.file (edited.yaml)
+  create main (attempt 2): its part of the manifest has changed
+  stop   main (attempt 1): attempt 2 takes its place
+  start  main (attempt 2): its part of the manifest has changed
+pod gone.default.file (gone.yaml)
+  stop   main (attempt 1): its pod is no longer wanted
+  stop   net (attempt 1): its pod is no longer wanted
+  remove main (attempt 1): its pod is no longer wanted
+  remove net (attempt 1): its pod is no longer wanted
+pod holder.default.file (holder.yaml)
+  is as it should be
+pod same.default.file (same.yaml)
+  is as it should be
+pod waits.default.file (waits.yaml)
+  waits, as it is: host port 80/tcp is taken by pod holder.default.file, which runs
+`
+		if b.String() != want {
+			t.Errorf("it prints\n%swant\n%s", b.String(), want)
+		}
+		if after := w.describe(); after != before {
+			t.Errorf("Docker has changed:\n%sbefore:\n%s", after, before)
+		}
+		for method, n := range w.docker.Calls() {
+			if n != calls[method] && method != "ListContainers" && method != "InspectContainer" && method != "Version" {
+				t.Errorf("it calls %s", method)
+			}
+		}
+		k.end()
+	})
+}
+
+func TestDryRunLeavesAloneWhatIsSilent(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(pod("web", "main"))
+		settle()
+		k.end()
+		kl, closeRoot := w.newKubelet()
+		defer closeRoot()
+		bad := errors.New("web.yaml is bad")
+		updates := make(chan api.PodUpdate, 1)
+		updates <- api.PodUpdate{Op: api.SET, Silent: map[string]error{"file": bad}}
+		var b strings.Builder
+		if err := kl.DryRun(w.t.Context(), updates, &b); !errors.Is(err, bad) {
+			t.Errorf("error %v, want %v", err, bad)
+		}
+		if want := "pod web.default.file (web.yaml)\n  is left alone: its source has not been read whole\n"; b.String() != want {
+			t.Errorf("it prints\n%swant\n%s", b.String(), want)
+		}
+	})
+}
+
+func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(pod("web", "main", "side"), pod("other", "main"))
+		settle()
+		k.end()
+		stranger, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: "k8s_x_y_z", Image: "hello:1"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		kl, closeRoot := w.newKubelet()
+		defer closeRoot()
+		if err := kl.Cleanup(w.t.Context()); err != nil {
+			t.Error(err)
+		}
+		if left := w.docker.Containers(); len(left) != 1 || left[0].ID != stranger {
+			t.Errorf("left on Docker:\n%swant the stranger alone", w.describe())
+		}
+		w.checkVolumes()
+	})
+}
+
+// A volume goes only after its pod's containers are gone.
+func TestVolumesOutliveTheirContainers(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(string) dockertools.Program { return dockertools.Program{IgnoreTerm: true} }
+		k := w.start(pod("web", "main"))
+		settle()
+		data := filepath.Join(w.rootDir, "pods", "uid-web", "volumes", "kubernetes.io~empty-dir", "data")
+		k.set()
+		for range 9 {
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if _, err := os.Stat(data); err != nil {
+				t.Fatalf("the container has not ended yet, and: %v\n%s", err, w.describe())
+			}
+		}
+		settle()
+		w.check("after the grace period")
+		w.checkVolumes()
+		k.end()
+	})
+}
+
+func TestAStuckStopHoldsBackNoOtherPod(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(name string) dockertools.Program { return dockertools.Program{IgnoreTerm: name == "deaf"} }
+		k := w.start(pod("stuck", "deaf"))
+		settle()
+		k.set(pod("web", "main"))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.check("a second later", "stuck/deaf", "stuck/net", "web/main", "web/net")
+		settle()
+		w.check("after the grace period", "web/main", "web/net")
+		k.end()
+	})
+}
+
+func TestSIGTERMIsNotHeldBackByAStop(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(string) dockertools.Program { return dockertools.Program{IgnoreTerm: true} }
+		k := w.start(pod("stuck", "deaf"))
+		settle()
+		k.set()
+		time.Sleep(time.Second)
+		begun := time.Now()
+		k.end()
+		if took := time.Since(begun); took != 0 {
+			t.Errorf("it ended after %v, in the middle of a stop", took)
+		}
+	})
+}
