@@ -268,11 +268,14 @@ func (f *options) check(args []string) error {
 	}
 	for name, d := range map[string]time.Duration{
 		"file_check_frequency": f.fileCheckFrequency, "sync_frequency": f.syncFrequency,
-		"runonce_timeout": f.runonceTimeout, "max_restart_backoff": f.maxRestartBackoff,
+		"runonce_timeout": f.runonceTimeout,
 	} {
 		if d <= 0 {
 			return fmt.Errorf("-%s=%v: it must be longer than 0", name, d)
 		}
+	}
+	if f.maxRestartBackoff < time.Second {
+		return fmt.Errorf("-max_restart_backoff=%v: it must not be shorter than the first wait, which is 1s", f.maxRestartBackoff)
 	}
 	if f.maxDeadContainers < 0 || f.minContainerTTL < 0 {
 		return errors.New("-maximum_dead_containers_per_container and -minimum_container_ttl_duration must not be negative")

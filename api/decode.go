@@ -47,7 +47,7 @@ func (s *Scheme) Decode(file string, data []byte) ([]Document, error) {
 		if len(d.errs) == 0 {
 			docs = append(docs, doc)
 		}
-		if errs = append(errs, d.errs...); len(errs) > maxErrors {
+		if errs = append(errs, d.errs...); len(errs) > maxErrors || d.values >= maxValues {
 			break
 		}
 	}
@@ -71,7 +71,7 @@ func (s *Scheme) decodeManifest(d *decoder, root ast.Node, doc *Document) {
 	if !ok {
 		return
 	}
-	m, ok := node.(ast.MapNode)
+	m, ok := node.(*ast.MappingNode)
 	if !ok {
 		problem := "a manifest begins with fields such as \"version: v1beta1\", but this is " + describe(node)
 		if node.Type() == ast.SequenceType {
@@ -80,7 +80,7 @@ func (s *Scheme) decodeManifest(d *decoder, root ast.Node, doc *Document) {
 		d.refuse("", node, problem)
 		return
 	}
-	version, ok := s.version(d, node, m.MapRange())
+	version, ok := s.version(d, m)
 	if !ok {
 		return
 	}
@@ -111,13 +111,13 @@ func (s *Scheme) decodeManifest(d *decoder, root ast.Node, doc *Document) {
 
 // version reads the version of a manifest ahead of the rest of it, which is read
 // by the rules of that version.
-func (s *Scheme) version(d *decoder, root ast.Node, fields *ast.MapNodeIter) (version string, ok bool) {
+func (s *Scheme) version(d *decoder, root *ast.MappingNode) (version string, ok bool) {
 	var node ast.Node
 	modern := false
-	for fields.Next() {
-		switch keyText(fields.Key()) {
+	for _, field := range root.Values {
+		switch keyText(field.Key) {
 		case "version":
-			node = fields.Value()
+			node = field.Value
 		case "apiVersion", "kind", "metadata", "spec":
 			modern = true
 		}

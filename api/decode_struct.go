@@ -10,15 +10,15 @@ import (
 
 // structure decodes a mapping into a struct by the json names of its fields.
 func (d *decoder) structure(path string, n ast.Node, out reflect.Value) {
-	m, ok := n.(ast.MapNode)
+	m, ok := n.(*ast.MappingNode)
 	if !ok {
 		d.refuse(path, n, "needs a mapping, but this is "+describe(n)+writeAsMapping(n, out.Type()))
 		return
 	}
 	fields := fieldsOf(out.Type())
 	seen := map[string]place{}
-	for it := m.MapRange(); it.Next(); {
-		key, name := it.Key(), keyText(it.Key())
+	for _, field := range m.Values {
+		key, name := field.Key, keyText(field.Key)
 		at := strings.TrimPrefix(path+"."+name, ".")
 		if first, twice := seen[name]; twice {
 			d.refuse(at, key, fmt.Sprintf("this field is here twice: the first is on line %d", first.line))
@@ -32,7 +32,7 @@ func (d *decoder) structure(path string, n ast.Node, out reflect.Value) {
 		case !known:
 			d.refuse(at, key, "unknown field"+didYouMean(name, fields))
 		default:
-			d.value(at, it.Value(), out.Field(i))
+			d.value(at, field.Value, out.Field(i))
 		}
 	}
 }

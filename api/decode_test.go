@@ -3,6 +3,7 @@ package api_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -254,6 +255,42 @@ func TestExcerptOfAnEndlessLineStaysShort(t *testing.T) {
 	}
 	if caret := strings.Index(lines[2], "^"); !strings.HasPrefix(lines[1][caret:], `"foo"`) {
 		t.Errorf("the caret is not below the field:\n%v", err)
+	}
+}
+
+func TestTooManyErrorsAreCutShort(t *testing.T) {
+	for name, text := range map[string]string{
+		"one document":   "version: v1beta1\n" + manyLines("f%d: 1\n", 1000),
+		"many documents": manyLines("---\nversion: v1beta1\nf%d: 1\n", 1000),
+	} {
+		_, err := decode(text)
+		errs := leaves(err)
+		if len(errs) < 50 || len(errs) > 60 {
+			t.Errorf("%s: %d errors are told", name, len(errs))
+		}
+	}
+}
+
+func manyLines(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// An alias costs three bytes and may stand for thousands of values.
+func TestAliasesCannotEatTheMemory(t *testing.T) {
+	text := "version: v1beta1\ncontainers:\n- command: &c [" + strings.Repeat("a,", 5000) + "]\n" + strings.Repeat("- {command: *c}\n", 2500)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	docs, err := decode(text + "---\nversion: v1beta1\nid: a\n")
+	runtime.ReadMemStats(&after)
+	if errs := leaves(err); len(docs) != 0 || len(errs) != 1 {
+		t.Errorf("got %d manifests and %v", len(docs), err)
+	}
+	if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 256 {
+		t.Errorf("it took %d MB", used)
 	}
 }
 

@@ -53,9 +53,6 @@ func placeOf(n ast.Node) place {
 	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
 		n = m.Values[0].Key
 	}
-	if m, ok := n.(*ast.MappingValueNode); ok {
-		n = m.Key
-	}
 	pos := n.GetToken().Position
 	return place{pos.Line, pos.Column}
 }
@@ -155,7 +152,7 @@ func (d *decoder) text(path string, n ast.Node, out reflect.Value) {
 		d.characters(path, n, n.Value, out)
 	case *ast.LiteralNode: // a block below "|" or ">"
 		d.characters(path, n, n.Value.Value, out)
-	case *ast.MappingNode, *ast.MappingValueNode, *ast.SequenceNode:
+	case *ast.MappingNode, *ast.SequenceNode:
 		d.refuse(path, n, "needs a string, but this is "+describe(n))
 	default:
 		text := n.GetToken().Value
@@ -175,7 +172,7 @@ func (d *decoder) characters(path string, n ast.Node, s string, out reflect.Valu
 
 func (d *decoder) integer(path string, n ast.Node, out reflect.Value) {
 	text := n.GetToken().Value
-	i, err := strconv.ParseInt(text, 10, 64)
+	i, err := strconv.ParseInt(text, 10, out.Type().Bits())
 	switch _, number := n.(*ast.IntegerNode); {
 	case err == nil && !number:
 		d.refuse(path, n, "needs a number, but this is a string: remove the quotes")
@@ -187,8 +184,6 @@ func (d *decoder) integer(path string, n ast.Node, out reflect.Value) {
 		d.refuse(path, n, "needs a whole number, but this is "+describe(n))
 	case err != nil || strconv.FormatInt(i, 10) != text:
 		d.refuse(path, n, fmt.Sprintf("write %s as a plain decimal number", text))
-	case out.OverflowInt(i):
-		d.refuse(path, n, "this number is too big")
 	default:
 		out.SetInt(i)
 	}
@@ -213,7 +208,7 @@ func (d *decoder) intOrString(path string, n ast.Node, out *IntOrString) {
 // describe says what a node is, for "but this is …".
 func describe(n ast.Node) string {
 	switch n.(type) {
-	case *ast.MappingNode, *ast.MappingValueNode:
+	case *ast.MappingNode:
 		return "a mapping"
 	case *ast.SequenceNode:
 		return "a list"

@@ -47,8 +47,8 @@ type PodUpdate struct {
 	// not spoken as of this update, with the latest reason, nil when it has sent
 	// nothing at all. What a silent source wants is not known, so nothing that
 	// might be its is removed. It travels with the pods, because asked for
-	// separately it could be newer than they are: 2014's answer to issue D11 was,
-	// and a tick between the two killed the pods of the source that had just
+	// separately it could be newer than they are: Kubernetes v0.8's first answer
+	// was, and a tick between the two killed the pods of the source that had just
 	// spoken.
 	Silent map[string]error
 }

@@ -39,6 +39,9 @@ func TestBadFileKeepsItsLastGoodPods(t *testing.T) {
 			f.write("b.yaml", content)
 			f.settle()
 			f.expect("other=1 web=1 db=1", f.path("b.yaml"))
+			if size := fmt.Sprint(len(content)); name == "too big" {
+				f.expect("other=1 web=1 db=1", size+" bytes")
+			}
 
 			f.write("b.yaml", manifest("web", "2"))
 			f.look()
@@ -57,30 +60,34 @@ func TestFileThatWasNeverGoodGivesNoPods(t *testing.T) {
 
 // What can take the place of a file and is none.
 func TestThingThatIsNoFileKeepsTheLastGoodPods(t *testing.T) {
-	for name, replace := range map[string]func(f *fileTest, path string){
-		"a link that leads nowhere": func(f *fileTest, path string) { f.must(os.Symlink("nowhere", path)) },
-		"a link to itself":          func(f *fileTest, path string) { f.must(os.Symlink(path, path)) },
-		// Its owner may open this one, root too, but nobody can read it at 0.
-		"unreadable":          func(f *fileTest, path string) { f.must(os.Symlink("/proc/self/mem", path)) },
-		"a named pipe":        func(f *fileTest, path string) { f.must(syscall.Mkfifo(path, 0o666)) },
-		"a link to a device":  func(f *fileTest, path string) { f.must(os.Symlink(os.DevNull, path)) },
-		"a socket":            func(f *fileTest, path string) { f.must(mksocket(path)) },
-		"a directory":         func(f *fileTest, path string) { f.must(os.Mkdir(path, 0o755)) },
-		"a link to elsewhere": func(f *fileTest, path string) { f.must(os.Symlink(f.t.TempDir(), path)) },
+	for _, test := range []struct {
+		name, problem string
+		replace       func(f *fileTest, path string) error
+	}{
+		{"a link that leads nowhere", "no such file", func(f *fileTest, path string) error { return os.Symlink("nowhere", path) }},
+		{"a link to itself", "too many levels", func(f *fileTest, path string) error { return os.Symlink(path, path) }},
+		// Nobody can read this one at 0, root neither.
+		{"a file that cannot be read", "input/output error", func(f *fileTest, path string) error { return os.Symlink("/proc/self/mem", path) }},
+		{"a named pipe", "it is a named pipe", func(f *fileTest, path string) error { return syscall.Mkfifo(path, 0o666) }},
+		{"a link to a device", "it is a device", func(f *fileTest, path string) error { return os.Symlink(os.DevNull, path) }},
+		{"a socket", "it is a socket", func(f *fileTest, path string) error { return mksocket(path) }},
+		{"a directory", "it is a directory", func(f *fileTest, path string) error { return os.Mkdir(path, 0o755) }},
+		{"a link to a directory", "it is a directory", func(f *fileTest, path string) error { return os.Symlink("/", path) }},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(test.name, func(t *testing.T) {
 			f := newFileTest(t)
-			f.write("a.yaml", manifest("web", "1"))
+			f.write("../good", manifest("web", "1"))
+			f.link("../good", "a.yaml")
 			f.look()
 			f.remove("a.yaml")
-			replace(f, f.path("a.yaml"))
+			f.must(test.replace(f, f.path("a.yaml")))
 			f.settle()
-			f.expect("web=1", "a.yaml")
+			f.expect("web=1", "a.yaml", test.problem)
 
 			f.remove("a.yaml")
-			f.write("a.yaml", manifest("web", "2"))
+			f.link("../good", "a.yaml") // the very file that was read before
 			f.look()
-			f.expect("web=2")
+			f.expect("web=1")
 		})
 	}
 }
@@ -153,15 +160,15 @@ func TestPathThatChangesItsKindKeepsAll(t *testing.T) {
 	kinds := map[string]func(f *fileTest){
 		"a directory": func(f *fileTest) {
 			f.must(os.Mkdir(f.SourceFile.path, 0o755))
-			f.must(os.WriteFile(filepath.Join(f.SourceFile.path, "web.yaml"), []byte(manifest("web", "1")), 0o644))
+			f.must(os.WriteFile(filepath.Join(f.SourceFile.path, "web.yaml"), []byte(manifest("dir", "1")), 0o644))
 		},
 		"a file": func(f *fileTest) {
-			f.must(os.WriteFile(f.SourceFile.path, []byte(manifest("web", "1")), 0o644))
+			f.must(os.WriteFile(f.SourceFile.path, []byte(manifest("file", "1")), 0o644))
 		},
 		"a device": func(f *fileTest) { f.must(os.Symlink(os.DevNull, f.SourceFile.path)) },
 		"nothing":  func(*fileTest) {},
 	}
-	for _, before := range []string{"a directory", "a file"} {
+	for before, pods := range map[string]string{"a directory": "dir=1", "a file": "file=1"} {
 		for after, become := range kinds {
 			if after == before {
 				continue
@@ -171,16 +178,16 @@ func TestPathThatChangesItsKindKeepsAll(t *testing.T) {
 				f := newFileTestAt(t, dir, filepath.Join(dir, "path"))
 				kinds[before](f)
 				f.look()
-				f.expect("web=1")
+				f.expect(pods)
 				f.rename("path", "aside")
 				become(f)
 				f.settle()
 				f.settle()
-				f.expect("web=1", f.SourceFile.path)
+				f.expect(pods, f.SourceFile.path)
 				f.must(os.RemoveAll(f.SourceFile.path))
 				f.rename("aside", "path")
 				f.settle()
-				f.expect("web=1")
+				f.expect(pods)
 			})
 		}
 	}

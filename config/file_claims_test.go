@@ -101,6 +101,18 @@ func TestConflictHoldsBackTheWholeFile(t *testing.T) {
 	f.expect("web=1 db=1", "b.yaml (document 2)")
 }
 
+func TestMissingLoserKeepsWhatItHadUntilItIsGone(t *testing.T) {
+	f := newClaimsTest(t)
+	f.write("b.yaml", manifest("web", "2"))
+	f.look()
+	f.rename("b.yaml", "aside")
+	f.look()
+	f.expect("web=1 db=1")
+	f.rename("aside", "b.yaml")
+	f.settle()
+	f.expect("web=1 db=1", "b.yaml")
+}
+
 // The pod must be there at every moment, and nobody needs to hear of a conflict.
 func TestRenamedFileKeepsItsPod(t *testing.T) {
 	f := newClaimsTest(t)

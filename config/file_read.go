@@ -70,15 +70,12 @@ func (f *manifestFile) look(now time.Time, parse func(file string, data []byte) 
 		f.unreadable(err)
 	case !info.Mode().IsRegular():
 		f.unreadable(notAFile(f.path, info))
-	case stampOf(info) == f.stamp: // nothing new
-	case isFresh(info, now):
-		f.changedAt = info.ModTime()
-	default:
+	case stampOf(info) != f.stamp:
 		f.load(now, parse)
 	}
 }
 
-// load reads and parses the file.
+// load reads and parses the file, unless it may still be being written.
 func (f *manifestFile) load(now time.Time, parse func(file string, data []byte) ([]api.Pod, error)) {
 	file, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -86,36 +83,32 @@ func (f *manifestFile) load(now time.Time, parse func(file string, data []byte) 
 		return
 	}
 	defer file.Close()
-	before, data, after, err := readAll(file)
+	before, err := file.Stat()
 	switch {
 	case err != nil:
 		f.unreadable(err)
-	case before != stampOf(after) || isFresh(after, now):
-		f.changedAt = now // written while it was read
-	default:
-		f.stamp = before
-		f.parsed, f.readErr = parse(f.path, data)
+		return
+	case !before.Mode().IsRegular():
+		f.unreadable(notAFile(f.path, before))
+		return
+	case isFresh(before, now):
+		f.changedAt = before.ModTime()
+		return
+	case before.Size() > api.MaxManifestBytes:
+		f.unreadable(fmt.Errorf("read %q: its %d bytes are too many for a manifest: the limit is %d", f.path, before.Size(), api.MaxManifestBytes))
+		return
 	}
-}
-
-// readAll reads a file of a size that a manifest can have, and says what it was
-// before and is after that.
-func readAll(file *os.File) (before stamp, data []byte, after fs.FileInfo, err error) {
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return stamp{}, nil, nil, err
-	case !info.Mode().IsRegular():
-		return stamp{}, nil, nil, notAFile(file.Name(), info)
-	case info.Size() > api.MaxManifestBytes:
-		return stamp{}, nil, nil, fmt.Errorf("read %q: its %d bytes are too many for a manifest: the limit is %d", file.Name(), info.Size(), api.MaxManifestBytes)
-	}
-	data, err = io.ReadAll(io.LimitReader(file, api.MaxManifestBytes+1)) // it may grow, or not tell its size
+	data, err := io.ReadAll(io.LimitReader(file, api.MaxManifestBytes+1)) // it may grow, or not tell its size
 	if err != nil {
-		return stamp{}, nil, nil, err
+		f.unreadable(err)
+		return
 	}
-	after, err = file.Stat()
-	return stampOf(info), data, after, err
+	if after, err := file.Stat(); err != nil || stampOf(after) != stampOf(before) {
+		f.changedAt = now // written while it was read
+		return
+	}
+	f.stamp = stampOf(before)
+	f.parsed, f.readErr = parse(f.path, data)
 }
 
 func notAFile(path string, info fs.FileInfo) error {

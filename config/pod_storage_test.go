@@ -306,6 +306,7 @@ func TestWhatWasSentIsApart(t *testing.T) {
 	if diff := cmp.Diff(want, s.MergedState()); diff != "" {
 		t.Error(diff)
 	}
+	s.expect(s.merge(api.SET, newPod("a", "2"), newPod("b", "2"))) // nothing new
 	s.Sync(t.Context())
 	s.expect(s.told(), "SET a=2 b=2")
 }

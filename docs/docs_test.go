@@ -33,28 +33,27 @@ func TestNamesInBackticksExist(t *testing.T) {
 func TestCommandsNameTestsAndFlagsThatExist(t *testing.T) {
 	m := readModule(t)
 	testName := regexp.MustCompile(`\b(Test|Fuzz|Benchmark)[A-Z]\w*`)
-	kubelet := regexp.MustCompile(`^(sudo )?(\$KUBELET|\./kubelet14|kubelet14|go run \.) ([^|;&<>]*)`)
+	kubelet := regexp.MustCompile(`^(sudo )?(\$KUBELET|\./kubelet14|kubelet14|go run \.)( -[^|;&<>]*)`)
 	for _, p := range pages(t) {
-		text := p.text
-		for _, f := range p.fences {
-			text += f.body
+		commands := p.spans()
+		for _, f := range append(p.marked("sh"), p.marked("sh run")...) {
+			commands = append(commands, strings.Split(f.body, "\n")...)
 		}
-		for _, name := range testName.FindAllString(text, -1) {
-			if !m.names[name] {
-				t.Errorf("%s: there is no %s", p.path, name)
+		for _, command := range commands {
+			for _, name := range testName.FindAllString(command, -1) {
+				if !m.names[name] {
+					t.Errorf("%s: %q: there is no %s", p.path, command, name)
+				}
 			}
-		}
-		commands := strings.Split(text, "\n")
-		for _, line := range append(commands, p.spans()...) {
-			command := kubelet.FindStringSubmatch(strings.TrimSpace(line))
-			if command == nil {
+			parts := kubelet.FindStringSubmatch(strings.TrimSpace(command))
+			if parts == nil {
 				continue
 			}
-			for word := range strings.FieldsSeq(command[3]) {
-				if f := flagSpan.FindStringSubmatch(word); f == nil {
-					t.Errorf("%s: %q: %q is no flag", p.path, line, word)
-				} else if err := m.flagProblem(f[1]); err != nil {
-					t.Errorf("%s: %q: %v", p.path, line, err)
+			for word := range strings.FieldsSeq(parts[3]) {
+				if f := flagSpan.FindStringSubmatch(word); f != nil {
+					if err := m.flagProblem(f[1]); err != nil {
+						t.Errorf("%s: %q: %v", p.path, command, err)
+					}
 				}
 			}
 		}

@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -43,11 +41,14 @@ func TestIntegrationDocsSayWhatOneSees(t *testing.T) {
 func TestIntegrationDocsOfMakeRun(t *testing.T) {
 	buildImage(t)
 	r := newReader(t)
-	out := r.bash(`make run & make=$!
+	out := r.bash(`set -m
+make run >log 2>&1 & make=$!
 until curl -s http://127.0.0.1:8014/ | grep written; do sleep 0.1; done
-docker ps --filter label=kubelet14.hostname=try --format '{{.Names}}' | grep -c k8s_net
-kill -INT -- -$$ # as Ctrl-C does, to all of them
+curl -s http://127.0.0.1:8014/
+until grep -q 'done its work' log; do sleep 0.1; done
+kill -INT -- -$make # as Ctrl-C does, to all of them
 wait $make || true
+cat log
 make clean`)
 	checkSeen(t, readPage(t, "../README.md"), out)
 	if left := r.containers(); left != "" {
@@ -79,9 +80,10 @@ func checkSeen(t *testing.T, p page, out string) {
 	t.Helper()
 	for _, f := range p.marked("text see") {
 		for line := range strings.Lines(f.body) {
-			line = strings.TrimSpace(line)
-			pattern := strings.ReplaceAll(regexp.QuoteMeta(line), "…", ".*")
-			if !regexp.MustCompile(`(?m)^\s*` + pattern + `\s*$`).MatchString(out) {
+			// How far apart the columns of a table are depends on what is in them.
+			words := regexp.QuoteMeta(strings.Join(strings.Fields(line), "\x00"))
+			pattern := strings.NewReplacer("…", ".*", "\x00", ` +`).Replace(words)
+			if !regexp.MustCompile(`(?m)^ *` + pattern + ` *$`).MatchString(out) {
 				t.Errorf("%s:%d: nothing like this was printed:\n%s", p.path, f.line, line)
 			}
 		}
@@ -116,7 +118,7 @@ func newReader(t *testing.T) *reader {
 	r := &reader{
 		t: t, dir: filepath.Join(tmp, "kubelet14"), hostname: hostname,
 		toOurs:  strings.NewReplacer("/tmp/try", tmp+"/try", "=try", "="+hostname, "8014", port),
-		toPages: strings.NewReplacer(tmp+"/try", "/tmp/try", r0(tmp), "", hostname, "try", ":"+port, ":8014"),
+		toPages: strings.NewReplacer(tmp+"/try", "/tmp/try", hostname, "try", ":"+port, ":8014"),
 	}
 	r.copyProject()
 	t.Cleanup(func() {
@@ -147,7 +149,7 @@ func (r *reader) copyProject() {
 			r.t.Fatal(err)
 		}
 	}
-	web := filepath.Join(r.dir, "manifests/web.yaml")
+	web := filepath.Join(r.dir, "manifests/web.yaml") // it has the port
 	if err := r.copyFile(web, web); err != nil {
 		r.t.Fatal(err)
 	}
@@ -167,4 +169,42 @@ func (r *reader) copyFile(to, from string) error {
 		return err
 	}
 	return os.WriteFile(to, []byte(text), 0o644)
+}
+
+// bash runs a script to its end and gives all that it prints.
+func (r *reader) bash(script string) string {
+	r.t.Helper()
+	out, err := os.Create(filepath.Join(r.t.TempDir(), "out"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer out.Close()
+	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	defer cancel()
+	// What a failed script leaves running in the background is stopped with it.
+	const stop = "trap 'for job in $(jobs -p); do kill -- -$job || kill $job; done 2>/dev/null' EXIT\n"
+	cmd := exec.CommandContext(ctx, "bash", "-c", stop+r.toOurs.Replace(script))
+	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	failed := cmd.Run()
+	printed, err := os.ReadFile(out.Name())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	text := r.toPages.Replace(string(printed))
+	if failed != nil {
+		r.t.Fatalf("the script fails: %v\n%s\nIt prints:\n%s", failed, script, text)
+	}
+	return text
+}
+
+// containers gives the ids of what the reader's kubelet has on Docker.
+func (r *reader) containers() string {
+	r.t.Helper()
+	out, err := exec.Command("docker", "ps", "-aq", "--filter", "label=kubelet14.hostname="+r.hostname).CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("docker ps: %v\n%s", err, out)
+	}
+	return string(out)
 }

@@ -68,10 +68,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 // firstLook is how RunOnce and DryRun begin: hear every source, and look at
 // Docker once. sourcesErr says which sources were heard with an error.
 func (kl *Kubelet) firstLook(ctx context.Context, updates <-chan api.PodUpdate) (list []dockertools.Owned, sourcesErr, err error) {
-	if _, err := kl.docker.Version(ctx); err != nil {
-		return nil, nil, err
-	}
-	if err := kl.checkIdentity(ctx); err != nil {
+	if err := kl.greet(ctx); err != nil {
 		return nil, nil, err
 	}
 	if sourcesErr, err = kl.hearSources(ctx, updates); err != nil {

@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -30,10 +31,12 @@ func (kl *Kubelet) Run(ctx context.Context, updates <-chan api.PodUpdate) error 
 // waitForDocker returns once Docker answers and nothing on it forbids to go on.
 func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 	for said := ""; ; {
-		version, err := kl.docker.Version(ctx)
-		if err == nil {
-			glog.Infof("Docker %s (API %s, %s/%s) answers", version.Version, version.APIVersion, version.OS, version.Arch)
-			return kl.checkIdentity(ctx)
+		err := kl.greet(ctx)
+		if half := (*dockertools.HalfIdentityError)(nil); err == nil || errors.As(err, &half) {
+			if said != "" {
+				glog.Info("Docker answers")
+			}
+			return err
 		}
 		if ctx.Err() != nil {
 			return nil
@@ -50,13 +53,18 @@ func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 	}
 }
 
-// checkIdentity refuses to work beside containers of what is likely this kubelet
-// under another name.
-func (kl *Kubelet) checkIdentity(ctx context.Context) error {
+// greet finds out that Docker answers, and that no container on it was made by
+// what is likely this kubelet under another name.
+func (kl *Kubelet) greet(ctx context.Context) error {
+	version, err := kl.docker.Version(ctx)
+	if err != nil {
+		return err
+	}
 	all, err := kl.docker.ListContainers(ctx, map[string]string{dockertools.LabelName: ""})
 	if err != nil {
 		return err
 	}
+	glog.V(1).Infof("Docker %s (API %s, %s/%s) answers", version.Version, version.APIVersion, version.OS, version.Arch)
 	return kl.opts.Identity.CheckHalves(all)
 }
 
@@ -89,8 +97,9 @@ func (kl *Kubelet) sync(ctx context.Context) {
 	if !kl.desired.heard {
 		return
 	}
-	if err := kl.SyncPods(ctx); err != nil && ctx.Err() == nil {
-		glog.Errorf("sync pods: %v; trying again in %v at the latest", err, kl.opts.SyncFrequency)
+	err := kl.SyncPods(ctx)
+	if ctx.Err() == nil {
+		kl.complain("sync pods", err)
 	}
 }
 

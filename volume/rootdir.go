@@ -61,7 +61,7 @@ func OpenRootDir(path string) (*RootDir, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(abs, 0o750); err != nil {
-		return nil, fmt.Errorf("create root_dir %q: %w", abs, err)
+		return nil, fmt.Errorf("create root_dir %q: %w: give -root_dir a directory that this user may make", abs, err)
 	}
 	root, err := os.OpenRoot(abs)
 	if err != nil {

@@ -39,8 +39,11 @@ func NewFake() *Fake {
 func (f *Fake) ByHand() Interface { return f.fakeDocker }
 
 // RestartDaemon ends every process, breaks every call and event stream that is
-// on its way, and answers again. Graceful is `systemctl restart docker`: every
-// container is asked to stop, with 10 s to do so. Otherwise all are killed.
+// on its way, and answers again. Graceful asks every container to stop, with 10 s
+// to do so: so it is at `systemctl restart docker`, and also when a dockerd that
+// was killed comes back and finds them running. Otherwise all end at once, as when
+// the machine loses its power, and with 255, since nobody knows how they ended.
+// Containers that outlive the daemon (its option live-restore) are Down and Up.
 func (f *Fake) RestartDaemon(graceful bool) {
 	f.Down()
 	f.endAll(graceful)

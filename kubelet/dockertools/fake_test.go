@@ -300,7 +300,7 @@ func TestFakeDaemonGoesDownAndComesUp(t *testing.T) {
 func TestFakeDaemonRestartEndsContainersAndStreams(t *testing.T) {
 	for graceful, want := range map[bool][]string{
 		true:  {"created created 0", "ended exited 3", "paused exited 7", "polite exited 7", "stubborn exited 137"},
-		false: {"created created 0", "ended exited 3", "paused exited 137", "polite exited 137", "stubborn exited 137"},
+		false: {"created created 0", "ended exited 3", "paused exited 255", "polite exited 255", "stubborn exited 255"},
 	} {
 		t.Run(fmt.Sprint("graceful ", graceful), func(t *testing.T) {
 			inFake(t, func(t *testing.T, f *Fake) {

@@ -111,7 +111,7 @@ func (d *fakeDocker) endAll(graceful bool) {
 		if graceful {
 			stops.Go(func() { d.StopContainer(context.Background(), c.ID, 10*time.Second) })
 		} else {
-			d.Kill(c.ID, 137)
+			d.Kill(c.ID, 255)
 		}
 	}
 }

@@ -55,19 +55,30 @@ func (id Identity) Own(c Container) (Owned, bool) {
 	}, true
 }
 
+// HalfIdentityError says that a container bears one half of our identity and not
+// the other.
+type HalfIdentityError struct {
+	Ours, Theirs Identity
+	Container    string // its name
+}
+
+func (e *HalfIdentityError) Error() string {
+	return fmt.Sprintf("container %q on this Docker was made by a kubelet with hostname %q and root_dir %q; this one has hostname %q and root_dir %q, and two kubelets on one Docker must differ in both. "+
+		"To go on as that kubelet, give -hostname_override=%s -root_dir=%s; to be another one, choose a -hostname_override and a -root_dir that are both new; "+
+		"to remove what that kubelet made, run it with its own two flags and -cleanup",
+		e.Container, e.Theirs.Hostname, e.Theirs.RootDir, e.Ours.Hostname, e.Ours.RootDir, e.Theirs.Hostname, e.Theirs.RootDir)
+}
+
 // CheckHalves refuses to go on beside containers that bear one half of our
-// identity and not the other: they were made under another -hostname_override or
-// -root_dir by what is likely the same kubelet, and would be doubled.
+// identity and not the other, with a HalfIdentityError: they were made under
+// another -hostname_override or -root_dir by what is likely the same kubelet, and
+// would be doubled.
 func (id Identity) CheckHalves(containers []Container) error {
 	for _, c := range containers {
-		hostname, rootDir := c.Labels[LabelHostname], c.Labels[LabelRootDir]
-		if c.Labels[LabelName] != c.Name || (hostname == id.Hostname) == (rootDir == id.RootDir) {
-			continue
+		theirs := Identity{c.Labels[LabelHostname], c.Labels[LabelRootDir]}
+		if c.Labels[LabelName] == c.Name && (theirs.Hostname == id.Hostname) != (theirs.RootDir == id.RootDir) {
+			return &HalfIdentityError{Ours: id, Theirs: theirs, Container: c.Name}
 		}
-		return fmt.Errorf("container %q on this Docker was made by a kubelet with hostname %q and root_dir %q; this one has hostname %q and root_dir %q, and two kubelets on one Docker must differ in both. "+
-			"To go on as that kubelet, give -hostname_override=%s -root_dir=%s; to be another one, choose a -hostname_override and a -root_dir that are both new; "+
-			"to remove what that kubelet made, run it with its own two flags and -cleanup",
-			c.Name, hostname, rootDir, id.Hostname, id.RootDir, hostname, rootDir)
 	}
 	return nil
 }

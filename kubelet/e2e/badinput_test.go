@@ -41,7 +41,7 @@ func badInputs() []badInput {
 		{name: "random bytes", text: randomBytes(), says: []string{"not text", "UTF-8"}},
 		{name: "an empty file", text: "", says: []string{"the file is empty"}},
 		{name: "an unknown field", text: with("    imgae: x"), says: []string{":8:5: containers[0].imgae", "unknown field", `did you mean "image"`}},
-		{name: "a wrong type", text: with("    cpu: many"), says: []string{":8:10: containers[0].cpu", "whole number"}},
+		{name: "a wrong type", text: with("    cpu: many"), says: []string{":8:10: containers[0].cpu", "whole number", "many"}},
 		{name: "a mapping for a list", text: "version: v1beta1\nid: b\ncontainers: {}\n", says: []string{":3:13: containers", "list", "mapping"}},
 		{name: "two sources of a volume", text: with("volumes: [{name: v, source: {emptyDir: {}, hostDir: {path: /tmp}}}]"), says: []string{":8:", "volumes[0].source", "exactly 1"}},
 		{name: "a name of 64 characters", text: strings.Replace(with(""), "name: main", "name: "+strings.Repeat("a", 64), 1), says: []string{":4:11: containers[0].name", "at most 63"}},
@@ -55,7 +55,7 @@ func badInputs() []badInput {
 		{name: "a link that leads nowhere", make: func(path string) error { return os.Symlink("nowhere", path) }, says: []string{"no such file"}},
 		{name: "a named pipe", make: func(path string) error { return syscall.Mkfifo(path, 0o644) }, says: []string{"named pipe"}},
 		{name: "a device", make: makeDevice, says: []string{"device"}},
-		{name: "a directory", make: func(path string) error { return os.Mkdir(path, 0o755) }, says: []string{"directory"}},
+		{name: "a link to a directory", make: func(path string) error { return os.Symlink(".", path) }, says: []string{"directory"}},
 	}
 	if os.Geteuid() != 0 { // root reads everything
 		inputs = append(inputs, badInput{name: "a file that may not be read",
@@ -86,8 +86,8 @@ func aliasBomb() string {
 
 // makeDevice makes a device of its own, or a link to one for a user who may not.
 func makeDevice(path string) error {
-	if os.Geteuid() == 0 {
-		return syscall.Mknod(path, syscall.S_IFCHR|0o644, 1<<8|3)
+	if err := syscall.Mknod(path, syscall.S_IFCHR|0o644, 1<<8|3); err == nil {
+		return nil
 	}
 	return os.Symlink("/dev/null", path)
 }
@@ -103,19 +103,7 @@ func (in *badInput) put(h *host) {
 	if err := in.make(path + ".tmp"); err != nil {
 		h.t.Fatal(err)
 	}
-	h.putInPlace(path)
-}
-
-// putInPlace renames path.tmp to path, whatever either is.
-func (h *host) putInPlace(path string) {
-	h.t.Helper()
-	err := os.Rename(path+".tmp", path)
-	if err != nil { // a directory and a file do not take each other's place
-		if err = os.Remove(path); err == nil {
-			err = os.Rename(path+".tmp", path)
-		}
-	}
-	if err != nil {
+	if err := os.Rename(path+".tmp", path); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -148,7 +136,7 @@ func startTwoPods(t *testing.T) *twoPods {
 	h := &twoPods{host: newHost(t)}
 	h.write("a.yaml", sleeper("a"))
 	h.write("b.yaml", fmt.Sprintf(goodB, 0))
-	h.p = h.start("-file_check_frequency=1s") // nothing tells of a link's end that changes
+	h.p = h.start()
 	h.eventually("the pods come up", h.up)
 	return h
 }
@@ -172,11 +160,10 @@ func (h *twoPods) staysAsItWas(bad func(), says []string, mend func(good string)
 	log := len(h.p.log.String())
 
 	bad()
-	h.p.saysSince(log, append(says, "stays as it was")...)
+	h.p.saysSince(log, says...)
 	h.mustBe("while the file is bad", before)
 
 	h.round++
-	log = len(h.p.log.String())
 	mend(fmt.Sprintf(goodB, h.round))
 	h.eventually("b's mended manifest is acted on", func() error {
 		if err := h.up(); err != nil {
@@ -184,7 +171,6 @@ func (h *twoPods) staysAsItWas(bad func(), says []string, mend func(good string)
 		}
 		return h.replaced("b", "main", old)
 	})
-	h.p.saysSince(log, "is read again")
 
 	now := h.live("b", "main")
 	if before, err := strconv.Atoi(old.attempt); err != nil || now.attempt != strconv.Itoa(before+1) {
@@ -203,18 +189,18 @@ func TestIntegrationBadInput(t *testing.T) {
 	h := startTwoPods(t)
 	path := filepath.Join(h.manifests, "b.yaml")
 	for _, in := range badInputs() {
-		t.Run(in.name, func(t *testing.T) {
+		// What one of them breaks would break the next.
+		if !t.Run(in.name, func(t *testing.T) {
 			outer := h.t
 			h.t, h.p.t = t, t
 			defer func() { h.t, h.p.t = outer, outer }()
 			h.staysAsItWas(
 				func() { in.put(h.host) },
 				append(in.says, path),
-				func(good string) {
-					h.writeFile(path+".tmp", strings.ReplaceAll(good, "HELLO", helloImage))
-					h.putInPlace(path)
-				})
-		})
+				func(good string) { h.write("b.yaml", good) })
+		}) {
+			return
+		}
 	}
 	h.p.stop()
 }
