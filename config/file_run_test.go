@@ -49,6 +49,9 @@ func (r *runTest) await(pods, word string) {
 	for last := "nothing"; ; {
 		select {
 		case update := <-r.updates:
+			if update.Op != api.SET {
+				r.t.Fatalf("got a %v", update.Op)
+			}
 			text := ""
 			if update.Err != nil {
 				text = update.Err.Error()

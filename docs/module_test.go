@@ -199,7 +199,7 @@ func (m *module) problem(span string) error {
 }
 
 func (m *module) flagProblem(name string) error {
-	if !m.flags[name] && (flag.Lookup(name) == nil || strings.HasPrefix(name, "test.")) {
+	if name != "h" && !m.flags[name] && (flag.Lookup(name) == nil || strings.HasPrefix(name, "test.")) {
 		return fmt.Errorf("there is no flag -%s", name)
 	}
 	return nil

@@ -83,7 +83,7 @@ func checkSeen(t *testing.T, p page, out string) {
 			// How far apart the columns of a table are depends on what is in them.
 			words := regexp.QuoteMeta(strings.Join(strings.Fields(line), "\x00"))
 			pattern := strings.NewReplacer("…", ".*", "\x00", ` +`).Replace(words)
-			if !regexp.MustCompile(`(?m)^ *` + pattern + ` *$`).MatchString(out) {
+			if !regexp.MustCompile(`(?m)^\s*` + pattern + `\s*$`).MatchString(out) {
 				t.Errorf("%s:%d: nothing like this was printed:\n%s", p.path, f.line, line)
 			}
 		}

@@ -55,7 +55,7 @@ func (h *hints) take() (pods map[string]bool, all bool) {
 func (kl *Kubelet) watchEvents(ctx context.Context) {
 	lost := false
 	for {
-		err := kl.docker.WatchEvents(ctx, func(e dockertools.Event) {
+		err := kl.docker.WatchEvents(ctx, kl.opts.Identity.Halves(), func(e dockertools.Event) {
 			kl.lister.Forget(e.ID)
 			if e.ID == "" {
 				if lost {

@@ -33,7 +33,7 @@ func calls(c *Client) map[string]func(context.Context) error {
 		"remove":  func(ctx context.Context) error { return c.RemoveContainer(ctx, "x") },
 		"image":   func(ctx context.Context) error { _, err := c.InspectImage(ctx, "x"); return err },
 		"import":  func(ctx context.Context) error { return c.ImportImage(ctx, "x:1", strings.NewReader("")) },
-		"events":  func(ctx context.Context) error { return c.WatchEvents(ctx, func(Event) {}) },
+		"events":  func(ctx context.Context) error { return c.WatchEvents(ctx, nil, func(Event) {}) },
 	}
 }
 
@@ -104,7 +104,7 @@ func TestClientLeavesASilentEventStreamAlone(t *testing.T) {
 		})
 		events := make(chan Event)
 		ended := make(chan error, 1)
-		go func() { ended <- c.WatchEvents(ctx, func(e Event) { events <- e }) }()
+		go func() { ended <- c.WatchEvents(ctx, nil, func(e Event) { events <- e }) }()
 
 		<-events // the stream stands
 		time.Sleep(24 * time.Hour)

@@ -41,18 +41,11 @@ func (c *Client) Version(ctx context.Context) (v Version, err error) {
 
 // ListContainers implements Interface.
 func (c *Client) ListContainers(ctx context.Context, labels map[string]string) ([]Container, error) {
-	var filter []string
-	for name, value := range labels {
-		if value != "" {
-			name += "=" + value
-		}
-		filter = append(filter, name)
-	}
 	var list []docker.APIContainers
 	err := c.call(ctx, callLimit, "list containers", func(ctx context.Context, api *docker.Client) (err error) {
 		list, err = api.ListContainers(docker.ListContainersOptions{
 			All:     true,
-			Filters: map[string][]string{"label": filter},
+			Filters: map[string][]string{"label": labelFilter(labels)},
 			Context: ctx,
 		})
 		return err
@@ -65,6 +58,19 @@ func (c *Client) ListContainers(ctx context.Context, labels map[string]string) (
 		containers[i] = convertListed(&list[i])
 	}
 	return containers, nil
+}
+
+// labelFilter is labels in Docker's words, where a name without a value asks for
+// the label alone.
+func labelFilter(labels map[string]string) []string {
+	filter := []string{}
+	for name, value := range labels {
+		if value != "" {
+			name += "=" + value
+		}
+		filter = append(filter, name)
+	}
+	return filter
 }
 
 func convertListed(listed *docker.APIContainers) Container {

@@ -20,7 +20,7 @@ import (
 // The request is made here and not by the library, whose event monitor does not
 // say when the stream stands, drops events, and leaves a goroutine and a
 // connection behind each time it is stopped.
-func (c *Client) WatchEvents(ctx context.Context, hint func(Event)) error {
+func (c *Client) WatchEvents(ctx context.Context, labels map[string]string, hint func(Event)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	// Once it stands the stream may be silent for days; until then it may not.
@@ -30,7 +30,7 @@ func (c *Client) WatchEvents(ctx context.Context, hint func(Event)) error {
 	defer silent.Stop()
 
 	said := exchange{ctx: ctx, network: c.api.HTTPClient.Transport}
-	err := c.streamEvents(ctx, &said, func(event Event) {
+	err := c.streamEvents(ctx, labels, &said, func(event Event) {
 		silent.Stop()
 		hint(event)
 	})
@@ -40,8 +40,8 @@ func (c *Client) WatchEvents(ctx context.Context, hint func(Event)) error {
 	return fmt.Errorf("watch events: %w", c.explain(ctx, &said, err))
 }
 
-func (c *Client) streamEvents(ctx context.Context, said *exchange, hint func(Event)) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.eventsURL(time.Now()), nil)
+func (c *Client) streamEvents(ctx context.Context, labels map[string]string, said *exchange, hint func(Event)) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.eventsURL(labels, time.Now()), nil)
 	if err != nil {
 		return err
 	}
@@ -68,9 +68,13 @@ func (c *Client) streamEvents(ctx context.Context, said *exchange, hint func(Eve
 // eventsURL asks for what changes a container's state, and not for the three
 // events of every exec. Docker answers a moment before it subscribes us; since
 // makes it send what happened in between.
-func (c *Client) eventsURL(since time.Time) string {
+func (c *Client) eventsURL(labels map[string]string, since time.Time) string {
+	// Strings and lists of them always marshal.
+	filters, _ := json.Marshal(map[string][]string{
+		"type": {"container"}, "event": {"start", "die", "destroy"}, "label": labelFilter(labels),
+	})
 	query := url.Values{
-		"filters": {`{"type":["container"],"event":["start","die","destroy"]}`},
+		"filters": {string(filters)},
 		"since":   {fmt.Sprintf("%d.%09d", since.Unix(), since.Nanosecond())},
 	}
 	scheme, host, found := strings.Cut(c.endpoint, "://")

@@ -138,7 +138,7 @@ func TestIntegrationEventsTellOfStartDeathAndRemoval(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	events := make(chan Event, 1000)
 	ended := make(chan error)
-	go func() { ended <- c.WatchEvents(ctx, func(e Event) { events <- e }) }()
+	go func() { ended <- c.WatchEvents(ctx, nil, func(e Event) { events <- e }) }()
 	ours := func(e Event) bool { return e.ID == id && strings.Contains(e.Name, "kubelet14-test-events") }
 
 	await(t, events, "the stream", func(e Event) bool { return e == Event{} })

@@ -157,7 +157,7 @@ func TestClientKeepsTheDaemonsWordsAndSaysWhichErrorItIs(t *testing.T) {
 	inspect := func(c *Client) error { _, err := c.InspectContainer(context.Background(), "web"); return err }
 	image := func(c *Client) error { _, err := c.InspectImage(context.Background(), "web"); return err }
 	list := func(c *Client) error { _, err := c.ListContainers(context.Background(), nil); return err }
-	events := func(c *Client) error { return c.WatchEvents(context.Background(), func(Event) {}) }
+	events := func(c *Client) error { return c.WatchEvents(context.Background(), nil, func(Event) {}) }
 	imported := func(c *Client) error {
 		return c.ImportImage(context.Background(), "web:1", strings.NewReader("x"))
 	}
@@ -209,7 +209,7 @@ func TestClientTellsWhatToDoWithoutPermission(t *testing.T) {
 	})
 	for what, call := range map[string]func() error{
 		"a call": func() error { _, err := c.Version(t.Context()); return err },
-		"events": func() error { return c.WatchEvents(t.Context(), func(Event) {}) },
+		"events": func() error { return c.WatchEvents(t.Context(), nil, func(Event) {}) },
 	} {
 		err := call()
 		for _, want := range []string{"unix:///run/docker.sock", "docker group", "sudo"} {
@@ -251,7 +251,7 @@ func TestClientReadsTheList(t *testing.T) {
 func TestClientSeesTheEventStreamBreak(t *testing.T) {
 	c := clientOf(t, answer(200, `{"Type":"container","Action":"die","Actor":{"ID":"0123","Attributes":{"name":"web"}}}`))
 	var got []Event
-	err := c.WatchEvents(t.Context(), func(e Event) { got = append(got, e) })
+	err := c.WatchEvents(t.Context(), nil, func(e Event) { got = append(got, e) })
 	if err == nil || !strings.Contains(err.Error(), "ended the stream") {
 		t.Errorf("got %v, want an error about the end of the stream", err)
 	}
@@ -301,7 +301,7 @@ func TestClientUsesTLS(t *testing.T) {
 		t.Errorf("got %+v, %v", v, err)
 	}
 	var seen []Event
-	err = c.WatchEvents(t.Context(), func(e Event) { seen = append(seen, e) })
+	err = c.WatchEvents(t.Context(), nil, func(e Event) { seen = append(seen, e) })
 	if len(seen) != 2 || seen[1].ID != "0123" {
 		t.Errorf("events: got %v, %v", seen, err)
 	}

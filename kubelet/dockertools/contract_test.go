@@ -268,7 +268,7 @@ func testDoneContext(t *testing.T, d *contractDocker) {
 			t.Errorf("%s: %v, want the context's error", call, err)
 		}
 	}
-	if err := d.WatchEvents(ctx, func(Event) {}); err != nil {
+	if err := d.WatchEvents(ctx, nil, func(Event) {}); err != nil {
 		t.Errorf("watch: %v, want none", err)
 	}
 	if got := d.list(t, nil)[id].State; got != StateCreated {
@@ -292,16 +292,21 @@ func testCallerGoesAway(t *testing.T, d *contractDocker) {
 
 func testEvents(t *testing.T, d *contractDocker) {
 	spec := d.spec(t, "c", "sleep")
+	spec.Labels["watched"] = "yes"
 	id := d.create(t, spec)
+	other := d.create(t, d.spec(t, "other", "sleep"))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var mu sync.Mutex
 	var stands, ours int
 	ended := make(chan error)
 	go func() {
-		ended <- d.WatchEvents(ctx, func(e Event) {
+		ended <- d.WatchEvents(ctx, map[string]string{labelTest: d.run, "watched": ""}, func(e Event) {
 			mu.Lock()
 			defer mu.Unlock()
+			if e.ID == other {
+				t.Errorf("a hint at a container without the labels: %v", e)
+			}
 			switch e {
 			case Event{}:
 				stands++
@@ -318,6 +323,7 @@ func testEvents(t *testing.T, d *contractDocker) {
 		}
 	}
 	eventually(t, "the stream stands", seen(&stands, 1))
+	d.start(t, other)
 	d.start(t, id)
 	eventually(t, "the start is hinted at", seen(&ours, 1))
 	if err := d.hands.Kill(id, 137); err != nil {

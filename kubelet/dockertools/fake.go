@@ -112,9 +112,9 @@ func (f *Fake) ImportImage(ctx context.Context, image string, tar io.Reader) err
 }
 
 // WatchEvents implements Interface.
-func (f *Fake) WatchEvents(ctx context.Context, hint func(Event)) error {
+func (f *Fake) WatchEvents(ctx context.Context, labels map[string]string, hint func(Event)) error {
 	err := f.call(ctx, Call{Method: "WatchEvents"}, func(ctx context.Context) error {
-		return f.fakeDocker.WatchEvents(ctx, hint)
+		return f.fakeDocker.WatchEvents(ctx, labels, hint)
 	})
 	if ctx.Err() != nil {
 		return nil

@@ -4,13 +4,14 @@ import "context"
 
 // fakeWatcher is one event stream.
 type fakeWatcher struct {
-	queue []Event       // guarded by the mutex of the fakeDocker
-	wake  chan struct{} // 1-slot: the queue is not empty
+	labels map[string]string
+	queue  []Event       // guarded by the mutex of the fakeDocker
+	wake   chan struct{} // 1-slot: the queue is not empty
 }
 
 // WatchEvents implements Interface.
-func (d *fakeDocker) WatchEvents(ctx context.Context, hint func(Event)) error {
-	w := &fakeWatcher{wake: make(chan struct{}, 1)}
+func (d *fakeDocker) WatchEvents(ctx context.Context, labels map[string]string, hint func(Event)) error {
+	w := &fakeWatcher{labels: labels, wake: make(chan struct{}, 1)}
 	d.mu.Lock()
 	d.watchers[w] = true
 	d.mu.Unlock()
@@ -40,6 +41,9 @@ func (d *fakeDocker) WatchEvents(ctx context.Context, hint func(Event)) error {
 // emit tells every watcher that a container has changed.
 func (d *fakeDocker) emit(c *fakeContainer) {
 	for w := range d.watchers {
+		if !c.hasLabels(w.labels) {
+			continue
+		}
 		w.queue = append(w.queue, Event{ID: c.ID, Name: c.Name})
 		select {
 		case w.wake <- struct{}{}:

@@ -284,7 +284,7 @@ func TestFakeDaemonGoesDownAndComesUp(t *testing.T) {
 		synctest.Wait()
 		f.Down()
 		_, listErr := f.ListContainers(t.Context(), nil)
-		for _, err := range []error{listErr, <-waiting, f.WatchEvents(t.Context(), func(Event) { t.Error("a hint") })} {
+		for _, err := range []error{listErr, <-waiting, f.WatchEvents(t.Context(), nil, func(Event) { t.Error("a hint") })} {
 			if !errors.Is(err, syscall.ECONNREFUSED) {
 				t.Errorf("error %v, want a refused connection", err)
 			}
@@ -312,7 +312,7 @@ func TestFakeDaemonRestartEndsContainersAndStreams(t *testing.T) {
 					t.Fatal(err)
 				}
 				broken := make(chan error, 1)
-				go func() { broken <- f.WatchEvents(t.Context(), func(Event) {}) }()
+				go func() { broken <- f.WatchEvents(t.Context(), nil, func(Event) {}) }()
 				synctest.Wait()
 				f.RestartDaemon(graceful)
 				if err := <-broken; err == nil {
@@ -332,7 +332,7 @@ func TestFakeEventsNameTheContainer(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		var got []string
 		ended := make(chan error, 1)
-		go func() { ended <- f.WatchEvents(ctx, func(e Event) { got = append(got, e.Name) }) }()
+		go func() { ended <- f.WatchEvents(ctx, nil, func(e Event) { got = append(got, e.Name) }) }()
 		synctest.Wait()
 		a, b := mustRun(t, f, app("a")), mustRun(t, f, app("b", "short"))
 		if err := errors.Join(f.Pause(a), f.Unpause(a), f.RemoveContainer(t.Context(), a), f.RemoveContainer(t.Context(), b)); err != nil {

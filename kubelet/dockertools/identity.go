@@ -34,7 +34,14 @@ type Owned struct {
 
 // Labels gives the labels by which a container named name is known as ours.
 func (id Identity) Labels(name string) map[string]string {
-	return map[string]string{LabelHostname: id.Hostname, LabelRootDir: id.RootDir, LabelName: name}
+	labels := id.Halves()
+	labels[LabelName] = name
+	return labels
+}
+
+// Halves are the labels that every container of this kubelet carries.
+func (id Identity) Halves() map[string]string {
+	return map[string]string{LabelHostname: id.Hostname, LabelRootDir: id.RootDir}
 }
 
 // Own recognises a container of this kubelet. Its name alone proves nothing:

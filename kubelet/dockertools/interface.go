@@ -47,12 +47,12 @@ type Interface interface {
 	// ImportImage makes an image named "name:tag" of the files in a tar.
 	ImportImage(ctx context.Context, image string, tar io.Reader) error
 
-	// WatchEvents calls hint for every container that was started, died or was
-	// destroyed, until ctx is done (nil) or the stream breaks (an error). It calls
+	// WatchEvents calls hint for every container that carries all the given labels,
+	// as ListContainers takes them, and was started, died or was destroyed, until ctx is done (nil) or the stream breaks (an error). It calls
 	// hint(Event{}) once the stream stands. Events may come late, twice, out of
 	// order or not at all: they are a hint to look again, never a fact. hint is
 	// called by one goroutine at a time and must not block.
-	WatchEvents(ctx context.Context, hint func(Event)) error
+	WatchEvents(ctx context.Context, labels map[string]string, hint func(Event)) error
 }
 
 // The errors the kubelet decides on. Test with errors.Is.

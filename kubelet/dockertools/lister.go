@@ -98,7 +98,7 @@ func (l *Lister) lead(ctx context.Context, call *listCall) {
 }
 
 func (l *Lister) fetch(ctx context.Context) ([]Owned, error) {
-	all, err := l.docker.ListContainers(ctx, map[string]string{LabelHostname: l.id.Hostname, LabelRootDir: l.id.RootDir})
+	all, err := l.docker.ListContainers(ctx, l.id.Halves())
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,8 @@ import (
 // dockerd is a Docker daemon of the test's own. It runs in a container of the
 // machine's Docker, the box, with the machine's programs and namespaces of its
 // own: so it needs no more rights than to use Docker, touches no bridge or mount of
-// the machine, and all of it goes with the box, however the test ends.
+// the machine, and every process and mount of it goes with the box, however the test
+// ends.
 type dockerd struct {
 	t        *testing.T
 	outer    *docker.Client // the machine's Docker
@@ -61,6 +62,12 @@ func newDockerd(t *testing.T) *dockerd {
 		}
 		if err := outer.RemoveContainer(docker.RemoveContainerOptions{ID: d.box, Force: true, RemoveVolumes: true}); err != nil {
 			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		// Ended in peace it leaves no empty control groups behind, which outlive the box.
+		if e, err := outer.InspectExec(d.daemon); err == nil && e.Running {
+			d.end("TERM")
 		}
 	})
 	if err := outer.StartContainer(d.box, nil); err != nil {
