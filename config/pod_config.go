@@ -58,7 +58,7 @@ func (c *PodConfig) Updates() <-chan api.PodUpdate {
 }
 
 // Sync sends a SET of all pods, changed or not. It returns when that has been
-// received, or ctx is done.
+// received, or ctx is done; so the receiver itself cannot call it.
 func (c *PodConfig) Sync(ctx context.Context) {
 	c.pods.Sync(ctx)
 }

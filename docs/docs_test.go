@@ -2,8 +2,10 @@ package docs
 
 import (
 	"net/url"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -58,6 +60,42 @@ func TestCommandsNameTestsAndFlagsThatExist(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestOperatorsPageNamesEveryFlagAndField(t *testing.T) {
+	m, p := readModule(t), readPage(t, "operators.md")
+	for name := range m.flags {
+		if !strings.Contains(p.text, "| `-"+name+"` |") {
+			t.Errorf("%s: its table lacks the flag -%s", p.path, name)
+		}
+	}
+	var manifests string
+	for _, f := range p.marked("yaml") {
+		manifests += f.body
+	}
+	for _, name := range fieldsOf(reflect.TypeFor[v1beta1.ContainerManifest]()) {
+		if !strings.Contains(manifests, name+":") {
+			t.Errorf("%s: no manifest has the field %s", p.path, name)
+		}
+	}
+}
+
+// fieldsOf gives the names in manifests of all fields in and below a type.
+func fieldsOf(t reflect.Type) []string {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		return fieldsOf(t.Elem())
+	case reflect.Struct:
+		var names []string
+		for f := range t.Fields() {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name != "" && name != "persistentDisk" && name != "gitRepo" { // the two are there to be refused
+				names = append(append(names, name), fieldsOf(f.Type)...)
+			}
+		}
+		return names
+	}
+	return nil
 }
 
 func TestManifestsLoadOrAreRefusedAsTheyAreMarked(t *testing.T) {
@@ -122,45 +160,44 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			if u.Scheme != "" {
 				continue // elsewhere; the tests need no network
 			}
-			target := p
-			path := filepath.Join(filepath.Dir(p.path), u.Path)
-			if found, _ := filepath.Glob(path); len(found) == 0 {
-				t.Errorf("%s: link %q leads to no file", p.path, m[1])
-				continue
+			path := p.path
+			if u.Path != "" {
+				path = filepath.Join(filepath.Dir(p.path), u.Path)
 			}
-			if u.Path != "" && filepath.Ext(path) == ".md" {
-				target = readPage(t, path)
-			}
-			if u.Fragment != "" && !target.anchors()[u.Fragment] {
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s: link %q: %v", p.path, m[1], err)
+			} else if u.Fragment != "" && !anchors(readPage(t, path))[u.Fragment] {
 				t.Errorf("%s: link %q leads to no heading", p.path, m[1])
 			}
 		}
 	}
 }
 
+// anchors gives the headings of a page as links name them.
+func anchors(p page) map[string]bool {
+	anchors := map[string]bool{}
+	notInAnchor := regexp.MustCompile(`[^a-z0-9 _-]`)
+	for line := range strings.Lines(p.text) {
+		if heading := strings.TrimLeft(line, "#"); heading != line {
+			heading = notInAnchor.ReplaceAllString(strings.ToLower(strings.TrimSpace(heading)), "")
+			anchors[strings.ReplaceAll(heading, " ", "-")] = true
+		}
+	}
+	return anchors
+}
+
 func TestDiagramsAreWhole(t *testing.T) {
 	kinds := []string{"flowchart", "sequenceDiagram", "stateDiagram-v2"}
-	brackets := map[rune]rune{')': '(', ']': '[', '}': '{'}
 	for _, p := range pages(t) {
 		for _, f := range p.marked("mermaid") {
 			if kind := strings.Fields(f.body)[0]; !slices.Contains(kinds, kind) {
 				t.Errorf("%s:%d: a diagram of kind %q", p.path, f.line, kind)
 			}
 			for line := range strings.Lines(f.body) {
-				var open []rune
-				for _, c := range line {
-					if strings.ContainsRune("([{", c) {
-						open = append(open, c)
-					} else if want, closes := brackets[c]; closes {
-						if len(open) == 0 || open[len(open)-1] != want {
-							t.Errorf("%s:%d: %c closes nothing: %s", p.path, f.line, c, line)
-							break
-						}
-						open = open[:len(open)-1]
+				for _, pair := range []string{"()", "[]", "{}"} {
+					if strings.Count(line, pair[:1]) != strings.Count(line, pair[1:]) || strings.Count(line, `"`)%2 != 0 {
+						t.Errorf("%s:%d: a bracket or a quote stays open: %s", p.path, f.line, line)
 					}
-				}
-				if len(open) > 0 || strings.Count(line, `"`)%2 != 0 {
-					t.Errorf("%s:%d: a bracket or a quote stays open: %s", p.path, f.line, line)
 				}
 			}
 		}

@@ -85,16 +85,3 @@ func (p *page) spans() []string {
 	}
 	return spans
 }
-
-// anchors gives the headings as links name them.
-func (p *page) anchors() map[string]bool {
-	anchors := map[string]bool{}
-	notInAnchor := regexp.MustCompile(`[^a-z0-9 _-]`)
-	for line := range strings.Lines(p.text) {
-		if strings.HasPrefix(line, "#") {
-			heading := strings.ToLower(strings.TrimSpace(strings.TrimLeft(line, "#")))
-			anchors[strings.ReplaceAll(notInAnchor.ReplaceAllString(heading, ""), " ", "-")] = true
-		}
-	}
-	return anchors
-}

@@ -21,27 +21,26 @@ import (
 
 // module is every name that a page may name.
 type module struct {
-	names   map[string]bool // Go names as X, Type.X, pkg.X and pkg.Type.X; values of constants; fields of manifests
-	flags   map[string]bool
-	targets map[string]bool // of make
-	files   map[string]bool // by base name
+	names map[string]bool // Go names alone, and after their package or type; text constants; fields of manifests; files
+	flags map[string]bool
+	make  map[string]bool // targets
 }
 
 // readModule parses every Go file there is.
 func readModule(t *testing.T) *module {
 	t.Helper()
-	m := &module{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	m := &module{map[string]bool{}, map[string]bool{}, map[string]bool{}}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() && strings.HasPrefix(d.Name(), ".") && path != ".." {
-			return filepath.SkipDir // what a neighbour's test removes meanwhile is no page's matter
+		if err != nil || path != ".." && strings.HasPrefix(d.Name(), ".") {
+			return err
 		}
-		m.files[d.Name()] = true
+		m.names[d.Name()] = true
 		if filepath.Ext(path) != ".go" {
 			return nil
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		if err == nil {
-			m.addFile(file, strings.HasSuffix(path, "_test.go"))
+			m.addFile(file)
 		}
 		return err
 	})
@@ -53,67 +52,58 @@ func readModule(t *testing.T) *module {
 		t.Fatal(err)
 	}
 	for _, target := range regexp.MustCompile(`(?m)^([a-z]+):`).FindAllStringSubmatch(string(makefile), -1) {
-		m.targets[target[1]] = true
+		m.make[target[1]] = true
 	}
 	return m
 }
 
-// addFile adds the names of a file; of a test file its tests alone.
-func (m *module) addFile(file *ast.File, isTest bool) {
+// addFile adds what a file declares, and what it uses of other packages, such as
+// os.Root.
+func (m *module) addFile(file *ast.File) {
 	pkg := file.Name.Name
-	m.names[pkg] = true
+	add := func(in, name string) {
+		m.names[name], m.names[in+"."+name] = true, true
+	}
 	for _, decl := range file.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
-			if d.Recv == nil {
-				m.add(pkg, "", d.Name.Name)
-			} else if !isTest {
-				m.add(pkg, receiver(d.Recv.List[0].Type), d.Name.Name)
+			in := pkg
+			if d.Recv != nil {
+				in = strings.TrimPrefix(types.ExprString(d.Recv.List[0].Type), "*")
 			}
+			add(in, d.Name.Name)
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
-				if !isTest {
-					m.addSpec(pkg, spec)
-				}
+				m.addSpec(spec, pkg, add)
 			}
 		}
 	}
-	if !isTest {
-		m.addUses(file)
-	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if pkg, ok := n.X.(*ast.Ident); ok {
+				m.names[pkg.Name+"."+n.Sel.Name] = true
+			}
+		case *ast.CallExpr: // such as ours.BoolVar(&f.runonce, "runonce", false, "...")
+			if strings.HasSuffix(types.ExprString(n.Fun), "Var") && len(n.Args) == 4 {
+				m.flags[unquote(n.Args[1])] = true
+			}
+		}
+		return true
+	})
 }
 
-func (m *module) add(pkg, typ, name string) {
-	m.names[name] = true
-	if typ == "" {
-		m.names[pkg+"."+name] = true
-		return
-	}
-	m.names[typ+"."+name] = true
-	m.names[pkg+"."+typ+"."+name] = true
-}
-
-func receiver(t ast.Expr) string {
-	if star, ok := t.(*ast.StarExpr); ok {
-		t = star.X
-	}
-	return t.(*ast.Ident).Name // no type of ours with methods is generic
-}
-
-func (m *module) addSpec(pkg string, spec ast.Spec) {
+func (m *module) addSpec(spec ast.Spec, pkg string, add func(in, name string)) {
 	switch s := spec.(type) {
 	case *ast.ValueSpec:
 		for _, name := range s.Names {
-			m.add(pkg, "", name.Name)
+			add(pkg, name.Name)
 		}
 		for _, value := range s.Values {
-			if lit, ok := value.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-				text, _ := strconv.Unquote(lit.Value)
-				m.names[text] = true
-			}
+			m.names[unquote(value)] = true
 		}
 	case *ast.TypeSpec:
-		m.add(pkg, "", s.Name.Name)
+		add(pkg, s.Name.Name)
 		var members *ast.FieldList
 		switch t := s.Type.(type) {
 		case *ast.StructType:
@@ -125,81 +115,56 @@ func (m *module) addSpec(pkg string, spec ast.Spec) {
 		}
 		for _, field := range members.List {
 			for _, name := range field.Names {
-				m.add(pkg, s.Name.Name, name.Name)
+				add(s.Name.Name, name.Name)
 			}
 			if field.Tag != nil && pkg == "v1beta1" {
-				tag, _ := strconv.Unquote(field.Tag.Value)
-				name, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
+				name, _, _ := strings.Cut(reflect.StructTag(unquote(field.Tag)).Get("json"), ",")
 				m.names[name] = true
 			}
 		}
 	}
 }
 
-// addUses adds what the file uses of other packages, such as os.Root, and the
-// flags it defines.
-func (m *module) addUses(file *ast.File) {
-	imported := map[string]bool{}
-	for _, spec := range file.Imports {
-		path, _ := strconv.Unquote(spec.Path.Value)
-		imported[path[strings.LastIndex(path, "/")+1:]] = true
-	}
-	ast.Inspect(file, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.SelectorExpr:
-			if x, ok := n.X.(*ast.Ident); ok && imported[x.Name] {
-				m.names[x.Name+"."+n.Sel.Name] = true
-			}
-		case *ast.CallExpr:
-			f, ok := n.Fun.(*ast.SelectorExpr)
-			if ok && strings.HasSuffix(f.Sel.Name, "Var") && len(n.Args) == 4 {
-				if lit, ok := n.Args[1].(*ast.BasicLit); ok {
-					name, _ := strconv.Unquote(lit.Value)
-					m.flags[name] = true
-				}
-			}
-		}
-		return true
-	})
+// unquote gives the text of a string literal, and nothing for all else.
+func unquote(e ast.Expr) string {
+	text, _ := strconv.Unquote(types.ExprString(e))
+	return text
 }
 
 var (
 	flagSpan  = regexp.MustCompile(`^--?([a-z][a-z_]*)(=.*)?$`)
 	pathSpan  = regexp.MustCompile(`^[\w.*-]+(/[\w.*-]*)+$`)
-	fileSpan  = regexp.MustCompile(`^[\w-]+\.(go|yaml|md|txt|service)$`)
 	identSpan = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*){0,2}(\(\))?$`)
+	fileSpan  = regexp.MustCompile(`^\w[\w-]*\.(go|yaml|md|txt|service)$`)
 )
 
 // problem says what is wrong with words in backticks. Commands, and whatever is
 // neither a name nor a path, are not looked into.
 func (m *module) problem(span string) error {
-	if target, ok := strings.CutPrefix(span, "make "); ok && !m.targets[target] {
-		return fmt.Errorf("the Makefile has no target %q", target)
-	}
-	if f := flagSpan.FindStringSubmatch(span); f != nil {
+	target, isMake := strings.CutPrefix(span, "make ")
+	switch f := flagSpan.FindStringSubmatch(span); {
+	case f != nil:
 		return m.flagProblem(f[1])
-	}
-	if pathSpan.MatchString(span) {
-		for _, dir := range []string{"..", "."} {
-			if found, _ := filepath.Glob(filepath.Join(dir, span)); len(found) > 0 {
-				return nil
-			}
+	case isMake && !m.make[target]:
+		return fmt.Errorf("the Makefile has no target %q", target)
+	case pathSpan.MatchString(span):
+		inModule, _ := filepath.Glob(filepath.Join("..", span))
+		inDocs, _ := filepath.Glob(span)
+		if len(inModule)+len(inDocs) == 0 {
+			return fmt.Errorf("there is no file %q", span)
 		}
-		return fmt.Errorf("there is no file %q", span)
-	}
-	if fileSpan.MatchString(span) && !m.files[span] {
-		return fmt.Errorf("no file has the name %q", span)
-	}
-	name := strings.TrimSuffix(span, "()")
-	known := m.names[name] || m.files[name] || token.IsKeyword(name) || types.Universe.Lookup(name) != nil
-	if identSpan.MatchString(span) && !known {
-		return fmt.Errorf("nothing has the name %q", span)
+	case identSpan.MatchString(span) || fileSpan.MatchString(span):
+		name := strings.TrimSuffix(span, "()")
+		if !m.names[name] && !token.IsKeyword(name) && types.Universe.Lookup(name) == nil {
+			return fmt.Errorf("nothing has the name %q", span)
+		}
 	}
 	return nil
 }
 
 func (m *module) flagProblem(name string) error {
-	if name != "h" && !m.flags[name] && (flag.Lookup(name) == nil || strings.HasPrefix(name, "test.")) {
+	known := m.flags[name] || name == "h" || flag.Lookup(name) != nil && !strings.HasPrefix(name, "test.")
+	if !known {
 		return fmt.Errorf("there is no flag -%s", name)
 	}
 	return nil

@@ -3,11 +3,13 @@ package docs
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,7 +45,7 @@ func TestIntegrationDocsOfMakeRun(t *testing.T) {
 	r := newReader(t)
 	out := r.bash(`set -m
 make run >log 2>&1 & make=$!
-until curl -s http://127.0.0.1:8014/ | grep written; do sleep 0.1; done
+until curl -s http://127.0.0.1:8014/ | grep 'answers 200'; do sleep 0.1; done
 curl -s http://127.0.0.1:8014/
 until grep -q 'done its work' log; do sleep 0.1; done
 kill -INT -- -$make # as Ctrl-C does, to all of them
@@ -129,46 +131,34 @@ func newReader(t *testing.T) *reader {
 	return r
 }
 
-// copyProject copies the tree without what is hidden.
+// copyProject copies the tree without what is hidden. The demo's port and the
+// kubelet of the Makefile become the reader's.
 func (r *reader) copyProject() {
 	r.t.Helper()
-	entries, err := os.ReadDir("..")
-	if err != nil {
+	if err := os.CopyFS(r.dir, visible{os.DirFS("..")}); err != nil {
 		r.t.Fatal(err)
 	}
-	for _, e := range entries {
-		to := filepath.Join(r.dir, e.Name())
-		switch {
-		case strings.HasPrefix(e.Name(), "."):
-		case e.IsDir():
-			err = os.CopyFS(to, os.DirFS(filepath.Join("..", e.Name())))
-		case e.Name() != "kubelet14":
-			err = r.copyFile(to, filepath.Join("..", e.Name()))
+	for name, change := range map[string]*strings.Replacer{
+		"manifests/web.yaml": r.toOurs,
+		"Makefile":           strings.NewReplacer("-root_dir=.run", "-root_dir=.run -hostname_override="+r.hostname),
+	} {
+		path := filepath.Join(r.dir, name)
+		text, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, []byte(change.Replace(string(text))), 0o644)
 		}
 		if err != nil {
 			r.t.Fatal(err)
 		}
 	}
-	web := filepath.Join(r.dir, "manifests/web.yaml") // it has the port
-	if err := r.copyFile(web, web); err != nil {
-		r.t.Fatal(err)
-	}
 }
 
-// copyFile copies a file, with our port and our name in it.
-func (r *reader) copyFile(to, from string) error {
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	text := r.toOurs.Replace(string(data))
-	if filepath.Base(from) == "Makefile" {
-		text = strings.ReplaceAll(text, "-root_dir=.run", "-root_dir=.run -hostname_override="+r.hostname)
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(to, []byte(text), 0o644)
+// visible is a file system without what begins with a dot.
+type visible struct{ fs.FS }
+
+func (v visible) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(v.FS, name)
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") }), err
 }
 
 // bash runs a script to its end and gives all that it prints.
@@ -181,9 +171,12 @@ func (r *reader) bash(script string) string {
 	defer out.Close()
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	defer cancel()
-	// What a failed script leaves running in the background is stopped with it.
-	const stop = "trap 'for job in $(jobs -p); do kill -- -$job || kill $job; done 2>/dev/null' EXIT\n"
-	cmd := exec.CommandContext(ctx, "bash", "-c", stop+r.toOurs.Replace(script))
+	// What a failed script leaves running in the background is stopped with it. A
+	// fresh machine may have no curl; the demo image does as well.
+	const before = `trap 'for job in $(jobs -p); do kill -- -$job || kill $job; done 2>/dev/null' EXIT
+command -v curl >/dev/null || curl() { docker run --rm --network=host kubelet14/hello:1 /hello fetch "${@: -1}"; }
+`
+	cmd := exec.CommandContext(ctx, "bash", "-c", before+r.toOurs.Replace(script))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -15,7 +15,7 @@ import (
 // seenContainer is a container as Docker shows it, times and exit code included.
 type seenContainer struct {
 	dockertools.Owned
-	dockertools.Details
+	dockertools.Details // its State is the one that counts: it is newer than the list's
 }
 
 // fresh says that the container was created, and never tried to start.
@@ -89,7 +89,6 @@ func observe(ctx context.Context, lister *dockertools.Lister, list []dockertools
 		if err != nil {
 			return nil, err
 		}
-		o.State = details.State // it is newer than the list's
 		seen = append(seen, seenContainer{Owned: o, Details: details})
 	}
 	return seen, nil

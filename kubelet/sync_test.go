@@ -39,12 +39,7 @@ func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {
 
 func TestWithoutEventsTheTickMends(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
-			if c.Method == "WatchEvents" {
-				return dockertools.Fault{Before: errors.New("no events today")}
-			}
-			return dockertools.Fault{}
-		})
+		w.docker.SetFault(always("WatchEvents", dockertools.Fault{Before: errors.New("no events today")}))
 		k := w.start(pod("web", "main"))
 		settle()
 		killed := w.id("web", "main")
@@ -53,6 +48,15 @@ func TestWithoutEventsTheTickMends(t *testing.T) {
 		}
 		settle()
 		w.check("a minute later", "web/main", "web/net")
+		before := w.id("web", "main")
+		if err := w.docker.Restart(w.id("web", "net")); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		w.check("after docker restart of its network container", "web/main", "web/net")
+		if w.id("web", "main") == before {
+			t.Error("the app container still lives in a network that is gone")
+		}
 		k.end()
 	})
 }
@@ -289,12 +293,7 @@ func TestAMissingImageStopsNothing(t *testing.T) {
 // dropped it.
 func TestTheNewestWishWins(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
-			if c.Method == "CreateContainer" {
-				return dockertools.Fault{Delay: time.Second}
-			}
-			return dockertools.Fault{}
-		})
+		w.docker.SetFault(always("CreateContainer", dockertools.Fault{Delay: time.Second}))
 		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
 		k := w.start(pod("web", "main:1"))
 		for i := 2; i < 10; i++ {

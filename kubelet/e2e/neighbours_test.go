@@ -270,20 +270,38 @@ func TestIntegrationHalfAnIdentityStopsTheStart(t *testing.T) {
 		{"the same root_dir and another hostname", "-hostname_override=" + otherName, otherName, h.rootDir},
 	} {
 		for _, mode := range []string{"-runonce=false", "-runonce", "-dry_run"} {
-			r := h.run("-config="+h.manifests, half.flag, mode)
-			if r.exit != 1 {
-				t.Errorf("%s, %s: exit %d, want 1\n%s", half.name, mode, r.exit, r.stderr)
+			exit, said := h.refused(half.flag, mode)
+			if exit != 1 {
+				t.Errorf("%s, %s: exit %d, want 1\n%s", half.name, mode, exit, said)
 			}
 			for _, word := range []string{
 				fmt.Sprintf("hostname %q and root_dir %q", h.hostname, h.rootDir),
 				fmt.Sprintf("hostname %q and root_dir %q", half.hostname, half.rootDir),
 				"-hostname_override=" + h.hostname + " -root_dir=" + h.rootDir, "-cleanup",
 			} {
-				if !strings.Contains(r.stderr, word) {
-					t.Errorf("%s, %s: the error does not say %q:\n%s", half.name, mode, word, r.stderr)
+				if !strings.Contains(said, word) {
+					t.Errorf("%s, %s: the error does not say %q:\n%s", half.name, mode, word, said)
 				}
 			}
 		}
 	}
 	h.mustBe("after starts that were refused", before)
+}
+
+// refused starts a kubelet that must end by itself, and returns its exit code and
+// what it has said.
+func (h *host) refused(flags ...string) (exit int, said string) {
+	h.t.Helper()
+	p := h.start(flags...)
+	err := waitFor(func() error {
+		if p.running() {
+			return fmt.Errorf("it works, and should have refused to")
+		}
+		return nil
+	})
+	if err != nil {
+		h.t.Errorf("%q: %v", flags, err)
+		p.kill()
+	}
+	return p.cmd.ProcessState.ExitCode(), p.log.String()
 }

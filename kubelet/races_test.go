@@ -1,0 +1,242 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// always makes every call of a method fail or wait.
+func always(method string, fault dockertools.Fault) func(dockertools.Call) dockertools.Fault {
+	return func(c dockertools.Call) dockertools.Fault {
+		if c.Method == method {
+			return fault
+		}
+		return dockertools.Fault{}
+	}
+}
+
+const never = 24 * time.Hour // a -sync_frequency that leaves all to events
+
+// importPause spares the kubelet the creation that finds its image missing.
+func (w *world) importPause() {
+	w.t.Helper()
+	if err := dockertools.EnsurePauseImage(w.t.Context(), w.docker.ByHand()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// A tick in the middle of an action gives the worker a request, and Docker a list,
+// that are older than the end of the action.
+func TestAWorkerDecidesOnNoListOlderThanItsAction(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.SyncFrequency = time.Second }
+		w.importPause()
+		w.docker.SetFault(always("CreateContainer", dockertools.Fault{Delay: 1500 * time.Millisecond}))
+		k := w.start(pod("web", "main"))
+		settle()
+		w.check("a minute later", "web/main", "web/net")
+		if n := w.docker.Calls()["CreateContainer"]; n != 2 {
+			t.Errorf("%d creations for two containers", n)
+		}
+		k.end()
+	})
+}
+
+func TestANewerWishEndsAPlanThatIsBeingRun(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.importPause()
+		w.docker.SetFault(always("CreateContainer", dockertools.Fault{Delay: time.Second}))
+		k := w.start(pod("web", "main:old"))
+		time.Sleep(300 * time.Millisecond) // the network container is being created
+		k.set(pod("web", "main:new"))
+		settle()
+		w.check("a minute later", "web/main:new", "web/net")
+		if n := w.docker.Calls()["CreateContainer"]; n != 2 {
+			t.Errorf("%d creations, want two: the old form was overtaken before it was made\n%s", n, w.describe())
+		}
+		k.end()
+	})
+}
+
+func TestAnUnchangedPodKeepsItsWish(t *testing.T) {
+	d := desired{pods: map[string]*wantedPod{}}
+	d.apply(set(pod("web", "main:1"), pod("other", "main")), "pause")
+	web, other := d.pods["web.default.file"], d.pods["other.default.file"]
+	d.apply(set(pod("web", "main:2"), pod("other", "main")), "pause")
+	if d.pods["other.default.file"] != other || d.pods["web.default.file"] == web {
+		t.Error("a SET must renew the wish for the pod that changed, and for no other")
+	}
+}
+
+func TestANetworkContainerThatCannotBeReplacedIsNotStopped(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(publish(pod("web", "main"), 80))
+		settle()
+		net, app := w.id("web", "net"), w.id("web", "main")
+		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+			if c.Method == "CreateContainer" && strings.HasPrefix(c.Container, "k8s_net") {
+				return dockertools.Fault{Before: errors.New("not now")}
+			}
+			return dockertools.Fault{}
+		})
+		k.set(publish(pod("web", "main"), 81))
+		settle()
+		w.check("while it cannot", "web/main", "web/net")
+		if w.id("web", "net") != net || w.id("web", "main") != app {
+			t.Error("containers were replaced although the new network container could not be made")
+		}
+		w.docker.SetFault(nil)
+		settle()
+		if w.id("web", "net") == net {
+			t.Error("the network container is still the old one")
+		}
+		k.end()
+	})
+}
+
+// A start that fails leaves its reason where an inspect of before does not show it.
+func TestAFailedStartIsSeen(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(name string) dockertools.Program { return dockertools.Program{Missing: name == "main"} }
+		var refused atomic.Bool
+		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+			if c.Method == "StartContainer" && strings.HasPrefix(c.Container, "k8s_main") && !refused.Swap(true) {
+				return dockertools.Fault{Before: errors.New("not now")} // so it is inspected as created
+			}
+			return dockertools.Fault{}
+		})
+		k := w.start(pod("web", "main"))
+		settle()
+		for _, c := range w.docker.Containers() {
+			if parts, _ := dockertools.ParseContainerName(c.Name); parts.Name == "main" && parts.Attempt > 1 {
+				k.end()
+				return
+			}
+		}
+		t.Errorf("there is no second attempt\n%s", w.describe())
+		k.end()
+	})
+}
+
+func TestAPortThatAJobGivesUpIsTakenAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.SyncFrequency = never }
+		w.program = func(name string) dockertools.Program {
+			return dockertools.Program{Exits: name == "job", After: time.Hour}
+		}
+		job := onFailure(publish(pod("a", "job"), 80))
+		k := w.start(job, publish(pod("b", "main"), 80))
+		settle()
+		w.check("while the job runs", "a/job", "a/net")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		w.check("the job is done", "b/main", "b/net")
+		k.set(job, publish(pod("b", "main:2"), 80))
+		settle()
+		w.check("a pod that is done wants no port", "b/main:2", "b/net")
+		k.end()
+	})
+}
+
+func TestARemovedPodThatCouldNeverStartDoesNotStartLater(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.SyncFrequency = time.Hour }
+		w.docker.SetFault(always("CreateContainer", dockertools.Fault{Before: errors.New("not now")}))
+		k := w.start(pod("web", "main"))
+		settle()
+		k.set()
+		synctest.Wait()
+		w.docker.SetFault(nil)
+		time.Sleep(3 * time.Hour)
+		synctest.Wait()
+		w.check("long after its removal")
+		if n := len(k.kl.podStates); n != 0 {
+			t.Errorf("%d pods are remembered, want none", n)
+		}
+		k.end()
+	})
+}
+
+func TestVolumesGoAtOnceWithTheirPod(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.SyncFrequency = never }
+		w.docker.SetFault(always("WatchEvents", dockertools.Fault{Before: errors.New("no events today")}))
+		k := w.start(pod("web", "main"), pod("other", "main"))
+		settle()
+		k.set(pod("other", "main"))
+		settle()
+		w.checkVolumes(pod("other"))
+		k.end()
+	})
+}
+
+// The containers of a pod may have been removed by hand while no kubelet ran. Its
+// data must stay until its source says that it is not wanted.
+func TestASilentSourceLosesNoVolume(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(pod("web", "main"))
+		settle()
+		k.end()
+		for _, c := range w.docker.Containers() {
+			if err := w.docker.ByHand().RemoveContainer(w.t.Context(), c.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		k = w.startWith(api.PodUpdate{Op: api.SET, Silent: map[string]error{"file": nil}})
+		settle()
+		w.checkVolumes(pod("web"))
+		k.set()
+		settle()
+		w.checkVolumes()
+		k.end()
+	})
+}
+
+// slowAnswer is a Docker whose next list is taken at once and comes late.
+type slowAnswer struct {
+	*dockertools.Fake
+	late *atomic.Bool
+}
+
+func (d slowAnswer) ListContainers(ctx context.Context, labels map[string]string) ([]dockertools.Container, error) {
+	list, err := d.Fake.ListContainers(ctx, labels)
+	if d.late.Swap(false) {
+		time.Sleep(10 * time.Second)
+	}
+	return list, err
+}
+
+// A pod is removed while its worker makes it, and the list that the removal looks
+// at does not show its containers yet.
+func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
+	inWorld(t, func(w *world) {
+		docker := slowAnswer{w.docker, &atomic.Bool{}}
+		w.options = func(o *Options) { o.SyncFrequency, o.Docker = never, docker }
+		w.docker.SetFault(always("CreateContainer", dockertools.Fault{Delay: time.Second}))
+		// It is not stopped before it has used its volume.
+		w.program = func(string) dockertools.Program { return dockertools.Program{IgnoreTerm: true} }
+		k := w.start(pod("web", "main"))
+		time.Sleep(500 * time.Millisecond) // the network container is being created
+		docker.late.Store(true)
+		k.set()
+		for range 30 {
+			time.Sleep(500 * time.Millisecond)
+			synctest.Wait()
+			if live := w.live(); len(live) == 2 {
+				w.checkVolumes(pod("web"))
+			}
+		}
+		settle()
+		w.check("a minute later")
+		w.checkVolumes()
+		k.end()
+	})
+}
