@@ -103,8 +103,11 @@ func run(f *options) error {
 	pods := config.NewPodConfig(config.PodConfigNotificationSnapshotAndUpdates, validation.Rules{AllowPrivileged: f.allowPrivileged})
 	ctx, end := context.WithCancel(ctx)
 	var sources sync.WaitGroup
-	defer sources.Wait()
-	defer end()
+	defer func() {
+		end()
+		sources.Wait()
+		pods.Wait()
+	}()
 	startSources(ctx, &sources, pods, f)
 
 	switch {
