@@ -136,13 +136,20 @@ func runOnce(ctx context.Context, kl *kubelet.Kubelet, pods *config.PodConfig, t
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("-runonce_timeout of %v has passed", timeout))
 	defer cancel()
 	results, err := kl.RunOnce(ctx, pods.Updates())
-	if results != nil {
-		err = errors.Join(err, kubelet.WriteResults(os.Stdout, results))
+	if results == nil {
+		return err
 	}
+	if writeErr := kubelet.WriteResults(os.Stdout, results); writeErr != nil {
+		return writeErr
+	}
+	failed := 0
 	for _, r := range results {
 		if r.State == "failed" {
-			err = errors.Join(err, fmt.Errorf("pod %s: %s", &r.Pod, r.Reason))
+			failed++
 		}
+	}
+	if failed > 0 {
+		err = errors.Join(fmt.Errorf("%d of %d pods are not up, for the reasons in the table", failed, len(results)), err)
 	}
 	return err
 }

@@ -115,7 +115,7 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 		{"a frequency of 0", []string{"-config=x", "-sync_frequency=0s"}, []string{"-sync_frequency=0s", "longer than 0"}},
 		{"a negative frequency", []string{"-config=x", "-file_check_frequency=-1s"}, []string{"-file_check_frequency=-1s", "longer than 0"}},
 		{"no time to run once", []string{"-config=x", "-runonce", "-runonce_timeout=0"}, []string{"-runonce_timeout=0s", "longer than 0"}},
-		{"no back-off", []string{"-config=x", "-max_restart_backoff=-1ms"}, []string{"-max_restart_backoff=-1ms", "longer than 0"}},
+		{"a back-off shorter than its first wait", []string{"-config=x", "-max_restart_backoff=999ms"}, []string{"-max_restart_backoff=999ms", "1s"}},
 		{"fewer than no dead containers", []string{"-config=x", "-maximum_dead_containers_per_container=-1"}, []string{"-maximum_dead_containers_per_container", "negative"}},
 		{"a negative age", []string{"-config=x", "-minimum_container_ttl_duration=-1s"}, []string{"-minimum_container_ttl_duration", "negative"}},
 		{"no number", []string{"-config=x", "-maximum_dead_containers_per_container=few"}, []string{"-maximum_dead_containers_per_container", `"few"`}},

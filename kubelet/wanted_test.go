@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -166,6 +167,15 @@ func TestCPUShares(t *testing.T) {
 	for milli, want := range map[int64]int64{0: 0, 1: 2, 100: 102, 500: 512, 1000: 1024, 4000: 4096} {
 		if got := cpuShares(milli); got != want {
 			t.Errorf("%d thousandths of a core: %d shares, want %d", milli, got, want)
+		}
+	}
+}
+
+// Nobody changes a Kubelet from outside: it is made whole by NewMainKubelet (PR #551).
+func TestKubeletHasNoExportedField(t *testing.T) {
+	for field := range reflect.TypeFor[Kubelet]().Fields() {
+		if field.IsExported() {
+			t.Errorf("field %s is exported", field.Name)
 		}
 	}
 }

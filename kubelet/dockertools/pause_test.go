@@ -106,11 +106,9 @@ func TestPauseProgramSleepsUntilItIsKilled(t *testing.T) {
 
 	// Step: it sleeps. A loop around a call that fails would always be running.
 	status := awaitStatus(t, cmd.Process.Pid, "State", "S (sleeping)")
-	// Step: it catches and ignores no signal.
-	for _, mask := range []string{"SigCgt", "SigIgn"} {
-		if status[mask] != "0000000000000000" {
-			t.Errorf("%s is %s, want none", mask, status[mask])
-		}
+	// Step: it catches no signal. What it ignores it has from whoever runs the tests.
+	if status["SigCgt"] != "0000000000000000" {
+		t.Errorf("it catches signals: %s", status["SigCgt"])
 	}
 	// Step: it ends by SIGKILL and by nothing before.
 	if err := cmd.Process.Kill(); err != nil {
