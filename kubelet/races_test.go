@@ -165,7 +165,7 @@ func TestARemovedPodThatCouldNeverStartDoesNotStartLater(t *testing.T) {
 	})
 }
 
-func TestVolumesGoAtOnceWithTheirPod(t *testing.T) {
+func TestVolumesGoAtOnceWithTheirPodOrItsUID(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = never }
 		w.docker.SetFault(always("WatchEvents", dockertools.Fault{Before: errors.New("no events today")}))
@@ -174,6 +174,9 @@ func TestVolumesGoAtOnceWithTheirPod(t *testing.T) {
 		k.set(pod("other", "main"))
 		settle()
 		w.checkVolumes(pod("other"))
+		k.set(withUID(pod("other", "main"), "new"))
+		settle()
+		w.checkVolumes(withUID(pod("other"), "new"))
 		k.end()
 	})
 }

@@ -24,9 +24,15 @@ type planRun struct {
 	label string     // of the pod, for people
 
 	mu      sync.Mutex
-	created map[string]string // container name to the id that this run created
-	failed  map[string]bool   // names of containers of which an action failed
+	created map[string]created // what this run has created, by container name
+	failed  map[string]bool    // names of containers of which an action failed
 	errs    []error
+}
+
+// created is a container that exists since a moment ago.
+type created struct {
+	id      string
+	attempt int // may be later than planned: a stranger's name costs one
 }
 
 // run carries out a plan, step by step, the actions of a step side by side. After
@@ -34,7 +40,7 @@ type planRun struct {
 // not be replaced is not stopped. After one on the network container nothing
 // more is done at all. It stops between two steps when a newer wish has come.
 func (kl *Kubelet) run(ctx context.Context, want *wantedPod, label string, steps [][]action, overtaken func() bool) error {
-	r := planRun{kl: kl, want: want, label: label, created: map[string]string{}, failed: map[string]bool{}}
+	r := planRun{kl: kl, want: want, label: label, created: map[string]created{}, failed: map[string]bool{}}
 	for _, step := range steps {
 		if overtaken() || r.failed[api.NetworkContainerName] || ctx.Err() != nil {
 			break
@@ -51,7 +57,7 @@ func (kl *Kubelet) run(ctx context.Context, want *wantedPod, label string, steps
 
 // act carries out one action and keeps what came of it.
 func (r *planRun) act(ctx context.Context, a action) {
-	id, err := r.do(ctx, a)
+	made, err := r.do(ctx, &a)
 	if err != nil {
 		err = fmt.Errorf("container %q: %w", a.name.Name, err)
 	} else {
@@ -67,38 +73,40 @@ func (r *planRun) act(ctx context.Context, a action) {
 		r.failed[a.name.Name] = true
 		r.errs = append(r.errs, err)
 	} else if a.kind == createAction {
-		r.created[a.name.Name] = id
+		r.created[a.name.Name] = made
 	}
 }
 
 // do makes the Docker call. A container that is gone has been stopped and removed.
-func (r *planRun) do(ctx context.Context, a action) (id string, err error) {
+// The action's attempt becomes that of the container it was done to.
+func (r *planRun) do(ctx context.Context, a *action) (made created, err error) {
 	docker := r.kl.docker
-	id = a.id
-	if id == "" {
-		id = r.idOf(a.name.Name)
+	if a.id == "" && a.kind != createAction {
+		made = r.madeFor(a.name.Name)
+		a.id, a.name.Attempt = made.id, made.attempt
 	}
 	switch a.kind {
 	case createAction:
-		return r.create(ctx, a)
+		made.id, err = r.create(ctx, a)
+		made.attempt = a.name.Attempt
 	case startAction:
 		defer r.kl.slot()()
 		// A start that fails leaves its reason in the container, where an inspect
 		// made before does not show it.
-		defer r.kl.lister.Forget(id)
-		err = docker.StartContainer(ctx, id)
+		defer r.kl.lister.Forget(a.id)
+		err = docker.StartContainer(ctx, a.id)
 	case stopAction:
-		err = docker.StopContainer(ctx, id, stopGrace)
+		err = docker.StopContainer(ctx, a.id, stopGrace)
 	case removeAction:
-		err = docker.RemoveContainer(ctx, id)
+		err = docker.RemoveContainer(ctx, a.id)
 	}
 	if a.kind != startAction && errors.Is(err, dockertools.ErrNoSuchContainer) {
 		err = nil
 	}
-	return id, err
+	return made, err
 }
 
-func (r *planRun) idOf(name string) string {
+func (r *planRun) madeFor(name string) created {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.created[name]
@@ -108,12 +116,12 @@ func (r *planRun) idOf(name string) string {
 // the name is one of ours after all, because an earlier call did its work and its
 // answer was lost, the next look finds it; when a stranger has it, that costs one
 // attempt number.
-func (r *planRun) create(ctx context.Context, a action) (id string, err error) {
+func (r *planRun) create(ctx context.Context, a *action) (id string, err error) {
 	netID := a.netID
 	if netID == "" && a.want.spec != nil {
-		netID = r.idOf(api.NetworkContainerName)
+		netID = r.madeFor(api.NetworkContainerName).id
 	}
-	spec, err := r.kl.containerSpec(r.want, a, netID)
+	spec, err := r.kl.containerSpec(r.want, *a, netID)
 	if err != nil {
 		return "", err
 	}

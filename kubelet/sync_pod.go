@@ -13,6 +13,7 @@ import (
 // until there is nothing to do. The pod's worker runs it. It returns when to look
 // again by itself.
 func (kl *Kubelet) syncPod(ctx context.Context, state *podState) (again time.Time) {
+	freed := false // volumes or ports of a pod that is gone
 	for {
 		wish, since := state.take()
 		if wish.blocked != "" {
@@ -25,13 +26,14 @@ func (kl *Kubelet) syncPod(ctx context.Context, state *podState) (again time.Tim
 		p, err := kl.look(ctx, state.fullName, wish.pod, since)
 		if err == nil && len(p.steps) == 0 {
 			state.settled(wish.pod, p)
-			if wish.pod == nil {
-				kl.hints.add("") // its volumes and ports are free now
+			if freed || wish.pod == nil {
+				kl.hints.add("")
 			}
 			return p.next
 		}
 		if err == nil {
 			state.said = false
+			freed = freed || removesOther(p.steps, wish.pod)
 			err = kl.run(ctx, wish.pod, state.label(), p.steps, func() bool { return state.overtaken(wish) })
 			state.acted = kl.lister.Mark()
 		}
@@ -42,6 +44,19 @@ func (kl *Kubelet) syncPod(ctx context.Context, state *podState) (again time.Tim
 			return state.failed(err, kl.opts.SyncFrequency)
 		}
 	}
+}
+
+// removesOther says that steps remove containers of another UID than the pod's:
+// those of the pod that had its name before.
+func removesOther(steps [][]action, pod *wantedPod) bool {
+	for _, step := range steps {
+		for _, a := range step {
+			if pod != nil && a.kind == removeAction && a.name.UID != pod.UID {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // look plans for one pod on a list begun after since.
