@@ -10,7 +10,7 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: image ## run the demo: the pods of manifests/, until Ctrl-C; the pods stay
-	go run . -config=manifests/ -root_dir=.run
+	trap 'exit 0' INT; go run . -config=manifests/ -root_dir=.run
 
 build: ## build ./kubelet14
 	go build -o kubelet14 .

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -86,7 +87,8 @@ func (kl *Kubelet) hearSources(ctx context.Context, updates <-chan api.PodUpdate
 		case update := <-updates:
 			kl.desired.apply(update, kl.opts.NetworkContainerImage)
 		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for the sources of pods: %w", ctx.Err())
+			return nil, fmt.Errorf("not every source of pods has spoken (%s): %w",
+				strings.Join(slices.Sorted(maps.Keys(kl.desired.silent)), ", "), context.Cause(ctx))
 		}
 		var errs []error
 		for source, err := range kl.desired.silent {
