@@ -1,7 +1,8 @@
 # Everything here needs Go and a Docker engine, and nothing else.
 
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
-# Tests that talk to Docker are named TestIntegration...
+# Tests that talk to Docker are named TestIntegration... Some build and run the whole
+# program, which go test does not know of: -count=1 keeps it from calling them "cached".
 INTEGRATION = ^TestIntegration
 
 .DEFAULT_GOAL := help
@@ -16,7 +17,7 @@ build: ## build ./kubelet14
 	go build -o kubelet14 .
 
 test: ## run every test; the tests of the real Docker make containers of their own and remove them
-	go test -timeout 15m ./...
+	go test -count=1 -timeout 15m ./...
 
 unit: ## run the tests that need no Docker
 	go test -skip '$(INTEGRATION)' ./...

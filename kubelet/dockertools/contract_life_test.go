@@ -69,7 +69,8 @@ func testEndByItself(t *testing.T, d *contractDocker) {
 	id := d.create(t, d.spec(t, "c", "exit", "3"))
 	d.start(t, id)
 	details := d.ended(t, id)
-	if details.ExitCode != 3 || details.StartedAt.IsZero() || details.FinishedAt.Before(details.StartedAt) || details.Error != "" {
+	// Docker may learn of a quick end before it has noted the start, so their order is not promised.
+	if details.ExitCode != 3 || details.StartedAt.IsZero() || details.FinishedAt.IsZero() || details.Error != "" {
 		t.Errorf("it ended with %+v", details)
 	}
 	if c := d.listed(t, id); c.Status == "" || c.Status[:10] != "Exited (3)" || c.Endpoint != "" {

@@ -123,7 +123,7 @@ type Details struct {
 	// its list shows it, and an inspect waits until both are done.
 	State      State
 	StartedAt  time.Time // zero: it never ran
-	FinishedAt time.Time // zero: it never ran, or runs for the first time
+	FinishedAt time.Time // zero: it never ran, or runs for the first time; a moment before StartedAt when it ended at once
 	ExitCode   int
 	Error      string // why the last start failed; empty when it did not
 	OOMKilled  bool
