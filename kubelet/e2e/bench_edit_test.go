@@ -16,6 +16,7 @@ import (
 // moment Docker creates the container for it. 50 ms of that are the time a file
 // must be still.
 func BenchmarkEdit(b *testing.B) {
+	prepared(b)
 	client, err := connect("")
 	if err != nil {
 		b.Fatal(err)

@@ -150,6 +150,7 @@ func (m *meter) StartContainer(ctx context.Context, id string) error {
 // While they run it calls then, and afterwards it removes them.
 func startWithKubelet(b *testing.B, pods int, then func(*meter)) (time.Duration, [][]dockertools.ContainerSpec) {
 	b.Helper()
+	prepared(b)
 	client, err := dockertools.NewClient("")
 	if err != nil {
 		b.Fatal(err)

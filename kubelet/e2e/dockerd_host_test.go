@@ -34,6 +34,7 @@ const (
 // newDockerd makes the box. No dockerd runs in it yet.
 func newDockerd(t *testing.T) *dockerd {
 	t.Helper()
+	prepared(t)
 	outer, err := connect("")
 	if err != nil {
 		t.Fatal(err)

@@ -40,6 +40,7 @@ func newHost(t *testing.T) *host {
 // newHostOn makes a host on the Docker at an address.
 func newHostOn(t *testing.T, endpoint string) *host {
 	t.Helper()
+	prepared(t)
 	client, err := connect(endpoint)
 	if err != nil {
 		t.Fatal(err)

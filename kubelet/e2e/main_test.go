@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	docker "github.com/fsouza/go-dockerclient"
@@ -18,38 +19,41 @@ const (
 	hostnamePrefix = "kubelet14-test-" // then the pid of the test and a number
 )
 
-// kubeletBinary is the program under test, built once.
+// kubeletBinary is the path of the program under test; prepared builds it.
 var kubeletBinary string
 
 func TestMain(m *testing.M) {
-	code, err := prepareAndRun(m)
+	dir, err := os.MkdirTemp("", "kubelet14-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		code = 1
+		os.Exit(1)
 	}
+	kubeletBinary = filepath.Join(dir, "kubelet14")
+	code := m.Run()
+	os.RemoveAll(dir)
 	os.Exit(code)
 }
 
-func prepareAndRun(m *testing.M) (int, error) {
-	dir, err := os.MkdirTemp("", "kubelet14-e2e-")
-	if err != nil {
-		return 0, err
+// prepared returns when all that a test needs is there. It is made once, and not
+// at all when no test runs that needs it.
+func prepared(tb testing.TB) {
+	tb.Helper()
+	if err := prepare(); err != nil {
+		tb.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
-	kubeletBinary = filepath.Join(dir, "kubelet14")
+}
+
+var prepare = sync.OnceValue(func() error {
 	for _, args := range [][]string{
 		{"build", "-o", kubeletBinary, "kubelet14"},
 		{"run", "kubelet14/manifests/hello/mkimage"},
 	} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-			return 0, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+			return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 		}
 	}
-	if err := removeLeftovers(); err != nil {
-		return 0, err
-	}
-	return m.Run(), nil
-}
+	return removeLeftovers()
+})
 
 // removeLeftovers removes containers of tests that were killed: their hostname
 // holds the pid of a process that is no more.
