@@ -33,8 +33,9 @@ type Kubelet struct {
 	lister *dockertools.Lister
 	limits limits
 	hints  *hints
-	// slots bounds the creations and starts that are asked of Docker at a time:
-	// more at once than the host has cores for make all of them slower.
+	// slots bounds the creations and starts that are asked of Docker at a time. A
+	// start mostly waits, so there are more of them than cores; with many more the
+	// host is no faster, and everything else on it slower.
 	slots chan struct{}
 	// pauseImage is held while the built-in network container image is imported.
 	pauseImage sync.Mutex
@@ -62,7 +63,7 @@ func NewMainKubelet(opts Options) *Kubelet {
 			deadTTL:        opts.MinContainerTTL,
 		},
 		hints:      newHints(),
-		slots:      make(chan struct{}, max(4, 2*runtime.NumCPU())),
+		slots:      make(chan struct{}, max(8, 4*runtime.NumCPU())),
 		trash:      make(chan struct{}, 1),
 		desired:    desired{pods: map[string]*wantedPod{}},
 		podStates:  map[string]*podState{},
