@@ -1,67 +1,44 @@
 package api
 
-import "slices"
+import "reflect"
 
 // Clone gives a copy that shares no memory with m.
 func (m *ContainerManifest) Clone() ContainerManifest {
-	out := *m
-	out.Volumes = slices.Clone(m.Volumes)
-	for i := range out.Volumes {
-		out.Volumes[i].Source = cloneVolumeSource(out.Volumes[i].Source)
-	}
-	out.Containers = slices.Clone(m.Containers)
-	for i := range out.Containers {
-		cloneInsides(&out.Containers[i])
-	}
-	out.RestartPolicy = RestartPolicy{
-		Always:    clonePointer(m.RestartPolicy.Always),
-		OnFailure: clonePointer(m.RestartPolicy.OnFailure),
-		Never:     clonePointer(m.RestartPolicy.Never),
-	}
+	var out ContainerManifest
+	Copy(&out, m)
 	return out
 }
 
-func cloneVolumeSource(s *VolumeSource) *VolumeSource {
-	if s == nil {
-		return nil
-	}
-	return &VolumeSource{HostDir: clonePointer(s.HostDir), EmptyDir: clonePointer(s.EmptyDir)}
+// Copy copies what two structs have in common: each field of *in goes to the
+// field of *out that has its name, if there is one, and so on inside it. The two
+// then share no memory. Reflection finds the fields, so that none is forgotten.
+func Copy(out, in any) {
+	copyValue(reflect.ValueOf(out).Elem(), reflect.ValueOf(in).Elem())
 }
 
-// cloneInsides gives c, a shallow copy, memory of its own.
-func cloneInsides(c *Container) {
-	c.Command = slices.Clone(c.Command)
-	c.Ports = slices.Clone(c.Ports)
-	c.Env = slices.Clone(c.Env)
-	c.VolumeMounts = slices.Clone(c.VolumeMounts)
-	if p := clonePointer(c.LivenessProbe); p != nil {
-		p.HTTPGet, p.TCPSocket, p.Exec = clonePointer(p.HTTPGet), clonePointer(p.TCPSocket), cloneExec(p.Exec)
-		c.LivenessProbe = p
+func copyValue(out, in reflect.Value) {
+	switch in.Kind() {
+	case reflect.Struct:
+		for i := range in.NumField() {
+			if in.Type() == out.Type() {
+				copyValue(out.Field(i), in.Field(i)) // looking for names takes ten times as long
+			} else if field := out.FieldByName(in.Type().Field(i).Name); field.IsValid() {
+				copyValue(field, in.Field(i))
+			}
+		}
+	case reflect.Pointer:
+		if !in.IsNil() {
+			out.Set(reflect.New(out.Type().Elem()))
+			copyValue(out.Elem(), in.Elem())
+		}
+	case reflect.Slice:
+		if !in.IsNil() {
+			out.Set(reflect.MakeSlice(out.Type(), in.Len(), in.Len()))
+		}
+		for i := range in.Len() {
+			copyValue(out.Index(i), in.Index(i))
+		}
+	default:
+		out.Set(in)
 	}
-	if l := clonePointer(c.Lifecycle); l != nil {
-		l.PostStart, l.PreStop = cloneHandler(l.PostStart), cloneHandler(l.PreStop)
-		c.Lifecycle = l
-	}
-}
-
-func cloneHandler(h *Handler) *Handler {
-	if h == nil {
-		return nil
-	}
-	return &Handler{Exec: cloneExec(h.Exec), HTTPGet: clonePointer(h.HTTPGet)}
-}
-
-func cloneExec(e *ExecAction) *ExecAction {
-	if e == nil {
-		return nil
-	}
-	return &ExecAction{Command: slices.Clone(e.Command)}
-}
-
-func clonePointer[T any](p *T) *T {
-	if p == nil {
-		return nil
-	}
-	c := *p
-	return &c
 }

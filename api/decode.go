@@ -19,9 +19,6 @@ type Document struct {
 	places map[string]place // of every field path of the document; "" is the root
 }
 
-// place is a line and a column, both from 1.
-type place struct{ line, column int }
-
 // Decode reads every manifest in the text: one in each YAML document, or one
 // JSON object. file is a label for people. Documents that are good are returned
 // also when others are not; the error joins a *SourceError for each thing wrong.
@@ -41,7 +38,7 @@ func (s *Scheme) Decode(file string, data []byte) ([]Document, error) {
 	var errs []error
 	d := decoder{src: src}
 	for i, root := range roots {
-		d.begin()
+		d.anchors, d.places, d.errs = map[string]ast.Node{}, map[string]place{"": {1, 1}}, nil
 		doc := Document{Number: i + 1, src: src, places: d.places}
 		s.decodeManifest(&d, root, &doc)
 		if len(d.errs) == 0 {
@@ -62,7 +59,7 @@ func (doc *Document) At(field, problem string) *SourceError {
 	for at := field; !ok; p, ok = doc.places[at] {
 		at = at[:max(0, strings.LastIndexAny(at, ".["))]
 	}
-	return doc.src.at(p.line, p.column, field, problem)
+	return doc.src.at(p, field, problem)
 }
 
 // decodeManifest leaves its errors in d.
@@ -80,8 +77,8 @@ func (s *Scheme) decodeManifest(d *decoder, root ast.Node, doc *Document) {
 		d.refuse("", node, problem)
 		return
 	}
-	version, ok := s.version(d, m)
-	if !ok {
+	version := s.version(d, m)
+	if len(d.errs) > 0 {
 		return
 	}
 	wire, err := s.New(version, "ContainerManifest")
@@ -95,23 +92,21 @@ func (s *Scheme) decodeManifest(d *decoder, root ast.Node, doc *Document) {
 	}
 	internal, err := s.Internalize(version, wire)
 	var fields FieldErrors
-	switch m, ok := internal.(*ContainerManifest); {
+	switch {
 	case errors.As(err, &fields):
 		for _, f := range fields {
 			d.errs = append(d.errs, doc.At(f.Field, f.Problem))
 		}
 	case err != nil:
 		d.refuse("", node, err.Error())
-	case !ok:
-		d.refuse("", node, fmt.Sprintf("version %q has no manifests", version))
 	default:
-		doc.Manifest = *m
+		doc.Manifest = *internal.(*ContainerManifest)
 	}
 }
 
 // version reads the version of a manifest ahead of the rest of it, which is read
-// by the rules of that version.
-func (s *Scheme) version(d *decoder, root *ast.MappingNode) (version string, ok bool) {
+// by the rules of that version. It leaves its errors in d.
+func (s *Scheme) version(d *decoder, root *ast.MappingNode) (version string) {
 	var node ast.Node
 	modern := false
 	for _, field := range root.Values {
@@ -125,21 +120,16 @@ func (s *Scheme) version(d *decoder, root *ast.MappingNode) (version string, ok 
 	known := s.Versions()
 	words := strings.Join(known, " or ")
 	switch {
-	case node == nil && modern:
+	case node != nil:
+		d.value("version", node, reflect.ValueOf(&version).Elem())
+		if len(d.errs) == 0 && !slices.Contains(known, strings.ToLower(version)) {
+			d.refuse("version", node, fmt.Sprintf("unsupported value '%s': this program reads %s", version, words))
+		}
+	case modern:
 		d.refuse("", root, "this is an object of today's Kubernetes; this program reads the container manifests of 2014: "+
 			"\"version\" ("+words+"), \"id\" and \"containers\" at the top level, and no apiVersion, kind, metadata or spec")
-		return "", false
-	case node == nil:
+	default:
 		d.refuse("version", root, "required value '': write \"version:\" and "+words)
-		return "", false
 	}
-	d.value("version", node, reflect.ValueOf(&version).Elem())
-	if len(d.errs) > 0 {
-		return "", false
-	}
-	if !slices.Contains(known, strings.ToLower(version)) {
-		d.refuse("version", node, fmt.Sprintf("unsupported value '%s': this program reads %s", version, words))
-		return "", false
-	}
-	return version, true
+	return version
 }

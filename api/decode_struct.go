@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -25,11 +26,11 @@ func (d *decoder) structure(path string, n ast.Node, out reflect.Value) {
 			continue
 		}
 		seen[name] = placeOf(key)
-		i, known := index(fields, name)
+		i := slices.Index(fields, name)
 		switch {
 		case name == "<<":
 			d.refuse(path, key, "merge keys (<<) are not supported: write the fields out")
-		case !known:
+		case i < 0:
 			d.refuse(at, key, "unknown field"+didYouMean(name, fields))
 		default:
 			d.value(at, field.Value, out.Field(i))
@@ -52,15 +53,6 @@ func fieldsOf(t reflect.Type) []string {
 	return names
 }
 
-func index(names []string, name string) (int, bool) {
-	for i, n := range names {
-		if n == name {
-			return i, true
-		}
-	}
-	return 0, false
-}
-
 // writeAsMapping helps who wrote "restartPolicy: never": the word is a field of
 // the struct, and that field is an empty struct.
 func writeAsMapping(n ast.Node, t reflect.Type) string {
@@ -74,22 +66,18 @@ func writeAsMapping(n ast.Node, t reflect.Type) string {
 	return ""
 }
 
-// didYouMean suggests the known name nearest to a wrong one, else one that begins
-// like it (today's hostPath was hostDir), else all of them.
+// didYouMean suggests the known name that shares most with a wrong one, and at
+// least half of the longer one (today's hostPath was hostDir), else all of them.
 func didYouMean(name string, known []string) string {
-	best, distance := "", 1+max(1, len(name)/3)
+	best, most := "", 0
 	for _, k := range known {
-		if d := editDistance(strings.ToLower(name), strings.ToLower(k), distance); d < distance {
-			best, distance = k, d
-		}
-	}
-	for _, k := range known {
-		if best == "" && len(name) > 4 && strings.HasPrefix(k, name[:4]) {
-			best = k
+		n := inCommon(strings.ToLower(name), strings.ToLower(k))
+		if n > most && 2*n >= max(len(name), len(k)) {
+			best, most = k, n
 		}
 	}
 	switch {
-	case best == "" && len(known) == 0:
+	case len(known) == 0:
 		return ": nothing can be said here, write {}"
 	case best == "":
 		return ": the fields here are " + strings.Join(known, ", ")
@@ -99,31 +87,17 @@ func didYouMean(name string, known []string) string {
 	return fmt.Sprintf(": did you mean %q?", best)
 }
 
-// editDistance counts the letters to insert, delete, replace or swap with their
-// neighbour to turn a into b. It gives up at limit.
-func editDistance(a, b string, limit int) int {
-	if diff := len(a) - len(b); diff >= limit || -diff >= limit {
-		return limit
+// inCommon counts the letters that two words share at their beginning and at
+// their end: all but the few around a slip of the finger.
+func inCommon(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
 	}
-	var before []int // the row two above, for swaps
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	a, b = a[n:], b[n:]
+	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
+		a, b = a[:len(a)-1], b[:len(b)-1]
+		n++
 	}
-	for i := range len(a) {
-		next := make([]int, len(b)+1)
-		next[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			next[j+1] = min(row[j]+cost, row[j+1]+1, next[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				next[j+1] = min(next[j+1], before[j-1]+1)
-			}
-		}
-		before, row = row, next
-	}
-	return row[len(b)]
+	return n
 }

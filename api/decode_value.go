@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"strconv"
@@ -30,11 +31,6 @@ type decoder struct {
 	errs    []error
 }
 
-// begin starts a document.
-func (d *decoder) begin() {
-	d.anchors, d.places, d.errs = map[string]ast.Node{}, map[string]place{"": {1, 1}}, nil
-}
-
 func (d *decoder) refuse(path string, n ast.Node, problem string) {
 	if len(d.errs) > maxErrors {
 		return
@@ -43,8 +39,7 @@ func (d *decoder) refuse(path string, n ast.Node, problem string) {
 		d.errs = append(d.errs, d.src.errorf("there are more errors; mend these first"))
 		return
 	}
-	p := placeOf(n)
-	d.errs = append(d.errs, d.src.at(p.line, p.column, path, problem))
+	d.errs = append(d.errs, d.src.at(placeOf(n), path, problem))
 }
 
 // placeOf gives where a person would say that the node begins: a mapping without
@@ -53,8 +48,7 @@ func placeOf(n ast.Node) place {
 	if m, ok := n.(*ast.MappingNode); ok && !m.IsFlowStyle && len(m.Values) > 0 {
 		n = m.Values[0].Key
 	}
-	pos := n.GetToken().Position
-	return place{pos.Line, pos.Column}
+	return placeOfToken(n.GetToken())
 }
 
 // resolve gives the node behind anchors and aliases.
@@ -147,62 +141,58 @@ func (d *decoder) list(path string, n ast.Node, out reflect.Value) {
 }
 
 func (d *decoder) text(path string, n ast.Node, out reflect.Value) {
+	var text string
 	switch n := n.(type) {
 	case *ast.StringNode:
-		d.characters(path, n, n.Value, out)
+		text = n.Value
 	case *ast.LiteralNode: // a block below "|" or ">"
-		d.characters(path, n, n.Value.Value, out)
+		text = n.Value.Value
 	case *ast.MappingNode, *ast.SequenceNode:
 		d.refuse(path, n, "needs a string, but this is "+describe(n))
+		return
 	default:
-		text := n.GetToken().Value
-		d.refuse(path, n, fmt.Sprintf("needs a string, but %s is %s: put quotes around it, \"%s\"", text, describe(n), text))
+		word := n.GetToken().Value
+		d.refuse(path, n, fmt.Sprintf("needs a string, but %s is %s: put quotes around it, \"%s\"", word, describe(n), word))
+		return
 	}
-}
-
-// characters sets a string. Quoted text can spell a NUL, and no path, argument or
-// environment of a process can hold one.
-func (d *decoder) characters(path string, n ast.Node, s string, out reflect.Value) {
-	if strings.Contains(s, "\x00") {
+	// Quoted text can spell a NUL, and no path, argument or environment of a
+	// process can hold one.
+	if strings.Contains(text, "\x00") {
 		d.refuse(path, n, "a string cannot hold the character NUL")
 		return
 	}
-	out.SetString(s)
+	out.SetString(text)
 }
 
 func (d *decoder) integer(path string, n ast.Node, out reflect.Value) {
 	text := n.GetToken().Value
 	i, err := strconv.ParseInt(text, 10, out.Type().Bits())
-	switch _, number := n.(*ast.IntegerNode); {
-	case err == nil && !number:
-		d.refuse(path, n, "needs a number, but this is a string: remove the quotes")
-	case !number && isDigits(text), number && err != nil && isDigits(text):
+	_, number := n.(*ast.IntegerNode)
+	switch {
+	case number && strconv.FormatInt(i, 10) == text && err == nil:
+		out.SetInt(i)
+	case errors.Is(err, strconv.ErrRange):
 		d.refuse(path, n, "this number is too big")
+	case number:
+		d.refuse(path, n, fmt.Sprintf("write %s as a plain decimal number", text))
+	case err == nil:
+		d.refuse(path, n, "needs a number, but this is a string: remove the quotes")
 	case n.Type() == ast.FloatType, n.Type() == ast.StringType:
 		d.refuse(path, n, fmt.Sprintf("needs a whole number, and %s is none", text))
-	case !number:
-		d.refuse(path, n, "needs a whole number, but this is "+describe(n))
-	case err != nil || strconv.FormatInt(i, 10) != text:
-		d.refuse(path, n, fmt.Sprintf("write %s as a plain decimal number", text))
 	default:
-		out.SetInt(i)
+		d.refuse(path, n, "needs a whole number, but this is "+describe(n))
 	}
-}
-
-func isDigits(s string) bool {
-	return strings.Trim(s, "0123456789") == "" && s != ""
 }
 
 func (d *decoder) intOrString(path string, n ast.Node, out *IntOrString) {
-	if s, ok := n.(*ast.StringNode); ok {
-		d.characters(path, n, s.Value, reflect.ValueOf(&out.Str).Elem())
-		return
-	}
-	if _, ok := n.(*ast.IntegerNode); !ok {
+	switch n.(type) {
+	case *ast.StringNode:
+		d.text(path, n, reflect.ValueOf(&out.Str).Elem())
+	case *ast.IntegerNode:
+		d.integer(path, n, reflect.ValueOf(&out.Int).Elem())
+	default:
 		d.refuse(path, n, "needs a port number or the name of a port, but this is "+describe(n))
-		return
 	}
-	d.integer(path, n, reflect.ValueOf(&out.Int).Elem())
 }
 
 // describe says what a node is, for "but this is …".

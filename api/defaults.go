@@ -18,23 +18,20 @@ func SetDefaults(m *ContainerManifest) {
 		}
 	}
 	for i := range m.Containers {
-		setContainerDefaults(&m.Containers[i])
+		c := &m.Containers[i]
+		for j := range c.Ports {
+			if c.Ports[j].Protocol == "" {
+				c.Ports[j].Protocol = ProtocolTCP
+			}
+		}
+		if c.ImagePullPolicy == "" {
+			c.ImagePullPolicy = PullIfNotPresent
+		}
+		if c.TerminationMessagePath == "" {
+			c.TerminationMessagePath = DefaultTerminationMessagePath
+		}
 	}
 	if m.RestartPolicy == (RestartPolicy{}) {
 		m.RestartPolicy.Always = &RestartPolicyAlways{}
-	}
-}
-
-func setContainerDefaults(c *Container) {
-	for i := range c.Ports {
-		if c.Ports[i].Protocol == "" {
-			c.Ports[i].Protocol = ProtocolTCP
-		}
-	}
-	if c.ImagePullPolicy == "" {
-		c.ImagePullPolicy = PullIfNotPresent
-	}
-	if c.TerminationMessagePath == "" {
-		c.TerminationMessagePath = DefaultTerminationMessagePath
 	}
 }

@@ -2,8 +2,9 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -17,55 +18,49 @@ const InternalVersion = ""
 //
 // Fill it first; then any number of goroutines may use it.
 type Scheme struct {
-	types    map[string]map[string]reflect.Type // version → kind → type
-	internal map[conversion]func(any) (any, error)
-	external map[conversion]func(any) (any, error)
+	types       map[string]map[string]reflect.Type // version → kind → type
+	conversions map[conversion]func(any) (any, error)
 }
 
-// conversion is the key of a registered function: the type it takes, and the
-// wire version it is for. Two versions may share their Go types.
+// conversion is the key of a registered function: the versions it is between,
+// and the type it takes. Two versions may share their Go types.
 type conversion struct {
-	version string
-	in      reflect.Type
+	from, to string
+	in       reflect.Type
 }
 
 // NewScheme makes a Scheme that knows nothing.
 func NewScheme() *Scheme {
-	return &Scheme{
-		types:    map[string]map[string]reflect.Type{},
-		internal: map[conversion]func(any) (any, error){},
-		external: map[conversion]func(any) (any, error){},
-	}
+	return &Scheme{map[string]map[string]reflect.Type{}, map[conversion]func(any) (any, error){}}
 }
 
 // AddKnownTypes makes types known in a version. Each obj is a zero struct; the
 // name of its type is the kind.
 func (s *Scheme) AddKnownTypes(version string, objs ...any) {
 	version = strings.ToLower(version)
-	kinds := s.types[version]
-	if kinds == nil {
-		kinds = map[string]reflect.Type{}
-		s.types[version] = kinds
+	if s.types[version] == nil {
+		s.types[version] = map[string]reflect.Type{}
 	}
 	for _, obj := range objs {
 		t := reflect.TypeOf(obj)
-		kinds[t.Name()] = t
+		s.types[version][t.Name()] = t
 	}
 }
 
 // AddInternalConversion registers how Wire of a version becomes Internal. An
 // error that convert returns reaches the user, so it is best a FieldErrors.
 func AddInternalConversion[Wire, Internal any](s *Scheme, version string, convert func(*Wire, *Internal) error) {
-	s.internal[conversion{strings.ToLower(version), reflect.TypeFor[*Wire]()}] = untyped(convert)
+	addConversion(s, version, InternalVersion, convert)
 }
 
 // AddExternalConversion registers how Internal becomes Wire of a version.
 func AddExternalConversion[Internal, Wire any](s *Scheme, version string, convert func(*Internal, *Wire) error) {
-	s.external[conversion{strings.ToLower(version), reflect.TypeFor[*Internal]()}] = untyped(convert)
+	addConversion(s, InternalVersion, version, convert)
 }
 
-func untyped[In, Out any](convert func(*In, *Out) error) func(any) (any, error) {
-	return func(in any) (any, error) {
+func addConversion[In, Out any](s *Scheme, from, to string, convert func(*In, *Out) error) {
+	key := conversion{strings.ToLower(from), strings.ToLower(to), reflect.TypeFor[*In]()}
+	s.conversions[key] = func(in any) (any, error) {
 		out := new(Out)
 		if err := convert(in.(*In), out); err != nil {
 			return nil, err
@@ -76,14 +71,8 @@ func untyped[In, Out any](convert func(*In, *Out) error) func(any) (any, error) 
 
 // Versions lists the wire versions, sorted.
 func (s *Scheme) Versions() []string {
-	var versions []string
-	for v := range s.types {
-		if v != InternalVersion {
-			versions = append(versions, v)
-		}
-	}
-	sort.Strings(versions)
-	return versions
+	versions := slices.Sorted(maps.Keys(s.types))
+	return slices.DeleteFunc(versions, func(v string) bool { return v == InternalVersion })
 }
 
 // New makes a zero value of a kind, and returns the pointer to it.
@@ -98,19 +87,19 @@ func (s *Scheme) New(version, kind string) (any, error) {
 // Internalize converts a pointer to a wire type of a version to a pointer to
 // the internal type. The two may share memory.
 func (s *Scheme) Internalize(version string, obj any) (any, error) {
-	convert, ok := s.internal[conversion{strings.ToLower(version), reflect.TypeOf(obj)}]
-	if !ok {
-		return nil, fmt.Errorf("internalize %T of version %q: no conversion is registered", obj, version)
-	}
-	return convert(obj)
+	return s.convert(version, InternalVersion, obj)
 }
 
 // Externalize converts a pointer to an internal type to a pointer to the wire
 // type of a version. The two may share memory.
 func (s *Scheme) Externalize(version string, obj any) (any, error) {
-	convert, ok := s.external[conversion{strings.ToLower(version), reflect.TypeOf(obj)}]
+	return s.convert(InternalVersion, version, obj)
+}
+
+func (s *Scheme) convert(from, to string, obj any) (any, error) {
+	convert, ok := s.conversions[conversion{strings.ToLower(from), strings.ToLower(to), reflect.TypeOf(obj)}]
 	if !ok {
-		return nil, fmt.Errorf("externalize %T to version %q: no conversion is registered", obj, version)
+		return nil, fmt.Errorf("convert %T from version %q to %q: no conversion is registered", obj, from, to)
 	}
 	return convert(obj)
 }

@@ -1,9 +1,9 @@
 package api
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -26,6 +26,13 @@ const (
 	maxBlankLines = 200    // in a row
 )
 
+// place is a line and a column, both from 1.
+type place struct{ line, column int }
+
+func placeOfToken(t *token.Token) place {
+	return place{t.Position.Line, t.Position.Column}
+}
+
 // source is the text of one file while it is being decoded.
 type source struct {
 	file  string // a label for people
@@ -38,34 +45,24 @@ func open(file string, data []byte) (*source, error) {
 	if len(data) > MaxManifestBytes {
 		return nil, src.errorf("%d bytes are too many for a manifest: the limit is %d", len(data), MaxManifestBytes)
 	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	if i := firstNonText(data); i >= 0 {
-		line := 1 + bytes.Count(data[:i], []byte("\n"))
-		return nil, src.errorf("this is not text: line %d has the byte 0x%02x; a manifest is YAML or JSON in UTF-8", line, data[i])
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	for i, r := range text {
+		if r == 0 || r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
+			line := 1 + strings.Count(text[:i], "\n")
+			return nil, src.errorf("this is not text: line %d has the byte 0x%02x; a manifest is YAML or JSON in UTF-8", line, text[i])
+		}
 	}
-	src.lines = strings.Split(string(data), "\n")
+	src.lines = strings.Split(text, "\n")
 	blank := 0
 	for i, line := range src.lines {
 		if blank++; strings.TrimSpace(line) != "" {
 			blank = 0
 		}
 		if blank > maxBlankLines {
-			return nil, src.at(i+1, 1, "", fmt.Sprintf("more than %d blank lines in a row", maxBlankLines))
+			return nil, src.at(place{i + 1, 1}, "", fmt.Sprintf("more than %d blank lines in a row", maxBlankLines))
 		}
 	}
 	return src, nil
-}
-
-// firstNonText is the index of the first byte that is NUL or not UTF-8, or -1.
-func firstNonText(data []byte) int {
-	for i := 0; i < len(data); {
-		r, size := utf8.DecodeRune(data[i:])
-		if r == 0 || r == utf8.RuneError && size == 1 {
-			return i
-		}
-		i += size
-	}
-	return -1
 }
 
 // documents parses the text into the root node of each YAML document that holds
@@ -105,24 +102,18 @@ func (src *source) documents() (nodes []ast.Node, err error) {
 // comments and documents without content. The library can do this too, but it
 // silently drops whatever follows an empty document, and with it pods.
 func split(tokens token.Tokens) []token.Tokens {
-	var docs []token.Tokens
-	var doc token.Tokens
+	docs := []token.Tokens{nil}
 	for _, t := range tokens {
+		last := len(docs) - 1
 		switch t.Type {
 		case token.CommentType:
 		case token.DocumentHeaderType, token.DocumentEndType:
-			if len(doc) > 0 {
-				docs = append(docs, doc)
-			}
-			doc = nil
+			docs = append(docs, nil)
 		default:
-			doc = append(doc, t)
+			docs[last] = append(docs[last], t)
 		}
 	}
-	if len(doc) > 0 {
-		docs = append(docs, doc)
-	}
-	return docs
+	return slices.DeleteFunc(docs, func(doc token.Tokens) bool { return len(doc) == 0 })
 }
 
 // checkDepth finds nesting that would be too deep for a recursive parser. Depth
@@ -143,7 +134,7 @@ func (src *source) checkDepth(tokens token.Tokens) error {
 			inLine++
 		}
 		if brackets > maxDepth || inLine > maxDepth {
-			return src.at(t.Position.Line, t.Position.Column, "", fmt.Sprintf("more than %d levels within each other", maxDepth))
+			return src.at(placeOfToken(t), "", fmt.Sprintf("more than %d levels within each other", maxDepth))
 		}
 	}
 	return nil
@@ -151,23 +142,23 @@ func (src *source) checkDepth(tokens token.Tokens) error {
 
 // parse gives the root node of one document.
 func (src *source) parse(tokens token.Tokens) (ast.Node, error) {
-	first := tokens[0].Position
 	f, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	at := placeOfToken(tokens[0])
 	if err == nil {
 		if len(f.Docs) == 1 && f.Docs[0].Body != nil {
 			return f.Docs[0].Body, nil
 		}
-		return nil, src.at(first.Line, first.Column, "", "cannot read this as one YAML document")
+		return nil, src.at(at, "", "cannot read this as one YAML document")
 	}
-	problem, place := err.Error(), first
+	problem := err.Error()
 	if syntax := yaml.Error(nil); errors.As(err, &syntax) {
 		problem = syntax.GetMessage()
 		if t := syntax.GetToken(); t != nil {
-			place = t.Position
+			at = placeOfToken(t)
 		}
 	}
 	problem = strings.ReplaceAll(problem, "\t", `\t`)
-	return nil, src.at(place.Line, place.Column, "", "YAML syntax: "+problem+hint(problem))
+	return nil, src.at(at, "", "YAML syntax: "+problem+hint(problem))
 }
 
 // hint says in a manifest author's words what the parser's usual complaints mean.
@@ -191,9 +182,9 @@ func (src *source) errorf(format string, args ...any) error {
 }
 
 // at is an error about one place of the file.
-func (src *source) at(line, column int, field, problem string) *SourceError {
+func (src *source) at(p place, field, problem string) *SourceError {
 	return &SourceError{
-		File: src.file, Line: line, Column: column, Field: shorten(field), Problem: shorten(problem),
-		Excerpt: excerpt(src.lines, line, column),
+		File: src.file, Line: p.line, Column: p.column, Field: shorten(field), Problem: shorten(problem),
+		Excerpt: excerpt(src.lines, p),
 	}
 }

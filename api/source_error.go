@@ -18,20 +18,18 @@ type SourceError struct {
 
 // Error gives file:line:column: field: problem, and below it the excerpt.
 func (e *SourceError) Error() string {
-	var b strings.Builder
-	b.WriteString(e.File)
+	text := e.File
 	if e.Line > 0 {
-		fmt.Fprintf(&b, ":%d:%d", e.Line, e.Column)
+		text += fmt.Sprintf(":%d:%d", e.Line, e.Column)
 	}
-	b.WriteString(": ")
 	if e.Field != "" {
-		b.WriteString(e.Field + ": ")
+		text += ": " + e.Field
 	}
-	b.WriteString(e.Problem)
+	text += ": " + e.Problem
 	if e.Excerpt != "" {
-		b.WriteString("\n" + e.Excerpt)
+		text += "\n" + e.Excerpt
 	}
-	return b.String()
+	return text
 }
 
 // FieldError is what is wrong with one field. A conversion knows no lines; the
@@ -56,26 +54,26 @@ const excerptWidth = 100
 
 // excerpt shows a line with two before and one after it, and a caret below the
 // column.
-func excerpt(lines []string, line, column int) string {
-	if line < 1 || line > len(lines) {
+func excerpt(lines []string, p place) string {
+	if p.line > len(lines) {
 		return ""
 	}
-	first, last := max(1, line-2), min(len(lines), line+1)
+	first, last := max(1, p.line-2), min(len(lines), p.line+1)
 	// Cut all lines the same way, so that they stay below each other.
-	from := max(0, column-excerptWidth*3/4)
+	from := max(0, p.column-excerptWidth*3/4)
 	digits := len(fmt.Sprint(last))
 	var out []string
 	for n := first; n <= last; n++ {
 		mark := "  "
-		if n == line {
+		if n == p.line {
 			mark = "> "
 		}
 		text := visible(lines[n-1], from)
-		if n != last || n == line || text != "" {
+		if n != last || n == p.line || text != "" {
 			out = append(out, strings.TrimRight(fmt.Sprintf("%s%*d | %s", mark, digits, n, text), " "))
 		}
-		if n == line {
-			out = append(out, fmt.Sprintf("  %*s | %*s", digits, "", max(1, column-from), "^"))
+		if n == p.line {
+			out = append(out, fmt.Sprintf("  %*s | %*s", digits, "", max(1, p.column-from), "^"))
 		}
 	}
 	return strings.Join(out, "\n")

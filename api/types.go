@@ -1,14 +1,12 @@
 package api
 
-import "fmt"
-
 // ContainerManifest says which containers run together on one host: the 2014
 // name for what is now a pod's spec. This is the internal form: every wire
 // version is converted to it, and nothing right of the decoder sees another.
 //
-// The JSON form of these types is never read from or shown to a user. It is the
-// canonical text a container's hash is made of, so every optional field is
-// omitempty: a field added tomorrow leaves the hashes of today alone.
+// The JSON form of these types is the canonical text a container's hash is made
+// of, so every optional field is omitempty: a field added tomorrow leaves the
+// hashes of today alone.
 type ContainerManifest struct {
 	Version       string        `json:"version"` // wire version it was written in: v1beta1 or v1beta2
 	ID            string        `json:"id,omitempty"`
@@ -165,23 +163,3 @@ const NetworkContainerName = "net"
 
 // NamespaceDefault is the namespace of every pod whose manifest cannot name one.
 const NamespaceDefault = "default"
-
-// Pod is a manifest with an identity and a place it came from.
-type Pod struct {
-	Name      string // DNS subdomain
-	Namespace string // DNS label
-	UID       string // never empty: the manifest's uuid, or NewUID
-	Source    string // the config source that sent it: "file", "http" or "etcd"
-	// Origin says where in the source the pod was read, as a person would look
-	// for it, such as "/etc/kubelet14/web.yaml" or "/x/all.yaml (document 2)". It
-	// is for logs and errors alone.
-	Origin string
-	// Manifest is as written: defaults are not applied, so that a new default
-	// changes no hash.
-	Manifest ContainerManifest
-}
-
-// String names the pod the way every log line and error does.
-func (p *Pod) String() string {
-	return fmt.Sprintf("%s (%s)", p.FullName(), p.Origin)
-}

@@ -27,16 +27,16 @@
 //     first source to speak had the pods of the others killed.
 //  3. Within one source no two pods have the same name or UID. Who had it first
 //     keeps it; when nobody did, nobody gets it.
-//  4. Updates are delivered in order, each once, and what was sent never changes.
-//  5. No change, no update.
-//  6. A slow receiver misses nothing that still counts, and everything ends when the
-//     context does.
+//  4. Every change makes an update, and nothing else does. They are delivered in
+//     order, each once. What was sent never changes. A slow receiver misses nothing
+//     that still counts, and everything ends when the context does.
 //
 // # The file source
 //
 // read looks at the disk, settleClaims settles which file has which pod, report
-// says what is new. Run calls them at every -file_check_frequency, and earlier
-// when a pathWatch gave a hint or a file was too fresh to be read.
+// says what is new. Run calls them at every -file_check_frequency, which finds
+// everything; and earlier when a file was too fresh to be read, or a pathWatch
+// gave a hint, so that an edit need not wait.
 //
 // # How to add a source
 //

@@ -13,8 +13,8 @@ import (
 type claim struct{ kind, value string }
 
 // claimsOf returns what a pod claims.
-func claimsOf(pod *api.Pod) [2]claim {
-	return [2]claim{{"name", pod.Name}, {"uid", pod.UID}}
+func claimsOf(pod *api.Pod) []claim {
+	return []claim{{"name", pod.Name}, {"uid", pod.UID}}
 }
 
 // shared says that a and b both make the claim c.
@@ -43,19 +43,34 @@ func settleClaims(files []*manifestFile) {
 	for _, f := range files {
 		f.err = f.readErr
 		wanted[f] = f.held
-		if f.parsed != nil && f.missingSince.IsZero() {
+		if f.parsed != nil && !f.missing {
 			wanted[f] = f.parsed
 		}
 	}
 	// A loser goes back to what it held, and that can be what another file hoped
 	// for, which then loses in the next round. Nobody can lose what it held, so
 	// this ends.
-	for losers := conflicts(files, wanted); len(losers) > 0; losers = conflicts(files, wanted) {
-		for f, err := range losers {
-			if f.missingSince.IsZero() {
-				wanted[f], f.err = f.held, err
+	for again := true; again; {
+		again = false
+		claimants := map[claim][]claimant{}
+		for _, f := range files {
+			for i := range wanted[f] {
+				pod := &wanted[f][i]
+				for _, c := range claimsOf(pod) {
+					claimants[c] = append(claimants[c], claimant{f, pod})
+				}
+			}
+		}
+		for _, f := range files {
+			err := conflict(f, wanted[f], claimants)
+			if err == nil {
+				continue
+			}
+			again = true
+			if f.missing {
+				wanted[f] = nil
 			} else {
-				wanted[f], f.err = nil, nil
+				wanted[f], f.err = f.held, err
 			}
 		}
 	}
@@ -64,57 +79,36 @@ func settleClaims(files []*manifestFile) {
 	}
 }
 
-// conflicts returns the files that cannot have what they want, and why.
-func conflicts(files []*manifestFile, wanted map[*manifestFile][]api.Pod) map[*manifestFile]error {
-	claimants := map[claim][]claimant{}
-	var contested []claim
-	for _, f := range files {
-		for i := range wanted[f] {
-			pod := &wanted[f][i]
-			for _, c := range claimsOf(pod) {
-				claimants[c] = append(claimants[c], claimant{f, pod})
-				if len(claimants[c]) == 2 {
-					contested = append(contested, c)
+// conflict says why f cannot have the pods, and nothing when it can.
+func conflict(f *manifestFile, pods []api.Pod, claimants map[claim][]claimant) error {
+	for i := range pods {
+		for _, c := range claimsOf(&pods[i]) {
+			var tie error
+			for _, rival := range claimants[c] {
+				switch {
+				case rival.file == f || rival.file.right(c) < f.right(c):
+				case rival.file.right(c) > f.right(c):
+					return fmt.Errorf("%s, which had it first: change or remove one of the two", c.shared(&pods[i], rival.pod))
+				default:
+					tie = fmt.Errorf("%s, so neither counts: change or remove one of the two", c.shared(&pods[i], rival.pod))
 				}
 			}
+			if tie != nil {
+				return tie
+			}
 		}
 	}
-	losers := map[*manifestFile]error{}
-	for _, c := range contested {
-		winner := winnerOf(c, claimants[c])
-		for i, loser := range claimants[c] {
-			if loser.file == winner.file || losers[loser.file] != nil {
-				continue
-			}
-			if winner.file != nil {
-				losers[loser.file] = fmt.Errorf("%s, which had it first: change or remove one of the two", c.shared(loser.pod, winner.pod))
-				continue
-			}
-			rival := claimants[c][(i+1)%len(claimants[c])]
-			losers[loser.file] = fmt.Errorf("%s, so neither counts: change or remove one of the two", c.shared(loser.pod, rival.pod))
-		}
-	}
-	return losers
+	return nil
 }
 
-// winnerOf returns who may have what is claimed; its file is nil when nobody may.
-func winnerOf(c claim, claimants []claimant) claimant {
-	present := slices.DeleteFunc(slices.Clone(claimants), func(x claimant) bool { return !x.file.missingSince.IsZero() })
-	if len(present) == 1 {
-		return present[0]
+// right says how good the file's right to a claim is. The highest wins, and no
+// two files hold the same claim.
+func (f *manifestFile) right(c claim) int {
+	switch {
+	case f.missing:
+		return 0
+	case slices.ContainsFunc(f.held, func(pod api.Pod) bool { return slices.Contains(claimsOf(&pod), c) }):
+		return 2
 	}
-	for _, x := range present {
-		if x.file.holds(c) {
-			return x
-		}
-	}
-	return claimant{}
-}
-
-// holds says whether the pods in force make the claim.
-func (f *manifestFile) holds(c claim) bool {
-	return slices.ContainsFunc(f.held, func(pod api.Pod) bool {
-		claims := claimsOf(&pod)
-		return slices.Contains(claims[:], c)
-	})
+	return 1
 }

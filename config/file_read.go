@@ -5,19 +5,124 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/golang/glog"
+
 	"kubelet14/api"
 )
+
+// manifestSuffixes are the names a directory's files must end in. 2014 took any
+// file without a leading dot, editors' backups too.
+var manifestSuffixes = []string{".yaml", ".yml", ".json", ".manifest"}
+
+// read brings what is known up to date with the disk. When the path itself is in
+// error, all stays as it was.
+func (s *SourceFile) read() {
+	kind, listed, err := s.list()
+	s.pathErr = nil
+	if err != nil {
+		s.pathErr = fmt.Errorf("read manifests: %w", err)
+		for _, f := range s.files {
+			f.missing, f.settlesAt = false, time.Time{} // nobody has looked
+		}
+		return
+	}
+	for path := range listed {
+		if s.files[path] == nil {
+			s.files[path] = &manifestFile{path: path}
+		}
+	}
+	for path, f := range s.files {
+		now := s.now()
+		f.look(now, s.podsOf)
+		gone := f.missing && !now.Before(f.settlesAt)
+		if gone || !listed[path] && len(f.held) == 0 {
+			delete(s.files, path)
+		}
+	}
+	settleClaims(s.sortedFiles())
+	if f := s.files[s.path]; f == nil || len(f.held) > 0 { // a file that was never good binds nobody
+		s.kind = kind
+	}
+}
+
+// sortedFiles returns the files by name, which is the order of everything that
+// is said of them.
+func (s *SourceFile) sortedFiles() []*manifestFile {
+	byPath := func(a, b *manifestFile) int { return strings.Compare(a.path, b.path) }
+	return slices.SortedFunc(maps.Values(s.files), byPath)
+}
+
+// list returns what the path is, and the paths of the files that count.
+func (s *SourceFile) list() (kind string, listed map[string]bool, err error) {
+	info, err := os.Stat(s.path)
+	if err != nil {
+		return "", nil, err
+	}
+	kind = kindOf(info.Mode())
+	switch {
+	case !info.IsDir() && !info.Mode().IsRegular():
+		return "", nil, fmt.Errorf("%q is %s, neither a file nor a directory", s.path, kind)
+	case s.kind != "" && kind != s.kind:
+		return "", nil, fmt.Errorf("%q was %s when it was last read and is %s now: put it back, or restart the kubelet when it is meant to be one", s.path, s.kind, kind)
+	case !info.IsDir():
+		return kind, map[string]bool{s.path: true}, nil
+	}
+	entries, err := os.ReadDir(s.path)
+	if err != nil {
+		return "", nil, err
+	}
+	return kind, s.choose(entries), nil
+}
+
+// choose returns the paths of the entries that count, and logs once each which
+// do not. Hidden ones are meant to be overlooked.
+func (s *SourceFile) choose(entries []fs.DirEntry) map[string]bool {
+	listed, passed := map[string]bool{}, map[string]string{}
+	for _, entry := range entries {
+		path := filepath.Join(s.path, entry.Name())
+		if strings.HasPrefix(entry.Name(), ".") {
+			continue
+		}
+		why := whyNot(path)
+		if why == "" {
+			listed[path] = true
+			continue
+		}
+		passed[path] = why
+		if s.passed[path] != why {
+			glog.Infof("File source: %s is passed over: %s", path, why)
+		}
+	}
+	s.passed = passed
+	return listed
+}
+
+// whyNot says why a directory's entry does not count, and nothing when it does.
+// A link that leads nowhere counts: it is an error of that file.
+func whyNot(path string) string {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return "it is " + kindOf(info.Mode())
+	}
+	if !slices.Contains(manifestSuffixes, filepath.Ext(path)) {
+		return "its name ends in none of " + strings.Join(manifestSuffixes, " ")
+	}
+	return ""
+}
 
 // manifestFile is what is known of one file of the source.
 type manifestFile struct {
 	path string
 
 	// The content as it was last read.
-	stamp   stamp     // zero when it could not be read, so that it is tried again
+	stamp   string    // empty when it could not be read, so that it is tried again
 	parsed  []api.Pod // nil when it is bad
 	readErr error
 
@@ -26,104 +131,82 @@ type manifestFile struct {
 	held []api.Pod
 	err  error // readErr, or why the parsed pods are not the held ones
 
-	changedAt    time.Time // its mtime while it is too fresh to be read; else zero
-	missingSince time.Time // when it was first not found; zero while it is there
+	logged error // the latest problem that was logged
+
+	missing   bool
+	settlesAt time.Time // when it is gone, or can be read; zero when it waits for neither
 }
 
-// settles says whether f waits for settleTime to pass, and until when.
-func (f *manifestFile) settles() (at time.Time, unsettled bool) {
-	switch {
-	case !f.missingSince.IsZero():
-		return f.missingSince.Add(settleTime), true
-	case !f.changedAt.IsZero():
-		return f.changedAt.Add(settleTime), true
-	}
-	return time.Time{}, false
+// fresh says that f has not been left alone for long enough to be read.
+func (f *manifestFile) fresh() bool {
+	return !f.missing && !f.settlesAt.IsZero()
 }
 
-// stamp changes whenever the content of a file does.
-type stamp struct {
-	dev, ino     uint64
-	size         int64
-	mtime, ctime syscall.Timespec
-}
-
-func stampOf(info fs.FileInfo) stamp {
+// stampOf changes whenever the content of a file does.
+func stampOf(info fs.FileInfo) string {
 	stat := info.Sys().(*syscall.Stat_t) // always, on a Unix
-	return stamp{uint64(stat.Dev), stat.Ino, stat.Size, stat.Mtim, stat.Ctim}
+	return fmt.Sprint(stat.Dev, stat.Ino, stat.Size, stat.Mtim, stat.Ctim)
 }
 
-// look brings f up to date with the disk at the time now. It never waits for a
-// writer: opening a named pipe would, and so it is looked at twice.
+// look brings f up to date with the disk at the time now.
 func (f *manifestFile) look(now time.Time, parse func(file string, data []byte) ([]api.Pod, error)) {
-	f.changedAt = time.Time{}
 	info, err := os.Stat(f.path)
 	if err != nil && isGone(f.path) {
-		if f.missingSince.IsZero() {
-			f.missingSince = now
+		if !f.missing {
+			f.missing, f.settlesAt = true, now.Add(settleTime)
 		}
 		return
 	}
-	f.missingSince = time.Time{}
-	switch {
-	case err != nil:
-		f.unreadable(err)
-	case !info.Mode().IsRegular():
-		f.unreadable(notAFile(f.path, info))
-	case stampOf(info) != f.stamp:
-		f.load(now, parse)
+	f.missing, f.settlesAt = false, time.Time{}
+	if err == nil {
+		err = f.load(info, now, parse)
+	}
+	if err != nil {
+		f.stamp, f.parsed, f.readErr = "", nil, err
 	}
 }
 
-// load reads and parses the file, unless it may still be being written.
-func (f *manifestFile) load(now time.Time, parse func(file string, data []byte) ([]api.Pod, error)) {
+// load reads and parses the file that info is about when it has changed, and
+// leaves it for later when it may still be being written. It never waits for a
+// writer, as opening or reading a named pipe would that has taken its place. The
+// error says why the content is not known.
+func (f *manifestFile) load(info fs.FileInfo, now time.Time, parse func(file string, data []byte) ([]api.Pod, error)) error {
+	switch {
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("read %q: it is %s, not a file", f.path, kindOf(info.Mode()))
+	case stampOf(info) == f.stamp:
+		return nil
+	// A time far in the future is no sign of a writer, or the file would not be
+	// read until then.
+	case now.Sub(info.ModTime()).Abs() < settleTime:
+		f.settlesAt = info.ModTime().Add(settleTime)
+		return nil
+	case info.Size() > api.MaxManifestBytes:
+		return fmt.Errorf("read %q: its %d bytes are too many for a manifest: the limit is %d", f.path, info.Size(), api.MaxManifestBytes)
+	}
 	file, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		f.unreadable(err)
-		return
+		return err
 	}
 	defer file.Close()
-	before, err := file.Stat()
-	switch {
-	case err != nil:
-		f.unreadable(err)
-		return
-	case !before.Mode().IsRegular():
-		f.unreadable(notAFile(f.path, before))
-		return
-	case isFresh(before, now):
-		f.changedAt = before.ModTime()
-		return
-	case before.Size() > api.MaxManifestBytes:
-		f.unreadable(fmt.Errorf("read %q: its %d bytes are too many for a manifest: the limit is %d", f.path, before.Size(), api.MaxManifestBytes))
-		return
+	same := func() bool {
+		at, err := file.Stat()
+		return err == nil && stampOf(at) == stampOf(info)
 	}
-	data, err := io.ReadAll(io.LimitReader(file, api.MaxManifestBytes+1)) // it may grow, or not tell its size
+	var data []byte
+	if same() {
+		data, err = io.ReadAll(io.LimitReader(file, api.MaxManifestBytes+1)) // it may not tell its size
+	}
 	if err != nil {
-		f.unreadable(err)
-		return
+		return err
 	}
-	if after, err := file.Stat(); err != nil || stampOf(after) != stampOf(before) {
-		f.changedAt = now // written while it was read
-		return
+	if !same() { // written or replaced meanwhile
+		f.settlesAt = now.Add(settleTime)
+		return nil
 	}
-	f.stamp = stampOf(before)
+	f.stamp = stampOf(info)
 	f.parsed, f.readErr = parse(f.path, data)
-}
-
-func notAFile(path string, info fs.FileInfo) error {
-	return fmt.Errorf("read %q: it is %s, not a file", path, kindOf(info.Mode()))
-}
-
-// unreadable notes why the content is not known.
-func (f *manifestFile) unreadable(err error) {
-	f.stamp, f.parsed, f.readErr = stamp{}, nil, err
-}
-
-// isFresh says that the file may still be being written. A time far in the
-// future is no such sign, or the file would not be read until then.
-func isFresh(info fs.FileInfo, now time.Time) bool {
-	return now.Sub(info.ModTime()).Abs() < settleTime
+	return nil
 }
 
 // isGone says that nothing has this name; a link that leads nowhere is something.
@@ -132,9 +215,11 @@ func isGone(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// kindOf says what a thing is that is not a regular file.
+// kindOf says what a thing is.
 func kindOf(mode fs.FileMode) string {
 	switch {
+	case mode.IsRegular():
+		return "a file"
 	case mode.IsDir():
 		return "a directory"
 	case mode&fs.ModeNamedPipe != 0:

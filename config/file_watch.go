@@ -9,23 +9,26 @@ import (
 	"github.com/golang/glog"
 )
 
-// pathWatch hears of changes at a path. It may miss any: where it cannot watch it
-// says so, and the reads at every -file_check_frequency find them.
+// pathWatch hears of changes at a path. It may miss any, and where it cannot watch
+// it says so.
 type pathWatch struct {
 	path    string
 	watcher *fsnotify.Watcher // nil when the system gave none
-	logged  string            // the failure that was logged last; empty when all is well
+	logged  error             // the latest failure; nil when all is well
+
+	// Both are nil, and never give anything, without a watcher.
+	events   <-chan fsnotify.Event
+	failures <-chan error // after one, events are missing
 }
 
 // newPathWatch returns a watch that follows nothing yet.
 func newPathWatch(path string) *pathWatch {
 	w := &pathWatch{path: path}
 	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		w.failed(err)
-		return w
+	if err == nil {
+		w.watcher, w.events, w.failures = watcher, watcher.Events, watcher.Errors
 	}
-	w.watcher = watcher
+	w.note(err)
 	return w
 }
 
@@ -40,41 +43,21 @@ func (w *pathWatch) follow() {
 	if err2 := w.watcher.Add(w.path); err == nil && !errors.Is(err2, fs.ErrNotExist) {
 		err = err2
 	}
-	if err != nil {
-		w.failed(err)
-		return
-	}
-	w.logged = ""
+	w.note(err)
 }
 
-// failed logs a failure once.
-func (w *pathWatch) failed(err error) {
-	if w.logged != err.Error() {
-		w.logged = err.Error()
+// note logs a failure once; nil says that all is well.
+func (w *pathWatch) note(err error) {
+	if err != nil && !sameText(err, w.logged) {
 		glog.Warningf("File source: watch %q: %v; edits are seen at the next -file_check_frequency", w.path, err)
 	}
+	w.logged = err
 }
 
 // concerns says whether the event is about the path or, in a directory, about
 // what is in it: the parent's other entries are of no concern.
 func (w *pathWatch) concerns(event fsnotify.Event) bool {
 	return event.Name == w.path || filepath.Dir(event.Name) == w.path
-}
-
-// events is nil, which never gives anything, when there is nothing to watch with.
-func (w *pathWatch) events() <-chan fsnotify.Event {
-	if w.watcher == nil {
-		return nil
-	}
-	return w.watcher.Events
-}
-
-// failures is what events is, for errors. After one, events are missing.
-func (w *pathWatch) failures() <-chan error {
-	if w.watcher == nil {
-		return nil
-	}
-	return w.watcher.Errors
 }
 
 // close ends the watch and its goroutine.

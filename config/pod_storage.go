@@ -3,31 +3,28 @@ package config
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 
 	"kubelet14/api"
 	"kubelet14/api/validation"
 )
 
-// podStorage holds what every source wants, and tells of every change.
-//
-// The pods it holds are never changed: an update puts new ones in their place.
-// What it sends is a deep copy, so a receiver that writes harms nobody.
+// podStorage holds what every source wants, and tells of every change. What it
+// sends is a deep copy, so a receiver that writes harms nobody.
 type podStorage struct {
 	mode  PodConfigNotificationMode
 	rules validation.Rules
 
-	// sending is held from the look at the old state until the last update about
-	// the new one has been received: that is what keeps updates in order.
-	sending sync.Mutex
-	updates chan<- api.PodUpdate
-
-	mu      sync.Mutex // taken after sending, and never held over a send
+	// mu is held from the look at the old state until the last update about the new
+	// one has been received: that is what keeps updates in order. So whoever
+	// receives cannot call Merge, Sync, MergedState or declare; the other methods
+	// are called with it held.
+	mu      sync.Mutex
+	updates chan api.PodUpdate // never closed
 	sources map[string]*sourceState
-	told    map[string]error // the silent sources, as far as the receiver knows
 }
 
 // sourceState is what is known of one source.
@@ -37,13 +34,12 @@ type sourceState struct {
 	err    error // of its latest update; nil when it has sent nothing
 }
 
-func newPodStorage(mode PodConfigNotificationMode, rules validation.Rules, updates chan<- api.PodUpdate) *podStorage {
+func newPodStorage(mode PodConfigNotificationMode, rules validation.Rules, updates chan api.PodUpdate) *podStorage {
 	return &podStorage{
 		mode:    mode,
 		rules:   rules,
 		updates: updates,
 		sources: map[string]*sourceState{},
-		told:    map[string]error{},
 	}
 }
 
@@ -51,18 +47,9 @@ func newPodStorage(mode PodConfigNotificationMode, rules validation.Rules, updat
 func (s *podStorage) declare(source string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stateOf(source)
-}
-
-// stateOf declares the source when it is new. s.mu is held.
-func (s *podStorage) stateOf(source string) *sourceState {
-	state, ok := s.sources[source]
-	if !ok {
-		state = &sourceState{pods: podSet{}}
-		s.sources[source] = state
-		s.told[source] = nil
+	if s.sources[source] == nil {
+		s.sources[source] = &sourceState{pods: podSet{}}
 	}
-	return state
 }
 
 // Merge takes in what a source sends and tells of what changed by it. It returns
@@ -71,88 +58,67 @@ func (s *podStorage) stateOf(source string) *sourceState {
 // The error names the pods that were refused. The update's own Err is not part
 // of it, since the source has logged that.
 func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpdate) error {
-	s.sending.Lock()
-	defer s.sending.Unlock()
-	news, err := s.merge(source, update)
-	s.send(ctx, news)
-	return err
-}
-
-func (s *podStorage) merge(source string, update api.PodUpdate) ([]api.PodUpdate, error) {
+	s.declare(source)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state := s.stateOf(source)
+	state := s.sources[source]
 	pods, refused := mergePods(state.pods, source, update, s.rules)
 	if pods == nil { // the operation is unknown: as if nothing had been sent
-		return nil, refused
+		return refused
 	}
-	change := compare(state.pods, pods)
+	before, old := s.silent(), state.pods
 	state.pods = pods
 	state.err = errors.Join(update.Err, refused)
 	state.spoken = state.spoken || state.err == nil
-	return s.newsOf(change), refused
-}
 
-// newsOf says a change in the words of the mode. s.mu is held.
-//
-// Only the last update may say that a source has spoken. An UPDATE that said so
-// ahead of the SET with the source's other pods would, for a moment, have a
-// receiver take those for unwanted.
-func (s *podStorage) newsOf(change podChange) []api.PodUpdate {
-	before, after := s.told, s.silent()
-	s.told = after
-	news := s.inMode(change)
-	if len(news) == 0 && !maps.EqualFunc(before, after, sameText) {
-		news = s.set()
+	news := s.inMode(compare(old, pods))
+	if len(news) == 0 && !maps.EqualFunc(before, s.silent(), sameText) {
+		news = append(news, s.set())
 	}
-	for i := range news {
+	// Only the last update may say that a source has spoken. An UPDATE that said so
+	// ahead of the SET with the source's other pods would, for a moment, have a
+	// receiver take those for unwanted.
+	for i := range len(news) - 1 {
 		news[i].Silent = maps.Clone(before)
-		if i == len(news)-1 {
-			news[i].Silent = maps.Clone(after)
-		}
 	}
-	return news
+	s.send(ctx, news)
+	return refused
 }
 
-func (s *podStorage) inMode(change podChange) []api.PodUpdate {
+// inMode says a change in the words of the mode.
+func (s *podStorage) inMode(added, updated, removed podSet) []api.PodUpdate {
 	var news []api.PodUpdate
-	tell := func(op api.PodOperation, pods []*api.Pod) {
+	tell := func(op api.PodOperation, pods podSet) {
 		if len(pods) > 0 {
-			news = append(news, api.PodUpdate{Op: op, Pods: copySorted(pods)})
+			news = append(news, api.PodUpdate{Op: op, Pods: copySorted(pods), Silent: s.silent()})
 		}
 	}
-	cameOrWent := len(change.added)+len(change.removed) > 0
+	snapshot := len(added)+len(removed) > 0
 	switch s.mode {
 	case PodConfigNotificationSnapshot:
-		if cameOrWent || len(change.updated) > 0 {
-			news = s.set()
-		}
+		snapshot = snapshot || len(updated) > 0
 	case PodConfigNotificationSnapshotAndUpdates:
-		tell(api.UPDATE, change.updated)
-		if cameOrWent {
-			news = append(news, s.set()...)
-		}
+		tell(api.UPDATE, updated)
 	case PodConfigNotificationIncremental:
-		tell(api.REMOVE, change.removed)
-		tell(api.ADD, change.added)
-		tell(api.UPDATE, change.updated)
+		tell(api.REMOVE, removed)
+		tell(api.ADD, added)
+		tell(api.UPDATE, updated)
+		snapshot = false
+	}
+	if snapshot {
+		news = append(news, s.set())
 	}
 	return news
 }
 
 // Sync sends a SET of all pods.
 func (s *podStorage) Sync(ctx context.Context) {
-	s.sending.Lock()
-	defer s.sending.Unlock()
 	s.mu.Lock()
-	news := s.set()
-	s.told = s.silent()
-	news[0].Silent = maps.Clone(s.told)
-	s.mu.Unlock()
-	s.send(ctx, news)
+	defer s.mu.Unlock()
+	s.send(ctx, []api.PodUpdate{s.set()})
 }
 
-// send hands the updates over, in order. s.sending is held.
+// send hands the updates over, in order.
 func (s *podStorage) send(ctx context.Context, news []api.PodUpdate) {
 	for _, update := range news {
 		select {
@@ -163,25 +129,23 @@ func (s *podStorage) send(ctx context.Context, news []api.PodUpdate) {
 	}
 }
 
-// MergedState returns all pods, sorted by full name. The caller may keep and
-// change them.
+// MergedState returns copies of all pods, sorted by full name.
 func (s *podStorage) MergedState() []api.Pod {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.set()[0].Pods
+	return s.set().Pods
 }
 
-// set is a SET of all pods. s.mu is held.
-func (s *podStorage) set() []api.PodUpdate {
-	var pods []*api.Pod
+// set is a SET of all pods.
+func (s *podStorage) set() api.PodUpdate {
+	pods := podSet{}
 	for _, state := range s.sources {
-		pods = slices.AppendSeq(pods, maps.Values(state.pods))
+		maps.Copy(pods, state.pods)
 	}
-	return []api.PodUpdate{{Op: api.SET, Pods: copySorted(pods)}}
+	return api.PodUpdate{Op: api.SET, Pods: copySorted(pods), Silent: s.silent()}
 }
 
-// silent is every source that has not spoken, with its latest error. s.mu is
-// held.
+// silent is every source that has not spoken, with its latest error.
 func (s *podStorage) silent() map[string]error {
 	silent := map[string]error{}
 	for name, state := range s.sources {
@@ -192,29 +156,17 @@ func (s *podStorage) silent() map[string]error {
 	return silent
 }
 
-// copySorted copies pods deeply, and sorts them by full name so that the same
-// pods always make the same list.
-func copySorted(pods []*api.Pod) []api.Pod {
-	type named struct {
-		fullName string
-		pod      *api.Pod
-	}
-	byName := make([]named, len(pods))
-	for i, pod := range pods {
-		byName[i] = named{pod.FullName(), pod}
-	}
-	slices.SortFunc(byName, func(a, b named) int { return strings.Compare(a.fullName, b.fullName) })
-	copies := make([]api.Pod, len(pods))
-	for i, n := range byName {
-		copies[i] = *n.pod
-		copies[i].Manifest = n.pod.Manifest.Clone()
+// copySorted copies pods deeply. The same pods always make the same list.
+func copySorted(pods podSet) []api.Pod {
+	copies := make([]api.Pod, 0, len(pods))
+	for _, name := range slices.Sorted(maps.Keys(pods)) {
+		pod := *pods[name]
+		pod.Manifest = pod.Manifest.Clone()
+		copies = append(copies, pod)
 	}
 	return copies
 }
 
 func sameText(a, b error) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return a.Error() == b.Error()
+	return fmt.Sprint(a) == fmt.Sprint(b)
 }

@@ -70,7 +70,7 @@ func TestOldNamesAreRefused(t *testing.T) {
 
 func TestMountType(t *testing.T) {
 	host := func(path string) *v1beta1.VolumeSource {
-		return &v1beta1.VolumeSource{HostDir: &v1beta1.HostDir{Path: path}}
+		return &v1beta1.VolumeSource{HostDir: &api.HostDir{Path: path}}
 	}
 	inHost := &api.VolumeSource{HostDir: &api.HostDir{Path: "/data"}}
 	const differs = `containers[0].volumeMounts[0].mountType: HOST means the host's directory "/data", but volume "v" is something else: remove mountType`
@@ -115,8 +115,8 @@ func TestTwoMountsShareTheVolumeThatHOSTBrings(t *testing.T) {
 // The same manifest must have the same hash in whatever case its words are.
 func TestWordsInAnyCaseBecomeOneSpelling(t *testing.T) {
 	obj, err := v1beta1.NewScheme().Internalize("V1Beta2", &v1beta1.ContainerManifest{Version: "V1Beta2", Containers: []v1beta1.Container{
-		{ImagePullPolicy: "pullalways", Ports: []v1beta1.Port{{Protocol: "tcp"}, {Protocol: "Udp"}}},
-		{ImagePullPolicy: "PULLNEVER", Ports: []v1beta1.Port{{Protocol: "sctp"}}},
+		{ImagePullPolicy: "pullalways", Ports: []api.Port{{Protocol: "tcp"}, {Protocol: "Udp"}}},
+		{ImagePullPolicy: "PULLNEVER", Ports: []api.Port{{Protocol: "sctp"}}},
 		{ImagePullPolicy: "Always"},
 	}})
 	if err != nil {

@@ -11,10 +11,10 @@
 //	source.persistentDisk     can be read, so that it can be refused by its name
 //	source.gitRepo            and not as a misspelling
 //
+// What never differed is the internal type itself. Should such a type have to
+// change inside, its old form is copied here first, and gets a conversion.
 // Version v1beta2 is these types too, with the old names refused.
 //
-// NewScheme is the only way in: whoever reads or writes manifests asks the
-// Scheme, which calls the conversion functions here. They are plain functions,
-// safe for any number of goroutines. What must hold: internal → wire → internal
-// loses nothing, for every field there is.
+// NewScheme is the only way in, and safe for any number of goroutines. What must
+// hold: internal → wire → internal loses nothing, for every field there is.
 package v1beta1

@@ -1,6 +1,10 @@
 package v1beta1
 
-import "kubelet14/api"
+import (
+	"fmt"
+
+	"kubelet14/api"
+)
 
 // The wire versions, in the spelling that a converted manifest carries.
 const (
@@ -28,19 +32,23 @@ func register(s *api.Scheme, version string) {
 	api.AddInternalConversion(s, version, func(in *ContainerManifestList, out *api.ContainerManifestList) error {
 		r := reader{version: version}
 		for i := range in.Items {
-			out.Items = append(out.Items, r.manifest(item("items", i)+".", &in.Items[i]))
+			out.Items = append(out.Items, r.manifest(fmt.Sprintf("items[%d].", i), &in.Items[i]))
 		}
 		return r.err()
 	})
 
+	// The way out can refuse nothing: the wire can say all that the internal types
+	// can. The old names are never written.
 	api.AddExternalConversion(s, version, func(in *api.ContainerManifest, out *ContainerManifest) error {
-		*out = writeManifest(version, in)
+		api.Copy(out, in)
+		out.Version = version
 		return nil
 	})
 	api.AddExternalConversion(s, version, func(in *api.ContainerManifestList, out *ContainerManifestList) error {
-		*out = ContainerManifestList{Kind: "ContainerManifestList", APIVersion: version}
-		for i := range in.Items {
-			out.Items = append(out.Items, writeManifest(version, &in.Items[i]))
+		api.Copy(out, in)
+		out.Kind, out.APIVersion = "ContainerManifestList", version
+		for i := range out.Items {
+			out.Items[i].Version = version
 		}
 		return nil
 	})

@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"fmt"
 	"path"
 	"strings"
 
@@ -18,7 +19,13 @@ func (r Rules) validateContainer(c *api.Container, taken, volumes names, hostPor
 	if c.Name == api.NetworkContainerName {
 		errs.add(Forbidden, "name", c.Name, "this is the name of every pod's network container")
 	}
-	validateImage(&errs, c.Image)
+	if c.Image == "" {
+		errs.add(Required, "image", c.Image, "")
+	} else if !isPlainImage(c.Image) {
+		if _, err := reference.ParseDockerRef(c.Image); err != nil {
+			errs.add(Invalid, "image", c.Image, "%v", err)
+		}
+	}
 	if c.WorkingDir != "" {
 		validatePath(&errs, "workingDir", c.WorkingDir)
 	}
@@ -41,8 +48,12 @@ func (r Rules) validateContainer(c *api.Container, taken, volumes names, hostPor
 	for i := range c.Ports {
 		errs.addItem("ports", i, validatePort(&c.Ports[i], portNames, hostPorts))
 	}
-	for i := range c.Env {
-		validateEnv(&errs, i, c.Env[i].Name)
+	for i, e := range c.Env {
+		if e.Name == "" {
+			errs.add(Required, fmt.Sprintf("env[%d].name", i), e.Name, "")
+		} else if !isCIdentifier(e.Name) {
+			errs.add(Invalid, fmt.Sprintf("env[%d].name", i), e.Name, wantIdentifier)
+		}
 	}
 	mountPaths := names{}
 	for i := range c.VolumeMounts {
@@ -56,42 +67,6 @@ func (r Rules) validateContainer(c *api.Container, taken, volumes names, hostPor
 	return errs
 }
 
-func validateImage(errs *ErrorList, image string) {
-	if image == "" {
-		errs.add(Required, "image", image, "")
-		return
-	}
-	if isPlainImage(image) {
-		return
-	}
-	if _, err := reference.ParseDockerRef(image); err != nil {
-		errs.add(Invalid, "image", image, "%v", err)
-	}
-}
-
-// isPlainImage knows references such as "a/b-c:1.2" at once. The full grammar is
-// a big regular expression, which took nine tenths of a pod's validation.
-func isPlainImage(image string) bool {
-	name, tag, tagged := strings.Cut(image, ":")
-	separator := true // a letter or digit has to come next
-	for i := range len(name) {
-		c := name[i]
-		alnum := isLower(c) || isDigit(c)
-		if !alnum && (separator || c != '/' && c != '-') {
-			return false
-		}
-		separator = !alnum
-	}
-	for i := range len(tag) {
-		c := tag[i]
-		if !isLower(c) && !isUpper(c) && !isDigit(c) && (i == 0 || c != '.' && c != '-') {
-			return false
-		}
-	}
-	// 64 characters could be an image's id, which is no name.
-	return !separator && len(image) < 64 && tagged == (tag != "")
-}
-
 func isPullPolicy(p api.PullPolicy) bool {
 	for _, known := range []api.PullPolicy{"", api.PullAlways, api.PullNever, api.PullIfNotPresent} {
 		if strings.EqualFold(string(p), string(known)) {
@@ -99,17 +74,6 @@ func isPullPolicy(p api.PullPolicy) bool {
 		}
 	}
 	return false
-}
-
-func validateEnv(errs *ErrorList, i int, name string) {
-	var bad ErrorList
-	switch {
-	case name == "":
-		bad.add(Required, "name", name, "")
-	case !isCIdentifier(name):
-		bad.add(Invalid, "name", name, wantIdentifier)
-	}
-	errs.addItem("env", i, bad)
 }
 
 func validateMount(m *api.VolumeMount, volumes, paths names) ErrorList {

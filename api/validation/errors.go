@@ -26,11 +26,6 @@ type Error struct {
 	Detail   string // what to do about it; may be empty
 }
 
-// Error gives "field: problem".
-func (e Error) Error() string {
-	return e.Field + ": " + e.Problem()
-}
-
 // Problem gives "kind 'value': detail".
 func (e Error) Problem() string {
 	value := fmt.Sprint(e.BadValue)
@@ -50,17 +45,14 @@ type ErrorList []Error
 func (l ErrorList) Error() string {
 	var parts []string
 	for _, e := range l {
-		parts = append(parts, e.Error())
+		parts = append(parts, e.Field+": "+e.Problem())
 	}
 	return strings.Join(parts, "; ")
 }
 
 // add notes an error of a field; detail may have the verbs of fmt.
 func (l *ErrorList) add(kind ErrorType, field string, value any, detail string, args ...any) {
-	if len(args) > 0 {
-		detail = fmt.Sprintf(detail, args...)
-	}
-	*l = append(*l, Error{kind, field, value, detail})
+	*l = append(*l, Error{kind, field, value, fmt.Sprintf(detail, args...)})
 }
 
 // addIn takes over the errors of what is at a path.

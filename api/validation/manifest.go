@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"reflect"
 	"strings"
 
 	"kubelet14/api"
@@ -53,7 +54,9 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) ErrorList {
 	for i := range m.Containers {
 		errs.addItem("containers", i, r.validateContainer(&m.Containers[i], containers, volumes, hostPorts))
 	}
-	errs.addIn("restartPolicy", validateRestartPolicy(m.RestartPolicy))
+	if kinds := given(m.RestartPolicy); len(kinds) > 1 {
+		errs.add(Invalid, "restartPolicy", strings.Join(kinds, ", "), "only 1 policy is allowed")
+	}
 	return errs
 }
 
@@ -80,16 +83,11 @@ func validateVolume(v *api.Volume, taken names) ErrorList {
 	if v.Source == nil {
 		return errs
 	}
-	var kinds []string
-	if v.Source.HostDir != nil {
-		kinds = append(kinds, "hostDir")
-		validatePath(&errs, "source.hostDir.path", v.Source.HostDir.Path)
-	}
-	if v.Source.EmptyDir != nil {
-		kinds = append(kinds, "emptyDir")
-	}
-	if len(kinds) != 1 {
+	if kinds := given(*v.Source); len(kinds) != 1 {
 		errs.add(Invalid, "source", strings.Join(kinds, ", "), "exactly 1 volume type is required: hostDir or emptyDir")
+	}
+	if v.Source.HostDir != nil {
+		validatePath(&errs, "source.hostDir.path", v.Source.HostDir.Path)
 	}
 	return errs
 }
@@ -104,20 +102,16 @@ func validatePath(errs *ErrorList, field, path string) {
 	}
 }
 
-func validateRestartPolicy(p api.RestartPolicy) ErrorList {
-	var kinds []string
-	if p.Always != nil {
-		kinds = append(kinds, "always")
+// given lists those pointers of a struct that are set, by their names in a
+// manifest.
+func given(v any) []string {
+	var names []string
+	fields := reflect.ValueOf(v)
+	for i := range fields.NumField() {
+		if f := fields.Field(i); f.Kind() == reflect.Pointer && !f.IsNil() {
+			name, _, _ := strings.Cut(fields.Type().Field(i).Tag.Get("json"), ",")
+			names = append(names, name)
+		}
 	}
-	if p.OnFailure != nil {
-		kinds = append(kinds, "onFailure")
-	}
-	if p.Never != nil {
-		kinds = append(kinds, "never")
-	}
-	var errs ErrorList
-	if len(kinds) > 1 {
-		errs.add(Invalid, "", strings.Join(kinds, ", "), "only 1 policy is allowed")
-	}
-	return errs
+	return names
 }

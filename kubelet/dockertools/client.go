@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,13 +15,15 @@ import (
 
 var _ Interface = (*Client)(nil)
 
-// Client is the real Docker: Interface over go-dockerclient.
+// Client is the real Docker: Interface, which says what each method does, over
+// go-dockerclient.
 //
 // It holds no connection, so a daemon that starts late, restarts or is upgraded
 // makes no difference to it. Its methods may be called by any number of
 // goroutines.
 type Client struct {
 	endpoint string
+	url      *url.URL       // of some request to it
 	api      *docker.Client // never used as it is: each call has a copy, see call
 }
 
@@ -43,28 +46,22 @@ func NewClient(endpoint string) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("use Docker endpoint %q: %w; give one like unix:///var/run/docker.sock or tcp://host:2376", endpoint, err)
 	}
-	if err := settleVersion(api); err != nil {
+	c := &Client{endpoint: endpoint, api: api}
+	if err := c.settleVersion(); err != nil {
 		return nil, fmt.Errorf("use Docker endpoint %q: %w", endpoint, err)
 	}
-	return &Client{endpoint: endpoint, api: api}, nil
+	return c, nil
 }
 
 // newTLSClient reads the files itself: the library takes a missing ca.pem as a
 // wish not to verify the daemon at all.
 func newTLSClient(endpoint string) (*docker.Client, error) {
-	dir := os.Getenv("DOCKER_CERT_PATH")
-	if dir == "" {
-		home, err := os.UserHomeDir()
-		if err != nil {
-			return nil, fmt.Errorf("find the TLS files: set DOCKER_CERT_PATH: %w", err)
-		}
-		dir = filepath.Join(home, ".docker")
-	}
+	dir := cmp.Or(os.Getenv("DOCKER_CERT_PATH"), filepath.Join(os.Getenv("HOME"), ".docker"))
 	var pem [3][]byte
 	for i, name := range []string{"cert.pem", "key.pem", "ca.pem"} {
 		var err error
 		if pem[i], err = os.ReadFile(filepath.Join(dir, name)); err != nil {
-			return nil, fmt.Errorf("DOCKER_TLS_VERIFY is set: %w", err)
+			return nil, fmt.Errorf("find the TLS files in $DOCKER_CERT_PATH, since $DOCKER_TLS_VERIFY is set: %w", err)
 		}
 	}
 	return docker.NewTLSClientFromBytes(endpoint, pem[0], pem[1], pem[2])
@@ -76,18 +73,19 @@ func newTLSClient(endpoint string) (*docker.Client, error) {
 // must never come to that. It only wants to know how to talk to daemons older
 // than the one claimed here (20.10, the oldest we know to work): requests carry
 // no version, and every daemon takes them as its own newest.
-func settleVersion(api *docker.Client) error {
-	network := api.HTTPClient.Transport
-	defer func() { api.HTTPClient.Transport = network }()
-	api.HTTPClient.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
+func (c *Client) settleVersion() error {
+	network := c.api.HTTPClient.Transport
+	defer func() { c.api.HTTPClient.Transport = network }()
+	c.api.HTTPClient.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
+		c.url = req.URL
 		return &http.Response{
 			StatusCode: http.StatusOK,
 			Body:       io.NopCloser(strings.NewReader(`{"ApiVersion":"1.41"}`)),
 			Request:    req,
 		}, nil
 	})
-	api.SkipServerVersionCheck = false
-	return api.Ping()
+	c.api.SkipServerVersionCheck = false
+	return c.api.Ping()
 }
 
 // roundTrip makes a transport of a function.

@@ -25,105 +25,98 @@ const (
 	importLimit = 10 * time.Minute // it sends a whole file system
 )
 
-// call runs one request. what says what for, and begins every error. request
-// gets a copy of the library's client that works under ctx, and must read all it
-// wants before it returns.
+// call runs one request within a time limit.
 func (c *Client) call(ctx context.Context, limit time.Duration, what string, request func(context.Context, *docker.Client) error) error {
-	// The cause is no context error, so nobody takes the daemon's silence for a
-	// wish of the caller to stop.
-	ctx, cancel := context.WithTimeoutCause(ctx, limit,
-		fmt.Errorf("no answer from Docker at %s within %v; it may hang: `journalctl -u docker` may say why", c.endpoint, limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, c.noAnswer(limit))
 	defer cancel()
-
-	began := time.Now()
-	said := exchange{ctx: ctx, network: c.api.HTTPClient.Transport}
-	api := *c.api
-	api.HTTPClient = &http.Client{Transport: &said}
-	err := request(ctx, &api)
-	glog.V(6).Infof("docker: %s: %v, error %v", what, time.Since(began), err)
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", what, c.explain(ctx, &said, err))
+	return c.exchange(ctx, what, request)
 }
 
-// explain finds the true reason behind the library's error.
-func (c *Client) explain(ctx context.Context, said *exchange, err error) error {
-	if said.refused == nil {
-		if answer := (*docker.Error)(nil); errors.As(err, &answer) { // from a call that dials by itself: the import
-			said.refused = newRefusal(answer.Status, answer.Message)
+// noAnswer is no context error, so nobody takes the daemon's silence for a wish
+// of the caller to stop.
+func (c *Client) noAnswer(limit time.Duration) error {
+	return fmt.Errorf("no answer from Docker at %s within %v; it may hang: `journalctl -u docker` may say why", c.endpoint, limit)
+}
+
+// exchange runs one request. what says what for, and begins every error. request
+// gets a copy of the library's client that works under ctx, and must read all it
+// wants before it returns.
+func (c *Client) exchange(ctx context.Context, what string, request func(context.Context, *docker.Client) error) error {
+	began := time.Now()
+	// The library takes no context in some calls and puts words of its own for some
+	// answers; here every request gets the context, and what was said is kept.
+	var refused, failed error // the daemon's answer, when it is not a good one, and why there was none
+	api := *c.api
+	api.HTTPClient = &http.Client{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		resp, err := c.api.HTTPClient.Transport.RoundTrip(req.WithContext(ctx))
+		if err == nil && resp.StatusCode >= http.StatusBadRequest {
+			refused, err = readRefusal(resp)
 		}
+		if err != nil {
+			failed = err
+			return nil, err
+		}
+		return resp, nil
+	})}
+	err := request(ctx, &api)
+	glog.V(6).Infof("docker: %s: %v, error %v", what, time.Since(began), err)
+	switch {
+	case err == nil:
+		return nil
+	case refused != nil:
+		err = refused
+	case failed != nil:
+		err = c.explain(ctx, failed)
+	default:
+		err = c.explain(ctx, err)
 	}
-	if said.failed != nil {
-		err = said.failed
-	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// explain finds the true reason behind an error.
+func (c *Client) explain(ctx context.Context, err error) error {
+	var answer *docker.Error
 	var dial *net.OpError
 	switch {
-	case said.refused != nil:
-		return said.refused
+	case errors.As(err, &answer): // from a call that dials by itself: the import
+		return newRefusal(answer.Status, answer.Message)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("no access to Docker at %s: %w; add the user to the docker group (`sudo usermod -aG docker $USER`, then log in again) or use sudo", c.endpoint, err)
 	case errors.As(err, &dial) && dial.Op == "dial":
 		return fmt.Errorf("cannot reach Docker at %s: %w; is it running (`systemctl status docker`), and is this the right -docker_endpoint or $DOCKER_HOST?", c.endpoint, err)
-	case said.failed != nil:
-		return fmt.Errorf("talk to Docker at %s: %w", c.endpoint, err)
 	}
-	return err
+	return fmt.Errorf("talk to Docker at %s: %w", c.endpoint, err)
 }
 
-// exchange is the transport of one call. The library takes no context in some
-// calls and puts words of its own for some answers; here every request gets the
-// context, and what was said is kept.
-type exchange struct {
-	ctx     context.Context
-	network http.RoundTripper
-	refused *refusal // the daemon's answer, when it is not a good one
-	failed  error    // why there was no answer
+// refusal is the daemon saying no, in its own words.
+type refusal struct {
+	text string
+	kind error // one of the errors of interface.go, or nil
 }
 
-func (x *exchange) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := x.network.RoundTrip(req.WithContext(x.ctx))
-	if err != nil {
-		x.failed = err
-		return nil, err
-	}
-	if resp.StatusCode < http.StatusBadRequest {
-		return resp, nil
-	}
+func (r *refusal) Error() string { return strings.TrimSpace(r.text) }
+
+func (r *refusal) Unwrap() error { return r.kind }
+
+// readRefusal leaves the body to be read once more, by the library.
+func readRefusal(resp *http.Response) (refused, failed error) {
 	body, err := io.ReadAll(resp.Body)
 	resp.Body.Close()
 	if err != nil {
-		x.failed = err
 		return nil, err
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	text := struct{ Message string }{string(body)}
 	_ = json.Unmarshal(body, &text) // a proxy's page stays as it is
-	x.refused = newRefusal(resp.StatusCode, text.Message)
-	return resp, nil
-}
-
-// refusal is the daemon saying no, in its own words.
-type refusal struct {
-	status int // of HTTP
-	text   string
-	kind   error // one of the errors of interface.go, or nil
-}
-
-func (r *refusal) Error() string {
-	return strings.TrimSpace(r.text)
-}
-
-func (r *refusal) Unwrap() error {
-	return r.kind
+	return newRefusal(resp.StatusCode, text.Message), nil
 }
 
 // newRefusal finds out the kind. The status alone does not tell: 404 of a
 // creation can be the image or the container whose network it joins.
-func newRefusal(status int, text string) *refusal {
-	r := refusal{status: status, text: text}
+func newRefusal(status int, text string) error {
+	r := refusal{text: text}
 	switch lower := strings.ToLower(text); {
 	case status == http.StatusNotFound && strings.Contains(lower, "no such image"):
 		r.kind = ErrNoSuchImage

@@ -15,7 +15,6 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 )
 
-// Version implements Interface.
 func (c *Client) Version(ctx context.Context) (v Version, err error) {
 	err = c.call(ctx, callLimit, "ask for the version", func(ctx context.Context, api *docker.Client) error {
 		env, err := api.VersionWithContext(ctx)
@@ -26,20 +25,14 @@ func (c *Client) Version(ctx context.Context) (v Version, err error) {
 			Version:    env.Get("Version"),
 			APIVersion: env.Get("ApiVersion"),
 			OS:         env.Get("Os"),
-			Arch:       env.Get("Arch"),
-		}
-		switch v.Arch { // the words of uname, which some daemons use
-		case "x86_64":
-			v.Arch = "amd64"
-		case "aarch64":
-			v.Arch = "arm64"
+			// Some daemons use the words of uname.
+			Arch: strings.NewReplacer("x86_64", "amd64", "aarch64", "arm64").Replace(env.Get("Arch")),
 		}
 		return nil
 	})
 	return v, err
 }
 
-// ListContainers implements Interface.
 func (c *Client) ListContainers(ctx context.Context, labels map[string]string) ([]Container, error) {
 	var list []docker.APIContainers
 	err := c.call(ctx, callLimit, "list containers", func(ctx context.Context, api *docker.Client) (err error) {
@@ -110,7 +103,7 @@ func publishedPorts(listed []docker.APIPort) []PublishedPort {
 			continue
 		}
 		port := PublishedPort{HostIP: p.IP, HostPort: int(p.PublicPort), ContainerPort: int(p.PrivatePort), Protocol: p.Type}
-		if ip, err := netip.ParseAddr(p.IP); err == nil && ip.IsUnspecified() {
+		if isEveryAddress(p.IP) {
 			port.HostIP = ""
 		}
 		ports = append(ports, port)
@@ -122,7 +115,11 @@ func publishedPorts(listed []docker.APIPort) []PublishedPort {
 	return slices.Compact(ports)
 }
 
-// InspectContainer implements Interface.
+func isEveryAddress(hostIP string) bool {
+	ip, err := netip.ParseAddr(hostIP)
+	return hostIP == "" || err == nil && ip.IsUnspecified()
+}
+
 func (c *Client) InspectContainer(ctx context.Context, id string) (Details, error) {
 	var found *docker.Container
 	err := c.call(ctx, callLimit, fmt.Sprintf("inspect container %q", id), func(ctx context.Context, api *docker.Client) (err error) {
@@ -148,7 +145,6 @@ func (c *Client) InspectContainer(ctx context.Context, id string) (Details, erro
 	return details, nil
 }
 
-// StartContainer implements Interface.
 func (c *Client) StartContainer(ctx context.Context, id string) error {
 	return c.call(ctx, callLimit, fmt.Sprintf("start container %q", id), func(ctx context.Context, api *docker.Client) error {
 		err := api.StartContainerWithContext(id, nil, ctx)
@@ -159,8 +155,7 @@ func (c *Client) StartContainer(ctx context.Context, id string) error {
 	})
 }
 
-// StopContainer implements Interface. Docker counts grace in seconds: it is
-// rounded up.
+// StopContainer rounds grace up: Docker counts it in seconds.
 func (c *Client) StopContainer(ctx context.Context, id string, grace time.Duration) error {
 	seconds := uint((max(grace, 0) + time.Second - 1) / time.Second)
 	// Docker answers when the container has ended, so the grace comes on top.
@@ -174,20 +169,19 @@ func (c *Client) StopContainer(ctx context.Context, id string, grace time.Durati
 	})
 }
 
-// RemoveContainer implements Interface.
 func (c *Client) RemoveContainer(ctx context.Context, id string) error {
 	return c.call(ctx, callLimit, fmt.Sprintf("remove container %q", id), func(ctx context.Context, api *docker.Client) error {
 		return api.RemoveContainer(docker.RemoveContainerOptions{ID: id, RemoveVolumes: true, Force: true, Context: ctx})
 	})
 }
 
-// CreateContainer implements Interface.
 func (c *Client) CreateContainer(ctx context.Context, spec ContainerSpec) (id string, err error) {
 	err = c.call(ctx, callLimit, fmt.Sprintf("create container %q", spec.Name), func(ctx context.Context, api *docker.Client) error {
+		config, host := dockerConfig(&spec)
 		created, err := api.CreateContainer(docker.CreateContainerOptions{
 			Name:       spec.Name,
-			Config:     containerConfig(&spec),
-			HostConfig: hostConfig(&spec),
+			Config:     config,
+			HostConfig: host,
 			Context:    ctx,
 		})
 		if err != nil {
@@ -199,12 +193,10 @@ func (c *Client) CreateContainer(ctx context.Context, spec ContainerSpec) (id st
 	return id, err
 }
 
-func containerConfig(spec *ContainerSpec) *docker.Config {
-	exposed := map[docker.Port]struct{}{}
-	for _, p := range spec.Ports {
-		exposed[dockerPort(p)] = struct{}{}
-	}
-	return &docker.Config{
+// dockerConfig is a spec in Docker's words. The host's part goes with the
+// creation: 2014 gave it to the start, which Docker has ignored since API 1.24.
+func dockerConfig(spec *ContainerSpec) (*docker.Config, *docker.HostConfig) {
+	config := &docker.Config{
 		Image:        spec.Image,
 		Labels:       spec.Labels,
 		Entrypoint:   spec.Entrypoint,
@@ -213,13 +205,8 @@ func containerConfig(spec *ContainerSpec) *docker.Config {
 		WorkingDir:   spec.WorkingDir,
 		StopSignal:   spec.StopSignal,
 		Hostname:     spec.Hostname,
-		ExposedPorts: exposed,
+		ExposedPorts: map[docker.Port]struct{}{},
 	}
-}
-
-// hostConfig goes with the creation. 2014 gave it to the start, which Docker has
-// ignored since API 1.24.
-func hostConfig(spec *ContainerSpec) *docker.HostConfig {
 	host := &docker.HostConfig{
 		Memory:     spec.Memory,
 		CPUShares:  spec.CPUShares,
@@ -232,7 +219,8 @@ func hostConfig(spec *ContainerSpec) *docker.HostConfig {
 		host.NetworkMode = "container:" + spec.NetworkContainer
 	}
 	for _, p := range spec.Ports {
-		port := dockerPort(p)
+		port := docker.Port(fmt.Sprintf("%d/%s", p.ContainerPort, cmp.Or(p.Protocol, "tcp")))
+		config.ExposedPorts[port] = struct{}{}
 		host.PortBindings[port] = append(host.PortBindings[port],
 			docker.PortBinding{HostIP: p.HostIP, HostPort: strconv.Itoa(p.HostPort)})
 	}
@@ -240,9 +228,5 @@ func hostConfig(spec *ContainerSpec) *docker.HostConfig {
 		host.Mounts = append(host.Mounts,
 			docker.HostMount{Type: "bind", Source: m.HostPath, Target: m.ContainerPath, ReadOnly: m.ReadOnly})
 	}
-	return host
-}
-
-func dockerPort(p PublishedPort) docker.Port {
-	return docker.Port(fmt.Sprintf("%d/%s", p.ContainerPort, cmp.Or(p.Protocol, "tcp")))
+	return config, host
 }

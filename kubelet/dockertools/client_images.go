@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
+	"slices"
 
 	docker "github.com/fsouza/go-dockerclient"
 )
 
-// InspectImage implements Interface.
 func (c *Client) InspectImage(ctx context.Context, image string) (id string, err error) {
 	found, err := c.inspectImage(ctx, image)
 	if err != nil {
@@ -30,18 +29,18 @@ func (c *Client) inspectImage(ctx context.Context, image string) (found *docker.
 	return found, err
 }
 
-// ImportImage implements Interface. An image that had the name before loses it
-// and stays; EnsureImage is the one that tidies up.
+// ImportImage takes the name from the image that had it before, which stays;
+// EnsureImage is the one that tidies up.
 func (c *Client) ImportImage(ctx context.Context, image string, tar io.Reader) error {
 	what := fmt.Sprintf("import image %q", image)
-	colon := strings.LastIndex(image, ":")
-	if colon <= strings.LastIndex(image, "/") {
+	name, tag := docker.ParseRepositoryTag(image)
+	if tag == "" {
 		return fmt.Errorf("%s: the name needs a tag, such as %s:1", what, image)
 	}
 	return c.call(ctx, importLimit, what, func(ctx context.Context, api *docker.Client) error {
 		return api.ImportImage(docker.ImportImageOptions{
-			Repository:  image[:colon],
-			Tag:         image[colon+1:],
+			Repository:  name,
+			Tag:         tag,
 			Source:      "-",
 			InputStream: tar,
 			Context:     ctx,
@@ -52,7 +51,7 @@ func (c *Client) ImportImage(ctx context.Context, image string, tar io.Reader) e
 // EnsureImage makes the named image hold exactly the files of an uncompressed
 // tar. It does nothing and returns false when that is so already: Docker knows an
 // image's layers by the digest of their tar. The image that had the name before
-// is removed, unless something still uses it.
+// is removed, unless it has another one or a container.
 //
 // Two callers at once for one name may leave an image without a name behind.
 func (c *Client) EnsureImage(ctx context.Context, image string, tar []byte) (imported bool, err error) {
@@ -61,32 +60,21 @@ func (c *Client) EnsureImage(ctx context.Context, image string, tar []byte) (imp
 		return false, err
 	}
 	layer := fmt.Sprintf("sha256:%x", sha256.Sum256(tar))
-	if old != nil && old.RootFS != nil && len(old.RootFS.Layers) == 1 && old.RootFS.Layers[0] == layer {
+	if old != nil && old.RootFS != nil && slices.Equal(old.RootFS.Layers, []string{layer}) {
 		return false, nil
 	}
 	if err := c.ImportImage(ctx, image, bytes.NewReader(tar)); err != nil {
 		return false, err
 	}
-	if old != nil {
-		return true, c.removeUnused(ctx, old.ID)
+	if old == nil || len(old.RepoTags) > 1 {
+		return true, nil
 	}
-	return true, nil
-}
-
-// removeUnused removes an image that has no name left and no container.
-func (c *Client) removeUnused(ctx context.Context, id string) error {
-	found, err := c.inspectImage(ctx, id)
-	if errors.Is(err, ErrNoSuchImage) || err == nil && len(found.RepoTags) > 0 {
-		return nil
-	}
-	if err != nil {
+	return true, c.call(ctx, callLimit, fmt.Sprintf("remove image %q", old.ID), func(ctx context.Context, api *docker.Client) error {
+		err := api.RemoveImageExtended(old.ID, docker.RemoveImageOptions{Context: ctx})
+		inUse := (*docker.Error)(nil)
+		if errors.Is(err, docker.ErrNoSuchImage) || errors.As(err, &inUse) && inUse.Status == http.StatusConflict {
+			return nil
+		}
 		return err
-	}
-	err = c.call(ctx, callLimit, fmt.Sprintf("remove image %q", id), func(ctx context.Context, api *docker.Client) error {
-		return api.RemoveImageExtended(id, docker.RemoveImageOptions{Context: ctx})
 	})
-	if no := (*refusal)(nil); errors.As(err, &no) && no.status == http.StatusConflict {
-		return nil // a container is made of it
-	}
-	return err
 }

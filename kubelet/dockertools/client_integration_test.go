@@ -2,7 +2,6 @@ package dockertools
 
 import (
 	"archive/tar"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -165,18 +164,11 @@ func TestIntegrationEventsTellOfStartDeathAndRemoval(t *testing.T) {
 // layerOf makes a tar with one file.
 func layerOf(t *testing.T, content string) []byte {
 	t.Helper()
-	var b bytes.Buffer
-	w := tar.NewWriter(&b)
-	if err := w.WriteHeader(&tar.Header{Name: "file", Mode: 0o444, Size: int64(len(content))}); err != nil {
+	layer, err := Layer([]byte(content), tar.Header{Name: "file", Mode: 0o444, Size: int64(len(content))})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Write([]byte(content)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
+	return layer
 }
 
 func TestIntegrationEnsureImageLeavesNothingBehind(t *testing.T) {

@@ -2,131 +2,200 @@ package dockertools
 
 import (
 	"context"
-	"io"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"syscall"
 	"time"
 )
 
 var _ Interface = (*Fake)(nil)
 
 // Fake is a Docker in memory, for tests: it keeps real state (names, ports,
-// networks, processes) and answers as the real one does. It is made of three
-// parts:
+// networks, processes) and answers as the real one does. Interface says what each
+// of its methods does.
 //
-//	the code under test ──▶ fakeWire ──▶ fakeDocker ◀── a person
-//	      Interface          SetFault     state          Kill, Pause, Rename, RunStranger …
-//	                         StopAfter                   ByHand().RemoveContainer …
-//	                         Down, Up, Calls
+// What comes through Interface passes a wire, where a test loses, delays and
+// counts calls: SetFault, StopAfter, Down, Up, Calls. A person's hands reach
+// round it: Kill, Pause, Rename, RunStranger, and all of Interface by ByHand.
 //
-// Only what comes through Interface passes the wire, where a test loses, delays
-// and counts calls. All times are those of time.Now, and nothing happens but by
-// calls and timers, so a test can make a Fake in a testing/synctest bubble and
-// let hours pass.
-//
-// All methods may be called by any number of goroutines.
+// All times are those of time.Now, and nothing happens but by calls and timers,
+// so a test can make a Fake in a testing/synctest bubble and let hours pass. All
+// methods may be called by any number of goroutines.
 type Fake struct {
 	*fakeDocker
-	*fakeWire
+	byHand bool
 }
 
 // NewFake makes a Docker without images or containers.
 func NewFake() *Fake {
-	docker := newFakeDocker()
-	return &Fake{docker, newFakeWire(docker)}
+	d := &fakeDocker{
+		containers: map[string]*fakeContainer{},
+		images:     map[string]*fakeImage{},
+		watchers:   map[chan Event]map[string]string{},
+		calls:      map[string]int{},
+	}
+	d.up, d.down = context.WithCancel(context.Background())
+	return &Fake{fakeDocker: d}
 }
 
 // ByHand is the same Docker as a person with the docker command sees it: no
 // fault touches these calls, and none is counted.
-func (f *Fake) ByHand() Interface { return f.fakeDocker }
+func (f *Fake) ByHand() Interface { return &Fake{f.fakeDocker, true} }
 
-// RestartDaemon ends every process, breaks every call and event stream that is
-// on its way, and answers again. Graceful asks every container to stop, with 10 s
-// to do so: so it is at `systemctl restart docker`, and also when a dockerd that
-// was killed comes back and finds them running. Otherwise all end at once, as when
-// the machine loses its power, and with 255, since nobody knows how they ended.
-// Containers that outlive the daemon (its option live-restore) are Down and Up.
-func (f *Fake) RestartDaemon(graceful bool) {
-	f.Down()
-	f.endAll(graceful)
-	f.Up()
+// Call is one call of Interface on its way to a Fake.
+type Call struct {
+	N         int    // 1 for the first of this Fake, over all methods
+	Method    string // such as "StartContainer"
+	Container string // its name, else what the caller asked for; empty when the call is about none
 }
 
-// Version implements Interface.
-func (f *Fake) Version(ctx context.Context) (Version, error) {
-	return through(ctx, f, Call{Method: "Version"}, f.fakeDocker.Version)
+// Fault is what becomes of a call. The zero Fault lets it pass.
+type Fault struct {
+	Delay  time.Duration // wait so long before the call reaches Docker; the caller's ctx ends it
+	Before error         // the call does not reach Docker, and this is its answer
+	After  error         // the call is carried out, its answer is lost, and this comes instead
+
+	then func() // called once the call has been carried out; nil is nothing
 }
 
-// ListContainers implements Interface.
-func (f *Fake) ListContainers(ctx context.Context, labels map[string]string) ([]Container, error) {
-	return through(ctx, f, Call{Method: "ListContainers"}, func(ctx context.Context) ([]Container, error) {
-		return f.fakeDocker.ListContainers(ctx, labels)
+var (
+	errUnreachable = fmt.Errorf("cannot reach Docker: %w", syscall.ECONNREFUSED)
+	errStopped     = errors.New("the caller was stopped")
+)
+
+// SetFault has fault asked, from now on, what becomes of each call; nil ends it.
+// It is asked without a lock held, from the goroutine of the caller, and may call
+// any method of the Fake but those of Interface: "the container dies between
+// these two calls" is a fault function too.
+func (d *fakeDocker) SetFault(fault func(Call) Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fault = fault
+}
+
+// StopAfter plays the caller's sudden death: once the n-th changing call from now
+// on has been carried out, stop is called (it should cancel the caller's
+// context), and neither that call nor any later one succeeds or does anything.
+// It is a fault function, so it lasts until SetFault or StopAfter is called again:
+// StopAfter(0, nil) lets a new caller work. A test that does this for n = 1, 2, 3 …
+// until stop is no longer called has seen the caller die after every single step.
+func (d *fakeDocker) StopAfter(n int, stop func()) {
+	if stop == nil {
+		d.SetFault(nil)
+		return
+	}
+	changing := []string{"CreateContainer", "StartContainer", "StopContainer", "RemoveContainer", "ImportImage"}
+	var mu sync.Mutex
+	d.SetFault(func(c Call) Fault {
+		mu.Lock()
+		defer mu.Unlock()
+		if n == 0 {
+			return Fault{Before: errStopped}
+		}
+		if slices.Contains(changing, c.Method) {
+			n--
+		}
+		if n > 0 {
+			return Fault{}
+		}
+		return Fault{After: errStopped, then: stop}
 	})
 }
 
-// InspectContainer implements Interface.
-func (f *Fake) InspectContainer(ctx context.Context, id string) (Details, error) {
-	return through(ctx, f, Call{Method: "InspectContainer", Container: id}, func(ctx context.Context) (Details, error) {
-		return f.fakeDocker.InspectContainer(ctx, id)
-	})
+// Calls says how often each method was called, in vain or not.
+func (d *fakeDocker) Calls() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.calls)
 }
 
-// CreateContainer implements Interface.
-func (f *Fake) CreateContainer(ctx context.Context, spec ContainerSpec) (string, error) {
-	return through(ctx, f, Call{Method: "CreateContainer", Container: spec.Name, changes: true}, func(ctx context.Context) (string, error) {
-		return f.fakeDocker.CreateContainer(ctx, spec)
-	})
+// Down makes every call fail as when the daemon is not there, also those that
+// wait for something. Containers live on.
+func (d *fakeDocker) Down() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.down()
 }
 
-// StartContainer implements Interface.
-func (f *Fake) StartContainer(ctx context.Context, id string) error {
-	return f.call(ctx, Call{Method: "StartContainer", Container: id, changes: true}, func(ctx context.Context) error {
-		return f.fakeDocker.StartContainer(ctx, id)
-	})
+// Up ends what Down began.
+func (d *fakeDocker) Up() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.up.Err() != nil {
+		d.up, d.down = context.WithCancel(context.Background())
+	}
 }
 
-// StopContainer implements Interface.
-func (f *Fake) StopContainer(ctx context.Context, id string, grace time.Duration) error {
-	return f.call(ctx, Call{Method: "StopContainer", Container: id, changes: true}, func(ctx context.Context) error {
-		return f.fakeDocker.StopContainer(ctx, id, grace)
-	})
+// call carries one call over the wire, and names it in its error.
+func (f *Fake) call(ctx context.Context, method, container string, do func(context.Context) error) error {
+	if f.byHand {
+		return do(ctx)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	f.total++
+	f.calls[method]++
+	c := Call{f.total, method, container}
+	if found, err := f.find(container); err == nil {
+		c.Container = found.Name
+	}
+	ask, up := f.fault, f.up
+	f.mu.Unlock()
+
+	var fault Fault
+	if ask != nil {
+		fault = ask(c)
+	}
+	if err := pass(ctx, up, fault, do); err != nil {
+		return fmt.Errorf("%s %q: %w", method, c.Container, err)
+	}
+	return nil
 }
 
-// RemoveContainer implements Interface.
-func (f *Fake) RemoveContainer(ctx context.Context, id string) error {
-	return f.call(ctx, Call{Method: "RemoveContainer", Container: id, changes: true}, func(ctx context.Context) error {
-		return f.fakeDocker.RemoveContainer(ctx, id)
-	})
-}
+func pass(ctx, up context.Context, fault Fault, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(up, func() { cancel(errUnreachable) })()
 
-// InspectImage implements Interface.
-func (f *Fake) InspectImage(ctx context.Context, image string) (string, error) {
-	return through(ctx, f, Call{Method: "InspectImage"}, func(ctx context.Context) (string, error) {
-		return f.fakeDocker.InspectImage(ctx, image)
-	})
-}
-
-// ImportImage implements Interface.
-func (f *Fake) ImportImage(ctx context.Context, image string, tar io.Reader) error {
-	return f.call(ctx, Call{Method: "ImportImage", changes: true}, func(ctx context.Context) error {
-		return f.fakeDocker.ImportImage(ctx, image, tar)
-	})
-}
-
-// WatchEvents implements Interface.
-func (f *Fake) WatchEvents(ctx context.Context, labels map[string]string, hint func(Event)) error {
-	err := f.call(ctx, Call{Method: "WatchEvents"}, func(ctx context.Context) error {
-		return f.fakeDocker.WatchEvents(ctx, labels, hint)
-	})
-	if ctx.Err() != nil {
-		return nil
+	if fault.Delay > 0 {
+		select {
+		case <-time.After(fault.Delay):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if fault.Before != nil {
+		return fault.Before
+	}
+	if up.Err() != nil {
+		return errUnreachable
+	}
+	err := do(ctx)
+	if fault.then != nil {
+		fault.then()
+	}
+	if fault.After != nil {
+		return fault.After
+	}
+	if up.Err() != nil { // the daemon went away in the middle
+		return errUnreachable
 	}
 	return err
 }
 
-// through is call for what has an answer, which is lost with an error.
-func through[T any](ctx context.Context, f *Fake, c Call, do func(context.Context) (T, error)) (T, error) {
+// ask is call for what has an answer, which is lost with an error. do is called
+// with the mutex held.
+func ask[T any](ctx context.Context, f *Fake, method, container string, do func() (T, error)) (T, error) {
 	var answer, none T
-	err := f.call(ctx, c, func(ctx context.Context) (err error) {
-		answer, err = do(ctx)
+	err := f.call(ctx, method, container, func(context.Context) (err error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		answer, err = do()
 		return err
 	})
 	if err != nil {

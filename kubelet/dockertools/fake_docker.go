@@ -16,59 +16,57 @@ import (
 	"github.com/distribution/reference"
 )
 
-// fakeDocker is the daemon of a Fake: what it holds, and what its processes do.
+// fakeDocker is the daemon of a Fake, and the wire to it.
 type fakeDocker struct {
-	mu          sync.Mutex
-	serial      int                       // makes ids
-	containers  map[string]*fakeContainer // by id
-	images      map[string]*fakeImage     // by name with tag
-	watchers    map[*fakeWatcher]bool
-	slowRemoval time.Duration
-	pathExists  func(path string) bool
+	mu         sync.Mutex                       // guards all that follows
+	serial     int                              // makes ids
+	containers map[string]*fakeContainer        // by id
+	images     map[string]*fakeImage            // by name with tag
+	watchers   map[chan Event]map[string]string // the event streams, and which labels each asks for
+
+	// The wire: the way from the code under test to the daemon.
+	up    context.Context // done while the daemon is down
+	down  context.CancelFunc
+	total int            // of calls
+	calls map[string]int // by method
+	fault func(Call) Fault
 }
 
 type fakeImage struct {
 	id         string
 	hasCommand bool
-	program    func(ContainerSpec) Program
+	program    func(ContainerSpec) Program // nil: the zero Program
 }
 
-// fakeContainer is one container. Its fields are guarded by the mutex of its
-// fakeDocker.
+// FakeContainer is all there is to know of a container of a Fake.
+type FakeContainer struct {
+	Container
+	Spec    ContainerSpec // as it was created
+	Details Details
+}
+
 type fakeContainer struct {
-	Container // Status is made for each list
-	spec      ContainerSpec
-	image     *fakeImage
-	details   Details
-	process   *fakeProcess  // of the last start; nil when there was none
-	removed   chan struct{} // closed when it is gone
+	FakeContainer // Status is made for each list, Details.State for each inspect
+	image         *fakeImage
+	program       Program       // of the last start
+	ended         chan struct{} // of the last start: closed when it is over
 }
 
-func newFakeDocker() *fakeDocker {
-	return &fakeDocker{
-		containers: map[string]*fakeContainer{},
-		images:     map[string]*fakeImage{},
-		watchers:   map[*fakeWatcher]bool{},
-		pathExists: func(path string) bool { _, err := os.Stat(path); return err == nil },
-	}
+func (f *Fake) Version(ctx context.Context) (Version, error) {
+	return ask(ctx, f, "Version", "", func() (Version, error) {
+		return Version{Version: "20.10.0-fake", APIVersion: "1.41", OS: "linux", Arch: "amd64"}, nil
+	})
 }
 
-// Version implements Interface.
-func (d *fakeDocker) Version(context.Context) (Version, error) {
-	return Version{Version: "20.10.0-fake", APIVersion: "1.41", OS: "linux", Arch: "amd64"}, nil
-}
-
-// ListContainers implements Interface.
-func (d *fakeDocker) ListContainers(_ context.Context, labels map[string]string) ([]Container, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var list []Container
-	for _, c := range d.containers {
-		if c.hasLabels(labels) {
-			list = append(list, c.listed())
+func (f *Fake) ListContainers(ctx context.Context, labels map[string]string) ([]Container, error) {
+	return ask(ctx, f, "ListContainers", "", func() (list []Container, err error) {
+		for _, c := range f.containers {
+			if c.hasLabels(labels) {
+				list = append(list, c.listed())
+			}
 		}
-	}
-	return list, nil
+		return list, nil
+	})
 }
 
 func (c *fakeContainer) hasLabels(labels map[string]string) bool {
@@ -80,55 +78,64 @@ func (c *fakeContainer) hasLabels(labels map[string]string) bool {
 	return true
 }
 
-// InspectContainer implements Interface.
-func (d *fakeDocker) InspectContainer(_ context.Context, id string) (Details, error) {
+// Containers is a snapshot of all containers, by name.
+func (d *fakeDocker) Containers() []FakeContainer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	c, err := d.find(id)
-	if err != nil {
-		return Details{}, err
+	var all []FakeContainer
+	for _, c := range d.containers {
+		all = append(all, FakeContainer{c.listed(), c.Spec, c.Details})
 	}
-	details := c.details
-	details.State = c.State
-	return details, nil
+	slices.SortFunc(all, func(a, b FakeContainer) int { return cmp.Compare(a.Name, b.Name) })
+	return all
 }
 
-// CreateContainer implements Interface. Like the real one it does not look for
-// the container whose network is to be joined.
-func (d *fakeDocker) CreateContainer(_ context.Context, spec ContainerSpec) (string, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	image := d.images[imageName(spec.Image)]
-	if image == nil {
-		return "", fmt.Errorf("%w: %s", ErrNoSuchImage, spec.Image)
-	}
-	if err := d.check(spec, image); err != nil {
-		return "", err
-	}
-	id := d.newID()
-	spec.Name = cmp.Or(spec.Name, id[:12])
-	if err := d.nameIsFree(spec.Name); err != nil {
-		return "", err
-	}
-	spec.Labels = maps.Clone(spec.Labels)
-	d.containers[id] = &fakeContainer{
-		Container: Container{
+func (f *Fake) InspectContainer(ctx context.Context, id string) (Details, error) {
+	return ask(ctx, f, "InspectContainer", id, func() (Details, error) {
+		c, err := f.find(id)
+		if err != nil {
+			return Details{}, err
+		}
+		details := c.Details
+		details.State = c.State
+		return details, nil
+	})
+}
+
+// CreateContainer does not look for the container whose network is to be joined,
+// like the real one.
+func (f *Fake) CreateContainer(ctx context.Context, spec ContainerSpec) (string, error) {
+	return ask(ctx, f, "CreateContainer", spec.Name, func() (string, error) {
+		image := f.images[imageName(spec.Image)]
+		if image == nil {
+			return "", fmt.Errorf("%w: %s", ErrNoSuchImage, spec.Image)
+		}
+		if err := checkSpec(spec, image); err != nil {
+			return "", err
+		}
+		id := f.newID()
+		spec.Name = cmp.Or(spec.Name, id[:12])
+		if err := f.nameIsFree(spec.Name); err != nil {
+			return "", err
+		}
+		spec.Labels = maps.Clone(spec.Labels)
+		c := &fakeContainer{image: image}
+		c.Spec = spec
+		c.Container = Container{
 			ID:      id,
 			Name:    spec.Name,
 			Image:   spec.Image,
 			Labels:  spec.Labels,
 			State:   StateCreated,
 			Created: time.Now().Truncate(time.Second), // Docker's list knows no better
-		},
-		spec:    spec,
-		image:   image,
-		removed: make(chan struct{}),
-	}
-	return id, nil
+		}
+		f.containers[id] = c
+		return id, nil
+	})
 }
 
-// check refuses what Docker does, with its words.
-func (d *fakeDocker) check(spec ContainerSpec, image *fakeImage) error {
+// checkSpec refuses what Docker does, with its words.
+func checkSpec(spec ContainerSpec, image *fakeImage) error {
 	joins := spec.NetworkContainer != ""
 	switch {
 	case joins && spec.Hostname != "":
@@ -139,7 +146,7 @@ func (d *fakeDocker) check(spec ContainerSpec, image *fakeImage) error {
 		return errors.New("no command specified")
 	}
 	for _, m := range spec.Mounts {
-		if !d.pathExists(m.HostPath) {
+		if _, err := os.Stat(m.HostPath); err != nil {
 			return fmt.Errorf(`invalid mount config for type "bind": bind source path does not exist: %s`, m.HostPath)
 		}
 	}
@@ -153,82 +160,41 @@ func (d *fakeDocker) nameIsFree(name string) error {
 	return nil
 }
 
-// RemoveContainer implements Interface.
-func (d *fakeDocker) RemoveContainer(ctx context.Context, id string) error {
-	c, err := d.beginRemoval(id)
-	if err != nil {
-		return err
-	}
-	select {
-	case <-c.removed:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (d *fakeDocker) beginRemoval(id string) (*fakeContainer, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	c, err := d.find(id)
-	if err != nil {
-		return nil, err
-	}
-	if c.State == StateRemoving {
-		return nil, fmt.Errorf("removal of container %s is already in progress", id)
-	}
-	if c.State.Live() {
-		d.end(c, 137)
-	}
-	c.State = StateRemoving
-	if d.slowRemoval == 0 {
-		d.remove(c)
-		return c, nil
-	}
-	time.AfterFunc(d.slowRemoval, func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.remove(c)
+func (f *Fake) RemoveContainer(ctx context.Context, id string) error {
+	return f.call(ctx, "RemoveContainer", id, func(context.Context) error {
+		return f.change(id, func(c *fakeContainer) error {
+			if c.State.Live() {
+				f.end(c, 137)
+			}
+			delete(f.containers, c.ID)
+			f.emit(c)
+			return nil
+		})
 	})
-	return c, nil
 }
 
-func (d *fakeDocker) remove(c *fakeContainer) {
-	delete(d.containers, c.ID)
-	close(c.removed)
-	d.emit(c)
+// Rename is `docker rename`.
+func (d *fakeDocker) Rename(container, name string) error {
+	return d.change(container, func(c *fakeContainer) error {
+		if err := d.nameIsFree(name); err != nil {
+			return err
+		}
+		c.Name = name
+		return nil
+	})
 }
 
-// InspectImage implements Interface.
-func (d *fakeDocker) InspectImage(_ context.Context, image string) (string, error) {
+// change calls do with a container and the mutex held.
+func (d *fakeDocker) change(idOrName string, do func(*fakeContainer) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if found := d.images[imageName(image)]; found != nil {
-		return found.id, nil
-	}
-	return "", fmt.Errorf("%w: %s", ErrNoSuchImage, image)
-}
-
-// ImportImage implements Interface. The image has no command of its own, and its
-// programs run until they are stopped.
-func (d *fakeDocker) ImportImage(_ context.Context, image string, tar io.Reader) error {
-	if _, err := io.Copy(io.Discard, tar); err != nil {
+	c, err := d.find(idOrName)
+	if err != nil {
 		return err
 	}
-	d.addImage(image, false, nil)
-	return nil
+	return do(c)
 }
 
-func (d *fakeDocker) addImage(name string, hasCommand bool, program func(ContainerSpec) Program) {
-	if program == nil {
-		program = func(ContainerSpec) Program { return Program{} }
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.images[imageName(name)] = &fakeImage{id: "sha256:" + d.newID(), hasCommand: hasCommand, program: program}
-}
-
-// find knows a container by its id or its name.
 func (d *fakeDocker) find(idOrName string) (*fakeContainer, error) {
 	if c := d.containers[idOrName]; c != nil {
 		return c, nil
@@ -241,19 +207,44 @@ func (d *fakeDocker) find(idOrName string) (*fakeContainer, error) {
 	return nil, fmt.Errorf("%w: %s", ErrNoSuchContainer, idOrName)
 }
 
-// nameOf is empty when there is no such container.
-func (d *fakeDocker) nameOf(idOrName string) string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if c, err := d.find(idOrName); err == nil {
-		return c.Name
-	}
-	return ""
-}
-
 func (d *fakeDocker) newID() string {
 	d.serial++
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, d.serial)))
+}
+
+func (f *Fake) InspectImage(ctx context.Context, image string) (string, error) {
+	return ask(ctx, f, "InspectImage", "", func() (string, error) {
+		if found := f.images[imageName(image)]; found != nil {
+			return found.id, nil
+		}
+		return "", fmt.Errorf("%w: %s", ErrNoSuchImage, image)
+	})
+}
+
+// ImportImage makes an image without a command of its own, whose programs run
+// until they are stopped.
+func (f *Fake) ImportImage(ctx context.Context, image string, tar io.Reader) error {
+	return f.call(ctx, "ImportImage", "", func(context.Context) error {
+		if _, err := io.Copy(io.Discard, tar); err != nil {
+			return err
+		}
+		f.addImage(image, &fakeImage{})
+		return nil
+	})
+}
+
+// AddImage makes an image that has a command of its own. program is asked at
+// each start what the process does, and may go by the command; it must not call
+// the Fake. nil stands for the zero Program.
+func (d *fakeDocker) AddImage(name string, program func(ContainerSpec) Program) {
+	d.addImage(name, &fakeImage{hasCommand: true, program: program})
+}
+
+func (d *fakeDocker) addImage(name string, image *fakeImage) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	image.id = "sha256:" + d.newID()
+	d.images[imageName(name)] = image
 }
 
 // imageName is the name Docker keeps an image under: busybox is busybox:latest.
@@ -265,21 +256,43 @@ func imageName(name string) string {
 	return reference.TagNameOnly(named).String()
 }
 
-// FakeContainer is all there is to know of a container of a Fake.
-type FakeContainer struct {
-	Container
-	Spec    ContainerSpec // as it was created
-	Details Details
+func (f *Fake) WatchEvents(ctx context.Context, labels map[string]string, hint func(Event)) error {
+	err := f.call(ctx, "WatchEvents", "", func(ctx context.Context) error {
+		events := make(chan Event, 1000)
+		f.mu.Lock()
+		f.watchers[events] = labels
+		f.mu.Unlock()
+		defer func() {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			delete(f.watchers, events)
+		}()
+		hint(Event{})
+		for {
+			select {
+			case e := <-events:
+				hint(e)
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
-// Containers is a snapshot of all containers, by name.
-func (d *fakeDocker) Containers() []FakeContainer {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var all []FakeContainer
-	for _, c := range d.containers {
-		all = append(all, FakeContainer{c.listed(), c.spec, c.details})
+// emit tells every watcher that a container has changed. One that is very slow
+// misses it, as Interface allows.
+func (d *fakeDocker) emit(c *fakeContainer) {
+	for events, labels := range d.watchers {
+		if !c.hasLabels(labels) {
+			continue
+		}
+		select {
+		case events <- Event{ID: c.ID, Name: c.Name}:
+		default:
+		}
 	}
-	slices.SortFunc(all, func(a, b FakeContainer) int { return cmp.Compare(a.Name, b.Name) })
-	return all
 }

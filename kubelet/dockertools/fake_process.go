@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/docker/go-units"
@@ -25,47 +25,56 @@ type Program struct {
 	IgnoreTerm bool          // it does not end when asked to stop
 }
 
-// fakeProcess is one run of a container.
-type fakeProcess struct {
-	Program
-	ended chan struct{} // closed when it is over
+func (f *Fake) StartContainer(ctx context.Context, id string) error {
+	return f.call(ctx, "StartContainer", id, func(context.Context) error {
+		return f.change(id, f.start)
+	})
 }
 
-// StartContainer implements Interface.
-func (d *fakeDocker) StartContainer(_ context.Context, id string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	c, err := d.find(id)
-	if err != nil {
-		return err
-	}
+func (d *fakeDocker) start(c *fakeContainer) error {
 	switch c.State {
 	case StateRunning:
 		return nil
 	case StatePaused:
 		return errors.New("cannot start a paused container, try unpause instead")
-	case StateRemoving:
-		return errors.New("container is marked for removal and cannot be started")
 	}
-	program := c.image.program(c.spec)
+	c.program = Program{}
+	if c.image.program != nil {
+		c.program = c.image.program(c.Spec)
+	}
 	if err := d.joinNetwork(c); err != nil {
 		return c.failStart(128, err)
 	}
-	if program.Missing {
+	if c.program.Missing {
 		return c.failStart(127, errors.New("failed to create shim task: OCI runtime create failed: runc create failed: "+
 			"unable to start container process: executable file not found in $PATH: unknown"))
 	}
-	d.begin(c, program)
+	c.ended = make(chan struct{})
+	c.State = StateRunning
+	c.Details.StartedAt = time.Now()
+	c.Details.ExitCode = 0
+	c.Details.Error = ""
+	c.Ports = slices.Clone(c.Spec.Ports)
+	for i := range c.Ports {
+		c.Ports[i].Protocol = cmp.Or(c.Ports[i].Protocol, "tcp")
+		if isEveryAddress(c.Ports[i].HostIP) {
+			c.Ports[i].HostIP = ""
+		}
+	}
+	d.emit(c)
+	if c.program.Exits && c.program.After == 0 {
+		d.end(c, c.program.ExitCode)
+	} else if c.program.Exits {
+		d.endAfter(c, c.program.After, c.program.ExitCode)
+	}
 	return nil
 }
 
 // failStart leaves the container in its state, with the reason. An exit code of
 // an earlier run stays, unless it is 0.
 func (c *fakeContainer) failStart(code int, reason error) error {
-	if c.details.ExitCode == 0 {
-		c.details.ExitCode = code
-	}
-	c.details.Error = reason.Error()
+	c.Details.ExitCode = cmp.Or(c.Details.ExitCode, code)
+	c.Details.Error = reason.Error()
 	return reason
 }
 
@@ -73,23 +82,20 @@ func (c *fakeContainer) failStart(code int, reason error) error {
 // that of another one that runs. A network of its own is there even when the
 // start then fails, as on the real Docker.
 func (d *fakeDocker) joinNetwork(c *fakeContainer) error {
-	if c.spec.NetworkContainer != "" {
-		other, err := d.find(c.spec.NetworkContainer)
-		if err != nil {
-			return err
+	if c.Spec.NetworkContainer != "" {
+		other, err := d.find(c.Spec.NetworkContainer)
+		if err == nil && !other.State.Live() {
+			err = fmt.Errorf("cannot join network of a non running container: %s", other.ID)
 		}
-		if !other.State.Live() {
-			return fmt.Errorf("cannot join network of a non running container: %s", other.ID)
-		}
-		return nil
+		return err
 	}
 	c.Endpoint = d.newID()
-	c.details.IP = fmt.Sprintf("172.17.%d.%d", d.serial/256%256, d.serial%256)
+	c.Details.IP = fmt.Sprintf("172.17.%d.%d", d.serial/256%256, d.serial%256)
 	for _, other := range d.containers {
 		for _, held := range other.Ports {
-			if i := slices.IndexFunc(c.spec.Ports, held.conflicts); i >= 0 {
+			if i := slices.IndexFunc(c.Spec.Ports, held.conflicts); i >= 0 {
 				return fmt.Errorf("driver failed programming external connectivity on endpoint %s (%s): Bind for %s:%d failed: port is already allocated",
-					c.Name, c.Endpoint, cmp.Or(c.spec.Ports[i].HostIP, "0.0.0.0"), held.HostPort)
+					c.Name, c.Endpoint, cmp.Or(c.Spec.Ports[i].HostIP, "0.0.0.0"), held.HostPort)
 			}
 		}
 	}
@@ -101,40 +107,13 @@ func (p PublishedPort) conflicts(other PublishedPort) bool {
 		(isEveryAddress(p.HostIP) || isEveryAddress(other.HostIP) || p.HostIP == other.HostIP)
 }
 
-func isEveryAddress(hostIP string) bool {
-	ip, err := netip.ParseAddr(hostIP)
-	return hostIP == "" || err == nil && ip.IsUnspecified()
-}
-
-func (d *fakeDocker) begin(c *fakeContainer, program Program) {
-	process := &fakeProcess{program, make(chan struct{})}
-	c.process = process
-	c.State = StateRunning
-	c.details.StartedAt = time.Now()
-	c.details.ExitCode = 0
-	c.details.Error = ""
-	c.Ports = slices.Clone(c.spec.Ports)
-	for i := range c.Ports {
-		c.Ports[i].Protocol = cmp.Or(c.Ports[i].Protocol, "tcp")
-		if isEveryAddress(c.Ports[i].HostIP) {
-			c.Ports[i].HostIP = ""
-		}
-	}
-	d.emit(c)
-	switch {
-	case program.Exits && program.After == 0:
-		d.end(c, program.ExitCode)
-	case program.Exits:
-		d.endAfter(c, process, program.After, program.ExitCode)
-	}
-}
-
-// endAfter ends a process when its time comes, unless it is over by then.
-func (d *fakeDocker) endAfter(c *fakeContainer, process *fakeProcess, after time.Duration, code int) {
+// endAfter ends the process when its time comes, unless it is over by then.
+func (d *fakeDocker) endAfter(c *fakeContainer, after time.Duration, code int) {
+	ended := c.ended
 	time.AfterFunc(after, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if c.process == process && c.State.Live() {
+		if c.ended == ended && c.State.Live() {
 			d.end(c, code)
 		}
 	})
@@ -145,47 +124,105 @@ func (d *fakeDocker) end(c *fakeContainer, code int) {
 	c.State = StateExited
 	c.Endpoint = ""
 	c.Ports = nil
-	c.details.IP = ""
-	c.details.FinishedAt = time.Now()
-	c.details.ExitCode = code
-	close(c.process.ended)
+	c.Details.IP = ""
+	c.Details.FinishedAt = time.Now()
+	c.Details.ExitCode = code
+	close(c.ended)
 	d.emit(c)
 }
 
-// StopContainer implements Interface.
-func (d *fakeDocker) StopContainer(ctx context.Context, id string, grace time.Duration) error {
-	process, err := d.askToStop(id, grace)
-	if process == nil || err != nil {
-		return err
-	}
-	select {
-	case <-process.ended:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+// StopContainer keeps its promise to kill also when the caller waits no more.
+func (f *Fake) StopContainer(ctx context.Context, id string, grace time.Duration) error {
+	return f.call(ctx, "StopContainer", id, func(ctx context.Context) error {
+		var ended chan struct{}
+		err := f.change(id, func(c *fakeContainer) error {
+			ended = c.ended
+			if !c.State.Live() {
+				return nil
+			}
+			c.State = StateRunning // Docker thaws a paused container to stop it
+			switch {
+			case strings.TrimPrefix(c.Spec.StopSignal, "SIG") == "KILL":
+				f.end(c, 137)
+			case c.program.IgnoreTerm:
+				f.endAfter(c, grace, 137)
+			default:
+				f.end(c, c.program.TermCode)
+			}
+			return nil
+		})
+		if err != nil || ended == nil {
+			return err
+		}
+		select {
+		case <-ended:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
 }
 
-// askToStop returns the process to wait for, nil when there is none. The daemon
-// keeps its promise to kill it also when the caller waits no more.
-func (d *fakeDocker) askToStop(id string, grace time.Duration) (*fakeProcess, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	c, err := d.find(id)
-	if err != nil || !c.State.Live() {
-		return nil, err
+// Kill ends the process of a container with an exit code: 137 is `docker kill`,
+// anything else a death of its own.
+func (d *fakeDocker) Kill(container string, code int) error {
+	return d.change(container, func(c *fakeContainer) error {
+		if !c.State.Live() {
+			return fmt.Errorf("container %s is not running", c.ID)
+		}
+		d.end(c, code)
+		return nil
+	})
+}
+
+// Pause is `docker pause`.
+func (d *fakeDocker) Pause(container string) error {
+	return d.change(container, func(c *fakeContainer) error {
+		if c.State != StateRunning {
+			return fmt.Errorf("container %s is %s, not running", c.ID, c.State)
+		}
+		c.State = StatePaused
+		return nil
+	})
+}
+
+// RunStranger creates and starts a container as someone else would: with any
+// name and labels, also those that were copied from a container of ours.
+func (f *Fake) RunStranger(spec ContainerSpec) (id string, err error) {
+	ctx := context.Background()
+	if id, err = f.ByHand().CreateContainer(ctx, spec); err != nil {
+		return "", err
 	}
-	c.State = StateRunning // Docker thaws a paused container to stop it
-	process := c.process
-	switch {
-	case strings.TrimPrefix(c.spec.StopSignal, "SIG") == "KILL":
-		d.end(c, 137)
-	case process.IgnoreTerm:
-		d.endAfter(c, process, grace, 137)
-	default:
-		d.end(c, process.TermCode)
+	return id, f.ByHand().StartContainer(ctx, id)
+}
+
+// Restart is `docker restart`: a stop with 10 s to do so, and a start.
+func (f *Fake) Restart(container string) error {
+	ctx := context.Background()
+	if err := f.ByHand().StopContainer(ctx, container, 10*time.Second); err != nil {
+		return err
 	}
-	return process, nil
+	return f.ByHand().StartContainer(ctx, container)
+}
+
+// RestartDaemon ends every process, breaks every call and event stream that is
+// on its way, and answers again. Graceful asks every container to stop, with 10 s
+// to do so: so it is at `systemctl restart docker`, and also when a dockerd that
+// was killed comes back and finds them running. Otherwise all end at once, as when
+// the machine loses its power, and with 255, since nobody knows how they ended.
+// Containers that outlive the daemon (its option live-restore) are Down and Up.
+func (f *Fake) RestartDaemon(graceful bool) {
+	f.Down()
+	var stops sync.WaitGroup
+	for _, c := range f.Containers() {
+		if graceful {
+			stops.Go(func() { f.ByHand().StopContainer(context.Background(), c.ID, 10*time.Second) })
+		} else {
+			f.Kill(c.ID, 255) // one that does not run is not touched
+		}
+	}
+	stops.Wait()
+	f.Up()
 }
 
 // listed is the container's line in a list.
@@ -198,13 +235,11 @@ func (c *fakeContainer) listed() Container {
 	case StateCreated:
 		line.Status = "Created"
 	case StateRunning:
-		line.Status = "Up " + since(c.details.StartedAt)
+		line.Status = "Up " + since(c.Details.StartedAt)
 	case StatePaused:
-		line.Status = "Up " + since(c.details.StartedAt) + " (Paused)"
-	case StateRemoving:
-		line.Status = "Removal In Progress"
+		line.Status = "Up " + since(c.Details.StartedAt) + " (Paused)"
 	case StateExited:
-		line.Status = fmt.Sprintf("Exited (%d) %s ago", c.details.ExitCode, since(c.details.FinishedAt))
+		line.Status = fmt.Sprintf("Exited (%d) %s ago", c.Details.ExitCode, since(c.Details.FinishedAt))
 	}
 	return line
 }

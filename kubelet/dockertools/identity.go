@@ -3,7 +3,41 @@ package dockertools
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
+
+// NameParts is what the name of a container says. It ends with the number of the
+// attempt, which two who build it at once both know. 2014 ended its names with a
+// random number instead, and two of a kind could live side by side.
+type NameParts struct {
+	Name        string // of the container in its manifest, or api.NetworkContainerName
+	Hash        string // of what it was made from, lower-case hex
+	PodFullName string // name.namespace.source
+	UID         string // of the pod
+	Attempt     int    // 1 for the first container of this pod and name
+}
+
+// String builds the container name: k8s_<name>.<hash>_<full name>_<uid>_<attempt>.
+// No part holds an underscore: they are DNS names, hex digits and UIDs.
+func (p NameParts) String() string {
+	return fmt.Sprintf("k8s_%s.%s_%s_%s_%d", p.Name, p.Hash, p.PodFullName, p.UID, p.Attempt)
+}
+
+// ParseContainerName undoes String. ok is false for every name that String would
+// not have built.
+func ParseContainerName(name string) (p NameParts, ok bool) {
+	fields := strings.Split(name, "_")
+	if len(fields) != 5 {
+		return NameParts{}, false
+	}
+	p.Name, p.Hash, _ = strings.Cut(fields[1], ".")
+	p.PodFullName, p.UID = fields[2], fields[3]
+	p.Attempt, _ = strconv.Atoi(fields[4])
+	if p.Name == "" || p.Hash == "" || p.PodFullName == "" || p.UID == "" || p.Attempt < 1 || p.String() != name {
+		return NameParts{}, false
+	}
+	return p, true
+}
 
 // The labels of every container the kubelet makes.
 const (
@@ -34,9 +68,7 @@ type Owned struct {
 
 // Labels gives the labels by which a container named name is known as ours.
 func (id Identity) Labels(name string) map[string]string {
-	labels := id.Halves()
-	labels[LabelName] = name
-	return labels
+	return map[string]string{LabelHostname: id.Hostname, LabelRootDir: id.RootDir, LabelName: name}
 }
 
 // Halves are the labels that every container of this kubelet carries.
@@ -44,12 +76,16 @@ func (id Identity) Halves() map[string]string {
 	return map[string]string{LabelHostname: id.Hostname, LabelRootDir: id.RootDir}
 }
 
+// identity is whose container it is by its labels.
+func (c *Container) identity() Identity {
+	return Identity{c.Labels[LabelHostname], c.Labels[LabelRootDir]}
+}
+
 // Own recognises a container of this kubelet. Its name alone proves nothing:
 // other programs name containers k8s_... too.
 func (id Identity) Own(c Container) (Owned, bool) {
 	parts, ok := ParseContainerName(c.Name)
-	if !ok || c.Labels[LabelName] != c.Name ||
-		c.Labels[LabelHostname] != id.Hostname || c.Labels[LabelRootDir] != id.RootDir {
+	if !ok || c.Labels[LabelName] != c.Name || c.identity() != id {
 		return Owned{}, false
 	}
 	// A label that is no number is one of no quick ends.
@@ -64,27 +100,19 @@ func (id Identity) Own(c Container) (Owned, bool) {
 
 // HalfIdentityError says that a container bears one half of our identity and not
 // the other.
-type HalfIdentityError struct {
-	Ours, Theirs Identity
-	Container    string // its name
-}
+type HalfIdentityError struct{ error }
 
-func (e *HalfIdentityError) Error() string {
-	return fmt.Sprintf("container %q on this Docker was made by a kubelet with hostname %q and root_dir %q; this one has hostname %q and root_dir %q, and two kubelets on one Docker must differ in both. "+
-		"To go on as that kubelet, give -hostname_override=%s -root_dir=%s; to be another one, choose a -hostname_override and a -root_dir that are both new; "+
-		"to remove what that kubelet made, run it with its own two flags and -cleanup",
-		e.Container, e.Theirs.Hostname, e.Theirs.RootDir, e.Ours.Hostname, e.Ours.RootDir, e.Theirs.Hostname, e.Theirs.RootDir)
-}
-
-// CheckHalves refuses to go on beside containers that bear one half of our
-// identity and not the other, with a HalfIdentityError: they were made under
-// another -hostname_override or -root_dir by what is likely the same kubelet, and
-// would be doubled.
+// CheckHalves refuses to go on, with a HalfIdentityError, beside containers that
+// were made under another -hostname_override or -root_dir by what is likely the
+// same kubelet: they would be doubled.
 func (id Identity) CheckHalves(containers []Container) error {
 	for _, c := range containers {
-		theirs := Identity{c.Labels[LabelHostname], c.Labels[LabelRootDir]}
+		theirs := c.identity()
 		if c.Labels[LabelName] == c.Name && (theirs.Hostname == id.Hostname) != (theirs.RootDir == id.RootDir) {
-			return &HalfIdentityError{Ours: id, Theirs: theirs, Container: c.Name}
+			return &HalfIdentityError{fmt.Errorf("container %q on this Docker was made by a kubelet with hostname %q and root_dir %q; this one has hostname %q and root_dir %q, and two kubelets on one Docker must differ in both. "+
+				"To go on as that kubelet, give -hostname_override=%s -root_dir=%s; to be another one, choose a -hostname_override and a -root_dir that are both new; "+
+				"to remove what that kubelet made, run it with its own two flags and -cleanup",
+				c.Name, theirs.Hostname, theirs.RootDir, id.Hostname, id.RootDir, theirs.Hostname, theirs.RootDir)}
 		}
 	}
 	return nil

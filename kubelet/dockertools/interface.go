@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// Interface is all of Docker that the kubelet needs, in the kubelet's words.
-// Client is the real one and Fake a working one in memory; one contract test
-// runs against both.
+// Interface is all of Docker that the kubelet needs, in the kubelet's words. One
+// contract test runs against both who keep it.
 //
 // Every method may be called by any number of goroutines at once, returns when
 // ctx is done, and also has a time limit of its own. An error names the object
@@ -48,10 +47,11 @@ type Interface interface {
 	ImportImage(ctx context.Context, image string, tar io.Reader) error
 
 	// WatchEvents calls hint for every container that carries all the given labels,
-	// as ListContainers takes them, and was started, died or was destroyed, until ctx is done (nil) or the stream breaks (an error). It calls
-	// hint(Event{}) once the stream stands. Events may come late, twice, out of
-	// order or not at all: they are a hint to look again, never a fact. hint is
-	// called by one goroutine at a time and must not block.
+	// as ListContainers takes them, and was started, died or was destroyed, until
+	// ctx is done (nil) or the stream breaks (an error). It calls hint(Event{}) once
+	// the stream stands. Events may come late, twice, out of order or not at all:
+	// they are a hint to look again, never a fact. hint is called by one goroutine
+	// at a time and must not block.
 	WatchEvents(ctx context.Context, labels map[string]string, hint func(Event)) error
 }
 

@@ -1,9 +1,10 @@
 package dockertools
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -23,7 +24,14 @@ type Lister struct {
 	last    *listCall // the newest that succeeded; nil before the first
 	running *listCall // nil when none is on its way
 
-	details detailCache
+	// What inspects said, so that a sync in which nothing has changed makes none.
+	known   map[string]knownDetails // by container id
+	forgets int                     // how often Forget was called, so that an inspect that was on its way is not kept
+}
+
+type knownDetails struct {
+	key     string
+	details Details
 }
 
 // Mark is a moment in the life of a Lister. It counts moments rather than
@@ -40,7 +48,7 @@ type listCall struct {
 
 // NewLister makes a Lister of the containers of one kubelet.
 func NewLister(docker Interface, id Identity) *Lister {
-	return &Lister{docker: docker, id: id, details: detailCache{known: map[string]knownDetails{}}}
+	return &Lister{docker: docker, id: id, known: map[string]knownDetails{}}
 }
 
 // Mark is now. Whatever happened on Docker before it is in a list begun after it.
@@ -78,13 +86,13 @@ func (l *Lister) List(ctx context.Context, since Mark) ([]Owned, error) {
 			return nil, ctx.Err()
 		}
 		// The leader's own end is no answer for those who shared its call.
-		if call.began > since && call.err != nil && ctx.Err() == nil && !isContextError(call.err) {
+		if call.began > since && call.err != nil && !isContextError(call.err) {
 			return nil, call.err
 		}
 	}
 }
 
-// lead makes the call and tells all who wait for it.
+// lead makes the call for all who wait for it.
 func (l *Lister) lead(ctx context.Context, call *listCall) {
 	call.owned, call.err = l.fetch(ctx)
 	l.mu.Lock()
@@ -92,7 +100,13 @@ func (l *Lister) lead(ctx context.Context, call *listCall) {
 	l.running = nil
 	if call.err == nil {
 		l.last = call
-		l.details.keepOnly(call.owned)
+		known := map[string]knownDetails{} // of what is still there
+		for _, o := range call.owned {
+			if d, ok := l.known[o.ID]; ok {
+				known[o.ID] = d
+			}
+		}
+		l.known = known
 	}
 	close(call.done)
 }
@@ -109,16 +123,49 @@ func (l *Lister) fetch(ctx context.Context) ([]Owned, error) {
 		}
 	}
 	slices.SortFunc(owned, func(a, b Owned) int {
-		if c := strings.Compare(a.Of.PodFullName, b.Of.PodFullName); c != 0 {
-			return c
-		}
-		if c := strings.Compare(a.Of.Name, b.Of.Name); c != 0 {
-			return c
-		}
-		if c := a.Of.Attempt - b.Of.Attempt; c != 0 {
-			return c
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(cmp.Compare(a.Of.PodFullName, b.Of.PodFullName), cmp.Compare(a.Of.Name, b.Of.Name),
+			cmp.Compare(a.Of.Attempt, b.Of.Attempt), cmp.Compare(a.Name, b.Name))
 	})
 	return owned, nil
+}
+
+// Details inspects a listed container, or remembers. The key must change whenever
+// what the caller sees of the container and of its network does. What contradicts
+// the list is not remembered: the next list may.
+func (l *Lister) Details(ctx context.Context, o Owned, key string) (Details, error) {
+	l.mu.Lock()
+	known, ok := l.known[o.ID]
+	forgets := l.forgets
+	l.mu.Unlock()
+	if ok && known.key == key {
+		return known.details, nil
+	}
+
+	details, err := l.docker.InspectContainer(ctx, o.ID)
+	if err != nil {
+		return Details{}, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.forgets == forgets && details.State == o.State {
+		l.known[o.ID] = knownDetails{key, details}
+	}
+	return details, nil
+}
+
+// Forget makes the next look at a container ask Docker again; an empty id means
+// every container, as after a gap in the events.
+func (l *Lister) Forget(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forgets++
+	if id == "" {
+		clear(l.known)
+	} else {
+		delete(l.known, id)
+	}
+}
+
+func isContextError(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

@@ -48,16 +48,20 @@ func pauseLayer(os, arch string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return Layer(program, tar.Header{Name: pausePath[1:], Mode: 0o555, Size: int64(len(program))})
+}
+
+// Layer is the tar of an image's layer with these files, of which the last one
+// has content.
+func Layer(content []byte, files ...tar.Header) ([]byte, error) {
 	var layer bytes.Buffer
 	w := tar.NewWriter(&layer)
-	if err := w.WriteHeader(&tar.Header{Name: pausePath[1:], Mode: 0o555, Size: int64(len(program))}); err != nil {
-		return nil, err
+	for _, file := range files {
+		if err := w.WriteHeader(&file); err != nil {
+			return nil, err
+		}
 	}
-	if _, err := w.Write(program); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return layer.Bytes(), nil
+	_, err := w.Write(content)
+	err = errors.Join(err, w.Close())
+	return layer.Bytes(), err
 }

@@ -17,13 +17,15 @@ import (
 //	    │ ELF header     │    which machine, where to start
 //	 64 ├────────────────┤
 //	    │ program header │    what of the file to put where in memory
-//	120 ├────────────────┤ ◀─ entry
+//	120 ├────────────────┤ ◀─ pauseEntry
 //	    │ machine code   │
 //	    └────────────────┘
 
 // pauseAddress is where in memory the file is put: where programs usually are,
 // and the start of a page whatever the page size of the kernel (4 KB to 64 KB).
 const pauseAddress = 0x400000
+
+const pauseEntry = 120 // where in the file the code begins
 
 // pauseAMD64 waits for a signal in pause(2). No signal is ever handled, so pause
 // does not return; if it did, the loop would call it again.
@@ -58,10 +60,8 @@ func pauseProgram(os, arch string) ([]byte, error) {
 		return nil, fmt.Errorf("there is no built-in network container for a Docker on %s/%s: name an image for it with -network_container_image", os, arch)
 	}
 
-	var header elf.Header64
-	var segment elf.Prog64
-	headers := binary.Size(header) + binary.Size(segment)
-	header = elf.Header64{
+	size := uint64(pauseEntry + len(code))
+	header := elf.Header64{
 		Ident: [elf.EI_NIDENT]byte{
 			0x7f, 'E', 'L', 'F',
 			byte(elf.ELFCLASS64),  // 64-bit addresses
@@ -71,19 +71,19 @@ func pauseProgram(os, arch string) ([]byte, error) {
 		Type:      uint16(elf.ET_EXEC), // fixed addresses
 		Machine:   uint16(machine),
 		Version:   uint32(elf.EV_CURRENT),
-		Entry:     pauseAddress + uint64(headers), // the code comes after the headers
-		Phoff:     uint64(binary.Size(header)),    // and the program header after this one
-		Ehsize:    uint16(binary.Size(header)),
-		Phentsize: uint16(binary.Size(segment)),
+		Entry:     pauseAddress + pauseEntry,
+		Phoff:     64,
+		Ehsize:    64,
+		Phentsize: pauseEntry - 64,
 		Phnum:     1,
 	}
-	segment = elf.Prog64{
+	segment := elf.Prog64{
 		Type:   uint32(elf.PT_LOAD),
 		Flags:  uint32(elf.PF_R | elf.PF_X), // nothing in it is ever written
 		Vaddr:  pauseAddress,
 		Paddr:  pauseAddress,
-		Filesz: uint64(headers + len(code)),
-		Memsz:  uint64(headers + len(code)),
+		Filesz: size,
+		Memsz:  size,
 		Align:  0x10000,
 	}
 	// Fixed sizes into memory: Append has no way to fail.

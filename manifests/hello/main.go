@@ -21,10 +21,10 @@ import (
 	"time"
 )
 
-// command is one thing hello can do. run returns the exit code.
+// command is one thing hello can do. An error of run ends the program with 1.
 type command struct {
 	name, args, about string
-	run               func(f *flags) (code int, err error)
+	run               func(f *flags) error
 }
 
 func commands() []command {
@@ -38,7 +38,6 @@ func commands() []command {
 		{"exit", "CODE", "exit with CODE", exit},
 		{"env", "", "print the environment, host name, directory and arguments", env},
 		{"flood", "[-lines N] [-bytes N]", "print N lines of N bytes each", flood},
-		{"hog", "[-megabytes N]", "take memory and keep it", hog},
 	}
 }
 
@@ -46,7 +45,7 @@ func main() {
 	if len(os.Args) > 1 {
 		for _, c := range commands() {
 			if c.name == os.Args[1] {
-				os.Exit(start(c, os.Args[2:]))
+				start(c, os.Args[2:])
 			}
 		}
 	}
@@ -57,8 +56,8 @@ func main() {
 	os.Exit(2)
 }
 
-// start runs one command and gives the exit code.
-func start(c command, args []string) int {
+// start runs one command and exits.
+func start(c command, args []string) {
 	f := &flags{FlagSet: flag.NewFlagSet(c.name, flag.ExitOnError), args: args}
 	f.Usage = func() {
 		fmt.Fprintf(os.Stderr, "usage: hello %s %s\n%s\n", c.name, c.args, c.about)
@@ -66,12 +65,11 @@ func start(c command, args []string) int {
 	}
 	f.exitOnTerm = f.Int("exit-on-term", 0, "exit with this code when asked to stop by SIGTERM or SIGINT")
 	f.ignoreTerm = f.Bool("ignore-term", false, "go on when asked to stop")
-	code, err := c.run(f)
-	if err != nil {
+	if err := c.run(f); err != nil {
 		fmt.Fprintf(os.Stderr, "hello %s: %v\n", c.name, err)
-		code = 1
+		os.Exit(1)
 	}
-	return code
+	os.Exit(0)
 }
 
 // flags are the flags of one command and those that all have.
@@ -104,21 +102,14 @@ func (f *flags) parse(n int) {
 
 // rest defines the flags of a command that ends in a rest, and returns what to
 // do when it has come to that.
-func (f *flags) rest() func() (code int, err error) {
+func (f *flags) rest() func() {
 	duration := f.Duration("for", -1, "how long to sleep; for ever when it is negative")
 	code := f.Int("exit", 0, "exit with this code afterwards")
-	return func() (int, error) {
+	return func() {
 		if *duration < 0 {
-			forever()
+			select {} // until a signal
 		}
 		time.Sleep(*duration)
-		return *code, nil
-	}
-}
-
-// forever waits until the process is stopped.
-func forever() {
-	for {
-		time.Sleep(time.Hour)
+		os.Exit(*code)
 	}
 }

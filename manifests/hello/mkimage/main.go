@@ -10,7 +10,6 @@ package main
 
 import (
 	"archive/tar"
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -18,13 +17,10 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"kubelet14/kubelet/dockertools"
 )
-
-const program = "kubelet14/manifests/hello"
 
 func main() {
 	endpoint := flag.String("docker_endpoint", "", "where Docker listens; empty means $DOCKER_HOST, else the local socket")
@@ -37,11 +33,17 @@ func main() {
 }
 
 func run(endpoint, image string) error {
-	unlock, err := lock()
+	// One mkimage works at a time: of two that find no image both would import one,
+	// and one would be left without a name. The lock is on a directory that
+	// everybody has, so no lock file is left behind.
+	tmp, err := os.Open(os.TempDir())
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer tmp.Close()
+	if err := syscall.Flock(int(tmp.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("lock %q: %w", tmp.Name(), err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	docker, err := dockertools.NewClient(endpoint)
@@ -56,11 +58,14 @@ func run(endpoint, image string) error {
 	if err != nil {
 		return err
 	}
-	files, err := pack(binary)
+	// No file has a time, so the same program gives the same layer.
+	layer, err := dockertools.Layer(binary,
+		tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}, // anyone may write to it
+		tar.Header{Name: "hello", Mode: 0o755, Size: int64(len(binary))})
 	if err != nil {
 		return err
 	}
-	imported, err := docker.EnsureImage(ctx, image, files)
+	imported, err := docker.EnsureImage(ctx, image, layer)
 	if err != nil {
 		return err
 	}
@@ -72,25 +77,6 @@ func run(endpoint, image string) error {
 	return nil
 }
 
-// lock lets one mkimage work at a time: of two that find no image both would
-// import one, and one would be left without a name. It locks the directory of
-// the program's source, so no lock file is left behind.
-func lock() (unlock func(), err error) {
-	dir, err := golang(exec.Command("go", "list", "-f", "{{.Dir}}", program))
-	if err != nil {
-		return nil, err
-	}
-	held, err := os.Open(strings.TrimSpace(dir))
-	if err != nil {
-		return nil, err
-	}
-	if err := syscall.Flock(int(held.Fd()), syscall.LOCK_EX); err != nil {
-		held.Close()
-		return nil, fmt.Errorf("lock %q: %w", held.Name(), err)
-	}
-	return func() { held.Close() }, nil
-}
-
 // build compiles the program, static and the same byte for byte wherever it is
 // built.
 func build(ctx context.Context, arch string) ([]byte, error) {
@@ -100,40 +86,10 @@ func build(ctx context.Context, arch string) ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "hello")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", out, program)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", out, "kubelet14/manifests/hello")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch)
-	if _, err := golang(cmd); err != nil {
-		return nil, err
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", cmd, err, said)
 	}
 	return os.ReadFile(out)
-}
-
-// golang runs the go command and gives what it prints.
-func golang(cmd *exec.Cmd) (string, error) {
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", cmd, err, stderr.String())
-	}
-	return stdout.String(), nil
-}
-
-// pack makes the image's one layer: the program, and a /tmp anyone may write to.
-// No file has a time, so the same program gives the same layer.
-func pack(binary []byte) ([]byte, error) {
-	var layer bytes.Buffer
-	w := tar.NewWriter(&layer)
-	if err := w.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: "tmp/", Mode: 0o1777}); err != nil {
-		return nil, err
-	}
-	if err := w.WriteHeader(&tar.Header{Name: "hello", Mode: 0o755, Size: int64(len(binary))}); err != nil {
-		return nil, err
-	}
-	if _, err := w.Write(binary); err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return layer.Bytes(), nil
 }

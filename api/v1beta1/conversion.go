@@ -1,0 +1,116 @@
+package v1beta1
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"kubelet14/api"
+)
+
+// reader converts wire types of one version to internal ones, and collects what
+// it has to refuse.
+type reader struct {
+	version string
+	errs    api.FieldErrors
+}
+
+func (r *reader) err() error {
+	if len(r.errs) == 0 {
+		return nil
+	}
+	return r.errs
+}
+
+func (r *reader) refuse(field, format string, args ...any) {
+	r.errs = append(r.errs, api.FieldError{Field: field, Problem: fmt.Sprintf(format, args...)})
+}
+
+// manifest converts in; at is the path before its fields, with its dot.
+func (r *reader) manifest(at string, in *ContainerManifest) api.ContainerManifest {
+	var out api.ContainerManifest
+	api.Copy(&out, in)
+	out.Version = r.version
+	for i, v := range in.Volumes {
+		const unsupported = "this kind of volume is not supported: use hostDir or emptyDir"
+		if v.Source != nil && v.Source.PersistentDisk != nil {
+			r.refuse(fmt.Sprintf("%svolumes[%d].source.persistentDisk", at, i), unsupported)
+		}
+		if v.Source != nil && v.Source.GitRepo != nil {
+			r.refuse(fmt.Sprintf("%svolumes[%d].source.gitRepo", at, i), unsupported)
+		}
+	}
+	for i := range in.Containers {
+		r.container(fmt.Sprintf("%scontainers[%d]", at, i), &in.Containers[i], &out.Containers[i], &out)
+	}
+	return out
+}
+
+// container converts what is not the same in both types.
+func (r *reader) container(at string, in *Container, out *api.Container, pod *api.ContainerManifest) {
+	out.ImagePullPolicy = spell(in.ImagePullPolicy, api.PullAlways, api.PullNever, api.PullIfNotPresent)
+	for i, p := range in.Ports {
+		out.Ports[i].Protocol = spell(p.Protocol, api.ProtocolTCP, api.ProtocolUDP)
+	}
+	for i, e := range in.Env {
+		out.Env[i].Name = r.oldName(fmt.Sprintf("%s.env[%d]", at, i), "key", e.Key, "name", e.Name)
+	}
+	for i, m := range in.VolumeMounts {
+		at, mount := fmt.Sprintf("%s.volumeMounts[%d]", at, i), &out.VolumeMounts[i]
+		mount.MountPath = r.oldName(at, "path", m.Path, "mountPath", m.MountPath)
+		r.mountType(at+".mountType", m.MountType, mount, pod)
+	}
+}
+
+// spell gives a word, which may be written in any case, its one spelling. What
+// is not known stays for validation to refuse.
+func spell[Word ~string](word Word, known ...Word) Word {
+	for _, k := range known {
+		if strings.EqualFold(string(word), string(k)) {
+			return k
+		}
+	}
+	return word
+}
+
+// oldName gives the value of a field that had another name before. Both at once
+// are fine only when they agree.
+func (r *reader) oldName(at, oldField, old, newField, value string) string {
+	switch {
+	case old == "":
+		return value
+	case r.version != Version:
+		r.refuse(at+"."+oldField, "%s calls this field %q", r.version, newField)
+	case value != "" && value != old:
+		r.refuse(at+"."+oldField, "this is the old name of %q, and the two differ: remove %q", newField, oldField)
+	}
+	return old
+}
+
+// mountType checks what a mount's old mountType says of its volume, or makes the
+// volume. Before volumes had sources (PR #527), "mountType: HOST" meant the
+// host's directory at the very path of the mount, and no entry in volumes.
+func (r *reader) mountType(at, mountType string, mount *api.VolumeMount, pod *api.ContainerManifest) {
+	var hostDir *api.HostDir
+	i := slices.IndexFunc(pod.Volumes, func(v api.Volume) bool { return v.Name == mount.Name })
+	if i >= 0 && pod.Volumes[i].Source != nil {
+		hostDir = pod.Volumes[i].Source.HostDir
+	}
+	switch {
+	case mountType == "":
+	case r.version != Version:
+		r.refuse(at, "%s has no mountType: give the volume a source, such as hostDir", r.version)
+	case mountType == "LOCAL":
+		if hostDir != nil {
+			r.refuse(at, "volume %q is a hostDir, which is not LOCAL: remove mountType", mount.Name)
+		}
+	case mountType != "HOST":
+		r.refuse(at, "unsupported value '%s': HOST or LOCAL", mountType)
+	case mount.Name == "": // validation asks for it
+	case i < 0:
+		source := &api.VolumeSource{HostDir: &api.HostDir{Path: mount.MountPath}}
+		pod.Volumes = append(pod.Volumes, api.Volume{Name: mount.Name, Source: source})
+	case hostDir == nil || hostDir.Path != mount.MountPath:
+		r.refuse(at, "HOST means the host's directory %q, but volume %q is something else: remove mountType", mount.MountPath, mount.Name)
+	}
+}
