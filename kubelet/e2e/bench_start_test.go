@@ -48,6 +48,7 @@ func BenchmarkIdle(b *testing.B) {
 	const syncs = 10
 	for range b.N {
 		startWithKubelet(b, 100, func(m *meter) {
+			m.waitForLists(syncs) // until the workers have seen what they have done
 			before, cpu := m.total(), cpuTime()
 			m.waitForLists(syncs)
 			b.ReportMetric(float64(m.total()-before)/syncs, "calls/sync")
