@@ -100,7 +100,7 @@ func run(f *options) error {
 		return kl.Cleanup(ctx)
 	}
 
-	pods := config.NewPodConfig(config.PodConfigNotificationSnapshotAndUpdates, validation.Rules{AllowPrivileged: f.allowPrivileged})
+	pods := config.NewPodConfig(config.PodConfigNotificationSnapshotAndUpdates, f.rules())
 	ctx, end := context.WithCancel(ctx)
 	var sources sync.WaitGroup
 	defer func() {
@@ -126,7 +126,7 @@ func run(f *options) error {
 
 // startSources sets every source that the flags name to work, until ctx is done.
 func startSources(ctx context.Context, wg *sync.WaitGroup, pods *config.PodConfig, f *options) {
-	file := config.NewSourceFile(f.config, f.hostname, f.fileCheckFrequency, v1beta1.NewScheme(), validation.Rules{AllowPrivileged: f.allowPrivileged})
+	file := config.NewSourceFile(f.config, f.hostname, f.fileCheckFrequency, v1beta1.NewScheme(), f.rules())
 	updates := pods.Channel(ctx, "file")
 	wg.Go(func() { file.Run(ctx, updates) })
 }
@@ -171,6 +171,11 @@ type options struct {
 	maxDeadContainers int
 
 	allowPrivileged, runonce, dryRun, cleanup, version bool
+}
+
+// rules are what a good manifest is here, for the source and for PodConfig alike.
+func (f *options) rules() validation.Rules {
+	return validation.Rules{AllowPrivileged: f.allowPrivileged}
 }
 
 const usage = `kubelet14 keeps the pods of this host as their manifests say.

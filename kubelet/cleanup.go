@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-
-	"kubelet14/kubelet/dockertools"
 )
 
 // Cleanup stops and removes every container of this kubelet, and then every
@@ -16,16 +14,12 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pods := map[string]string{} // full name to where it was read
-	for i := range list {
-		pods[list[i].Of.PodFullName] = list[i].Labels[dockertools.LabelOrigin]
-	}
 	var (
 		wg   sync.WaitGroup
 		mu   sync.Mutex
 		errs []error
 	)
-	for name, origin := range pods {
+	for name, origin := range kl.unwanted(list) { // nothing was asked for, so that is all
 		wg.Go(func() {
 			if err := kl.takeDown(ctx, name, origin); err != nil {
 				mu.Lock()

@@ -16,11 +16,7 @@ import (
 // It works beside a running kubelet. The error says what of the sources could not
 // be read.
 func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w io.Writer) error {
-	list, sourcesErr, err := kl.firstLook(ctx, updates)
-	if err != nil {
-		return err
-	}
-	blocked, err := kl.blocked(ctx, list)
+	list, blocked, sourcesErr, err := kl.firstLook(ctx, updates)
 	if err != nil {
 		return err
 	}

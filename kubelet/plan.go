@@ -139,14 +139,8 @@ func (p *planner) step(actions []action) {
 	}
 }
 
-// lookAt makes the pod be looked at again at t, or before.
-func (p *planner) lookAt(t time.Time) {
-	if p.next.IsZero() || t.Before(p.next) {
-		p.next = t
-	}
-}
-
-func (p *planner) wait(name, format string, args ...any) {
+// explain notes why a container does not run.
+func (p *planner) explain(name, format string, args ...any) {
 	p.notRunning = append(p.notRunning, fmt.Sprintf("container %q ", name)+fmt.Sprintf(format, args...))
 }
 

@@ -5,13 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
-
-func (c *seenContainer) isNetwork() bool {
-	return c.Of.Name == api.NetworkContainerName
-}
 
 // nothingLeftToRun says that every app container has run for the last time. A
 // pod without app containers is its network container alone and never finishes.
@@ -50,7 +45,7 @@ func (p *planner) finish() {
 		newest := p.newest(p.want.apps[i].name)
 		stop = append(stop, p.stopOlder(newest.Of.Name, newest.Of.Attempt)...)
 		if newest.ExitCode != 0 {
-			p.wait(newest.Of.Name, "%s, and is not started again", newest.verdict())
+			p.explain(newest.Of.Name, "%s, and is not started again", newest.verdict())
 		}
 	}
 	p.step(stop)
@@ -130,18 +125,15 @@ func (p *planner) decideNet() (network, *action) {
 	reason, quickEnds := "the pod has no network container", 0
 	if newest != nil {
 		switch {
-		case newest.State.Live() && p.mustStay(newest):
+		case newest.State.Live() && (newest.Of.Hash == want.hash || p.mustStay(newest)):
 			return network{newest.Of, newest.ID, true, newest.StartedAt}, nil
 		case newest.Of.Hash != want.hash:
 			reason = "the pod's ports, host name or network container image have changed"
-		case newest.State.Live():
-			return network{newest.Of, newest.ID, true, newest.StartedAt}, nil
 		case newest.fresh():
 			return network{name: newest.Of, id: newest.ID}, nil
 		default:
-			at, n, ok := p.mayRestart(want.name, newest)
+			n, ok := p.mayRestart(want.name, newest)
 			if !ok {
-				p.lookAt(at)
 				return network{}, nil
 			}
 			reason, quickEnds = "the network container "+newest.verdict(), n
@@ -174,7 +166,7 @@ func (p *planner) decideApp(want *wantedContainer, newest *seenContainer, net ne
 
 	case p.want.policy == restartNever && newest.ran():
 		if newest.dead() && newest.ExitCode != 0 {
-			p.wait(want.name, "%s, and is not started again", newest.verdict())
+			p.explain(want.name, "%s, and is not started again", newest.verdict())
 		}
 		return nil
 
@@ -185,9 +177,8 @@ func (p *planner) decideApp(want *wantedContainer, newest *seenContainer, net ne
 		if p.ranForTheLastTime(want, newest) { // with exit 0, or the case above had it
 			return nil
 		}
-		at, quickEnds, ok := p.mayRestart(want.name, newest)
+		quickEnds, ok := p.mayRestart(want.name, newest)
 		if !ok {
-			p.lookAt(at)
 			return nil
 		}
 		return create(quickEnds, "it "+newest.verdict())
@@ -205,16 +196,19 @@ func (p *planner) decideApp(want *wantedContainer, newest *seenContainer, net ne
 	return nil
 }
 
-// mayRestart says whether a dead container may have its next attempt now, and if
-// not, when.
-func (p *planner) mayRestart(name string, c *seenContainer) (at time.Time, quickEnds int, ok bool) {
+// mayRestart says whether a dead container may have its next attempt now. If not,
+// the pod is looked at again when it may.
+func (p *planner) mayRestart(name string, c *seenContainer) (quickEnds int, ok bool) {
 	ended, quickEnds := c.end()
-	at = ended.Add(restartDelay(quickEnds, p.lim.restartBackoff))
+	at := ended.Add(restartDelay(quickEnds, p.lim.restartBackoff))
 	if !at.After(p.now) {
-		return at, quickEnds, true
+		return quickEnds, true
 	}
-	p.wait(name, "%s; it ended quickly %d times in a row, and is started again at %s", c.verdict(), quickEnds, at.Local().Format(time.TimeOnly))
-	return at, quickEnds, false
+	if p.next.IsZero() || at.Before(p.next) {
+		p.next = at
+	}
+	p.explain(name, "%s; it ended quickly %d times in a row, and is started again at %s", c.verdict(), quickEnds, at.Local().Format(time.TimeOnly))
+	return quickEnds, false
 }
 
 func (p *planner) create(want *wantedContainer, reason string, quickEnds int) *action {

@@ -37,11 +37,7 @@ type PodResult struct {
 // 2014 took the first update of whichever source came first, and asked Docker for
 // a status text that Docker never gives.
 func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([]PodResult, error) {
-	list, sourcesErr, err := kl.firstLook(ctx, updates)
-	if err != nil {
-		return nil, err
-	}
-	blocked, err := kl.blocked(ctx, list)
+	_, blocked, sourcesErr, err := kl.firstLook(ctx, updates)
 	if err != nil {
 		return nil, err
 	}
@@ -66,17 +62,21 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 	return results, sourcesErr
 }
 
-// firstLook is how RunOnce and DryRun begin: hear every source, and look at
-// Docker once. sourcesErr says which sources were heard with an error.
-func (kl *Kubelet) firstLook(ctx context.Context, updates <-chan api.PodUpdate) (list []dockertools.Owned, sourcesErr, err error) {
-	if err := kl.greet(ctx); err != nil {
-		return nil, nil, err
+// firstLook is how RunOnce and DryRun begin: hear every source, look at Docker
+// once, and find the pods that must wait for a port. sourcesErr says which sources
+// were heard with an error.
+func (kl *Kubelet) firstLook(ctx context.Context, updates <-chan api.PodUpdate) (list []dockertools.Owned, blocked map[string]string, sourcesErr, err error) {
+	if err = kl.greet(ctx); err != nil {
+		return nil, nil, nil, err
 	}
 	if sourcesErr, err = kl.hearSources(ctx, updates); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	list, err = kl.lister.List(ctx, kl.lister.Mark())
-	return list, sourcesErr, err
+	if list, err = kl.lister.List(ctx, kl.lister.Mark()); err != nil {
+		return nil, nil, nil, err
+	}
+	blocked, err = kl.blocked(ctx, list)
+	return list, blocked, sourcesErr, err
 }
 
 // hearSources takes updates until every source has spoken or has said why it

@@ -18,6 +18,10 @@ type seenContainer struct {
 	dockertools.Details // its State is the one that counts: it is newer than the list's
 }
 
+func (c *seenContainer) isNetwork() bool {
+	return c.Of.Name == api.NetworkContainerName
+}
+
 // fresh says that the container was created, and never tried to start.
 func (c *seenContainer) fresh() bool {
 	return c.State == dockertools.StateCreated && c.Error == ""

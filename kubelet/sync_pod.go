@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/golang/glog"
@@ -33,7 +34,7 @@ func (kl *Kubelet) syncPod(ctx context.Context, state *podState) (again time.Tim
 		}
 		if err == nil {
 			state.said = false
-			freed = freed || removesOther(p.steps, wish.pod)
+			freed = freed || wish.pod != nil && removesOther(p.steps, wish.pod)
 			err = kl.run(ctx, wish.pod, state.label(), p.steps, func() bool { return state.overtaken(wish) })
 			state.acted = kl.lister.Mark()
 		}
@@ -49,14 +50,9 @@ func (kl *Kubelet) syncPod(ctx context.Context, state *podState) (again time.Tim
 // removesOther says that steps remove containers of another UID than the pod's:
 // those of the pod that had its name before.
 func removesOther(steps [][]action, pod *wantedPod) bool {
-	for _, step := range steps {
-		for _, a := range step {
-			if pod != nil && a.kind == removeAction && a.name.UID != pod.UID {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Concat(steps...), func(a action) bool {
+		return a.kind == removeAction && a.name.UID != pod.UID
+	})
 }
 
 // look plans for one pod on a list begun after since.
