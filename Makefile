@@ -33,8 +33,13 @@ bench: image ## measure against a bare program that makes the same Docker calls,
 image: ## build the demo's image kubelet14/hello:1, when it is missing or has changed
 	go run ./manifests/hello/mkimage
 
+etcd: ## build bin/etcd and bin/etcdctl, for the chapter on sources
+	go build -C config/testdata/etcd -o ../../../bin/etcd go.etcd.io/etcd/server/v3
+	go build -C config/testdata/etcd -o ../../../bin/etcdctl go.etcd.io/etcd/etcdctl/v3
+
 clean: ## stop and remove what `make run` has made, and what was built
 	@if [ -d .run ]; then go run . -cleanup -root_dir=.run && rm -rf .run; fi
 	rm -f kubelet14
+	rm -rf bin
 
-.PHONY: help run build test unit lint bench image clean
+.PHONY: help run build test unit lint bench image etcd clean

@@ -1,5 +1,5 @@
 // Kubelet14 is the kubelet of October 2014 (Kubernetes v0.4), written anew: it
-// reads pod manifests from a file or a directory and keeps their containers
+// reads pod manifests from a directory, a URL and etcd, and keeps their containers
 // running on Docker.
 //
 //	kubelet14 -config=manifests/              run, until it is told to stop
@@ -10,7 +10,7 @@
 // This file has flags, wiring, signals and exit codes, and no logic. The way of a
 // pod is
 //
-//	config.SourceFile ─▶ config.PodConfig ─▶ kubelet.Kubelet ─▶ Docker
+//	config.Source ─▶ config.PodConfig ─▶ kubelet.Kubelet ─▶ Docker
 //
 // and docs/ follows it step by step.
 package main
@@ -31,6 +31,7 @@ import (
 
 	"github.com/golang/glog"
 
+	"kubelet14/api"
 	"kubelet14/api/v1beta1"
 	"kubelet14/api/validation"
 	"kubelet14/config"
@@ -100,23 +101,31 @@ func run(f *options) error {
 		return kl.Cleanup(ctx)
 	}
 
+	sources, err := f.sources()
+	if err != nil {
+		return err
+	}
 	pods := config.NewPodConfig(config.PodConfigNotificationSnapshotAndUpdates, f.rules())
 	ctx, end := context.WithCancel(ctx)
-	var sources sync.WaitGroup
+	var running sync.WaitGroup
 	defer func() {
 		end()
-		sources.Wait()
+		running.Wait()
 		pods.Wait()
 	}()
-	startSources(ctx, &sources, pods, f)
+	startSources(ctx, &running, pods, sources)
 
 	switch {
 	case f.dryRun:
-		return kl.DryRun(ctx, pods.Updates(), os.Stdout)
+		return dryRun(ctx, kl, pods, sources)
 	case f.runonce:
 		return runOnce(ctx, kl, pods, f.runonceTimeout)
 	}
-	glog.Infof("kubelet14 %s: hostname %s, root_dir %s, config %s", version, f.hostname, rootDir, f.config)
+	glog.Infof("kubelet14 %s: hostname %s, root_dir %s", version, f.hostname, rootDir)
+	for _, source := range sources {
+		status := source.Status()
+		glog.Infof("pods come from source %s (%s)", status.Source, status.Place)
+	}
 	if err := kl.Run(ctx, pods.Updates()); err != nil {
 		return err
 	}
@@ -124,11 +133,51 @@ func run(f *options) error {
 	return nil
 }
 
-// startSources sets every source that the flags name to work, until ctx is done.
-func startSources(ctx context.Context, wg *sync.WaitGroup, pods *config.PodConfig, f *options) {
-	file := config.NewSourceFile(f.config, f.hostname, f.fileCheckFrequency, v1beta1.NewScheme(), f.rules())
-	updates := pods.Channel(ctx, "file")
-	wg.Go(func() { file.Run(ctx, updates) })
+// sources makes every source that the flags name.
+func (f *options) sources() ([]config.Source, error) {
+	parser := config.Parser{Hostname: f.hostname, Scheme: v1beta1.NewScheme(), Rules: f.rules()}
+	var sources []config.Source
+	if f.config != "" {
+		sources = append(sources, config.NewSourceFile(f.config, f.fileCheckFrequency, parser))
+	}
+	if f.manifestURL != "" {
+		source, err := config.NewSourceHTTP(f.manifestURL, f.httpCheckFrequency, parser)
+		if err != nil {
+			return nil, fmt.Errorf("-manifest_url: %w", err)
+		}
+		sources = append(sources, source)
+	}
+	if f.etcd() {
+		etcd, err := config.EtcdConfig(f.etcdServers, f.etcdConfig)
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, config.NewSourceEtcd(etcd, parser))
+	}
+	return sources, nil
+}
+
+// startSources sets the sources to work, until ctx is done. All are declared before
+// the first one speaks.
+func startSources(ctx context.Context, wg *sync.WaitGroup, pods *config.PodConfig, sources []config.Source) {
+	channels := make([]chan<- api.PodUpdate, len(sources))
+	for i, source := range sources {
+		channels[i] = pods.Channel(ctx, source.Status().Source)
+	}
+	for i, source := range sources {
+		wg.Go(func() { source.Run(ctx, channels[i]) })
+	}
+}
+
+// dryRun prints how the sources do, and then what would be done to each pod.
+func dryRun(ctx context.Context, kl *kubelet.Kubelet, pods *config.PodConfig, sources []config.Source) error {
+	var plans strings.Builder
+	err := kl.DryRun(ctx, pods.Updates(), &plans)
+	for _, source := range sources {
+		fmt.Println(source.Status())
+	}
+	fmt.Print(plans.String())
+	return err
 }
 
 // runOnce prints what became of each pod, and fails when one of them did.
@@ -164,9 +213,13 @@ func untilSignal() (ctx context.Context, stop func()) {
 
 // options are the values of the flags.
 type options struct {
-	config, hostname, networkContainerImage, dockerEndpoint, rootDir string
+	config, manifestURL, etcdConfig string
+	etcdServers                     servers
 
-	syncFrequency, fileCheckFrequency, runonceTimeout, maxRestartBackoff, minContainerTTL time.Duration
+	hostname, networkContainerImage, dockerEndpoint, rootDir string
+
+	fileCheckFrequency, httpCheckFrequency, syncFrequency time.Duration
+	runonceTimeout, maxRestartBackoff, minContainerTTL    time.Duration
 
 	maxDeadContainers int
 
@@ -178,12 +231,36 @@ func (f *options) rules() validation.Rules {
 	return validation.Rules{AllowPrivileged: f.allowPrivileged}
 }
 
+// etcd says whether pods come from etcd.
+func (f *options) etcd() bool {
+	return len(f.etcdServers) > 0 || f.etcdConfig != ""
+}
+
+// servers is the value of -etcd_servers: each use of the flag adds some.
+type servers []string
+
+func (s *servers) String() string { return strings.Join(*s, ",") }
+
+// Set implements flag.Value.
+func (s *servers) Set(list string) error {
+	for server := range strings.SplitSeq(list, ",") {
+		if server = strings.TrimSpace(server); server == "" {
+			return errors.New("value should not be an empty string")
+		}
+		*s = append(*s, server)
+	}
+	return nil
+}
+
 const usage = `kubelet14 keeps the pods of this host as their manifests say.
 
   kubelet14 -config=manifests/            run, until it is told to stop; the pods stay
   kubelet14 -config=manifests/ -runonce   start the pods, print a table, exit
   kubelet14 -config=manifests/ -dry_run   print what it would do, and why; touch nothing
   kubelet14 -cleanup                      stop and remove all that it has made, and exit
+
+Pods come from files (-config), from a web server (-manifest_url) and from etcd
+(-etcd_servers), from any of them or from all.
 
 It knows what it has made by its hostname and its root_dir: give the same two
 every time. Dashes and underscores mean the same in the names of flags.
@@ -197,6 +274,10 @@ func parseFlags(args []string) (*options, error) {
 	ours := flag.NewFlagSet("kubelet14", flag.ContinueOnError)
 	ours.StringVar(&f.config, "config", "", "`path` of a manifest, or of a directory of manifests (*.yaml, *.yml, *.json, *.manifest)")
 	ours.DurationVar(&f.fileCheckFrequency, "file_check_frequency", 20*time.Second, "longest time between two looks at -config; most changes are seen at once")
+	ours.StringVar(&f.manifestURL, "manifest_url", "", "`URL` of a manifest or a list of manifests")
+	ours.DurationVar(&f.httpCheckFrequency, "http_check_frequency", 20*time.Second, "time between two looks at -manifest_url")
+	ours.Var(&f.etcdServers, "etcd_servers", "`addresses` of etcd servers, with commas between them, such as http://127.0.0.1:2379; may be given again for more")
+	ours.StringVar(&f.etcdConfig, "etcd_config", "", "`path` of a configuration of the etcd client in YAML, with endpoints, TLS and user; instead of -etcd_servers")
 	ours.DurationVar(&f.syncFrequency, "sync_frequency", 10*time.Second, "longest time between two looks at Docker; most changes are seen at once")
 	ours.StringVar(&f.hostname, "hostname_override", "", "`name` of this kubelet; the host's name when empty")
 	ours.StringVar(&f.rootDir, "root_dir", "/var/lib/kubelet", "`directory` of this kubelet, where the pods' volumes are")
@@ -278,12 +359,17 @@ func (f *options) check(args []string) error {
 	if modes > 1 {
 		return errors.New("-runonce, -dry_run and -cleanup exclude each other")
 	}
-	if f.config == "" && !f.cleanup {
-		return errors.New("nothing says which pods to run: give -config=DIRECTORY")
+	switch {
+	case f.config == "" && f.manifestURL == "" && !f.etcd() && !f.cleanup:
+		return errors.New("nothing says which pods to run: give -config=DIRECTORY, -manifest_url=URL or -etcd_servers=ADDRESS")
+	case len(f.etcdServers) > 0 && f.etcdConfig != "":
+		return errors.New("-etcd_servers and -etcd_config exclude each other: write the servers as endpoints into the file")
+	case f.runonce && f.etcd():
+		return errors.New("-runonce and etcd exclude each other, as in 2014: pods in etcd come and go, and -runonce only starts them")
 	}
 	for name, d := range map[string]time.Duration{
-		"file_check_frequency": f.fileCheckFrequency, "sync_frequency": f.syncFrequency,
-		"runonce_timeout": f.runonceTimeout,
+		"file_check_frequency": f.fileCheckFrequency, "http_check_frequency": f.httpCheckFrequency,
+		"sync_frequency": f.syncFrequency, "runonce_timeout": f.runonceTimeout,
 	} {
 		if d <= 0 {
 			return fmt.Errorf("-%s=%v: it must be longer than 0", name, d)

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -48,11 +49,12 @@ func TestDefaults(t *testing.T) {
 		networkContainerImage: dockertools.PauseImage,
 		syncFrequency:         10 * time.Second,
 		fileCheckFrequency:    20 * time.Second,
+		httpCheckFrequency:    20 * time.Second,
 		runonceTimeout:        5 * time.Minute,
 		maxRestartBackoff:     time.Minute,
 		maxDeadContainers:     2,
 	}
-	if *got != want {
+	if !reflect.DeepEqual(*got, want) {
 		t.Errorf("flags are\n%+v, want\n%+v", *got, want)
 	}
 }
@@ -61,6 +63,7 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 	got, err := parseFlags([]string{
 		"-config=pods", "-hostname_override=host", "-root_dir=root", "-docker_endpoint=unix:///sock",
 		"-network_container_image=pause", "-allow_privileged", "-sync_frequency=1s", "-file_check_frequency=2s",
+		"-manifest_url=http://web/pods", "-http_check_frequency=7s",
 		"-runonce", "-runonce_timeout=3s", "-max_restart_backoff=4s",
 		"-maximum_dead_containers_per_container=5", "-minimum_container_ttl_duration=6s",
 	})
@@ -70,11 +73,36 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 	want := options{
 		config: "pods", hostname: "host", rootDir: "root", dockerEndpoint: "unix:///sock",
 		networkContainerImage: "pause", allowPrivileged: true, syncFrequency: time.Second, fileCheckFrequency: 2 * time.Second,
+		manifestURL: "http://web/pods", httpCheckFrequency: 7 * time.Second,
 		runonce: true, runonceTimeout: 3 * time.Second, maxRestartBackoff: 4 * time.Second,
 		maxDeadContainers: 5, minContainerTTL: 6 * time.Second,
 	}
-	if *got != want {
+	if !reflect.DeepEqual(*got, want) {
 		t.Errorf("flags are\n%+v, want\n%+v", *got, want)
+	}
+}
+
+func TestEtcdServersAreAddedUp(t *testing.T) {
+	got, err := parseFlags([]string{"-etcd_servers=http://a:1, http://b:2", "-hostname_override=host", "-etcd-servers", "http://c:3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (servers{"http://a:1", "http://b:2", "http://c:3"}); !slices.Equal(got.etcdServers, want) {
+		t.Errorf("got %q, want %q", got.etcdServers, want)
+	}
+}
+
+// Each of these is enough, and -etcd_config is a path that nobody opens yet.
+func TestOneSourceIsEnough(t *testing.T) {
+	for _, source := range []string{"-config=x", "-manifest_url=http://x", "-etcd_servers=http://x:1", "-etcd_config=x"} {
+		got, err := parseFlags([]string{source})
+		if err != nil {
+			t.Errorf("%s: %v", source, err)
+			continue
+		}
+		if source == "-etcd_config=x" && got.etcdConfig != "x" {
+			t.Errorf("%s: got %+v", source, *got)
+		}
 	}
 }
 
@@ -91,7 +119,7 @@ func TestDashesMeanUnderscores(t *testing.T) {
 			continue
 		}
 		seen := options{config: got.config, hostname: got.hostname, rootDir: got.rootDir, runonce: got.runonce, runonceTimeout: got.runonceTimeout}
-		if seen != want {
+		if !reflect.DeepEqual(seen, want) {
 			t.Errorf("%q give\n%+v, want\n%+v", args, seen, want)
 		}
 	}
@@ -109,6 +137,12 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 		{"an argument after the flags", []string{"-config=x", "-runonce", "y"}, []string{`unexpected argument "y"`}},
 		{"nothing that says which pods to run", nil, []string{"-config"}},
 		{"the same in one of the modes", []string{"-runonce"}, []string{"-config"}},
+		{"no server", []string{"-etcd_servers="}, []string{"-etcd_servers", "value should not be an empty string"}},
+		{"no server between commas", []string{"-etcd_servers=http://a:1,,http://b:1"}, []string{"-etcd_servers", "value should not be an empty string"}},
+		{"two ways to etcd", []string{"-etcd_servers=http://a:1", "-etcd_config=x"}, []string{"-etcd_servers", "-etcd_config", "exclude"}},
+		{"etcd once", []string{"-etcd_servers=http://a:1", "-runonce"}, []string{"-runonce", "etcd", "exclude"}},
+		{"a configured etcd once", []string{"-config=x", "-etcd_config=x", "-runonce"}, []string{"-runonce", "etcd", "exclude"}},
+		{"a frequency of 0 for the URL", []string{"-manifest_url=http://x", "-http_check_frequency=0"}, []string{"-http_check_frequency=0s", "longer than 0"}},
 		{"two modes", []string{"-config=x", "-runonce", "-dry_run"}, []string{"-runonce", "-dry_run", "-cleanup", "exclude"}},
 		{"two other modes", []string{"-config=x", "-dry-run", "-cleanup"}, []string{"-runonce", "-dry_run", "-cleanup", "exclude"}},
 		{"a time without a unit", []string{"-config=x", "-sync_frequency=10"}, []string{"-sync_frequency", `"10"`}},
@@ -171,7 +205,7 @@ func TestHelpListsEveryFlag(t *testing.T) {
 	}
 	lines := strings.Split(stdout, "\n")
 	for _, name := range []string{
-		"config", "sync_frequency", "file_check_frequency", "hostname_override", "network_container_image", "docker_endpoint",
+		"config", "manifest_url", "http_check_frequency", "etcd_servers", "etcd_config", "sync_frequency", "file_check_frequency", "hostname_override", "network_container_image", "docker_endpoint",
 		"root_dir", "allow_privileged", "runonce", "runonce_timeout", "maximum_dead_containers_per_container",
 		"minimum_container_ttl_duration", "max_restart_backoff", "dry_run", "cleanup", "version",
 		"v", "vmodule", "logtostderr", // of the log

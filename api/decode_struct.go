@@ -20,7 +20,7 @@ func (d *decoder) structure(path string, n ast.Node, out reflect.Value) {
 	seen := map[string]place{}
 	for _, field := range m.Values {
 		key, name := field.Key, keyText(field.Key)
-		at := strings.TrimPrefix(path+"."+name, ".")
+		at := join(path, name)
 		if first, twice := seen[name]; twice {
 			d.refuse(at, key, fmt.Sprintf("this field is here twice: the first is on line %d", first.line))
 			continue
@@ -36,6 +36,11 @@ func (d *decoder) structure(path string, n ast.Node, out reflect.Value) {
 			d.value(at, field.Value, out.Field(i))
 		}
 	}
+}
+
+// join is the path of a field of what is at path.
+func join(path, field string) string {
+	return strings.Trim(path+"."+field, ".")
 }
 
 // keyText is a key as it was written; keys that are more than a plain word are

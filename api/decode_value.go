@@ -11,10 +11,6 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxValues bounds how far the aliases of a file may expand. Without aliases a
-// file of maxTokens cannot have as many values.
-const maxValues = 2 * maxTokens
-
 // maxErrors of a file are told; nobody reads more.
 const maxErrors = 50
 
@@ -81,10 +77,15 @@ func (d *decoder) value(path string, n ast.Node, out reflect.Value) {
 		return
 	}
 	d.places[path] = placeOf(n)
-	if d.values++; d.values == maxValues {
-		d.refuse(path, n, fmt.Sprintf("the aliases of this file expand to more than %d values", maxValues))
+	most := d.src.values()
+	if d.values++; d.values == most {
+		d.refuse(path, n, fmt.Sprintf("the aliases of this file expand to more than %d values", most))
 	}
-	if d.values >= maxValues {
+	if d.values >= most {
+		return
+	}
+	if raw, ok := out.Addr().Interface().(*ast.Node); ok {
+		*raw = n
 		return
 	}
 	if n.Type() == ast.NullType {

@@ -14,17 +14,35 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// MaxManifestBytes is the most that is read as one file, body or key.
-const MaxManifestBytes = 1 << 20
+// The most that is read as one text.
+const (
+	MaxManifestBytes = 1 << 20  // by Decode
+	MaxListBytes     = 10 << 20 // by DecodeList
+)
 
 // The YAML library takes time that grows with the square of these, or a stack
 // that grows with them, so an input has to stay below them. No manifest that a
 // person could work with comes near.
 const (
-	maxTokens     = 30_000 // pieces of YAML in one file: about a second of work
-	maxDepth      = 100    // lists and mappings within each other
-	maxBlankLines = 200    // in a row
+	maxDepth      = 100 // lists and mappings within each other
+	maxBlankLines = 200 // in a row
 )
+
+// limits say what a text may be.
+type limits struct {
+	bytes  int
+	tokens int  // pieces of YAML
+	lists  bool // and not only manifests
+}
+
+var (
+	manifestLimits = limits{bytes: MaxManifestBytes, tokens: 30_000} // about a second of work
+	listLimits     = limits{bytes: MaxListBytes, tokens: 100_000, lists: true}
+)
+
+// values bounds how far aliases may expand. Without them a text that keeps to its
+// limits cannot have as many values.
+func (l limits) values() int { return 2 * l.tokens }
 
 // place is a line and a column, both from 1.
 type place struct{ line, column int }
@@ -35,15 +53,16 @@ func placeOfToken(t *token.Token) place {
 
 // source is the text of one file while it is being decoded.
 type source struct {
+	limits
 	file  string // a label for people
 	lines []string
 }
 
 // open checks that data can be text, and not too much of it.
-func open(file string, data []byte) (*source, error) {
-	src := &source{file: file}
-	if len(data) > MaxManifestBytes {
-		return nil, src.errorf("%d bytes are too many for a manifest: the limit is %d", len(data), MaxManifestBytes)
+func open(file string, data []byte, l limits) (*source, error) {
+	src := &source{limits: l, file: file}
+	if len(data) > l.bytes {
+		return nil, src.errorf("%d bytes are too many for a manifest: the limit is %d", len(data), l.bytes)
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	for i, r := range text {
@@ -75,8 +94,8 @@ func (src *source) documents() (nodes []ast.Node, err error) {
 		}
 	}()
 	tokens := lexer.Tokenize(strings.Join(src.lines, "\n"))
-	if len(tokens) > maxTokens {
-		return nil, src.errorf("this is too much for one file of manifests: more than %d pieces of YAML; use several files", maxTokens)
+	if len(tokens) > src.tokens {
+		return nil, src.errorf("this is too much for one file of manifests: more than %d pieces of YAML; use several files", src.tokens)
 	}
 	if err := src.checkDepth(tokens); err != nil {
 		return nil, err

@@ -2,17 +2,18 @@ package config
 
 import (
 	"context"
-	"errors"
+	"crypto/sha1"
+	"encoding/base32"
 	"fmt"
 	"path/filepath"
-	"reflect"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/golang/glog"
 
 	"kubelet14/api"
-	"kubelet14/api/validation"
 )
 
 const (
@@ -30,10 +31,10 @@ const (
 // SourceFile is the source named "file": the manifests of one file or of one
 // directory.
 type SourceFile struct {
+	reporter
 	path       string // absolute
-	hostname   string
 	checkEvery time.Duration
-	parse      func(file string, data []byte) ([]api.ContainerManifest, error)
+	podsOf     func(file string, data []byte) ([]api.Pod, error)
 	now        func() time.Time
 
 	// What the last read found; see read.
@@ -42,30 +43,51 @@ type SourceFile struct {
 	files   map[string]*manifestFile // by path
 	passed  map[string]string        // names in the directory that do not count, and why
 
-	// What has been said of it; see report.
-	logged    error          // the latest pathErr that was logged
-	holdSince time.Time      // when the first fresh file held back an update; zero: none does
-	offered   *api.PodUpdate // the latest update meant for the receiver; nil at first
-	spoken    bool           // the receiver has had one without an error
+	// What has been said of it; see news.
+	holdSince time.Time // when the first fresh file held back an update; zero: none does
+	spoken    bool      // the receiver has had an update without an error
 }
 
-// NewSourceFile returns the source for path, which is made absolute. The
-// hostname goes into the UIDs of pods without a uuid; checkEvery must be more
-// than 0.
-func NewSourceFile(path, hostname string, checkEvery time.Duration, scheme *api.Scheme, rules validation.Rules) *SourceFile {
+// NewSourceFile returns the source for path, which is made absolute. checkEvery
+// must be more than 0.
+func NewSourceFile(path string, checkEvery time.Duration, parser Parser) *SourceFile {
 	if abs, err := filepath.Abs(path); err == nil { // it fails without a working directory alone
 		path = abs
 	}
 	return &SourceFile{
+		reporter:   reporter{title: "File source", source: "file", place: path},
 		path:       path,
-		hostname:   hostname,
 		checkEvery: checkEvery,
-		parse: func(file string, data []byte) ([]api.ContainerManifest, error) {
-			return parseManifests(scheme, rules, file, data)
-		},
-		now:   time.Now,
-		files: map[string]*manifestFile{},
+		podsOf:     podsOfFile(parser),
+		now:        time.Now,
+		files:      map[string]*manifestFile{},
 	}
+}
+
+// podsOfFile returns what reads the pods of a file: one of each YAML document. A
+// pod without an id is named after the file.
+func podsOfFile(parser Parser) func(file string, data []byte) ([]api.Pod, error) {
+	return func(file string, data []byte) ([]api.Pod, error) {
+		docs, err := parser.manifests(file, data)
+		if err != nil {
+			return nil, err
+		}
+		return parser.pods("file", file, docs, func(number int) string {
+			if number == 1 {
+				return pathHash(file)
+			}
+			return fmt.Sprintf("%s-%d", pathHash(file), number)
+		})
+	}
+}
+
+// pathHash is the 2014 name of a pod whose manifest has no id: what is left of
+// the file's name, cut to 15 letters and digits, and 30 letters and digits that
+// stand for the whole path.
+func pathHash(path string) string {
+	readable := regexp.MustCompile("[^a-z0-9]").ReplaceAllString(strings.ToLower(filepath.Base(path)), "")
+	sum := sha1.Sum([]byte(path))
+	return readable[:min(len(readable), 15)] + strings.ToLower(base32.HexEncoding.EncodeToString(sum[:]))[:30]
 }
 
 // Run sends a SET of all pods, and another one after every change of the pods or
@@ -98,7 +120,7 @@ func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 		case <-timer.C:
 			watch.follow() // before the read, so that no change falls between them
 			s.read()
-			if news := s.report(); news != nil {
+			if news := s.news(); news != nil {
 				update, to = *news, updates
 			}
 			next = s.nextRead()
@@ -118,14 +140,14 @@ func (s *SourceFile) nextRead() time.Time {
 	return next
 }
 
-// report logs what is new in what the last read found, and returns the update
-// that says it, or nil when the receiver has been told.
+// news returns the update about the last read, or nil when the receiver has been
+// told.
 //
 // Until the receiver has had an update without an error, a file that is too
 // fresh to be read holds the update back: without the file it would say that
 // nothing is wanted but what is in it, and the containers of the file's pods
 // would go.
-func (s *SourceFile) report() *api.PodUpdate {
+func (s *SourceFile) news() *api.PodUpdate {
 	files := s.sortedFiles()
 	incomplete := !s.spoken && slices.ContainsFunc(files, (*manifestFile).fresh)
 	switch now := s.now(); {
@@ -137,46 +159,16 @@ func (s *SourceFile) report() *api.PodUpdate {
 	case now.Sub(s.holdSince) < maxHold:
 		return nil
 	}
-
-	logChange(&s.logged, "-config "+s.path, s.pathErr, "all pods stay as they were")
-	update := api.PodUpdate{Op: api.SET}
-	errs := []error{s.pathErr}
 	for _, f := range files {
-		update.Pods = append(update.Pods, f.held...)
-		err := f.err
 		if incomplete && f.fresh() {
-			err = fmt.Errorf("read %q: it is written to all the time, and is read once it is left alone for %v", f.path, settleTime)
+			f.err = fmt.Errorf("read %q: it is written to all the time, and is read once it is left alone for %v", f.place, settleTime)
 		}
-		errs = append(errs, err)
-		effect := "the pods of " + f.path + " stay as they were"
-		if len(f.held) == 0 {
-			effect = f.path + " gives no pods"
-		}
-		logChange(&f.logged, f.path, err, effect)
 	}
-	update.Err = errors.Join(errs...)
-	if s.offered != nil && sameText(update.Err, s.offered.Err) && reflect.DeepEqual(update.Pods, s.offered.Pods) {
-		return nil
-	}
-	s.offered = &update
-	return &update
+	return s.report(s.now(), partsOf(files), s.pathErr)
 }
 
 // sent notes that the receiver has the update.
 func (s *SourceFile) sent(update api.PodUpdate) {
 	s.spoken = s.spoken || update.Err == nil
 	glog.V(4).Infof("File source: sent %d pods, error: %v", len(update.Pods), update.Err)
-}
-
-// logChange logs an error about a path, and what comes of it, when it appears or
-// changes, and once more when it is mended.
-func logChange(logged *error, about string, err error, effect string) {
-	switch {
-	case sameText(err, *logged):
-	case err == nil:
-		glog.Infof("File source: %s is read again", about)
-	default:
-		glog.Errorf("File source: %s: %v", effect, err)
-	}
-	*logged = err
 }

@@ -36,7 +36,7 @@ func (s *SourceFile) read() {
 	}
 	for path := range listed {
 		if s.files[path] == nil {
-			s.files[path] = &manifestFile{path: path}
+			s.files[path] = &manifestFile{part: part{place: path}}
 		}
 	}
 	for path, f := range s.files {
@@ -47,7 +47,7 @@ func (s *SourceFile) read() {
 			delete(s.files, path)
 		}
 	}
-	settleClaims(s.sortedFiles())
+	settleClaims(partsOf(s.sortedFiles()))
 	if f := s.files[s.path]; f == nil || len(f.held) > 0 { // a file that was never good binds nobody
 		s.kind = kind
 	}
@@ -56,7 +56,7 @@ func (s *SourceFile) read() {
 // sortedFiles returns the files by name, which is the order of everything that
 // is said of them.
 func (s *SourceFile) sortedFiles() []*manifestFile {
-	byPath := func(a, b *manifestFile) int { return strings.Compare(a.path, b.path) }
+	byPath := func(a, b *manifestFile) int { return strings.Compare(a.place, b.place) }
 	return slices.SortedFunc(maps.Values(s.files), byPath)
 }
 
@@ -117,24 +117,20 @@ func whyNot(path string) string {
 	return ""
 }
 
-// manifestFile is what is known of one file of the source.
+// manifestFile is what is known of one file of the source. Its place is its path.
 type manifestFile struct {
-	path string
-
-	// The content as it was last read.
-	stamp   string    // empty when it could not be read, so that it is tried again
-	parsed  []api.Pod // nil when it is bad
-	readErr error
-
-	// The pods in force: the last good ones. They change as a whole, and only in
-	// settleClaims, so that no pod and no UID is in two files.
-	held []api.Pod
-	err  error // readErr, or why the parsed pods are not the held ones
-
-	logged error // the latest problem that was logged
-
-	missing   bool
+	part
+	stamp     string    // of the content that was read; empty when there was none, so that it is tried again
 	settlesAt time.Time // when it is gone, or can be read; zero when it waits for neither
+}
+
+// partsOf are the files as parts of the source.
+func partsOf(files []*manifestFile) []*part {
+	parts := make([]*part, len(files))
+	for i, f := range files {
+		parts[i] = &f.part
+	}
+	return parts
 }
 
 // fresh says that f has not been left alone for long enough to be read.
@@ -150,8 +146,8 @@ func stampOf(info fs.FileInfo) string {
 
 // look brings f up to date with the disk at the time now.
 func (f *manifestFile) look(now time.Time, parse func(file string, data []byte) ([]api.Pod, error)) {
-	info, err := os.Stat(f.path)
-	if err != nil && isGone(f.path) {
+	info, err := os.Stat(f.place)
+	if err != nil && isGone(f.place) {
 		if !f.missing {
 			f.missing, f.settlesAt = true, now.Add(settleTime)
 		}
@@ -173,7 +169,7 @@ func (f *manifestFile) look(now time.Time, parse func(file string, data []byte) 
 func (f *manifestFile) load(info fs.FileInfo, now time.Time, parse func(file string, data []byte) ([]api.Pod, error)) error {
 	switch {
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("read %q: it is %s, not a file", f.path, kindOf(info.Mode()))
+		return fmt.Errorf("read %q: it is %s, not a file", f.place, kindOf(info.Mode()))
 	case stampOf(info) == f.stamp:
 		return nil
 	// A time far in the future is no sign of a writer, or the file would not be
@@ -182,9 +178,9 @@ func (f *manifestFile) load(info fs.FileInfo, now time.Time, parse func(file str
 		f.settlesAt = info.ModTime().Add(settleTime)
 		return nil
 	case info.Size() > api.MaxManifestBytes:
-		return fmt.Errorf("read %q: its %d bytes are too many for a manifest: the limit is %d", f.path, info.Size(), api.MaxManifestBytes)
+		return fmt.Errorf("read %q: its %d bytes are too many for a manifest: the limit is %d", f.place, info.Size(), api.MaxManifestBytes)
 	}
-	file, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := os.OpenFile(f.place, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
@@ -205,7 +201,7 @@ func (f *manifestFile) load(info fs.FileInfo, now time.Time, parse func(file str
 		return nil
 	}
 	f.stamp = stampOf(info)
-	f.parsed, f.readErr = parse(f.path, data)
+	f.parsed, f.readErr = parse(f.place, data)
 	return nil
 }
 

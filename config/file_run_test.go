@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/api/v1beta1"
-	"kubelet14/api/validation"
 )
 
 // runTest is a running source, by the real clock. Its polls are an hour apart
@@ -22,7 +20,7 @@ type runTest struct {
 
 func startRunTest(t *testing.T, dir, path string, checkEvery time.Duration) *runTest {
 	f := newFileTestAt(t, dir, path)
-	f.SourceFile = NewSourceFile(path, "host", checkEvery, v1beta1.NewScheme(), validation.Rules{})
+	f.SourceFile = NewSourceFile(path, checkEvery, testParser())
 	return f.start()
 }
 
@@ -176,10 +174,10 @@ func TestRunSendsTheLatestOnly(t *testing.T) {
 // Whoever received it and then receives an update has one that knows the file.
 func (f *fileTest) parsedSignal() <-chan struct{} {
 	parsed := make(chan struct{})
-	parse := f.parse
-	f.parse = func(file string, data []byte) ([]api.ContainerManifest, error) {
+	podsOf := f.podsOf
+	f.podsOf = func(file string, data []byte) ([]api.Pod, error) {
 		defer func() { parsed <- struct{}{} }()
-		return parse(file, data)
+		return podsOf(file, data)
 	}
 	return parsed
 }

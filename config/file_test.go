@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/api/v1beta1"
 	"kubelet14/api/validation"
 )
 
@@ -37,14 +36,14 @@ func newFileTest(t *testing.T) *fileTest {
 
 func newFileTestAt(t *testing.T, dir, path string) *fileTest {
 	f := &fileTest{
-		SourceFile: NewSourceFile(path, "host", time.Hour, v1beta1.NewScheme(), validation.Rules{}),
+		SourceFile: NewSourceFile(path, time.Hour, testParser()),
 		t:          t, dir: dir, ahead: time.Hour,
 	}
 	f.now = func() time.Time { return time.Now().Add(f.ahead) }
-	parse := f.parse
-	f.parse = func(file string, data []byte) ([]api.ContainerManifest, error) {
+	podsOf := f.podsOf
+	f.podsOf = func(file string, data []byte) ([]api.Pod, error) {
 		f.reads = append(f.reads, filepath.Base(file))
-		return parse(file, data)
+		return podsOf(file, data)
 	}
 	return f
 }
@@ -52,7 +51,7 @@ func newFileTestAt(t *testing.T, dir, path string) *fileTest {
 // look reads once, and says whether there was news.
 func (f *fileTest) look() bool {
 	f.read()
-	update := f.report()
+	update := f.news()
 	if update != nil {
 		f.last = update
 		f.sent(*update)
@@ -302,7 +301,7 @@ func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 	step("the directory is gone", "all pods stay as they were")
 	step("it still is")
 	f.rename("../elsewhere", "")
-	step("it is back", "-config "+f.dir+" is read again")
+	step("it is back", f.dir+" is read again")
 	f.write("notes.txt", "")
 	step("something does not count", "notes.txt is passed over")
 	step("it still does not")

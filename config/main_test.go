@@ -11,12 +11,17 @@ import (
 	"go.uber.org/goleak"
 
 	"kubelet14/api"
+	"kubelet14/api/v1beta1"
 )
 
 func TestMain(m *testing.M) {
 	flag.Parse()
 	flag.Set("logtostderr", "true")
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
+}
+
+func testParser() Parser {
+	return Parser{Hostname: "host", Scheme: v1beta1.NewScheme()}
 }
 
 // newPod returns a valid pod of the default namespace. Two with the same image

@@ -60,6 +60,44 @@ func admit(pods []*wantedPod, list []dockertools.Owned) (blocked map[string]stri
 	return blocked
 }
 
+// sharedUIDs says which pods must wait because another pod has their UID, and why.
+// PodConfig lets no two pods of one source have the same, but a manifest may be
+// copied, or moved, from one source to another with its uuid. Pods with one UID
+// would share their volumes, and one that goes would take them along.
+//
+// As with ports, the pod that has containers of the UID wins while it wants it, and
+// while it is being removed; then the first in the order of pods, which is that of
+// their names. So a pod that was moved waits for the old one to go, and inherits
+// its volumes.
+func sharedUIDs(pods []*wantedPod, list []dockertools.Owned) (blocked map[string]string) {
+	wanted, holders := map[string]*wantedPod{}, map[string]string{}
+	for _, pod := range pods {
+		wanted[pod.fullName] = pod
+	}
+	for i := range list {
+		uid, name := list[i].Of.UID, list[i].Of.PodFullName
+		if pod := wanted[name]; pod != nil && pod.UID != uid {
+			continue // it has got another uuid, and these containers go
+		}
+		if first, held := holders[uid]; !held || name < first {
+			holders[uid] = name
+		}
+	}
+	blocked = map[string]string{}
+	for _, pod := range pods {
+		name, held := holders[pod.UID]
+		switch holder := wanted[name]; {
+		case !held:
+			holders[pod.UID] = pod.fullName
+		case holder == nil:
+			blocked[pod.fullName] = fmt.Sprintf("uuid %s is that of pod %s, which is not wanted and not gone yet", pod.UID, name)
+		case holder != pod:
+			blocked[pod.fullName] = fmt.Sprintf("uuid %s is also that of pod %s: give one of the two another uuid", pod.UID, holder)
+		}
+	}
+	return blocked
+}
+
 // conflict finds the first port of a pod that another pod claims.
 func conflict(pod *wantedPod, claims []claim) string {
 	for _, port := range pod.ports {

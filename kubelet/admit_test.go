@@ -70,3 +70,44 @@ func TestAdmit(t *testing.T) {
 		})
 	}
 }
+
+// TestSharedUIDs: wantBlocked lists the pods that must wait, each with the pod that
+// the reason must name.
+func TestSharedUIDs(t *testing.T) {
+	pod := func(name, uid string) *wantedPod {
+		return &wantedPod{Pod: api.Pod{Name: name, Namespace: "default", Source: "test", UID: uid, Origin: name + ".yaml"}, fullName: name + ".default.test"}
+	}
+	has := func(name, uid string) dockertools.Owned {
+		return dockertools.Owned{
+			Container: dockertools.Container{State: dockertools.StateExited},
+			Of:        dockertools.NameParts{Name: "main", PodFullName: name + ".default.test", UID: uid},
+		}
+	}
+	tests := []struct {
+		name        string
+		pods        []*wantedPod // in the order of their names
+		list        []dockertools.Owned
+		wantBlocked map[string]string
+	}{
+		{"each has its own", []*wantedPod{pod("a", "1"), pod("b", "2")}, []dockertools.Owned{has("a", "1"), has("b", "2")}, nil},
+		{"first by name", []*wantedPod{pod("a", "1"), pod("b", "1")}, nil, map[string]string{"b": "a"}},
+		{"who has containers, dead ones too, before the first by name", []*wantedPod{pod("a", "1"), pod("b", "1")}, []dockertools.Owned{has("b", "1")}, map[string]string{"a": "b"}},
+		{"a pod being removed, or of a silent source", []*wantedPod{pod("a", "1")}, []dockertools.Owned{has("gone", "1")}, map[string]string{"a": "gone"}},
+		{"both have containers", []*wantedPod{pod("a", "1"), pod("b", "1")}, []dockertools.Owned{has("b", "1"), has("a", "1")}, map[string]string{"b": "a"}},
+		{"two swap theirs", []*wantedPod{pod("a", "1"), pod("b", "2")}, []dockertools.Owned{has("a", "2"), has("b", "1")}, nil},
+		{"three", []*wantedPod{pod("a", "1"), pod("b", "1"), pod("c", "1")}, []dockertools.Owned{has("b", "1")}, map[string]string{"a": "b", "c": "b"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			blocked := sharedUIDs(tt.pods, tt.list)
+			for pod, by := range tt.wantBlocked {
+				if reason := blocked[pod+".default.test"]; !strings.Contains(reason, "pod "+by+".default.test") {
+					t.Errorf("pod %s: %q, want it to wait for %s", pod, reason, by)
+				}
+			}
+			if len(blocked) != len(tt.wantBlocked) {
+				t.Errorf("blocked: %v, want %v", blocked, tt.wantBlocked)
+			}
+		})
+	}
+}

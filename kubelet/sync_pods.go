@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -76,11 +77,14 @@ func (kl *Kubelet) dropState(podFullName string, since dockertools.Mark) {
 	}
 }
 
-// blocked says which pods must wait for a port of the host, and why.
+// blocked says which pods must wait for a UID or for a port of the host, and why.
 func (kl *Kubelet) blocked(ctx context.Context, list []dockertools.Owned) (map[string]string, error) {
-	var pods []*wantedPod
-	for _, pod := range kl.desired.pods {
-		if len(pod.ports) == 0 {
+	byName := func(a, b *wantedPod) int { return strings.Compare(a.fullName, b.fullName) }
+	pods := slices.SortedFunc(maps.Values(kl.desired.pods), byName)
+	blocked := sharedUIDs(pods, list)
+	var published []*wantedPod
+	for _, pod := range pods {
+		if len(pod.ports) == 0 || blocked[pod.fullName] != "" {
 			continue
 		}
 		seen, err := observe(ctx, kl.lister, list, pod.fullName)
@@ -88,9 +92,9 @@ func (kl *Kubelet) blocked(ctx context.Context, list []dockertools.Owned) (map[s
 			return nil, err
 		}
 		if !plan(pod, seen, kl.limits, time.Now()).finished {
-			pods = append(pods, pod)
+			published = append(published, pod)
 		}
 	}
-	slices.SortFunc(pods, func(a, b *wantedPod) int { return strings.Compare(a.fullName, b.fullName) })
-	return admit(pods, list), nil
+	maps.Copy(blocked, admit(published, list))
+	return blocked, nil
 }

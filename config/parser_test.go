@@ -10,14 +10,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
-	"kubelet14/api/v1beta1"
-	"kubelet14/api/validation"
 )
 
 var update = flag.Bool("update", false, "write the .err files of testdata/manifests anew")
 
 func parse(file, text string) ([]api.ContainerManifest, error) {
-	return parseManifests(v1beta1.NewScheme(), validation.Rules{}, file, []byte(text))
+	docs, err := testParser().manifests(file, []byte(text))
+	var manifests []api.ContainerManifest
+	for _, doc := range docs {
+		manifests = append(manifests, doc.Manifest)
+	}
+	return manifests, err
 }
 
 func testFiles(t *testing.T, pattern string) map[string]string {
