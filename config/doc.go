@@ -1,8 +1,8 @@
 // Package config finds out what pods this host should run (PR #356).
 //
-//	-config ──▶ SourceFile ─┐
-//	(another source) ───────┼─ PodUpdate(SET) ─▶ Mux ─▶ podStorage ─▶ Updates() ─▶ the kubelet
-//	(another source) ───────┘  one channel each         Merge
+//	-config ───────▶ SourceFile ─┐
+//	-manifest_url ─▶ SourceHTTP ─┼─ PodUpdate(SET) ─▶ Mux ─▶ podStorage ─▶ Updates() ─▶ the kubelet
+//	-etcd_servers ─▶ SourceEtcd ─┘  one channel each         Merge
 //
 // A source knows how to read one place and sends everything it found, as a SET,
 // whenever that changes. The Mux gives each source a channel and a goroutine that
@@ -12,15 +12,15 @@
 //
 //	pods := config.NewPodConfig(config.PodConfigNotificationSnapshotAndUpdates, rules)
 //	updates := pods.Channel(ctx, "file") // for every source, before the first Run
-//	go config.NewSourceFile(path, hostname, time.Second, scheme, rules).Run(ctx, updates)
+//	go config.NewSourceFile(path, time.Second, parser).Run(ctx, updates)
 //	for update := range pods.Updates() { ... }
 //
 // # What must hold
 //
 //  1. An error never removes a pod. What cannot be read or is invalid stays as it
-//     was when it was last good: a file in SourceFile, a pod in podStorage. Only a
-//     file, item or key that is really gone takes its pods along. In 2014 a typo
-//     killed the pod.
+//     was when it was last good: a file, a body or a key in its source, a pod in
+//     podStorage. Only a file, item or key that is really gone takes its pods
+//     along. In 2014 a typo killed the pod.
 //  2. A source that has not spoken is named in every update's Silent, and the
 //     update that no longer names it holds all of its pods. A source has spoken
 //     once everything of it was read without an error since start. In 2014 the
@@ -31,16 +31,24 @@
 //     order, each once. What was sent never changes. A slow receiver misses nothing
 //     that still counts, and everything ends when the context does.
 //
-// # The file source
+// # The sources
 //
-// read looks at the disk, settleClaims settles which file has which pod, report
-// says what is new. Run calls them at every -file_check_frequency, which finds
-// everything; and earlier when a file was too fresh to be read, or a pathWatch
-// gave a hint, so that an edit need not wait.
+// All three do the same: read what is there into parts, which are good or bad as a
+// whole (a file, a body, a key); settle which part has which pod (settleClaims);
+// and say what is new (report). They differ in how they hear of a change.
+//
+//   - SourceFile lists the directory at every -file_check_frequency, which finds
+//     everything; and earlier when a file was too fresh to be read, or a pathWatch
+//     gave a hint, so that an edit need not wait.
+//   - SourceHTTP asks at every -http_check_frequency, and for nothing but what has
+//     changed.
+//   - SourceEtcd lists its keys and then watches them. The list is the truth: it is
+//     taken again after every failure, and from time to time. etcdHistory refuses
+//     one from an etcd that was replaced or has lost its data.
 //
 // # How to add a source
 //
-// Write a type with Run(ctx, updates chan<- api.PodUpdate) that
+// Write a Source, whose Run
 //
 //   - sends a SET of all its pods first, also when there are none, and again
 //     whenever something changed;
@@ -51,5 +59,6 @@
 //   - leaves alone what it has sent, returns when ctx is done, also from a send,
 //     and does not close the channel.
 //
-// Then have main.go call Channel with its name and run it.
+// Parser, part, settleClaims and reporter do most of that. Then have main.go make it
+// with the others; docs/sources.md has the whole list of duties.
 package config

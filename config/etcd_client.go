@@ -52,8 +52,8 @@ func EtcdConfig(servers []string, file string) (clientv3.Config, error) {
 	return *config, nil
 }
 
-// checkEtcdFile refuses fields that the client does not know. It would leave them
-// out silently, and who has mistyped "username" is told that no user is given.
+// checkEtcdFile refuses what the client would leave out silently: who has mistyped
+// "username" would be told that no user is given.
 func checkEtcdFile(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -63,7 +63,7 @@ func checkEtcdFile(file string) error {
 	if err := goyaml.Unmarshal(data, &given); err != nil {
 		return err
 	}
-	known := []string{"insecure-transport", "insecure-skip-tls-verify", "cert-file", "key-file", "trusted-ca-file", "ca-file"}
+	known := []string{"insecure-transport", "insecure-skip-tls-verify", "cert-file", "key-file", "trusted-ca-file"}
 	for field := range reflect.TypeFor[clientv3.Config]().Fields() {
 		if name := field.Tag.Get("json"); name != "" {
 			known = append(known, name)
@@ -73,6 +73,9 @@ func checkEtcdFile(file string) error {
 		if !slices.Contains(known, name) {
 			return fmt.Errorf("unknown field %q: the fields are %s", name, strings.Join(known, ", "))
 		}
+	}
+	if (given["cert-file"] == nil) != (given["key-file"] == nil) {
+		return errors.New("cert-file and key-file need each other")
 	}
 	return nil
 }

@@ -21,8 +21,8 @@ func (h *etcdHistory) goesOn(header *etcdserverpb.ResponseHeader) error {
 	if err := h.sameCluster(header.ClusterId); err != nil {
 		return err
 	}
-	// The id is made of the members' names and addresses, so a cluster that was set
-	// up again on the same hosts has the same one.
+	// The id is made of the members' addresses and a token, so a cluster that was set
+	// up again in the same way has the same one.
 	if header.Revision < h.revision && h.broken == nil {
 		h.broken = fmt.Errorf("it has gone back from revision %d to %d, so it has lost data or was restored from a backup: "+
 			"restart the kubelet if the pods are to be as it says now", h.revision, header.Revision)

@@ -85,7 +85,7 @@ func (m *module) addFile(file *ast.File) {
 				m.names[pkg.Name+"."+n.Sel.Name] = true
 			}
 		case *ast.CallExpr: // such as ours.BoolVar(&f.runonce, "runonce", false, "...")
-			if strings.HasSuffix(types.ExprString(n.Fun), "Var") && len(n.Args) == 4 {
+			if strings.HasSuffix(types.ExprString(n.Fun), "Var") && len(n.Args) >= 3 && unquote(n.Args[1]) != "" {
 				m.flags[unquote(n.Args[1])] = true
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -95,8 +96,11 @@ func checkSeen(t *testing.T, p page, out string) {
 	}
 }
 
-// reader has a copy of the project, and a name, a directory and a port that
-// nobody else uses. What the pages call try, /tmp/try and 8014 is these.
+// pagePorts are the ports of the pages: of the demo, of a web server and of an etcd.
+var pagePorts = []string{"8014", "8015", "8016"}
+
+// reader has a copy of the project, and a name, a directory and ports that nobody
+// else uses. What the pages call try, /tmp/try and 8014 is these.
 type reader struct {
 	t        *testing.T
 	dir      string
@@ -107,20 +111,19 @@ type reader struct {
 
 func newReader(t *testing.T) *reader {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := fmt.Sprint(listener.Addr().(*net.TCPAddr).Port)
-	listener.Close()
 	// A test that was killed leaves containers, which the next run of the kubelet's
 	// own tests removes by this form of name.
 	hostname := fmt.Sprintf("kubelet14-test-%d-docs", os.Getpid())
 	tmp := t.TempDir()
+	toOurs := []string{"/tmp/try", tmp + "/try", "=try", "=" + hostname, "/hosts/try", "/hosts/" + hostname}
+	toPages := []string{tmp + "/try", "/tmp/try", hostname, "try"}
+	for i, free := range freePorts(t, len(pagePorts)) {
+		toOurs = append(toOurs, pagePorts[i], free)
+		toPages = append(toPages, ":"+free, ":"+pagePorts[i])
+	}
 	r := &reader{
 		t: t, dir: filepath.Join(tmp, "kubelet14"), hostname: hostname,
-		toOurs:  strings.NewReplacer("/tmp/try", tmp+"/try", "=try", "="+hostname, "8014", port),
-		toPages: strings.NewReplacer(tmp+"/try", "/tmp/try", hostname, "try", ":"+port, ":8014"),
+		toOurs: strings.NewReplacer(toOurs...), toPages: strings.NewReplacer(toPages...),
 	}
 	r.copyProject()
 	t.Cleanup(func() {
@@ -131,7 +134,27 @@ func newReader(t *testing.T) *reader {
 	return r
 }
 
-// copyProject copies the tree without what is hidden. The demo's port and the
+// freePorts finds ports that nobody listens at. They are below those that the system
+// gives to whoever asks for any one, so they are still free when a page comes to them.
+func freePorts(t *testing.T, n int) []string {
+	t.Helper()
+	var free []string
+	for range 1000 {
+		port := fmt.Sprint(10_000 + rand.IntN(20_000))
+		listener, err := net.Listen("tcp", "127.0.0.1:"+port)
+		if err != nil {
+			continue
+		}
+		defer listener.Close() // not before all are found, or two could be the same
+		if free = append(free, port); len(free) == n {
+			return free
+		}
+	}
+	t.Fatalf("found %d free ports, want %d", len(free), n)
+	return nil
+}
+
+// copyProject copies the tree, as far as it is visible. The demo's port and the
 // kubelet of the Makefile become the reader's.
 func (r *reader) copyProject() {
 	r.t.Helper()
@@ -153,12 +176,13 @@ func (r *reader) copyProject() {
 	}
 }
 
-// visible is a file system without what begins with a dot.
+// visible is a file system without what begins with a dot, and without bin, where
+// `make etcd` puts large programs.
 type visible struct{ fs.FS }
 
 func (v visible) ReadDir(name string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(v.FS, name)
-	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") }), err
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") || e.Name() == "bin" }), err
 }
 
 // bash runs a script to its end and gives all that it prints.
