@@ -15,20 +15,15 @@ type Document struct {
 	Manifest ContainerManifest
 	Number   int // from 1, counting the manifests of the text
 
-	kind   string // "item" of a list, "document", or empty when the text is this manifest alone
+	where  string
+	path   string // of the manifest in its YAML document: empty, or such as items[2]
 	src    *source
-	places map[string]place // of every field path of the YAML document; "" is its root
-	path   string           // of the manifest in it, such as items[3]; "" is the root
+	places map[string]place // of every field path of the manifest
 }
 
-// Where says which one of its text the manifest is, such as "document 2". It is
-// empty when the text has no other.
-func (doc *Document) Where() string {
-	if doc.kind == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s %d", doc.kind, doc.Number)
-}
+// Where says which manifest of its text this is: "document 2", "item 3" of a
+// list, or nothing when the text is this manifest alone.
+func (doc *Document) Where() string { return doc.where }
 
 // Decode reads every manifest in the text: one in each YAML document, or one
 // JSON object. file is a label for people. Documents that are good are returned
@@ -37,51 +32,35 @@ func (doc *Document) Where() string {
 // It takes input from strangers: it never panics, and its time and memory are
 // bounded, aliases included.
 func (s *Scheme) Decode(file string, data []byte) ([]Document, error) {
-	return s.decode(file, data, manifestLimits)
-}
-
-// DecodeList is Decode, and reads a list of manifests or a ContainerManifestList
-// too, when it is all there is in the text. An empty list gives no documents and
-// no error; nothing else does.
-func (s *Scheme) DecodeList(file string, data []byte) ([]Document, error) {
-	return s.decode(file, data, listLimits)
-}
-
-func (s *Scheme) decode(file string, data []byte, l limits) ([]Document, error) {
-	src, err := open(file, data, l)
+	src, roots, err := open(file, data, MaxManifestBytes)
 	if err != nil {
 		return nil, err
 	}
-	roots, err := src.documents()
-	if err != nil {
-		return nil, err
-	}
+	return s.decodeAll(newDecoder(src), roots, "")
+}
+
+// decodeAll decodes a manifest from each node: the YAML documents of a text, or
+// the items of a list. item is the field path of an item with %d for its index,
+// and empty for documents.
+func (s *Scheme) decodeAll(d *decoder, nodes []ast.Node, item string) ([]Document, error) {
 	docs := []Document{}
 	var errs []error
-	d := decoder{src: src}
-	number := 0
-	for _, root := range roots {
-		d.anchors, d.places, d.errs = map[string]ast.Node{}, map[string]place{"": {1, 1}}, nil
-		kind := ""
-		if len(roots) > 1 {
-			kind = "document"
+	for i, node := range nodes {
+		doc := Document{Number: i + 1, src: d.src, places: map[string]place{"": {1, 1}}}
+		switch {
+		case item != "":
+			doc.where, doc.path = fmt.Sprintf("item %d", i+1), fmt.Sprintf(item, i)
+		case len(nodes) > 1:
+			doc.where = fmt.Sprintf("document %d", i+1)
+			d.anchors = map[string]ast.Node{}
 		}
-		manifests := []manifestNode{{"", root}}
-		if l.lists && s.isList(root) {
-			kind, manifests = "item", s.items(&d, root, len(roots) == 1)
-			errs = append(errs, d.errs...)
+		d.places, d.errs = doc.places, nil
+		s.decodeManifest(d, node, &doc)
+		if len(d.errs) == 0 {
+			docs = append(docs, doc)
 		}
-		for _, m := range manifests {
-			number++
-			d.errs = nil
-			doc := Document{Number: number, kind: kind, src: src, places: d.places, path: m.path}
-			s.decodeManifest(&d, m.node, &doc)
-			if len(d.errs) == 0 {
-				docs = append(docs, doc)
-			}
-			if errs = append(errs, d.errs...); len(errs) > maxErrors || d.values >= l.values() {
-				return docs, errors.Join(errs...)
-			}
+		if errs = append(errs, d.errs...); len(errs) > maxErrors || d.values >= maxValues {
+			break
 		}
 	}
 	return docs, errors.Join(errs...)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,71 +10,69 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// manifestNode is the node of a manifest and its path in the YAML document.
-type manifestNode struct {
-	path string
-	node ast.Node
-}
-
-// listObject is a ContainerManifestList whose items are still to be read, each by
-// the rules of its own version.
-type listObject struct {
+// manifestList is a ContainerManifestList whose items are still to be decoded,
+// each by the rules of its own version.
+type manifestList struct {
 	Kind       string     `json:"kind"`
 	APIVersion string     `json:"apiVersion"`
 	Items      []ast.Node `json:"items"`
 }
 
-const listKind = "ContainerManifestList"
-
-// isList says that a document is meant for a list, or for an object that has one.
-func (s *Scheme) isList(root ast.Node) bool {
-	switch root := root.(type) {
-	case *ast.SequenceNode:
-		return true
-	case *ast.MappingNode:
-		return slices.ContainsFunc(root.Values, func(field *ast.MappingValueNode) bool {
-			return keyText(field.Key) == "items" || keyText(field.Key) == "kind" && field.Value.GetToken().Value == listKind
-		})
+// DecodeList reads what Decode reads, and also a text that is one list of
+// manifests or one ContainerManifestList. Only an empty one of these two gives no
+// documents and no error.
+func (s *Scheme) DecodeList(file string, data []byte) ([]Document, error) {
+	src, roots, err := open(file, data, MaxListBytes)
+	if err != nil {
+		return nil, err
 	}
-	return false
-}
-
-// items finds the manifests of a list. It leaves its errors in d.
-func (s *Scheme) items(d *decoder, root ast.Node, alone bool) []manifestNode {
-	var list listObject
-	path := ""
-	if root.Type() == ast.SequenceType {
-		d.value("", root, reflect.ValueOf(&list.Items).Elem())
-	} else {
-		path = "items"
-		d.value("", root, reflect.ValueOf(&list).Elem())
-		s.checkList(d, root, &list)
-	}
-	if !alone {
-		d.refuse("", root, "a list must be all there is in its text: put every manifest into the list, or none")
-	}
-	items := make([]manifestNode, 0, len(list.Items))
-	for i, node := range list.Items {
-		if node != nil { // it was refused
-			items = append(items, manifestNode{fmt.Sprintf("%s[%d]", path, i), node})
+	for _, root := range roots {
+		d := newDecoder(src)
+		items, item := s.items(d, root)
+		switch {
+		case item == "":
+		case len(roots) > 1:
+			return nil, src.at(placeOf(root), "", "a list must be the only document of its text: put every manifest into it, or none")
+		case len(d.errs) > 0:
+			return nil, errors.Join(d.errs...)
+		default:
+			return s.decodeAll(d, items, item)
 		}
 	}
-	return items
+	return s.decodeAll(newDecoder(src), roots, "")
 }
 
-// checkList refuses an object that is no whole ContainerManifestList. Half of one
-// must not pass for an empty one.
-func (s *Scheme) checkList(d *decoder, root ast.Node, list *listObject) {
-	if len(d.errs) > 0 {
-		return
+// items gives the items of a document that is meant to be a list, and the field
+// path of one with %d for its index; it is empty for any other document. Errors
+// about the list itself are left in d.
+func (s *Scheme) items(d *decoder, root ast.Node) (items []ast.Node, item string) {
+	node, _ := d.resolve("", root)
+	if n, ok := node.(*ast.SequenceNode); ok {
+		return n.Values, "[%d]"
 	}
-	versions := s.Versions()
-	switch {
-	case list.Kind != listKind:
-		d.refuse("kind", root, fmt.Sprintf("unsupported value '%s': the kind of a list of manifests is %s", list.Kind, listKind))
-	case !slices.Contains(versions, strings.ToLower(list.APIVersion)):
-		d.refuse("apiVersion", root, fmt.Sprintf("unsupported value '%s': this program reads %s", list.APIVersion, strings.Join(versions, " or ")))
-	case list.Items == nil:
-		d.refuse("items", root, "required value '': a list without manifests is items: []")
+	m, ok := node.(*ast.MappingNode)
+	if !ok || !slices.ContainsFunc(m.Values, isOfList) {
+		return nil, ""
 	}
+	var list manifestList
+	d.value("", m, reflect.ValueOf(&list).Elem())
+	// Half of a list must not pass for an empty one.
+	doc := Document{src: d.src, places: d.places}
+	refuse := func(field, problem string) { d.errs = append(d.errs, doc.At(field, problem)) }
+	if list.Kind != "ContainerManifestList" {
+		refuse("kind", fmt.Sprintf("unsupported value '%s': write \"kind: ContainerManifestList\"", list.Kind))
+	}
+	if known := s.Versions(); !slices.Contains(known, strings.ToLower(list.APIVersion)) {
+		refuse("apiVersion", fmt.Sprintf("unsupported value '%s': write \"apiVersion:\" and %s", list.APIVersion, strings.Join(known, " or ")))
+	}
+	if list.Items == nil && len(d.errs) == 0 {
+		refuse("items", "required value '': a list without manifests is written \"items: []\"")
+	}
+	return list.Items, "items[%d]"
+}
+
+// isOfList says that a field makes an object a list, be it a good one or not.
+func isOfList(field *ast.MappingValueNode) bool {
+	name := keyText(field.Key)
+	return name == "items" || name == "kind" && field.Value.GetToken().Value == "ContainerManifestList"
 }

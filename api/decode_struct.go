@@ -40,7 +40,10 @@ func (d *decoder) structure(path string, n ast.Node, out reflect.Value) {
 
 // join is the path of a field of what is at path.
 func join(path, field string) string {
-	return strings.Trim(path+"."+field, ".")
+	if path == "" || field == "" {
+		return path + field
+	}
+	return path + "." + field
 }
 
 // keyText is a key as it was written; keys that are more than a plain word are

@@ -149,6 +149,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"no item":              {head + "containers: [{command: [null]}]\n", `f:2:25: containers[0].command[0]: there is no value: write "" or remove it`},
 		"NUL in quotes":        {head + "id: \"\\0\"\n", `f:2:5: id: a string cannot hold the character NUL`},
 		"tag":                  {head + "id: !!str 1\n", `f:2:5: id: tags such as !!str are not supported: remove it`},
+		"another's alias":      {head + "id: &a b\n---\n" + head + "id: *a\n", `f:5:5: id: the alias *a needs an anchor &a before it, in a field that is known`},
 		"merge key":            {head + "volumes:\n- &v {name: v}\n- <<: *v\n", `f:4:3: volumes[1]: merge keys (<<) are not supported: write the fields out`},
 		"unknown alias":        {head + "id: *a\n", `f:2:5: id: the alias *a needs an anchor &a before it, in a field that is known`},
 		"alias of itself":      {head + "id: &a *a\n", `f:2:8: YAML syntax: unexpected scalar value type`},
@@ -158,8 +159,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"today's Kubernetes":   {"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", `f:1:1: this is an object of today's Kubernetes; this program reads the container manifests of 2014: "version" (v1beta1 or v1beta2), "id" and "containers" at the top level, and no apiVersion, kind, metadata or spec`},
 		"top-level list":       {"- version: v1beta1\n", `f:1:1: a manifest begins with fields such as "version: v1beta1", but this is a list; for several manifests put lines of "---" between them`},
 		"plain text":           {"hello world\n", `f:1:1: a manifest begins with fields such as "version: v1beta1", but this is a string`},
-		"empty":                {" \n\n", `f: the file is empty; a manifest needs at least a version, an id and containers`},
-		"comments":             {"# a\n---\n# b\n", `f: the file holds nothing but comments and separators; a manifest needs at least a version, an id and containers`},
+		"empty":                {" \n\n", `f: it is empty; a manifest needs at least a version, an id and containers`},
+		"comments":             {"# a\n---\n# b\n", `f: it holds nothing but comments and separators; a manifest needs at least a version, an id and containers`},
 		"bytes":                {head + "\x01\x02\x00", `f: this is not text: line 2 has the byte 0x00; a manifest is YAML or JSON in UTF-8`},
 		"latin-1":              {head + "id: caf\xe9\n", `f: this is not text: line 2 has the byte 0xe9; a manifest is YAML or JSON in UTF-8`},
 		"tab":                  {head + "containers:\n\t- name: a\n", `f:3:1: YAML syntax: found character '\t' that cannot start any token; indent with spaces, not with tabs`},
@@ -169,12 +170,23 @@ func TestDecodeRefuses(t *testing.T) {
 		"persistentDisk":       {head + "volumes: [{name: a, source: {persistentDisk: {pdName: a, fsType: ext4}}}]\n", `f:2:46: volumes[0].source.persistentDisk: this kind of volume is not supported: use hostDir or emptyDir`},
 		"gitRepo":              {head + "volumes: [{name: a, source: {gitRepo: {repository: a}}}]\n", `f:2:39: volumes[0].source.gitRepo: this kind of volume is not supported: use hostDir or emptyDir`},
 		"old name in v1beta2":  {"version: v1beta2\ncontainers: [{env: [{key: A}]}]\n", `f:2:27: containers[0].env[0].key: v1beta2 calls this field "name"`},
-		"nested brackets":      {head + "id: " + strings.Repeat("[", 200) + "\n", `f:2:105: more than 100 levels within each other`},
-		"nested dashes":        {head + "id:\n  " + strings.Repeat("- ", 200) + "a\n", `f:3:203: more than 100 levels within each other`},
-		"blank lines":          {head + strings.Repeat(" \n", 300), `f:202:1: more than 200 blank lines in a row`},
+		"nested brackets":      {head + "id: " + strings.Repeat("[", 200) + "\n", `f:2:54: more than 50 levels within each other`},
+		"nested dashes":        {head + "id:\n  " + strings.Repeat("- ", 200) + "a\n", `f:3:101: more than 50 levels within each other`},
+		"nested keys":          {head + nestedKeys(60), `f:52:52: more than 50 levels within each other`},
+		"many tags":            {head + strings.Repeat("- !a \n", 60), `f:52:3: tags such as !a are not supported: remove them`},
+		"many fields":          {head + strings.Repeat("a: b\n", 2000), `f:2001:2: more than 2000 fields in one mapping`},
+		"anchored fields":      {head + strings.Repeat("&a k: v\n&aa k: v\n&aaa k: v\n", 1000), `f:2002:1: more than 2000 anchors`},
+		"fields in brackets":   {head + "id: [" + strings.Repeat("a: b\n,", 2001) + "]", `f:2002:3: more than 2000 fields in one mapping`},
+		"long name":            {head + strings.Repeat("x", 101) + ": a\n", `f:2:102: the name of a field has more than 100 bytes`},
+		"tabs":                 {head + "id: \"" + strings.Repeat("\t", 101) + "\"\n", `f:2:1: more than 100 tabs in a line`},
+		"many <":               {head + "id: \"" + strings.Repeat("<", 101) + "\"\n", `f:2:1: more than 100 '<' in a row`},
+		"old Mac":              {"version: v1beta1\rid: a\r\ridd: b\r", `f:4:1: idd: unknown field: did you mean "id"?`},
+		"blank lines of a Mac": {head + "id: |\n" + strings.Repeat("\r", 300), `f:103:1: more than 100 blank lines in a row`},
+		"list object":          {"kind: ContainerManifestList\napiVersion: v1beta1\nitems: []\n", `f:1:1: this is an object of today's Kubernetes; this program reads the container manifests of 2014: "version" (v1beta1 or v1beta2), "id" and "containers" at the top level, and no apiVersion, kind, metadata or spec`},
+		"blank lines":          {head + strings.Repeat(" \n", 300), `f:102:1: more than 100 blank lines in a row`},
 		"one byte too much":    {head + "#" + strings.Repeat("x", api.MaxManifestBytes-len(head)), `f: 1048577 bytes are too many for a manifest: the limit is 1048576`},
-		"far too many pieces":  {head + strings.Repeat("---\na: b\n", 30000), `f: this is too much for one file of manifests: more than 30000 pieces of YAML; use several files`},
-		"alias bomb":           {head + "containers:\n- command: &c [" + strings.Repeat("a,", 1000) + "]\n" + strings.Repeat("- {command: *c}\n", 100), `f:3:1766: containers[59].command[875]: the aliases of this file expand to more than 60000 values`},
+		"far too many pieces":  {head + strings.Repeat("---\na: b\n", 30000), `f: this is too much to be read at once: more than 100000 pieces of YAML; split it`},
+		"alias bomb":           {head + "containers:\n- command: &c [" + strings.Repeat("a,", 1000) + "]\n" + strings.Repeat("- {command: *c}\n", 300), `f:3:1206: containers[199].command[595]: the aliases of this file expand to more than 200000 values`},
 		"alias bomb of lists":  {head + "a: &a [x, x]\nid: [*a, *a]\n", `f:2:1: a: unknown field: the fields here are version, id, uuid, volumes, containers, restartPolicy`},
 		"error in the 2nd doc": {head + "---\n" + head + "ids: a\n", `f:4:1: ids: unknown field: did you mean "id"?`},
 	} {
@@ -271,6 +283,15 @@ func TestTooManyErrorsAreCutShort(t *testing.T) {
 	}
 }
 
+// nestedKeys is a mapping in a mapping in a mapping, by indentation.
+func nestedKeys(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.Repeat(" ", i) + "a:\n")
+	}
+	return b.String()
+}
+
 func manyLines(format string, n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -294,23 +315,49 @@ func TestAliasesCannotEatTheMemory(t *testing.T) {
 	}
 }
 
+// The YAML library gives every node the names of all that is around it.
+func TestNamesCannotEatTheMemory(t *testing.T) {
+	name := strings.Repeat("n", 100)
+	for what, text := range map[string]string{
+		"long":  strings.Repeat(name, 300) + ": [" + strings.Repeat("a,", 40_000) + "]",
+		"deep":  strings.Repeat("{"+name+": ", 49) + "[" + strings.Repeat("a,", 49_000) + "]" + strings.Repeat("}", 49),
+		"deep2": strings.Repeat("{"+name+": ", 99) + "[" + strings.Repeat("a,", 49_000) + "]" + strings.Repeat("}", 99),
+		"tags":  strings.Repeat("- !a \n", 30_000),
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := decode(text)
+		runtime.ReadMemStats(&after)
+		if used := (after.TotalAlloc - before.TotalAlloc) >> 20; used > 400 || err == nil {
+			t.Errorf("%s: it took %d MB, and the error is %v", what, used, err)
+		}
+	}
+}
+
 // The YAML library needs time that grows with the square of some shapes of input;
 // were they not refused, this test would run into the time limit of go test.
 func TestDecodeComesBackFromHostileShapes(t *testing.T) {
 	for name, shape := range map[string]struct{ before, again, after string }{
-		"blank lines of a block": {"a: >\n", " \n", ""},
-		"commas":                 {"[", ",", "]"},
-		"empty mappings":         {"", "{}", ""},
-		"open brackets":          {"", "[", ""},
-		"many keys":              {"version: v1beta1\n", "a:\n", ""},
-		"many documents":         {"", "---\na: b\n", ""},
-		"one key":                {"version: v1beta1\n", "x", ": a\n"},
-		"quotes":                 {"", `""`, ""},
-		"question marks":         {"", "? a\n", ""},
+		"blank lines of a block":  {"a: >\n", " \n", ""},
+		"Mac's lines of a block":  {"a: |\n ", "\r", ""},
+		"commas":                  {"[", ",", "]"},
+		"empty mappings":          {"", "{}", ""},
+		"open brackets":           {"", "[", ""},
+		"many keys":               {"version: v1beta1\n", "a:\n", ""},
+		"many fields":             {"", "a: b\n", ""},
+		"many documents":          {"", "---\na: b\n", ""},
+		"one key":                 {"version: v1beta1\n", "x", ": a\n"},
+		"quotes":                  {"", `""`, ""},
+		"question marks":          {"", "? a\n", ""},
+		"angle brackets":          {"", "<", ""},
+		"tabs in quotes":          {`"`, "\t", `x"`},
+		"reserved characters":     {"", "@", ""},
+		"comments":                {"", "#\n", ""},
+		"a long line, then blank": {"a: |\n ", "x", strings.Repeat("\n", 200)},
 	} {
-		for _, size := range []int{1 << 16, api.MaxManifestBytes} {
+		for _, size := range []int{1 << 16, api.MaxListBytes} {
 			text := shape.before + strings.Repeat(shape.again, (size-len(shape.before)-len(shape.after))/len(shape.again)) + shape.after
-			if _, err := decode(text); err == nil || len(err.Error()) > 100_000 {
+			if _, err := decodeList(text); err == nil || len(err.Error()) > 100_000 {
 				t.Errorf("%s: the error has %d bytes", name, len(fmt.Sprint(err)))
 			}
 		}

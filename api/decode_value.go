@@ -11,7 +11,11 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// maxErrors of a file are told; nobody reads more.
+// maxValues bounds how far the aliases of a text may expand. Without aliases a
+// text of maxTokens cannot have as many values.
+const maxValues = 2 * maxTokens
+
+// maxErrors of a text are told; nobody reads more.
 const maxErrors = 50
 
 // decoder fills Go values from YAML nodes, strictly, and keeps going after an
@@ -19,12 +23,17 @@ const maxErrors = 50
 // the first, knows no field paths, and takes a number for a string.
 type decoder struct {
 	src    *source
-	values int // seen in the whole file
+	values int // seen in the whole text
 
-	// Of the current document:
-	anchors map[string]ast.Node
-	places  map[string]place
-	errs    []error
+	anchors map[string]ast.Node // of the current document
+
+	// Of the current manifest:
+	places map[string]place
+	errs   []error
+}
+
+func newDecoder(src *source) *decoder {
+	return &decoder{src: src, anchors: map[string]ast.Node{}, places: map[string]place{"": {1, 1}}}
 }
 
 func (d *decoder) refuse(path string, n ast.Node, problem string) {
@@ -70,22 +79,21 @@ func (d *decoder) resolve(path string, n ast.Node) (ast.Node, bool) {
 	return n, n != nil
 }
 
-// value decodes n, which is at path, into out.
+// value decodes n, which is at path, into out. An ast.Node takes n as it is.
 func (d *decoder) value(path string, n ast.Node, out reflect.Value) {
+	if later, ok := out.Addr().Interface().(*ast.Node); ok {
+		*later = n
+		return
+	}
 	n, ok := d.resolve(path, n)
 	if !ok {
 		return
 	}
 	d.places[path] = placeOf(n)
-	most := d.src.values()
-	if d.values++; d.values == most {
-		d.refuse(path, n, fmt.Sprintf("the aliases of this file expand to more than %d values", most))
+	if d.values++; d.values == maxValues {
+		d.refuse(path, n, fmt.Sprintf("the aliases of this file expand to more than %d values", maxValues))
 	}
-	if d.values >= most {
-		return
-	}
-	if raw, ok := out.Addr().Interface().(*ast.Node); ok {
-		*raw = n
+	if d.values >= maxValues {
 		return
 	}
 	if n.Type() == ast.NullType {

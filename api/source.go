@@ -20,30 +20,6 @@ const (
 	MaxListBytes     = 10 << 20 // by DecodeList
 )
 
-// The YAML library takes time that grows with the square of these, or a stack
-// that grows with them, so an input has to stay below them. No manifest that a
-// person could work with comes near.
-const (
-	maxDepth      = 100 // lists and mappings within each other
-	maxBlankLines = 200 // in a row
-)
-
-// limits say what a text may be.
-type limits struct {
-	bytes  int
-	tokens int  // pieces of YAML
-	lists  bool // and not only manifests
-}
-
-var (
-	manifestLimits = limits{bytes: MaxManifestBytes, tokens: 30_000} // about a second of work
-	listLimits     = limits{bytes: MaxListBytes, tokens: 100_000, lists: true}
-)
-
-// values bounds how far aliases may expand. Without them a text that keeps to its
-// limits cannot have as many values.
-func (l limits) values() int { return 2 * l.tokens }
-
 // place is a line and a column, both from 1.
 type place struct{ line, column int }
 
@@ -53,54 +29,48 @@ func placeOfToken(t *token.Token) place {
 
 // source is the text of one file while it is being decoded.
 type source struct {
-	limits
 	file  string // a label for people
-	lines []string
+	lines [][]rune
 }
 
-// open checks that data can be text, and not too much of it.
-func open(file string, data []byte, l limits) (*source, error) {
-	src := &source{limits: l, file: file}
-	if len(data) > l.bytes {
-		return nil, src.errorf("%d bytes are too many for a manifest: the limit is %d", len(data), l.bytes)
+// open reads a text of at most so many bytes. It gives the root node of each YAML
+// document that holds anything, in order.
+func open(file string, data []byte, limit int) (*source, []ast.Node, error) {
+	src := &source{file: file}
+	if len(data) > limit {
+		return nil, nil, src.errorf("%d bytes are too many for a manifest: the limit is %d", len(data), limit)
 	}
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	for i, r := range text {
 		if r == 0 || r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd") {
 			line := 1 + strings.Count(text[:i], "\n")
-			return nil, src.errorf("this is not text: line %d has the byte 0x%02x; a manifest is YAML or JSON in UTF-8", line, text[i])
+			return nil, nil, src.errorf("this is not text: line %d has the byte 0x%02x; a manifest is YAML or JSON in UTF-8", line, text[i])
 		}
 	}
-	src.lines = strings.Split(text, "\n")
-	blank := 0
-	for i, line := range src.lines {
-		if blank++; strings.TrimSpace(line) != "" {
-			blank = 0
-		}
-		if blank > maxBlankLines {
-			return nil, src.at(place{i + 1, 1}, "", fmt.Sprintf("more than %d blank lines in a row", maxBlankLines))
-		}
+	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
+	if err := src.checkLines(text); err != nil {
+		return nil, nil, err
 	}
-	return src, nil
+	roots, err := src.documents(text)
+	return src, roots, err
 }
 
-// documents parses the text into the root node of each YAML document that holds
-// anything, in order. The library is fed by strangers here, so even a panic of it
-// must end as an error.
-func (src *source) documents() (nodes []ast.Node, err error) {
+// documents parses the text. The library is fed by strangers here, so even a panic
+// of it must end as an error.
+func (src *source) documents(text string) (nodes []ast.Node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			nodes, err = nil, src.errorf("cannot read this as YAML: %v", p)
 		}
 	}()
-	tokens := lexer.Tokenize(strings.Join(src.lines, "\n"))
-	if len(tokens) > src.tokens {
-		return nil, src.errorf("this is too much for one file of manifests: more than %d pieces of YAML; use several files", src.tokens)
-	}
-	if err := src.checkDepth(tokens); err != nil {
-		return nil, err
+	tokens := lexer.Tokenize(text)
+	if len(tokens) > maxTokens {
+		return nil, src.errorf("this is too much to be read at once: more than %d pieces of YAML; split it", maxTokens)
 	}
 	for _, doc := range split(tokens) {
+		if err := src.checkShape(doc); err != nil {
+			return nil, err
+		}
 		node, err := src.parse(doc)
 		if err != nil {
 			return nil, err
@@ -108,9 +78,9 @@ func (src *source) documents() (nodes []ast.Node, err error) {
 		nodes = append(nodes, node)
 	}
 	if len(nodes) == 0 {
-		what := "the file is empty"
+		what := "it is empty"
 		if len(tokens) > 0 {
-			what = "the file holds nothing but comments and separators"
+			what = "it holds nothing but comments and separators"
 		}
 		return nil, src.errorf("%s; a manifest needs at least a version, an id and containers", what)
 	}
@@ -135,30 +105,6 @@ func split(tokens token.Tokens) []token.Tokens {
 	return slices.DeleteFunc(docs, func(doc token.Tokens) bool { return len(doc) == 0 })
 }
 
-// checkDepth finds nesting that would be too deep for a recursive parser. Depth
-// comes from brackets, or from "- - -" on one line; depth by indentation is
-// bounded by the size of the file.
-func (src *source) checkDepth(tokens token.Tokens) error {
-	brackets, inLine, line := 0, 0, 0
-	for _, t := range tokens {
-		if t.Position.Line != line {
-			inLine, line = 0, t.Position.Line
-		}
-		switch t.Type {
-		case token.SequenceStartType, token.MappingStartType:
-			brackets++
-		case token.SequenceEndType, token.MappingEndType:
-			brackets--
-		case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType:
-			inLine++
-		}
-		if brackets > maxDepth || inLine > maxDepth {
-			return src.at(placeOfToken(t), "", fmt.Sprintf("more than %d levels within each other", maxDepth))
-		}
-	}
-	return nil
-}
-
 // parse gives the root node of one document.
 func (src *source) parse(tokens token.Tokens) (ast.Node, error) {
 	f, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
@@ -169,8 +115,10 @@ func (src *source) parse(tokens token.Tokens) (ast.Node, error) {
 		}
 		return nil, src.at(at, "", "cannot read this as one YAML document")
 	}
-	problem := err.Error()
-	if syntax := yaml.Error(nil); errors.As(err, &syntax) {
+	problem := ""
+	if syntax := yaml.Error(nil); !errors.As(err, &syntax) {
+		problem = err.Error()
+	} else {
 		problem = syntax.GetMessage()
 		if t := syntax.GetToken(); t != nil {
 			at = placeOfToken(t)

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -54,7 +55,7 @@ const excerptWidth = 100
 
 // excerpt shows a line with two before and one after it, and a caret below the
 // column.
-func excerpt(lines []string, p place) string {
+func excerpt(lines [][]rune, p place) string {
 	if p.line > len(lines) {
 		return ""
 	}
@@ -81,11 +82,10 @@ func excerpt(lines []string, p place) string {
 
 // visible cuts a line to what is shown of it, and makes one printable character
 // of each: a manifest is somebody's input, and this goes to a terminal.
-func visible(line string, from int) string {
-	runes := []rune(line)
-	runes = runes[min(from, len(runes)):]
-	cut := len(runes) > excerptWidth
-	runes = runes[:min(excerptWidth, len(runes))]
+func visible(line []rune, from int) string {
+	line = line[min(from, len(line)):]
+	cut := len(line) > excerptWidth
+	runes := slices.Clone(line[:min(excerptWidth, len(line))])
 	for i, r := range runes {
 		switch {
 		case unicode.IsSpace(r):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/golang/glog"
@@ -96,8 +97,15 @@ func (s *SourceEtcd) follow(ctx context.Context, updates chan<- api.PodUpdate) e
 	}
 	s.tell(ctx, updates, nil)
 
-	// A member that has lost its cluster must say so, and not keep silent.
-	watch := client.Watch(clientv3.WithRequireLeader(ctx), s.keys.root, clientv3.WithRange(s.keys.end), clientv3.WithRev(s.history.revision+1))
+	changes := make(chan clientv3.WatchResponse)
+	var watching sync.WaitGroup
+	defer func() {
+		stop()
+		watching.Wait()
+	}()
+	next := s.history.revision + 1
+	watching.Go(func() { s.watch(ctx, client, next, changes) })
+
 	check := time.NewTicker(s.checkEvery)
 	defer check.Stop()
 	var gathered <-chan time.Time // nil while no change waits to be told
@@ -113,16 +121,31 @@ func (s *SourceEtcd) follow(ctx context.Context, updates chan<- api.PodUpdate) e
 				return err
 			}
 			s.tell(ctx, updates, nil)
-		case changes, open := <-watch:
+		case change, open := <-changes:
 			if !open {
 				return errors.New("the watch has ended")
 			}
-			if err := s.take(changes); err != nil {
+			if err := s.take(change); err != nil {
 				return err
 			}
 			if gathered == nil {
 				gathered = time.After(etcdGatherTime)
 			}
+		}
+	}
+}
+
+// watch passes on the changes of the keys from a revision on, and then closes the
+// channel. It has a goroutine of its own: the client does not return from Watch
+// before a server is there, and meanwhile somebody must say that none is.
+func (s *SourceEtcd) watch(ctx context.Context, client etcdClient, revision int64, changes chan<- clientv3.WatchResponse) {
+	defer close(changes)
+	// A member that has lost its cluster must say so, and not keep silent.
+	for change := range client.Watch(clientv3.WithRequireLeader(ctx), s.keys.root, clientv3.WithRange(s.keys.end), clientv3.WithRev(revision)) {
+		select {
+		case changes <- change:
+		case <-ctx.Done():
+			return
 		}
 	}
 }
@@ -143,19 +166,22 @@ func (s *SourceEtcd) list(ctx context.Context, client etcdClient) error {
 }
 
 // take brings the keys up to date with what the watch says.
-func (s *SourceEtcd) take(changes clientv3.WatchResponse) error {
-	if err := changes.Err(); err != nil {
+func (s *SourceEtcd) take(change clientv3.WatchResponse) error {
+	if err := change.Err(); err != nil {
 		return err
 	}
-	if err := s.history.sameCluster(changes.Header.ClusterId); err != nil {
+	if err := s.history.sameCluster(change.Header.ClusterId); err != nil {
 		return err
 	}
-	for _, change := range changes.Events {
+	newest := s.history.revision
+	for _, event := range change.Events {
 		// A list may be ahead of the watch.
-		if change.Kv.ModRevision > s.history.revision {
-			s.keys.change(change)
+		if event.Kv.ModRevision > s.history.revision {
+			s.keys.change(event)
+			newest = event.Kv.ModRevision
 		}
 	}
+	s.history.revision = newest
 	return nil
 }
 

@@ -93,7 +93,8 @@ func endpointURL(endpoint string, config *tls.Config) (*url.URL, error) {
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Port() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" {
-		return nil, fmt.Errorf("%q is no address of an etcd server: give one such as https://etcd.example.com:2379", endpoint)
+		shown := endpoint[strings.LastIndex(endpoint, "@")+1:] // no password
+		return nil, fmt.Errorf("%q is no address of an etcd server: give one such as https://etcd.example.com:2379", shown)
 	}
 	return u, nil
 }
@@ -113,7 +114,7 @@ func tryEndpoints(ctx context.Context, config clientv3.Config) error {
 		if err == nil {
 			return nil
 		}
-		errs = append(errs, withoutLocalPort(err))
+		errs = append(errs, inSteadyWords(err))
 	}
 	return errors.Join(errs...)
 }

@@ -12,7 +12,7 @@ import (
 // replaced, or has lost its data. That its keys are missing means nothing then.
 type etcdHistory struct {
 	cluster  uint64 // id; 0 before the first answer
-	revision int64  // of the latest list
+	revision int64  // the latest that a list or the watch has told of
 	broken   error  // why no list counts any more; nil while they do
 }
 

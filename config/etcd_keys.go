@@ -84,21 +84,19 @@ func (k *etcdKeys) put(kv *mvccpb.KeyValue) {
 // podsOf reads the value of a key. A pod without an id has the last part of its
 // key for a name, or its number in the list, as in 2014.
 func (k *etcdKeys) podsOf(key string, value []byte) ([]api.Pod, error) {
-	if key == k.root {
-		docs, err := k.parser.manifestsOrList(key, value)
-		if err != nil {
-			return nil, err
-		}
-		return k.parser.pods("etcd", key, docs, strconv.Itoa)
+	parse, nameless := k.parser.manifestsOrList, strconv.Itoa
+	if key != k.root {
+		parse = k.parser.manifests
+		nameless = func(int) string { return key[strings.LastIndex(key, "/")+1:] }
 	}
-	docs, err := k.parser.manifests(key, value)
+	docs, err := parse(key, value)
 	if err != nil {
 		return nil, err
 	}
-	if len(docs) > 1 {
+	if key != k.root && len(docs) > 1 {
 		return nil, fmt.Errorf("%s: %d manifests: put each into a key of its own", key, len(docs))
 	}
-	return k.parser.pods("etcd", key, docs, func(int) string { return key[strings.LastIndex(key, "/")+1:] })
+	return k.parser.pods("etcd", key, docs, nameless)
 }
 
 // parts are the keys in their order, as parts of the source.

@@ -291,7 +291,7 @@ func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 	step("all is well")
 	f.write("a.yaml", "version: v9")
 	f.write("b.yaml", "version: v9")
-	step("two are bad", "a.yaml stay as they were", "b.yaml has given no pods yet")
+	step("two are bad", "a.yaml stay as they were", "b.yaml are known")
 	step("they still are")
 	f.write("a.yaml", manifest("web", "1"))
 	step("one is mended", "a.yaml is read again")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -15,7 +16,8 @@ import (
 	"kubelet14/api"
 )
 
-// How long a server may take: to begin its answer, and to end it.
+// How long a server may take: to be reached and then to begin its answer, and for
+// all of it.
 const (
 	httpAnswerTime = 10 * time.Second
 	httpBodyTime   = 30 * time.Second
@@ -39,17 +41,19 @@ type SourceHTTP struct {
 }
 
 // NewSourceHTTP returns the source for an http or https URL. A user and a password
-// in it are sent to the server and shown nowhere. checkEvery must be more than 0.
+// in it are sent to the server, and the password is shown nowhere; so an error does
+// not quote the URL. checkEvery must be more than 0.
 func NewSourceHTTP(manifestURL string, checkEvery time.Duration, parser Parser) (*SourceHTTP, error) {
 	u, err := url.Parse(manifestURL)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w: give a URL such as https://example.com/pods.yaml", withoutURL(err))
+		return nil, errors.New("this is no URL: give one such as https://example.com/pods.yaml")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
-		return nil, fmt.Errorf("%q is no URL of a web server: give one such as https://example.com/pods.yaml", u.Redacted())
+		return nil, errors.New("this is no URL of a web server: give one such as https://example.com/pods.yaml")
 	}
 	warnOfPlainText(u)
 	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: httpAnswerTime}).DialContext
 	transport.ResponseHeaderTimeout = httpAnswerTime
 	return &SourceHTTP{
 		reporter:   reporter{title: "HTTP source", source: "http", place: u.Redacted()},
@@ -122,7 +126,7 @@ func (s *SourceHTTP) get(ctx context.Context) (body []byte, etag string, err err
 	}
 	response, err := s.client.Do(request)
 	if err != nil {
-		return nil, "", withoutLocalPort(withoutURL(err))
+		return nil, "", inSteadyWords(withoutURL(err))
 	}
 	defer response.Body.Close()
 	switch {
@@ -134,7 +138,7 @@ func (s *SourceHTTP) get(ctx context.Context) (body []byte, etag string, err err
 	body, err = io.ReadAll(io.LimitReader(response.Body, api.MaxListBytes+1))
 	switch {
 	case err != nil:
-		return nil, "", withoutLocalPort(err)
+		return nil, "", inSteadyWords(err)
 	case len(body) == 0:
 		return nil, "", errors.New("the server sends an empty body: for no pods at all it is [], the empty list")
 	case len(body) > api.MaxListBytes:

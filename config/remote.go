@@ -26,11 +26,11 @@ func withoutURL(err error) error {
 	return err
 }
 
-var localAddress = regexp.MustCompile(`\S+->`)
+var changing = regexp.MustCompile(`\S+->|current time \S+ |stream ID \d+; |LastStreamID=\d+, `)
 
-// withoutLocalPort leaves out of an error of the network the local end of the
-// connection. Its port is another one each time, and the same trouble must have the
-// same words.
-func withoutLocalPort(err error) error {
-	return errors.New(localAddress.ReplaceAllString(err.Error(), ""))
+// inSteadyWords leaves out of an error of the network what is another one each
+// time, though the trouble is the same: the local end of a connection, the number
+// of a request on it, the time at which a certificate was looked at.
+func inSteadyWords(err error) error {
+	return errors.New(changing.ReplaceAllString(err.Error(), ""))
 }

@@ -56,7 +56,7 @@ func (r *reporter) report(now time.Time, parts []*part, whole error) *api.PodUpd
 		errs = append(errs, p.err)
 		effect := "the pods of " + p.place + " stay as they were"
 		if len(p.held) == 0 {
-			effect = p.place + " has given no pods yet"
+			effect = "no pods of " + p.place + " are known"
 		}
 		logChange(&p.logged, r.title, p.place, p.err, effect)
 	}

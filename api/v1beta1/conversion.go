@@ -26,22 +26,21 @@ func (r *reader) refuse(field, format string, args ...any) {
 	r.errs = append(r.errs, api.FieldError{Field: field, Problem: fmt.Sprintf(format, args...)})
 }
 
-// manifest converts in; at is the path before its fields, with its dot.
-func (r *reader) manifest(at string, in *ContainerManifest) api.ContainerManifest {
+func (r *reader) manifest(in *ContainerManifest) api.ContainerManifest {
 	var out api.ContainerManifest
 	api.Copy(&out, in)
 	out.Version = r.version
 	for i, v := range in.Volumes {
 		const unsupported = "this kind of volume is not supported: use hostDir or emptyDir"
 		if v.Source != nil && v.Source.PersistentDisk != nil {
-			r.refuse(fmt.Sprintf("%svolumes[%d].source.persistentDisk", at, i), unsupported)
+			r.refuse(fmt.Sprintf("volumes[%d].source.persistentDisk", i), unsupported)
 		}
 		if v.Source != nil && v.Source.GitRepo != nil {
-			r.refuse(fmt.Sprintf("%svolumes[%d].source.gitRepo", at, i), unsupported)
+			r.refuse(fmt.Sprintf("volumes[%d].source.gitRepo", i), unsupported)
 		}
 	}
 	for i := range in.Containers {
-		r.container(fmt.Sprintf("%scontainers[%d]", at, i), &in.Containers[i], &out.Containers[i], &out)
+		r.container(fmt.Sprintf("containers[%d]", i), &in.Containers[i], &out.Containers[i], &out)
 	}
 	return out
 }

@@ -131,14 +131,3 @@ func TestWordsInAnyCaseBecomeOneSpelling(t *testing.T) {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
-
-func TestErrorsOfAListNameTheItem(t *testing.T) {
-	_, err := v1beta1.NewScheme().Internalize("v1beta1", &v1beta1.ContainerManifestList{Items: []v1beta1.ContainerManifest{
-		{},
-		{Volumes: []v1beta1.Volume{{Source: &v1beta1.VolumeSource{GitRepo: &v1beta1.GitRepo{}}}}},
-	}})
-	const want = "items[1].volumes[0].source.gitRepo: this kind of volume is not supported: use hostDir or emptyDir"
-	if err == nil || err.Error() != want {
-		t.Errorf("got %v", err)
-	}
-}

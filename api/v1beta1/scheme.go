@@ -1,10 +1,6 @@
 package v1beta1
 
-import (
-	"fmt"
-
-	"kubelet14/api"
-)
+import "kubelet14/api"
 
 // The wire versions, in the spelling that a converted manifest carries.
 const (
@@ -26,14 +22,7 @@ func register(s *api.Scheme, version string) {
 
 	api.AddInternalConversion(s, version, func(in *ContainerManifest, out *api.ContainerManifest) error {
 		r := reader{version: version}
-		*out = r.manifest("", in)
-		return r.err()
-	})
-	api.AddInternalConversion(s, version, func(in *ContainerManifestList, out *api.ContainerManifestList) error {
-		r := reader{version: version}
-		for i := range in.Items {
-			out.Items = append(out.Items, r.manifest(fmt.Sprintf("items[%d].", i), &in.Items[i]))
-		}
+		*out = r.manifest(in)
 		return r.err()
 	})
 

@@ -12,7 +12,8 @@ type ContainerManifest struct {
 	RestartPolicy api.RestartPolicy `json:"restartPolicy,omitzero"`
 }
 
-// ContainerManifestList is several manifests in one object.
+// ContainerManifestList is several manifests in one object. It is written whole,
+// and read item by item (api.Scheme.DecodeList).
 type ContainerManifestList struct {
 	Kind       string              `json:"kind,omitempty"` // ContainerManifestList
 	APIVersion string              `json:"apiVersion,omitempty"`

@@ -1,0 +1,193 @@
+package api_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kubelet14/api"
+	"kubelet14/api/v1beta1"
+)
+
+func decodeList(text string) ([]api.Document, error) {
+	return v1beta1.NewScheme().DecodeList("f", []byte(text))
+}
+
+const (
+	listObject = "kind: ContainerManifestList\napiVersion: v1beta1\n"
+	twoItems   = "- version: v1beta1\n  id: a\n- version: v1beta2\n  id: b\n"
+)
+
+func TestAListIsReadInEveryForm(t *testing.T) {
+	ab := []string{`1 "item 1" a v1beta1`, `2 "item 2" b v1beta2`}
+	for name, tt := range map[string]struct {
+		text string
+		want []string
+	}{
+		"one manifest":      {"version: v1beta1\nid: a\n", []string{`1 "" a v1beta1`}},
+		"documents":         {"version: v1beta1\nid: a\n---\n---\nversion: v1beta2\nid: b\n", []string{`1 "document 1" a v1beta1`, `2 "document 2" b v1beta2`}},
+		"list":              {twoItems, ab},
+		"list of one":       {"- {version: v1beta1, id: a}\n", ab[:1]},
+		"JSON list":         {`[{"version": "v1beta1", "id": "a"}, {"version": "v1beta2", "id": "b"}]`, ab},
+		"empty list":        {"[]", nil},
+		"one document":      {"# all\n---\n---\n" + twoItems + "...\n---\n", ab},
+		"anchored list":     {"&all\n" + twoItems, ab},
+		"anchor of an item": {"- &a {version: v1beta1, id: a}\n- *a\n", []string{`1 "item 1" a v1beta1`, `2 "item 2" a v1beta1`}},
+		"shared anchors":    {"- {version: v1beta1, id: &id a}\n- {version: v1beta2, id: *id}\n", []string{`1 "item 1" a v1beta1`, `2 "item 2" a v1beta2`}},
+		"object":            {listObject + "items:\n" + twoItems, ab},
+		"object, any case":  {"items:\n" + twoItems + "apiVersion: V1Beta2\nkind: ContainerManifestList\n", ab},
+		"JSON object":       {`{"kind": "ContainerManifestList", "apiVersion": "v1beta2", "items": [{"version": "v1beta1", "id": "a"}]}`, ab[:1]},
+		"empty object":      {listObject + "items: []\n", nil},
+	} {
+		docs, err := decodeList(tt.text)
+		if err != nil || docs == nil {
+			t.Errorf("%s: %#v, %v", name, docs, err)
+		}
+		var got []string
+		for _, d := range docs {
+			got = append(got, fmt.Sprintf("%d %q %s %s", d.Number, d.Where(), d.Manifest.ID, d.Manifest.Version))
+		}
+		if diff := cmp.Diff(tt.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// The version of a list says nothing about its items.
+func TestAnItemIsReadByTheRulesOfItsVersion(t *testing.T) {
+	const item = `[{"version": "%s", "containers": [{"env": [{"key": "A"}]}]}]`
+	for _, form := range []string{"%s", `{"kind": "ContainerManifestList", "apiVersion": "v1beta2", "items": %s}`} {
+		docs, err := decodeList(fmt.Sprintf(form, fmt.Sprintf(item, "v1beta1")))
+		if err != nil || docs[0].Manifest.Containers[0].Env[0].Name != "A" {
+			t.Errorf("%s: %+v, %v", form, docs, err)
+		}
+		if _, err := decodeList(fmt.Sprintf(form, fmt.Sprintf(item, "v1beta2"))); err == nil {
+			t.Errorf("%s: v1beta2 has no such name", form)
+		}
+	}
+}
+
+// Each row has one error, or some that are joined by newlines.
+func TestDecodeListRefuses(t *testing.T) {
+	const (
+		begins = `a manifest begins with fields such as "version: v1beta1", but this is `
+		empty  = `a manifest needs at least a version, an id and containers`
+		alone  = `a list must be the only document of its text: put every manifest into it, or none`
+	)
+	for name, tt := range map[string]struct{ text, want string }{
+		"nothing":                 {"", "f: it is empty; " + empty},
+		"comments":                {"# []\n", "f: it holds nothing but comments and separators; " + empty},
+		"null":                    {"null\n", "f:1:1: " + begins + "nothing"},
+		"number":                  {"404\n", "f:1:1: " + begins + "a number"},
+		"text":                    {"<html>Not found</html>\n", "f:1:1: " + begins + "a string"},
+		"page":                    {"<html>\n<body class=\"a\">\n<p>Not found: never\n</html>\n", "f:1:1: YAML syntax: unexpected key name"},
+		"empty mapping":           {"{}", "f:1:1: version: required value '': write \"version:\" and v1beta1 or v1beta2"},
+		"object of today":         {"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", `f:1:1: this is an object of today's Kubernetes; this program reads the container manifests of 2014: "version" (v1beta1 or v1beta2), "id" and "containers" at the top level, and no apiVersion, kind, metadata or spec`},
+		"list of today":           {"apiVersion: v1\nkind: PodList\nitems: []\n", "f:2:7: kind: unsupported value 'PodList': write \"kind: ContainerManifestList\"\nf:1:13: apiVersion: unsupported value 'v1': write \"apiVersion:\" and v1beta1 or v1beta2"},
+		"no kind":                 {"apiVersion: v1beta1\nitems: []\n", "f:1:1: kind: unsupported value '': write \"kind: ContainerManifestList\""},
+		"no apiVersion":           {"kind: ContainerManifestList\nitems: []\n", "f:1:1: apiVersion: unsupported value '': write \"apiVersion:\" and v1beta1 or v1beta2"},
+		"no items":                {listObject, `f:1:1: items: required value '': a list without manifests is written "items: []"`},
+		"items that are null":     {listObject + "items: null\n", `f:3:8: items: required value '': a list without manifests is written "items: []"`},
+		"items without value":     {listObject + "items:\n", `f:3:8: items: there is no value: write [] or remove it`},
+		"items that are a map":    {listObject + "items: {}\n", `f:3:8: items: needs a list, each item on a line that begins with "- ", but this is a mapping`},
+		"items twice":             {listObject + "items: []\nitems: []\n", `f:4:1: items: this field is here twice: the first is on line 3`},
+		"misspelt items":          {listObject + "itms: []\n", `f:3:1: itms: unknown field: did you mean "items"?`},
+		"one field more":          {listObject + "items: []\nid: a\n", `f:4:1: id: unknown field: the fields here are kind, apiVersion, items`},
+		"item that is null":       {"- null\n", "f:1:3: [0]: " + begins + "nothing"},
+		"item without value":      {listObject + "items:\n-\n", "f:4:3: items[0]: " + begins + "nothing"},
+		"item that is text":       {"[a]", "f:1:2: [0]: " + begins + "a string"},
+		"item that is a list":     {"[[]]", "f:1:2: [0]: " + begins + "a list"},
+		"item that is the list":   {"&a [*a]", "f:1:4: [0]: " + begins + "a list"},
+		"list as an item":         {"- kind: ContainerManifestList\n  items: []\n", `f:1:3: [0]: this is an object of today's Kubernetes; this program reads the container manifests of 2014: "version" (v1beta1 or v1beta2), "id" and "containers" at the top level, and no apiVersion, kind, metadata or spec`},
+		"item without a version":  {"- id: a\n", `f:1:3: [0].version: required value '': write "version:" and v1beta1 or v1beta2`},
+		"item of no such version": {listObject + "items:\n- version: v1\n", `f:4:12: items[0].version: unsupported value 'v1': this program reads v1beta1 or v1beta2`},
+		"number for string":       {twoItems + "- version: v1beta1\n  containers: [{image: 5}]\n", `f:6:24: [2].containers[0].image: needs a string, but 5 is a number: put quotes around it, "5"`},
+		"conversion":              {listObject + "items:\n- version: v1beta1\n- version: v1beta2\n  containers: [{env: [{key: A}]}]\n", `f:6:29: items[1].containers[0].env[0].key: v1beta2 calls this field "name"`},
+		"duplicate key":           {"- version: v1beta1\n  id: a\n  id: b\n", `f:3:3: [0].id: this field is here twice: the first is on line 2`},
+		"tag":                     {"- !a {version: v1beta1}\n", `f:1:3: [0]: tags such as !a are not supported: remove it`},
+		"unknown alias":           {"- *a\n", `f:1:3: [0]: the alias *a needs an anchor &a before it, in a field that is known`},
+		"list and manifest":       {twoItems + "---\nversion: v1beta1\n", "f:1:1: " + alone},
+		"manifest and list":       {"version: v1beta1\n---\n[]\n", "f:3:1: " + alone},
+		"two empty objects":       {listObject + "items: []\n---\n" + listObject + "items: []\n", "f:1:1: " + alone},
+		"one byte too much":       {"#" + strings.Repeat("x", api.MaxListBytes), `f: 10485761 bytes are too many for a manifest: the limit is 10485760`},
+		"too many marks":          {"[]#" + strings.Repeat("-", 1<<20), `f: this is too much to be read at once: more than 1048576 line ends, brackets, quotes and other marks of YAML; split it`},
+		"too many pieces":         {"[" + strings.Repeat("a,", 50_000) + "]", `f: this is too much to be read at once: more than 100000 pieces of YAML; split it`},
+		"blank lines of a long":   {"#" + strings.Repeat("x", 4<<20) + strings.Repeat("\n", 100), `f:26:1: more than 24 blank lines in a row`},
+	} {
+		docs, err := decodeList(tt.text)
+		var got []string
+		for _, err := range leaves(err) {
+			line, _, _ := strings.Cut(err.Error(), "\n")
+			got = append(got, line)
+		}
+		if diff := cmp.Diff(strings.Split(tt.want, "\n"), got); diff != "" || len(docs) > 2 {
+			t.Errorf("%s: %d manifests, errors (-want +got):\n%s", name, len(docs), diff)
+		}
+	}
+}
+
+func TestAllErrorsOfAllItemsAreTold(t *testing.T) {
+	_, err := decodeList(listObject + "items:\n- idd: a\n  version: v1beta1\n-\n- version: v1beta1\n- version: 1\n- version: v1beta1\n  id: 5\n  containers: [{cpu: x}]\n")
+	var fields []string
+	for _, err := range leaves(err) {
+		var where *api.SourceError
+		if !errors.As(err, &where) || where.Excerpt == "" {
+			t.Fatalf("%T: %v", err, err)
+		}
+		fields = append(fields, fmt.Sprintf("%d:%d %s", where.Line, where.Column, where.Field))
+	}
+	want := []string{"4:3 items[0].idd", "6:2 items[1]", "8:12 items[3].version", "10:7 items[4].id", "11:22 items[4].containers[0].cpu"}
+	if diff := cmp.Diff(want, fields); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestAtPointsIntoTheItem(t *testing.T) {
+	for _, form := range []struct{ head, path string }{{"#\n#\n#\n", "[1]"}, {listObject + "items:\n", "items[1]"}} {
+		docs, err := decodeList(form.head + "- {version: v1beta1, id: a, containers: [{image: a}]}\n- version: v1beta1\n  containers:\n  - image: b\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for field, want := range map[string]string{
+			"":                      "5:3 " + form.path,
+			"id":                    "5:3 " + form.path + ".id",
+			"containers[0].image":   "7:12 " + form.path + ".containers[0].image",
+			"containers[0].name":    "7:5 " + form.path + ".containers[0].name",
+			"containers[1].env[2].": "7:3 " + form.path + ".containers[1].env[2].",
+		} {
+			got := docs[1].At(field, "wrong")
+			if place := fmt.Sprintf("%d:%d %s", got.Line, got.Column, got.Field); place != want {
+				t.Errorf("%q: %s, want %s", field, place, want)
+			}
+		}
+	}
+}
+
+func TestAThousandManifestsAreRead(t *testing.T) {
+	const manifest = `{"version": "v1beta1", "id": "%d", "volumes": [{"name": "v", "source": {"emptyDir": {}}}], "containers": [{"name": "a", "image": "a/b:1", ` +
+		`"command": ["sh", "-c", "true"], "env": [{"name": "A", "value": "b"}], "ports": [{"hostPort": 80, "containerPort": 80}]}]},` + "\n"
+	list := manyLines(manifest, 1000)
+	list = "[" + list[:len(list)-2] + "]"
+	for name, text := range map[string]string{
+		"an object in one line": `{"kind": "ContainerManifestList", "apiVersion": "v1beta1", "items": ` + strings.ReplaceAll(list, "\n", "") + "}",
+		"blocks":                manyLines("- version: v1beta1\n  id: \"%d\"\n  containers:\n  - name: a\n    image: a/b:1\n    env:\n    - name: A\n      value: b\n", 1000),
+		"as long as can be":     list + "\n#" + strings.Repeat("x", api.MaxListBytes-len(list)-2),
+	} {
+		docs, err := decodeList(text)
+		if err != nil || len(docs) != 1000 || docs[999].Manifest.ID != "999" {
+			t.Errorf("%s: %d manifests, %v", name, len(docs), err)
+		}
+	}
+}
+
+// The limits hold for all items together.
+func TestAliasesOfAListCannotEatTheMemory(t *testing.T) {
+	docs, err := decodeList("- {version: v1beta1, containers: [{command: &c [" + strings.Repeat("a,", 5000) + "]}]}\n" +
+		strings.Repeat("- {version: v1beta1, containers: [{command: *c}]}\n", 2500))
+	if errs := leaves(err); len(docs) > 40 || len(errs) != 1 {
+		t.Errorf("got %d manifests and %d errors", len(docs), len(errs))
+	}
+}
