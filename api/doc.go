@@ -13,7 +13,9 @@
 // package api imports none of them, so a version can be added without a change
 // here.
 //
-// Decode is strict. The kubelet of 2014 dropped what it did not understand: a
+// DecodeList reads lists too: what a web server or a key of etcd may hold.
+//
+// Both are strict. The kubelet of 2014 dropped what it did not understand: a
 // misspelt field was silently absent, `cpu: "500"` was 0, and an empty file was
 // a valid pod. Here each of them is an error with file, line, column, the path
 // of the field and an excerpt, and all errors of a document are told at once.

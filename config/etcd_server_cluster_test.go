@@ -59,6 +59,22 @@ func TestEtcdMembersDieOneAfterTheOther(t *testing.T) {
 	r.await(pods)
 }
 
+// A member that has lost the others answers as always, and hears of no change. The
+// source does not list the keys here, so it knows that by its watch.
+func TestEtcdMemberThatHasLostItsLeader(t *testing.T) {
+	t.Parallel()
+	cluster := etcdtest.StartCluster(t, 3)
+	pods := putPods(t, cluster[0], "")
+	r := runEtcd(t, cluster[0].Endpoint())
+	r.await(pods)
+	cluster[1].Kill()
+	cluster[2].Kill()
+	r.await(pods, "leader")
+	cluster[1].Restart()
+	pods = putPods(t, cluster[1], pods)
+	r.await(pods)
+}
+
 func TestEtcdMemberThatCannotBeHeard(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.StartCluster(t, 3)
