@@ -40,7 +40,7 @@ func admit(pods []*wantedPod, list []dockertools.Owned) (blocked map[string]stri
 			pod := wanted[c.Of.PodFullName]
 			switch {
 			case pod == nil:
-				claims = append(claims, claim{port, c.Of.PodFullName, "which is not wanted and not gone yet"})
+				claims = append(claims, claim{port, c.Of.PodFullName, "whose containers are still there"})
 			case pod.wantsPort(port):
 				claims = append(claims, claim{port, pod.fullName, "which runs"})
 			}
@@ -90,7 +90,7 @@ func sharedUIDs(pods []*wantedPod, list []dockertools.Owned) (blocked map[string
 		case !held:
 			holders[pod.UID] = pod.fullName
 		case holder == nil:
-			blocked[pod.fullName] = fmt.Sprintf("uuid %s is that of pod %s, which is not wanted and not gone yet", pod.UID, name)
+			blocked[pod.fullName] = fmt.Sprintf("uuid %s is that of pod %s, whose containers are still there", pod.UID, name)
 		case holder != pod:
 			blocked[pod.fullName] = fmt.Sprintf("uuid %s is also that of pod %s: give one of the two another uuid", pod.UID, holder)
 		}

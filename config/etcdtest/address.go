@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// reserveAddress returns an address that is the test's own until it ends. A socket
+// ReserveAddress returns an address that is the test's own until it ends. A socket
 // that is bound and does not listen keeps the system from giving the port to others,
 // and leaves it to those who ask for it.
-func reserveAddress(tb testing.TB) string {
+func ReserveAddress(tb testing.TB) string {
 	tb.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	check(tb, err)

@@ -27,7 +27,7 @@ type Proxy struct {
 func NewProxy(tb testing.TB, s *Server) *Proxy {
 	tb.Helper()
 	scheme, server, _ := strings.Cut(s.Endpoint(), "://")
-	p := &Proxy{tb: tb, scheme: scheme, address: reserveAddress(tb), server: server, conns: map[net.Conn]bool{}}
+	p := &Proxy{tb: tb, scheme: scheme, address: ReserveAddress(tb), server: server, conns: map[net.Conn]bool{}}
 	p.change.L = &p.mu
 	p.Mend()
 	tb.Cleanup(func() {

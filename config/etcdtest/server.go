@@ -49,8 +49,8 @@ func newServer(tb testing.TB, scheme, name string) *Server {
 		tb:     tb,
 		name:   name,
 		dir:    tb.TempDir(),
-		client: scheme + "://" + reserveAddress(tb),
-		peer:   "http://" + reserveAddress(tb),
+		client: scheme + "://" + ReserveAddress(tb),
+		peer:   "http://" + ReserveAddress(tb),
 		token:  "first",
 	}
 	tb.Cleanup(func() {

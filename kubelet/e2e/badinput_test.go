@@ -39,7 +39,7 @@ func with(line string) string {
 func badInputs() []badInput {
 	inputs := []badInput{
 		{name: "random bytes", text: randomBytes(), says: []string{"not text", "UTF-8"}},
-		{name: "an empty file", text: "", says: []string{"the file is empty"}},
+		{name: "an empty file", text: "", says: []string{"it is empty"}},
 		{name: "an unknown field", text: with("    imgae: x"), says: []string{":8:5: containers[0].imgae", "unknown field", `did you mean "image"`}},
 		{name: "a wrong type", text: with("    cpu: many"), says: []string{":8:10: containers[0].cpu", "whole number", "many"}},
 		{name: "a mapping for a list", text: "version: v1beta1\nid: b\ncontainers: {}\n", says: []string{":3:13: containers", "list", "mapping"}},

@@ -64,13 +64,21 @@ func (h *host) describe() string {
 	return b.String()
 }
 
-// whole checks that a pod of the file source has exactly one live container of
-// each of the given names, and its network container, which all others have
-// joined after its start.
+// fullName is the full name of a pod. One that is given by its id alone is of the
+// file source.
+func fullName(pod string) string {
+	if strings.Contains(pod, ".default.") {
+		return pod
+	}
+	return pod + ".default.file"
+}
+
+// whole checks that a pod has exactly one live container of each of the given
+// names, and its network container, which all others have joined after its start.
 func (h *host) whole(id string, names ...string) error {
 	byName := map[string][]container{}
 	for _, c := range h.containers() {
-		if c.pod == id+".default.file" && c.live() {
+		if c.pod == fullName(id) && c.live() {
 			byName[c.of] = append(byName[c.of], c)
 		}
 	}
@@ -105,7 +113,7 @@ func (h *host) whole(id string, names ...string) error {
 // gone checks that nothing is left of a pod, dead containers included.
 func (h *host) gone(id string) error {
 	for _, c := range h.containers() {
-		if c.pod == id+".default.file" {
+		if c.pod == fullName(id) {
 			return fmt.Errorf("%s is still there", c)
 		}
 	}
@@ -128,7 +136,7 @@ func (h *host) live(id, name string) container {
 func (h *host) one(id, name string) (container, error) {
 	var found []container
 	for _, c := range h.containers() {
-		if c.pod == id+".default.file" && c.of == name && c.live() {
+		if c.pod == fullName(id) && c.of == name && c.live() {
 			found = append(found, c)
 		}
 	}

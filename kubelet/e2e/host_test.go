@@ -18,9 +18,9 @@ import (
 // speed: nothing here takes a tenth of it.
 const patience = 2 * time.Minute
 
-// host is the world of one test.
+// host is the world of one test or benchmark.
 type host struct {
-	t         *testing.T
+	t         testing.TB
 	hostname  string
 	rootDir   string
 	manifests string // the directory given as -config
@@ -32,13 +32,13 @@ var hosts atomic.Int32
 
 // newHost makes a host on the machine's own Docker. Its containers and volumes are
 // removed when the test ends.
-func newHost(t *testing.T) *host {
+func newHost(t testing.TB) *host {
 	t.Helper()
 	return newHostOn(t, "")
 }
 
 // newHostOn makes a host on the Docker at an address.
-func newHostOn(t *testing.T, endpoint string) *host {
+func newHostOn(t testing.TB, endpoint string) *host {
 	t.Helper()
 	prepared(t)
 	client, err := connect(endpoint)

@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,6 +25,9 @@ const (
 var kubeletBinary string
 
 func TestMain(m *testing.M) {
+	// What tests do here is to wait, for Docker and for the kubelet; so more of them
+	// than there are cores run at once. -parallel says otherwise.
+	flag.Set("test.parallel", fmt.Sprint(max(6, runtime.GOMAXPROCS(0))))
 	dir, err := os.MkdirTemp("", "kubelet14-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

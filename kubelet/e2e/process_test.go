@@ -13,14 +13,13 @@ import (
 
 // process is a kubelet that runs.
 type process struct {
-	t    *testing.T
+	t    testing.TB
 	cmd  *exec.Cmd
 	log  *buffer
 	done chan struct{} // closed when it has ended
 }
 
-// start starts the host's kubelet on its directory of manifests. It is killed when
-// the test ends, if it still runs then; its log is shown when the test failed.
+// start starts the host's kubelet on its directory of manifests.
 func (h *host) start(flags ...string) *process {
 	h.t.Helper()
 	return h.startOn(h.manifests, flags...)
@@ -29,8 +28,16 @@ func (h *host) start(flags ...string) *process {
 // startOn starts the host's kubelet with another -config.
 func (h *host) startOn(config string, flags ...string) *process {
 	h.t.Helper()
+	return h.startWith(append([]string{"-config=" + config}, flags...)...)
+}
+
+// startWith starts the host's kubelet with flags that say where its pods come from.
+// It is killed when the test ends, if it still runs then; its log is shown when the
+// test failed.
+func (h *host) startWith(flags ...string) *process {
+	h.t.Helper()
 	p := &process{t: h.t, log: &buffer{}, done: make(chan struct{})}
-	p.cmd = exec.Command(kubeletBinary, h.args(append([]string{"-config=" + config}, flags...)...)...)
+	p.cmd = exec.Command(kubeletBinary, h.args(flags...)...)
 	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	if err := p.cmd.Start(); err != nil {
 		h.t.Fatal(err)
