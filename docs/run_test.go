@@ -48,7 +48,7 @@ func TestIntegrationDocsOfMakeRun(t *testing.T) {
 make run >log 2>&1 & make=$!
 until curl -s http://127.0.0.1:8014/ | grep 'answers 200'; do sleep 0.1; done
 curl -s http://127.0.0.1:8014/
-until grep -q 'done its work' log; do sleep 0.1; done
+until grep -q 'done its work' log && grep -q 'web.default.file .* is up' log; do sleep 0.1; done
 kill -INT -- -$make # as Ctrl-C does, to all of them
 wait $make || true
 cat log
