@@ -19,7 +19,11 @@ type SourceStatus struct {
 
 // String says it in one line, and below it the error while it lasts.
 func (s SourceStatus) String() string {
-	text := fmt.Sprintf("source %s (%s): %d pods", s.Source, s.Place, s.Pods)
+	text := fmt.Sprintf("source %s (%s): ", s.Source, s.Place)
+	if s.LastSuccess.IsZero() && s.FailingSince.IsZero() {
+		return text + "not read yet"
+	}
+	text += fmt.Sprintf("%d pods", s.Pods)
 	if s.FailingSince.IsZero() {
 		return text
 	}
