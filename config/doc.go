@@ -25,8 +25,9 @@
 //     update that no longer names it holds all of its pods. A source has spoken
 //     once everything of it was read without an error since start. In 2014 the
 //     first source to speak had the pods of the others killed.
-//  3. Within one source no two pods have the same name or UID. Who had it first
-//     keeps it; when nobody did, nobody gets it.
+//  3. Within one source no two pods have the same name or UID (settleClaims). Who
+//     had it first keeps it; when nobody did, nobody gets it. Two sources may well
+//     have the same UID; then the kubelet lets one of the pods wait.
 //  4. Every change makes an update, and nothing else does. They are delivered in
 //     order, each once. What was sent never changes. A slow receiver misses nothing
 //     that still counts, and everything ends when the context does.

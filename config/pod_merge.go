@@ -5,15 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"slices"
 
 	"kubelet14/api"
 	"kubelet14/api/validation"
 )
 
-// podSet is pods by full name. Those of one source are all valid, no two have the
-// same UID, and none is ever changed: two sets hold the same form of a pod when
-// they hold the same pointer.
+// podSet is pods by full name. Those of one source are all valid, and none is ever
+// changed: two sets hold the same form of a pod when they hold the same pointer.
 type podSet map[string]*api.Pod
 
 // compare says how one podSet became another.
@@ -74,7 +72,6 @@ func mergePods(old podSet, source string, update api.PodUpdate, rules validation
 			}
 		}
 	}
-	refused = append(refused, refuseSharedUIDs(pods, old)...)
 	return pods, errors.Join(refused...)
 }
 
@@ -84,34 +81,5 @@ func (pods podSet) goBack(name string, old podSet) {
 		pods[name] = pod
 	} else {
 		delete(pods, name)
-	}
-}
-
-// refuseSharedUIDs takes back every new form whose UID another pod has too. Old
-// forms share none, so they are safe to go back to; but going back can bring
-// back a UID that a third pod has just taken, so it looks again until all is
-// well.
-func refuseSharedUIDs(pods, old podSet) []error {
-	var refused []error
-	for {
-		names := slices.Sorted(maps.Keys(pods)) // so that the same trouble has the same words
-		byUID := make(map[string][]*api.Pod, len(names))
-		for _, name := range names {
-			uid := pods[name].UID
-			byUID[uid] = append(byUID[uid], pods[name])
-		}
-		before := len(refused)
-		for _, name := range names {
-			pod := pods[name]
-			other := slices.IndexFunc(byUID[pod.UID], func(p *api.Pod) bool { return p != pod })
-			if other < 0 || pod == old[name] {
-				continue
-			}
-			refused = append(refused, fmt.Errorf("pod %v has the UID %q of pod %v: give one of them another uuid", pod, pod.UID, byUID[pod.UID][other]))
-			pods.goBack(name, old)
-		}
-		if len(refused) == before {
-			return refused
-		}
 	}
 }

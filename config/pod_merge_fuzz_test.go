@@ -63,7 +63,7 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// takeUpdate makes an update of the first bytes. Few names and UIDs make many
+// takeUpdate makes an update of the first bytes. Few names make many
 // conflicts.
 func takeUpdate(data []byte) (api.PodUpdate, []byte) {
 	next := func() byte {
@@ -82,7 +82,6 @@ func takeUpdate(data []byte) (api.PodUpdate, []byte) {
 	for range head / 8 % 5 {
 		b := next()
 		pod := newPod(string(rune('a'+b%4)), fmt.Sprint(b>>4%3))
-		pod.UID = fmt.Sprint("uid-", b>>2%4)
 		if b>>6 == 3 {
 			pod.Manifest.Version = "v9"
 		}
@@ -143,18 +142,6 @@ func (m *mergeModel) merge(source string, update api.PodUpdate) {
 			goBack(name)
 		default:
 			pods[name] = pod
-		}
-	}
-	for again := true; again; {
-		again = false
-		all := maps.Clone(pods)
-		for name, pod := range all {
-			for otherName, other := range all {
-				if name != otherName && pod.UID == other.UID && !cmp.Equal(pod, old[name]) {
-					goBack(name)
-					again = true
-				}
-			}
 		}
 	}
 	m.sources[source] = pods

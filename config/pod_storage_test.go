@@ -183,50 +183,6 @@ func TestPodGivenTwiceStaysAsItWas(t *testing.T) {
 	}
 }
 
-func TestUIDIsInOnePodOfASource(t *testing.T) {
-	withUID := func(name, image, uid string) api.Pod {
-		pod := newPod(name, image)
-		pod.UID = uid
-		return pod
-	}
-	for _, test := range []struct {
-		name    string
-		op      api.PodOperation
-		pods    []api.Pod
-		want    string
-		refused []string
-	}{
-		{"two new pods share one", api.ADD, []api.Pod{withUID("c", "1", "u3"), withUID("d", "1", "u3")},
-			"a=1 b=1", []string{"c.default.test", "d.default.test"}},
-		{"a new pod takes one that is held", api.ADD, []api.Pod{withUID("c", "1", "u1")},
-			"a=1 b=1", []string{"c.default.test"}},
-		{"a known pod takes one that is held", api.SET, []api.Pod{withUID("a", "2", "u2"), withUID("b", "1", "u2")},
-			"a=1 b=1", []string{"a.default.test"}},
-		{"one goes back to what another has taken", api.SET,
-			[]api.Pod{withUID("a", "2", "u2"), withUID("b", "1", "u2"), withUID("c", "1", "u1")},
-			"a=1 b=1", []string{"a.default.test", "c.default.test"}},
-		{"two swap theirs", api.SET, []api.Pod{withUID("a", "2", "u2"), withUID("b", "2", "u1")},
-			"a=2 b=2", nil},
-		{"one moves on to a new name", api.SET, []api.Pod{withUID("c", "2", "u1"), withUID("b", "1", "u2")},
-			"b=1 c=2", nil},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			s := newStorageTest(t, PodConfigNotificationSnapshot)
-			s.merge(api.SET, withUID("a", "1", "u1"), withUID("b", "1", "u2"))
-			_, err := s.mergeFrom("test", api.PodUpdate{Op: test.op, Pods: test.pods})
-			s.expect([]string{show(s.MergedState())}, test.want)
-			if (err != nil) != (test.refused != nil) {
-				t.Fatalf("error %v, want %v refused", err, test.refused)
-			}
-			for _, name := range test.refused {
-				if !strings.Contains(err.Error(), "pod "+name) {
-					t.Errorf("the error does not say that %s was refused: %v", name, err)
-				}
-			}
-		})
-	}
-}
-
 func TestUnknownOperationChangesNothing(t *testing.T) {
 	s := newStorageTest(t, PodConfigNotificationSnapshot)
 	got, err := s.mergeFrom("test", api.PodUpdate{Op: 17, Pods: []api.Pod{newPod("a", "1")}})

@@ -61,9 +61,9 @@ func admit(pods []*wantedPod, list []dockertools.Owned) (blocked map[string]stri
 }
 
 // sharedUIDs says which pods must wait because another pod has their UID, and why.
-// PodConfig lets no two pods of one source have the same, but a manifest may be
-// copied, or moved, from one source to another with its uuid. Pods with one UID
-// would share their volumes, and one that goes would take them along.
+// No source gives a UID to two pods, but a manifest may be copied, or moved, from
+// one source to another with its uuid. Pods with one UID would share their volumes,
+// and one that goes would take them along.
 //
 // As with ports, the pod that has containers of the UID wins while it wants it, and
 // while it is being removed; then the first in the order of pods, which is that of

@@ -18,7 +18,7 @@ func TestIntegrationSecondKubeletIsRefused(t *testing.T) {
 	h.eventually("the pod is up", func() error { return h.sleepersAre("pod") })
 	before := h.ids()
 
-	second := h.startOn(t.TempDir()) // to which the pod would be unwanted
+	second := h.startWith("-config=" + t.TempDir()) // to which the pod would be unwanted
 	h.eventually("the second kubelet ends", func() error {
 		if second.running() {
 			return fmt.Errorf("it runs")

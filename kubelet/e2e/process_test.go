@@ -22,13 +22,7 @@ type process struct {
 // start starts the host's kubelet on its directory of manifests.
 func (h *host) start(flags ...string) *process {
 	h.t.Helper()
-	return h.startOn(h.manifests, flags...)
-}
-
-// startOn starts the host's kubelet with another -config.
-func (h *host) startOn(config string, flags ...string) *process {
-	h.t.Helper()
-	return h.startWith(append([]string{"-config=" + config}, flags...)...)
+	return h.startWith(append([]string{"-config=" + h.manifests}, flags...)...)
 }
 
 // startWith starts the host's kubelet with flags that say where its pods come from.
