@@ -203,11 +203,13 @@ func (s *SourceEtcd) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: grant it with: etcdctl role grant-permission ROLE read %s %s", err, s.keys.root, s.keys.end)
 	case errors.Is(err, rpctypes.ErrUserEmpty):
 		return fmt.Errorf("%w: this etcd wants a user: write username and password into a file for -etcd_config", err)
+	case strings.HasPrefix(err.Error(), "rpc error:"): // not a word of etcd's own
+		return fmt.Errorf("%w: is an etcd 3 at this address?", inSteadyWords(err))
 	case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
 		return err
 	}
 	if cause := s.why(ctx); cause != nil {
 		return cause
 	}
-	return errors.New("its servers take connections and do not answer: has the cluster lost its leader, or does a server want https?")
+	return errors.New("its servers take connections and do not answer: has the cluster lost its leader, does a server want https, or is it no etcd 3?")
 }

@@ -171,7 +171,8 @@ func TestEtcdErrorSaysWhatToDo(t *testing.T) {
 			"etcdctl role grant-permission ROLE read /registry/hosts/host/kubelet /registry/hosts/host/kubelet0"},
 		"no user":                {rpctypes.ErrUserEmpty, nil, "write username and password into a file for -etcd_config"},
 		"no server":              {context.DeadlineExceeded, errors.New("connection refused"), "connection refused"},
-		"no answer":              {context.DeadlineExceeded, nil, "has the cluster lost its leader, or does a server want https?"},
+		"no answer":              {context.DeadlineExceeded, nil, "has the cluster lost its leader, does a server want https, or is it no etcd 3?"},
+		"no etcd":                {errors.New("rpc error: code = Unimplemented desc = 404 (Not Found)"), nil, "404 (Not Found): is an etcd 3 at this address?"},
 		"an error of the server": {rpctypes.ErrNoSpace, errors.New("connection refused"), "database space exceeded"},
 	} {
 		t.Run(what, func(t *testing.T) {
