@@ -29,8 +29,20 @@ func holder(pod string, ports ...dockertools.PublishedPort) dockertools.Owned {
 	}
 }
 
-// TestAdmit: wantBlocked lists the pods that must wait, each with the pod that the
-// reason must name.
+// checkBlocked takes the pods that must wait, each with the pod that the reason must
+// name.
+func checkBlocked(t *testing.T, blocked, want map[string]string) {
+	t.Helper()
+	for pod, by := range want {
+		if reason := blocked[pod+".default.test"]; !strings.Contains(reason, "pod "+by+".default.test") {
+			t.Errorf("pod %s: %q, want it to wait for %s", pod, reason, by)
+		}
+	}
+	if len(blocked) != len(want) {
+		t.Errorf("blocked: %v, want %v", blocked, want)
+	}
+}
+
 func TestAdmit(t *testing.T) {
 	tcp := func(n int) api.Port { return api.Port{HostPort: n} }
 	held := func(n int) dockertools.PublishedPort { return dockertools.PublishedPort{HostPort: n} }
@@ -58,21 +70,11 @@ func TestAdmit(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			blocked := admit(tt.pods, tt.list)
-			for pod, by := range tt.wantBlocked {
-				if reason := blocked[pod+".default.test"]; !strings.Contains(reason, "pod "+by+".default.test") {
-					t.Errorf("pod %s: %q, want it to wait for %s", pod, reason, by)
-				}
-			}
-			if len(blocked) != len(tt.wantBlocked) {
-				t.Errorf("blocked: %v, want %v", blocked, tt.wantBlocked)
-			}
+			checkBlocked(t, admit(tt.pods, tt.list), tt.wantBlocked)
 		})
 	}
 }
 
-// TestSharedUIDs: wantBlocked lists the pods that must wait, each with the pod that
-// the reason must name.
 func TestSharedUIDs(t *testing.T) {
 	pod := func(name, uid string) *wantedPod {
 		return &wantedPod{Pod: api.Pod{Name: name, Namespace: "default", Source: "test", UID: uid, Origin: name + ".yaml"}, fullName: name + ".default.test"}
@@ -99,15 +101,7 @@ func TestSharedUIDs(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			blocked := sharedUIDs(tt.pods, tt.list)
-			for pod, by := range tt.wantBlocked {
-				if reason := blocked[pod+".default.test"]; !strings.Contains(reason, "pod "+by+".default.test") {
-					t.Errorf("pod %s: %q, want it to wait for %s", pod, reason, by)
-				}
-			}
-			if len(blocked) != len(tt.wantBlocked) {
-				t.Errorf("blocked: %v, want %v", blocked, tt.wantBlocked)
-			}
+			checkBlocked(t, sharedUIDs(tt.pods, tt.list), tt.wantBlocked)
 		})
 	}
 }
