@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -131,16 +130,8 @@ func TestDecodeListRefuses(t *testing.T) {
 
 func TestAllErrorsOfAllItemsAreTold(t *testing.T) {
 	_, err := decodeList(listObject + "items:\n- idd: a\n  version: v1beta1\n-\n- version: v1beta1\n- version: 1\n- version: v1beta1\n  id: 5\n  containers: [{cpu: x}]\n")
-	var fields []string
-	for _, err := range leaves(err) {
-		var where *api.SourceError
-		if !errors.As(err, &where) || where.Excerpt == "" {
-			t.Fatalf("%T: %v", err, err)
-		}
-		fields = append(fields, fmt.Sprintf("%d:%d %s", where.Line, where.Column, where.Field))
-	}
 	want := []string{"4:3 items[0].idd", "6:2 items[1]", "8:12 items[3].version", "10:7 items[4].id", "11:22 items[4].containers[0].cpu"}
-	if diff := cmp.Diff(want, fields); diff != "" {
+	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

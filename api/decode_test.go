@@ -203,18 +203,24 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-func TestAllErrorsOfADocumentAreTold(t *testing.T) {
-	_, err := decode("version: v1beta1\nidd: a\ncontainers:\n- image: 5\n  cpu: x\n- foo: 1\nrestartPolicy: never\n")
+// fieldsOf gives the place and the path of the field of each error that err joins.
+func fieldsOf(t *testing.T, err error) []string {
+	t.Helper()
 	var fields []string
 	for _, err := range leaves(err) {
 		var where *api.SourceError
-		if !errors.As(err, &where) {
+		if !errors.As(err, &where) || where.Excerpt == "" {
 			t.Fatalf("%T: %v", err, err)
 		}
 		fields = append(fields, fmt.Sprintf("%d:%d %s", where.Line, where.Column, where.Field))
 	}
+	return fields
+}
+
+func TestAllErrorsOfADocumentAreTold(t *testing.T) {
+	_, err := decode("version: v1beta1\nidd: a\ncontainers:\n- image: 5\n  cpu: x\n- foo: 1\nrestartPolicy: never\n")
 	want := []string{"2:1 idd", "4:10 containers[0].image", "5:8 containers[0].cpu", "6:3 containers[1].foo", "7:16 restartPolicy"}
-	if diff := cmp.Diff(want, fields); diff != "" {
+	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -66,7 +66,7 @@ func NewSourceEtcd(config clientv3.Config, parser Parser) *SourceEtcd {
 // of the error, until ctx is done. While etcd is away the pods stay.
 func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	for {
-		err := s.follow(ctx, updates)
+		err := s.explain(ctx, s.follow(ctx, updates))
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -89,7 +89,7 @@ func (s *SourceEtcd) follow(ctx context.Context, updates chan<- api.PodUpdate) e
 	defer stop()
 	client, err := s.connect(ctx)
 	if err != nil {
-		return s.explain(ctx, err)
+		return err
 	}
 	defer client.Close()
 	if err := s.list(ctx, client); err != nil {
@@ -156,7 +156,7 @@ func (s *SourceEtcd) list(ctx context.Context, client etcdClient) error {
 	defer cancel()
 	list, err := client.Get(answer, s.keys.root, clientv3.WithRange(s.keys.end))
 	if err != nil {
-		return s.explain(ctx, err)
+		return err
 	}
 	if err := s.history.goesOn(list.Header); err != nil {
 		return err
@@ -205,7 +205,7 @@ func (s *SourceEtcd) explain(ctx context.Context, err error) error {
 		return fmt.Errorf("%w: this etcd wants a user: write username and password into a file for -etcd_config", err)
 	case strings.HasPrefix(err.Error(), "rpc error:"): // not a word of etcd's own
 		return fmt.Errorf("%w: is an etcd 3 at this address?", inSteadyWords(err))
-	case !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil:
+	case !errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
 	if cause := s.why(ctx); cause != nil {

@@ -11,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"kubelet14/api"
+	"kubelet14/config/etcdtest"
 )
 
 // The keys of the tests' host.
@@ -39,6 +40,16 @@ func runEtcd(t *testing.T, endpoints ...string) *etcdRun {
 func pollEtcd(t *testing.T, endpoints ...string) *etcdRun {
 	t.Helper()
 	return newEtcdRun(t, endpoints, "", 50*time.Millisecond)
+}
+
+// webOnEtcd starts an etcd with the pod web, and a source that has read it.
+func webOnEtcd(t *testing.T, run func(t *testing.T, endpoints ...string) *etcdRun) (*etcdtest.Server, *etcdRun) {
+	t.Helper()
+	s := etcdtest.Start(t)
+	s.Ctl("put", etcdPods+"web", manifest("", "1"))
+	r := run(t, s.Endpoint())
+	r.await("web=1")
+	return s, r
 }
 
 // newEtcdRun runs a source for endpoints, or for what the file says.

@@ -22,10 +22,7 @@ func manifestList(manifests ...string) string {
 
 func TestEtcdKeysArriveAsTheyChange(t *testing.T) {
 	t.Parallel()
-	s := etcdtest.Start(t)
-	s.Ctl("put", etcdPods+"web", manifest("", "1"))
-	r := runEtcd(t, s.Endpoint())
-	r.await("web=1")
+	s, r := webOnEtcd(t, runEtcd)
 	s.Ctl("put", etcdPods+"web", manifest("", "2"))
 	r.await("web=2")
 	s.Ctl("put", etcdPods+"x", withUUID("some-uuid", manifest("db", "1")))
@@ -76,10 +73,7 @@ func TestEtcdKeysOfNeighboursAreNotOurs(t *testing.T) {
 
 func TestEtcdLeaseThatExpiresRemovesItsPod(t *testing.T) {
 	t.Parallel()
-	s := etcdtest.Start(t)
-	s.Ctl("put", etcdPods+"web", manifest("", "1"))
-	r := runEtcd(t, s.Endpoint())
-	r.await("web=1")
+	s, r := webOnEtcd(t, runEtcd)
 	lease := strings.Fields(s.Ctl("lease", "grant", "1"))[1]
 	s.Ctl("put", etcdPods+"leased", manifest("", "1"), "--lease="+lease)
 	r.await("leased=1 web=1")

@@ -50,10 +50,7 @@ func (r *etcdRun) awaitStatus(what string, good func(api.SourceStatus) bool) api
 
 func TestEtcdKilledAndRestarted(t *testing.T) {
 	t.Parallel()
-	s := etcdtest.Start(t)
-	s.Ctl("put", etcdPods+"web", manifest("", "1"))
-	r := pollEtcd(t, s.Endpoint())
-	r.await("web=1")
+	s, r := webOnEtcd(t, pollEtcd)
 	before := time.Now()
 	s.Kill()
 	r.await("web=1", "connection refused", s.Endpoint())
@@ -101,10 +98,7 @@ func TestEtcdKilledBetweenListAndWatch(t *testing.T) {
 
 func TestEtcdHungServer(t *testing.T) {
 	t.Parallel()
-	s := etcdtest.Start(t)
-	s.Ctl("put", etcdPods+"web", manifest("", "1"))
-	r := pollEtcd(t, s.Endpoint())
-	r.await("web=1")
+	s, r := webOnEtcd(t, pollEtcd)
 	s.Pause()
 	r.await("web=1", "do not answer")
 	s.Resume()
@@ -120,10 +114,7 @@ func TestEtcdReplacedByAnEmptyOne(t *testing.T) {
 	} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
-			s := etcdtest.Start(t)
-			s.Ctl("put", etcdPods+"web", manifest("", "1"))
-			r := pollEtcd(t, s.Endpoint())
-			r.await("web=1")
+			s, r := webOnEtcd(t, pollEtcd)
 			s.Kill()
 			restart(s)
 			r.await("web=1", word, "restart the kubelet")

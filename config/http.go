@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,17 +99,15 @@ func (s *SourceHTTP) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 func (s *SourceHTTP) read(ctx context.Context) {
 	raw, etag, err := s.get(ctx)
 	if err != nil {
-		err = fmt.Errorf("get %s: %w", s.place, err)
+		s.body.readErr = fmt.Errorf("get %s: %w", s.place, err)
+	} else {
+		// The same body is not looked at again, good or bad. 2014 remembered a bad one
+		// too, but forgot that it was bad: the error was told once.
+		if !bytes.Equal(raw, s.raw) {
+			s.body.parsed, s.bodyErr = s.podsOf(raw)
+		}
+		s.raw, s.etag, s.body.readErr = raw, etag, s.bodyErr
 	}
-	// The same body is not looked at again, good or bad. 2014 remembered a bad one
-	// too, but forgot that it was bad: the error was told once.
-	if err == nil && !bytes.Equal(raw, s.raw) {
-		s.body.parsed, s.bodyErr = s.podsOf(raw)
-	}
-	if err == nil {
-		s.raw, s.etag = raw, etag
-	}
-	s.body.readErr = cmp.Or(err, s.bodyErr)
 	settleClaims([]*part{&s.body})
 }
 
