@@ -8,7 +8,7 @@ INTEGRATION = ^TestIntegration
 .DEFAULT_GOAL := help
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: image ## run the demo: the pods of manifests/, until Ctrl-C; the pods stay
 	trap 'exit 0' INT; go run . -config=manifests/ -root_dir=.run
@@ -18,6 +18,12 @@ build: ## build ./kubelet14
 
 test: ## run every test; the tests of the real Docker make containers of their own and remove them
 	go test -count=1 -timeout 15m ./...
+
+test-all: test browser ## run every test, and those of the page in Chromium, which keep pictures in .artifacts
+
+browser: # the page in a real browser: a module of its own, with the chromium of the PATH
+	mkdir -p .artifacts
+	go test -C kubelet/server/testdata/browser -count=1 -artifacts -outputdir $(CURDIR)/.artifacts ./...
 
 unit: ## run the tests that need no Docker
 	go test -skip '$(INTEGRATION)' ./...
@@ -40,6 +46,6 @@ etcd: ## build bin/etcd and bin/etcdctl, for the chapter on sources
 clean: ## stop and remove what `make run` has made, and what was built
 	@if [ -d .run ]; then go run . -cleanup -root_dir=.run && rm -rf .run; fi
 	rm -f kubelet14
-	rm -rf bin
+	rm -rf bin .artifacts
 
-.PHONY: help run build test unit lint bench image etcd clean
+.PHONY: help run build test test-all browser unit lint bench image etcd clean

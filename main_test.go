@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -53,6 +54,11 @@ func TestDefaults(t *testing.T) {
 		runonceTimeout:        5 * time.Minute,
 		maxRestartBackoff:     time.Minute,
 		maxDeadContainers:     2,
+		registryBurst:         10,
+		containerLogMaxSize:   10e6,
+		containerLogMaxFiles:  3,
+
+		enableServer: true, enableDebuggingHandlers: true, address: "127.0.0.1", port: 10250, cadvisorPort: 4194,
 	}
 	if !reflect.DeepEqual(*got, want) {
 		t.Errorf("flags are\n%+v, want\n%+v", *got, want)
@@ -66,6 +72,9 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 		"-manifest_url=http://web/pods", "-http_check_frequency=7s",
 		"-runonce", "-runonce_timeout=3s", "-max_restart_backoff=4s",
 		"-maximum_dead_containers_per_container=5", "-minimum_container_ttl_duration=6s",
+		"-registry_qps=0.5", "-registry_burst=8", "-container_log_max_size=9KB", "-container_log_max_files=7",
+		"-address=::1", "-port=1", "-enable_debugging_handlers=false", "-token_file=token", "-cadvisor_port=2",
+		"-tls_cert_file=cert", "-tls_private_key_file=key",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -76,6 +85,8 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 		manifestURL: "http://web/pods", httpCheckFrequency: 7 * time.Second,
 		runonce: true, runonceTimeout: 3 * time.Second, maxRestartBackoff: 4 * time.Second,
 		maxDeadContainers: 5, minContainerTTL: 6 * time.Second,
+		registryQPS: 0.5, registryBurst: 8, containerLogMaxSize: 9000, containerLogMaxFiles: 7,
+		enableServer: true, address: "::1", port: 1, tokenFile: "token", cadvisorPort: 2, tlsCertFile: "cert", tlsKeyFile: "key",
 	}
 	if !reflect.DeepEqual(*got, want) {
 		t.Errorf("flags are\n%+v, want\n%+v", *got, want)
@@ -153,6 +164,17 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 		{"fewer than no dead containers", []string{"-config=x", "-maximum_dead_containers_per_container=-1"}, []string{"-maximum_dead_containers_per_container", "negative"}},
 		{"a negative age", []string{"-config=x", "-minimum_container_ttl_duration=-1s"}, []string{"-minimum_container_ttl_duration", "negative"}},
 		{"no number", []string{"-config=x", "-maximum_dead_containers_per_container=few"}, []string{"-maximum_dead_containers_per_container", `"few"`}},
+		{"a certificate without a key", []string{"-config=x", "-tls_cert_file=c"}, []string{"-tls_cert_file", "-tls_private_key_file"}},
+		{"a server for the whole network", []string{"-config=x", "-address=0.0.0.0"}, []string{"-address=0.0.0.0", "-tls_cert_file"}},
+		{"a server at a name", []string{"-config=x", "-address=example.com"}, []string{"-address=example.com", "IP address"}},
+		{"a socket without a path", []string{"-config=x", "-address=unix:"}, []string{"unix:", "path"}},
+		{"a port that is none", []string{"-config=x", "-port=65536"}, []string{"-port=65536"}},
+		{"the port of a cAdvisor that is none", []string{"-config=x", "-cadvisor_port=-1"}, []string{"-cadvisor_port=-1"}},
+		{"a status from nobody", []string{"-status", "-enable_server=false"}, []string{"-status", "-enable_server=false"}},
+		{"a status from an unknown port", []string{"-status", "-port=0"}, []string{"-status", "-port"}},
+		{"a status of a kubelet at a name", []string{"-status", "-address=example.com"}, []string{"-address=example.com"}},
+		{"a status and a cleanup", []string{"-status", "-cleanup"}, []string{"-status", "-cleanup", "exclude"}},
+		{"a directory for the log that is none", []string{"-config=x", "-log_dir=/no/such/directory"}, []string{"-log_dir=/no/such/directory", "make it first"}},
 		{"a hostname that is none", []string{"-config=x", "-hostname_override=My_Host"}, []string{`"My_Host"`, "-hostname_override"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -169,9 +191,38 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 	}
 }
 
-func TestCleanupNeedsNoConfig(t *testing.T) {
-	if _, err := parseFlags([]string{"-cleanup"}); err != nil {
-		t.Error(err)
+// The page and the terminal show the same.
+func TestLogDirHasTheLogToo(t *testing.T) {
+	dir := t.TempDir()
+	_, stderr, exit := program(t, "-cleanup", "-log_dir="+dir, "-root_dir="+t.TempDir(), "-hostname_override=nobody", "-docker_endpoint=unix:///no/such/socket")
+	files, err := os.ReadDir(dir)
+	if err != nil || exit != 1 {
+		t.Fatalf("exit code %d, %v", exit, err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(filepath.Join(dir, file.Name()))
+		if err == nil && strings.Contains(string(text), "/no/such/socket") && strings.Contains(stderr, "/no/such/socket") {
+			return
+		}
+	}
+	t.Errorf("the error is not in both, files %v and standard error:\n%s", files, stderr)
+}
+
+func TestSomeModesNeedNoConfig(t *testing.T) {
+	for _, mode := range []string{"-cleanup", "-status"} {
+		if _, err := parseFlags([]string{mode}); err != nil {
+			t.Errorf("%s: %v", mode, err)
+		}
+	}
+}
+
+// These ask for nobody's attention, and may run beside a kubelet that has the port.
+func TestOnlyAKubeletThatStaysServes(t *testing.T) {
+	for mode, want := range map[string]bool{"-v=0": true, "-enable_server=false": false, "-runonce": false, "-dry_run": false, "-cleanup": false, "-status": false} {
+		f, err := parseFlags([]string{"-config=x", mode})
+		if err != nil || f.serves() != want {
+			t.Errorf("%s: serves is %v, want %v; %v", mode, !want, want, err)
+		}
 	}
 }
 
@@ -207,7 +258,9 @@ func TestHelpListsEveryFlag(t *testing.T) {
 	for _, name := range []string{
 		"config", "manifest_url", "http_check_frequency", "etcd_servers", "etcd_config", "sync_frequency", "file_check_frequency", "hostname_override", "network_container_image", "docker_endpoint",
 		"root_dir", "allow_privileged", "runonce", "runonce_timeout", "maximum_dead_containers_per_container",
-		"minimum_container_ttl_duration", "max_restart_backoff", "dry_run", "cleanup", "version",
+		"minimum_container_ttl_duration", "max_restart_backoff", "dry_run", "status", "cleanup", "version",
+		"registry_qps", "registry_burst", "container_log_max_size", "container_log_max_files",
+		"enable_server", "address", "port", "enable_debugging_handlers", "token_file", "tls_cert_file", "tls_private_key_file", "cadvisor_port",
 		"v", "vmodule", "logtostderr", // of the log
 	} {
 		if !slices.ContainsFunc(lines, func(line string) bool {

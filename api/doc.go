@@ -13,7 +13,8 @@
 // package api imports none of them, so a version can be added without a change
 // here.
 //
-// DecodeList reads lists too: what a web server or a key of etcd may hold.
+// DecodeList reads lists too: what a web server or a key of etcd may hold. Encode goes
+// the other way, for who asks what the kubelet runs (BoundPods, PodInfo).
 //
 // Both are strict. The kubelet of 2014 dropped what it did not understand: a
 // misspelt field was silently absent, `cpu: "500"` was 0, and an empty file was

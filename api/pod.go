@@ -30,7 +30,16 @@ func (p *Pod) String() string {
 // every edit and restart. A name may hold dots, a namespace and a source may
 // not, so SplitFullName reads it from the right.
 func (p *Pod) FullName() string {
-	return p.Name + "." + p.Namespace + "." + p.Source
+	return fullName(p.Name, p.Namespace, p.Source)
+}
+
+// FullName is that of the pod.
+func (p *PodStatus) FullName() string {
+	return fullName(p.Name, p.Namespace, p.Source)
+}
+
+func fullName(name, namespace, source string) string {
+	return name + "." + namespace + "." + source
 }
 
 // SplitFullName undoes FullName. ok is false when s is no full name.

@@ -7,14 +7,14 @@ import (
 
 // SourceStatus is how one source of pods does.
 type SourceStatus struct {
-	Source string // "file", "http" or "etcd"
-	Place  string // what it reads, without any password
-	Pods   int    // how many it wants now
+	Source string `json:"source"` // "file", "http" or "etcd"
+	Place  string `json:"place"`  // what it reads, without any password
+	Pods   int    `json:"pods"`   // how many it wants now
 
-	LastSuccess  time.Time // when all of it was last read and good; zero: not since start
-	FailingSince time.Time // zero while all is well
-	LastError    string    // the latest one, mended or not; empty: none since start
-	LastErrorAt  time.Time // when it was seen last
+	LastSuccess  time.Time `json:"lastSuccess,omitzero"`  // when all of it was last read and good; zero: not since start
+	FailingSince time.Time `json:"failingSince,omitzero"` // zero while all is well
+	LastError    string    `json:"lastError,omitempty"`   // the latest one, mended or not; empty: none since start
+	LastErrorAt  time.Time `json:"lastErrorAt,omitzero"`  // when it was seen last
 }
 
 // String says it in one line, and below it the error while it lasts.

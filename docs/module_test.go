@@ -117,7 +117,7 @@ func (m *module) addSpec(spec ast.Spec, pkg string, add func(in, name string)) {
 			for _, name := range field.Names {
 				add(s.Name.Name, name.Name)
 			}
-			if field.Tag != nil && pkg == "v1beta1" {
+			if field.Tag != nil && (pkg == "v1beta1" || pkg == "api") { // v1beta1 has some of its types from api
 				name, _, _ := strings.Cut(reflect.StructTag(unquote(field.Tag)).Get("json"), ",")
 				m.names[name] = true
 			}

@@ -96,8 +96,9 @@ func checkSeen(t *testing.T, p page, out string) {
 	}
 }
 
-// pagePorts are the ports of the pages: of the demo, of a web server and of an etcd.
-var pagePorts = []string{"8014", "8015", "8016"}
+// pagePorts are the ports of the pages: of the demo, of a web server, of an etcd, of
+// the info server, of a server as it was in 2014, and of `make run`'s info server.
+var pagePorts = []string{"8014", "8015", "8016", "8017", "8018", "10250"}
 
 // reader has a copy of the project, and a name, a directory and ports that nobody
 // else uses. What the pages call try, /tmp/try and 8014 is these.
@@ -163,7 +164,7 @@ func (r *reader) copyProject() {
 	}
 	for name, change := range map[string]*strings.Replacer{
 		"manifests/web.yaml": r.toOurs,
-		"Makefile":           strings.NewReplacer("-root_dir=.run", "-root_dir=.run -hostname_override="+r.hostname),
+		"Makefile":           strings.NewReplacer("-root_dir=.run", "-root_dir=.run -hostname_override="+r.hostname+" -port="+r.toOurs.Replace("10250")),
 	} {
 		path := filepath.Join(r.dir, name)
 		text, err := os.ReadFile(path)
@@ -196,9 +197,12 @@ func (r *reader) bash(script string) string {
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	defer cancel()
 	// What a failed script leaves running in the background is stopped with it. A
-	// fresh machine may have no curl; the demo image does as well.
+	// fresh machine may have no curl; the demo image does as well for a plain GET.
 	const before = `trap 'for job in $(jobs -p); do kill -- -$job || kill $job; done 2>/dev/null' EXIT
-command -v curl >/dev/null || curl() { docker run --rm --network=host kubelet14/hello:1 /hello fetch "${@: -1}"; }
+command -v curl >/dev/null || curl() {
+	[[ $# = 2 && $1 = -s* ]] || { echo "only the real curl can do this, and it is missing: curl $*"; exit 1; }
+	docker run --rm --network=host kubelet14/hello:1 /hello fetch "$2"
+}
 `
 	cmd := exec.CommandContext(ctx, "bash", "-c", before+r.toOurs.Replace(script))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, out, out

@@ -25,7 +25,7 @@ type claim struct {
 //
 // pods are those that want their ports; a pod that has done its work is not
 // among them.
-func admit(pods []*wantedPod, list []dockertools.Owned) (blocked map[string]string) {
+func admit(pods []*wantedPod, list []dockertools.Owned) (blocked map[string]trouble) {
 	wanted := map[string]*wantedPod{}
 	for _, pod := range pods {
 		wanted[pod.fullName] = pod
@@ -47,10 +47,10 @@ func admit(pods []*wantedPod, list []dockertools.Owned) (blocked map[string]stri
 		}
 	}
 
-	blocked = map[string]string{}
+	blocked = map[string]trouble{}
 	for _, pod := range pods {
 		if reason := conflict(pod, claims); reason != "" {
-			blocked[pod.fullName] = reason
+			blocked[pod.fullName] = trouble{reason: api.ReasonPortTaken, message: reason}
 			continue // what it does not get, it does not claim
 		}
 		for _, port := range pod.ports {
@@ -69,7 +69,7 @@ func admit(pods []*wantedPod, list []dockertools.Owned) (blocked map[string]stri
 // while it is being removed; then the first in the order of pods, which is that of
 // their names. So a pod that was moved waits for the old one to go, and inherits
 // its volumes.
-func sharedUIDs(pods []*wantedPod, list []dockertools.Owned) (blocked map[string]string) {
+func sharedUIDs(pods []*wantedPod, list []dockertools.Owned) (blocked map[string]trouble) {
 	wanted, holders := map[string]*wantedPod{}, map[string]string{}
 	for _, pod := range pods {
 		wanted[pod.fullName] = pod
@@ -83,16 +83,16 @@ func sharedUIDs(pods []*wantedPod, list []dockertools.Owned) (blocked map[string
 			holders[uid] = name
 		}
 	}
-	blocked = map[string]string{}
+	blocked = map[string]trouble{}
 	for _, pod := range pods {
 		name, held := holders[pod.UID]
 		switch holder := wanted[name]; {
 		case !held:
 			holders[pod.UID] = pod.fullName
 		case holder == nil:
-			blocked[pod.fullName] = fmt.Sprintf("uuid %s is that of pod %s, whose containers are still there", pod.UID, name)
+			blocked[pod.fullName] = trouble{reason: api.ReasonUUIDTaken, message: fmt.Sprintf("uuid %s is that of pod %s, whose containers are still there", pod.UID, name)}
 		case holder != pod:
-			blocked[pod.fullName] = fmt.Sprintf("uuid %s is also that of pod %s: give one of the two another uuid", pod.UID, holder)
+			blocked[pod.fullName] = trouble{reason: api.ReasonUUIDTaken, message: fmt.Sprintf("uuid %s is also that of pod %s: give one of the two another uuid", pod.UID, holder)}
 		}
 	}
 	return blocked

@@ -31,10 +31,10 @@ func holder(pod string, ports ...dockertools.PublishedPort) dockertools.Owned {
 
 // checkBlocked takes the pods that must wait, each with the pod that the reason must
 // name.
-func checkBlocked(t *testing.T, blocked, want map[string]string) {
+func checkBlocked(t *testing.T, blocked map[string]trouble, want map[string]string) {
 	t.Helper()
 	for pod, by := range want {
-		if reason := blocked[pod+".default.test"]; !strings.Contains(reason, "pod "+by+".default.test") {
+		if reason := blocked[pod+".default.test"].message; !strings.Contains(reason, "pod "+by+".default.test") {
 			t.Errorf("pod %s: %q, want it to wait for %s", pod, reason, by)
 		}
 	}

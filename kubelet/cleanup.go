@@ -19,7 +19,7 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 		mu   sync.Mutex
 		errs []error
 	)
-	for name, origin := range kl.unwanted(list) { // nothing was asked for, so that is all
+	for name, origin := range originsOf(list) { // of all pods, wanted or not
 		wg.Go(func() {
 			if err := kl.takeDown(ctx, name, origin); err != nil {
 				mu.Lock()
@@ -37,14 +37,15 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 
 // takeDown removes the containers of one pod.
 func (kl *Kubelet) takeDown(ctx context.Context, podFullName, origin string) error {
-	label := fmt.Sprintf("%s (%s)", podFullName, origin)
+	state := newPodState(podFullName, kl.events)
+	state.ask(wish{}, origin, 0)
 	for {
-		p, err := kl.look(ctx, podFullName, nil, kl.lister.Mark())
+		_, p, err := kl.look(ctx, state, nil, kl.lister.Mark())
 		if err != nil || len(p.steps) == 0 {
 			return err
 		}
-		if err := kl.run(ctx, nil, label, p.steps, func() bool { return false }); err != nil {
-			return err
+		if troubles, _ := kl.run(ctx, state, nil, p.steps, nil); len(troubles) > 0 {
+			return errors.New(describe(troubles))
 		}
 	}
 }

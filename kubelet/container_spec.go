@@ -1,9 +1,9 @@
 package kubelet
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"strconv"
 
 	"kubelet14/api"
@@ -17,26 +17,51 @@ var errPrivileged = errors.New("it asks for privileged mode, and -allow_privileg
 
 // containerSpec says what to create for a create action. The directories of the
 // volumes it mounts are made on the way.
-func (kl *Kubelet) containerSpec(want *wantedPod, a action, netID string) (dockertools.ContainerSpec, error) {
-	spec := dockertools.ContainerSpec{Labels: map[string]string{dockertools.LabelOrigin: want.Origin}}
+func (kl *Kubelet) containerSpec(ctx context.Context, want *wantedPod, a action) (dockertools.ContainerSpec, error) {
+	spec := dockertools.ContainerSpec{Name: a.name.String(), Labels: kl.opts.Identity.Labels(a.name.String())}
+	spec.Labels[dockertools.LabelOrigin] = want.Origin
 	if a.quickEnds > 0 {
 		spec.Labels[dockertools.LabelQuickEnds] = strconv.Itoa(a.quickEnds)
 	}
-	kl.rename(&spec, a.name)
+	var err error
+	if spec.Log, err = kl.logLimit(ctx); err != nil {
+		return spec, err
+	}
 	if a.want.spec == nil {
 		kl.describeNetwork(&spec, want)
 		return spec, nil
 	}
-	spec.Labels[dockertools.LabelNetworkContainer] = netID
-	spec.NetworkContainer = netID
-	err := kl.describeApp(&spec, want, a.want.spec)
+	spec.Labels[dockertools.LabelNetworkContainer] = a.netID
+	spec.NetworkContainer = a.netID
+	if a.lifecycle != "" {
+		spec.Labels[dockertools.LabelLifecycle] = a.lifecycle
+	}
+	if err := kl.describeApp(&spec, want, a.want.spec); err != nil {
+		return spec, err
+	}
+	path, err := kl.opts.Volumes.MakeTerminationFile(want.UID, terminationFile(a.name))
+	spec.Mounts = append(spec.Mounts, dockertools.Mount{HostPath: path, ContainerPath: a.want.spec.TerminationMessagePath})
 	return spec, err
 }
 
-// rename gives the container a name, and the labels that make it ours under it.
-func (kl *Kubelet) rename(spec *dockertools.ContainerSpec, name dockertools.NameParts) {
-	spec.Name = name.String()
-	maps.Copy(spec.Labels, kl.opts.Identity.Labels(spec.Name))
+// logLimit bounds the log of a container. Only Docker's own json-file is known to
+// take the bounds: whoever has configured another log driver has a place for logs.
+func (kl *Kubelet) logLimit(ctx context.Context) (dockertools.LogLimit, error) {
+	if kl.opts.ContainerLog == (dockertools.LogLimit{}) {
+		return dockertools.LogLimit{}, nil
+	}
+	kl.logDriver.Lock()
+	defer kl.logDriver.Unlock()
+	if kl.logDriver.name == "" {
+		var err error
+		if kl.logDriver.name, err = kl.docker.LogDriver(ctx); err != nil {
+			return dockertools.LogLimit{}, err
+		}
+	}
+	if kl.logDriver.name != "json-file" {
+		return dockertools.LogLimit{}, nil
+	}
+	return kl.opts.ContainerLog, nil
 }
 
 // describeNetwork fills in the network container: it holds the pod's network

@@ -1,7 +1,9 @@
 package kubelet
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 
 	"kubelet14/api"
 )
@@ -13,9 +15,9 @@ type desired struct {
 	heard  bool                  // a SET has come; before that nothing is known, not even that nothing is wanted
 }
 
-// apply takes over an update. A pod that is as it was keeps its wantedPod, so
-// that a worker in the middle of it is not disturbed.
-func (d *desired) apply(u api.PodUpdate, networkImage string) {
+// apply takes over an update, and tells what of it is news. A pod that is as it was
+// keeps its wantedPod, so that a worker in the middle of it is not disturbed.
+func (d *desired) apply(u api.PodUpdate, networkImage string, tell func(podFullName, news string)) {
 	pods := map[string]*wantedPod{}
 	if u.Op == api.SET {
 		d.heard = true
@@ -29,8 +31,17 @@ func (d *desired) apply(u api.PodUpdate, networkImage string) {
 		if known, ok := d.pods[name]; ok && reflect.DeepEqual(known.Pod, pod) {
 			pods[name] = known
 		} else {
-			warnNotActedOn(&pod)
 			pods[name] = newWantedPod(pod, networkImage)
+			if ok {
+				tell(name, "its manifest has changed")
+			} else {
+				tell(name, "it is wanted from now on")
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.pods)) {
+		if pods[name] == nil {
+			tell(name, "it is no longer wanted")
 		}
 	}
 	d.pods = pods

@@ -16,6 +16,13 @@
 //   - syncPod looks (observe), decides (plan) and acts (run), until there is
 //     nothing left to do.
 //
+// Two things go on beside the workers, since they can take long, and hint when
+// something came of them: images pulls, one pull of an image at a time, and probes
+// asks every container that has a liveness probe. Hooks (postStart, preStop) are
+// part of starting and stopping, and the pod's worker runs them.
+//
+// Statuses and Events say what has become of it all.
+//
 // The heart is plan: a pure function from what is wanted and what is seen to
 // actions with reasons. -dry_run prints what it says, RunOnce and Cleanup run it,
 // and most tests need nothing else.
@@ -23,8 +30,8 @@
 // # What must hold
 //
 //  1. Docker is the only memory. Container names and labels say everything there
-//     is to know; a kubelet that was killed at any moment ends, started again, at
-//     the same containers.
+//     is to know, down to which postStart hooks have not succeeded yet; a kubelet
+//     that was killed at any moment ends, started again, at the same containers.
 //  2. At most one container is alive for each container of a pod. Only the newest
 //     attempt counts, and its name is built from the wish and a number.
 //  3. Only its worker touches a pod, and the newest wish wins.

@@ -31,10 +31,11 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 			return err
 		}
 		fmt.Fprintf(w, "pod %s (%s)\n", name, origins[name])
-		if reason := blocked[name]; reason != "" {
+		if reason := blocked[name].message; reason != "" {
 			fmt.Fprintf(w, "  waits, as it is: %s\n", reason)
 			continue
 		}
+		newPodState(name, kl.events).recall(seen, func(c *seenContainer) string { return kl.lastWords(ctx, c) })
 		writePlan(w, plan(pod, seen, kl.limits, time.Now()))
 	}
 	for i := range list {
@@ -50,10 +51,13 @@ func writePlan(w io.Writer, p podPlan) {
 	for _, step := range p.steps {
 		for _, a := range step {
 			fmt.Fprintf(w, "  %-6s %s (attempt %d): %s\n", a.kind, a.name.Name, a.name.Attempt, a.reason)
+			if a.pull {
+				fmt.Fprintf(w, "         after a pull of %s\n", a.want.spec.Image)
+			}
 		}
 	}
-	for _, reason := range p.notRunning {
-		fmt.Fprintf(w, "  %s\n", reason)
+	for _, t := range p.notRunning {
+		fmt.Fprintf(w, "  %s\n", t)
 	}
 	if len(p.steps) == 0 && len(p.notRunning) == 0 {
 		fmt.Fprintln(w, "  is as it should be")

@@ -49,6 +49,13 @@ func (h *hints) take() (pods map[string]bool, all bool) {
 	return pods, all
 }
 
+// forgetLogDriver is for a Docker that may have been started anew.
+func (kl *Kubelet) forgetLogDriver() {
+	kl.logDriver.Lock()
+	defer kl.logDriver.Unlock()
+	kl.logDriver.name = ""
+}
+
 // watchEvents turns Docker's events into hints until ctx is done. When the stream
 // breaks, as at a restart of Docker, it is opened again, and what was missed
 // meanwhile is made up for by a look at everything.
@@ -56,12 +63,18 @@ func (kl *Kubelet) watchEvents(ctx context.Context) {
 	lost := false
 	for {
 		err := kl.docker.WatchEvents(ctx, kl.opts.Identity.Halves(), func(e dockertools.Event) {
+			if e.OutOfMemory {
+				kl.lister.RanOutOfMemory(e.ID)
+			}
 			kl.lister.Forget(e.ID)
+			kl.vitals.change(kl.lister.Mark())
 			if e.ID == "" {
 				if lost {
 					glog.Infof("Docker answers again")
 				}
 				lost = false
+				kl.vitals.setEvents(nil)
+				kl.forgetLogDriver()
 				kl.hints.add("")
 			} else if parts, ok := dockertools.ParseContainerName(e.Name); ok {
 				kl.hints.add(parts.PodFullName)
@@ -70,6 +83,7 @@ func (kl *Kubelet) watchEvents(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+		kl.vitals.setEvents(err)
 		if !lost {
 			glog.Warningf("Docker's events have stopped; asking again every second: %v", err)
 		}

@@ -1,9 +1,13 @@
 package kubelet
 
 import (
+	"context"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/volume"
@@ -23,6 +27,22 @@ type Options struct {
 	MaxRestartBackoff     time.Duration // longest wait before a crashing container is started again
 	MaxDeadContainers     int           // dead containers to keep of each container of a pod, 0 = all
 	MinContainerTTL       time.Duration // youngest age at which a dead container may be removed
+
+	// Credentials finds what a registry is asked with for an image; the zero Auth
+	// when nothing is known. An error is logged, and the pull goes on.
+	Credentials   func(ctx context.Context, image string) (dockertools.Auth, error)
+	RegistryQPS   float64              // pulls begun in a second on average, 0 = no limit
+	RegistryBurst int                  // pulls begun at once before that counts
+	ContainerLog  dockertools.LogLimit // of each container; the zero LogLimit leaves logs to Docker
+
+	// SourceErrors says by source what of it cannot be read now.
+	SourceErrors func() map[string]string
+
+	// SyncDone is told of each piece of work on a pod: how long it took, and whether
+	// nothing of it failed; what only has to wait has not. PullDone is told of each
+	// pull of an image. Neither is told of what the end of the kubelet cuts short.
+	// They are called by any number of goroutines and must not block.
+	SyncDone, PullDone func(took time.Duration, ok bool)
 }
 
 // Kubelet runs the pods of one host. It has no exported field (PR #551): it is
@@ -39,6 +59,16 @@ type Kubelet struct {
 	slots chan struct{}
 	// pauseImage is held while the built-in network container image is imported.
 	pauseImage sync.Mutex
+	images     *images
+	probes     *probes
+	events     *events
+	vitals     *vitals
+	logDriver  struct { // of this Docker
+		sync.Mutex
+		name string // empty: not known
+	}
+	// reported is what Statuses tells about; the sync loop replaces it as a whole.
+	reported atomic.Pointer[[]reported]
 
 	trash      chan struct{} // 1-slot: something may have been set aside
 	podWorkers *podWorkers   // set when the sync loop begins
@@ -53,7 +83,29 @@ type Kubelet struct {
 // NewMainKubelet makes a Kubelet. It asks nothing of Docker, which may not be up
 // yet.
 func NewMainKubelet(opts Options) *Kubelet {
+	qps := rate.Inf
+	if opts.RegistryQPS > 0 {
+		qps = rate.Limit(opts.RegistryQPS)
+	}
+	hints, events := newHints(), &events{}
 	return &Kubelet{
+		images: &images{
+			docker:      opts.Docker,
+			credentials: opts.Credentials,
+			limiter:     rate.NewLimiter(qps, opts.RegistryBurst),
+			events:      events,
+			hint:        hints.add,
+			pullDone:    opts.PullDone,
+			pulls:       map[string]*pull{},
+		},
+		probes: &probes{
+			period:    opts.SyncFrequency,
+			events:    events,
+			unhealthy: hints.add,
+			probers:   map[string]*prober{},
+		},
+		events: events,
+		vitals: newVitals(),
 		opts:   opts,
 		docker: opts.Docker,
 		lister: dockertools.NewLister(opts.Docker, opts.Identity),
@@ -62,7 +114,7 @@ func NewMainKubelet(opts Options) *Kubelet {
 			deadContainers: opts.MaxDeadContainers,
 			deadTTL:        opts.MinContainerTTL,
 		},
-		hints:      newHints(),
+		hints:      hints,
 		slots:      make(chan struct{}, max(8, 4*runtime.NumCPU())),
 		trash:      make(chan struct{}, 1),
 		desired:    desired{pods: map[string]*wantedPod{}},

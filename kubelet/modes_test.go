@@ -280,3 +280,43 @@ func TestSIGTERMIsNotHeldBackByAStop(t *testing.T) {
 		}
 	})
 }
+
+// The second start hangs until the time is over, which is not what is wrong with it.
+func TestRunOnceSaysWhatWasWrongWhenTimeWasUp(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.importPause()
+		w.program = func(string) dockertools.Program {
+			return dockertools.Program{Exits: true, After: 100 * time.Millisecond, ExitCode: 7}
+		}
+		starts := 0
+		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+			if c.Method == "StartContainer" && strings.Contains(c.Container, "_main.") {
+				if starts++; starts == 2 {
+					return dockertools.Fault{Delay: time.Hour}
+				}
+			}
+			return dockertools.Fault{}
+		})
+		results, _ := w.runOnce(set(pod("web", "main")))
+		if got := results["web"]; got.State != "failed" || !strings.Contains(got.Reason, "exit code 7") {
+			t.Errorf("the pod is %s: %s", got.State, got.Reason)
+		}
+	})
+}
+
+func TestCleanupRemovesWhatTheSameKubeletWants(t *testing.T) {
+	inWorld(t, func(w *world) {
+		kl, closeRoot := w.newKubelet()
+		defer closeRoot()
+		updates := make(chan api.PodUpdate, 1)
+		updates <- set(pod("web", "main"))
+		if _, err := kl.RunOnce(w.t.Context(), updates); err != nil {
+			t.Fatal(err)
+		}
+		w.check("the pod is up", "web/main", "web/net")
+		if err := kl.Cleanup(w.t.Context()); err != nil || len(w.docker.Containers()) > 0 {
+			t.Errorf("%v, and left on Docker:\n%s", err, w.describe())
+		}
+		w.checkVolumes()
+	})
+}

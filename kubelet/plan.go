@@ -15,29 +15,41 @@ const (
 	createAction actionKind = iota
 	startAction
 	stopAction
+	hookAction // postStart
 	removeAction
 )
 
 func (k actionKind) String() string {
-	return [...]string{"create", "start", "stop", "remove"}[k]
+	return [...]string{"create", "start", "stop", "hook", "remove"}[k]
 }
 
 // done is the word for an action that was carried out.
 func (k actionKind) done() string {
-	return [...]string{"created", "started", "stopped", "removed"}[k]
+	return [...]string{"created", "started", "stopped", "ran the postStart hook of", "removed"}[k]
 }
 
-// action is one Docker call, and why.
+// event is the word for it in the events.
+func (k actionKind) event() string {
+	return [...]string{"created", "started", "stopped", "postStart", "removed"}[k]
+}
+
+// action is one thing to do to a container, and why.
 type action struct {
-	kind   actionKind
-	name   dockertools.NameParts
-	id     string // empty when an earlier step of the same plan creates the container
-	reason string
+	kind      actionKind
+	name      dockertools.NameParts
+	id        string // empty when an earlier step of the same plan creates the container
+	reason    string
+	netID     string // whose network it joins or has joined; empty for the network container that this plan creates
+	lifecycle string // see dockertools.LabelLifecycle
 
 	// For a creation alone:
 	want      *wantedContainer
-	quickEnds int    // in a row before this attempt
-	netID     string // whose network it joins; empty for the network container that this plan creates
+	quickEnds int  // in a row before this attempt
+	pull      bool // its image, first, although it may be present
+
+	// For a stop alone:
+	paused bool   // it can run no hook
+	cause  string // api.ReasonUnhealthy when a probe wants it; empty for the kubelet's own reasons
 }
 
 // podPlan is what to do to one pod. The actions of a step do not depend on each
@@ -49,7 +61,7 @@ type podPlan struct {
 	next time.Time
 	// notRunning says for each container that does not run, and is not about to,
 	// why. One that has done its work is not among them.
-	notRunning []string
+	notRunning []trouble
 	// finished: every app container has run for the last time.
 	finished bool
 }
@@ -139,14 +151,17 @@ func (p *planner) step(actions []action) {
 	}
 }
 
-// explain notes why a container does not run.
-func (p *planner) explain(name, format string, args ...any) {
-	p.notRunning = append(p.notRunning, fmt.Sprintf("container %q ", name)+fmt.Sprintf(format, args...))
+// gaveUp notes that a container is not started again.
+func (p *planner) gaveUp(c *seenContainer) {
+	p.notRunning = append(p.notRunning, trouble{container: c.Of.Name, reason: c.endReason(), message: c.verdict() + ", and is not started again"})
 }
 
 // on is an action on a container that is there.
 func on(kind actionKind, c *seenContainer, reason string) action {
-	return action{kind: kind, name: c.Of, id: c.ID, reason: reason}
+	return action{
+		kind: kind, name: c.Of, id: c.ID, reason: reason,
+		netID: c.NetworkContainer, lifecycle: c.Lifecycle, paused: c.State == dockertools.StatePaused,
+	}
 }
 
 // remove stops containers, the network container last, and removes them.

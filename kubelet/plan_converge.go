@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
@@ -13,7 +14,7 @@ import (
 func (p *planner) nothingLeftToRun() bool {
 	for i := range p.want.apps {
 		c := p.newest(p.want.apps[i].name)
-		if c == nil || !p.ranForTheLastTime(&p.want.apps[i], c) {
+		if c == nil || !p.want.ranForTheLastTime(&p.want.apps[i], c) {
 			return false
 		}
 	}
@@ -24,15 +25,15 @@ func (p *planner) nothingLeftToRun() bool {
 // policy. With "never" each container starts once in its UID's life, whatever
 // ended it, and even when the manifest was edited since; with "onFailure" exit 0
 // is success even when the container was asked to stop.
-func (p *planner) ranForTheLastTime(want *wantedContainer, newest *seenContainer) bool {
+func (w *wantedPod) ranForTheLastTime(want *wantedContainer, newest *seenContainer) bool {
 	if !newest.dead() || !newest.ran() {
 		return false
 	}
-	switch p.want.policy {
+	switch w.policy {
 	case restartNever:
 		return true
 	case restartOnFailure:
-		return newest.ExitCode == 0 && newest.Of.Hash == want.hash
+		return !newest.failed() && newest.Of.Hash == want.hash
 	}
 	return false
 }
@@ -43,9 +44,9 @@ func (p *planner) finish() {
 	var stop []action
 	for i := range p.want.apps {
 		newest := p.newest(p.want.apps[i].name)
-		stop = append(stop, p.stopOlder(newest.Of.Name, newest.Of.Attempt)...)
-		if newest.ExitCode != 0 {
-			p.explain(newest.Of.Name, "%s, and is not started again", newest.verdict())
+		stop = append(stop, p.stopOthers(newest.Of.Name, newest.ID, newest.Of.Attempt)...)
+		if newest.failed() {
+			p.gaveUp(newest)
 		}
 	}
 	p.step(stop)
@@ -62,12 +63,13 @@ func (p *planner) finish() {
 //
 //  1. create what is missing or to be replaced, the network container first;
 //  2. stop what is replaced, the network container last;
-//  3. start what is created, the network container first.
+//  3. start what is created, the network container first;
+//  4. run the postStart hooks of what is started.
 //
 // Where nothing has to be stopped, the network container starts while the others
 // are still being created.
 func (p *planner) converge() {
-	var createNet, createApps, stopApps, stopNet, startNet, startApps []action
+	var createNet, createApps, stopApps, stopNet, startNet, startApps, hooks []action
 
 	net, create := p.decideNet()
 	if create != nil {
@@ -87,15 +89,25 @@ func (p *planner) converge() {
 		case create != nil:
 			createApps = append(createApps, *create)
 			startApps = append(startApps, action{kind: startAction, name: create.name, reason: create.reason})
-			stopApps = append(stopApps, p.stopOlder(app.name, create.name.Attempt)...)
+			if create.name.AwaitsHook {
+				hooks = append(hooks, action{kind: hookAction, name: create.name, reason: "it has just been started", netID: net.id, lifecycle: create.lifecycle})
+			}
+			stopApps = append(stopApps, p.stopOthers(app.name, "", create.name.Attempt)...)
 		case newest != nil:
 			if newest.fresh() {
 				startApps = append(startApps, on(startAction, newest, "it was created and never started"))
 			}
-			stopApps = append(stopApps, p.stopOlder(app.name, newest.Of.Attempt)...)
+			if newest.Unhealthy != "" && newest.State == dockertools.StateRunning {
+				stop := on(stopAction, newest, newest.Unhealthy)
+				stop.cause = api.ReasonUnhealthy
+				stopApps = append(stopApps, stop)
+			} else if newest.Of.AwaitsHook && (newest.fresh() || newest.State == dockertools.StateRunning) {
+				hooks = append(hooks, on(hookAction, newest, "its postStart has not succeeded yet"))
+			}
+			stopApps = append(stopApps, p.stopOthers(app.name, newest.ID, newest.Of.Attempt)...)
 		}
 	}
-	stopNet = p.stopOlder(p.want.net.name, net.name.Attempt)
+	stopNet = p.stopOthers(p.want.net.name, net.id, net.name.Attempt)
 
 	p.step(createNet)
 	if len(stopApps)+len(stopNet) == 0 {
@@ -107,6 +119,7 @@ func (p *planner) converge() {
 		p.step(startNet)
 	}
 	p.step(startApps)
+	p.step(hooks)
 }
 
 // network is the network container that the pod's app containers are to join.
@@ -158,6 +171,9 @@ func (p *planner) decideApp(want *wantedContainer, newest *seenContainer, net ne
 	create := func(quickEnds int, reason string) *action {
 		a := p.create(want, reason, quickEnds)
 		a.netID = net.id
+		// A new container for an old wish, as after a crash, takes the image it had.
+		isNew := newest == nil || newest.Of.Hash != want.hash
+		a.pull = want.pullsAt(isNew)
 		return a
 	}
 	switch {
@@ -165,8 +181,8 @@ func (p *planner) decideApp(want *wantedContainer, newest *seenContainer, net ne
 		return create(0, "the pod has no such container yet")
 
 	case p.want.policy == restartNever && newest.ran():
-		if newest.dead() && newest.ExitCode != 0 {
-			p.explain(want.name, "%s, and is not started again", newest.verdict())
+		if newest.dead() && newest.failed() {
+			p.gaveUp(newest)
 		}
 		return nil
 
@@ -174,7 +190,7 @@ func (p *planner) decideApp(want *wantedContainer, newest *seenContainer, net ne
 		return create(0, "its part of the manifest has changed")
 
 	case newest.dead():
-		if p.ranForTheLastTime(want, newest) { // with exit 0, or the case above had it
+		if p.want.ranForTheLastTime(want, newest) { // with exit 0, or the case above had it
 			return nil
 		}
 		quickEnds, ok := p.mayRestart(want.name, newest)
@@ -207,7 +223,8 @@ func (p *planner) mayRestart(name string, c *seenContainer) (quickEnds int, ok b
 	if p.next.IsZero() || at.Before(p.next) {
 		p.next = at
 	}
-	p.explain(name, "%s; it ended quickly %d times in a row, and is started again at %s", c.verdict(), quickEnds, at.Local().Format(time.TimeOnly))
+	p.notRunning = append(p.notRunning, trouble{container: name, reason: api.ReasonBackOff, next: at,
+		message: fmt.Sprintf("%s; it ended quickly %d times in a row, and is started again at %s", c.verdict(), quickEnds, at.Local().Format(time.TimeOnly))})
 	return quickEnds, false
 }
 
@@ -218,16 +235,18 @@ func (p *planner) create(want *wantedContainer, reason string, quickEnds int) *a
 		PodFullName: p.want.fullName,
 		UID:         p.want.UID,
 		Attempt:     p.lastAttempt[want.name] + 1,
+		AwaitsHook:  want.awaitsHook(),
 	}
-	return &action{kind: createAction, name: name, want: want, reason: reason, quickEnds: quickEnds}
+	return &action{kind: createAction, name: name, want: want, reason: reason, quickEnds: quickEnds, lifecycle: want.lifecycle}
 }
 
-// stopOlder stops every live attempt before the given one: two are never left
-// alive side by side.
-func (p *planner) stopOlder(name string, attempt int) []action {
+// stopOthers stops every live attempt but the one that counts, which has this id, or
+// none while it is still to be created. Two are never left alive side by side, not even
+// two of one number: a creation that Docker carries out late may be the second.
+func (p *planner) stopOthers(name, id string, attempt int) []action {
 	var stop []action
 	for _, c := range p.attempts[name] {
-		if c.State.Live() && c.Of.Attempt < attempt {
+		if c.State.Live() && c.ID != id {
 			stop = append(stop, on(stopAction, c, fmt.Sprintf("attempt %d takes its place", attempt)))
 		}
 	}

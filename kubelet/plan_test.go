@@ -22,6 +22,7 @@ var rewrite = flag.Bool("rewrite", false, "write what plan says now into testdat
 // line of dashes, and what plan answers:
 //
 //	want never web:a side:b     the policy (always when left out) and each app container with its hash; the network container's is "n"
+//	want web:a+hook+latest      … with a postStart, of an image :latest, or +always: that is always pulled
 //	unwanted                    instead of want
 //	web:a#1 running             a container that is seen: name, hash, attempt and state, then any of
 //	    in=net#1                whose network it joined (default net#1)
@@ -30,6 +31,8 @@ var rewrite = flag.Bool("rewrite", false, "write what plan says now into testdat
 //	    quick=3                 quick ends before it
 //	    failed="no such file"   its start failed
 //	    uid=other               of another UID
+//	    awaits=hook             its postStart has not succeeded yet
+//	    unhealthy=refused       a probe says so
 //	limits max=2 ttl=1h         the limits, as the flags say
 //
 // Lines that begin with # are for the reader.
@@ -109,6 +112,12 @@ func answerTo(t *testing.T, input string) string {
 			if a.quickEnds > 0 {
 				fmt.Fprintf(&b, " quick=%d", a.quickEnds)
 			}
+			if a.pull {
+				b.WriteString(" after a pull")
+			}
+			if a.name.AwaitsHook {
+				b.WriteString(" awaits its hook")
+			}
 			fmt.Fprintf(&b, ": %s\n", a.reason)
 		}
 	}
@@ -132,7 +141,7 @@ func parseWant(words []string) *wantedPod {
 		case isContainer && name == "net":
 			want.net.hash = hash
 		case isContainer:
-			want.apps = append(want.apps, wantedContainer{name: name, hash: hash, spec: &api.Container{Name: name}})
+			want.apps = append(want.apps, parseApp(name, hash))
 		case word == "never":
 			want.policy = restartNever
 		case word == "onFailure":
@@ -140,6 +149,24 @@ func parseWant(words []string) *wantedPod {
 		}
 	}
 	return want
+}
+
+func parseApp(name, options string) wantedContainer {
+	words := strings.Split(options, "+")
+	app := wantedContainer{name: name, hash: words[0], spec: &api.Container{Name: name, Image: "hello:1", ImagePullPolicy: api.PullIfNotPresent}}
+	for _, option := range words[1:] {
+		switch option {
+		case "hook":
+			app.spec.Lifecycle = &api.Lifecycle{PostStart: &api.Handler{}}
+		case "latest":
+			app.spec.Image = "hello"
+		case "always":
+			app.spec.ImagePullPolicy = api.PullAlways
+		case "pullnever":
+			app.spec.Image, app.spec.ImagePullPolicy = "hello", api.PullNever
+		}
+	}
+	return app
 }
 
 func parseSeen(t *testing.T, words []string) seenContainer {
@@ -181,6 +208,10 @@ func parseSeen(t *testing.T, words []string) seenContainer {
 			c.Created = planNow.Add(-d)
 		case "uid":
 			c.Of.UID = value
+		case "awaits":
+			c.Of.AwaitsHook = value == "hook"
+		case "unhealthy":
+			c.Unhealthy = "its liveness probe failed: " + value
 		default:
 			t.Fatalf("%q is no attribute", key)
 		}

@@ -3,7 +3,7 @@ package kubelet
 import (
 	"fmt"
 	"maps"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,24 +16,39 @@ import (
 // All of it may be lost: Docker is the memory.
 type podState struct {
 	fullName string
+	events   *events
 
-	mu     sync.Mutex
-	origin string // where its manifest was read, the last time there was one
-	wish   wish
-	since  dockertools.Mark // of the newest request; the work needs a list begun after it
-	uids   map[string]bool  // for which the worker may have made volumes or containers that no list shows yet
+	mu        sync.Mutex
+	origin    string // where its manifest was read, the last time there was one
+	wish      wish
+	overtaken chan struct{}     // closed by ask when the wish is no longer the newest
+	since     dockertools.Mark  // of the newest request; the work needs a list begun after it
+	uids      map[string]bool   // for which the worker may have made volumes or containers that no list shows yet
+	troubles  []trouble         // of the last piece of work
+	memories  map[string]memory // by container id
 
 	// These belong to the pod's worker.
-	acted    dockertools.Mark // taken after the worker's last action
-	failures int              // pieces of work that failed, in a row
-	lastErr  string           // the trouble that was logged last, so that it is logged once; empty when there is none
-	said     bool             // what has become of the pod was logged, and nothing was done since
+	acted      dockertools.Mark  // taken after the worker's last action
+	failures   int               // pieces of work that failed, in a row
+	said       string            // what was logged of the pod last, so that it is logged once; empty when something was done since
+	complaints map[string]string // the same for each container
+}
+
+// memory is what the kubelet knows of a container and Docker does not.
+type memory struct {
+	killed    trouble // why the kubelet stopped it, if it was for a fault of its own
+	heard     bool    // its last words were asked for
+	lastWords string
 }
 
 // wish is what a pod's worker is to bring about.
 type wish struct {
 	pod     *wantedPod // nil: remove all there is of it
-	blocked string     // why the pod must wait as it is; empty when it need not
+	blocked trouble    // why the pod must wait as it is; its message is empty when it need not
+}
+
+func newPodState(fullName string, events *events) *podState {
+	return &podState{fullName: fullName, events: events, uids: map[string]bool{}, memories: map[string]memory{}, overtaken: make(chan struct{})}
 }
 
 // ask replaces the wish, and asks for a look at Docker that is newer than since.
@@ -41,6 +56,10 @@ type wish struct {
 func (s *podState) ask(w wish, origin string, since dockertools.Mark) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.wish != w {
+		close(s.overtaken)
+		s.overtaken = make(chan struct{})
+	}
 	s.wish, s.since = w, since
 	if origin != "" {
 		s.origin = origin
@@ -54,21 +73,15 @@ func (s *podState) label() string {
 	return fmt.Sprintf("%s (%s)", s.fullName, s.origin)
 }
 
-// take is how the work learns what to do and how fresh its list must be.
-func (s *podState) take() (wish, dockertools.Mark) {
+// take is how the work learns what to do and how fresh its list must be. The
+// channel is closed when another wish takes the place of this one.
+func (s *podState) take() (w wish, overtaken <-chan struct{}, since dockertools.Mark) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.wish.pod != nil {
 		s.uids[s.wish.pod.UID] = true
 	}
-	return s.wish, max(s.since, s.acted)
-}
-
-// overtaken says that the wish is no longer the newest one.
-func (s *podState) overtaken(w wish) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.wish != w
+	return s.wish, s.overtaken, max(s.since, s.acted)
 }
 
 // addUIDs adds the UIDs that the worker works on.
@@ -78,36 +91,127 @@ func (s *podState) addUIDs(uids map[string]bool) {
 	maps.Copy(uids, s.uids)
 }
 
-// failed counts a failure and says when to try again: after a quarter of a
-// second, then twice that, up to most.
-func (s *podState) failed(err error, most time.Duration) time.Time {
-	if err.Error() != s.lastErr {
-		glog.Errorf("pod %s: %v", s.label(), err)
+// remember notes why the kubelet stopped a container.
+func (s *podState) remember(id string, killed trouble) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m := s.memories[id]
+	m.killed = killed
+	s.memories[id] = m
+}
+
+// recall adds to the containers of the pod what is remembered of them, and forgets
+// those that are gone. hear is asked once for the last words of one that has ended;
+// when it is nil, what was not heard is left out.
+func (s *podState) recall(seen []seenContainer, hear func(*seenContainer) string) {
+	s.mu.Lock()
+	memories := maps.Clone(s.memories)
+	s.mu.Unlock()
+	for i := range seen {
+		c := &seen[i]
+		m := memories[c.ID]
+		if c.State.Ended() && !m.heard && hear != nil {
+			m.heard, m.lastWords = true, hear(c)
+			memories[c.ID] = m
+		}
+		c.Killed, c.LastWords = m.killed, m.lastWords
 	}
-	s.lastErr = err.Error()
-	delay := min(250*time.Millisecond<<min(s.failures, 10), most)
-	s.failures++
-	return time.Now().Add(delay)
+	if hear == nil {
+		return
+	}
+	maps.DeleteFunc(memories, func(id string, _ memory) bool {
+		return !slices.ContainsFunc(seen, func(c seenContainer) bool { return c.ID == id })
+	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.memories = memories
+}
+
+// place is where the pod's manifest was read.
+func (s *podState) place() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.origin
+}
+
+// lastTroubles are what the last piece of work could not do.
+func (s *podState) lastTroubles() []trouble {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.troubles
+}
+
+// say logs what has become of the pod, unless it was the last thing said of it.
+func (s *podState) say(log func(format string, args ...any), text string) {
+	if s.said != text {
+		s.said = text
+		log("pod %s %s", s.label(), text)
+	}
+}
+
+// complain logs each trouble that is new or has changed, and makes it an event.
+func (s *podState) complain(troubles []trouble) {
+	complaints := map[string]string{}
+	for _, t := range troubles {
+		complaints[t.container] = t.message
+		if s.complaints[t.container] == t.message {
+			continue
+		}
+		log := glog.Errorf
+		if t.waits() {
+			log = glog.Warningf
+		}
+		if t.done != nil {
+			log = glog.V(2).Infof // the pull says so itself
+		}
+		log("pod %s: %s", s.label(), t)
+		s.events.remember(s.fullName, t.container, t.reason, t.message)
+	}
+	s.complaints = complaints
+	if len(troubles) > 0 {
+		s.said = ""
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.troubles = troubles
+}
+
+// held keeps and says what a piece of work could not do, and when to try again.
+// What only waits has its own time. What has failed is tried again after a quarter of
+// a second, then twice that, up to most.
+func (s *podState) held(troubles []trouble, most time.Duration) (again time.Time) {
+	s.complain(troubles)
+	for i := range troubles {
+		again = earliest(again, troubles[i].next)
+	}
+	if anyFailed(troubles) {
+		again = earliest(again, time.Now().Add(min(250*time.Millisecond<<min(s.failures, 10), most)))
+		s.failures++
+	}
+	return again
+}
+
+// earliest is the sooner of two times; the zero time is never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // settled forgets the failures and says once what has become of the pod.
 func (s *podState) settled(want *wantedPod, p podPlan) {
 	s.failures = 0
-	trouble := strings.Join(p.notRunning, "; ")
+	s.complain(p.notRunning)
 	switch {
-	case trouble != "" && trouble != s.lastErr:
-		glog.Warningf("pod %s: %s", s.label(), trouble)
-	case trouble != "" || s.said && s.lastErr == "":
-		// it was said already
+	case len(p.notRunning) > 0:
 	case want == nil:
-		glog.Infof("pod %s is gone", s.label())
+		s.say(glog.Infof, "is gone")
 	case p.finished:
-		glog.Infof("pod %s has done its work", s.label())
+		s.say(glog.Infof, "has done its work")
 	default:
-		glog.Infof("pod %s is up", s.label())
+		s.say(glog.Infof, "is up")
 	}
-	s.said, s.lastErr = true, trouble
-
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	clear(s.uids) // whatever was made is in the lists from now on

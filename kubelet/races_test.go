@@ -68,9 +68,9 @@ func TestANewerWishEndsAPlanThatIsBeingRun(t *testing.T) {
 
 func TestAnUnchangedPodKeepsItsWish(t *testing.T) {
 	d := desired{pods: map[string]*wantedPod{}}
-	d.apply(set(pod("web", "main:1"), pod("other", "main")), "pause")
+	d.apply(set(pod("web", "main:1"), pod("other", "main")), "pause", func(string, string) {})
 	web, other := d.pods["web.default.file"], d.pods["other.default.file"]
-	d.apply(set(pod("web", "main:2"), pod("other", "main")), "pause")
+	d.apply(set(pod("web", "main:2"), pod("other", "main")), "pause", func(string, string) {})
 	if d.pods["other.default.file"] != other || d.pods["web.default.file"] == web {
 		t.Error("a SET must renew the wish for the pod that changed, and for no other")
 	}

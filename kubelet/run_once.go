@@ -48,7 +48,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 	)
 	for name, pod := range kl.desired.pods {
 		wg.Go(func() {
-			result := PodResult{Pod: pod.Pod, State: "failed", Reason: blocked[name]}
+			result := PodResult{Pod: pod.Pod, State: "failed", Reason: blocked[name].message}
 			if result.Reason == "" {
 				result.State, result.Reason = kl.bringUp(ctx, pod)
 			}
@@ -58,6 +58,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 		})
 	}
 	wg.Wait()
+	kl.images.wg.Wait()
 	slices.SortFunc(results, func(a, b PodResult) int { return strings.Compare(a.Pod.FullName(), b.Pod.FullName()) })
 	return results, sourcesErr
 }
@@ -65,7 +66,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 // firstLook is how RunOnce and DryRun begin: hear every source, look at Docker
 // once, and find the pods that must wait for a port. sourcesErr says which sources
 // were heard with an error.
-func (kl *Kubelet) firstLook(ctx context.Context, updates <-chan api.PodUpdate) (list []dockertools.Owned, blocked map[string]string, sourcesErr, err error) {
+func (kl *Kubelet) firstLook(ctx context.Context, updates <-chan api.PodUpdate) (list []dockertools.Owned, blocked map[string]trouble, sourcesErr, err error) {
 	if err = kl.greet(ctx); err != nil {
 		return nil, nil, nil, err
 	}
@@ -85,7 +86,7 @@ func (kl *Kubelet) hearSources(ctx context.Context, updates <-chan api.PodUpdate
 	for {
 		select {
 		case update := <-updates:
-			kl.desired.apply(update, kl.opts.NetworkContainerImage)
+			kl.apply(update)
 		case <-ctx.Done():
 			return nil, fmt.Errorf("not every source of pods has spoken (%s): %w",
 				strings.Join(slices.Sorted(maps.Keys(kl.desired.silent)), ", "), context.Cause(ctx))
@@ -105,37 +106,48 @@ func (kl *Kubelet) hearSources(ctx context.Context, updates <-chan api.PodUpdate
 	}
 }
 
-// bringUp starts one pod and says what became of it.
+// bringUp starts one pod and says what became of it. A pull is waited for, and so
+// is the back-off of a container that crashes; a pull that fails is the end.
 func (kl *Kubelet) bringUp(ctx context.Context, pod *wantedPod) (state, reason string) {
-	since := kl.lister.Mark()
+	memory := newPodState(pod.fullName, kl.events)
+	memory.ask(wish{pod: pod}, pod.Origin, kl.lister.Mark())
 	settled := false
-	trouble := "" // the last thing that went wrong
+	last := "" // the last thing that went wrong
 	for {
-		p, err := kl.look(ctx, pod.fullName, pod, since)
+		_, _, since := memory.take()
+		_, p, err := kl.look(ctx, memory, pod, since)
+		troubles := p.notRunning
 		if err == nil && len(p.steps) > 0 {
 			settled = false
-			trouble = cmp.Or(restarted(p.steps), trouble)
-			err = kl.run(ctx, pod, pod.String(), p.steps, func() bool { return false })
-			since = kl.lister.Mark()
-			if err == nil {
+			last = cmp.Or(restarted(p.steps), last)
+			troubles, _ = kl.run(ctx, memory, pod, p.steps, nil)
+			memory.acted = kl.lister.Mark()
+			if len(troubles) == 0 {
 				continue
 			}
 		}
-		if len(p.notRunning) > 0 {
-			trouble = strings.Join(p.notRunning, "; ")
+		// What the end of the time has cut off says less than what went wrong before.
+		if len(troubles) > 0 && (last == "" || ctx.Err() == nil) {
+			last = describe(troubles)
 		}
+		var pulling <-chan struct{}
 		wait := settleTime
 		switch {
 		case ctx.Err() != nil:
-			return "failed", cmp.Or(trouble, "it has not come up in time")
+			return "failed", cmp.Or(last, "it has not come up in time")
 		case err != nil:
 			return "failed", err.Error()
-		case p.finished && len(p.notRunning) == 0:
+		case p.finished && len(troubles) == 0:
 			return "finished", ""
-		case len(p.notRunning) > 0 && p.next.IsZero():
-			return "failed", trouble
-		case len(p.notRunning) > 0:
-			wait = time.Until(p.next)
+		case len(troubles) > 0:
+			var again time.Time
+			if again, pulling = nextChance(troubles); again.IsZero() && pulling == nil {
+				return "failed", last
+			}
+			wait = time.Until(again)
+			if again.IsZero() {
+				wait = time.Hour // or when the pull is over
+			}
 		case settled:
 			return "running", ""
 		default:
@@ -143,15 +155,32 @@ func (kl *Kubelet) bringUp(ctx context.Context, pod *wantedPod) (state, reason s
 		}
 		select {
 		case <-time.After(wait):
-			since = kl.lister.Mark()
+		case <-pulling:
 		case <-ctx.Done():
 			// One that crashes again and again runs too, most of the times one looks.
-			if trouble == "" {
+			if last == "" {
 				return "running", ""
 			}
-			return "failed", trouble
+			return "failed", last
+		}
+		memory.ask(wish{pod: pod}, pod.Origin, kl.lister.Mark())
+	}
+}
+
+// nextChance says what to wait for when a pod is not up: a time, a pull, or, when
+// one of its troubles does not go away by itself, nothing.
+func nextChance(troubles []trouble) (again time.Time, pulling <-chan struct{}) {
+	for _, t := range troubles {
+		switch {
+		case t.done != nil:
+			pulling = t.done
+		case t.reason == api.ReasonBackOff:
+			again = earliest(again, t.next)
+		default:
+			return time.Time{}, nil
 		}
 	}
+	return again, pulling
 }
 
 // restarted says which container is started again after a quick end, if any is.
@@ -169,7 +198,7 @@ func WriteResults(w io.Writer, results []PodResult) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "POD\tSTATE\tFROM\tREASON")
 	for _, r := range results {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.Pod.FullName(), r.State, r.Pod.Origin, strings.ReplaceAll(cmp.Or(r.Reason, "-"), "\n", "; "))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.Pod.FullName(), r.State, r.Pod.Origin, oneLine(cmp.Or(r.Reason, "-")))
 	}
 	return table.Flush()
 }

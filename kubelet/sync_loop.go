@@ -25,12 +25,15 @@ func (kl *Kubelet) Run(ctx context.Context, updates <-chan api.PodUpdate) error 
 	wg.Go(func() { kl.watchEvents(ctx) })
 	wg.Go(func() { kl.emptyTrash(ctx) })
 	kl.syncLoop(ctx, updates)
+	kl.images.wg.Wait()
+	kl.probes.wg.Wait()
 	return nil
 }
 
 // waitForDocker returns once Docker answers and nothing on it forbids to go on.
 func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 	for said := ""; ; {
+		kl.vitals.turn()
 		err := kl.greet(ctx)
 		if half := (*dockertools.HalfIdentityError)(nil); err == nil || errors.As(err, &half) {
 			if said != "" {
@@ -41,6 +44,7 @@ func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
+		kl.vitals.sawDocker(err)
 		if err.Error() != said {
 			glog.Warningf("waiting for Docker: %v", err)
 			said = err.Error()
@@ -77,12 +81,13 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate) {
 	tick := time.NewTicker(kl.opts.SyncFrequency)
 	defer tick.Stop()
 	for {
+		kl.vitals.turn()
 		select {
 		case <-ctx.Done():
 			return
 		case update := <-updates:
 			glog.V(2).Infof("%s of %d pods", update.Op, len(update.Pods))
-			kl.desired.apply(update, kl.opts.NetworkContainerImage)
+			kl.apply(update)
 			kl.sync(ctx)
 		case <-tick.C:
 			kl.sync(ctx)
@@ -92,6 +97,13 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate) {
 	}
 }
 
+// apply takes over an update. The events tell what of it is news.
+func (kl *Kubelet) apply(update api.PodUpdate) {
+	kl.desired.apply(update, kl.opts.NetworkContainerImage, func(podFullName, news string) {
+		kl.events.remember(podFullName, "", update.Op.String(), news)
+	})
+}
+
 // sync looks at every pod, once it is known what is wanted.
 func (kl *Kubelet) sync(ctx context.Context) {
 	if !kl.desired.heard {
@@ -99,6 +111,7 @@ func (kl *Kubelet) sync(ctx context.Context) {
 	}
 	err := kl.SyncPods(ctx)
 	if ctx.Err() == nil {
+		kl.vitals.sawDocker(err)
 		kl.complain("sync pods", err)
 	}
 }

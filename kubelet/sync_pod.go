@@ -7,6 +7,7 @@ import (
 
 	"github.com/golang/glog"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
@@ -14,35 +15,50 @@ import (
 // until there is nothing to do. The pod's worker runs it. It returns when to look
 // again by itself.
 func (kl *Kubelet) syncPod(ctx context.Context, state *podState) (again time.Time) {
+	began, ok := time.Now(), false
+	defer func() { // a panic too is work that failed
+		if ctx.Err() == nil { // else the kubelet ends, and whatever failed did so for that
+			kl.opts.SyncDone(time.Since(began), ok)
+		}
+	}()
 	freed := false // volumes or ports of a pod that is gone
 	for {
-		wish, since := state.take()
-		if wish.blocked != "" {
-			if wish.blocked != state.lastErr {
-				glog.Warningf("pod %s waits, as it is: %s", state.label(), wish.blocked)
-			}
-			state.lastErr = wish.blocked
+		wish, overtaken, since := state.take()
+		if wish.blocked.message != "" {
+			state.complain(nil)
+			state.say(glog.Warningf, "waits, as it is: "+wish.blocked.message)
+			ok = true
 			return time.Time{}
 		}
-		p, err := kl.look(ctx, state.fullName, wish.pod, since)
-		if err == nil && len(p.steps) == 0 {
+		seen, p, err := kl.look(ctx, state, wish.pod, since)
+		if ctx.Err() != nil {
+			return time.Time{}
+		}
+		if err != nil {
+			return state.held([]trouble{{reason: api.ReasonDocker, message: err.Error()}}, kl.opts.SyncFrequency)
+		}
+		kl.syncProbes(ctx, state.fullName, wish.pod, seen)
+		if len(p.steps) == 0 {
 			state.settled(wish.pod, p)
 			if freed || wish.pod == nil {
 				kl.hints.add("")
 			}
+			ok = true
 			return p.next
 		}
-		if err == nil {
-			state.said = false
-			freed = freed || wish.pod != nil && removesOther(p.steps, wish.pod)
-			err = kl.run(ctx, wish.pod, state.label(), p.steps, func() bool { return state.overtaken(wish) })
-			state.acted = kl.lister.Mark()
+		freed = freed || wish.pod != nil && removesOther(p.steps, wish.pod)
+		troubles, acted := kl.run(ctx, state, wish.pod, p.steps, overtaken)
+		state.acted = kl.lister.Mark()
+		kl.vitals.change(state.acted)
+		if acted {
+			state.said = ""
 		}
 		if ctx.Err() != nil {
-			return time.Time{} // the kubelet ends, and whatever failed did so for that
+			return time.Time{}
 		}
-		if err != nil {
-			return state.failed(err, kl.opts.SyncFrequency)
+		if len(troubles) > 0 {
+			ok = !anyFailed(troubles)
+			return earliest(p.next, state.held(append(troubles, p.notRunning...), kl.opts.SyncFrequency))
 		}
 	}
 }
@@ -56,14 +72,29 @@ func removesOther(steps [][]action, pod *wantedPod) bool {
 }
 
 // look plans for one pod on a list begun after since.
-func (kl *Kubelet) look(ctx context.Context, podFullName string, want *wantedPod, since dockertools.Mark) (podPlan, error) {
+func (kl *Kubelet) look(ctx context.Context, state *podState, want *wantedPod, since dockertools.Mark) ([]seenContainer, podPlan, error) {
 	list, err := kl.lister.List(ctx, since)
 	if err != nil {
-		return podPlan{}, err
+		return nil, podPlan{}, err
 	}
-	seen, err := observe(ctx, kl.lister, list, podFullName)
+	seen, err := kl.observePod(ctx, list, state, func(c *seenContainer) string { return kl.lastWords(ctx, c) })
 	if err != nil {
-		return podPlan{}, err
+		return nil, podPlan{}, err
 	}
-	return plan(want, seen, kl.limits, time.Now()), nil
+	return seen, plan(want, seen, kl.limits, time.Now()), nil
+}
+
+// observePod looks at the containers of a pod in a list, and adds what the kubelet
+// remembers of them. hear gets the last words of one that has ended; nil leaves out
+// what was not heard.
+func (kl *Kubelet) observePod(ctx context.Context, list []dockertools.Owned, state *podState, hear func(*seenContainer) string) ([]seenContainer, error) {
+	seen, err := observe(ctx, kl.lister, list, state.fullName)
+	if err != nil {
+		return nil, err
+	}
+	state.recall(seen, hear)
+	for i := range seen {
+		seen[i].Unhealthy = kl.probes.verdict(seen[i].ID)
+	}
+	return seen, nil
 }

@@ -37,6 +37,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) error {
 			kl.dropState(name, since)
 		}
 	}
+	kl.report(blocked)
 	kl.setAsideOrphans(list)
 	return nil
 }
@@ -44,12 +45,18 @@ func (kl *Kubelet) SyncPods(ctx context.Context) error {
 // unwanted finds the pods that have containers and are not wanted, and where they
 // were read. A pod whose source is silent is not among them: it may be wanted.
 func (kl *Kubelet) unwanted(list []dockertools.Owned) (origins map[string]string) {
+	origins = originsOf(list)
+	maps.DeleteFunc(origins, func(name, _ string) bool {
+		return kl.desired.pods[name] != nil || kl.desired.isSilent(name)
+	})
+	return origins
+}
+
+// originsOf says where the pods of a list were read, by full name.
+func originsOf(list []dockertools.Owned) (origins map[string]string) {
 	origins = map[string]string{}
 	for i := range list {
-		name := list[i].Of.PodFullName
-		if kl.desired.pods[name] == nil && !kl.desired.isSilent(name) {
-			origins[name] = list[i].Labels[dockertools.LabelOrigin]
-		}
+		origins[list[i].Of.PodFullName] = list[i].Labels[dockertools.LabelOrigin]
 	}
 	return origins
 }
@@ -58,7 +65,7 @@ func (kl *Kubelet) unwanted(list []dockertools.Owned) (origins map[string]string
 func (kl *Kubelet) work(podFullName, origin string, w wish, since dockertools.Mark) {
 	state := kl.podStates[podFullName]
 	if state == nil {
-		state = &podState{fullName: podFullName, uids: map[string]bool{}}
+		state = newPodState(podFullName, kl.events)
 		kl.podStates[podFullName] = state
 	}
 	state.ask(w, origin, since)
@@ -74,17 +81,18 @@ func (kl *Kubelet) dropState(podFullName string, since dockertools.Mark) {
 		kl.work(podFullName, "", wish{}, since)
 	default:
 		delete(kl.podStates, podFullName)
+		kl.images.forget(podFullName, "")
 	}
 }
 
 // blocked says which pods must wait for a UID or for a port of the host, and why.
-func (kl *Kubelet) blocked(ctx context.Context, list []dockertools.Owned) (map[string]string, error) {
+func (kl *Kubelet) blocked(ctx context.Context, list []dockertools.Owned) (map[string]trouble, error) {
 	byName := func(a, b *wantedPod) int { return strings.Compare(a.fullName, b.fullName) }
 	pods := slices.SortedFunc(maps.Values(kl.desired.pods), byName)
 	blocked := sharedUIDs(pods, list)
 	var published []*wantedPod
 	for _, pod := range pods {
-		if len(pod.ports) == 0 || blocked[pod.fullName] != "" {
+		if len(pod.ports) == 0 || blocked[pod.fullName].message != "" {
 			continue
 		}
 		seen, err := observe(ctx, kl.lister, list, pod.fullName)

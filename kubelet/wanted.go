@@ -24,9 +24,40 @@ type wantedPod struct {
 
 // wantedContainer is one container of a wantedPod.
 type wantedContainer struct {
-	name string
-	hash string
-	spec *api.Container // nil for the network container
+	name      string
+	hash      string
+	spec      *api.Container // nil for the network container
+	lifecycle string         // see dockertools.LabelLifecycle
+}
+
+// awaitsHook says that a container has a postStart to be run.
+func (w *wantedContainer) awaitsHook() bool {
+	return w.spec != nil && w.spec.Lifecycle != nil && w.spec.Lifecycle.PostStart != nil
+}
+
+// container is the one of this name, or nil.
+func (w *wantedPod) container(name string) *wantedContainer {
+	if name == w.net.name {
+		return &w.net
+	}
+	for i := range w.apps {
+		if w.apps[i].name == name {
+			return &w.apps[i]
+		}
+	}
+	return nil
+}
+
+// pullsAt says whether the image is pulled before a creation although it may be
+// present. isNew: the manifest has never had such a container, or has changed.
+func (w *wantedContainer) pullsAt(isNew bool) bool {
+	switch w.spec.ImagePullPolicy {
+	case api.PullAlways:
+		return true
+	case api.PullNever:
+		return false
+	}
+	return isNew && isLatest(w.spec.Image)
 }
 
 func newWantedPod(pod api.Pod, networkImage string) *wantedPod {
@@ -40,6 +71,8 @@ func newWantedPod(pod api.Pod, networkImage string) *wantedPod {
 			name: w.manifest.Containers[i].Name,
 			hash: containerHash(&pod.Manifest, &pod.Manifest.Containers[i]),
 			spec: &w.manifest.Containers[i],
+
+			lifecycle: lifecycleLabel(&w.manifest.Containers[i]),
 		})
 	}
 	w.net = wantedContainer{

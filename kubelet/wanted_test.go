@@ -9,6 +9,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/volume"
 )
 
 // fullPod uses every field that reaches Docker.
@@ -113,35 +114,46 @@ func TestPodHostname(t *testing.T) {
 }
 
 func TestContainerSpec(t *testing.T) {
+	root, err := volume.OpenRootDir(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	logs := dockertools.LogLimit{MaxSize: 1000, MaxFiles: 2}
 	kl := NewMainKubelet(Options{
 		Identity: dockertools.Identity{Hostname: "host", RootDir: "/root/dir"}, NetworkContainerImage: dockertools.PauseImage, AllowPrivileged: true,
+		Docker: dockertools.NewFake(), Volumes: root, ContainerLog: logs,
 	})
 	w := newWantedPod(fullPod(), dockertools.PauseImage)
 	name := dockertools.NameParts{Name: "web", Hash: "1", PodFullName: w.fullName, UID: "u-1", Attempt: 2}
-	got, err := kl.containerSpec(w, action{name: name, want: &w.apps[0], quickEnds: 3}, "net-id")
+	got, err := kl.containerSpec(t.Context(), w, action{name: name, want: &w.apps[0], quickEnds: 3, lifecycle: "{}", netID: "net-id"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := dockertools.ContainerSpec{
 		Name: "k8s_web.1_www.default.file_u-1_2", Image: "busybox", Command: []string{"httpd", "-f"}, WorkingDir: "/srv",
 		Env: []string{"A=1", "EMPTY=", "B=x=y"}, Memory: 64 << 20, CPUShares: 512, Privileged: true,
-		Mounts:           []dockertools.Mount{{HostPath: "/mnt/disk", ContainerPath: "/data", ReadOnly: true}},
+		Mounts: []dockertools.Mount{
+			{HostPath: "/mnt/disk", ContainerPath: "/data", ReadOnly: true},
+			{HostPath: root.Path() + "/pods/u-1/termination/web.2", ContainerPath: "/dev/termination-log"},
+		},
+		Log:              logs,
 		NetworkContainer: "net-id",
 		Labels: map[string]string{
 			"kubelet14.hostname": "host", "kubelet14.root_dir": "/root/dir", "kubelet14.name": "k8s_web.1_www.default.file_u-1_2",
-			"kubelet14.origin": "www.yaml", "kubelet14.network_container": "net-id", "kubelet14.quick_ends": "3",
+			"kubelet14.origin": "www.yaml", "kubelet14.network_container": "net-id", "kubelet14.quick_ends": "3", "kubelet14.lifecycle": "{}",
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("app container (-want +got):\n%s", diff)
 	}
 
-	got, err = kl.containerSpec(w, action{name: dockertools.NameParts{Name: "net", Hash: "2", PodFullName: w.fullName, UID: "u-1", Attempt: 1}, want: &w.net}, "")
+	got, err = kl.containerSpec(t.Context(), w, action{name: dockertools.NameParts{Name: "net", Hash: "2", PodFullName: w.fullName, UID: "u-1", Attempt: 1}, want: &w.net})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want = dockertools.ContainerSpec{
-		Name: "k8s_net.2_www.default.file_u-1_1", Image: dockertools.PauseImage, Entrypoint: []string{"/pause"}, StopSignal: "SIGKILL", Hostname: "www",
+		Name: "k8s_net.2_www.default.file_u-1_1", Image: dockertools.PauseImage, Entrypoint: []string{"/pause"}, StopSignal: "SIGKILL", Hostname: "www", Log: logs,
 		Ports: []dockertools.PublishedPort{
 			{HostPort: 53, ContainerPort: 53, Protocol: "udp"},
 			{HostIP: "127.0.0.1", HostPort: 8080, ContainerPort: 80, Protocol: "tcp"},
@@ -158,7 +170,7 @@ func TestContainerSpec(t *testing.T) {
 func TestPrivilegedNeedsTheFlag(t *testing.T) {
 	kl := NewMainKubelet(Options{})
 	w := newWantedPod(fullPod(), dockertools.PauseImage)
-	if _, err := kl.containerSpec(w, action{want: &w.apps[0]}, "net-id"); err == nil || !strings.Contains(err.Error(), "-allow_privileged") {
+	if _, err := kl.containerSpec(t.Context(), w, action{want: &w.apps[0], netID: "net-id"}); err == nil || !strings.Contains(err.Error(), "-allow_privileged") {
 		t.Errorf("error %v, want one that names -allow_privileged", err)
 	}
 }

@@ -69,6 +69,10 @@ func (w *world) newKubelet() (kl *Kubelet, close func()) {
 		SyncFrequency:         10 * time.Second,
 		MaxRestartBackoff:     time.Minute,
 		MaxDeadContainers:     2,
+		Credentials:           func(context.Context, string) (dockertools.Auth, error) { return dockertools.Auth{}, nil },
+		RegistryBurst:         10,
+		SourceErrors:          func() map[string]string { return nil },
+		SyncDone:              func(time.Duration, bool) {}, PullDone: func(time.Duration, bool) {},
 	}
 	if w.options != nil {
 		w.options(&opts)

@@ -86,8 +86,9 @@ func (r *RootDir) claim() error {
 	marker, err := r.root.Lstat(markerFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		// A new ext4 file system is empty but for this.
-		names = slices.DeleteFunc(names, func(name string) bool { return name == "lost+found" })
+		// A new ext4 file system has the one, and an operator may have put the other
+		// there, with credentials for registries.
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "lost+found" || name == ".dockercfg" })
 		if len(names) > 0 {
 			return fmt.Errorf("it is not empty (%s) and was not made by kubelet14, which deletes what it finds there: give -root_dir an empty or a new directory", some(names))
 		}

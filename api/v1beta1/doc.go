@@ -15,6 +15,8 @@
 // change inside, its old form is copied here first, and gets a conversion.
 // Version v1beta2 is these types too, with the old names refused.
 //
+// What is told of pods, BoundPods and PodInfo, has wire types too, and no way in.
+//
 // NewScheme is the only way in, and safe for any number of goroutines. What must
 // hold: internal → wire → internal loses nothing, for every field there is.
 package v1beta1

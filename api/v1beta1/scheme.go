@@ -19,6 +19,7 @@ func NewScheme() *api.Scheme {
 
 func register(s *api.Scheme, version string) {
 	s.AddKnownTypes(version, ContainerManifest{}, ContainerManifestList{})
+	registerInfo(s, version)
 
 	api.AddInternalConversion(s, version, func(in *ContainerManifest, out *api.ContainerManifest) error {
 		r := reader{version: version}

@@ -79,5 +79,5 @@ type Container struct {
 	Lifecycle              *api.Lifecycle     `json:"lifecycle,omitempty"`
 	TerminationMessagePath string             `json:"terminationMessagePath,omitempty"`
 	Privileged             bool               `json:"privileged,omitempty"`
-	ImagePullPolicy        api.PullPolicy     `json:"imagePullPolicy,omitempty"` // in any case
+	ImagePullPolicy        api.PullPolicy     `json:"imagePullPolicy"` // in any case; always written, as in 2014
 }

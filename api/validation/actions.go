@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"net/url"
 	"slices"
 	"strconv"
 
@@ -16,6 +17,7 @@ func validateProbe(p *api.LivenessProbe, ports []api.Port) ErrorList {
 	var errs ErrorList
 	validateExec(&errs, p.Exec)
 	if p.HTTPGet != nil {
+		validateURLPath(&errs, p.HTTPGet.Path)
 		validateActionPort(&errs, "httpGet.port", p.HTTPGet.Port, ports)
 	}
 	if p.TCPSocket != nil {
@@ -40,6 +42,8 @@ func validateHandler(h *api.Handler, ports []api.Port) ErrorList {
 	validateExec(&errs, h.Exec)
 	if h.HTTPGet != nil && h.HTTPGet.Path == "" {
 		errs.add(Required, "httpGet.path", "", "")
+	} else if h.HTTPGet != nil {
+		validateURLPath(&errs, h.HTTPGet.Path)
 	}
 	if h.HTTPGet != nil && h.HTTPGet.Port != (api.IntOrString{}) {
 		validateActionPort(&errs, "httpGet.port", h.HTTPGet.Port, ports)
@@ -48,6 +52,12 @@ func validateHandler(h *api.Handler, ports []api.Port) ErrorList {
 		errs.add(Invalid, "", strconv.Itoa(n)+" actions", "exactly 1 is required: exec or httpGet")
 	}
 	return errs
+}
+
+func validateURLPath(errs *ErrorList, path string) {
+	if _, err := url.Parse("http://pod/" + path); err != nil {
+		errs.add(Invalid, "httpGet.path", path, "it is no path of a URL")
+	}
 }
 
 func validateExec(errs *ErrorList, e *api.ExecAction) {

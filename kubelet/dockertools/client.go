@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	docker "github.com/fsouza/go-dockerclient"
 )
@@ -25,6 +26,12 @@ type Client struct {
 	endpoint string
 	url      *url.URL       // of some request to it
 	api      *docker.Client // never used as it is: each call has a copy, see call
+
+	// Observe is told of each request: what it asks for, such as "POST
+	// /containers/{id}/start", which of the Outcome constants it had, and how long it
+	// was until the answer began. It is set before the first call or not at all, may
+	// be called by any number of goroutines, and must not block.
+	Observe func(operation, outcome string, took time.Duration)
 }
 
 // NewClient makes a client of the Docker daemon at an endpoint, such as

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -48,7 +50,9 @@ func (c *Client) exchange(ctx context.Context, what string, request func(context
 	var refused, failed error // the daemon's answer, when it is not a good one, and why there was none
 	api := *c.api
 	api.HTTPClient = &http.Client{Transport: roundTrip(func(req *http.Request) (*http.Response, error) {
+		sent := time.Now()
 		resp, err := c.api.HTTPClient.Transport.RoundTrip(req.WithContext(ctx))
+		c.observe(req, resp, time.Since(sent))
 		if err == nil && resp.StatusCode >= http.StatusBadRequest {
 			refused, err = readRefusal(resp)
 		}
@@ -73,11 +77,57 @@ func (c *Client) exchange(ctx context.Context, what string, request func(context
 	return fmt.Errorf("%s: %w", what, err)
 }
 
+// open makes a request that the library cannot make well, and returns the body of
+// the answer when it is a good one.
+func (c *Client) open(api *docker.Client, method, path string, query url.Values, header http.Header, body io.Reader) (io.ReadCloser, error) {
+	req, err := http.NewRequest(method, c.url.ResolveReference(&url.URL{Path: "/" + path, RawQuery: query.Encode()}).String(), body)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(req.Header, header)
+	resp, err := api.HTTPClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK {
+		resp.Body.Close()
+		return nil, fmt.Errorf("HTTP status %s", resp.Status)
+	}
+	return resp.Body, nil
+}
+
+// getJSON makes a request that the library cannot make well, and decodes its answer.
+func (c *Client) getJSON(ctx context.Context, limit time.Duration, what, path string, query url.Values, answer any) error {
+	return c.call(ctx, limit, what, func(_ context.Context, api *docker.Client) error {
+		body, err := c.open(api, http.MethodGet, path, query, nil, nil)
+		if err != nil {
+			return err
+		}
+		defer body.Close()
+		return json.NewDecoder(body).Decode(answer)
+	})
+}
+
+// unlessSilent makes a context that ends, for the given reason, when its timer has run
+// for so long: whoever hears something resets the timer, or stops it. end is to be
+// called in any case.
+func unlessSilent(ctx context.Context, limit time.Duration, why error) (_ context.Context, silent *time.Timer, end func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	silent = time.AfterFunc(limit, func() { cancel(why) })
+	return ctx, silent, func() {
+		silent.Stop()
+		cancel(nil)
+	}
+}
+
 // explain finds the true reason behind an error.
 func (c *Client) explain(ctx context.Context, err error) error {
+	var refused *refusal
 	var answer *docker.Error
 	var dial *net.OpError
 	switch {
+	case errors.As(err, &refused): // inside a stream that had begun well
+		return refused
 	case errors.As(err, &answer): // from a call that dials by itself: the import
 		return newRefusal(answer.Status, answer.Message)
 	case ctx.Err() != nil:
@@ -124,6 +174,10 @@ func newRefusal(status int, text string) error {
 		r.kind = ErrNoSuchContainer
 	case status == http.StatusConflict && strings.Contains(lower, "already in use by container"):
 		r.kind = ErrNameTaken
+	case status == http.StatusConflict && strings.Contains(lower, "is not running"):
+		r.kind = ErrNotRunning
+	case status == http.StatusNotImplemented && strings.Contains(lower, "does not support reading"):
+		r.kind = ErrLogNotKept
 	}
 	return &r
 }

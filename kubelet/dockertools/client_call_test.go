@@ -33,12 +33,18 @@ func calls(c *Client) map[string]func(context.Context) error {
 		"remove":  func(ctx context.Context) error { return c.RemoveContainer(ctx, "x") },
 		"image":   func(ctx context.Context) error { _, err := c.InspectImage(ctx, "x"); return err },
 		"import":  func(ctx context.Context) error { return c.ImportImage(ctx, "x:1", strings.NewReader("")) },
+		"rename":  func(ctx context.Context) error { return c.RenameContainer(ctx, "x", "y") },
+		"pull":    func(ctx context.Context) error { return c.PullImage(ctx, "x", Auth{}, func(PullProgress) {}) },
+		"exec":    func(ctx context.Context) error { _, err := c.Exec(ctx, "x", []string{"y"}, io.Discard); return err },
+		"logs":    func(ctx context.Context) error { return c.Logs(ctx, "x", wholeLog, noLine) },
+		"stats":   func(ctx context.Context) error { _, err := c.Stats(ctx, "x"); return err },
+		"driver":  func(ctx context.Context) error { _, err := c.LogDriver(ctx); return err },
 		"events":  func(ctx context.Context) error { return c.WatchEvents(ctx, nil, func(Event) {}) },
 	}
 }
 
 func TestClientGivesUpOnADaemonThatHangs(t *testing.T) {
-	limits := map[string]time.Duration{"stop": 30*time.Second + callLimit, "import": importLimit}
+	limits := map[string]time.Duration{"stop": 30*time.Second + callLimit, "import": importLimit, "pull": pullSilence}
 	for name := range calls(nil) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()

@@ -136,6 +136,7 @@ func (c *Client) InspectContainer(ctx context.Context, id string) (Details, erro
 		ExitCode:   found.State.ExitCode,
 		Error:      found.State.Error,
 		OOMKilled:  found.State.OOMKilled,
+		ImageID:    found.Image,
 	}
 	if found.NetworkSettings != nil {
 		for _, name := range slices.Sorted(maps.Keys(found.NetworkSettings.Networks)) {
@@ -175,9 +176,15 @@ func (c *Client) RemoveContainer(ctx context.Context, id string) error {
 	})
 }
 
+func (c *Client) RenameContainer(ctx context.Context, id, name string) error {
+	return c.call(ctx, callLimit, fmt.Sprintf("rename container %q to %q", id, name), func(ctx context.Context, api *docker.Client) error {
+		return api.RenameContainer(docker.RenameContainerOptions{ID: id, Name: name, Context: ctx})
+	})
+}
+
 func (c *Client) CreateContainer(ctx context.Context, spec ContainerSpec) (id string, err error) {
 	err = c.call(ctx, callLimit, fmt.Sprintf("create container %q", spec.Name), func(ctx context.Context, api *docker.Client) error {
-		config, host := dockerConfig(&spec)
+		config, host := createConfig(&spec)
 		created, err := api.CreateContainer(docker.CreateContainerOptions{
 			Name:       spec.Name,
 			Config:     config,
@@ -193,9 +200,9 @@ func (c *Client) CreateContainer(ctx context.Context, spec ContainerSpec) (id st
 	return id, err
 }
 
-// dockerConfig is a spec in Docker's words. The host's part goes with the
+// createConfig is a spec in Docker's words. The host's part goes with the
 // creation: 2014 gave it to the start, which Docker has ignored since API 1.24.
-func dockerConfig(spec *ContainerSpec) (*docker.Config, *docker.HostConfig) {
+func createConfig(spec *ContainerSpec) (*docker.Config, *docker.HostConfig) {
 	config := &docker.Config{
 		Image:        spec.Image,
 		Labels:       spec.Labels,
@@ -223,6 +230,12 @@ func dockerConfig(spec *ContainerSpec) (*docker.Config, *docker.HostConfig) {
 		config.ExposedPorts[port] = struct{}{}
 		host.PortBindings[port] = append(host.PortBindings[port],
 			docker.PortBinding{HostIP: p.HostIP, HostPort: strconv.Itoa(p.HostPort)})
+	}
+	if spec.Log != (LogLimit{}) {
+		host.LogConfig = docker.LogConfig{Type: "json-file", Config: map[string]string{
+			"max-size": strconv.FormatInt(spec.Log.MaxSize, 10),
+			"max-file": strconv.Itoa(spec.Log.MaxFiles),
+		}}
 	}
 	for _, m := range spec.Mounts {
 		host.Mounts = append(host.Mounts,

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -18,31 +17,26 @@ import (
 // when the stream stands, drops events, and leaves a goroutine and a connection
 // behind each time it is stopped.
 func (c *Client) WatchEvents(ctx context.Context, labels map[string]string, hint func(Event)) error {
-	watch, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	// Once it stands the stream may be silent for days; until then it may not.
-	silent := time.AfterFunc(callLimit, func() { cancel(c.noAnswer(callLimit)) })
-	defer silent.Stop()
+	watch, silent, end := unlessSilent(ctx, callLimit, c.noAnswer(callLimit))
+	defer end()
 
 	err := c.exchange(watch, "watch events", func(ctx context.Context, api *docker.Client) error {
-		resp, err := api.HTTPClient.Get(c.eventsURL(labels, time.Now()))
+		stream, err := c.open(api, http.MethodGet, "events", eventsQuery(labels, time.Now()), nil, nil)
 		if err != nil {
 			return err
 		}
-		defer resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return fmt.Errorf("HTTP status %s", resp.Status)
-		}
+		defer stream.Close()
 		silent.Stop()
 		hint(Event{})
-		for decoder := json.NewDecoder(resp.Body); ; {
+		for decoder := json.NewDecoder(stream); ; {
 			var event docker.APIEvents
 			if err := decoder.Decode(&event); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 				return errors.New("the daemon has ended the stream")
 			} else if err != nil {
 				return err
 			}
-			hint(Event{ID: event.Actor.ID, Name: event.Actor.Attributes["name"]})
+			hint(Event{ID: event.Actor.ID, Name: event.Actor.Attributes["name"], OutOfMemory: event.Action == "oom"})
 		}
 	})
 	if ctx.Err() != nil {
@@ -51,17 +45,16 @@ func (c *Client) WatchEvents(ctx context.Context, labels map[string]string, hint
 	return err
 }
 
-// eventsURL asks for what changes a container's state, and not for the three
+// eventsQuery asks for what changes a container's state, and not for the three
 // events of every exec. Docker answers a moment before it subscribes us; since
 // makes it send what happened in between.
-func (c *Client) eventsURL(labels map[string]string, since time.Time) string {
+func eventsQuery(labels map[string]string, since time.Time) url.Values {
 	// Strings and lists of them always marshal.
 	filters, _ := json.Marshal(map[string][]string{
-		"type": {"container"}, "event": {"start", "die", "destroy"}, "label": labelFilter(labels),
+		"type": {"container"}, "event": {"start", "oom", "die", "destroy"}, "label": labelFilter(labels),
 	})
-	query := url.Values{
+	return url.Values{
 		"filters": {string(filters)},
-		"since":   {fmt.Sprintf("%d.%09d", since.Unix(), since.Nanosecond())},
+		"since":   {unixTime(since)},
 	}
-	return c.url.ResolveReference(&url.URL{Path: "events", RawQuery: query.Encode()}).String()
 }

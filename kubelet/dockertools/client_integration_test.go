@@ -81,6 +81,7 @@ func TestIntegrationDockerGetsAllOfTheSpec(t *testing.T) {
 		CPUShares:  512,
 		Privileged: true,
 		Mounts:     []Mount{{HostPath: dir, ContainerPath: "/data", ReadOnly: true}},
+		Log:        LogLimit{MaxSize: 10 << 20, MaxFiles: 3},
 		Hostname:   "web",
 		Ports: []PublishedPort{
 			{HostPort: 38080, ContainerPort: 80, Protocol: "tcp"},
@@ -101,6 +102,7 @@ func TestIntegrationDockerGetsAllOfTheSpec(t *testing.T) {
 		"cpu shares":     {got.HostConfig.CPUShares, int64(512)},
 		"privileged":     {got.HostConfig.Privileged, true},
 		"restart policy": {got.HostConfig.RestartPolicy.Name, "no"},
+		"log":            {got.HostConfig.LogConfig, docker.LogConfig{Type: "json-file", Config: map[string]string{"max-size": "10485760", "max-file": "3"}}},
 		"mounts":         {got.HostConfig.Mounts, []docker.HostMount{{Type: "bind", Source: dir, Target: "/data", ReadOnly: true}}},
 		"ports": {got.HostConfig.PortBindings, map[docker.Port][]docker.PortBinding{
 			"80/tcp": {{HostPort: "38080"}, {HostIP: "127.0.0.1", HostPort: "38081"}},

@@ -161,7 +161,14 @@ func TestClientKeepsTheDaemonsWordsAndSaysWhichErrorItIs(t *testing.T) {
 	imported := func(c *Client) error {
 		return c.ImportImage(context.Background(), "web:1", strings.NewReader("x"))
 	}
-	kinds := []error{ErrNoSuchContainer, ErrNoSuchImage, ErrNameTaken}
+	rename := func(c *Client) error { return c.RenameContainer(context.Background(), "web", "new") }
+	exec := func(c *Client) error {
+		_, err := c.Exec(context.Background(), "web", []string{"date"}, io.Discard)
+		return err
+	}
+	logs := func(c *Client) error { return c.Logs(context.Background(), "web", wholeLog, noLine) }
+	stats := func(c *Client) error { _, err := c.Stats(context.Background(), "web"); return err }
+	kinds := []error{ErrLogNotKept, ErrNotRunning, ErrNoSuchContainer, ErrNoSuchImage, ErrNameTaken, ErrImageNotFound, ErrUnauthorised}
 
 	for _, tt := range []struct {
 		name   string
@@ -182,6 +189,14 @@ func TestClientKeepsTheDaemonsWordsAndSaysWhichErrorItIs(t *testing.T) {
 		{"remove: gone", remove, 404, "No such container: web", ErrNoSuchContainer},
 		{"remove: in progress", remove, 409, "removal of container web is already in progress", nil},
 		{"inspect: gone", inspect, 404, "No such container: web", ErrNoSuchContainer},
+		{"rename: gone", rename, 404, "No such container: web", ErrNoSuchContainer},
+		{"rename: the name is taken", rename, 409, `Error when allocating new name: Conflict. The container name "/new" is already in use by container "0123". You have to remove (or rename) that container to be able to reuse that name.`, ErrNameTaken},
+		{"exec: gone", exec, 404, "No such container: web", ErrNoSuchContainer},
+		{"exec: not running", exec, 409, "Container 0123 is not running", ErrNotRunning},
+		{"exec: paused", exec, 409, "Container 0123 is paused, unpause the container before exec", nil},
+		{"logs: gone", logs, 404, "No such container: web", ErrNoSuchContainer},
+		{"logs: not kept", logs, 501, "configured logging driver does not support reading", ErrLogNotKept},
+		{"stats: gone", stats, 404, "No such container: web", ErrNoSuchContainer},
 		{"image: missing", image, 404, "No such image: web", ErrNoSuchImage},
 		{"list: the daemon fails", list, 500, "out of cheese", nil},
 		{"events: the daemon fails", events, 500, "out of cheese", nil},
@@ -249,13 +264,14 @@ func TestClientReadsTheList(t *testing.T) {
 }
 
 func TestClientSeesTheEventStreamBreak(t *testing.T) {
-	c := clientOf(t, answer(200, `{"Type":"container","Action":"die","Actor":{"ID":"0123","Attributes":{"name":"web"}}}`))
+	c := clientOf(t, answer(200, `{"Type":"container","Action":"die","Actor":{"ID":"0123","Attributes":{"name":"web"}}}
+		{"Type":"container","Action":"oom","Actor":{"ID":"0123"}}`))
 	var got []Event
 	err := c.WatchEvents(t.Context(), nil, func(e Event) { got = append(got, e) })
 	if err == nil || !strings.Contains(err.Error(), "ended the stream") {
 		t.Errorf("got %v, want an error about the end of the stream", err)
 	}
-	if diff := cmp.Diff([]Event{{}, {ID: "0123", Name: "web"}}, got); diff != "" {
+	if diff := cmp.Diff([]Event{{}, {ID: "0123", Name: "web"}, {ID: "0123", OutOfMemory: true}}, got); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
 }

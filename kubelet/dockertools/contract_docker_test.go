@@ -8,8 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +15,8 @@ import (
 	"time"
 
 	docker "github.com/fsouza/go-dockerclient"
+
+	"kubelet14/kubelet/dockertools/registrytest"
 )
 
 const helloImage = "kubelet14/hello:1"
@@ -33,10 +33,11 @@ type contractDocker struct {
 	hands interface {
 		Pause(id string) error
 		Restart(id string) error
-		Rename(id, name string) error
 		Kill(id string, code int) error
+		Commands(id string) (int, error) // how many run beside the container's first process
 	}
-	run         string // part of every name and label, so that runs and leftovers do not meet
+	registry    func(t *testing.T) contractRegistry // a new one, empty
+	run         string                              // part of every name and label, so that runs and leftovers do not meet
 	removeImage func(name string) error
 }
 
@@ -47,8 +48,11 @@ func TestContractFake(t *testing.T) {
 				fake := NewFake()
 				fake.AddImage(helloImage, fakeHello)
 				c.test(t, &contractDocker{
-					Interface:   fake,
-					hands:       fake,
+					Interface: fake,
+					hands:     fake,
+					registry: func(*testing.T) contractRegistry {
+						return &fakeRegistry{fake: fake, remote: RemoteImage{Program: fakeHello}}
+					},
 					run:         "fake",
 					removeImage: func(string) error { return nil },
 				})
@@ -78,6 +82,7 @@ func newContractDocker(t *testing.T) (*contractDocker, *docker.Client) {
 	return &contractDocker{
 		Interface:   client,
 		hands:       rawHands{raw},
+		registry:    func(t *testing.T) contractRegistry { return realRegistry{registrytest.New(t)} },
 		run:         fmt.Sprintf(runPrefix+"%d-%d", os.Getpid(), time.Now().UnixNano()),
 		removeImage: raw.RemoveImage,
 	}, raw
@@ -139,10 +144,6 @@ type rawHands struct{ raw *docker.Client }
 func (h rawHands) Pause(id string) error   { return h.raw.PauseContainer(id) }
 func (h rawHands) Restart(id string) error { return h.raw.RestartContainer(id, 10) }
 
-func (h rawHands) Rename(id, name string) error {
-	return h.raw.RenameContainer(docker.RenameContainerOptions{ID: id, Name: name})
-}
-
 func (h rawHands) Kill(id string, code int) error {
 	if code != 137 {
 		return fmt.Errorf("a killed process ends with 137, not %d", code)
@@ -150,51 +151,9 @@ func (h rawHands) Kill(id string, code int) error {
 	return h.raw.KillContainer(docker.KillContainerOptions{ID: id, Signal: docker.SIGKILL})
 }
 
-// fakeHello plays the program of manifests/hello as far as the contract runs it.
-func fakeHello(spec ContainerSpec) Program {
-	argv := append(slices.Clone(spec.Entrypoint), spec.Command...)
-	if argv[0] != "/hello" {
-		return Program{Missing: true}
-	}
-	var p Program
-	for i, arg := range argv {
-		switch arg {
-		case "-ignore-term":
-			p.IgnoreTerm = true
-		case "-exit-on-term":
-			p.TermCode, _ = strconv.Atoi(argv[i+1])
-		}
-	}
-	last := argv[len(argv)-1]
-	switch argv[1] {
-	case "exit":
-		p.Exits = true
-		p.ExitCode, _ = strconv.Atoi(last)
-	case "fetch":
-		p.Exits = true
-		if spec.NetworkContainer == "" {
-			p.ExitCode = 1
-		}
-	case "append":
-		if err := appendInMount(spec.Mounts, argv[len(argv)-2], last+"\n"); err != nil {
-			p.Exits, p.ExitCode = true, 1
-		}
-	}
-	return p
-}
-
-func appendInMount(mounts []Mount, path, text string) error {
-	for _, m := range mounts {
-		if rest, ok := strings.CutPrefix(path, m.ContainerPath+"/"); ok && !m.ReadOnly {
-			f, err := os.OpenFile(filepath.Join(m.HostPath, rest), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
-			if err != nil {
-				return err
-			}
-			_, err = f.WriteString(text)
-			return errors.Join(err, f.Close())
-		}
-	}
-	return errors.New("read-only file system")
+func (h rawHands) Commands(id string) (int, error) {
+	top, err := h.raw.TopContainer(id, "")
+	return len(top.Processes) - 1, err
 }
 
 // spec is what every container of a test begins as: unique, and sure to be

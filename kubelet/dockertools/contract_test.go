@@ -3,17 +3,15 @@ package dockertools
 import (
 	"archive/tar"
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,6 +43,28 @@ var contract = []struct {
 	{"a stop of a paused container", testPausedStop},
 	{"a renamed container", testRenamed},
 	{"a removal", testRemoval},
+	{"a command in a container", testExec},
+	{"a command that cannot be run", testExecRefused},
+	{"a command whose container ends", testExecEnds},
+	{"a command nobody waits for", testExecCallerGoesAway},
+	{"what a container has printed", testLogs},
+	{"one stream of a log", testLogStreams},
+	{"a log from a time on", testLogSince},
+	{"a log that is followed", testLogFollow},
+	{"a log of what does not run is followed", testLogFollowNothing},
+	{"a log of what is removed is followed", testLogFollowRemoval},
+	{"a log nobody waits for", testLogCallerGoesAway},
+	{"a log of which there is enough", testLogEnough},
+	{"a measurement", testStats},
+	{"a measurement of what does not run", testStatsNotRunning},
+	{"a measurement in a shared network", testStatsSharedNetwork},
+	{"the log driver", testLogDriver},
+	{"a pull", testPull},
+	{"a pull by every kind of name", testPullNames},
+	{"a pull of what is there", testPullAgain},
+	{"a pull of what is not there", testPullNotFound},
+	{"a pull with credentials", testPullAuth},
+	{"a pull nobody waits for", testPullCallerGoesAway},
 	{"mounts", testMounts},
 	{"a missing mount", testMissingMount},
 	{"a shared network", testSharedNetwork},
@@ -119,11 +139,17 @@ func testListLine(t *testing.T, d *contractDocker) {
 func testUnknownContainer(t *testing.T, d *contractDocker) {
 	id := strings.Repeat("0123456789abcdef", 4)
 	_, err := d.InspectContainer(t.Context(), id)
+	_, execErr := d.Exec(t.Context(), id, []string{"/hello"}, io.Discard)
+	_, statsErr := d.Stats(t.Context(), id)
 	for call, err := range map[string]error{
 		"inspect": err,
+		"stats":   statsErr,
 		"start":   d.StartContainer(t.Context(), id),
 		"stop":    d.StopContainer(t.Context(), id, time.Second),
 		"remove":  d.RemoveContainer(t.Context(), id),
+		"rename":  d.RenameContainer(t.Context(), id, d.name(t, "c")),
+		"exec":    execErr,
+		"logs":    d.Logs(t.Context(), id, wholeLog, noLine),
 	} {
 		if !errors.Is(err, ErrNoSuchContainer) || !strings.Contains(err.Error(), id) {
 			t.Errorf("%s: %v; want one that says which container there is not", call, err)
@@ -193,10 +219,10 @@ func testRenamed(t *testing.T, d *contractDocker) {
 	spec := d.spec(t, "old", "sleep")
 	id := d.create(t, spec)
 	other := d.create(t, d.spec(t, "other", "sleep"))
-	if err := d.hands.Rename(other, spec.Name); err == nil {
-		t.Error("two containers have one name")
+	if err := d.RenameContainer(t.Context(), other, spec.Name); !errors.Is(err, ErrNameTaken) || !strings.Contains(err.Error(), spec.Name) {
+		t.Errorf("a name that is taken: %v", err)
 	}
-	if err := d.hands.Rename(id, d.name(t, "new")); err != nil {
+	if err := d.RenameContainer(t.Context(), id, d.name(t, "new")); err != nil {
 		t.Fatal(err)
 	}
 	if got := d.listed(t, id).Name; got != d.name(t, "new") {
@@ -241,160 +267,4 @@ func testMissingMount(t *testing.T, d *contractDocker) {
 	}
 	spec.Mounts = nil
 	d.create(t, spec) // nothing with that name was left behind
-}
-
-func testDoneContext(t *testing.T, d *contractDocker) {
-	cutOff := iotest.ErrReader(errors.New("the tar is cut off")) // so that no image is left behind
-	id := d.create(t, d.spec(t, "c", "sleep"))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, versionErr := d.Version(ctx)
-	_, listErr := d.ListContainers(ctx, nil)
-	_, inspectErr := d.InspectContainer(ctx, id)
-	_, createErr := d.CreateContainer(ctx, d.spec(t, "other", "sleep"))
-	_, imageErr := d.InspectImage(ctx, helloImage)
-	for call, err := range map[string]error{
-		"version": versionErr,
-		"list":    listErr,
-		"inspect": inspectErr,
-		"create":  createErr,
-		"start":   d.StartContainer(ctx, id),
-		"stop":    d.StopContainer(ctx, id, time.Second),
-		"remove":  d.RemoveContainer(ctx, id),
-		"image":   imageErr,
-		"import":  d.ImportImage(ctx, "kubelet14/"+d.name(t, "image")+":1", cutOff),
-	} {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v, want the context's error", call, err)
-		}
-	}
-	if err := d.WatchEvents(ctx, nil, func(Event) {}); err != nil {
-		t.Errorf("watch: %v, want none", err)
-	}
-	if got := d.list(t, nil)[id].State; got != StateCreated {
-		t.Errorf("the container is %s after calls that were over before they began", got)
-	}
-}
-
-func testCallerGoesAway(t *testing.T, d *contractDocker) {
-	id := d.running(t, d.spec(t, "c"), "-ignore-term")
-	ctx, cancel := context.WithCancel(t.Context())
-	stopped := make(chan error)
-	go func() { stopped <- d.StopContainer(ctx, id, 24*time.Hour) }()
-	cancel()
-	if err := <-stopped; !errors.Is(err, context.Canceled) {
-		t.Errorf("the stop: %v, want the context's error", err)
-	}
-	if c := d.listed(t, id); c.State != StateRunning {
-		t.Errorf("the container is %+v long before its grace is over", c)
-	}
-}
-
-func testEvents(t *testing.T, d *contractDocker) {
-	spec := d.spec(t, "c", "sleep")
-	spec.Labels["watched"] = "yes"
-	id := d.create(t, spec)
-	other := d.create(t, d.spec(t, "other", "sleep"))
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	var mu sync.Mutex
-	var stands, ours int
-	ended := make(chan error)
-	go func() {
-		ended <- d.WatchEvents(ctx, map[string]string{labelTest: d.run, "watched": ""}, func(e Event) {
-			mu.Lock()
-			defer mu.Unlock()
-			if e.ID == other {
-				t.Errorf("a hint at a container without the labels: %v", e)
-			}
-			switch e {
-			case Event{}:
-				stands++
-			case Event{ID: id, Name: spec.Name}:
-				ours++
-			}
-		})
-	}()
-	seen := func(count *int, atLeast int) func() (bool, string) {
-		return func() (bool, string) {
-			mu.Lock()
-			defer mu.Unlock()
-			return *count >= atLeast, "too few hints"
-		}
-	}
-	eventually(t, "the stream stands", seen(&stands, 1))
-	d.start(t, other)
-	d.start(t, id)
-	eventually(t, "the start is hinted at", seen(&ours, 1))
-	if err := d.hands.Kill(id, 137); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the death is hinted at", seen(&ours, 2))
-	if err := d.RemoveContainer(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the removal is hinted at", seen(&ours, 3))
-	cancel()
-	if err := <-ended; err != nil {
-		t.Errorf("the watch ended with %v, want no error", err)
-	}
-	if stands != 1 {
-		t.Errorf("the stream stood %d times", stands)
-	}
-}
-
-func testManyCallers(t *testing.T, d *contractDocker) {
-	spec := d.spec(t, "c", "sleep")
-	var mu sync.Mutex
-	var id string
-	errs := map[string][]error{}
-	// together makes one call from fifty goroutines and returns those that failed.
-	together := func(call string, f func() error) []error {
-		var wg sync.WaitGroup
-		for range 50 {
-			wg.Go(func() {
-				if err := f(); err != nil {
-					mu.Lock()
-					defer mu.Unlock()
-					errs[call] = append(errs[call], err)
-				}
-			})
-		}
-		wg.Wait()
-		return errs[call]
-	}
-	failed := together("create", func() error {
-		made, err := d.CreateContainer(t.Context(), spec)
-		if err == nil {
-			mu.Lock()
-			defer mu.Unlock()
-			id = made
-		}
-		return err
-	})
-	defer d.RemoveContainer(context.Background(), id)
-	for _, err := range failed {
-		if !errors.Is(err, ErrNameTaken) {
-			t.Errorf("create: %v", err)
-		}
-	}
-	if len(failed) != 49 || len(d.list(t, nil)) == 0 {
-		t.Fatalf("%d of fifty creations under one name failed, want all but one", len(failed))
-	}
-	for _, step := range []struct {
-		call string
-		f    func() error
-	}{
-		{"start", func() error { return d.StartContainer(t.Context(), id) }},
-		{"list", func() error { _, err := d.ListContainers(t.Context(), spec.Labels); return err }},
-		{"inspect", func() error { _, err := d.InspectContainer(t.Context(), id); return err }},
-		{"stop", func() error { return d.StopContainer(t.Context(), id, time.Second) }},
-	} {
-		if failed := together(step.call, step.f); len(failed) > 0 {
-			t.Errorf("%s: %d of fifty failed: %v", step.call, len(failed), failed[0])
-		}
-	}
-	if failed := together("remove", func() error { return d.RemoveContainer(t.Context(), id) }); len(failed) != 49 {
-		t.Errorf("%d of fifty removals failed, want all but one: %v", len(failed), failed)
-	}
 }

@@ -19,7 +19,7 @@ var _ Interface = (*Fake)(nil)
 //
 // What comes through Interface passes a wire, where a test loses, delays and
 // counts calls: SetFault, StopAfter, Down, Up, Calls. A person's hands reach
-// round it: Kill, Pause, Rename, RunStranger, and all of Interface by ByHand.
+// round it: Kill, Pause, Print, RunStranger, and all of Interface by ByHand.
 //
 // All times are those of time.Now, and nothing happens but by calls and timers,
 // so a test can make a Fake in a testing/synctest bubble and let hours pass. All
@@ -34,6 +34,8 @@ func NewFake() *Fake {
 	d := &fakeDocker{
 		containers: map[string]*fakeContainer{},
 		images:     map[string]*fakeImage{},
+		remote:     map[string]*remoteImage{},
+		logDriver:  "json-file",
 		watchers:   map[chan Event]map[string]string{},
 		calls:      map[string]int{},
 	}
@@ -49,7 +51,7 @@ func (f *Fake) ByHand() Interface { return &Fake{f.fakeDocker, true} }
 type Call struct {
 	N         int    // 1 for the first of this Fake, over all methods
 	Method    string // such as "StartContainer"
-	Container string // its name, else what the caller asked for; empty when the call is about none
+	Container string // its name, else what the caller asked for, such as an image; empty when the call is about neither
 }
 
 // Fault is what becomes of a call. The zero Fault lets it pass.
@@ -87,7 +89,7 @@ func (d *fakeDocker) StopAfter(n int, stop func()) {
 		d.SetFault(nil)
 		return
 	}
-	changing := []string{"CreateContainer", "StartContainer", "StopContainer", "RemoveContainer", "ImportImage"}
+	changing := []string{"CreateContainer", "StartContainer", "StopContainer", "RemoveContainer", "RenameContainer", "Exec", "ImportImage", "PullImage"}
 	var mu sync.Mutex
 	d.SetFault(func(c Call) Fault {
 		mu.Lock()
@@ -129,8 +131,8 @@ func (d *fakeDocker) Up() {
 	}
 }
 
-// call carries one call over the wire, and names it in its error.
-func (f *Fake) call(ctx context.Context, method, container string, do func(context.Context) error) error {
+// call carries one call over the wire, and names it and its object in its error.
+func (f *Fake) call(ctx context.Context, method, object string, do func(context.Context) error) error {
 	if f.byHand {
 		return do(ctx)
 	}
@@ -140,8 +142,8 @@ func (f *Fake) call(ctx context.Context, method, container string, do func(conte
 	f.mu.Lock()
 	f.total++
 	f.calls[method]++
-	c := Call{f.total, method, container}
-	if found, err := f.find(container); err == nil {
+	c := Call{f.total, method, object}
+	if found, err := f.find(object); err == nil {
 		c.Container = found.Name
 	}
 	ask, up := f.fault, f.up
@@ -190,9 +192,9 @@ func pass(ctx, up context.Context, fault Fault, do func(context.Context) error) 
 
 // ask is call for what has an answer, which is lost with an error. do is called
 // with the mutex held.
-func ask[T any](ctx context.Context, f *Fake, method, container string, do func() (T, error)) (T, error) {
+func ask[T any](ctx context.Context, f *Fake, method, object string, do func() (T, error)) (T, error) {
 	var answer, none T
-	err := f.call(ctx, method, container, func(context.Context) (err error) {
+	err := f.call(ctx, method, object, func(context.Context) (err error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		answer, err = do()

@@ -6,22 +6,21 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/distribution/reference"
 )
 
 // fakeDocker is the daemon of a Fake, and the wire to it.
 type fakeDocker struct {
-	mu         sync.Mutex                       // guards all that follows
-	serial     int                              // makes ids
-	containers map[string]*fakeContainer        // by id
-	images     map[string]*fakeImage            // by name with tag
+	mu         sync.Mutex                // guards all that follows
+	serial     int                       // makes ids
+	containers map[string]*fakeContainer // by id
+	images     map[string]*fakeImage     // by name with tag
+	remote     map[string]*remoteImage   // by name with tag: what the registries have
+	logDriver  string
 	watchers   map[chan Event]map[string]string // the event streams, and which labels each asks for
 
 	// The wire: the way from the code under test to the daemon.
@@ -30,12 +29,6 @@ type fakeDocker struct {
 	total int            // of calls
 	calls map[string]int // by method
 	fault func(Call) Fault
-}
-
-type fakeImage struct {
-	id         string
-	hasCommand bool
-	program    func(ContainerSpec) Program // nil: the zero Program
 }
 
 // FakeContainer is all there is to know of a container of a Fake.
@@ -50,6 +43,9 @@ type fakeContainer struct {
 	image         *fakeImage
 	program       Program       // of the last start
 	ended         chan struct{} // of the last start: closed when it is over
+	commands      int           // that run beside the program
+	log           []LogLine     // what it has printed since it was created
+	printed       chan struct{} // closed when it prints more; nil while nobody waits for that
 }
 
 func (f *Fake) Version(ctx context.Context) (Version, error) {
@@ -129,6 +125,7 @@ func (f *Fake) CreateContainer(ctx context.Context, spec ContainerSpec) (string,
 			State:   StateCreated,
 			Created: time.Now().Truncate(time.Second), // Docker's list knows no better
 		}
+		c.Details.ImageID = image.id
 		f.containers[id] = c
 		return id, nil
 	})
@@ -173,14 +170,15 @@ func (f *Fake) RemoveContainer(ctx context.Context, id string) error {
 	})
 }
 
-// Rename is `docker rename`.
-func (d *fakeDocker) Rename(container, name string) error {
-	return d.change(container, func(c *fakeContainer) error {
-		if err := d.nameIsFree(name); err != nil {
-			return err
-		}
-		c.Name = name
-		return nil
+func (f *Fake) RenameContainer(ctx context.Context, id, name string) error {
+	return f.call(ctx, "RenameContainer", id, func(context.Context) error {
+		return f.change(id, func(c *fakeContainer) error {
+			if err := f.nameIsFree(name); err != nil {
+				return err
+			}
+			c.Name = name
+			return nil
+		})
 	})
 }
 
@@ -210,50 +208,6 @@ func (d *fakeDocker) find(idOrName string) (*fakeContainer, error) {
 func (d *fakeDocker) newID() string {
 	d.serial++
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, d.serial)))
-}
-
-func (f *Fake) InspectImage(ctx context.Context, image string) (string, error) {
-	return ask(ctx, f, "InspectImage", "", func() (string, error) {
-		if found := f.images[imageName(image)]; found != nil {
-			return found.id, nil
-		}
-		return "", fmt.Errorf("%w: %s", ErrNoSuchImage, image)
-	})
-}
-
-// ImportImage makes an image without a command of its own, whose programs run
-// until they are stopped.
-func (f *Fake) ImportImage(ctx context.Context, image string, tar io.Reader) error {
-	return f.call(ctx, "ImportImage", "", func(context.Context) error {
-		if _, err := io.Copy(io.Discard, tar); err != nil {
-			return err
-		}
-		f.addImage(image, &fakeImage{})
-		return nil
-	})
-}
-
-// AddImage makes an image that has a command of its own. program is asked at
-// each start what the process does, and may go by the command; it must not call
-// the Fake. nil stands for the zero Program.
-func (d *fakeDocker) AddImage(name string, program func(ContainerSpec) Program) {
-	d.addImage(name, &fakeImage{hasCommand: true, program: program})
-}
-
-func (d *fakeDocker) addImage(name string, image *fakeImage) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	image.id = "sha256:" + d.newID()
-	d.images[imageName(name)] = image
-}
-
-// imageName is the name Docker keeps an image under: busybox is busybox:latest.
-func imageName(name string) string {
-	named, err := reference.ParseNormalizedNamed(name)
-	if err != nil {
-		return name
-	}
-	return reference.TagNameOnly(named).String()
 }
 
 func (f *Fake) WatchEvents(ctx context.Context, labels map[string]string, hint func(Event)) error {
@@ -286,12 +240,16 @@ func (f *Fake) WatchEvents(ctx context.Context, labels map[string]string, hint f
 // emit tells every watcher that a container has changed. One that is very slow
 // misses it, as Interface allows.
 func (d *fakeDocker) emit(c *fakeContainer) {
+	d.tell(c, Event{ID: c.ID, Name: c.Name})
+}
+
+func (d *fakeDocker) tell(c *fakeContainer, e Event) {
 	for events, labels := range d.watchers {
 		if !c.hasLabels(labels) {
 			continue
 		}
 		select {
-		case events <- Event{ID: c.ID, Name: c.Name}:
+		case events <- e:
 		default:
 		}
 	}

@@ -23,6 +23,14 @@ type Program struct {
 	ExitCode   int           // … with this code
 	TermCode   int           // how it ends when asked to stop
 	IgnoreTerm bool          // it does not end when asked to stop
+
+	Log       string // what it prints, at its start
+	StopLog   string // what it prints on stderr when asked to stop
+	LastWords string // what it writes to /dev/termination-log, when that is mounted, before it ends; SIGKILL leaves no time for it
+	OOMKilled bool   // its end by itself is the kernel's doing, for it has used too much memory
+	OOMIsLate bool   // Docker hears of that after the end: an event tells it, and an inspect never does
+
+	Exec func(command []string) ExecOutcome // what becomes of commands that are run beside it; nil: the zero ExecOutcome of each
 }
 
 func (f *Fake) StartContainer(ctx context.Context, id string) error {
@@ -54,6 +62,8 @@ func (d *fakeDocker) start(c *fakeContainer) error {
 	c.Details.StartedAt = time.Now()
 	c.Details.ExitCode = 0
 	c.Details.Error = ""
+	c.Details.OOMKilled = false
+	c.print(false, c.program.Log)
 	c.Ports = slices.Clone(c.Spec.Ports)
 	for i := range c.Ports {
 		c.Ports[i].Protocol = cmp.Or(c.Ports[i].Protocol, "tcp")
@@ -62,10 +72,20 @@ func (d *fakeDocker) start(c *fakeContainer) error {
 		}
 	}
 	d.emit(c)
-	if c.program.Exits && c.program.After == 0 {
-		d.end(c, c.program.ExitCode)
-	} else if c.program.Exits {
-		d.endAfter(c, c.program.After, c.program.ExitCode)
+	if !c.program.Exits {
+		return nil
+	}
+	exit := func() {
+		d.exit(c, c.program.ExitCode)
+		c.Details.OOMKilled = c.program.OOMKilled && !c.program.OOMIsLate
+		if c.program.OOMKilled {
+			d.tell(c, Event{ID: c.ID, Name: c.Name, OutOfMemory: true})
+		}
+	}
+	if c.program.After == 0 {
+		exit()
+	} else {
+		d.after(c, c.program.After, exit)
 	}
 	return nil
 }
@@ -107,16 +127,22 @@ func (p PublishedPort) conflicts(other PublishedPort) bool {
 		(isEveryAddress(p.HostIP) || isEveryAddress(other.HostIP) || p.HostIP == other.HostIP)
 }
 
-// endAfter ends the process when its time comes, unless it is over by then.
-func (d *fakeDocker) endAfter(c *fakeContainer, after time.Duration, code int) {
+// after does what ends the process, when its time comes, unless it is over by then.
+func (d *fakeDocker) after(c *fakeContainer, wait time.Duration, end func()) {
 	ended := c.ended
-	time.AfterFunc(after, func() {
+	time.AfterFunc(wait, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if c.ended == ended && c.State.Live() {
-			d.end(c, code)
+			end()
 		}
 	})
+}
+
+// exit is an end that leaves the process the time to say why.
+func (d *fakeDocker) exit(c *fakeContainer, code int) {
+	c.sayLastWords()
+	d.end(c, code)
 }
 
 // end is the death of the process of a live container.
@@ -141,13 +167,15 @@ func (f *Fake) StopContainer(ctx context.Context, id string, grace time.Duration
 				return nil
 			}
 			c.State = StateRunning // Docker thaws a paused container to stop it
-			switch {
-			case strings.TrimPrefix(c.Spec.StopSignal, "SIG") == "KILL":
+			if strings.TrimPrefix(c.Spec.StopSignal, "SIG") == "KILL" {
 				f.end(c, 137)
-			case c.program.IgnoreTerm:
-				f.endAfter(c, grace, 137)
-			default:
-				f.end(c, c.program.TermCode)
+				return nil
+			}
+			c.print(true, c.program.StopLog)
+			if c.program.IgnoreTerm {
+				f.after(c, grace, func() { f.end(c, 137) })
+			} else {
+				f.exit(c, c.program.TermCode)
 			}
 			return nil
 		})
@@ -170,7 +198,11 @@ func (d *fakeDocker) Kill(container string, code int) error {
 		if !c.State.Live() {
 			return fmt.Errorf("container %s is not running", c.ID)
 		}
-		d.end(c, code)
+		if code == 137 {
+			d.end(c, code)
+		} else {
+			d.exit(c, code)
+		}
 		return nil
 	})
 }
@@ -218,7 +250,12 @@ func (f *Fake) RestartDaemon(graceful bool) {
 		if graceful {
 			stops.Go(func() { f.ByHand().StopContainer(context.Background(), c.ID, 10*time.Second) })
 		} else {
-			f.Kill(c.ID, 255) // one that does not run is not touched
+			f.change(c.ID, func(c *fakeContainer) error {
+				if c.State.Live() {
+					f.end(c, 255)
+				}
+				return nil
+			})
 		}
 	}
 	stops.Wait()

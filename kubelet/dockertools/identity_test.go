@@ -23,11 +23,14 @@ func TestOwn(t *testing.T) {
 		want bool
 	}{
 		{"ours", labelled(ourName, us, nil), true},
+		{"ours, which awaits its postStart", labelled(ourName+"_poststart", us, nil), true},
+		{"ours, which was renamed when that was done", Container{Name: ourName, Labels: us.Labels(ourName + "_poststart")}, true},
 		{"no labels", Container{Name: ourName}, false},
 		{"another hostname", labelled(ourName, Identity{"host-b", us.RootDir}, nil), false},
 		{"another root_dir", labelled(ourName, Identity{us.Hostname, "/var/lib/b"}, nil), false},
 		{"run from an image that was committed from ours: the labels are copied, the name is not", Container{Name: "other", Labels: us.Labels(ourName)}, false},
 		{"the same under a name like ours", Container{Name: "k8s_web.1_www.default.file_u_2", Labels: us.Labels(ourName)}, false},
+		{"the same under a name like ours that awaits its postStart", Container{Name: "k8s_web.1_www.default.file_u_2_poststart", Labels: us.Labels(ourName)}, false},
 		{"true labels on a name that says nothing", labelled("web", us, nil), false},
 		{"no name at all", labelled("", us, nil), false},
 	}
@@ -41,9 +44,12 @@ func TestOwn(t *testing.T) {
 }
 
 func TestOwnReadsTheLabels(t *testing.T) {
-	o, ok := us.Own(labelled(ourName, us, map[string]string{LabelNetworkContainer: "abc", LabelQuickEnds: "3"}))
-	if !ok || o.NetworkContainer != "abc" || o.QuickEnds != 3 || o.Of.PodFullName != "www.default.file" {
+	o, ok := us.Own(labelled(ourName, us, map[string]string{LabelNetworkContainer: "abc", LabelQuickEnds: "3", LabelLifecycle: "{}"}))
+	if !ok || o.NetworkContainer != "abc" || o.QuickEnds != 3 || o.Lifecycle != "{}" || o.Of.PodFullName != "www.default.file" || o.Of.AwaitsHook {
 		t.Errorf("read %+v, %v", o, ok)
+	}
+	if o, _ := us.Own(labelled(ourName+"_poststart", us, nil)); !o.Of.AwaitsHook || o.Of.Attempt != 1 || o.Lifecycle != "" {
+		t.Errorf("of one that awaits its postStart %+v is read", o)
 	}
 	for _, nonsense := range []string{"many", "-1"} {
 		if o, _ := us.Own(labelled(ourName, us, map[string]string{LabelQuickEnds: nonsense})); o.QuickEnds != 0 {

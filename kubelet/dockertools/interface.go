@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"time"
+
+	"kubelet14/api"
 )
 
 // Interface is all of Docker that the kubelet needs, in the kubelet's words. One
@@ -45,13 +47,43 @@ type Interface interface {
 	InspectImage(ctx context.Context, image string) (id string, err error)
 	// ImportImage makes an image named "name:tag" of the files in a tar.
 	ImportImage(ctx context.Context, image string, tar io.Reader) error
+	// PullImage fetches an image from its registry; without a tag or a digest that
+	// is "latest". ErrImageNotFound when the registry has no such image,
+	// ErrUnauthorised when it wants other credentials. progress is called by one
+	// goroutine at a time, often, and must not block. A pull may take as long as it
+	// goes on: its time limit is one on silence.
+	PullImage(ctx context.Context, image string, auth Auth, progress func(PullProgress)) error
+
+	// RenameContainer gives a container another name; ErrNameTaken.
+	RenameContainer(ctx context.Context, id, name string) error
+	// Exec runs a command in a running container, without a shell, writes what it
+	// prints to out, and returns its exit code. A command that is not there is one
+	// that fails, with Docker's words as its output. ErrNotRunning.
+	//
+	// It may take as long as it wants. When ctx is done or out fails it is killed, with
+	// what it has started: so nothing is left of a client that has gone, nor of a probe
+	// or a hook that hangs. Docker has no request for that, and so a command goes on
+	// when the daemon is on another host, when this program may not send it signals,
+	// and when it has left its process group.
+	Exec(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error)
+	// Logs calls each for the lines that a container has printed, in Docker's order,
+	// and when they are to be followed for those to come, until the container ends;
+	// one that does not run has none to come. A log that is followed may be silent for
+	// ever. each is called by the caller's own goroutine, and its error ends Logs and
+	// is returned as it is. ErrLogNotKept.
+	Logs(ctx context.Context, id string, opts LogOptions, each func(LogLine) error) error
+	// Stats measures a container. ErrNotRunning.
+	Stats(ctx context.Context, id string) (Stats, error)
+	// LogDriver names what this Docker does with the output of a container that
+	// does not say: json-file, unless it was configured otherwise.
+	LogDriver(ctx context.Context) (string, error)
 
 	// WatchEvents calls hint for every container that carries all the given labels,
-	// as ListContainers takes them, and was started, died or was destroyed, until
-	// ctx is done (nil) or the stream breaks (an error). It calls hint(Event{}) once
-	// the stream stands. Events may come late, twice, out of order or not at all:
-	// they are a hint to look again, never a fact. hint is called by one goroutine
-	// at a time and must not block.
+	// as ListContainers takes them, and was started, ran out of memory, died or was
+	// destroyed, until ctx is done (nil) or the stream breaks (an error). It calls
+	// hint(Event{}) once the stream stands. Events may come late, twice, out of order
+	// or not at all: they are a hint to look again, never a fact. hint is called by one
+	// goroutine at a time and must not block.
 	WatchEvents(ctx context.Context, labels map[string]string, hint func(Event)) error
 }
 
@@ -60,7 +92,26 @@ var (
 	ErrNoSuchContainer = errors.New("no such container")
 	ErrNoSuchImage     = errors.New("no such image")
 	ErrNameTaken       = errors.New("the container name is taken")
+	ErrImageNotFound   = errors.New("the registry has no such image")
+	ErrUnauthorised    = errors.New("the registry refuses these credentials")
+	ErrLogNotKept      = errors.New("the log driver of the container keeps nothing to read")
+	ErrNotRunning      = errors.New("the container does not run")
 )
+
+// PullProgress is how far a pull has come. Layers that were there already count
+// as done, and their bytes as none.
+type PullProgress struct {
+	Layers, LayersDone int
+	Bytes, TotalBytes  int64 // of what is fetched; the total grows as layers are begun
+}
+
+// Auth is what a registry is asked with. The zero Auth asks as nobody. Its String
+// holds no secret.
+type Auth struct {
+	Username, Password string
+	IdentityToken      string // instead of both, for registries that gave one
+	ServerAddress      string // the registry it is for
+}
 
 // Version is what the daemon says of itself.
 type Version struct {
@@ -128,6 +179,7 @@ type Details struct {
 	Error      string // why the last start failed; empty when it did not
 	OOMKilled  bool
 	IP         string // empty when it runs in another container's network
+	ImageID    string // the image it was made of, such as sha256:…
 }
 
 // ContainerSpec is all that a container is created with.
@@ -141,7 +193,8 @@ type ContainerSpec struct {
 	WorkingDir string
 	StopSignal string // empty: the image's, else SIGTERM
 	Memory     int64  // bytes, 0: no limit
-	CPUShares  int64  // 0: Docker's default
+	Log        LogLimit
+	CPUShares  int64 // 0: Docker's default
 	Privileged bool
 	Mounts     []Mount
 
@@ -153,6 +206,37 @@ type ContainerSpec struct {
 	Ports            []PublishedPort
 }
 
+// LogLimit bounds what Docker keeps of a container's output with the log driver
+// json-file. The zero LogLimit leaves the log to the daemon.
+type LogLimit struct {
+	MaxSize  int64 // bytes of one file
+	MaxFiles int
+}
+
+// LogOptions says which lines of a log are wanted.
+type LogOptions struct {
+	Since          time.Time // those of this moment and later; zero: all
+	Tail           int       // so many from the end, counted before one stream is left out; -1: all
+	Follow         bool      // and those to come
+	Stdout, Stderr bool      // one of them, or both
+}
+
+// LogLine is what a container has printed on one stream up to the end of a line. One
+// of more than 64 KiB comes in parts, of which only the last has an end.
+type LogLine struct {
+	Time   time.Time // when Docker read it
+	Stderr bool
+	Text   []byte // with its newline; the callee's to keep
+}
+
+// Stats is one measurement of a container.
+type Stats struct {
+	Time    time.Time
+	CPU     api.CPUStats
+	Memory  api.MemoryStats
+	Network api.NetworkStats // of the network it runs in, which may be that of another container
+}
+
 // Mount binds an existing path of the host; a missing one is an error of the
 // creation, not a new folder.
 type Mount struct {
@@ -162,6 +246,7 @@ type Mount struct {
 
 // Event is a hint that a container has changed.
 type Event struct {
-	ID   string // of the container
-	Name string // of the container, when Docker tells it
+	ID          string // of the container
+	Name        string // of the container, when Docker tells it
+	OutOfMemory bool   // the kernel has killed a process in it, which used too much
 }

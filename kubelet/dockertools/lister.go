@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -26,6 +27,7 @@ type Lister struct {
 
 	// What inspects said, so that a sync in which nothing has changed makes none.
 	known   map[string]knownDetails // by container id
+	starved map[string]Mark         // containers that ran out of memory, and when an event told so
 	forgets int                     // how often Forget was called, so that an inspect that was on its way is not kept
 }
 
@@ -48,7 +50,7 @@ type listCall struct {
 
 // NewLister makes a Lister of the containers of one kubelet.
 func NewLister(docker Interface, id Identity) *Lister {
-	return &Lister{docker: docker, id: id, known: map[string]knownDetails{}}
+	return &Lister{docker: docker, id: id, known: map[string]knownDetails{}, starved: map[string]Mark{}}
 }
 
 // Mark is now. Whatever happened on Docker before it is in a list begun after it.
@@ -107,6 +109,9 @@ func (l *Lister) lead(ctx context.Context, call *listCall) {
 			}
 		}
 		l.known = known
+		maps.DeleteFunc(l.starved, func(id string, since Mark) bool {
+			return since < call.began && !slices.ContainsFunc(call.owned, func(o Owned) bool { return o.ID == id })
+		})
 	}
 	close(call.done)
 }
@@ -124,7 +129,7 @@ func (l *Lister) fetch(ctx context.Context) ([]Owned, error) {
 	}
 	slices.SortFunc(owned, func(a, b Owned) int {
 		return cmp.Or(cmp.Compare(a.Of.PodFullName, b.Of.PodFullName), cmp.Compare(a.Of.Name, b.Of.Name),
-			cmp.Compare(a.Of.Attempt, b.Of.Attempt), cmp.Compare(a.Name, b.Name))
+			cmp.Compare(a.Of.Attempt, b.Of.Attempt), cmp.Compare(b.Name, a.Name)) // one that awaits its hook is older than one of its number that does not
 	})
 	return owned, nil
 }
@@ -147,10 +152,27 @@ func (l *Lister) Details(ctx context.Context, o Owned, key string) (Details, err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if _, starved := l.starved[o.ID]; starved && details.State.Ended() && details.ExitCode == killedExitCode {
+		details.OOMKilled = true
+	}
 	if l.forgets == forgets && details.State == o.State {
 		l.known[o.ID] = knownDetails{key, details}
 	}
 	return details, nil
+}
+
+// killedExitCode is that of a process that was ended by SIGKILL.
+const killedExitCode = 128 + 9
+
+// RanOutOfMemory notes an event that says so. On a busy host Docker hears of it after
+// the container's end, and then its inspect never tells. The kernel may also have killed
+// another process than the container's first: so it counts for a container that was
+// killed. It lasts as long as the Lister.
+func (l *Lister) RanOutOfMemory(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.clock++
+	l.starved[id] = l.clock
 }
 
 // Forget makes the next look at a container ask Docker again; an empty id means

@@ -146,6 +146,55 @@ func (d *countingInspect) InspectContainer(context.Context, string) (Details, er
 	return Details{State: StateRunning, ExitCode: d.n}, nil
 }
 
+// endedInspect is a Docker whose inspect says the same each time.
+type endedInspect struct {
+	Interface // nothing else is called
+	details   Details
+}
+
+func (d *endedInspect) InspectContainer(context.Context, string) (Details, error) {
+	return d.details, nil
+}
+
+func (d *endedInspect) ListContainers(context.Context, map[string]string) ([]Container, error) {
+	return nil, nil
+}
+
+func TestAnEventTellsWhatAnInspectDoesNot(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		details Details
+		noted   string
+		want    bool
+	}{
+		{"it was killed", Details{State: StateExited, ExitCode: 137}, "id", true},
+		{"another one ran out of memory", Details{State: StateExited, ExitCode: 137}, "other", false},
+		{"it lives on", Details{State: StateRunning}, "id", false},
+		{"it ended by itself later", Details{State: StateExited, ExitCode: 1}, "id", false},
+		{"the inspect tells", Details{State: StateExited, ExitCode: 137, OOMKilled: true}, "other", true},
+	} {
+		l := NewLister(&endedInspect{details: test.details}, us)
+		l.RanOutOfMemory(test.noted)
+		look := func() bool {
+			t.Helper()
+			got, err := l.Details(t.Context(), Owned{Container: Container{ID: "id", State: test.details.State}}, "key")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got.OOMKilled
+		}
+		for range 2 { // from Docker, and from memory
+			if look() != test.want {
+				t.Errorf("%s: that it ran out of memory is told: %v", test.name, !test.want)
+			}
+		}
+		// What is not on Docker any more need not be remembered.
+		if _, err := l.List(t.Context(), l.Mark()); err != nil || len(l.starved) > 0 {
+			t.Errorf("%s: after a list without it %v are remembered, %v", test.name, l.starved, err)
+		}
+	}
+}
+
 func TestDetailsAreRemembered(t *testing.T) {
 	docker := &countingInspect{}
 	l := NewLister(docker, us)

@@ -37,7 +37,7 @@ func BenchmarkEdit(b *testing.B) {
 		}
 		return time.Now()
 	}
-	flags := []string{"-config=" + manifests, "-root_dir=" + filepath.Join(dir, "root"), fmt.Sprintf("-hostname_override=%s%d-bench", hostnamePrefix, os.Getpid())}
+	flags := []string{"-config=" + manifests, "-root_dir=" + filepath.Join(dir, "root"), fmt.Sprintf("-hostname_override=%s%d-bench", hostnamePrefix, os.Getpid()), "-enable_server=false"}
 	write(0)
 	kubelet := exec.Command(kubeletBinary, flags...)
 	if err := kubelet.Start(); err != nil {

@@ -3,7 +3,9 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -162,10 +164,16 @@ func startWithKubelet(b *testing.B, pods int, then func(*meter)) (time.Duration,
 	}
 	defer root.Close()
 	m := newMeter(client)
+	hostname := fmt.Sprintf("%s%d-%d", hostnamePrefix, syscall.Getpid(), hosts.Add(1))
 	kl := kubelet.NewMainKubelet(kubelet.Options{
-		Identity: dockertools.Identity{Hostname: fmt.Sprintf("%s%d-%d", hostnamePrefix, syscall.Getpid(), hosts.Add(1)), RootDir: root.Path()},
+		Identity: dockertools.Identity{Hostname: hostname, RootDir: root.Path()},
 		Docker:   m, Volumes: root, NetworkContainerImage: dockertools.PauseImage,
 		SyncFrequency: time.Second, MaxRestartBackoff: time.Minute, MaxDeadContainers: 2,
+		Credentials:   func(context.Context, string) (dockertools.Auth, error) { return dockertools.Auth{}, nil },
+		RegistryBurst: 10,
+		SourceErrors:  func() map[string]string { return nil },
+		SyncDone:      func(time.Duration, bool) {}, PullDone: func(time.Duration, bool) {},
+		ContainerLog: dockertools.LogLimit{MaxSize: 10e6, MaxFiles: 3},
 	})
 	ctx, cancel := context.WithCancel(b.Context())
 	updates := make(chan api.PodUpdate)
@@ -191,6 +199,9 @@ func startWithKubelet(b *testing.B, pods int, then func(*meter)) (time.Duration,
 	if err := kl.Cleanup(b.Context()); err != nil {
 		b.Error(err)
 	}
+	if left, err := client.ListContainers(b.Context(), map[string]string{dockertools.LabelHostname: hostname}); err != nil || len(left) > 0 {
+		b.Fatalf("%d containers are left, which would slow down all that follows; %v", len(left), err)
+	}
 
 	byPod := map[string][]dockertools.ContainerSpec{}
 	for _, spec := range m.specs {
@@ -212,6 +223,23 @@ func benchPod(i int) api.Pod {
 		pod.Manifest.Containers = append(pod.Manifest.Containers, api.Container{Name: c, Image: helloImage, Command: []string{"/hello", "sleep"}})
 	}
 	return pod
+}
+
+// makeMounts makes the files that containers mount anew: they went with the
+// kubelet's containers.
+func makeMounts(b *testing.B, specs [][]dockertools.ContainerSpec) {
+	b.Helper()
+	for _, spec := range slices.Concat(specs...) {
+		for _, mount := range spec.Mounts {
+			err := os.MkdirAll(filepath.Dir(mount.HostPath), 0o755)
+			if err == nil {
+				err = os.WriteFile(mount.HostPath, nil, 0o666)
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
 }
 
 // startBare makes the calls of specs, some pods at a time, and removes what they
@@ -246,6 +274,7 @@ func startBare(b *testing.B, specs [][]dockertools.ContainerSpec, atOnce int) ti
 			b.Error(err)
 		}
 	}
+	makeMounts(b, specs)
 	places := make(chan struct{}, atOnce)
 	begun := time.Now()
 	for _, pod := range specs {

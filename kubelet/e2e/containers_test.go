@@ -13,14 +13,15 @@ import (
 // container is a container of this host as Docker tells it, without any help of
 // the kubelet's own code.
 type container struct {
-	id, name string
-	pod      string // full name
-	of       string // the container's name in its manifest
-	attempt  string
-	state    string
-	status   string
-	netnsOf  string // id of the container whose network it joined
-	labels   map[string]string
+	id, name   string
+	pod        string // full name
+	of         string // the container's name in its manifest
+	attempt    string
+	awaitsHook bool // its name says that its postStart has not succeeded yet
+	state      string
+	status     string
+	netnsOf    string // id of the container whose network it joined
+	labels     map[string]string
 }
 
 func (c container) String() string {
@@ -44,7 +45,9 @@ func (h *host) containers() []container {
 	for _, item := range list {
 		c := container{id: item.ID, state: item.State, status: item.Status, labels: item.Labels}
 		c.name = strings.TrimPrefix(item.Names[0], "/")
-		if parts := strings.Split(c.name, "_"); len(parts) == 5 {
+		plain, awaitsHook := strings.CutSuffix(c.name, "_poststart")
+		c.awaitsHook = awaitsHook
+		if parts := strings.Split(plain, "_"); len(parts) == 5 {
 			c.of, _, _ = strings.Cut(parts[1], ".")
 			c.pod, c.attempt = parts[2], parts[4]
 		}

@@ -1,7 +1,9 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,16 +100,19 @@ func TestIntegrationDemo(t *testing.T) {
 		return err
 	})
 
+	volumes := filepath.Join(h.rootDir, "pods", h.uid("web"))
+	if _, err := os.Stat(volumes); err != nil {
+		t.Error(err)
+	}
 	h.remove("web.yaml")
 	h.eventually("the pod goes with its file, and its volume with it", func() error {
 		if err := h.gone("web"); err != nil {
 			return err
 		}
-		left, err := os.ReadDir(filepath.Join(h.rootDir, "pods"))
-		if err == nil && len(left) != 0 {
-			err = fmt.Errorf("volumes are left: %v", left)
+		if _, err := os.Stat(volumes); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("its volumes are left: %v", err)
 		}
-		return err
+		return nil
 	})
 	for name, id := range h.ids() {
 		if other[name] != id {

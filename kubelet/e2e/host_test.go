@@ -23,8 +23,9 @@ type host struct {
 	t         testing.TB
 	hostname  string
 	rootDir   string
-	manifests string // the directory given as -config
-	endpoint  string // Docker's address
+	manifests string   // the directory given as -config
+	endpoint  string   // Docker's address
+	env       []string // of its programs, besides that of the test
 	docker    *docker.Client
 }
 
@@ -99,7 +100,7 @@ func (h *host) remove(name string) {
 
 // args are the flags that make the program this host's kubelet.
 func (h *host) args(more ...string) []string {
-	args := []string{"-hostname_override=" + h.hostname, "-root_dir=" + h.rootDir, "-max_restart_backoff=1s", "-v=2"}
+	args := []string{"-hostname_override=" + h.hostname, "-root_dir=" + h.rootDir, "-max_restart_backoff=1s", "-v=2", "-enable_server=false"}
 	if h.endpoint != "" {
 		args = append(args, "-docker_endpoint="+h.endpoint)
 	}
@@ -117,6 +118,7 @@ func (h *host) run(flags ...string) result {
 	h.t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.Command(kubeletBinary, h.args(flags...)...)
+	cmd.Env = append(os.Environ(), h.env...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
 	if _, isExit := err.(*exec.ExitError); err != nil && !isExit {

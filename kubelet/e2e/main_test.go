@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,6 +26,7 @@ const (
 var kubeletBinary string
 
 func TestMain(m *testing.M) {
+	flag.Set("logtostderr", "true") // and no files in the directory for temporary ones
 	// What tests do here is to wait, for Docker and for the kubelet; so more of them
 	// than there are cores run at once. -parallel says otherwise.
 	flag.Set("test.parallel", fmt.Sprint(max(6, runtime.GOMAXPROCS(0))))
@@ -50,7 +52,7 @@ func prepared(tb testing.TB) {
 
 var prepare = sync.OnceValue(func() error {
 	for _, args := range [][]string{
-		{"build", "-o", kubeletBinary, "kubelet14"},
+		slices.Concat([]string{"build", "-o", kubeletBinary}, buildFlags, []string{"kubelet14"}),
 		{"run", "kubelet14/manifests/hello/mkimage"},
 	} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {

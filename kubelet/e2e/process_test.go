@@ -15,7 +15,8 @@ import (
 type process struct {
 	t    testing.TB
 	cmd  *exec.Cmd
-	log  *buffer
+	log  *buffer       // what it writes to standard error
+	out  *buffer       // and to standard output
 	done chan struct{} // closed when it has ended
 }
 
@@ -30,9 +31,10 @@ func (h *host) start(flags ...string) *process {
 // test failed.
 func (h *host) startWith(flags ...string) *process {
 	h.t.Helper()
-	p := &process{t: h.t, log: &buffer{}, done: make(chan struct{})}
+	p := &process{t: h.t, log: &buffer{}, out: &buffer{}, done: make(chan struct{})}
 	p.cmd = exec.Command(kubeletBinary, h.args(flags...)...)
-	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	p.cmd.Env = append(os.Environ(), h.env...)
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.log
 	if err := p.cmd.Start(); err != nil {
 		h.t.Fatal(err)
 	}

@@ -204,7 +204,7 @@ func (h *host) mustKeep(before map[string]string, ids ...string) {
 // said checks the log of a kubelet that has ended.
 func (p *process) said(words ...string) {
 	p.t.Helper()
-	if !p.log.hasLine(words) {
-		p.t.Errorf("the kubelet did not say %q\n%s", words, p.log)
+	if !p.log.hasLine(words) && !p.out.hasLine(words) {
+		p.t.Errorf("the kubelet did not say %q\n%s%s", words, p.log, p.out)
 	}
 }

@@ -131,9 +131,9 @@ func TestIntegrationRunOnceSaysWhyAPodFailed(t *testing.T) {
 		{
 			name: "an image is missing",
 			manifest: func(*testing.T) string {
-				return strings.ReplaceAll(sleeper("bad"), "HELLO", "kubelet14/no-such-image:7")
+				return strings.ReplaceAll(sleeper("bad"), "HELLO", "kubelet14/no-such-image:7, imagePullPolicy: PullNever")
 			},
-			reason: []string{`"main"`, "kubelet14/no-such-image:7", "docker pull"},
+			reason: []string{`"main"`, "kubelet14/no-such-image:7", "PullNever", "docker pull"},
 		},
 		{
 			name: "a port of the host is taken",

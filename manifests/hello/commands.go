@@ -10,8 +10,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,7 +35,6 @@ func serve(f *flags) error {
 		}
 	})
 	http.HandleFunc("/env", func(w http.ResponseWriter, _ *http.Request) { printEnv(w) })
-	http.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	http.HandleFunc("/exit", func(w http.ResponseWriter, r *http.Request) {
 		code, err := strconv.Atoi(r.FormValue("code"))
 		if err != nil {
@@ -46,8 +47,38 @@ func serve(f *flags) error {
 	if err != nil {
 		return err
 	}
+	handleHealth(listener)
 	fmt.Println("serving on", listener.Addr())
-	return http.Serve(listener, nil)
+	err = http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.note("GET " + r.URL.Path)
+		http.DefaultServeMux.ServeHTTP(w, r)
+	}))
+	if errors.Is(err, net.ErrClosed) {
+		select {} // until a signal
+	}
+	return err
+}
+
+// handleHealth adds the page that a probe asks for, and those that make it fail.
+func handleHealth(listener net.Listener) {
+	var sick atomic.Bool
+	http.HandleFunc("/healthz", func(w http.ResponseWriter, _ *http.Request) {
+		if sick.Load() {
+			http.Error(w, "not ok", http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	http.HandleFunc("/health", func(w http.ResponseWriter, r *http.Request) {
+		ok, err := strconv.ParseBool(r.FormValue("ok"))
+		if err != nil {
+			http.Error(w, "say how it is to be, as in /health?ok=false", http.StatusBadRequest)
+			return
+		}
+		sick.Store(!ok)
+	})
+	http.HandleFunc("/close", func(http.ResponseWriter, *http.Request) { listener.Close() })
+	http.HandleFunc("/hang", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 }
 
 // write keeps its count in the file alone, so one can see whether a volume
@@ -92,16 +123,54 @@ func ask(url string) string {
 func appendLine(f *flags) error {
 	rest := f.rest()
 	f.parse(2)
-	file, err := os.OpenFile(f.Arg(0), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
-	if err != nil {
-		return err
-	}
-	// One write of a short line: two processes that append do not mix theirs.
-	_, err = file.WriteString(f.Arg(1) + "\n")
-	if err := errors.Join(err, file.Close()); err != nil {
+	if err := addLine(f.Arg(0), f.Arg(1)); err != nil {
 		return err
 	}
 	rest()
+	return nil
+}
+
+// addLine appends a line to a file in one write: two processes that append do not
+// mix theirs.
+func addLine(path, line string) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(line + "\n")
+	return errors.Join(err, file.Close())
+}
+
+// say writes into the file that is there: a termination message is mounted.
+func say(f *flags) error {
+	code := f.Int("exit", 0, "exit with this code afterwards")
+	f.parse(2)
+	err := os.WriteFile(f.Arg(0), []byte(f.Arg(1)), 0o666)
+	if err == nil {
+		os.Exit(*code)
+	}
+	return err
+}
+
+func eat(f *flags) error {
+	over := f.Duration("over", 0, "how long the meal takes, as a leak does")
+	rest := f.rest()
+	f.parse(1)
+	size, err := strconv.Atoi(f.Arg(0))
+	if err != nil || size < 0 {
+		return fmt.Errorf("cannot eat %q bytes", f.Arg(0))
+	}
+	food := make([]byte, size)
+	const bites = 100
+	for bite := range bites {
+		time.Sleep(*over / bites)
+		for i := size * bite / bites; i < size*(bite+1)/bites; i += os.Getpagesize() {
+			food[i] = 1 // a page that is not touched is not there
+		}
+	}
+	fmt.Println("ate", size, "bytes")
+	rest()
+	runtime.KeepAlive(food)
 	return nil
 }
 
@@ -189,12 +258,17 @@ func printEnv(w io.Writer) {
 func flood(f *flags) error {
 	lines := f.Int("lines", 1000, "how many lines")
 	size := f.Int("bytes", 80, "how long each is, with its newline")
+	every := f.Duration("every", 0, "how often to print one; all at once when it is 0")
 	f.parse(0)
 	out := bufio.NewWriter(os.Stdout)
 	for i := range *lines {
 		line := fmt.Appendf(nil, "%d ", i+1)
 		line = append(line, bytes.Repeat([]byte{'x'}, max(*size, len(line)+1)-len(line)-1)...)
 		out.Write(append(line, '\n'))
+		if *every > 0 {
+			out.Flush()
+			time.Sleep(*every)
+		}
 	}
 	return out.Flush()
 }

@@ -29,15 +29,17 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"serve", "[-port N] [-show PATH]", "serve HTTP: / (hello, and what PATH holds), /env, /healthz, /exit?code=N", serve},
+		{"serve", "[-port N] [-show PATH]", "serve HTTP: / (hello, and what PATH holds), /env, /exit?code=N, /healthz, /health?ok=false (and /healthz fails), /close (and no connection is taken), /hang (no answer)", serve},
 		{"write", "[-every D] [-ask URL] FILE", "keep a line with a count and the time in FILE; the count goes on where FILE left it", write},
 		{"append", "[-for D] [-exit N] FILE LINE", "append LINE to FILE, then do as sleep does", appendLine},
+		{"say", "[-exit N] FILE TEXT", "write TEXT to FILE, then exit", say},
 		{"cat", "FILE", "print FILE", cat},
 		{"fetch", "[-try D] URL", "GET URL and print the body; exit 1 unless the status is 2xx", fetch},
 		{"sleep", "[-for D] [-exit N]", "do nothing for a time, or for ever, then exit", sleep},
+		{"eat", "[-over D] [-for D] [-exit N] BYTES", "take so much memory, then do as sleep does", eat},
 		{"exit", "CODE", "exit with CODE", exit},
 		{"env", "", "print the environment, host name, directory and arguments", env},
-		{"flood", "[-lines N] [-bytes N]", "print N lines of N bytes each", flood},
+		{"flood", "[-lines N] [-bytes N] [-every D]", "print N lines of N bytes each", flood},
 	}
 }
 
@@ -65,6 +67,7 @@ func start(c command, args []string) {
 	}
 	f.exitOnTerm = f.Int("exit-on-term", 0, "exit with this code when asked to stop by SIGTERM or SIGINT")
 	f.ignoreTerm = f.Bool("ignore-term", false, "go on when asked to stop")
+	f.diary = f.String("diary", "", "a file to append to: a line when asked to stop, and one for each request")
 	if err := c.run(f); err != nil {
 		fmt.Fprintf(os.Stderr, "hello %s: %v\n", c.name, err)
 		os.Exit(1)
@@ -78,6 +81,17 @@ type flags struct {
 	args       []string
 	exitOnTerm *int
 	ignoreTerm *bool
+	diary      *string
+}
+
+// note adds a line to the diary, when one is kept.
+func (f *flags) note(line string) {
+	if *f.diary == "" {
+		return
+	}
+	if err := addLine(*f.diary, line); err != nil {
+		fmt.Fprintln(os.Stderr, "hello:", err)
+	}
 }
 
 // parse reads the flags, wants exactly n more arguments and starts to listen for
@@ -93,6 +107,7 @@ func (f *flags) parse(n int) {
 	go func() {
 		for s := range stop {
 			fmt.Fprintln(os.Stderr, "hello: asked to stop:", s)
+			f.note("asked to stop")
 			if !*f.ignoreTerm {
 				os.Exit(*f.exitOnTerm)
 			}

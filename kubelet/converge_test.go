@@ -1,0 +1,253 @@
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// TestPlanConverges begins with a random wish and a random mess of containers,
+// carries out what plan says, plans again, and so on. Within a few rounds there must
+// be nothing left to do, and on the way there are never two live containers of a
+// kind, unless the mess had them. In half of the cases the kubelet dies after a
+// random call, and the next one goes on.
+func TestPlanConverges(t *testing.T) {
+	for seed := range uint64(600) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				c := chaos{w, rand.New(rand.NewPCG(seed, 14))}
+				w.importPause()
+				w.asNow(succeed)
+				want := c.wish()
+				c.mess()
+				before := w.describe()
+				c.forbidDoubles()
+				if c.Uint64()%2 == 0 {
+					ctx, cancel := context.WithCancel(w.t.Context())
+					c.dieAfter(1+c.IntN(8), cancel)
+					c.converge(ctx, want)
+					c.live()
+				}
+				rounds, done := c.converge(w.t.Context(), want)
+				if !done {
+					w.t.Errorf("still something to do after %d rounds", rounds)
+				}
+				c.checkResult(want)
+				if w.t.Failed() {
+					w.t.Logf("wish: %s\nbefore:\n%safter:\n%s", describeWish(want), before, w.describe())
+				}
+			})
+		})
+	}
+}
+
+type chaos struct {
+	*world
+	*rand.Rand
+}
+
+// wish is a random form of the pod, or nil.
+func (c *chaos) wish() *wantedPod {
+	if c.IntN(6) == 0 {
+		return nil
+	}
+	return c.form()
+}
+
+func (c *chaos) form() *wantedPod {
+	var names []string
+	for _, name := range []string{"a", "b", "c"} {
+		if c.IntN(3) > 0 {
+			names = append(names, fmt.Sprintf("%s:%d", name, c.IntN(2)))
+		}
+	}
+	p := pod("web", names...)
+	if c.IntN(4) == 0 {
+		p.UID = "other"
+	}
+	if len(names) > 0 && c.IntN(2) == 0 {
+		p = hooked(p)
+	}
+	if len(names) > 0 && c.IntN(3) == 0 {
+		p = publish(p, 80)
+	}
+	switch c.IntN(3) {
+	case 0:
+		p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+	case 1:
+		p = onFailure(p)
+	}
+	return newWantedPod(p, dockertools.PauseImage)
+}
+
+// mess makes containers that some kubelet may have left, and people been at since.
+func (c *chaos) mess() {
+	nets := []string{"nobody"}
+	for range c.IntN(8) {
+		form := c.form()
+		of := form.net
+		if len(form.apps) > 0 && c.IntN(3) > 0 {
+			of = form.apps[c.IntN(len(form.apps))]
+		}
+		name := dockertools.NameParts{Name: of.name, Hash: of.hash, PodFullName: form.fullName, UID: form.UID, Attempt: 1 + c.IntN(4)}
+		name.AwaitsHook = of.awaitsHook() && c.IntN(2) == 0
+		spec := dockertools.ContainerSpec{Name: name.String(), Image: "hello:1", Labels: dockertools.Identity{Hostname: "host", RootDir: c.rootDir}.Labels(name.String())}
+		net := nets[c.IntN(len(nets))]
+		if of.spec != nil {
+			spec.Labels[dockertools.LabelNetworkContainer] = net
+			spec.Labels[dockertools.LabelQuickEnds] = fmt.Sprint(c.IntN(4))
+			spec.Labels[dockertools.LabelLifecycle] = of.lifecycle
+			if net != "nobody" {
+				spec.NetworkContainer = net
+			}
+		}
+		id, err := c.docker.ByHand().CreateContainer(c.t.Context(), spec)
+		if err != nil {
+			continue // the name is taken
+		}
+		if of.spec == nil {
+			nets = append(nets, id)
+		}
+		c.live1(id)
+		time.Sleep(time.Duration(c.IntN(2000)) * time.Millisecond)
+	}
+}
+
+// live1 lets a container live for a while, or not at all.
+func (c *chaos) live1(id string) {
+	if c.IntN(5) == 0 || c.docker.ByHand().StartContainer(c.t.Context(), id) != nil {
+		return
+	}
+	time.Sleep(time.Duration(c.IntN(20)) * time.Minute)
+	switch c.IntN(5) {
+	case 0:
+		c.docker.Kill(id, 0)
+	case 1:
+		c.docker.Kill(id, 1)
+	case 2:
+		c.docker.Pause(id)
+	}
+}
+
+// doubles counts the live containers of a kind that are too many.
+func (c *chaos) doubles() (n int) {
+	seen := map[string]bool{}
+	for _, container := range c.docker.Containers() {
+		parts, ok := dockertools.ParseContainerName(container.Name)
+		if !ok || !container.State.Live() {
+			continue
+		}
+		if kind := parts.UID + "/" + parts.Name; seen[kind] {
+			n++
+		} else {
+			seen[kind] = true
+		}
+	}
+	return n
+}
+
+// forbidDoubles looks before every call whether there are more than there were.
+func (c *chaos) forbidDoubles() {
+	most := c.doubles()
+	c.docker.SetFault(func(call dockertools.Call) dockertools.Fault {
+		if n := c.doubles(); n > most {
+			c.t.Errorf("before call %d, %s %s: a container is live twice\n%s", call.N, call.Method, call.Container, c.describe())
+		}
+		return dockertools.Fault{}
+	})
+}
+
+// dieAfter is the end of the kubelet after so many calls that change something.
+func (c *chaos) dieAfter(n int, stop func()) { c.docker.StopAfter(n, stop) }
+
+func (c *chaos) live() {
+	c.docker.StopAfter(0, nil)
+	c.forbidDoubles()
+}
+
+// converge plans and acts until there is nothing to do, as a new kubelet.
+func (c *chaos) converge(ctx context.Context, want *wantedPod) (rounds int, done bool) {
+	kl, closeRoot := c.newKubelet()
+	defer closeRoot()
+	state := newPodState("web.default.file", kl.events)
+	for rounds = range 12 {
+		_, p, err := kl.look(ctx, state, want, kl.lister.Mark())
+		switch {
+		case err != nil:
+			return rounds, false
+		case len(p.steps) == 0 && p.next.IsZero():
+			return rounds, true
+		case len(p.steps) == 0:
+			time.Sleep(time.Until(p.next))
+		}
+		kl.run(ctx, state, want, p.steps, nil)
+	}
+	return rounds, false
+}
+
+// checkResult compares what is live with the wish.
+func (c *chaos) checkResult(want *wantedPod) {
+	c.t.Helper()
+	if n := c.doubles(); n > 0 {
+		c.t.Errorf("%d containers are live twice", n)
+	}
+	all := c.docker.Containers()
+	if want == nil {
+		if len(all) > 0 {
+			c.t.Errorf("%d containers are left of a pod that is not wanted", len(all))
+		}
+		return
+	}
+	live := map[string]dockertools.FakeContainer{}
+	for _, container := range all {
+		parts, _ := dockertools.ParseContainerName(container.Name)
+		switch {
+		case parts.UID != want.UID:
+			c.t.Errorf("%s is of another uid", container.Name)
+		case container.State.Live():
+			live[parts.Name] = container
+			if parts.AwaitsHook && container.State == dockertools.StateRunning {
+				c.t.Errorf("the postStart of %s has not been run", container.Name)
+			}
+		}
+	}
+	if want.policy != restartAlways {
+		return // how containers ended says which are to run: the cases of testdata/plan have it
+	}
+	for _, name := range want.names() {
+		container, ok := live[name]
+		if !ok {
+			c.t.Errorf("container %q does not run", name)
+			continue
+		}
+		if container.State == dockertools.StatePaused {
+			continue
+		}
+		if name != "net" && container.Labels[dockertools.LabelNetworkContainer] != live["net"].ID {
+			c.t.Errorf("container %q has not joined the pod's network container", name)
+		}
+		hash := want.net.hash
+		for i := range want.apps {
+			if want.apps[i].name == name {
+				hash = want.apps[i].hash
+			}
+		}
+		if !strings.Contains(container.Name, "."+hash+"_") {
+			c.t.Errorf("container %q is of an old form", name)
+		}
+		delete(live, name)
+	}
+}
+
+func describeWish(want *wantedPod) string {
+	if want == nil {
+		return "none"
+	}
+	return fmt.Sprintf("uid %s, policy %d, %v", want.UID, want.policy, want.names())
+}

@@ -1,0 +1,187 @@
+package dockertools
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	docker "github.com/fsouza/go-dockerclient"
+)
+
+// maxLogLine is how many bytes of a line wait for its end: so a line stays whole,
+// and one without an end costs no memory.
+const maxLogLine = 64 << 10
+
+// Logs asks first whether the container has a terminal: without one, Docker marks
+// every piece as of stdout or of stderr.
+func (c *Client) Logs(ctx context.Context, id string, opts LogOptions, each func(LogLine) error) error {
+	// The limit is one on Docker's silence, and not on the time that each takes.
+	ctx, silent, end := unlessSilent(ctx, callLimit, c.noAnswer(callLimit))
+	defer end()
+	listen := func() {
+		if !opts.Follow {
+			silent.Reset(callLimit)
+		}
+	}
+	var enough error // of each
+	err := c.exchange(ctx, fmt.Sprintf("read the log of container %q", id), func(ctx context.Context, api *docker.Client) error {
+		found, err := api.InspectContainerWithOptions(docker.InspectContainerOptions{ID: id, Context: ctx})
+		if err != nil {
+			return err
+		}
+		stream, err := c.open(api, http.MethodGet, "containers/"+found.ID+"/logs", opts.query(), nil, nil)
+		if err != nil {
+			return err
+		}
+		defer stream.Close()
+		silent.Stop()
+		listen()
+		read := readPieces
+		if found.Config.Tty {
+			read = readTerminal
+		}
+		return read(stream, func(line LogLine) error {
+			silent.Stop()
+			enough = each(line)
+			listen()
+			return enough
+		})
+	})
+	if enough != nil {
+		return enough
+	}
+	return err
+}
+
+// query always asks for the times.
+func (o *LogOptions) query() url.Values {
+	query := url.Values{"timestamps": {"1"}, "tail": {strconv.Itoa(o.Tail)}}
+	for name, wanted := range map[string]bool{"stdout": o.Stdout, "stderr": o.Stderr, "follow": o.Follow} {
+		if wanted {
+			query.Set(name, "1")
+		}
+	}
+	if !o.Since.IsZero() {
+		query.Set("since", unixTime(o.Since))
+	}
+	return query
+}
+
+// unixTime is a moment as Docker takes it in its queries.
+func unixTime(t time.Time) string {
+	return fmt.Sprintf("%d.%09d", t.Unix(), t.Nanosecond())
+}
+
+// The marks of Docker's pieces, eight bytes before each: the first says what it is,
+// the last four how long it is.
+const (
+	markStdout = 1
+	markStderr = 2
+	markError  = 3 // Docker's own words about what it could not read
+)
+
+// readPieces makes lines of the pieces: one that is longer than Docker's buffer of
+// 16 KiB comes in several, with pieces of the other stream between them.
+func readPieces(stream io.Reader, each func(LogLine) error) error {
+	begun := map[byte]*LogLine{markStdout: {}, markStderr: {Stderr: true}}
+	buffered := bufio.NewReader(stream)
+	for {
+		what, piece, err := readPiece(buffered)
+		if errors.Is(err, io.EOF) {
+			return errors.Join(giveRest(begun[markStdout], each), giveRest(begun[markStderr], each))
+		}
+		if err != nil {
+			return err
+		}
+		line := begun[what]
+		switch {
+		case what == markError:
+			return &refusal{text: string(piece)}
+		case line == nil:
+			return fmt.Errorf("a piece of the log is marked %d, which is neither stdout nor stderr", what)
+		}
+		var text []byte
+		line.Time, text = cutTime(piece, line.Time)
+		line.Text = append(line.Text, text...)
+		if bytes.HasSuffix(text, []byte("\n")) || len(line.Text) >= maxLogLine {
+			if err := giveRest(line, each); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// readMark returns io.EOF only between two pieces.
+func readMark(stream io.Reader) (what byte, size int64, err error) {
+	var mark [8]byte
+	if _, err := io.ReadFull(stream, mark[:]); err != nil {
+		return 0, 0, err
+	}
+	return mark[0], int64(binary.BigEndian.Uint32(mark[4:])), nil
+}
+
+// readPiece returns io.EOF only between two pieces.
+func readPiece(stream io.Reader) (what byte, piece []byte, err error) {
+	what, size, err := readMark(stream)
+	if err != nil {
+		return 0, nil, err
+	}
+	if size > 1<<20 { // sixty times what Docker makes
+		return 0, nil, fmt.Errorf("a piece of the log is said to have %d bytes", size)
+	}
+	piece = make([]byte, size)
+	if _, err := io.ReadFull(stream, piece); err != nil {
+		return 0, nil, io.ErrUnexpectedEOF
+	}
+	return what, piece, nil
+}
+
+// giveRest gives what there is of a line, and begins the next.
+func giveRest(line *LogLine, each func(LogLine) error) error {
+	if len(line.Text) == 0 {
+		return nil
+	}
+	whole := *line
+	line.Text = nil
+	return each(whole)
+}
+
+// readTerminal makes lines of the one stream that a terminal has.
+func readTerminal(stream io.Reader, each func(LogLine) error) error {
+	buffered := bufio.NewReaderSize(stream, maxLogLine)
+	var line LogLine
+	for {
+		text, err := buffered.ReadSlice('\n')
+		if len(text) > 0 {
+			line.Time, line.Text = cutTime(bytes.Clone(text), line.Time)
+			if err := each(line); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}
+
+// cutTime takes the time from the beginning of a text. One that has none, as the later
+// parts of a long line of a terminal, is of the time of what came before.
+func cutTime(text []byte, before time.Time) (time.Time, []byte) {
+	stamp, rest, _ := bytes.Cut(text, []byte(" "))
+	at, err := time.Parse(time.RFC3339Nano, string(stamp))
+	if err != nil {
+		return before, text
+	}
+	return at, rest
+}

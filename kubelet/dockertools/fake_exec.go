@@ -1,0 +1,100 @@
+package dockertools
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// ExecOutcome is what becomes of a command that is run in a container. The zero
+// ExecOutcome is one that succeeds at once, in silence.
+type ExecOutcome struct {
+	Output   string        // which it prints at once
+	After    time.Duration // it ends, unless its container ends before
+	ExitCode int
+}
+
+func (f *Fake) Exec(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error) {
+	err = f.call(ctx, "Exec", id, func(ctx context.Context) error {
+		var outcome ExecOutcome
+		var ended chan struct{}
+		var running *int
+		err := f.change(id, func(c *fakeContainer) error {
+			switch {
+			case c.State == StatePaused:
+				return fmt.Errorf("container %s is paused", c.ID)
+			case c.State != StateRunning:
+				return fmt.Errorf("%w: %s is %s", ErrNotRunning, c.ID, c.State)
+			case len(command) == 0:
+				return errors.New("no exec command specified")
+			}
+			ended = c.ended
+			running = &c.commands
+			*running++
+			if c.program.Exec != nil {
+				outcome = c.program.Exec(command)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		defer func() {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			*running--
+		}()
+		if _, err := io.WriteString(out, outcome.Output); err != nil {
+			return err
+		}
+		select {
+		case <-time.After(outcome.After):
+			exitCode = outcome.ExitCode
+		case <-ended: // all processes of a container are killed with its first
+			exitCode = 137
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err // the fault After has lost the answer
+	}
+	return exitCode, nil
+}
+
+// Commands says how many commands run in a container beside its first process.
+func (d *fakeDocker) Commands(container string) (n int, err error) {
+	err = d.change(container, func(c *fakeContainer) error {
+		n = c.commands
+		return nil
+	})
+	return n, err
+}
+
+func (f *Fake) LogDriver(ctx context.Context) (string, error) {
+	return ask(ctx, f, "LogDriver", "", func() (string, error) { return f.logDriver, nil })
+}
+
+// SetLogDriver configures the daemon.
+func (d *fakeDocker) SetLogDriver(driver string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.logDriver = driver
+}
+
+// sayLastWords writes to the file that is mounted for them, as long as it is there.
+func (c *fakeContainer) sayLastWords() {
+	for _, m := range c.Spec.Mounts {
+		if c.program.LastWords == "" || m.ContainerPath != "/dev/termination-log" || m.ReadOnly {
+			continue
+		}
+		if file, err := os.OpenFile(m.HostPath, os.O_WRONLY|os.O_TRUNC, 0); err == nil {
+			file.WriteString(c.program.LastWords)
+			file.Close()
+		}
+	}
+}

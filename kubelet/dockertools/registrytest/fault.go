@@ -1,0 +1,96 @@
+package registrytest
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"time"
+)
+
+// fault is what happens in the middle of every blob; the zero fault is nothing.
+type fault struct {
+	cut  bool
+	held chan struct{} // closed when a blob has come to its middle
+	over chan struct{} // closed when held blobs may go on
+	once sync.Once     // closes held
+}
+
+// HoldBlobs makes every blob stop in its middle, until MendBlobs: whoever pulls is
+// in the middle of it for as long as the test likes.
+func (r *Registry) HoldBlobs() {
+	r.setFault(&fault{held: make(chan struct{}), over: make(chan struct{})})
+}
+
+// AwaitHeld waits, after HoldBlobs, until some blob has come to its middle.
+func (r *Registry) AwaitHeld() {
+	r.tb.Helper()
+	r.mu.Lock()
+	held := r.fault.held
+	r.mu.Unlock()
+	select {
+	case <-held:
+	case <-time.After(time.Minute):
+		r.tb.Fatalf("nobody has asked the registry at %s for a blob within a minute; pulls begun at %v", r.address, r.Pulls())
+	}
+}
+
+// CutBlobs cuts the connection in the middle of every blob, until MendBlobs.
+func (r *Registry) CutBlobs() { r.setFault(&fault{cut: true}) }
+
+// MendBlobs ends HoldBlobs and CutBlobs. What was held goes on.
+func (r *Registry) MendBlobs() { r.setFault(&fault{}) }
+
+func (r *Registry) setFault(f *fault) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fault.over != nil {
+		close(r.fault.over)
+	}
+	r.fault = f
+}
+
+// serveBlob sends a layer or a configuration in two halves, and has the fault in
+// between.
+func (r *Registry) serveBlob(w http.ResponseWriter, req *http.Request) {
+	r.mu.Lock()
+	fault := r.fault
+	r.mu.Unlock()
+	// Docker asks for the rest of what was cut with an open range, which the library
+	// does not know. A registry is free to send all of it again.
+	req.Header.Del("Range")
+	whole := httptest.NewRecorder()
+	r.images.ServeHTTP(whole, req)
+	for name, values := range whole.Header() {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(whole.Code)
+	body := whole.Body.Bytes()
+	middle := len(body) / 2
+	r.send(w, body[:middle])
+	fault.strike(req)
+	r.send(w, body[middle:])
+}
+
+// strike returns when the rest of a blob may be sent. When the client has gone it
+// may be sent in vain.
+func (f *fault) strike(req *http.Request) {
+	if f.cut {
+		panic(http.ErrAbortHandler) // the server's way to cut a connection
+	}
+	if f.held == nil {
+		return
+	}
+	f.once.Do(func() { close(f.held) })
+	select {
+	case <-f.over:
+	case <-req.Context().Done():
+	}
+}
+
+func (r *Registry) send(w http.ResponseWriter, part []byte) {
+	n, _ := w.Write(part)
+	http.NewResponseController(w).Flush()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bytes += int64(n)
+}

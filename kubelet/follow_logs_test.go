@@ -1,0 +1,370 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// logFollower is a client that follows the log of container main of pod web.
+type logFollower struct {
+	t    *testing.T
+	stop func() // goes away
+	over chan struct{}
+	err  error
+
+	mu   sync.Mutex
+	text string
+	full error         // what Write says; nil when it takes more
+	busy chan struct{} // it takes nothing before this is closed; nil: it is not busy
+}
+
+func (f *logFollower) Write(line []byte) (int, error) {
+	if f.busy != nil {
+		<-f.busy
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.full != nil {
+		return 0, f.full
+	}
+	if n := strings.Count(string(line), "\n"); n != 1 {
+		f.t.Errorf("one Write has %d lines: %q", n, line)
+	}
+	f.text += string(line)
+	return len(line), nil
+}
+
+func (k *kubelet) follow(w *world, opts api.LogOptions) *logFollower {
+	return k.followBusy(w, opts, nil)
+}
+
+func (k *kubelet) followBusy(w *world, opts api.LogOptions, busy chan struct{}) *logFollower {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	f := &logFollower{t: w.t, stop: cancel, over: make(chan struct{}), busy: busy}
+	opts.Follow = true
+	go func() {
+		defer close(f.over)
+		f.err = k.kl.ContainerLogs(ctx, "web.default.file", "main", opts, f)
+	}()
+	synctest.Wait()
+	return f
+}
+
+// check compares what was followed so far, and whether that goes on.
+func (f *logFollower) check(when, want string, goesOn bool) {
+	f.t.Helper()
+	synctest.Wait()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.text != want {
+		f.t.Errorf("%s the client has %q, want %q", when, f.text, want)
+	}
+	select {
+	case <-f.over:
+		if goesOn {
+			f.t.Errorf("%s it is over: %v", when, f.err)
+		} else if f.err != nil {
+			f.t.Errorf("%s it is over with %v, want no error", when, f.err)
+		}
+	default:
+		if !goesOn {
+			f.t.Errorf("%s it goes on, want its end", when)
+		}
+	}
+}
+
+// end makes the client go away, which is no error.
+func (f *logFollower) end() {
+	f.t.Helper()
+	f.stop()
+	<-f.over
+	if f.err != nil {
+		f.t.Errorf("after the client has gone away: %v, want no error", f.err)
+	}
+}
+
+func TestFollowingGoesOnWithTheNextAttempts(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.countingProgram(dockertools.Program{})
+		k := w.start(pod("web", "main"))
+		defer k.end()
+		settle()
+		tail := allOfLog
+		tail.Tail = 1
+		f, all := k.follow(w, tail), k.follow(w, allOfLog)
+		f.check("at first", "run 1\n", true)
+		w.mustPrint(false, "one\ntwo\n")
+		f.check("as it prints", "run 1\none\ntwo\n", true)
+		w.mustPrint(false, "last\n")
+		w.mustKill()
+		settle()
+		f.check("after a restart", "run 1\none\ntwo\nlast\nrun 2\nrun 2\n", true)
+		for range 3 { // the back-off is longer each time
+			w.mustKill()
+			settle()
+		}
+		all.check("in the end", "run 1\nrun 1\none\ntwo\nlast\nrun 2\nrun 2\nrun 3\nrun 3\nrun 4\nrun 4\nrun 5\nrun 5\n", true)
+		f.end()
+		all.end()
+	})
+}
+
+// A client that stops reading for a while holds up nobody, and misses no attempt that
+// Docker still has.
+func TestFollowingCatchesUp(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.MaxDeadContainers = 10 }
+		w.countingProgram(dockertools.Program{})
+		k := w.start(pod("web", "main"))
+		defer k.end()
+		settle()
+		busy := make(chan struct{})
+		slow, quick := k.followBusy(w, allOfLog, busy), k.follow(w, allOfLog)
+		want := "run 1\nrun 1\n"
+		for run := 2; run < 6; run++ {
+			w.mustKill()
+			settle()
+			want += fmt.Sprintf("run %d\nrun %d\n", run, run)
+			quick.check("while another does not read", want, true)
+		}
+		slow.check("while it does not read", "", true)
+		close(busy)
+		settle()
+		slow.check("when it reads again", want, true)
+		slow.end()
+		quick.end()
+	})
+}
+
+func TestFollowingOutlivesDocker(t *testing.T) {
+	for name, breaks := range map[string]func(w *world){
+		"a restart":        func(w *world) { w.docker.RestartDaemon(true) },
+		"a loss of power":  func(w *world) { w.docker.RestartDaemon(false) },
+		"containers live":  func(w *world) { w.docker.Down(); time.Sleep(time.Minute); w.docker.Up() },
+		"a docker restart": func(w *world) { w.docker.Restart(w.id("web", "main")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.countingProgram(dockertools.Program{})
+				k := w.start(pod("web", "main"))
+				defer k.end()
+				settle()
+				f := k.follow(w, allOfLog)
+				w.mustPrint(false, "one\none\n") // two of the same moment
+				f.check("before", "run 1\nrun 1\none\none\n", true)
+				breaks(w)
+				settle()
+				w.mustPrint(false, "two\n")
+				want := "run 1\nrun 1\none\none\nrun 2\nrun 2\ntwo\n"
+				if name == "containers live" {
+					want = "run 1\nrun 1\none\none\ntwo\n"
+				}
+				f.check("after", want, true)
+				f.end()
+			})
+		})
+	}
+}
+
+func TestFollowingWaitsForTheCreation(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.countingProgram(dockertools.Program{})
+		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+			if c.Method == "CreateContainer" && strings.Contains(c.Container, "k8s_main") {
+				return dockertools.Fault{Delay: time.Hour}
+			}
+			return dockertools.Fault{}
+		})
+		k := w.start(pod("web", "main"))
+		defer k.end()
+		settle()
+		f := k.follow(w, allOfLog)
+		settle()
+		f.check("before the creation", "", true)
+		time.Sleep(time.Hour)
+		settle()
+		f.check("after the start", "run 1\nrun 1\n", true)
+		f.end()
+	})
+}
+
+func TestFollowingEnds(t *testing.T) {
+	for name, test := range map[string]struct {
+		program dockertools.Program
+		policy  api.RestartPolicy
+		end     func(w *world, k *kubelet)
+		want    string
+	}{
+		"the pod is removed": {dockertools.Program{StopLog: "bye\n"}, api.RestartPolicy{},
+			func(w *world, k *kubelet) { k.set() }, "run 1\nrun 1\nbye\n"},
+		"the container is no longer wanted": {dockertools.Program{StopLog: "bye\n"}, api.RestartPolicy{},
+			func(w *world, k *kubelet) { k.set(pod("web", "other")) }, "run 1\nrun 1\nbye\n"},
+		"it has succeeded": {dockertools.Program{Exits: true, After: time.Hour}, api.RestartPolicy{OnFailure: &api.RestartPolicyOnFailure{}},
+			func(*world, *kubelet) { time.Sleep(time.Hour) }, "run 1\nrun 1\n"},
+		"it never runs again": {dockertools.Program{}, api.RestartPolicy{Never: &api.RestartPolicyNever{}},
+			func(w *world, k *kubelet) { w.mustKill() }, "run 1\nrun 1\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.options = func(o *Options) { o.MaxDeadContainers = 0 }
+				w.countingProgram(test.program)
+				p := pod("web", "main")
+				p.Manifest.RestartPolicy = test.policy
+				k := w.start(p)
+				defer k.end()
+				settle()
+				f := k.follow(w, allOfLog)
+				f.check("before", "run 1\nrun 1\n", true)
+				test.end(w, k)
+				settle()
+				f.check("after", test.want, false)
+			})
+		})
+	}
+}
+
+func TestFollowingGoesOnWithAnotherUID(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.countingProgram(dockertools.Program{StopLog: "bye\n"})
+		k := w.start(pod("web", "main"))
+		defer k.end()
+		settle()
+		f := k.follow(w, allOfLog)
+		other := pod("web", "main")
+		other.UID = "uid-other"
+		k.set(other)
+		settle()
+		f.check("after the pod was replaced", "run 1\nrun 1\nbye\nrun 2\nrun 2\n", true)
+		f.end()
+	})
+}
+
+// What had ended before the client came is not followed.
+func TestFollowingBeginsWithTheNewestAttempt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.countingProgram(dockertools.Program{})
+		k := w.start(pod("web", "main"))
+		defer k.end()
+		settle()
+		w.mustKill()
+		settle()
+		f := k.follow(w, allOfLog)
+		f.check("at first", "run 2\nrun 2\n", true)
+		w.mustKill()
+		settle()
+		f.check("after a restart", "run 2\nrun 2\nrun 3\nrun 3\n", true)
+		f.end()
+	})
+}
+
+// A person stops a container, and starts it again before the kubelet has another.
+func TestFollowingSeesAStartByHand(t *testing.T) {
+	for _, tail := range []int{-1, 0, 1} {
+		inWorld(t, func(w *world) {
+			runs := 0
+			w.program = func(string) dockertools.Program {
+				runs++
+				return dockertools.Program{Log: strings.Repeat("line\n", 2*(runs-1))}
+			}
+			k := w.start(pod("web", "main"))
+			defer k.end()
+			settle()
+			opts := allOfLog
+			opts.Tail = tail
+			f := k.follow(w, opts)
+			w.docker.SetFault(always("CreateContainer", dockertools.Fault{Before: errors.New("out of cheese")}))
+			id := w.id("web", "main")
+			if err := w.docker.ByHand().StopContainer(w.t.Context(), id, time.Second); err != nil {
+				w.t.Fatal(err)
+			}
+			settle()
+			if err := w.docker.ByHand().StartContainer(w.t.Context(), id); err != nil {
+				w.t.Fatal(err)
+			}
+			settle()
+			f.check(fmt.Sprintf("from the last %d lines on", tail), "line\nline\n", true)
+			f.end()
+		})
+	}
+}
+
+func TestFollowingFromTheEndMissesNothingAfterIt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.countingProgram(dockertools.Program{})
+		k := w.start(pod("web", "main"))
+		defer k.end()
+		settle()
+		none := allOfLog
+		none.Tail = 0
+		f := k.follow(w, none)
+		time.Sleep(time.Minute)
+		w.docker.Down()
+		w.mustPrint(false, "while nobody could read it\n")
+		w.docker.Up()
+		settle()
+		f.check("once Docker is back", "while nobody could read it\n", true)
+		f.end()
+	})
+}
+
+func TestFollowingReturnsWhatCannotMend(t *testing.T) {
+	full := errors.New("full")
+	for name, test := range map[string]struct {
+		fault dockertools.Fault
+		full  error
+		want  error
+	}{
+		"the client takes no more": {full: full, want: full},
+		"Docker keeps no log":      {fault: dockertools.Fault{Before: dockertools.ErrLogNotKept}, want: dockertools.ErrLogNotKept},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				k := w.start(pod("web", "main"))
+				defer k.end()
+				settle()
+				w.docker.SetFault(always("Logs", test.fault))
+				f := k.follow(w, allOfLog)
+				f.mu.Lock()
+				f.full = test.full
+				f.mu.Unlock()
+				w.mustPrint(false, "line\n")
+				<-f.over
+				if !errors.Is(f.err, test.want) {
+					w.t.Errorf("it ended with %v, want %v", f.err, test.want)
+				}
+			})
+		})
+	}
+}
+
+// However long a container crashes, those who follow it cost no look at Docker of
+// their own.
+func TestFollowingCostsDockerNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.countingProgram(dockertools.Program{Exits: true, ExitCode: 1})
+		lists := func(followers int) int {
+			k := w.start(pod("web", "main"))
+			defer k.end()
+			settle()
+			for range followers {
+				defer k.follow(w, allOfLog).end()
+			}
+			before := w.docker.Calls()["ListContainers"]
+			time.Sleep(time.Hour)
+			return w.docker.Calls()["ListContainers"] - before
+		}
+		alone := lists(0)
+		if followed := lists(5); followed > alone+alone/2 {
+			w.t.Errorf("%d lists in an hour with 5 followers, %d without", followed, alone)
+		}
+	})
+}

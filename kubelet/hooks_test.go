@@ -1,0 +1,191 @@
+package kubelet
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// hooked gives the pod's first container both hooks, by exec.
+func hooked(p api.Pod) api.Pod {
+	run := func(command string) *api.Handler {
+		return &api.Handler{Exec: &api.ExecAction{Command: []string{command}}}
+	}
+	p.Manifest.Containers[0].Lifecycle = &api.Lifecycle{PostStart: run("hello"), PreStop: run("bye")}
+	return p
+}
+
+func succeed(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{} }
+
+// awaiting counts the live containers whose postStart has not succeeded.
+func (w *world) awaiting() (n int) {
+	for _, c := range w.docker.Containers() {
+		if parts, ok := dockertools.ParseContainerName(c.Name); ok && parts.AwaitsHook && c.State.Live() {
+			n++
+		}
+	}
+	return n
+}
+
+func TestHooksRunOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		e := w.asNow(succeed)
+		k := w.start(hooked(pod("web", "main")))
+		time.Sleep(time.Second)
+		k.end()
+		k = w.start(hooked(pod("web", "main")))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.check("after a restart of the kubelet", "web/main", "web/net")
+		if w.awaiting() != 0 {
+			t.Errorf("its name still says that it awaits its hook\n%s", w.describe())
+		}
+		k.set()
+		settle()
+		e.check(t, "hello@0s", "bye@2s")
+		k.end()
+	})
+}
+
+// The handler is a label: a pod that was removed while no kubelet ran gets its
+// preStop all the same.
+func TestAPodRemovedWhileTheKubeletWasDownGetsItsPreStop(t *testing.T) {
+	inWorld(t, func(w *world) {
+		e := w.asNow(succeed)
+		k := w.start(hooked(pod("web", "main")))
+		settle()
+		k.end()
+		k = w.start()
+		settle()
+		w.check("removed")
+		e.check(t, "hello@0s", "bye@1m0s")
+		k.end()
+	})
+}
+
+func TestAPostStartThatFailsStopsItsContainer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		e := w.asNow(func(since time.Duration) dockertools.ExecOutcome {
+			if since < time.Second {
+				return dockertools.ExecOutcome{ExitCode: 3, Output: "no database"}
+			}
+			return dockertools.ExecOutcome{}
+		})
+		k := w.start(hooked(pod("web", "main", "side")))
+		time.Sleep(500 * time.Millisecond)
+		synctest.Wait()
+		w.check("two failures", "web/net", "web/side")
+		statuses, err := k.kl.Statuses(w.t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		main := statuses[0].Containers[0]
+		if main.State.Waiting == nil || main.State.Waiting.Reason != api.ReasonBackOff ||
+			main.Last == nil || main.Last.Reason != api.ReasonHookFailed || !strings.Contains(main.Last.Message, "no database") {
+			t.Errorf("state %+v, before %+v", main.State.Waiting, main.Last)
+		}
+		settle()
+		w.check("the third succeeds", "web/main", "web/net", "web/side")
+		e.check(t, "hello@0s", "bye@0s", "hello@0s", "bye@0s", "hello@1s")
+		k.end()
+	})
+}
+
+// A hook that hangs holds back no other pod, gives way to a new wish for its own,
+// and is cut in the end.
+func TestAHookThatHangs(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{After: time.Hour} })
+		k := w.start(hooked(pod("hangs", "main")))
+		time.Sleep(time.Second)
+		k.set(hooked(pod("hangs", "main")), pod("web", "main"))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.check("in the middle of its postStart", "hangs/main", "hangs/net", "web/main", "web/net")
+		k.set(pod("hangs", "other"), pod("web", "main"))
+		time.Sleep(11 * time.Second) // what takes it is the preStop of the old container
+		synctest.Wait()
+		w.check("edited", "hangs/net", "hangs/other", "web/main", "web/net")
+		k.set()
+		settle()
+		w.check("removed")
+		k.end()
+	})
+}
+
+func TestAPreStopIsWithinTheGrace(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(string) dockertools.Program {
+			return dockertools.Program{
+				IgnoreTerm: true,
+				Exec:       func([]string) dockertools.ExecOutcome { return dockertools.ExecOutcome{After: time.Hour} },
+			}
+		}
+		p := hooked(pod("web", "main"))
+		p.Manifest.Containers[0].Lifecycle.PostStart = nil
+		k := w.start(p)
+		settle()
+		k.set()
+		time.Sleep(stopGrace - time.Millisecond)
+		synctest.Wait()
+		w.check("just before the end of the grace", "web/main", "web/net")
+		time.Sleep(time.Millisecond)
+		synctest.Wait()
+		w.check("after it")
+		k.end()
+	})
+}
+
+// A failed preStop, or one that cannot be run, saves no container.
+func TestAFailedPreStop(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.asNow(succeed)
+		k := w.start(hooked(pod("web", "main")))
+		settle()
+		w.docker.SetFault(always("Exec", dockertools.Fault{Before: errors.New("no")}))
+		k.set()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.check("removed")
+		k.end()
+	})
+}
+
+// Whenever the kubelet dies, the next one runs the hooks that are still to be run, and
+// runs no container twice.
+func TestCrashAroundHooks(t *testing.T) {
+	for n, died := 1, true; died; n++ {
+		if n > 50 {
+			t.Fatal("the kubelet still makes changes after 50 calls")
+		}
+		inWorld(t, func(w *world) {
+			e := w.asNow(succeed)
+			w.docker.AddRemoteImage("remote:1", dockertools.RemoteImage{Program: func(dockertools.ContainerSpec) dockertools.Program { return w.program("") }})
+			stopped := false
+			w.docker.StopAfter(n, func() { stopped = true })
+			web := hooked(ofImage(pod("web", "main"), "remote:1", ""))
+			k := w.start(web)
+			settle()
+			k.end()
+			died = stopped
+
+			w.docker.StopAfter(0, nil)
+			k = w.start(web)
+			settle()
+			w.check(fmt.Sprintf("died after %d calls", n), "web/main", "web/net")
+			e.mu.Lock()
+			hooks := len(e.at)
+			e.mu.Unlock()
+			if hooks < 1 || hooks > 2 || w.awaiting() != 0 {
+				t.Errorf("died after %d calls: the postStart ran %d times\n%s", n, hooks, w.describe())
+			}
+			k.end()
+		})
+	}
+}

@@ -1,0 +1,265 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/distribution/reference"
+	"github.com/docker/go-units"
+	"github.com/golang/glog"
+	"golang.org/x/time/rate"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// After a pull that failed, the next one of that image waits 1 s, 2 s, 4 s, … up to
+// this long. It is a count of its own: a registry that is down says nothing about
+// a container that crashes.
+const maxPullBackoff = 5 * time.Minute
+
+// logPullEvery is how often a long pull says in the log how far it has come.
+const logPullEvery = 5 * time.Second
+
+// images pulls images for all pods: in the background, so that no worker waits for
+// a registry, and one pull of an image at a time, however many pods ask for it. In
+// 2014 each pod pulled for itself, and its worker with it.
+type images struct {
+	docker      dockertools.Interface
+	credentials func(ctx context.Context, image string) (dockertools.Auth, error)
+	limiter     *rate.Limiter
+	events      *events
+	hint        func(podFullName string) // a pull that the pod waits for is over
+	pullDone    func(took time.Duration, ok bool)
+
+	wg sync.WaitGroup // of the pulls that are on their way
+
+	mu    sync.Mutex
+	pulls map[string]*pull // by reference, as Docker keeps it
+}
+
+// pull is what is known of the pulls of one image.
+type pull struct {
+	done     chan struct{} // closed when the pull that is on its way is over; nil when none is
+	queued   bool          // it waits for its turn by -registry_qps
+	progress dockertools.PullProgress
+	failures int   // in a row
+	err      error // of the last one
+	next     time.Time
+	// Who has asked, by pod and container: the name of the container it is to create,
+	// and whether a pull that was on its way then, or came later, has succeeded.
+	asked map[asker]*request
+}
+
+type asker struct{ pod, container string }
+
+type request struct {
+	creation string
+	served   bool
+	failed   bool // the pull has failed, and the asker has not been told of it yet
+}
+
+// fetch returns nil once a pull has succeeded that was on its way when this
+// creation first asked, or began later. Until then it is an error that says how
+// far the pull is, or why it failed and when it is tried again; the pod is looked at
+// again then. It does not wait. The pull goes on until ctx is done.
+func (im *images) fetch(ctx context.Context, creation dockertools.NameParts, image string) error {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	ref := imageReference(image)
+	p := im.pulls[ref]
+	if p == nil {
+		p = &pull{asked: map[asker]*request{}}
+		im.pulls[ref] = p
+	}
+	who := asker{creation.PodFullName, creation.Name}
+	r := p.asked[who]
+	if r == nil || r.creation != creation.String() {
+		r = &request{creation: creation.String()}
+		p.asked[who] = r
+	}
+	switch {
+	case r.served:
+		return nil
+	case p.done == nil && (r.failed || time.Now().Before(p.next)):
+		r.failed = false
+		return p.failed()
+	case p.done == nil:
+		p.done, p.progress, p.queued = make(chan struct{}), dockertools.PullProgress{}, im.limiter.Tokens() < 1
+		im.wg.Go(func() { im.pull(ctx, ref, p) })
+	}
+	return &reasonError{fmt.Errorf("waits for the pull of image %q", familiar(ref)), api.ReasonPulling, time.Time{}, p.done}
+}
+
+// failed says why the last pull failed. The caller holds the lock.
+func (p *pull) failed() error {
+	reason := api.ReasonPullFailed
+	switch {
+	case errors.Is(p.err, dockertools.ErrImageNotFound):
+		reason = api.ReasonImageNotFound
+	case errors.Is(p.err, dockertools.ErrUnauthorised):
+		reason = api.ReasonUnauthorised
+	}
+	return &reasonError{fmt.Errorf("%w; the next pull is at %s", p.err, p.next.Local().Format(time.TimeOnly)), reason, p.next, nil}
+}
+
+// pull makes one pull and tells those who have asked for it.
+func (im *images) pull(ctx context.Context, ref string, p *pull) {
+	err := im.limiter.Wait(ctx)
+	if err == nil {
+		im.mu.Lock()
+		p.queued = false
+		im.mu.Unlock()
+		err = im.pullNow(ctx, ref, p)
+	}
+	im.mu.Lock()
+	close(p.done)
+	p.done, p.err = nil, err
+	if err == nil {
+		p.failures, p.next = 0, time.Time{}
+	} else {
+		p.next = time.Now().Add(pullDelay(p.failures))
+		p.failures++
+	}
+	var waiting []asker
+	for who, r := range p.asked {
+		if !r.served {
+			waiting = append(waiting, who)
+			r.served, r.failed = err == nil, err != nil
+		}
+	}
+	im.mu.Unlock()
+	if ctx.Err() != nil {
+		return
+	}
+	for _, who := range waiting {
+		if err == nil {
+			im.events.add(who.pod, who.container, "pulled", "image %q", familiar(ref))
+		}
+		im.hint(who.pod)
+	}
+}
+
+// pullNow asks the registry, as whoever Docker's configuration says.
+func (im *images) pullNow(ctx context.Context, ref string, p *pull) error {
+	auth, err := im.credentials(ctx, ref)
+	if err != nil {
+		glog.Warningf("find credentials for image %q: %v", familiar(ref), err)
+	}
+	began := time.Now()
+	glog.Infof("pulling image %q", familiar(ref))
+	said := began
+	err = im.docker.PullImage(ctx, ref, auth, func(progress dockertools.PullProgress) {
+		im.mu.Lock()
+		p.progress = progress
+		im.mu.Unlock()
+		if now := time.Now(); now.Sub(said) >= logPullEvery {
+			said = now
+			glog.Infof("pulling image %q: %s", familiar(ref), progressText(progress))
+		}
+	})
+	took := time.Since(began)
+	if ctx.Err() == nil {
+		im.pullDone(took, err == nil)
+	}
+	if err == nil {
+		glog.Infof("image %q is pulled, in %v", familiar(ref), took.Round(time.Millisecond))
+	}
+	return err
+}
+
+// pullDelay is how long to wait after a failed pull, when so many failed before it.
+func pullDelay(failures int) time.Duration {
+	return min(time.Second<<min(failures, 20), maxPullBackoff)
+}
+
+// forget gives up what a container has asked for, and what nobody asks for any
+// more. An empty container stands for all of the pod.
+func (im *images) forget(podFullName, container string) {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	for ref, p := range im.pulls {
+		maps.DeleteFunc(p.asked, func(who asker, _ *request) bool {
+			return who.pod == podFullName && (container == "" || who.container == container)
+		})
+		if len(p.asked) == 0 && p.done == nil && !time.Now().Before(p.next) {
+			delete(im.pulls, ref)
+		}
+	}
+}
+
+// progress says how far the pull of an image is that is on its way, or "".
+func (im *images) progress(image string) string {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	ref := imageReference(image)
+	if p := im.pulls[ref]; p != nil && p.done != nil {
+		return p.describe(ref)
+	}
+	return ""
+}
+
+// describe says how far a pull is. The caller holds the lock.
+func (p *pull) describe(ref string) string {
+	if p.queued {
+		return fmt.Sprintf("pulling %s: waits for its turn by -registry_qps", familiar(ref))
+	}
+	return fmt.Sprintf("pulling %s: %s", familiar(ref), progressText(p.progress))
+}
+
+// Pulling says in one line which images are being pulled and how far, or "".
+func (kl *Kubelet) Pulling() string {
+	im := kl.images
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	var texts []string
+	for _, ref := range slices.Sorted(maps.Keys(im.pulls)) {
+		if p := im.pulls[ref]; p.done != nil {
+			texts = append(texts, p.describe(ref))
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+func progressText(p dockertools.PullProgress) string {
+	if p.Layers == 0 {
+		return "asking the registry"
+	}
+	return fmt.Sprintf("%d of %d layers, %s of %s", p.LayersDone, p.Layers, units.HumanSize(float64(p.Bytes)), units.HumanSize(float64(p.TotalBytes)))
+}
+
+// imageReference is the full name under which Docker keeps an image, with
+// registry and tag or digest. One that is not a name, such as an id, stays.
+func imageReference(image string) string {
+	named, err := reference.ParseNormalizedNamed(image)
+	if err != nil {
+		return image
+	}
+	return reference.TagNameOnly(named).String()
+}
+
+// familiar is the short form of a reference, as people write it.
+func familiar(ref string) string {
+	named, err := reference.ParseNormalizedNamed(ref)
+	if err != nil {
+		return ref
+	}
+	return reference.FamiliarString(named)
+}
+
+// isLatest says that an image is named by the tag "latest", or by none.
+func isLatest(image string) bool {
+	named, err := reference.ParseNormalizedNamed(image)
+	if err != nil {
+		return false
+	}
+	tagged, ok := reference.TagNameOnly(named).(reference.Tagged)
+	_, pinned := named.(reference.Digested)
+	return ok && !pinned && tagged.Tag() == "latest"
+}

@@ -1,0 +1,289 @@
+package kubelet
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// ofImage gives the pod's first container another image.
+func ofImage(p api.Pod, image string, policy api.PullPolicy) api.Pod {
+	p.Manifest.Containers[0].Image, p.Manifest.Containers[0].ImagePullPolicy = image, policy
+	return p
+}
+
+// pullTimes notes when pulls reach Docker, from now on, and how many are on their
+// way at once.
+type pullTimes struct {
+	mu    sync.Mutex
+	begun time.Time
+	at    []string
+}
+
+func (w *world) watchPulls() *pullTimes {
+	p := &pullTimes{begun: time.Now()}
+	w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+		if c.Method == "PullImage" {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.at = append(p.at, time.Since(p.begun).Round(100*time.Millisecond).String())
+		}
+		return dockertools.Fault{}
+	})
+	return p
+}
+
+func (p *pullTimes) check(t *testing.T, want string) {
+	t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if got := strings.Join(p.at, " "); got != want {
+		t.Errorf("pulls at %s\nwant    %s", got, want)
+	}
+}
+
+func TestManyPodsShareOnePull(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: time.Minute})
+		var pods []api.Pod
+		for i := range 20 {
+			pods = append(pods, ofImage(pod(fmt.Sprintf("p%d", i), "main"), "big:1", ""))
+		}
+		k := w.start(pods...)
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if live := w.live(); len(live) != 40 {
+			t.Errorf("live: %v", live)
+		}
+		if n := w.docker.Calls()["PullImage"]; n != 1 {
+			t.Errorf("%d pulls for 20 pods of one image", n)
+		}
+		k.end()
+	})
+}
+
+func TestPullsKeepToTheirRate(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.RegistryQPS, o.RegistryBurst = 0.5, 2 }
+		var pods []api.Pod
+		for i := range 5 {
+			image := fmt.Sprintf("image%d:1", i)
+			w.docker.AddRemoteImage(image, dockertools.RemoteImage{})
+			pods = append(pods, ofImage(pod(fmt.Sprintf("p%d", i), "main"), image, ""))
+		}
+		pulls := w.watchPulls()
+		k := w.start(pods...)
+		settle()
+		pulls.check(t, "0s 0s 2s 4s 6s")
+		if live := w.live(); len(live) != 10 {
+			t.Errorf("live: %v", live)
+		}
+		k.end()
+	})
+}
+
+// A registry that fails is asked again after 1 s, 2 s, … and at last every five
+// minutes, in a count of its own.
+func TestPullBackOff(t *testing.T) {
+	inWorld(t, func(w *world) {
+		pulls := w.watchPulls()
+		k := w.start(ofImage(pod("web", "main"), "late:1", ""))
+		time.Sleep(25 * time.Minute)
+		synctest.Wait()
+		pulls.check(t, "0s 1s 3s 7s 15s 31s 1m3s 2m7s 4m15s 8m31s 13m31s 18m31s 23m31s")
+		w.docker.AddRemoteImage("late:1", dockertools.RemoteImage{})
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		w.check("the registry has it now", "web/main", "web/net")
+		k.end()
+	})
+}
+
+// While an image is pulled for an hour, the pod's other container is mended at once,
+// and a new wish counts at once.
+func TestAPullHoldsBackNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: time.Hour})
+		k := w.start(ofImage(pod("web", "main", "side"), "big:1", ""))
+		settle()
+		w.check("during the pull", "web/net", "web/side")
+		old := w.id("web", "side")
+		if err := w.docker.Kill(old, 1); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if w.id("web", "side") == old {
+			t.Error("the killed container is still the one")
+		}
+		k.set(pod("web", "main:2", "side"))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.check("edited to an image that is there", "web/main:2", "web/net", "web/side")
+		k.end()
+	})
+}
+
+func TestWhenAnImageIsPulled(t *testing.T) {
+	tests := []struct {
+		image                               string
+		policy                              api.PullPolicy
+		atStart, atCrash, atEdit, atRestart int // pulls made by then, when the image was there before
+	}{
+		{"app:1", "", 0, 0, 0, 0},
+		{"app:1", api.PullAlways, 1, 2, 3, 3},
+		{"app:1", api.PullNever, 0, 0, 0, 0},
+		{"app", "", 1, 1, 2, 2},
+		{"app:latest", api.PullIfNotPresent, 1, 1, 2, 2},
+		{"app:latest", api.PullNever, 0, 0, 0, 0},
+		{"app@sha256:" + strings.Repeat("0", 64), "", 0, 0, 0, 0},
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("%.12s %s", tt.image, tt.policy), func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.docker.AddImage(tt.image, nil)
+				w.docker.AddRemoteImage(tt.image, dockertools.RemoteImage{Takes: time.Second})
+				step := func(name string, want int) {
+					t.Helper()
+					settle()
+					if n := w.docker.Calls()["PullImage"]; n != want {
+						t.Errorf("%s: %d pulls, want %d", name, n, want)
+					}
+					if live := w.live(); len(live) != 2 {
+						t.Errorf("%s: live: %v\n%s", name, live, w.describe())
+					}
+				}
+				k := w.start(ofImage(pod("web", "main:1"), tt.image, tt.policy))
+				step("start", tt.atStart)
+				if err := w.docker.Kill(w.id("web", "main"), 1); err != nil {
+					t.Fatal(err)
+				}
+				step("crash", tt.atCrash)
+				k.set(ofImage(pod("web", "main:2"), tt.image, tt.policy))
+				step("edit", tt.atEdit)
+				k.end()
+				k = w.start(ofImage(pod("web", "main:2"), tt.image, tt.policy))
+				step("restart of the kubelet", tt.atRestart)
+				k.end()
+			})
+		})
+	}
+}
+
+// A present :latest is good enough when its registry is down; with PullAlways it is
+// not.
+func TestAPresentImageWhenItsPullFails(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.AddImage("app", nil)
+		w.docker.SetFault(always("PullImage", dockertools.Fault{Before: errors.New("connection refused")}))
+		k := w.start(ofImage(pod("latest", "main"), "app", ""), ofImage(pod("always", "main"), "app", api.PullAlways))
+		settle()
+		w.check("the registry is down", "always/net", "latest/main", "latest/net")
+		w.docker.SetFault(nil)
+		w.docker.AddRemoteImage("app", dockertools.RemoteImage{})
+		settle()
+		w.check("it is up", "always/main", "always/net", "latest/main", "latest/net")
+		k.end()
+	})
+}
+
+func TestAnImageThatVanishesIsPulledAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.AddRemoteImage("app:1", dockertools.RemoteImage{Takes: time.Second})
+		web := ofImage(pod("web", "main"), "app:1", "")
+		web.Manifest.Volumes[0].Source = &api.VolumeSource{HostDir: &api.HostDir{Path: w.rootDir + "/none"}}
+		k := w.start(web) // pulled, and then not created: its HostDir is missing
+		settle()
+		w.docker.RemoveImage("app:1")
+		k.set(ofImage(pod("web", "main"), "app:1", ""))
+		settle()
+		w.check("after a docker rmi", "web/main", "web/net")
+		k.end()
+	})
+}
+
+// A kubelet that ends does not wait for a pull, and leaves none behind.
+func TestSIGTERMIsNotHeldBackByAPull(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: time.Hour})
+		k := w.start(ofImage(pod("web", "main"), "big:1", ""))
+		settle()
+		begun := time.Now()
+		k.end()
+		if took := time.Since(begun); took != 0 {
+			t.Errorf("it ended after %v, in the middle of a pull", took)
+		}
+		w.start(ofImage(pod("web", "main"), "big:1", "")).end()
+	})
+}
+
+func TestStatusOfAPull(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: 100 * time.Minute})
+		w.docker.AddRemoteImage("secret:1", dockertools.RemoteImage{Auth: dockertools.Auth{Username: "u", Password: "p"}})
+		k := w.start(ofImage(pod("a", "main"), "big:1", ""), ofImage(pod("b", "main"), "missing:1", ""), ofImage(pod("c", "main"), "secret:1", ""), ofImage(pod("d", "main"), "never:1", api.PullNever))
+		time.Sleep(35 * time.Minute)
+		synctest.Wait()
+		statuses, err := k.kl.Statuses(w.t.Context())
+		if err != nil || len(statuses) != 4 {
+			t.Fatalf("%d statuses, %v", len(statuses), err)
+		}
+		for i, want := range []api.ContainerStateWaiting{
+			{Reason: api.ReasonPulling, Message: "pulling big:1: 0 of 2 layers, 3.146MB of 10.49MB"},
+			{Reason: api.ReasonImageNotFound, Message: "manifest unknown"},
+			{Reason: api.ReasonUnauthorised, Message: "unauthorized"},
+			{Reason: api.ReasonImageNeverPulled, Message: "`docker pull never:1` gets it"},
+		} {
+			got := statuses[i].Containers[0].State.Waiting
+			if got == nil || got.Reason != want.Reason || !strings.Contains(got.Message, want.Message) {
+				t.Errorf("%s: %+v, want %+v", statuses[i].Name, got, want)
+			}
+			if back := i == 1 || i == 2; got != nil && back != got.Next.After(time.Now()) {
+				t.Errorf("%s: the next try is at %v", statuses[i].Name, got.Next)
+			}
+		}
+		if line := k.kl.Pulling(); line != "pulling big:1: 0 of 2 layers, 3.146MB of 10.49MB" {
+			t.Errorf("in one line: %q", line)
+		}
+		k.end()
+	})
+}
+
+// However slow Docker's list is, whoever has asked for a pull is told that it has
+// failed before there is another.
+func TestAFailedPullIsToldOf(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.SetFault(always("ListContainers", dockertools.Fault{Delay: 3 * time.Second}))
+		results, err := w.runOnce(set(ofImage(pod("web", "main"), "missing:1", "")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := results["web"]; r.State != "failed" || !strings.Contains(r.Reason, "manifest unknown") {
+			t.Errorf("%+v", r)
+		}
+		if n := w.docker.Calls()["PullImage"]; n != 1 {
+			t.Errorf("%d pulls", n)
+		}
+	})
+}
+
+func TestANetworkContainerImageThatIsMissingIsPulled(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.NetworkContainerImage = "registry.example.com/net:1" }
+		w.docker.AddRemoteImage("registry.example.com/net:1", dockertools.RemoteImage{Takes: time.Second})
+		k := w.start(pod("a", "main"), pod("b", "main"))
+		settle()
+		w.check("after one pull", "a/main", "a/net", "b/main", "b/net")
+		if n := w.docker.Calls()["PullImage"]; n != 1 {
+			t.Errorf("%d pulls", n)
+		}
+		k.end()
+	})
+}

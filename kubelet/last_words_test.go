@@ -1,0 +1,129 @@
+package kubelet
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// ended runs a pod whose container does as told, without another attempt, and says
+// how it ended.
+func (w *world) ended(program dockertools.Program) *api.ContainerStateTerminated {
+	w.t.Helper()
+	program.Exits = true
+	w.program = func(string) dockertools.Program { return program }
+	p := pod("job", "main")
+	p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+	k := w.start(p)
+	defer k.end()
+	settle()
+	statuses, err := k.kl.Statuses(w.t.Context())
+	if err != nil || len(statuses) != 1 || statuses[0].Containers[0].State.Terminated == nil {
+		w.t.Fatalf("the pod has not ended: %+v, %v", statuses, err)
+	}
+	return statuses[0].Containers[0].State.Terminated
+}
+
+func TestLastWords(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		program dockertools.Program
+		want    string
+	}{
+		{"its message", dockertools.Program{LastWords: "bye\nbye"}, "bye\nbye"},
+		{"its message, and not its log", dockertools.Program{ExitCode: 1, LastWords: "bye", Log: "line\n"}, "bye"},
+		{"4 KiB of its message", dockertools.Program{LastWords: strings.Repeat("x", 4096) + "y"}, strings.Repeat("x", 4096)},
+		{"what is not text", dockertools.Program{LastWords: "a\xff\xfe\x00b"}, "a\uFFFD\x00b"},
+		{"a letter that 4 KiB cut in two", dockertools.Program{LastWords: strings.Repeat("x", 4095) + "é"}, strings.Repeat("x", 4095) + "\uFFFD"},
+		{"the end of the log of one that failed", dockertools.Program{ExitCode: 1, Log: strings.Repeat("before\n", 5) + strings.Repeat("line\n", 10)}, strings.Repeat("line\n", 10)},
+		{"4 KiB of the log", dockertools.Program{ExitCode: 1, Log: strings.Repeat("x", 4096) + "y\n"}, strings.Repeat("x", 4094) + "y\n"},
+		{"no log of one that did not fail", dockertools.Program{Log: "line\n"}, ""},
+		{"nothing", dockertools.Program{ExitCode: 1}, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				if got := w.ended(test.program).Message; got != test.want {
+					w.t.Errorf("its last words are %q, want %q", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+func TestLastWordsThatCannotBeRead(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.SetFault(always("Logs", dockertools.Fault{Before: errors.New("the log is not for reading")}))
+		if end := w.ended(dockertools.Program{ExitCode: 3, Log: "line\n"}); end.ExitCode != 3 || end.Message != "" {
+			w.t.Errorf("it ended with %+v, want exit code 3 and no words", end)
+		}
+	})
+}
+
+func TestLastWordsAreAskedForOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(string) dockertools.Program {
+			return dockertools.Program{Exits: true, ExitCode: 1, Log: "line\n"}
+		}
+		p := pod("job", "main")
+		p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+		for range 2 { // lives of a kubelet
+			before := w.docker.Calls()["Logs"]
+			k := w.start(p)
+			time.Sleep(time.Hour)
+			synctest.Wait()
+			if n := w.docker.Calls()["Logs"] - before; n != 1 {
+				w.t.Errorf("the log was read %d times in an hour, want once", n)
+			}
+			k.end()
+		}
+	})
+}
+
+// The file of an attempt is as old as its container: what an earlier one said is
+// not said by a later one, and goes with it.
+func TestTerminationFilesGoWithTheirContainers(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(string) dockertools.Program {
+			return dockertools.Program{Exits: true, After: time.Hour, ExitCode: 1, LastWords: "bye"}
+		}
+		k := w.start(pod("web", "main"))
+		time.Sleep(5 * time.Hour)
+		settle()
+		dir := filepath.Join(w.rootDir, "pods", "uid-web", "termination")
+		var got []string
+		entries, err := os.ReadDir(dir)
+		for _, entry := range entries {
+			text, _ := os.ReadFile(filepath.Join(dir, entry.Name()))
+			got = append(got, entry.Name()+"="+string(text))
+		}
+		if want := "main.4=bye main.5=bye main.6="; strings.Join(got, " ") != want || err != nil {
+			w.t.Errorf("with two dead containers and one that lives the files are %q (%v), want %q\n%s", got, err, want, w.describe())
+		}
+		k.set()
+		settle()
+		w.checkVolumes()
+		k.end()
+	})
+}
+
+func TestLastLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                             "",
+		" \n\n":                        "",
+		"one":                          "one",
+		"one\ntwo\n\n":                 "two",
+		strings.Repeat("x", 121):       strings.Repeat("x", 120) + "…",
+		strings.Repeat("x", 119) + "é": strings.Repeat("x", 119) + "…",
+	} {
+		if got := lastLine(text); got != want {
+			t.Errorf("the last line of %q is %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package kubelet
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// probed gives the pod's first container a probe by exec.
+func probed(p api.Pod, initialDelay int64) api.Pod {
+	p.Manifest.Containers[0].LivenessProbe = &api.LivenessProbe{Exec: &api.ExecAction{Command: []string{"check"}}, InitialDelaySeconds: initialDelay}
+	return p
+}
+
+// execs plays the commands that are run in containers, and notes when.
+type execs struct {
+	mu    sync.Mutex
+	begun time.Time
+	at    []string
+}
+
+// asNow makes the commands of every container end as outcome says at that time.
+func (w *world) asNow(outcome func(since time.Duration) dockertools.ExecOutcome) *execs {
+	e := &execs{begun: time.Now()}
+	w.program = func(string) dockertools.Program {
+		return dockertools.Program{Exec: func(command []string) dockertools.ExecOutcome {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			since := time.Since(e.begun)
+			e.at = append(e.at, strings.Join(command, " ")+"@"+since.String())
+			return outcome(since)
+		}}
+	}
+	return e
+}
+
+func (e *execs) check(t *testing.T, want ...string) {
+	t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !slices.Equal(e.at, want) {
+		t.Errorf("commands: %v\nwant      %v", e.at, want)
+	}
+}
+
+func TestAnUnhealthyContainerIsRestarted(t *testing.T) {
+	inWorld(t, func(w *world) {
+		e := w.asNow(func(since time.Duration) dockertools.ExecOutcome {
+			if since == 20*time.Second { // the new container is not probed before 30s
+				return dockertools.ExecOutcome{ExitCode: 1, Output: "no database"}
+			}
+			return dockertools.ExecOutcome{}
+		})
+		k := w.start(probed(pod("web", "main", "side"), 0))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		main, side := w.id("web", "main"), w.id("web", "side")
+		time.Sleep(34 * time.Second)
+		synctest.Wait()
+		e.check(t, "check@10s", "check@20s", "check@30s")
+		if w.id("web", "main") == main || w.id("web", "side") != side {
+			t.Errorf("want a new main and the old side\n%s", w.describe())
+		}
+		statuses, err := k.kl.Statuses(w.t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := statuses[0].Containers[0].Last
+		if last == nil || last.Reason != api.ReasonUnhealthy || !strings.Contains(last.Message, "no database") {
+			t.Errorf("how it ended before: %+v", last)
+		}
+		k.set()
+		settle()
+		e.check(t, "check@10s", "check@20s", "check@30s")
+		k.end()
+	})
+}
+
+func TestTheInitialDelayCountsFromTheStart(t *testing.T) {
+	inWorld(t, func(w *world) {
+		e := w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{} })
+		k := w.start(probed(pod("web", "main"), 25))
+		time.Sleep(12 * time.Second)
+		k.end()
+		k = w.start(probed(pod("web", "main"), 25))
+		time.Sleep(24 * time.Second)
+		synctest.Wait()
+		e.check(t, "check@25s", "check@35s")
+		k.end()
+	})
+}
+
+// A probe that hangs is cut, counts as a failure, and holds back nobody: not even
+// an edit of its own pod.
+func TestASlowProbeHoldsBackNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		e := w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{After: time.Hour} })
+		k := w.start(probed(pod("slow", "main", "side:1"), 1))
+		time.Sleep(2 * time.Second)
+		k.set(probed(pod("slow", "main", "side:2"), 1), pod("web", "main"))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.check("in the middle of the probe", "slow/main", "slow/net", "slow/side:2", "web/main", "web/net")
+		old := w.id("slow", "main")
+		time.Sleep(3500 * time.Millisecond)
+		synctest.Wait()
+		if w.id("slow", "main") == old {
+			t.Error("the container whose probe hung was not restarted")
+		}
+		e.check(t, "check@1s")
+		k.end()
+	})
+}
+
+func TestAProbeThatCannotBeRunIsNoFailure(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(probed(pod("web", "main"), 0))
+		w.docker.SetFault(always("Exec", dockertools.Fault{Before: errors.New("Docker does not answer")}))
+		settle()
+		old := w.id("web", "main")
+		time.Sleep(10 * time.Minute)
+		synctest.Wait()
+		if w.id("web", "main") != old {
+			t.Error("a container was restarted that nobody could probe")
+		}
+		k.end()
+	})
+}
+
+func TestAPausedContainerIsNotProbed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(probed(pod("web", "main"), 0))
+		settle()
+		if err := w.docker.Pause(w.id("web", "main")); err != nil {
+			t.Fatal(err)
+		}
+		settle()
+		n := w.docker.Calls()["Exec"]
+		settle()
+		if now := w.docker.Calls()["Exec"]; now != n {
+			t.Errorf("%d probes of a paused container", now-n)
+		}
+		w.check("paused", "web/main", "web/net")
+		k.end()
+	})
+}

@@ -1,0 +1,132 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// outcome runs commands in a container that prints what it is told.
+func outcome(o dockertools.ExecOutcome) func(string) dockertools.Program {
+	return func(string) dockertools.Program {
+		return dockertools.Program{Exec: func([]string) dockertools.ExecOutcome { return o }}
+	}
+}
+
+func TestRunInTheContainerThatRuns(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = outcome(dockertools.ExecOutcome{Output: "ran\n", After: time.Hour, ExitCode: 3})
+		k := w.start(pod("web", "main"))
+		defer k.end()
+		settle()
+		w.mustKill()
+		settle()
+		var out strings.Builder
+		code, err := k.kl.RunInContainer(w.t.Context(), "web.default.file", "main", []string{"date"}, &out)
+		if code != 3 || err != nil || out.String() != "ran\n" {
+			w.t.Errorf("exit code %d, %v, output %q", code, err, out.String())
+		}
+	})
+}
+
+func TestRunEndsWithItsCaller(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = outcome(dockertools.ExecOutcome{After: 24 * time.Hour})
+		k := w.start(pod("web", "main"))
+		defer k.end()
+		settle()
+		ctx, cancel := context.WithTimeout(w.t.Context(), time.Hour)
+		defer cancel()
+		_, err := k.kl.RunInContainer(ctx, "web.default.file", "main", []string{"date"}, &strings.Builder{})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			w.t.Errorf("got %v", err)
+		}
+		if n, err := w.docker.Commands(w.id("web", "main")); n != 0 || err != nil {
+			w.t.Errorf("%d commands go on, %v", n, err)
+		}
+	})
+}
+
+func TestWhatDoesNotRunCannotBeAsked(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(name string) dockertools.Program { return dockertools.Program{Exits: name == "done"} }
+		p := pod("web", "main", "done", "paused")
+		p.Manifest.RestartPolicy.OnFailure = &api.RestartPolicyOnFailure{}
+		k := w.start(p)
+		defer k.end()
+		settle()
+		if err := w.docker.Pause(w.id("web", "paused")); err != nil {
+			w.t.Fatal(err)
+		}
+		ask := func(podFullName, name string) (errs []error) {
+			_, runErr := k.kl.RunInContainer(w.t.Context(), podFullName, name, []string{"date"}, &strings.Builder{})
+			_, statsErr := k.kl.ContainerStats(w.t.Context(), podFullName, name)
+			return []error{runErr, statsErr}
+		}
+		settle()
+		for _, test := range []struct{ pod, container, says string }{
+			{"no.default.file", "main", "there is no pod no.default.file"},
+			{"web.default.file", "no", `no container "no"`},
+			{"web.default.file", "done", "does not run"},
+			{"web.default.file", "paused", "docker unpause"},
+		} {
+			for _, err := range ask(test.pod, test.container) {
+				if !errors.Is(err, api.ErrNotFound) || !strings.Contains(err.Error(), test.says) {
+					w.t.Errorf("%s of %s: %v, want one that says %q", test.container, test.pod, err, test.says)
+				}
+			}
+		}
+		// It ends when Docker is about to be asked, and the kubelet cannot know.
+		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+			if c.Method == "Exec" || c.Method == "Stats" {
+				w.docker.Kill(c.Container, 137)
+			}
+			return dockertools.Fault{}
+		})
+		for range 2 {
+			for _, err := range ask("web.default.file", "main") {
+				if !errors.Is(err, api.ErrNotFound) {
+					w.t.Errorf("one that ends meanwhile: %v", err)
+				}
+			}
+			settle()
+		}
+	})
+}
+
+func TestStatsOfAContainer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := pod("web", "main")
+		p.Manifest.Containers[0].Memory, p.Manifest.Containers[0].CPU = 64<<20, 500
+		k := w.start(p)
+		defer k.end()
+		settle()
+		created := time.Now()
+		w.mustKill()
+		time.Sleep(100 * time.Second)
+		synctest.Wait()
+		got, err := k.kl.ContainerStats(w.t.Context(), "web.default.file", "main")
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		want := api.ContainerStats{
+			Time:   time.Now(),
+			CPU:    api.CPUStats{Total: 1e8, User: 75e6, System: 25e6, PerCPU: []uint64{1e8}},
+			Memory: api.MemoryStats{Usage: 3 << 20, WorkingSet: 2 << 20},
+			// The network is older than the container.
+			Network:   api.NetworkStats{RxPackets: 160, RxBytes: 16000},
+			CPUShares: 512, MemoryLimit: 64 << 20, Created: created.Truncate(time.Second), Image: "hello:1", ID: w.id("web", "main"),
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			w.t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}

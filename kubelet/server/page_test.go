@@ -1,0 +1,223 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kubelet14/api"
+)
+
+func TestThePageShowsEveryPodAndContainer(t *testing.T) {
+	now := time.Now()
+	k := everyKind(now)
+	doc := pageOf(t, serve(t, k))
+	for i := range k.statuses {
+		p := &k.statuses[i]
+		name := p.FullName()
+		pod := doc.byID("pod-" + name)
+		pod.hasText(p.Name, p.Namespace, p.Source, p.Origin, string(p.Phase), p.PodIP, p.Reason, p.Message)
+		for i, c := range p.Containers {
+			container := doc.byID(fmt.Sprintf("container-%s-%d", name, i))
+			container.hasText(c.Name, c.Image)
+			switch s := c.State; {
+			case s.Running != nil:
+				container.hasText("running for", s.Running.Message)
+			case s.Waiting != nil && s.Waiting.Message == p.Message:
+				container.hasText("waiting")
+			case s.Waiting != nil:
+				container.hasText("waiting", s.Waiting.Reason, s.Waiting.Message)
+			case s.Terminated != nil:
+				container.hasText("ended", fmt.Sprint("exit code ", s.Terminated.ExitCode), s.Terminated.Reason, s.Terminated.Message)
+			}
+			if c.Last != nil {
+				container.hasText(fmt.Sprint("exit code ", c.Last.ExitCode), c.Last.Reason, c.Last.Message)
+			}
+			if c.RestartCount > 0 {
+				container.hasText(fmt.Sprintf("%d restart", c.RestartCount))
+			}
+		}
+	}
+	doc.byID("container-crash.default.file-0").hasText("next try in 7 s")
+	doc.byID("worker-web.default.file").hasText("UPDATE 20 min ago")
+	doc.byID("pod-web.default.file").hasText("It may be older than its manifest")
+}
+
+func TestThePageShowsTheFlow(t *testing.T) {
+	now := time.Now()
+	doc := pageOf(t, serve(t, everyKind(now), func(o *Options) { o.Sources = sourcesOfEveryKind(now) }))
+	doc.byID("source-file").hasText("failing for 1 min", "/etc/kubelet14", "read whole 2 min ago", "5 pods")
+	doc.byID("failing-file").hasText("unknown field", "Its pods stay")
+	doc.byID("source-http").hasText("read whole 3 s ago", "2 pods")
+	doc.byID("source-etcd").hasText("not read yet")
+	doc.byID("flow-mux").hasText("SET", "6 pods are wanted")
+	doc.byID("flow-loop").hasText("SET UPDATE", "came 20 min ago")
+	doc.byID("flow-workers").hasText("9 at work or waiting for their time, 1 with work that has not begun")
+	doc.byID("flow-docker").hasText("9 containers run, 5 wait, 2 ended", "2 pulls, 1 queued")
+}
+
+func TestThePageIsThereWhenDockerIsNot(t *testing.T) {
+	k := &fakeKubelet{health: errors.New("Docker is away"), err: errors.New("nobody listens on its socket")}
+	doc := pageOf(t, serve(t, k))
+	doc.byID("health").hasText("cannot look after its pods: Docker is away")
+	doc.byID("unknown").hasText("nobody listens on its socket")
+}
+
+func TestThePageShowsTheNewestEventsFirst(t *testing.T) {
+	k := &fakeKubelet{}
+	for i := range pageEvents + 50 {
+		k.happens(api.Event{Time: time.Now(), Pod: "web.default.file", Container: "main", Reason: "started", Message: fmt.Sprint("number ", i)})
+	}
+	doc := pageOf(t, serve(t, k))
+	items := doc.byID("event-list").all("li")
+	if len(items) != pageEvents {
+		t.Fatalf("there are %d events, want %d", len(items), pageEvents)
+	}
+	items[0].hasText("started", "web.default.file", "main", "number 249", "0 s ago")
+	items[len(items)-1].hasText("number 50")
+	if got := doc.byID("events").attr("data-newest"); got != "250" {
+		t.Errorf("the newest is said to be %s, want 250: the stream goes on from there", got)
+	}
+}
+
+func TestThePageLinksToLogs(t *testing.T) {
+	pod := func(source string, containers ...api.ContainerStatus) api.PodStatus {
+		return api.PodStatus{Name: "web", Namespace: "team", Source: source, Containers: containers}
+	}
+	main := api.ContainerStatus{Name: "main", State: api.ContainerState{Running: &api.ContainerStateRunning{}}}
+	net := api.ContainerStatus{Name: api.NetworkContainerName, State: main.State}
+	fresh := api.ContainerStatus{Name: "main", State: api.ContainerState{Waiting: &api.ContainerStateWaiting{Reason: api.ReasonCreating}}}
+	again := fresh
+	again.RestartCount = 1
+	for _, tt := range []struct {
+		name  string
+		pods  []api.PodStatus
+		debug bool
+		want  []string
+	}{
+		{"of what runs, but not of the network container", []api.PodStatus{pod("file", main, net)}, true, []string{"/containerLogs/team/web/main?tail=200"}},
+		{"by the full name when two sources have the name", []api.PodStatus{pod("file", main), pod("http", main)}, true,
+			[]string{"/containerLogs/team/web.team.file/main?tail=200", "/containerLogs/team/web.team.http/main?tail=200"}},
+		{"not of what has never run", []api.PodStatus{pod("file", fresh)}, true, nil},
+		{"of what waits to run again", []api.PodStatus{pod("file", again)}, true, []string{"/containerLogs/team/web/main?tail=200"}},
+		{"not without debugging handlers", []api.PodStatus{pod("file", main)}, false, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := serve(t, &fakeKubelet{statuses: tt.pods}, func(o *Options) { o.Debugging = tt.debug })
+			var got []string
+			for _, a := range pageOf(t, s).byID("live").all("a") {
+				if address := a.attr("href"); strings.HasPrefix(address, "/containerLogs") {
+					got = append(got, address)
+					if answer := ask(t, s, "GET "+address, withToken); answer.status != http.StatusOK {
+						t.Errorf("%s answers %d %s", address, answer.status, answer.body)
+					}
+				}
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("the links are %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// The script puts this part in the place of the page's own.
+func TestThePartThatChanges(t *testing.T) {
+	k := everyKind(time.Now())
+	s := serve(t, k)
+	k.change(func() { k.statuses = k.statuses[:1] })
+	whole := ask(t, s, "GET /")
+	part := ask(t, s, "GET /?part=live")
+	if part.status != http.StatusOK || !strings.Contains(part.body, `id="pod-cache.default.file"`) || strings.Contains(part.body, "<html") {
+		t.Errorf("the part is %d %s", part.status, part.body)
+	}
+	if !strings.Contains(whole.body, `id="pod-cache.default.file"`) {
+		t.Errorf("the page has no such pod: %s", whole.body)
+	}
+	if got := ask(t, s, "GET /?part=dead"); got.status != http.StatusBadRequest {
+		t.Errorf("another part answers %d %s", got.status, got.body)
+	}
+}
+
+func TestThePagesFiles(t *testing.T) {
+	s := serve(t, &fakeKubelet{})
+	for file, want := range map[string]string{
+		"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8", "favicon.svg": "image/svg+xml",
+	} {
+		if got := ask(t, s, "GET /static/"+file); got.status != http.StatusOK || got.header.Get("Content-Type") != want {
+			t.Errorf("%s: %d %s, want 200 %s", file, got.status, got.header.Get("Content-Type"), want)
+		}
+	}
+	for _, path := range []string{"/static/", "/static/page.html", "/static/..%2fpage.go", "/static/%2e%2e%2f%2e%2e%2fdoc.go"} {
+		if got := ask(t, s, "GET "+path); got.status == http.StatusOK {
+			t.Errorf("%s is there: %s", path, got.body)
+		}
+	}
+}
+
+func TestTheLinkWithTheToken(t *testing.T) {
+	s := serve(t, &fakeKubelet{})
+	got := ask(t, s, "GET /?token="+testToken)
+	if got.status != http.StatusSeeOther || got.header.Get("Location") != "/" || got.header.Get("Set-Cookie") == "" {
+		t.Errorf("it answers %d to %q with cookie %q", got.status, got.header.Get("Location"), got.header.Get("Set-Cookie"))
+	}
+	if got := ask(t, s, "GET /?token=wrong"); got.status != http.StatusForbidden || got.header.Get("Set-Cookie") != "" {
+		t.Errorf("a wrong token: %d %v", got.status, got.header)
+	}
+}
+
+// What takes its time does not look like what has gone wrong.
+func TestTones(t *testing.T) {
+	running := func(message string) api.ContainerState {
+		return api.ContainerState{Running: &api.ContainerStateRunning{Message: message}}
+	}
+	waiting := func(reason string) api.ContainerState {
+		return api.ContainerState{Waiting: &api.ContainerStateWaiting{Reason: reason}}
+	}
+	ended := func(code int) api.ContainerState {
+		return api.ContainerState{Terminated: &api.ContainerStateTerminated{ExitCode: code}}
+	}
+	for _, tt := range []struct {
+		name       string
+		pod        api.PodStatus
+		states     []api.ContainerState
+		containers []string
+		want       string
+	}{
+		{"all run", api.PodStatus{Phase: api.PodRunning}, []api.ContainerState{running(""), running("")}, []string{"good", "good"}, "good"},
+		{"one is complained of", api.PodStatus{Phase: api.PodRunning}, []api.ContainerState{running("unhealthy"), running("")}, []string{"busy", "good"}, "busy"},
+		{"an image comes", api.PodStatus{Phase: api.PodPending}, []api.ContainerState{waiting(api.ReasonPulling), waiting(api.ReasonNetworkContainer)}, []string{"busy", "busy"}, "busy"},
+		{"an image does not come", api.PodStatus{Phase: api.PodPending}, []api.ContainerState{waiting(api.ReasonImageNotFound), running("")}, []string{"bad", "good"}, "bad"},
+		{"it is done", api.PodStatus{Phase: api.PodSucceeded}, []api.ContainerState{ended(0)}, []string{"done"}, "done"},
+		{"it has failed", api.PodStatus{Phase: api.PodFailed}, []api.ContainerState{ended(0), ended(2)}, []string{"done", "bad"}, "bad"},
+		{"it waits as a whole", api.PodStatus{Phase: api.PodPending, Reason: api.ReasonPortTaken}, []api.ContainerState{waiting(api.ReasonCreating)}, []string{"busy"}, "bad"},
+		{"its source fails", api.PodStatus{Phase: api.PodRunning, SourceError: "typo"}, []api.ContainerState{running("")}, []string{"good"}, "good"},
+		{"it is removed", api.PodStatus{Phase: api.PodRunning, Reason: api.ReasonRemoved}, []api.ContainerState{running("")}, []string{"good"}, "busy"},
+	} {
+		for _, state := range tt.states {
+			tt.pod.Containers = append(tt.pod.Containers, api.ContainerStatus{State: state})
+		}
+		v := viewPod(&tt.pod, time.Now())
+		var containers []string
+		for _, c := range v.Containers {
+			containers = append(containers, c.Tone)
+		}
+		if v.Tone != tt.want || !slices.Equal(containers, tt.containers) {
+			t.Errorf("%s: the pod is %s and its containers %v, want %s and %v", tt.name, v.Tone, containers, tt.want, tt.containers)
+		}
+	}
+}
+
+func TestAges(t *testing.T) {
+	for age, want := range map[time.Duration]string{
+		0: "0 s", 59*time.Second + 999*time.Millisecond: "59 s", time.Minute: "1 min", 59*time.Minute + 59*time.Second: "59 min",
+		time.Hour: "1 h", 47*time.Hour + 59*time.Minute: "47 h", 48 * time.Hour: "2 days", 100 * 24 * time.Hour: "100 days",
+	} {
+		if got := ageText(age); got != want {
+			t.Errorf("%v is %q, want %q", age, got, want)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"kubelet14/api"
+)
+
+// measured is what the kubelet says of container app of pod web.
+func measured(_ context.Context, pod, container string) (api.ContainerStats, error) {
+	switch container {
+	case "helper":
+		return api.ContainerStats{}, fmt.Errorf("container helper does not run: %w", api.ErrNotFound)
+	case "net":
+		return api.ContainerStats{}, errors.New("Docker does not answer")
+	}
+	return api.ContainerStats{
+		Time:        time.Date(2014, 10, 3, 1, 2, 3, 4, time.UTC),
+		CPU:         api.CPUStats{Total: 18446744073709551615, User: 2, System: 3, PerCPU: []uint64{4, 5}},
+		Memory:      api.MemoryStats{Usage: 6, WorkingSet: 7},
+		Network:     api.NetworkStats{RxBytes: 1, RxPackets: 2, RxErrors: 3, RxDropped: 4, TxBytes: 5, TxPackets: 6, TxErrors: 7, TxDropped: 8},
+		CPUShares:   512,
+		MemoryLimit: 1 << 20,
+		Created:     time.Date(2014, 10, 2, 1, 2, 3, 0, time.UTC),
+		Image:       "busybox",
+		ID:          "id-of-" + pod + "-" + container,
+	}, nil
+}
+
+func TestAContainerIsMeasuredInTheFormOfCAdvisor(t *testing.T) {
+	k := withContainers()
+	k.stats = measured
+	s := serve(t, k)
+	golden := func(pod string) string {
+		id := "id-of-" + pod + "-app"
+		return `{"name":"/docker/` + id + `","aliases":["` + id + `"],"namespace":"docker",` +
+			`"spec":{"creation_time":"2014-10-02T01:02:03Z","has_cpu":true,"cpu":{"limit":512},"has_memory":true,"memory":{"limit":1048576},"has_network":true,"image":"busybox"},` +
+			`"stats":[{"timestamp":"2014-10-03T01:02:03.000000004Z",` +
+			`"cpu":{"usage":{"total":18446744073709551615,"per_cpu_usage":[4,5],"user":2,"system":3},"load_average":0},` +
+			`"memory":{"usage":6,"working_set":7},` +
+			`"network":{"rx_bytes":1,"rx_packets":2,"rx_errors":3,"rx_dropped":4,"tx_bytes":5,"tx_packets":6,"tx_errors":7,"tx_dropped":8}}]}` + "\n"
+	}
+	for path, pod := range map[string]string{
+		"/stats/web/app":                           "web.default.file",
+		"/stats/twin.default.etcd/app":             "twin.default.etcd",
+		"/stats/default/web/web-uid/app":           "web.default.file",
+		"/stats/default/twin/twin-of-file/app":     "twin.default.file",
+		"/stats/default/web/web-uid/app?num_stats": "web.default.file",
+	} {
+		got := ask(t, s, "GET "+path)
+		if want := golden(pod); got.status != http.StatusOK || got.body != want {
+			t.Errorf("%s: %d\n%s\nwant 200\n%s", path, got.status, got.body, want)
+		}
+		if kind := got.header.Get("Content-Type"); kind != "application/json" {
+			t.Errorf("%s: Content-Type %q", path, kind)
+		}
+	}
+	if got := ask(t, s, "GET /stats/web/app?pretty=1"); !strings.HasPrefix(got.body, "{\n  \"name\"") {
+		t.Errorf("with pretty=1: %q", got.body)
+	}
+}
+
+func TestAContainerWithoutLimitsHasTheUsualOnes(t *testing.T) {
+	got := describe(&api.ContainerStats{}).Spec
+	if got.CPU.Limit != 1024 || got.Memory.Limit != 18446744073709551615 {
+		t.Errorf("they are %+v", got)
+	}
+}
+
+func TestTheMachineIsDescribedAndMeasured(t *testing.T) {
+	s := serve(t, &fakeKubelet{})
+	var machine struct {
+		NumCores       int    `json:"num_cores"`
+		MemoryCapacity uint64 `json:"memory_capacity"`
+	}
+	if got := ask(t, s, "GET /spec/"); got.status != http.StatusOK || json.Unmarshal([]byte(got.body), &machine) != nil || machine.NumCores == 0 || machine.MemoryCapacity == 0 {
+		t.Errorf("/spec/: %d %s", got.status, got.body)
+	}
+	var info struct {
+		Name  string
+		Spec  struct{ Memory struct{ Limit uint64 } }
+		Stats []struct {
+			CPU struct{ Usage struct{ Total uint64 } }
+		}
+	}
+	got := ask(t, s, "GET /stats/")
+	if err := json.Unmarshal([]byte(got.body), &info); err != nil || got.status != http.StatusOK {
+		t.Fatalf("/stats/: %d %s", got.status, got.body)
+	}
+	if info.Name != "/" || info.Spec.Memory.Limit != machine.MemoryCapacity || len(info.Stats) != 1 || info.Stats[0].CPU.Usage.Total == 0 {
+		t.Errorf("/stats/: %s", got.body)
+	}
+}
+
+func TestStatsThatCannotBeHad(t *testing.T) {
+	k := withContainers()
+	k.stats = measured
+	s := serve(t, k)
+	for _, row := range []struct {
+		request string
+		status  int
+		says    string
+	}{
+		{"GET /stats/none/app", http.StatusNotFound, `no pod "none" in namespace "default"`},
+		{"GET /stats/web/none", http.StatusNotFound, `no container "none": it has app, helper, net`},
+		{"GET /stats/twin/app", http.StatusConflict, "twin.default.etcd, twin.default.file"},
+		{"GET /stats/web/helper", http.StatusNotFound, "container helper does not run"},
+		{"GET /stats/web/net", http.StatusInternalServerError, "Docker does not answer"},
+		{"GET /stats/default/web/other-uid/app", http.StatusNotFound, `with UID "other-uid"`},
+		{"GET /stats/other/web/web-uid/app", http.StatusNotFound, `in namespace "other"`},
+		{"GET /stats/web", http.StatusNotFound, "not found"},
+		{"GET /stats/default/web/app", http.StatusNotFound, "not found"},
+		{"GET /stats/a/b/c/d/e", http.StatusNotFound, "not found"},
+		{"GET /stats/web/app?num_stats=0", http.StatusBadRequest, `num_stats="0"`},
+		{"GET /stats/web/app?num_stats=-1", http.StatusBadRequest, `num_stats="-1"`},
+		{"GET /stats/?num_stats=few", http.StatusBadRequest, `num_stats="few"`},
+		{"GET /stats/?pretty=very", http.StatusBadRequest, `pretty="very"`},
+		{"GET /spec/?pretty=very", http.StatusBadRequest, `pretty="very"`},
+		{"GET /spec/more", http.StatusNotFound, "not found"},
+		{"POST /stats/", http.StatusMethodNotAllowed, "Not Allowed"},
+		{"POST /stats/web/app", http.StatusMethodNotAllowed, "Not Allowed"},
+		{"POST /spec/", http.StatusMethodNotAllowed, "Not Allowed"},
+	} {
+		got := ask(t, s, row.request)
+		if got.status != row.status || !strings.Contains(got.body, row.says) {
+			t.Errorf("%s: %d %q, want %d %q", row.request, got.status, got.body, row.status, row.says)
+		}
+	}
+}
+
+func TestStatsAndSpecWithoutASlashLeadToThoseWithOne(t *testing.T) {
+	s := serve(t, &fakeKubelet{})
+	for path, want := range map[string]string{"/stats": "/stats/", "/spec": "/spec/", "/stats?num_stats=1": "/stats/?num_stats=1"} {
+		if got := ask(t, s, "GET "+path); got.status != http.StatusTemporaryRedirect || got.header.Get("Location") != want {
+			t.Errorf("%s: %d to %q, want a redirect to %s", path, got.status, got.header.Get("Location"), want)
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package kubelet
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"kubelet14/api"
+)
+
+// reported is a pod that the sync loop knows of: one that is wanted, or one that is
+// being removed.
+type reported struct {
+	want    *wantedPod // nil when it is not wanted
+	blocked trouble
+	state   *podState
+}
+
+// report replaces what Statuses tells about.
+func (kl *Kubelet) report(blocked map[string]trouble) {
+	var pods []reported
+	for _, name := range slices.Sorted(maps.Keys(kl.podStates)) {
+		pods = append(pods, reported{kl.desired.pods[name], blocked[name], kl.podStates[name]})
+	}
+	kl.reported.Store(&pods)
+}
+
+// known are the pods to tell about, by full name; before the first sync it is an error.
+func (kl *Kubelet) known() ([]reported, error) {
+	if pods := kl.reported.Load(); pods != nil {
+		return *pods, nil
+	}
+	return nil, cmp.Or(kl.Health(), errNotBegun)
+}
+
+// Statuses says what has become of every pod, by full name. It costs one list of
+// Docker when anything has changed since the last, and an inspect for each container
+// that has. It may be called at any time by any goroutine; before the first sync it is
+// an error.
+func (kl *Kubelet) Statuses(ctx context.Context) ([]api.PodStatus, error) {
+	pods, err := kl.known()
+	if err != nil {
+		return nil, err
+	}
+	list, err := kl.list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	errs := kl.opts.SourceErrors()
+	var statuses []api.PodStatus
+	for _, pod := range pods {
+		seen, err := kl.observePod(ctx, list, pod.state, nil)
+		if err != nil {
+			return nil, err
+		}
+		v := podView{
+			want: pod.want, seen: seen, blocked: pod.blocked,
+			plan:     plan(pod.want, seen, kl.limits, time.Now()),
+			troubles: pod.state.lastTroubles(),
+			progress: kl.images.progress,
+		}
+		status := v.status(pod.state.fullName)
+		status.Origin = pod.state.place()
+		status.SourceError = errs[status.Source]
+		statuses = append(statuses, status)
+	}
+	return statuses, nil
+}
+
+// Events gives the last things that the kubelet did to pods, those after a number,
+// the oldest first, and a channel that is closed when there is another. It may be
+// called at any time by any goroutine.
+func (kl *Kubelet) Events(after uint64) (newer []api.Event, more <-chan struct{}) {
+	return kl.events.after(after)
+}
+
+// podView is all that a pod's status is made of. What it says has no effects.
+type podView struct {
+	want     *wantedPod // nil when the pod is not wanted
+	seen     []seenContainer
+	plan     podPlan
+	blocked  trouble
+	troubles []trouble // of the last piece of work
+	progress func(image string) string
+}
+
+func (v *podView) status(fullName string) api.PodStatus {
+	name, namespace, source, _ := api.SplitFullName(fullName)
+	s := api.PodStatus{
+		Name: name, Namespace: namespace, Source: source, PodIP: podIP(v.seen), Phase: v.phase(),
+		Reason: v.blocked.reason, Message: v.blocked.message,
+	}
+	if v.want == nil {
+		s.Reason, s.Message = api.ReasonRemoved, "it is no longer wanted, and its containers are removed"
+		for i := range v.seen {
+			c := &v.seen[i]
+			s.UID = c.Of.UID
+			if c == newestOf(v.seen, c.Of.UID, c.Of.Name) {
+				s.Containers = append(s.Containers, v.container(&wantedContainer{name: c.Of.Name}))
+			}
+		}
+		return s
+	}
+	s.UID = v.want.UID
+	for i := range v.want.apps {
+		s.Containers = append(s.Containers, v.container(&v.want.apps[i]))
+	}
+	if t := v.trouble(""); t != nil && s.Reason == "" {
+		s.Reason, s.Message = t.reason, t.message
+	}
+	net := v.container(&v.want.net)
+	net.PodIP = s.PodIP
+	s.Containers = append(s.Containers, net)
+	return s
+}
+
+// phase says how far the pod has come.
+func (v *podView) phase() api.PodPhase {
+	if v.want == nil {
+		return api.PodRunning
+	}
+	succeeded := true
+	for i := range v.want.apps {
+		c := newestOf(v.seen, v.want.UID, v.want.apps[i].name)
+		if c == nil || !v.hasRun(c.Of.Name) {
+			return api.PodPending
+		}
+		succeeded = succeeded && !c.failed()
+	}
+	switch {
+	case v.plan.finished && succeeded:
+		return api.PodSucceeded
+	case v.plan.finished:
+		return api.PodFailed
+	case len(v.want.apps) == 0 && podIP(v.seen) == "":
+		return api.PodPending
+	}
+	return api.PodRunning
+}
+
+// hasRun says that Docker knows of an attempt of the container that had a process.
+func (v *podView) hasRun(container string) bool {
+	return slices.ContainsFunc(v.seen, func(c seenContainer) bool {
+		return c.Of.UID == v.want.UID && c.Of.Name == container && c.ran()
+	})
+}
+
+// trouble is what keeps a container from being as it should, or nil. What the last
+// work ran into comes before what the plan says now; "" is the pod as a whole.
+func (v *podView) trouble(container string) *trouble {
+	for _, troubles := range [][]trouble{v.troubles, v.plan.notRunning} {
+		for i := range troubles {
+			if troubles[i].container == container {
+				return &troubles[i]
+			}
+		}
+	}
+	return nil
+}
+
+func (v *podView) container(want *wantedContainer) api.ContainerStatus {
+	s := api.ContainerStatus{Name: want.name}
+	if want.spec != nil {
+		s.Image = want.spec.Image
+	}
+	var newest, before *seenContainer
+	for i := range v.seen {
+		if c := &v.seen[i]; c.Of.Name == want.name && (v.want == nil || c.Of.UID == v.want.UID) {
+			newest, before = c, newest
+		}
+	}
+	if newest != nil {
+		s.RestartCount = newest.Of.Attempt - 1
+		s.Image = cmp.Or(s.Image, newest.Image)
+		s.ImageID = newest.ImageID
+	}
+	switch {
+	case newest != nil && newest.State.Live():
+		s.State.Running = &api.ContainerStateRunning{StartedAt: newest.StartedAt, Message: v.complaint(want, newest)}
+	case newest != nil && newest.dead() && (v.want == nil || want.spec != nil && v.want.ranForTheLastTime(want, newest)):
+		s.State.Terminated = newest.terminated()
+		return s
+	case want.spec == nil && v.plan.finished: // the network container of a pod that is done
+		s.State.Terminated = &api.ContainerStateTerminated{Reason: api.ReasonCompleted}
+		return s
+	default:
+		s.State.Waiting = v.waiting(want)
+		if newest != nil && newest.dead() {
+			before = newest
+			if w := s.State.Waiting; w.Reason == api.ReasonBackOff && !newest.State.Ended() {
+				w.Reason = newest.endReason() // which says more than that it waits
+			}
+		}
+	}
+	if before != nil && before.dead() {
+		s.Last = before.terminated()
+	}
+	return s
+}
+
+// complaint says what is not right with a container that runs.
+func (v *podView) complaint(want *wantedContainer, c *seenContainer) string {
+	switch t := v.trouble(want.name); {
+	case c.Unhealthy != "":
+		return c.Unhealthy
+	case t != nil:
+		return cmp.Or(v.pulling(want, t), t.message)
+	case c.Of.AwaitsHook:
+		return "its postStart hook has not succeeded yet"
+	}
+	return ""
+}
+
+// waiting says what a container that does not run waits for.
+func (v *podView) waiting(want *wantedContainer) *api.ContainerStateWaiting {
+	t := v.trouble(want.name)
+	if net := v.trouble(api.NetworkContainerName); t == nil && net != nil {
+		return &api.ContainerStateWaiting{Reason: api.ReasonNetworkContainer, Message: "the pod's network container: " + net.message, Next: net.next}
+	}
+	if t == nil && v.blocked.message != "" {
+		t = &v.blocked
+	}
+	if t == nil {
+		return &api.ContainerStateWaiting{Reason: api.ReasonCreating}
+	}
+	return &api.ContainerStateWaiting{Reason: t.reason, Message: cmp.Or(v.pulling(want, t), t.message), Next: t.next}
+}
+
+// pulling says how far the pull is that a container waits for.
+func (v *podView) pulling(want *wantedContainer, t *trouble) string {
+	if t.reason != api.ReasonPulling || want.spec == nil {
+		return ""
+	}
+	return v.progress(want.spec.Image)
+}
+
+// terminated is how a dead container ended.
+func (c *seenContainer) terminated() *api.ContainerStateTerminated {
+	return &api.ContainerStateTerminated{
+		ExitCode:   c.ExitCode,
+		Reason:     c.endReason(),
+		Message:    cmp.Or(c.Killed.message, plainWords(c.Error), c.LastWords),
+		StartedAt:  c.StartedAt,
+		FinishedAt: c.FinishedAt,
+	}
+}
