@@ -91,8 +91,9 @@ func (im *images) fetch(ctx context.Context, creation dockertools.NameParts, ima
 		r.failed = false
 		return p.failed()
 	case p.done == nil:
-		p.done, p.progress, p.queued = make(chan struct{}), dockertools.PullProgress{}, im.limiter.Tokens() < 1
-		im.wg.Go(func() { im.pull(ctx, ref, p) })
+		turn := im.limiter.Reserve().Delay()
+		p.done, p.progress, p.queued = make(chan struct{}), dockertools.PullProgress{}, turn > 0
+		im.wg.Go(func() { im.pull(ctx, ref, p, turn) })
 	}
 	return &reasonError{fmt.Errorf("waits for the pull of image %q", familiar(ref)), api.ReasonPulling, time.Time{}, p.done}
 }
@@ -109,10 +110,13 @@ func (p *pull) failed() error {
 	return &reasonError{fmt.Errorf("%w; the next pull is at %s", p.err, p.next.Local().Format(time.TimeOnly)), reason, p.next, nil}
 }
 
-// pull makes one pull and tells those who have asked for it.
-func (im *images) pull(ctx context.Context, ref string, p *pull) {
-	err := im.limiter.Wait(ctx)
-	if err == nil {
+// pull makes one pull, when its turn has come, and tells those who have asked for it.
+func (im *images) pull(ctx context.Context, ref string, p *pull, turn time.Duration) {
+	var err error
+	select {
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-time.After(turn):
 		im.mu.Lock()
 		p.queued = false
 		im.mu.Unlock()
