@@ -26,7 +26,7 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 	}
 	for _, name := range slices.Sorted(maps.Keys(origins)) {
 		pod := kl.desired.pods[name]
-		seen, err := observe(ctx, kl.lister, list, name)
+		seen, err := kl.observePod(ctx, list, kl.stateOf(name), func(c *seenContainer) string { return kl.lastWords(ctx, c) })
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,6 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 			fmt.Fprintf(w, "  waits, as it is: %s\n", reason)
 			continue
 		}
-		newPodState(name, kl.events).recall(seen, func(c *seenContainer) string { return kl.lastWords(ctx, c) })
 		writePlan(w, plan(pod, seen, kl.limits, time.Now()))
 	}
 	for i := range list {

@@ -83,6 +83,40 @@ func TestAnUnhealthyContainerIsRestarted(t *testing.T) {
 	})
 }
 
+// Docker says of a container that was stopped for its probe and took it well that it
+// exited with 0, which for onFailure is the end of all work. The kubelet knows better.
+func TestAPodStoppedForItsProbeKeepsItsPort(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.asNow(func(since time.Duration) dockertools.ExecOutcome {
+			if since == 10*time.Second {
+				return dockertools.ExecOutcome{ExitCode: 1}
+			}
+			return dockertools.ExecOutcome{}
+		})
+		web := publish(probed(pod("web", "main"), 0), 80)
+		web.Manifest.RestartPolicy = api.RestartPolicy{OnFailure: &api.RestartPolicyOnFailure{}}
+		k := w.start(web)
+		defer k.end()
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		net := w.id("web", "net")
+		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+			if strings.Contains(c.Container, "_web.") && c.Method == "CreateContainer" {
+				return dockertools.Fault{Delay: 3 * time.Second}
+			}
+			return dockertools.Fault{}
+		})
+		time.Sleep(6 * time.Second) // it was unhealthy, and its next attempt is being created
+		synctest.Wait()
+		if err := w.docker.Kill(net, 137); err != nil {
+			t.Fatal(err)
+		}
+		k.set(web, publish(pod("zoo", "main"), 80))
+		settle()
+		w.check("after the probe", "web/main", "web/net")
+	})
+}
+
 func TestTheInitialDelayCountsFromTheStart(t *testing.T) {
 	inWorld(t, func(w *world) {
 		e := w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{} })

@@ -63,13 +63,19 @@ func originsOf(list []dockertools.Owned) (origins map[string]string) {
 
 // work gives a pod's worker a wish, to be compared with a list begun after since.
 func (kl *Kubelet) work(podFullName, origin string, w wish, since dockertools.Mark) {
+	state := kl.stateOf(podFullName)
+	state.ask(w, origin, since)
+	kl.podWorkers.Run(podFullName, func(ctx context.Context) time.Time { return kl.syncPod(ctx, state) })
+}
+
+// stateOf is what the kubelet keeps of a pod while it is wanted or has a worker.
+func (kl *Kubelet) stateOf(podFullName string) *podState {
 	state := kl.podStates[podFullName]
 	if state == nil {
 		state = newPodState(podFullName, kl.events)
 		kl.podStates[podFullName] = state
 	}
-	state.ask(w, origin, since)
-	kl.podWorkers.Run(podFullName, func(ctx context.Context) time.Time { return kl.syncPod(ctx, state) })
+	return state
 }
 
 // dropState forgets a pod that is not wanted and has no containers. While it has
@@ -95,7 +101,7 @@ func (kl *Kubelet) blocked(ctx context.Context, list []dockertools.Owned) (map[s
 		if len(pod.ports) == 0 || blocked[pod.fullName].message != "" {
 			continue
 		}
-		seen, err := observe(ctx, kl.lister, list, pod.fullName)
+		seen, err := kl.observePod(ctx, list, kl.stateOf(pod.fullName), nil)
 		if err != nil {
 			return nil, err
 		}
