@@ -185,6 +185,26 @@ func (h *host) logs(id string) string {
 	return b.String()
 }
 
+// logSays waits until a container has printed some words.
+func (h *host) logSays(c container, words string) {
+	h.t.Helper()
+	h.eventually(fmt.Sprintf("the log of %s says %q", c.name, words), func() error {
+		if log := h.logs(c.id); !strings.Contains(log, words) {
+			return fmt.Errorf("it is %q", log)
+		}
+		return nil
+	})
+}
+
+// stubborn returns the container "main" of a pod once SIGTERM no longer ends it: a
+// process that has only just begun does not ignore it yet.
+func (h *host) stubborn(pod string) container {
+	h.t.Helper()
+	c := h.live(pod, "main")
+	h.logSays(c, "will go on when asked to stop")
+	return c
+}
+
 // get fetches a page from a port of this machine.
 func get(port int, path string) (string, error) {
 	resp, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d%s", port, path))

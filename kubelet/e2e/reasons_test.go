@@ -230,7 +230,7 @@ func TestIntegrationAPodThatIsBeingRemovedSaysSo(t *testing.T) {
 	h.write("other.yaml", sleeper("other"))
 	p := h.start()
 	h.eventually("the pods are up", func() error { return h.sleepersAre("pod", "other") })
-	stubborn := h.live("pod", "main")
+	stubborn := h.stubborn("pod")
 	h.remove("pod.yaml")
 	h.eventually("it is said", func() error { return p.shows("pod/", "running", "Removed: ") })
 	if err := p.shows("pod/main", "running"); err != nil {

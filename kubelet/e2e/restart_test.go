@@ -79,15 +79,10 @@ func TestIntegrationEndDoesNotWaitForAGracePeriod(t *testing.T) {
 	h.write("pod.yaml", strings.ReplaceAll(sleeper("pod"), "sleep]", "sleep, -ignore-term]"))
 	p := h.start()
 	h.eventually("the pod is up", func() error { return h.sleepersAre("pod") })
-	stubborn := h.live("pod", "main")
+	stubborn := h.stubborn("pod")
 
 	h.remove("pod.yaml")
-	h.eventually("the container is asked to stop", func() error {
-		if log := h.logs(stubborn.id); !strings.Contains(log, "asked to stop") {
-			return fmt.Errorf("its log is %q", log)
-		}
-		return nil
-	})
+	h.logSays(stubborn, "asked to stop:")
 	p.stop()
 	if now, err := h.inspect(stubborn.id); err != nil || !now.State.Running {
 		t.Errorf("the kubelet ended only when the container had: %+v, %v", now, err)

@@ -167,14 +167,9 @@ func TestIntegrationAUUIDInTwoSourcesIsThatOfTheFirst(t *testing.T) {
 	p.says("pod.default.http", "waits", h.hostname, "pod.default.file")
 	h.mends(want, "while another pod wants its uuid", "pod.default.file")
 
-	stubborn := h.live("pod.default.file", "main")
+	stubborn := h.stubborn("pod.default.file")
 	h.drop("pod.default.file")
-	h.eventually("the first pod is asked to stop", func() error {
-		if log := h.logs(stubborn.id); !strings.Contains(log, "asked to stop") {
-			return fmt.Errorf("its log is %q", log)
-		}
-		return nil
-	})
+	h.logSays(stubborn, "asked to stop:")
 	h.killAndAwait("other.default.file") // the kubelet goes on meanwhile
 	if err := h.gone("pod.default.http"); err != nil {
 		t.Errorf("the second pod does not wait for the end of the first: %v", err)

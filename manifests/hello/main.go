@@ -104,6 +104,9 @@ func (f *flags) parse(n int) {
 	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
+	if *f.ignoreTerm {
+		fmt.Fprintln(os.Stderr, "hello: will go on when asked to stop")
+	}
 	go func() {
 		for s := range stop {
 			fmt.Fprintln(os.Stderr, "hello: asked to stop:", s)
