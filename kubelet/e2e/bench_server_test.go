@@ -1,16 +1,13 @@
 package e2e
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"path/filepath"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -137,83 +134,4 @@ func fetch(b *testing.B, url string) int {
 func medianOf(took []time.Duration) time.Duration {
 	slices.Sort(took)
 	return took[len(took)/2]
-}
-
-// BenchmarkFollow follows the logs of 50 containers that print about 20 lines a second
-// each, and says what part of a core the kubelet uses for 1,000 lines a second, besides
-// what it uses when nobody follows them.
-func BenchmarkFollow(b *testing.B) {
-	const followers, linesASecond, period = 50, 20, 15 * time.Second
-	h := newHost(b)
-	for i := range followers {
-		h.write(fmt.Sprintf("p%d.yaml", i), job(fmt.Sprintf("p%d", i), fmt.Sprintf(`/hello, flood, -lines, "1000000", -every, %v`, time.Second/linesASecond)))
-	}
-	w := h.startServing()
-	h.eventually("all pods run", func() error {
-		page, err := w.p.scrape()
-		if err == nil {
-			err = page.says(map[string]float64{"kubelet_pods{ running": followers})
-		}
-		return err
-	})
-	for range b.N {
-		idle := w.p.cpuShare(b, period)
-		lines, stop := w.follow(followers)
-		before := lines.Load()
-		busy := w.p.cpuShare(b, period)
-		rate := float64(lines.Load()-before) / period.Seconds()
-		stop()
-		b.ReportMetric(100*(busy-idle)*1000/rate, "%-of-a-core")
-		b.ReportMetric(100*idle, "%-idle")
-		b.ReportMetric(rate, "lines/s")
-	}
-	b.ReportMetric(0, "ns/op")
-}
-
-// follow follows the log of each pod until stop, and counts the lines. It returns when
-// all stand.
-func (w *window) follow(pods int) (lines *atomic.Int64, stop func()) {
-	lines = &atomic.Int64{}
-	ctx, cancel := context.WithCancel(w.h.t.Context())
-	var wg, standing sync.WaitGroup
-	for i := range pods {
-		standing.Add(1)
-		wg.Go(func() {
-			resp, err := w.request(ctx, http.MethodGet, fmt.Sprintf("/containerLogs/default/p%d/main?follow=1&tail=0", i))
-			standing.Done()
-			if err != nil {
-				w.h.t.Error(err)
-				return
-			}
-			defer resp.Body.Close()
-			if resp.StatusCode != http.StatusOK {
-				w.h.t.Errorf("the log of pod p%d: %s", i, resp.Status)
-			}
-			for scanner := bufio.NewScanner(resp.Body); scanner.Scan(); {
-				lines.Add(1)
-			}
-		})
-	}
-	standing.Wait()
-	return lines, func() {
-		cancel()
-		wg.Wait()
-	}
-}
-
-// cpuShare is the part of a core that the kubelet uses.
-func (p *process) cpuShare(b *testing.B, period time.Duration) float64 {
-	b.Helper()
-	before, began := p.cpuSeconds(b), time.Now()
-	time.Sleep(period)
-	return (p.cpuSeconds(b) - before) / time.Since(began).Seconds()
-}
-
-func (p *process) cpuSeconds(b *testing.B) float64 {
-	b.Helper()
-	page, err := p.scrape()
-	if err != nil {
-		b.Fatal(err)
-	}
-	return page.sum("process_cpu_seconds_total ")
 }

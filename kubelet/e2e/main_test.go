@@ -26,6 +26,10 @@ const (
 var kubeletBinary string
 
 func TestMain(m *testing.M) {
+	if endpoint := os.Getenv(relayVariable); endpoint != "" {
+		serveRelay(endpoint)
+		return
+	}
 	flag.Set("logtostderr", "true") // and no files in the directory for temporary ones
 	// What tests do here is to wait, for Docker and for the kubelet; so more of them
 	// than there are cores run at once. -parallel says otherwise.
