@@ -1,6 +1,9 @@
 package api
 
-import "reflect"
+import (
+	"reflect"
+	"time"
+)
 
 // Clone gives a copy that shares no memory with m.
 func (m *ContainerManifest) Clone() ContainerManifest {
@@ -17,6 +20,10 @@ func Copy(out, in any) {
 }
 
 func copyValue(out, in reflect.Value) {
+	if in.Type() == reflect.TypeFor[time.Time]() {
+		out.Set(in) // it has fields of its own only, and nobody writes to them
+		return
+	}
 	switch in.Kind() {
 	case reflect.Struct:
 		for i := range in.NumField() {

@@ -71,11 +71,17 @@ func (s *Scheme) decodeAll(d *decoder, nodes []ast.Node, item string) ([]Documen
 // missing or was written by an old name, the error points at what should hold it.
 func (doc *Document) At(field, problem string) *SourceError {
 	field = join(doc.path, field)
-	p, ok := doc.places[field]
-	for at := field; !ok; p, ok = doc.places[at] {
-		at = at[:max(0, strings.LastIndexAny(at, ".["))]
+	return doc.src.at(nearest(doc.places, field), field, problem)
+}
+
+// nearest gives the place of a field, or of what should hold it.
+func nearest(places map[string]place, field string) place {
+	p, ok := places[field]
+	for !ok {
+		field = field[:max(0, strings.LastIndexAny(field, ".["))]
+		p, ok = places[field]
 	}
-	return doc.src.at(p, field, problem)
+	return p
 }
 
 // decodeManifest leaves its errors in d.
@@ -111,7 +117,7 @@ func (s *Scheme) decodeManifest(d *decoder, root ast.Node, doc *Document) {
 	switch {
 	case errors.As(err, &fields):
 		for _, f := range fields {
-			d.errs = append(d.errs, doc.At(f.Field, f.Problem))
+			d.refuseField(join(doc.path, f.Field), f.Problem)
 		}
 	case err != nil:
 		d.refuse(doc.path, node, err.Error())

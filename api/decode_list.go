@@ -57,16 +57,14 @@ func (s *Scheme) items(d *decoder, root ast.Node) (items []ast.Node, item string
 	var list manifestList
 	d.value("", m, reflect.ValueOf(&list).Elem())
 	// Half of a list must not pass for an empty one.
-	doc := Document{src: d.src, places: d.places}
-	refuse := func(field, problem string) { d.errs = append(d.errs, doc.At(field, problem)) }
 	if list.Kind != "ContainerManifestList" {
-		refuse("kind", fmt.Sprintf("unsupported value '%s': write \"kind: ContainerManifestList\"", list.Kind))
+		d.refuseField("kind", fmt.Sprintf("unsupported value '%s': write \"kind: ContainerManifestList\"", list.Kind))
 	}
 	if known := s.Versions(); !slices.Contains(known, strings.ToLower(list.APIVersion)) {
-		refuse("apiVersion", fmt.Sprintf("unsupported value '%s': write \"apiVersion:\" and %s", list.APIVersion, strings.Join(known, " or ")))
+		d.refuseField("apiVersion", fmt.Sprintf("unsupported value '%s': write \"apiVersion:\" and %s", list.APIVersion, strings.Join(known, " or ")))
 	}
 	if list.Items == nil && len(d.errs) == 0 {
-		refuse("items", "required value '': a list without manifests is written \"items: []\"")
+		d.refuseField("items", "required value '': a list without manifests is written \"items: []\"")
 	}
 	return list.Items, "items[%d]"
 }

@@ -165,6 +165,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"latin-1":              {head + "id: caf\xe9\n", `f: this is not text: line 2 has the byte 0xe9; a manifest is YAML or JSON in UTF-8`},
 		"tab":                  {head + "containers:\n\t- name: a\n", `f:3:1: YAML syntax: found character '\t' that cannot start any token; indent with spaces, not with tabs`},
 		"indentation":          {head + "containers:\n- name: a\n image: b\n", `f:4:2: YAML syntax: value is not allowed in this context; look at the indentation and the colons of this line and the next`},
+		"directive":            {"%YAML 1.2\n---\n" + head, `f:1:1: YAML syntax: unexpected directive value. document not started; remove this line: the version of YAML needs no telling`},
 		"template":             {head + "id: @ID@\n", `f:2:5: YAML syntax: '@' is a reserved character; put quotes around the value`},
 		"unfinished":           {head + "containers:\n- {name: a,\n", `f:3:11: YAML syntax: could not find flow map content`},
 		"persistentDisk":       {head + "volumes: [{name: a, source: {persistentDisk: {pdName: a, fsType: ext4}}}]\n", `f:2:46: volumes[0].source.persistentDisk: this kind of volume is not supported: use hostDir or emptyDir`},
@@ -366,6 +367,25 @@ func TestDecodeComesBackFromHostileShapes(t *testing.T) {
 			if _, err := decodeList(text); err == nil || len(err.Error()) > 100_000 {
 				t.Errorf("%s: the error has %d bytes", name, len(fmt.Sprint(err)))
 			}
+		}
+	}
+}
+
+func TestEndlessErrorsAreCutShort(t *testing.T) {
+	container := "version: v1beta2\ncontainers:\n- env:\n"
+	for what, text := range map[string]string{
+		"of the decoder":      container + strings.Repeat("  - name: 1\n", 1000),
+		"of the conversion":   container + strings.Repeat("  - key: A\n", 1000),
+		"of many documents":   strings.Repeat("version: v3\n---\n", 1000),
+		"of one list's items": strings.Repeat("- version: v3\n", 1000),
+	} {
+		_, err := decodeList(text)
+		if err == nil {
+			t.Errorf("%s: no error", what)
+			continue
+		}
+		if lines := strings.Count(err.Error(), "\nf:") + 1; lines != 51 {
+			t.Errorf("%s: %d errors are told", what, lines)
 		}
 	}
 }

@@ -37,14 +37,21 @@ func newDecoder(src *source) *decoder {
 }
 
 func (d *decoder) refuse(path string, n ast.Node, problem string) {
-	if len(d.errs) > maxErrors {
-		return
-	}
-	if len(d.errs) == maxErrors {
+	d.refuseAt(placeOf(n), path, problem)
+}
+
+// refuseField is refuse for a field that need not be in the text; see Document.At.
+func (d *decoder) refuseField(path, problem string) {
+	d.refuseAt(nearest(d.places, path), path, problem)
+}
+
+func (d *decoder) refuseAt(p place, path, problem string) {
+	switch n := len(d.errs); {
+	case n < maxErrors:
+		d.errs = append(d.errs, d.src.at(p, path, problem))
+	case n == maxErrors:
 		d.errs = append(d.errs, d.src.errorf("there are more errors; mend these first"))
-		return
 	}
-	d.errs = append(d.errs, d.src.at(placeOf(n), path, problem))
 }
 
 // placeOf gives where a person would say that the node begins: a mapping without

@@ -47,31 +47,6 @@ func TestRoundTripLosesNothing(t *testing.T) {
 	}
 }
 
-func TestRoundTripOfAList(t *testing.T) {
-	scheme := v1beta1.NewScheme()
-	for _, version := range scheme.Versions() {
-		list := api.ContainerManifestList{Items: []api.ContainerManifest{fullManifest(t), {}}}
-		text, err := json.Marshal(externalize(t, scheme, version, &list))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range list.Items {
-			list.Items[i].Version = version
-		}
-		docs, err := scheme.DecodeList("text", text)
-		if err != nil {
-			t.Fatalf("%s\nis not read: %v", text, err)
-		}
-		var back api.ContainerManifestList
-		for _, doc := range docs {
-			back.Items = append(back.Items, doc.Manifest)
-		}
-		if diff := cmp.Diff(list, back); diff != "" {
-			t.Errorf("%s (-before +after):\n%s", version, diff)
-		}
-	}
-}
-
 func externalize(t *testing.T, scheme *api.Scheme, version string, obj any) any {
 	t.Helper()
 	wire, err := scheme.Externalize(version, obj)

@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// InternalVersion is the version of the internal types in a Scheme.
+// InternalVersion is the version of the internal types: the other end of every
+// conversion. No text is written in it, so no types need to be known of it.
 const InternalVersion = ""
 
-// Scheme knows the types of each version and how to convert them to and from
+// Scheme knows the types of each wire version and how to convert them to and from
 // the internal ones. In 2014 the conversion was one switch over all types that
 // panicked on one it did not know; its TODO asked for a registered function for
 // each type, and that is what this is.
@@ -71,8 +72,7 @@ func addConversion[In, Out any](s *Scheme, from, to string, convert func(*In, *O
 
 // Versions lists the wire versions, sorted.
 func (s *Scheme) Versions() []string {
-	versions := slices.Sorted(maps.Keys(s.types))
-	return slices.DeleteFunc(versions, func(v string) bool { return v == InternalVersion })
+	return slices.Sorted(maps.Keys(s.types))
 }
 
 // New makes a zero value of a kind, and returns the pointer to it.

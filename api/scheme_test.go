@@ -15,7 +15,6 @@ type (
 
 func newTestScheme() *api.Scheme {
 	s := api.NewScheme()
-	s.AddKnownTypes(api.InternalVersion, inside{})
 	s.AddKnownTypes("v9", outside{})
 	api.AddInternalConversion(s, "v9", func(in *outside, out *inside) error {
 		if in.Title == "" {
@@ -46,9 +45,6 @@ func TestSchemeConvertsByRegisteredFunctions(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(obj, &outside{}) {
 			t.Errorf("new in %s: %v, %v", version, obj, err)
 		}
-	}
-	if obj, err := s.New(api.InternalVersion, "inside"); err != nil || !reflect.DeepEqual(obj, &inside{}) {
-		t.Errorf("new internal: %v, %v", obj, err)
 	}
 	if got := s.Versions(); !reflect.DeepEqual(got, []string{"v9"}) {
 		t.Errorf("versions: %v", got)

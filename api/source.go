@@ -139,6 +139,8 @@ func hint(problem string) string {
 		return "; there may be a ':' missing"
 	case strings.Contains(problem, "reserved character"):
 		return "; put quotes around the value"
+	case strings.Contains(problem, "directive"):
+		return "; remove this line: the version of YAML needs no telling"
 	}
 	return ""
 }

@@ -33,14 +33,27 @@ func (e *SourceError) Error() string {
 	return text
 }
 
-// FieldError is what is wrong with one field. A conversion knows no lines; the
-// Document adds them.
+// FieldError is what is wrong with one field. Conversion and validation know no
+// lines; Document.At adds them.
 type FieldError struct {
-	Field, Problem string
+	Field   string // such as containers[0].image
+	Problem string
 }
 
-// FieldErrors are all that a conversion has to say against an object.
+// FieldErrors are all that is wrong with an object; empty is good.
 type FieldErrors []FieldError
+
+// Add notes what is wrong with a field; problem may have the verbs of fmt.
+func (es *FieldErrors) Add(field, problem string, args ...any) {
+	*es = append(*es, FieldError{field, fmt.Sprintf(problem, args...)})
+}
+
+// AddIn takes over the errors of what is at a path.
+func (es *FieldErrors) AddIn(path string, errs FieldErrors) {
+	for _, e := range errs {
+		*es = append(*es, FieldError{join(path, e.Field), e.Problem})
+	}
+}
 
 func (es FieldErrors) Error() string {
 	var parts []string

@@ -16,11 +16,6 @@ type ContainerManifest struct {
 	RestartPolicy RestartPolicy `json:"restartPolicy,omitzero"`
 }
 
-// ContainerManifestList is several manifests in one body or key.
-type ContainerManifestList struct {
-	Items []ContainerManifest `json:"items"`
-}
-
 // Volume is a directory that the containers of a pod may mount by name.
 type Volume struct {
 	Name   string        `json:"name"`             // DNS label, unique in the pod

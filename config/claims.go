@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"kubelet14/api"
@@ -23,6 +24,18 @@ type part struct {
 	err  error // readErr, or why the parsed pods are not the held ones
 
 	logged error // the latest problem that was logged
+}
+
+func (p *part) asPart() *part { return p }
+
+// inOrder are the parts that a source knows, which embed part, in the order of
+// their places. It is the order of everything that is said of them.
+func inOrder[P interface{ asPart() *part }](known map[string]P) []*part {
+	parts := make([]*part, 0, len(known))
+	for _, place := range slices.Sorted(maps.Keys(known)) {
+		parts = append(parts, known[place].asPart())
+	}
+	return parts
 }
 
 // claim is something only one part may have: the name or the UID of a pod. Two
@@ -68,9 +81,10 @@ func settleClaims(parts []*part) {
 	// A loser goes back to what it held, and that can be what another part hoped
 	// for, which then loses in the next round. Nobody can lose what it held, so
 	// this ends.
+	claimants := map[claim][]claimant{}
 	for again := true; again; {
 		again = false
-		claimants := map[claim][]claimant{}
+		clear(claimants)
 		for _, p := range parts {
 			for i := range wanted[p] {
 				pod := &wanted[p][i]
@@ -80,20 +94,17 @@ func settleClaims(parts []*part) {
 			}
 		}
 		for _, p := range parts {
-			err := conflict(p, wanted[p], claimants)
-			if err == nil {
-				continue
-			}
-			again = true
-			if p.missing {
-				wanted[p] = nil
-			} else {
-				wanted[p], p.err = p.held, err
+			if err := conflict(p, wanted[p], claimants); err != nil && !p.missing {
+				wanted[p], p.err, again = p.held, err, true
 			}
 		}
 	}
+	// Only now is it known to whom one that is missing gives way.
 	for _, p := range parts {
 		p.held = wanted[p]
+		if p.missing && conflict(p, p.held, claimants) != nil {
+			p.held = nil
+		}
 	}
 }
 

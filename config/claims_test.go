@@ -126,3 +126,18 @@ func TestRenamedFileKeepsItsPod(t *testing.T) {
 		t.Errorf("log:\n%s", text)
 	}
 }
+
+// copy.yaml would have the pod of the missing file, and cannot have the other one:
+// so it has neither, and the missing file must not give way to it.
+func TestMissingFileDoesNotGiveWayToALoser(t *testing.T) {
+	f := newClaimsTest(t)
+	f.write("copy.yaml", manifest("web", "2"), manifest("db", "2"))
+	f.look()
+	f.expect("web=1 db=1", "copy.yaml")
+	f.rename("a.yaml", "aside") // as an editor does for a moment
+	f.look()
+	f.expect("web=1 db=1", "copy.yaml")
+	f.rename("aside", "a.yaml")
+	f.settle()
+	f.expect("web=1 db=1", "copy.yaml")
+}

@@ -190,7 +190,7 @@ func (s *SourceEtcd) tell(ctx context.Context, updates chan<- api.PodUpdate, err
 	if err != nil {
 		err = fmt.Errorf("read %s: %w", s.place, err)
 	}
-	parts := s.keys.parts()
+	parts := inOrder(s.keys.keys)
 	settleClaims(parts)
 	send(ctx, updates, s.report(time.Now(), parts, err))
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -97,14 +96,4 @@ func (k *etcdKeys) podsOf(key string, value []byte) ([]api.Pod, error) {
 		return nil, fmt.Errorf("%s: %d manifests: put each into a key of its own", key, len(docs))
 	}
 	return k.parser.pods("etcd", key, docs, nameless)
-}
-
-// parts are the keys in their order, as parts of the source.
-func (k *etcdKeys) parts() []*part {
-	parts := make([]*part, 0, len(k.keys))
-	for _, known := range k.keys {
-		parts = append(parts, &known.part)
-	}
-	slices.SortFunc(parts, func(a, b *part) int { return strings.Compare(a.place, b.place) })
-	return parts
 }

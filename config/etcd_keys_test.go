@@ -45,7 +45,7 @@ func (k *keysTest) watchedDelete(key string) {
 
 // settled is what the keys give once their claims are settled.
 func (k *keysTest) settled() api.PodUpdate {
-	parts := k.parts()
+	parts := inOrder(k.keys)
 	settleClaims(parts)
 	return *new(reporter).report(noon, parts, nil)
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha1"
 	"encoding/base32"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -58,27 +59,25 @@ func NewSourceFile(path string, checkEvery time.Duration, parser Parser) *Source
 		reporter:   reporter{title: "File source", source: "file", place: path},
 		path:       path,
 		checkEvery: checkEvery,
-		podsOf:     podsOfFile(parser),
+		podsOf:     parser.podsOfFile,
 		now:        time.Now,
 		files:      map[string]*manifestFile{},
 	}
 }
 
-// podsOfFile returns what reads the pods of a file: one of each YAML document. A
-// pod without an id is named after the file.
-func podsOfFile(parser Parser) func(file string, data []byte) ([]api.Pod, error) {
-	return func(file string, data []byte) ([]api.Pod, error) {
-		docs, err := parser.manifests(file, data)
-		if err != nil {
-			return nil, err
-		}
-		return parser.pods("file", file, docs, func(number int) string {
-			if number == 1 {
-				return pathHash(file)
-			}
-			return fmt.Sprintf("%s-%d", pathHash(file), number)
-		})
+// podsOfFile reads the pods of a file: one of each YAML document. A pod without an
+// id is named after the file.
+func (p Parser) podsOfFile(file string, data []byte) ([]api.Pod, error) {
+	docs, err := p.manifests(file, data)
+	if err != nil {
+		return nil, err
 	}
+	return p.pods("file", file, docs, func(number int) string {
+		if number == 1 {
+			return pathHash(file)
+		}
+		return fmt.Sprintf("%s-%d", pathHash(file), number)
+	})
 }
 
 // pathHash is the 2014 name of a pod whose manifest has no id: what is left of
@@ -148,8 +147,8 @@ func (s *SourceFile) nextRead() time.Time {
 // nothing is wanted but what is in it, and the containers of the file's pods
 // would go.
 func (s *SourceFile) news() *api.PodUpdate {
-	files := s.sortedFiles()
-	incomplete := !s.spoken && slices.ContainsFunc(files, (*manifestFile).fresh)
+	fresh := slices.DeleteFunc(slices.Collect(maps.Values(s.files)), func(f *manifestFile) bool { return !f.fresh() })
+	incomplete := !s.spoken && len(fresh) > 0
 	switch now := s.now(); {
 	case !incomplete:
 		s.holdSince = time.Time{}
@@ -159,12 +158,12 @@ func (s *SourceFile) news() *api.PodUpdate {
 	case now.Sub(s.holdSince) < maxHold:
 		return nil
 	}
-	for _, f := range files {
-		if incomplete && f.fresh() {
+	if incomplete {
+		for _, f := range fresh {
 			f.err = fmt.Errorf("read %q: it is written to all the time, and is read once it is left alone for %v", f.place, settleTime)
 		}
 	}
-	return s.report(s.now(), partsOf(files), s.pathErr)
+	return s.report(s.now(), inOrder(s.files), s.pathErr)
 }
 
 // sent notes that the receiver has the update.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,17 +46,10 @@ func (s *SourceFile) read() {
 			delete(s.files, path)
 		}
 	}
-	settleClaims(partsOf(s.sortedFiles()))
+	settleClaims(inOrder(s.files))
 	if f := s.files[s.path]; f == nil || len(f.held) > 0 { // a file that was never good binds nobody
 		s.kind = kind
 	}
-}
-
-// sortedFiles returns the files by name, which is the order of everything that
-// is said of them.
-func (s *SourceFile) sortedFiles() []*manifestFile {
-	byPath := func(a, b *manifestFile) int { return strings.Compare(a.place, b.place) }
-	return slices.SortedFunc(maps.Values(s.files), byPath)
 }
 
 // list returns what the path is, and the paths of the files that count.
@@ -122,15 +114,6 @@ type manifestFile struct {
 	part
 	stamp     string    // of the content that was read; empty when there was none, so that it is tried again
 	settlesAt time.Time // when it is gone, or can be read; zero when it waits for neither
-}
-
-// partsOf are the files as parts of the source.
-func partsOf(files []*manifestFile) []*part {
-	parts := make([]*part, len(files))
-	for i, f := range files {
-		parts[i] = &f.part
-	}
-	return parts
 }
 
 // fresh says that f has not been left alone for long enough to be read.

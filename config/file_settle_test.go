@@ -127,6 +127,27 @@ func TestMendedSourceWaitsForFreshFiles(t *testing.T) {
 	f.expect("web=1 db=1")
 }
 
+// A hold that has ended is not counted to the next one.
+func TestEachFreshFileIsWaitedForAnew(t *testing.T) {
+	f := newFileTest(t)
+	f.write("bad.yaml", "bad: [")
+	f.write("a.yaml", manifest("web", "1"))
+	f.age("a.yaml", 0)
+	f.look()
+	f.ahead += settleTime
+	f.look()
+	f.expect("web=1", "bad.yaml") // so the source has not spoken
+	f.ahead += 2 * maxHold
+	f.write("b.yaml", manifest("db", "1"))
+	f.age("b.yaml", 0)
+	if f.look() {
+		t.Errorf("sent %q, error %v, without the fresh file", show(f.last.Pods), f.last.Err)
+	}
+	f.ahead += settleTime
+	f.look()
+	f.expect("web=1 db=1", "bad.yaml")
+}
+
 // A file that is never left alone must not keep the others from running for
 // ever; but the source does not say that it has read everything.
 func TestFileThatNeverSettlesIsAnErrorInTheEnd(t *testing.T) {

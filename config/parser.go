@@ -41,7 +41,7 @@ func (p Parser) validate(file string, docs []api.Document, err error) error {
 	}
 	for i := range docs {
 		for _, e := range p.Rules.ValidateManifest(&docs[i].Manifest) {
-			errs = append(errs, docs[i].At(e.Field, e.Problem()))
+			errs = append(errs, docs[i].At(e.Field, e.Problem))
 		}
 	}
 	if more := len(errs) - maxProblems; more > 0 {

@@ -246,6 +246,12 @@ func TestOnlyTheLastUpdateSaysThatASourceHasSpoken(t *testing.T) {
 
 // A receiver that writes to what it got must not change what others get.
 func TestWhatWasSentIsApart(t *testing.T) {
+	all := newStorageTest(t, PodConfigNotificationIncremental)
+	all.mergeFrom("test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1"), newPod("b", "1")}, Err: errors.New("c.yaml is bad")})
+	all.Merge(t.Context(), "test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "2"), newPod("c", "1")}})
+	delete((<-all.updates).Silent, "test")
+	all.expect(all.told(), "ADD c=1 silent:test", "UPDATE a=2")
+
 	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
 	s.merge(api.SET, newPod("a", "1"))
 	s.Merge(t.Context(), "test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "2"), newPod("b", "2")}})

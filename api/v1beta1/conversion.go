@@ -15,17 +15,6 @@ type reader struct {
 	errs    api.FieldErrors
 }
 
-func (r *reader) err() error {
-	if len(r.errs) == 0 {
-		return nil
-	}
-	return r.errs
-}
-
-func (r *reader) refuse(field, format string, args ...any) {
-	r.errs = append(r.errs, api.FieldError{Field: field, Problem: fmt.Sprintf(format, args...)})
-}
-
 func (r *reader) manifest(in *ContainerManifest) api.ContainerManifest {
 	var out api.ContainerManifest
 	api.Copy(&out, in)
@@ -33,10 +22,10 @@ func (r *reader) manifest(in *ContainerManifest) api.ContainerManifest {
 	for i, v := range in.Volumes {
 		const unsupported = "this kind of volume is not supported: use hostDir or emptyDir"
 		if v.Source != nil && v.Source.PersistentDisk != nil {
-			r.refuse(fmt.Sprintf("volumes[%d].source.persistentDisk", i), unsupported)
+			r.errs.Add(fmt.Sprintf("volumes[%d].source.persistentDisk", i), unsupported)
 		}
 		if v.Source != nil && v.Source.GitRepo != nil {
-			r.refuse(fmt.Sprintf("volumes[%d].source.gitRepo", i), unsupported)
+			r.errs.Add(fmt.Sprintf("volumes[%d].source.gitRepo", i), unsupported)
 		}
 	}
 	for i := range in.Containers {
@@ -79,9 +68,9 @@ func (r *reader) oldName(at, oldField, old, newField, value string) string {
 	case old == "":
 		return value
 	case r.version != Version:
-		r.refuse(at+"."+oldField, "%s calls this field %q", r.version, newField)
+		r.errs.Add(at+"."+oldField, "%s calls this field %q", r.version, newField)
 	case value != "" && value != old:
-		r.refuse(at+"."+oldField, "this is the old name of %q, and the two differ: remove %q", newField, oldField)
+		r.errs.Add(at+"."+oldField, "this is the old name of %q, and the two differ: remove %q", newField, oldField)
 	}
 	return old
 }
@@ -98,18 +87,18 @@ func (r *reader) mountType(at, mountType string, mount *api.VolumeMount, pod *ap
 	switch {
 	case mountType == "":
 	case r.version != Version:
-		r.refuse(at, "%s has no mountType: give the volume a source, such as hostDir", r.version)
+		r.errs.Add(at, "%s has no mountType: give the volume a source, such as hostDir", r.version)
 	case mountType == "LOCAL":
 		if hostDir != nil {
-			r.refuse(at, "volume %q is a hostDir, which is not LOCAL: remove mountType", mount.Name)
+			r.errs.Add(at, "volume %q is a hostDir, which is not LOCAL: remove mountType", mount.Name)
 		}
 	case mountType != "HOST":
-		r.refuse(at, "unsupported value '%s': HOST or LOCAL", mountType)
+		r.errs.Add(at, "unsupported value '%s': HOST or LOCAL", mountType)
 	case mount.Name == "": // validation asks for it
 	case i < 0:
 		source := &api.VolumeSource{HostDir: &api.HostDir{Path: mount.MountPath}}
 		pod.Volumes = append(pod.Volumes, api.Volume{Name: mount.Name, Source: source})
 	case hostDir == nil || hostDir.Path != mount.MountPath:
-		r.refuse(at, "HOST means the host's directory %q, but volume %q is something else: remove mountType", mount.MountPath, mount.Name)
+		r.errs.Add(at, "HOST means the host's directory %q, but volume %q is something else: remove mountType", mount.MountPath, mount.Name)
 	}
 }

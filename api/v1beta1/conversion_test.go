@@ -112,6 +112,14 @@ func TestTwoMountsShareTheVolumeThatHOSTBrings(t *testing.T) {
 	}
 }
 
+// A volume of no name would be refused as well, and nobody has written it.
+func TestHOSTWithoutANameBringsNoVolume(t *testing.T) {
+	m, refusal := internalize(t, "v1beta1", nil, v1beta1.VolumeMount{MountPath: "/data", MountType: "HOST"}, v1beta1.EnvVar{})
+	if refusal != "" || len(m.Volumes) > 0 {
+		t.Errorf("got %+v, refused with %q", m, refusal)
+	}
+}
+
 // The same manifest must have the same hash in whatever case its words are.
 func TestWordsInAnyCaseBecomeOneSpelling(t *testing.T) {
 	obj, err := v1beta1.NewScheme().Internalize("V1Beta2", &v1beta1.ContainerManifest{Version: "V1Beta2", Containers: []v1beta1.Container{

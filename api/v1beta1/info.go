@@ -85,7 +85,9 @@ func registerInfo(s *api.Scheme, version string) {
 	api.AddExternalConversion(s, version, func(in *api.PodInfo, out *PodInfo) error {
 		*out = PodInfo{}
 		for name, status := range *in {
-			(*out)[name] = containerStatus(&status)
+			var told ContainerStatus
+			api.Copy(&told, &status)
+			(*out)[name] = told
 		}
 		return nil
 	})
@@ -104,20 +106,6 @@ func boundPod(in *api.Pod) BoundPod {
 	// only where it was used.
 	if out.Spec.RestartPolicy == (api.RestartPolicy{}) {
 		out.Spec.RestartPolicy.Always = &api.RestartPolicyAlways{}
-	}
-	return out
-}
-
-func containerStatus(in *api.ContainerStatus) ContainerStatus {
-	out := ContainerStatus{RestartCount: in.RestartCount, PodIP: in.PodIP, Image: in.Image}
-	switch state := in.State; {
-	case state.Waiting != nil:
-		out.State.Waiting = &ContainerStateWaiting{state.Waiting.Reason}
-	case state.Running != nil:
-		out.State.Running = &ContainerStateRunning{state.Running.StartedAt}
-	case state.Terminated != nil:
-		terminated := ContainerStateTerminated(*state.Terminated)
-		out.State.Terminated = &terminated
 	}
 	return out
 }

@@ -8,23 +8,25 @@ const (
 	Version2 = "v1beta2"
 )
 
-// NewScheme makes a Scheme of the internal types, v1beta1 and v1beta2.
+// NewScheme makes a Scheme of v1beta1 and v1beta2.
 func NewScheme() *api.Scheme {
 	s := api.NewScheme()
-	s.AddKnownTypes(api.InternalVersion, api.ContainerManifest{}, api.ContainerManifestList{})
 	register(s, Version)
 	register(s, Version2)
 	return s
 }
 
 func register(s *api.Scheme, version string) {
-	s.AddKnownTypes(version, ContainerManifest{}, ContainerManifestList{})
+	s.AddKnownTypes(version, ContainerManifest{})
 	registerInfo(s, version)
 
 	api.AddInternalConversion(s, version, func(in *ContainerManifest, out *api.ContainerManifest) error {
 		r := reader{version: version}
 		*out = r.manifest(in)
-		return r.err()
+		if len(r.errs) > 0 {
+			return r.errs
+		}
+		return nil
 	})
 
 	// The way out can refuse nothing: the wire can say all that the internal types
@@ -32,14 +34,6 @@ func register(s *api.Scheme, version string) {
 	api.AddExternalConversion(s, version, func(in *api.ContainerManifest, out *ContainerManifest) error {
 		api.Copy(out, in)
 		out.Version = version
-		return nil
-	})
-	api.AddExternalConversion(s, version, func(in *api.ContainerManifestList, out *ContainerManifestList) error {
-		api.Copy(out, in)
-		out.Kind, out.APIVersion = "ContainerManifestList", version
-		for i := range out.Items {
-			out.Items[i].Version = version
-		}
 		return nil
 	})
 }

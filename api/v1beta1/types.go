@@ -12,14 +12,6 @@ type ContainerManifest struct {
 	RestartPolicy api.RestartPolicy `json:"restartPolicy,omitzero"`
 }
 
-// ContainerManifestList is several manifests in one object. It is written whole,
-// and read item by item (api.Scheme.DecodeList).
-type ContainerManifestList struct {
-	Kind       string              `json:"kind,omitempty"` // ContainerManifestList
-	APIVersion string              `json:"apiVersion,omitempty"`
-	Items      []ContainerManifest `json:"items"`
-}
-
 // Volume is a directory that the containers of a pod may mount by name.
 type Volume struct {
 	Name   string        `json:"name"`

@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -10,11 +11,11 @@ import (
 
 // validateProbe checks a liveness probe, which may be nil. In 2014 nobody did,
 // and a probe without an action killed its container for ever.
-func validateProbe(p *api.LivenessProbe, ports []api.Port) ErrorList {
+func validateProbe(p *api.LivenessProbe, ports []api.Port) api.FieldErrors {
 	if p == nil {
 		return nil
 	}
-	var errs ErrorList
+	var errs api.FieldErrors
 	validateExec(&errs, p.Exec)
 	if p.HTTPGet != nil {
 		validateURLPath(&errs, p.HTTPGet.Path)
@@ -24,24 +25,25 @@ func validateProbe(p *api.LivenessProbe, ports []api.Port) ErrorList {
 		validateActionPort(&errs, "tcpSocket.port", p.TCPSocket.Port, ports)
 	}
 	if n := len(given(*p)); n != 1 {
-		errs.add(Invalid, "", strconv.Itoa(n)+" actions", "exactly 1 is required: httpGet, tcpSocket or exec")
+		add(&errs, Invalid, "", strconv.Itoa(n)+" actions", "exactly 1 is required: httpGet, tcpSocket or exec")
 	}
-	if p.InitialDelaySeconds < 0 {
-		errs.add(Invalid, "initialDelaySeconds", p.InitialDelaySeconds, "use 0 or more")
+	// More seconds would not fit into a time.Duration, and come out as none at all.
+	if p.InitialDelaySeconds < 0 || p.InitialDelaySeconds > math.MaxInt32 {
+		add(&errs, Invalid, "initialDelaySeconds", p.InitialDelaySeconds, "use 0 to %d", math.MaxInt32)
 	}
 	return errs
 }
 
 // validateHandler checks a hook, which may be nil. A hook's HTTP request goes to
 // port 80 when it names none.
-func validateHandler(h *api.Handler, ports []api.Port) ErrorList {
+func validateHandler(h *api.Handler, ports []api.Port) api.FieldErrors {
 	if h == nil {
 		return nil
 	}
-	var errs ErrorList
+	var errs api.FieldErrors
 	validateExec(&errs, h.Exec)
 	if h.HTTPGet != nil && h.HTTPGet.Path == "" {
-		errs.add(Required, "httpGet.path", "", "")
+		add(&errs, Required, "httpGet.path", "", "")
 	} else if h.HTTPGet != nil {
 		validateURLPath(&errs, h.HTTPGet.Path)
 	}
@@ -49,34 +51,34 @@ func validateHandler(h *api.Handler, ports []api.Port) ErrorList {
 		validateActionPort(&errs, "httpGet.port", h.HTTPGet.Port, ports)
 	}
 	if n := len(given(*h)); n != 1 {
-		errs.add(Invalid, "", strconv.Itoa(n)+" actions", "exactly 1 is required: exec or httpGet")
+		add(&errs, Invalid, "", strconv.Itoa(n)+" actions", "exactly 1 is required: exec or httpGet")
 	}
 	return errs
 }
 
-func validateURLPath(errs *ErrorList, path string) {
+func validateURLPath(errs *api.FieldErrors, path string) {
 	if _, err := url.Parse("http://pod/" + path); err != nil {
-		errs.add(Invalid, "httpGet.path", path, "it is no path of a URL")
+		add(errs, Invalid, "httpGet.path", path, "it is no path of a URL")
 	}
 }
 
-func validateExec(errs *ErrorList, e *api.ExecAction) {
+func validateExec(errs *api.FieldErrors, e *api.ExecAction) {
 	if e != nil && len(e.Command) == 0 {
-		errs.add(Required, "exec.command", "", "")
+		add(errs, Required, "exec.command", "", "")
 	}
 }
 
 // validateActionPort checks a port of a probe or a hook: a number, a number in
 // quotes, or the name of a port of the container.
-func validateActionPort(errs *ErrorList, field string, port api.IntOrString, ports []api.Port) {
+func validateActionPort(errs *api.FieldErrors, field string, port api.IntOrString, ports []api.Port) {
 	number, err := strconv.Atoi(port.String())
 	switch {
 	case port == (api.IntOrString{}):
-		errs.add(Required, field, "", wantPort+", or the name of a port of this container")
+		add(errs, Required, field, "", wantPort+", or the name of a port of this container")
 	case port.Str != "" && slices.ContainsFunc(ports, func(p api.Port) bool { return p.Name == port.Str }):
 	case err != nil:
-		errs.add(NotFound, field, port.Str, "this container has no port of this name")
+		add(errs, NotFound, field, port.Str, "this container has no port of this name")
 	case !isPort(number):
-		errs.add(Invalid, field, port, wantPort)
+		add(errs, Invalid, field, port, wantPort)
 	}
 }

@@ -6,7 +6,6 @@
 // config asks for it first, and adds file and line; PodConfig asks ValidatePod
 // again for every pod of every source, since a pod may also come from a program.
 //
-// The functions are pure and safe for any number of goroutines, and quick: a
-// pod is validated at each update of its source. Paths of fields are only put
-// together when there is an error to tell.
+// The functions are pure and safe for any number of goroutines. Paths of fields
+// are only put together when there is an error to tell.
 package validation

@@ -2,70 +2,36 @@ package validation
 
 import (
 	"fmt"
-	"strings"
+
+	"kubelet14/api"
 )
 
-// ErrorType is the kind of an error, in the words of 2014.
-type ErrorType string
-
-// The kinds of errors.
+// The kinds of errors, in the words of 2014.
 const (
-	Required    ErrorType = "required value"
-	Invalid     ErrorType = "invalid value"
-	Duplicate   ErrorType = "duplicate value"
-	Unsupported ErrorType = "unsupported value"
-	Forbidden   ErrorType = "forbidden"
-	NotFound    ErrorType = "not found"
+	Required    = "required value"
+	Invalid     = "invalid value"
+	Duplicate   = "duplicate value"
+	Unsupported = "unsupported value"
+	Forbidden   = "forbidden"
+	NotFound    = "not found"
 )
 
-// Error is one thing wrong with one field.
-type Error struct {
-	Type     ErrorType
-	Field    string // such as containers[0].image
-	BadValue any
-	Detail   string // what to do about it; may be empty
-}
-
-// Problem gives "kind 'value': detail".
-func (e Error) Problem() string {
-	value := fmt.Sprint(e.BadValue)
-	if runes := []rune(value); len(runes) > 100 {
-		value = string(runes[:100]) + "…"
+// add notes an error of a field, as "kind 'value': detail". detail is what to do
+// about it; it may be empty, and may have the verbs of fmt.
+func add(errs *api.FieldErrors, kind, field string, value any, detail string, args ...any) {
+	bad := fmt.Sprint(value)
+	if runes := []rune(bad); len(runes) > 100 {
+		bad = string(runes[:100]) + "…"
 	}
-	problem := fmt.Sprintf("%s '%s'", e.Type, value)
-	if e.Detail != "" {
-		problem += ": " + e.Detail
+	if detail != "" {
+		detail = ": " + fmt.Sprintf(detail, args...)
 	}
-	return problem
-}
-
-// ErrorList is all that is wrong with an object; empty is good.
-type ErrorList []Error
-
-func (l ErrorList) Error() string {
-	var parts []string
-	for _, e := range l {
-		parts = append(parts, e.Field+": "+e.Problem())
-	}
-	return strings.Join(parts, "; ")
-}
-
-// add notes an error of a field; detail may have the verbs of fmt.
-func (l *ErrorList) add(kind ErrorType, field string, value any, detail string, args ...any) {
-	*l = append(*l, Error{kind, field, value, fmt.Sprintf(detail, args...)})
-}
-
-// addIn takes over the errors of what is at a path.
-func (l *ErrorList) addIn(path string, errs ErrorList) {
-	for _, e := range errs {
-		e.Field = strings.TrimSuffix(path+"."+e.Field, ".")
-		*l = append(*l, e)
-	}
+	errs.Add(field, "%s '%s'%s", kind, bad, detail)
 }
 
 // addItem takes over the errors of an item of a list.
-func (l *ErrorList) addItem(list string, i int, errs ErrorList) {
-	if len(errs) > 0 {
-		l.addIn(fmt.Sprintf("%s[%d]", list, i), errs)
+func addItem(errs *api.FieldErrors, list string, i int, more api.FieldErrors) {
+	if len(more) > 0 {
+		errs.AddIn(fmt.Sprintf("%s[%d]", list, i), more)
 	}
 }

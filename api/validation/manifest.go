@@ -13,49 +13,50 @@ type Rules struct {
 }
 
 // ValidatePod checks a pod's identity and its manifest.
-func (r Rules) ValidatePod(p *api.Pod) ErrorList {
-	var errs ErrorList
+func (r Rules) ValidatePod(p *api.Pod) api.FieldErrors {
+	var errs api.FieldErrors
 	if !IsDNSSubdomain(p.Name) {
-		errs.add(Invalid, "name", p.Name, wantSubdomain)
+		add(&errs, Invalid, "name", p.Name, wantSubdomain)
 	}
 	if !IsDNSLabel(p.Namespace) {
-		errs.add(Invalid, "namespace", p.Namespace, wantLabel)
+		add(&errs, Invalid, "namespace", p.Namespace, wantLabel)
 	}
 	if !IsDNSLabel(p.Source) {
-		errs.add(Invalid, "source", p.Source, wantLabel)
+		add(&errs, Invalid, "source", p.Source, wantLabel)
 	}
 	if !isUID(p.UID) {
-		errs.add(Invalid, "uid", p.UID, wantUID)
+		add(&errs, Invalid, "uid", p.UID, wantUID)
 	}
 	return append(errs, r.ValidateManifest(&p.Manifest)...)
 }
 
 // ValidateManifest checks a manifest as it was written: what is optional may be
-// missing.
-func (r Rules) ValidateManifest(m *api.ContainerManifest) ErrorList {
-	var errs ErrorList
-	switch {
-	case m.Version == "":
-		errs.add(Required, "version", "", "v1beta1 or v1beta2")
-	case !strings.EqualFold(m.Version, "v1beta1") && !strings.EqualFold(m.Version, "v1beta2"):
-		errs.add(Unsupported, "version", m.Version, "v1beta1 or v1beta2")
+// missing. Words such as TCP have one spelling: a conversion gave it to them.
+func (r Rules) ValidateManifest(m *api.ContainerManifest) api.FieldErrors {
+	var errs api.FieldErrors
+	switch m.Version {
+	case "v1beta1", "v1beta2":
+	case "":
+		add(&errs, Required, "version", "", "v1beta1 or v1beta2")
+	default:
+		add(&errs, Unsupported, "version", m.Version, "v1beta1 or v1beta2")
 	}
 	if m.ID != "" && !IsDNSSubdomain(m.ID) {
-		errs.add(Invalid, "id", m.ID, wantSubdomain)
+		add(&errs, Invalid, "id", m.ID, wantSubdomain)
 	}
 	if m.UUID != "" && !isUID(m.UUID) {
-		errs.add(Invalid, "uuid", m.UUID, wantUID)
+		add(&errs, Invalid, "uuid", m.UUID, wantUID)
 	}
 	volumes := names{}
 	for i := range m.Volumes {
-		errs.addItem("volumes", i, validateVolume(&m.Volumes[i], volumes))
+		addItem(&errs, "volumes", i, validateVolume(&m.Volumes[i], volumes))
 	}
 	containers, hostPorts := names{}, hostPorts{}
 	for i := range m.Containers {
-		errs.addItem("containers", i, r.validateContainer(&m.Containers[i], containers, volumes, hostPorts))
+		addItem(&errs, "containers", i, r.validateContainer(&m.Containers[i], containers, volumes, hostPorts))
 	}
 	if kinds := given(m.RestartPolicy); len(kinds) > 1 {
-		errs.add(Invalid, "restartPolicy", strings.Join(kinds, ", "), "only 1 policy is allowed")
+		add(&errs, Invalid, "restartPolicy", strings.Join(kinds, ", "), "only 1 policy is allowed")
 	}
 	return errs
 }
@@ -64,27 +65,27 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) ErrorList {
 type names map[string]bool
 
 // validateName checks a name that must be there, be a DNS label and be new.
-func (taken names) validateName(name string) ErrorList {
-	var errs ErrorList
+func (taken names) validateName(name string) api.FieldErrors {
+	var errs api.FieldErrors
 	switch {
 	case name == "":
-		errs.add(Required, "name", name, "")
+		add(&errs, Required, "name", name, "")
 	case !IsDNSLabel(name):
-		errs.add(Invalid, "name", name, wantLabel)
+		add(&errs, Invalid, "name", name, wantLabel)
 	case taken[name]:
-		errs.add(Duplicate, "name", name, "")
+		add(&errs, Duplicate, "name", name, "")
 	}
 	taken[name] = true
 	return errs
 }
 
-func validateVolume(v *api.Volume, taken names) ErrorList {
+func validateVolume(v *api.Volume, taken names) api.FieldErrors {
 	errs := taken.validateName(v.Name)
 	if v.Source == nil {
 		return errs
 	}
 	if kinds := given(*v.Source); len(kinds) != 1 {
-		errs.add(Invalid, "source", strings.Join(kinds, ", "), "exactly 1 volume type is required: hostDir or emptyDir")
+		add(&errs, Invalid, "source", strings.Join(kinds, ", "), "exactly 1 volume type is required: hostDir or emptyDir")
 	}
 	if v.Source.HostDir != nil {
 		validatePath(&errs, "source.hostDir.path", v.Source.HostDir.Path)
@@ -93,12 +94,12 @@ func validateVolume(v *api.Volume, taken names) ErrorList {
 }
 
 // validatePath checks a path that must be there and be absolute.
-func validatePath(errs *ErrorList, field, path string) {
+func validatePath(errs *api.FieldErrors, field, path string) {
 	switch {
 	case path == "":
-		errs.add(Required, field, path, "")
+		add(errs, Required, field, path, "")
 	case path[0] != '/':
-		errs.add(Invalid, field, path, wantAbsolute)
+		add(errs, Invalid, field, path, wantAbsolute)
 	}
 }
 

@@ -1,7 +1,6 @@
 package validation
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -29,7 +28,7 @@ func goodManifest() api.ContainerManifest {
 				WorkingDir: "/srv",
 				Ports: []api.Port{
 					{Name: "http", ContainerPort: 80, HostPort: 8080, Protocol: "TCP", HostIP: "127.0.0.1"},
-					{ContainerPort: 53, HostPort: 8080, Protocol: "udp"},
+					{ContainerPort: 53, HostPort: 8080, Protocol: "UDP"},
 					{ContainerPort: 65535},
 				},
 				Env:          []api.EnvVar{{Name: "A_1", Value: "b"}, {Name: "EMPTY"}},
@@ -57,11 +56,15 @@ func goodManifest() api.ContainerManifest {
 var privileged = Rules{AllowPrivileged: true}
 
 // checkErrors compares errors, each as "field: kind 'value'", without detail.
-func checkErrors(t *testing.T, got ErrorList, want ...string) {
+func checkErrors(t *testing.T, got api.FieldErrors, want ...string) {
 	t.Helper()
 	var lines []string
 	for _, e := range got {
-		lines = append(lines, fmt.Sprintf("%s: %s '%v'", e.Field, e.Type, e.BadValue))
+		problem, _, detailed := strings.Cut(e.Problem, "': ")
+		if detailed {
+			problem += "'"
+		}
+		lines = append(lines, e.Field+": "+problem)
 	}
 	if diff := cmp.Diff(strings.Join(want, "\n"), strings.Join(lines, "\n")); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
@@ -89,7 +92,7 @@ func TestGoodManifests(t *testing.T) {
 	m := goodManifest()
 	checkErrors(t, privileged.ValidateManifest(&m))
 	checkErrors(t, Rules{}.ValidateManifest(&api.ContainerManifest{Version: "v1beta2"}))
-	for _, version := range []string{"v1beta1", "v1beta2", "V1BETA1", "V1beta2"} {
+	for _, version := range []string{"v1beta1", "v1beta2"} {
 		checkErrors(t, Rules{}.ValidateManifest(&api.ContainerManifest{Version: version, ID: "a"}))
 	}
 	api.SetDefaults(&m)
@@ -99,6 +102,7 @@ func TestGoodManifests(t *testing.T) {
 func TestIdentityOfAManifest(t *testing.T) {
 	checkRows(t, map[string]row{
 		"no version":      {func(m *api.ContainerManifest) { m.Version = "" }, []string{"version: required value ''"}},
+		"version's case":  {func(m *api.ContainerManifest) { m.Version = "V1BETA1" }, []string{"version: unsupported value 'V1BETA1'"}},
 		"unknown version": {func(m *api.ContainerManifest) { m.Version = "v2" }, []string{"version: unsupported value 'v2'"}},
 		"id":              {func(m *api.ContainerManifest) { m.ID = "a_b" }, []string{"id: invalid value 'a_b'"}},
 		"uuid":            {func(m *api.ContainerManifest) { m.UUID = "../.." }, []string{"uuid: invalid value '../..'"}},
@@ -172,12 +176,11 @@ func TestAllErrorsAreTold(t *testing.T) {
 
 func TestErrorsInWords(t *testing.T) {
 	long := strings.Repeat("é", 200)
-	errs := ErrorList{
-		{Invalid, "containers[0].name", "A_B", ""},
-		{Forbidden, "containers[0].privileged", true, "not here"},
-		{Required, "id", "", ""},
-		{NotFound, "x", long, ""},
-	}
+	var errs api.FieldErrors
+	add(&errs, Invalid, "containers[0].name", "A_B", "")
+	add(&errs, Forbidden, "containers[0].privileged", true, "not here")
+	add(&errs, Required, "id", "", "")
+	add(&errs, NotFound, "x", long, "")
 	want := "containers[0].name: invalid value 'A_B'; containers[0].privileged: forbidden 'true': not here; id: required value ''; " +
 		"x: not found '" + long[:200] + "…'"
 	if got := errs.Error(); got != want {

@@ -57,15 +57,3 @@ func isUID(s string) bool {
 }
 
 func isPort(n int) bool { return n >= 1 && n <= 65535 }
-
-// isPlainImage knows references such as "a/b-c:1.2" at once. The full grammar is
-// a big regular expression, which took nine tenths of a pod's validation.
-func isPlainImage(image string) bool {
-	name, tag, tagged := strings.Cut(image, ":")
-	for part := range strings.SplitSeq(name, "/") {
-		if !IsDNSLabel(part) {
-			return false
-		}
-	}
-	return len(image) < 128 && (!tagged || only(tag, letters+digits+".") && tag[0] != '.')
-}

@@ -1,41 +1,37 @@
 package validation
 
 import (
+	"cmp"
 	"net/netip"
-	"strings"
 
 	"kubelet14/api"
 )
 
-func validatePort(p *api.Port, taken names, hostPorts hostPorts) ErrorList {
-	var errs ErrorList
+func validatePort(p *api.Port, taken names, hostPorts hostPorts) api.FieldErrors {
+	var errs api.FieldErrors
 	if p.Name != "" {
 		errs = taken.validateName(p.Name)
 	}
 	switch {
 	case p.ContainerPort == 0:
-		errs.add(Required, "containerPort", p.ContainerPort, "")
+		add(&errs, Required, "containerPort", p.ContainerPort, "")
 	case !isPort(p.ContainerPort):
-		errs.add(Invalid, "containerPort", p.ContainerPort, wantPort)
+		add(&errs, Invalid, "containerPort", p.ContainerPort, wantPort)
 	}
-	protocol := api.Protocol(strings.ToUpper(string(p.Protocol)))
-	switch protocol {
-	case "":
-		protocol = api.ProtocolTCP
-	case api.ProtocolTCP, api.ProtocolUDP:
-	default:
-		errs.add(Unsupported, "protocol", p.Protocol, "use TCP or UDP")
+	protocol := cmp.Or(p.Protocol, api.ProtocolTCP)
+	if protocol != api.ProtocolTCP && protocol != api.ProtocolUDP {
+		add(&errs, Unsupported, "protocol", p.Protocol, "use TCP or UDP")
 	}
 	ip, err := netip.ParseAddr(p.HostIP)
 	if p.HostIP != "" && (err != nil || ip.Zone() != "") {
-		errs.add(Invalid, "hostIP", p.HostIP, "use an address of this host such as 127.0.0.1")
+		add(&errs, Invalid, "hostIP", p.HostIP, "use an address of this host such as 127.0.0.1")
 	}
 	switch {
 	case p.HostPort == 0:
 	case !isPort(p.HostPort):
-		errs.add(Invalid, "hostPort", p.HostPort, wantPort)
+		add(&errs, Invalid, "hostPort", p.HostPort, wantPort)
 	case !hostPorts.take(hostPort{p.HostPort, protocol}, ip.Unmap()):
-		errs.add(Duplicate, "hostPort", p.HostPort, "another port of this pod has it, with the same protocol and address")
+		add(&errs, Duplicate, "hostPort", p.HostPort, "another port of this pod has it, with the same protocol and address")
 	}
 	return errs
 }
