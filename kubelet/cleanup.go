@@ -44,7 +44,7 @@ func (kl *Kubelet) takeDown(ctx context.Context, podFullName, origin string) err
 		if err != nil || len(p.steps) == 0 {
 			return err
 		}
-		if troubles, _ := kl.run(ctx, state, nil, p.steps, nil); len(troubles) > 0 {
+		if troubles, _ := kl.run(ctx, state, nil, p.steps, context.Background()); len(troubles) > 0 {
 			return errors.New(describe(troubles))
 		}
 	}

@@ -2,7 +2,6 @@ package kubelet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -13,7 +12,7 @@ import (
 
 // errPrivileged is checked here once more, as it was in 2014: validation keeps
 // such manifests out, and this keeps out what came round it.
-var errPrivileged = errors.New("it asks for privileged mode, and -allow_privileged is not set")
+var errPrivileged = trouble{reason: api.ReasonPrivilegedRefused, message: "it asks for privileged mode, and -allow_privileged is not set"}
 
 // containerSpec says what to create for a create action. The directories of the
 // volumes it mounts are made on the way.

@@ -186,7 +186,7 @@ func (c *chaos) converge(ctx context.Context, want *wantedPod) (rounds int, done
 		case len(p.steps) == 0:
 			time.Sleep(time.Until(p.next))
 		}
-		kl.run(ctx, state, want, p.steps, nil)
+		kl.run(ctx, state, want, p.steps, context.Background())
 	}
 	return rounds, false
 }
@@ -217,7 +217,7 @@ func (c *chaos) checkResult(want *wantedPod) {
 			}
 		}
 	}
-	if want.policy != restartAlways {
+	if want.manifest.RestartPolicy.Always == nil {
 		return // how containers ended says which are to run: the cases of testdata/plan have it
 	}
 	for _, name := range want.names() {
@@ -249,5 +249,5 @@ func describeWish(want *wantedPod) string {
 	if want == nil {
 		return "none"
 	}
-	return fmt.Sprintf("uid %s, policy %d, %v", want.UID, want.policy, want.names())
+	return fmt.Sprintf("uid %s, policy %+v, %v", want.UID, want.manifest.RestartPolicy, want.names())
 }

@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -13,24 +14,27 @@ import (
 )
 
 // DryRun prints what a sync would do to each pod, and why, and touches nothing.
-// It works beside a running kubelet. The error says what of the sources could not
-// be read.
+// It works beside a running kubelet. The error says what of the sources could not be
+// read, and which pods could not be looked at.
 func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w io.Writer) error {
 	list, blocked, sourcesErr, err := kl.firstLook(ctx, updates)
 	if err != nil {
 		return err
 	}
+	failed := []error{sourcesErr}
 	origins := kl.unwanted(list)
 	for name, pod := range kl.desired.pods {
 		origins[name] = pod.Origin
 	}
 	for _, name := range slices.Sorted(maps.Keys(origins)) {
 		pod := kl.desired.pods[name]
-		seen, err := kl.observePod(ctx, list, kl.stateOf(name), func(c *seenContainer) string { return kl.lastWords(ctx, c) })
-		if err != nil {
-			return err
-		}
+		seen, err := kl.observePod(ctx, list, kl.stateOf(name), kl.lastWords)
 		fmt.Fprintf(w, "pod %s (%s)\n", name, origins[name])
+		if err != nil {
+			fmt.Fprintf(w, "  cannot be looked at: %v\n", err)
+			failed = append(failed, fmt.Errorf("look at pod %s: %w", name, err))
+			continue
+		}
 		if reason := blocked[name].message; reason != "" {
 			fmt.Fprintf(w, "  waits, as it is: %s\n", reason)
 			continue
@@ -43,7 +47,7 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 			fmt.Fprintf(w, "pod %s (%s)\n  is left alone: its source has not been read whole\n", name, origins[name])
 		}
 	}
-	return sourcesErr
+	return errors.Join(failed...)
 }
 
 func writePlan(w io.Writer, p podPlan) {

@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,8 +18,7 @@ const maxEvents = 1000
 // Its methods may be called by any number of goroutines.
 type events struct {
 	mu   sync.Mutex
-	ring []api.Event // once it is full, the oldest is at next
-	next int
+	last []api.Event   // the oldest first; only the end of it counts, maxEvents long
 	seq  uint64        // of the newest
 	more chan struct{} // closed at the next event; nil while nobody waits for it
 }
@@ -39,13 +39,10 @@ func (e *events) remember(podFullName, container, reason, message string) {
 		e.more = nil
 	}
 	e.seq++
-	event := api.Event{Seq: e.seq, Time: time.Now(), Pod: podFullName, Container: container, Reason: reason, Message: message}
-	if len(e.ring) < maxEvents {
-		e.ring = append(e.ring, event)
-		return
+	if len(e.last) == 2*maxEvents { // seldom, so that an event costs little
+		e.last = slices.Delete(e.last, 0, maxEvents)
 	}
-	e.ring[e.next] = event
-	e.next = (e.next + 1) % maxEvents
+	e.last = append(e.last, api.Event{Seq: e.seq, Time: time.Now(), Pod: podFullName, Container: container, Reason: reason, Message: message})
 }
 
 // after gives the events that are remembered and newer than seq, the oldest first,
@@ -56,7 +53,6 @@ func (e *events) after(seq uint64) (newer []api.Event, more <-chan struct{}) {
 	if e.more == nil {
 		e.more = make(chan struct{})
 	}
-	all := append(append([]api.Event{}, e.ring[e.next:]...), e.ring[:e.next]...)
-	known := len(all) - int(min(e.seq-min(seq, e.seq), uint64(len(all))))
-	return all[known:], e.more
+	n := min(e.seq-min(seq, e.seq), maxEvents)
+	return slices.Clone(e.last[len(e.last)-int(n):]), e.more
 }

@@ -59,6 +59,16 @@ func TestEventsAreCopied(t *testing.T) {
 	}
 }
 
+// isClosed says of a channel that nothing is sent on whether it is closed.
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
 func TestEventsAfter(t *testing.T) {
 	var e events
 	if newer, more := e.after(7); len(newer) > 0 || isClosed(more) {

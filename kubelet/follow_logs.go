@@ -71,7 +71,7 @@ func (r *logReader) next(found *foundContainer) *seenContainer {
 			p = &logPosition{tail: -1}
 			r.read[c.ID] = p
 		}
-		if !p.done || c == found.newest() && c.State.Live() {
+		if p.done = p.done && (c != found.newest() || !c.State.Live()); !p.done {
 			return c
 		}
 	}

@@ -297,6 +297,45 @@ func TestFollowingSeesAStartByHand(t *testing.T) {
 	}
 }
 
+// cutShort is a Docker that does not give the last line of a log to whoever follows it
+// until its container ends.
+type cutShort struct{ *dockertools.Fake }
+
+func (d cutShort) Logs(ctx context.Context, id string, opts dockertools.LogOptions, each func(dockertools.LogLine) error) error {
+	return d.Fake.Logs(ctx, id, opts, func(line dockertools.LogLine) error {
+		if details, err := d.ByHand().InspectContainer(ctx, id); err == nil && details.State.Live() && string(line.Text) == "last\n" {
+			return nil
+		}
+		return each(line)
+	})
+}
+
+func TestFollowingALifeByHandGoesToItsEnd(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.Docker = cutShort{w.docker} }
+		k := w.start(pod("web", "main"))
+		defer k.end()
+		settle()
+		f := k.follow(w, allOfLog)
+		defer f.end()
+		w.docker.SetFault(always("CreateContainer", dockertools.Fault{Before: errors.New("out of cheese")}))
+		id := w.id("web", "main")
+		for _, life := range []string{"first", "second"} {
+			w.mustPrint(false, life+"\n")
+			synctest.Wait()
+			w.mustPrint(false, "last\n")
+			synctest.Wait()
+			w.mustKill()
+			settle()
+			if err := w.docker.ByHand().StartContainer(w.t.Context(), id); err != nil {
+				w.t.Fatal(err)
+			}
+			settle()
+		}
+		f.check("after two lives", "first\nlast\nsecond\nlast\n", true)
+	})
+}
+
 func TestFollowingFromTheEndMissesNothingAfterIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.countingProgram(dockertools.Program{})

@@ -17,8 +17,7 @@ import (
 func (kl *Kubelet) pullFirst(ctx context.Context, a *action) error {
 	image := a.want.spec.Image
 	err := kl.images.fetch(ctx, a.name, image)
-	pulling := (*reasonError)(nil)
-	if err == nil || errors.As(err, &pulling) && pulling.done != nil || a.want.spec.ImagePullPolicy == api.PullAlways {
+	if t := (trouble{}); err == nil || errors.As(err, &t) && t.reason == api.ReasonPulling || a.want.spec.ImagePullPolicy == api.PullAlways {
 		return err
 	}
 	if _, missing := kl.docker.InspectImage(ctx, image); missing != nil {
@@ -36,7 +35,7 @@ func (kl *Kubelet) getImage(ctx context.Context, a *action, image string, missin
 	case image == dockertools.PauseImage:
 		return kl.importPauseImage(ctx)
 	case a.want.spec != nil && a.want.spec.ImagePullPolicy == api.PullNever:
-		return &reasonError{error: fmt.Errorf("%w, and its imagePullPolicy is PullNever; `docker pull %s` gets it", missing, image), reason: api.ReasonImageNeverPulled}
+		return trouble{reason: api.ReasonImageNeverPulled, message: fmt.Sprintf("%s, and its imagePullPolicy is PullNever; `docker pull %s` gets it", a.wordsOf(missing), image)}
 	}
 	err := kl.images.fetch(ctx, a.name, image)
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/golang/glog"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/health"
 )
 
@@ -80,14 +81,15 @@ var errOvertaken = errors.New("what came meanwhile goes first")
 
 // postStart runs the hook of a container that has just been started, and then
 // renames the container: so Docker remembers that it is done. A hook that fails
-// stops its container. It may run twice, when the kubelet is killed in the middle.
+// stops its container. It may run twice, when the kubelet is killed in the middle or the
+// renaming fails.
 //
 // A newer wish for the pod interrupts it (errOvertaken), and decides what becomes of
 // the container.
 func (r *planRun) postStart(ctx context.Context, a *action) error {
 	until, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer afterClose(r.overtaken, cancel)()
+	defer context.AfterFunc(r.overtaken, cancel)()
 
 	hook := lifecycle(a.lifecycle).PostStart
 	var err error
@@ -97,26 +99,28 @@ func (r *planRun) postStart(ctx context.Context, a *action) error {
 	if err == nil {
 		plain := a.name
 		plain.AwaitsHook = false
-		if err = r.kl.docker.RenameContainer(ctx, a.id, plain.String()); err == nil {
-			return nil
+		// A name that is taken costs the container its attempt, like a failed hook.
+		if err = r.kl.docker.RenameContainer(ctx, a.id, plain.String()); !errors.Is(err, dockertools.ErrNameTaken) {
+			return err
 		}
 	}
 	details, gone := r.kl.docker.InspectContainer(ctx, a.id)
 	if until.Err() != nil || gone == nil && details.State.Ended() {
 		return errOvertaken
 	}
-	err = fmt.Errorf("its postStart hook failed: %w", err)
-	a.reason = err.Error()
-	if stopErr := r.kl.stop(ctx, a); stopErr != nil {
-		return fmt.Errorf("%w; and then: %w", err, stopErr)
+	failed := trouble{reason: api.ReasonHookFailed, message: fmt.Sprintf("its postStart hook failed: %v", err)}
+	a.reason = failed.message
+	if err := r.kl.stop(ctx, a); err != nil {
+		failed.message += fmt.Sprintf("; and then: %v", err)
+		return failed
 	}
 	r.note(a, api.ReasonHookFailed)
-	return err
+	return failed
 }
 
 // stop asks a container to end: by its preStop hook, by its stop signal, and in
 // the end by SIGKILL, all of it within stopGrace. A hook that fails does not save
-// its container.
+// its container, and one that is gone has ended.
 func (kl *Kubelet) stop(ctx context.Context, a *action) error {
 	began := time.Now()
 	if hook := lifecycle(a.lifecycle).PreStop; hook != nil && !a.paused {
@@ -125,23 +129,9 @@ func (kl *Kubelet) stop(ctx context.Context, a *action) error {
 			kl.events.add(a.name.PodFullName, a.name.Name, "preStop failed", "%v", err)
 		}
 	}
-	return kl.docker.StopContainer(ctx, a.id, max(stopGrace-time.Since(began), minTermGrace))
-}
-
-// afterClose calls do once a channel is closed, unless it is stopped before. A nil
-// channel is never closed.
-func afterClose(c <-chan struct{}, do func()) (stop func()) {
-	over, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		select {
-		case <-c:
-			do()
-		case <-over:
-		}
-	}()
-	return func() {
-		close(over)
-		<-ended
+	err := kl.docker.StopContainer(ctx, a.id, max(stopGrace-time.Since(began), minTermGrace))
+	if errors.Is(err, dockertools.ErrNoSuchContainer) {
+		return nil
 	}
+	return err
 }

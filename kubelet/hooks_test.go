@@ -3,6 +3,8 @@ package kubelet
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -188,4 +190,59 @@ func TestCrashAroundHooks(t *testing.T) {
 			k.end()
 		})
 	}
+}
+
+// A renaming that fails says nothing about the container, whether it was carried out or
+// not.
+func TestAHookThatCannotBeNotedIsNotOneThatFailed(t *testing.T) {
+	for _, fault := range []dockertools.Fault{{Before: errors.New("not now")}, {After: errors.New("the answer was lost")}} {
+		inWorld(t, func(w *world) {
+			w.asNow(succeed)
+			w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+				if c.Method == "RenameContainer" {
+					w.docker.SetFault(nil)
+					return fault
+				}
+				return dockertools.Fault{}
+			})
+			k := w.start(hooked(pod("web", "main")))
+			defer k.end()
+			settle()
+			w.check("after the renaming has failed", "web/main", "web/net")
+			if n := len(w.docker.Containers()); n != 2 || w.awaiting() != 0 {
+				t.Errorf("%+v: %d containers, want two, neither of which awaits its hook\n%s", fault, n, w.describe())
+			}
+		})
+	}
+}
+
+// What is mended is not complained about while the pod's worker goes on.
+func TestATroubleEndsWithWhatItIsAbout(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{After: 20 * time.Second} })
+		dir := filepath.Join(w.rootDir+"-host", "data")
+		p := hooked(pod("web", "main"))
+		p.Manifest.Volumes[0].Source = &api.VolumeSource{HostDir: &api.HostDir{Path: dir}}
+		k := w.start(p)
+		defer k.end()
+		settle()
+		main := func() api.ContainerState {
+			statuses, err := k.kl.Statuses(w.t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return statuses[0].Containers[0].State
+		}
+		if s := main(); s.Waiting == nil || s.Waiting.Reason != api.ReasonHostDirMissing {
+			t.Errorf("without its directory: %+v", s.Waiting)
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(15 * time.Second)
+		synctest.Wait()
+		if s := main(); s.Running == nil || s.Running.Message != "its postStart hook has not succeeded yet" {
+			t.Errorf("in the middle of its hook: %+v", s.Running)
+		}
+	})
 }

@@ -31,12 +31,10 @@ const logPullEvery = 5 * time.Second
 // a registry, and one pull of an image at a time, however many pods ask for it. In
 // 2014 each pod pulled for itself, and its worker with it.
 type images struct {
-	docker      dockertools.Interface
-	credentials func(ctx context.Context, image string) (dockertools.Auth, error)
-	limiter     *rate.Limiter
-	events      *events
-	hint        func(podFullName string) // a pull that the pod waits for is over
-	pullDone    func(took time.Duration, ok bool)
+	opts    *Options
+	limiter *rate.Limiter
+	events  *events
+	hint    func(podFullName string) // a pull that the pod waits for is over
 
 	wg sync.WaitGroup // of the pulls that are on their way
 
@@ -46,8 +44,8 @@ type images struct {
 
 // pull is what is known of the pulls of one image.
 type pull struct {
-	done     chan struct{} // closed when the pull that is on its way is over; nil when none is
-	queued   bool          // it waits for its turn by -registry_qps
+	running  bool // one is on its way
+	queued   bool // it waits for its turn by -registry_qps
 	progress dockertools.PullProgress
 	failures int   // in a row
 	err      error // of the last one
@@ -87,15 +85,15 @@ func (im *images) fetch(ctx context.Context, creation dockertools.NameParts, ima
 	switch {
 	case r.served:
 		return nil
-	case p.done == nil && (r.failed || time.Now().Before(p.next)):
+	case !p.running && (r.failed || time.Now().Before(p.next)):
 		r.failed = false
 		return p.failed()
-	case p.done == nil:
+	case !p.running:
 		turn := im.limiter.Reserve().Delay()
-		p.done, p.progress, p.queued = make(chan struct{}), dockertools.PullProgress{}, turn > 0
+		p.running, p.progress, p.queued = true, dockertools.PullProgress{}, turn > 0
 		im.wg.Go(func() { im.pull(ctx, ref, p, turn) })
 	}
-	return &reasonError{fmt.Errorf("waits for the pull of image %q", familiar(ref)), api.ReasonPulling, time.Time{}, p.done}
+	return trouble{reason: api.ReasonPulling, message: fmt.Sprintf("waits for the pull of image %q", familiar(ref))}
 }
 
 // failed says why the last pull failed. The caller holds the lock.
@@ -107,7 +105,7 @@ func (p *pull) failed() error {
 	case errors.Is(p.err, dockertools.ErrUnauthorised):
 		reason = api.ReasonUnauthorised
 	}
-	return &reasonError{fmt.Errorf("%w; the next pull is at %s", p.err, p.next.Local().Format(time.TimeOnly)), reason, p.next, nil}
+	return trouble{reason: reason, message: fmt.Sprintf("%v; the next pull is at %s", p.err, p.next.Local().Format(time.TimeOnly)), next: p.next}
 }
 
 // pull makes one pull, when its turn has come, and tells those who have asked for it.
@@ -123,8 +121,7 @@ func (im *images) pull(ctx context.Context, ref string, p *pull, turn time.Durat
 		err = im.pullNow(ctx, ref, p)
 	}
 	im.mu.Lock()
-	close(p.done)
-	p.done, p.err = nil, err
+	p.running, p.err = false, err
 	if err == nil {
 		p.failures, p.next = 0, time.Time{}
 	} else {
@@ -137,6 +134,9 @@ func (im *images) pull(ctx context.Context, ref string, p *pull, turn time.Durat
 			waiting = append(waiting, who)
 			r.served, r.failed = err == nil, err != nil
 		}
+	}
+	if len(p.asked) == 0 {
+		delete(im.pulls, ref)
 	}
 	im.mu.Unlock()
 	if ctx.Err() != nil {
@@ -152,14 +152,14 @@ func (im *images) pull(ctx context.Context, ref string, p *pull, turn time.Durat
 
 // pullNow asks the registry, as whoever Docker's configuration says.
 func (im *images) pullNow(ctx context.Context, ref string, p *pull) error {
-	auth, err := im.credentials(ctx, ref)
+	auth, err := im.opts.Credentials(ctx, ref)
 	if err != nil {
 		glog.Warningf("find credentials for image %q: %v", familiar(ref), err)
 	}
 	began := time.Now()
 	glog.Infof("pulling image %q", familiar(ref))
 	said := began
-	err = im.docker.PullImage(ctx, ref, auth, func(progress dockertools.PullProgress) {
+	err = im.opts.Docker.PullImage(ctx, ref, auth, func(progress dockertools.PullProgress) {
 		im.mu.Lock()
 		p.progress = progress
 		im.mu.Unlock()
@@ -170,7 +170,7 @@ func (im *images) pullNow(ctx context.Context, ref string, p *pull) error {
 	})
 	took := time.Since(began)
 	if ctx.Err() == nil {
-		im.pullDone(took, err == nil)
+		im.opts.PullDone(took, err == nil)
 	}
 	if err == nil {
 		glog.Infof("image %q is pulled, in %v", familiar(ref), took.Round(time.Millisecond))
@@ -183,8 +183,8 @@ func pullDelay(failures int) time.Duration {
 	return min(time.Second<<min(failures, 20), maxPullBackoff)
 }
 
-// forget gives up what a container has asked for, and what nobody asks for any
-// more. An empty container stands for all of the pod.
+// forget gives up what a container has asked for, since it is created or not wanted,
+// and what nobody asks for any more. An empty container stands for all of the pod.
 func (im *images) forget(podFullName, container string) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
@@ -192,7 +192,7 @@ func (im *images) forget(podFullName, container string) {
 		maps.DeleteFunc(p.asked, func(who asker, _ *request) bool {
 			return who.pod == podFullName && (container == "" || who.container == container)
 		})
-		if len(p.asked) == 0 && p.done == nil && !time.Now().Before(p.next) {
+		if len(p.asked) == 0 && !p.running {
 			delete(im.pulls, ref)
 		}
 	}
@@ -203,7 +203,7 @@ func (im *images) progress(image string) string {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	ref := imageReference(image)
-	if p := im.pulls[ref]; p != nil && p.done != nil {
+	if p := im.pulls[ref]; p != nil && p.running {
 		return p.describe(ref)
 	}
 	return ""
@@ -224,7 +224,7 @@ func (kl *Kubelet) Pulling() string {
 	defer im.mu.Unlock()
 	var texts []string
 	for _, ref := range slices.Sorted(maps.Keys(im.pulls)) {
-		if p := im.pulls[ref]; p.done != nil {
+		if p := im.pulls[ref]; p.running {
 			texts = append(texts, p.describe(ref))
 		}
 	}

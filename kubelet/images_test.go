@@ -287,3 +287,67 @@ func TestANetworkContainerImageThatIsMissingIsPulled(t *testing.T) {
 		k.end()
 	})
 }
+
+// What an edit asks for has nothing to do with what the manifest asked for before.
+func TestWhatNobodyWantsAnyMoreIsForgotten(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(ofImage(pod("web", "main"), "late:1", ""))
+		defer k.end()
+		time.Sleep(20 * time.Minute) // the next pull is minutes away
+		k.set(pod("web", "main"))
+		settle()
+		w.check("edited to an image that is there", "web/main", "web/net")
+		w.docker.AddRemoteImage("late:1", dockertools.RemoteImage{})
+		k.set(ofImage(pod("web", "main:late"), "late:1", ""))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.check("edited back, and the registry has it now", "web/main:late", "web/net")
+		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: 10 * time.Minute})
+		k.set(ofImage(pod("web", "main"), "big:1", ""))
+		settle()
+		k.set()
+		time.Sleep(20 * time.Minute)
+		synctest.Wait()
+		if n := len(k.kl.images.pulls); n > 0 {
+			t.Errorf("%d pulls are remembered that nobody wants", n)
+		}
+	})
+}
+
+func TestALatestIsPulledAgainForAContainerThatComesBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.AddImage("app", nil)
+		w.docker.AddRemoteImage("app", dockertools.RemoteImage{Takes: time.Second})
+		k := w.start(ofImage(pod("web", "main", "side"), "app", ""))
+		defer k.end()
+		settle()
+		k.set(pod("web", "side"))
+		settle()
+		k.set(ofImage(pod("web", "main", "side"), "app", ""))
+		settle()
+		w.check("it is back", "web/main", "web/net", "web/side")
+		if n := w.docker.Calls()["PullImage"]; n != 2 {
+			t.Errorf("%d pulls for two first starts of the container, want 2", n)
+		}
+	})
+}
+
+// A container that has failed for good is no reason to try again what only waits.
+func TestAPullIsNotAskedForAgainAndAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(name string) dockertools.Program { return dockertools.Program{Exits: name == "job", ExitCode: 3} }
+		w.options = func(o *Options) { o.SyncFrequency = never }
+		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: time.Hour})
+		p := ofImage(pod("web", "main", "job"), "big:1", "")
+		p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+		k := w.start(p)
+		defer k.end()
+		settle()
+		before := w.docker.Calls()["ListContainers"]
+		time.Sleep(50 * time.Minute)
+		synctest.Wait()
+		if n := w.docker.Calls()["ListContainers"] - before; n > 0 {
+			t.Errorf("%d lists while there was nothing to do but to wait", n)
+		}
+	})
+}

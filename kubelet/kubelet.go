@@ -90,13 +90,11 @@ func NewMainKubelet(opts Options) *Kubelet {
 	hints, events := newHints(), &events{}
 	return &Kubelet{
 		images: &images{
-			docker:      opts.Docker,
-			credentials: opts.Credentials,
-			limiter:     rate.NewLimiter(qps, opts.RegistryBurst),
-			events:      events,
-			hint:        hints.add,
-			pullDone:    opts.PullDone,
-			pulls:       map[string]*pull{},
+			opts:    &opts,
+			limiter: rate.NewLimiter(qps, opts.RegistryBurst),
+			events:  events,
+			hint:    hints.add,
+			pulls:   map[string]*pull{},
 		},
 		probes: &probes{
 			period:    opts.SyncFrequency,

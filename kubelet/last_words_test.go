@@ -127,3 +127,51 @@ func TestLastLine(t *testing.T) {
 		}
 	}
 }
+
+// Somebody may start a dead container again, and then it ends in another way.
+func TestAnotherLifeHasOtherLastWords(t *testing.T) {
+	inWorld(t, func(w *world) {
+		life := 0
+		w.program = func(name string) dockertools.Program {
+			if name != "main" {
+				return dockertools.Program{}
+			}
+			life++
+			words := []string{"", "first", "second"}[life]
+			return dockertools.Program{Exits: life == 2, After: time.Minute, LastWords: words, Exec: func([]string) dockertools.ExecOutcome {
+				return dockertools.ExecOutcome{ExitCode: 1}
+			}}
+		}
+		never := func(initialDelay int64) api.Pod {
+			p := probed(pod("job", "main", "side"), initialDelay)
+			p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+			return p
+		}
+		k := w.start(never(20))
+		defer k.end()
+		end := func() *api.ContainerStateTerminated {
+			settle()
+			statuses, err := k.kl.Statuses(w.t.Context())
+			if err != nil || statuses[0].Containers[0].State.Terminated == nil {
+				w.t.Fatalf("it has not ended: %+v, %v", statuses, err)
+			}
+			return statuses[0].Containers[0].State.Terminated
+		}
+		if got := end(); got.Reason != api.ReasonUnhealthy {
+			t.Errorf("first it ended with %+v", got)
+		}
+		k.set(never(3600)) // what there is is of an old form, and not probed any more
+		synctest.Wait()
+		for _, c := range w.docker.Containers() {
+			if strings.HasPrefix(c.Name, "k8s_main") {
+				if err := w.docker.ByHand().StartContainer(t.Context(), c.ID); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		settle()
+		if got := end(); got.Reason != api.ReasonCompleted || got.Message != "second" {
+			t.Errorf("then it ended with %+v", got)
+		}
+	})
+}

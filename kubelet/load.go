@@ -47,7 +47,7 @@ func (im *images) load() (pulls, queued int) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	for _, p := range im.pulls {
-		if p.done == nil {
+		if !p.running {
 			continue
 		}
 		pulls++

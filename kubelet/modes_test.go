@@ -40,6 +40,19 @@ func onFailure(p api.Pod) api.Pod {
 	return p
 }
 
+// podResult is the state and a part of the reason; an empty reason is none.
+type podResult struct{ state, reason string }
+
+func checkResults(t *testing.T, results map[string]PodResult, want map[string]podResult) {
+	t.Helper()
+	for name, want := range want {
+		got := results[name]
+		if got.State != want.state || !strings.Contains(got.Reason, want.reason) || want.reason == "" && got.Reason != "" {
+			t.Errorf("pod %s: %s %q, want %s %q", name, got.State, got.Reason, want.state, want.reason)
+		}
+	}
+}
+
 func TestRunOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddImage("job:0", func(dockertools.ContainerSpec) dockertools.Program { return dockertools.Program{Exits: true} })
@@ -62,7 +75,7 @@ func TestRunOnce(t *testing.T) {
 		if err != nil {
 			t.Errorf("the sources had no error: %v", err)
 		}
-		for name, want := range map[string]struct{ state, reason string }{
+		checkResults(t, results, map[string]podResult{
 			"good":      {"running", ""},
 			"job":       {"finished", ""},
 			"noimage":   {"failed", "nosuch:1"},
@@ -70,12 +83,39 @@ func TestRunOnce(t *testing.T) {
 			"crashes":   {"failed", "exit code 3"},
 			"porta":     {"running", ""},
 			"portb":     {"failed", "taken by pod porta.default.file"},
-		} {
-			got := results[name]
-			if got.State != want.state || !strings.Contains(got.Reason, want.reason) || want.reason == "" && got.Reason != "" {
-				t.Errorf("pod %s: %s %q, want %s %q", name, got.State, got.Reason, want.state, want.reason)
+		})
+	})
+}
+
+func TestRunOnceWaitsForTheEndOfWork(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(name string) dockertools.Program {
+			switch name {
+			case "works":
+				return dockertools.Program{Exits: true, After: time.Minute}
+			case "fails":
+				return dockertools.Program{Exits: true, After: time.Minute, ExitCode: 3}
 			}
+			return dockertools.Program{}
 		}
+		never := func(p api.Pod) api.Pod {
+			p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+			return p
+		}
+		results, err := w.runOnce(set(
+			never(pod("works", "works")), never(pod("fails", "fails")), onFailure(pod("job", "works")),
+			pod("server", "main"), onFailure(pod("endless", "main")),
+		))
+		if err != nil {
+			t.Error(err)
+		}
+		checkResults(t, results, map[string]podResult{
+			"works":   {"finished", ""},
+			"fails":   {"failed", "exit code 3"},
+			"job":     {"finished", ""},
+			"server":  {"running", ""},
+			"endless": {"running", "not finished"},
+		})
 	})
 }
 
@@ -229,6 +269,28 @@ func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 	})
 }
 
+func TestDryRunGoesOnAfterAPodThatCannotBeLookedAt(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(pod("a", "main"), pod("b", "main"))
+		settle()
+		lost := errors.New("RWLayer is unexpectedly nil")
+		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+			if c.Method == "InspectContainer" && strings.HasPrefix(c.Container, "k8s_net") && strings.Contains(c.Container, "_a.") {
+				return dockertools.Fault{Before: lost}
+			}
+			return dockertools.Fault{}
+		})
+		updates := make(chan api.PodUpdate, 1)
+		updates <- set(pod("a", "main"), pod("b", "main"))
+		var b strings.Builder
+		err := NewMainKubelet(k.kl.opts).DryRun(w.t.Context(), updates, &b)
+		k.end()
+		if !errors.Is(err, lost) || !strings.Contains(b.String(), "RWLayer") || !strings.HasSuffix(b.String(), "pod b.default.file (b.yaml)\n  is as it should be\n") {
+			t.Errorf("error %v, and it prints\n%s", err, b.String())
+		}
+	})
+}
+
 // A volume goes only after its pod's containers are gone.
 func TestVolumesOutliveTheirContainers(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -318,5 +380,37 @@ func TestCleanupRemovesWhatTheSameKubeletWants(t *testing.T) {
 			t.Errorf("%v, and left on Docker:\n%s", err, w.describe())
 		}
 		w.checkVolumes()
+	})
+}
+
+// The pod has failed, and what else it wanted is not waited for.
+func TestRunOnceEndsWithItsLastPod(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: time.Hour})
+		p := ofImage(pod("web", "main", "side"), "missing:1", "")
+		p.Manifest.Containers[1].Image = "big:1"
+		begun := time.Now()
+		results, err := w.runOnce(set(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, took := results["web"], time.Since(begun); r.State != "failed" || !strings.Contains(r.Reason, "manifest unknown") || took > 5*time.Second {
+			t.Errorf("after %v the pod is %s: %s", took, r.State, r.Reason)
+		}
+	})
+}
+
+// A pod that waited for its image until shortly before the time was up runs all the
+// same.
+func TestRunOnceForgetsAPullThatIsOver(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.importPause()
+		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: 5*time.Minute - time.Second})
+		w.docker.SetFault(always("StartContainer", dockertools.Fault{Delay: 300 * time.Millisecond}))
+		results, err := w.runOnce(set(ofImage(pod("web", "main"), "big:1", "")))
+		if r := results["web"]; r.State != "running" || r.Reason != "" || err != nil {
+			t.Errorf("the pod is %s: %s, %v", r.State, r.Reason, err)
+		}
+		w.check("it is up", "web/main", "web/net")
 	})
 }

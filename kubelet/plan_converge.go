@@ -29,10 +29,10 @@ func (w *wantedPod) ranForTheLastTime(want *wantedContainer, newest *seenContain
 	if !newest.dead() || !newest.ran() {
 		return false
 	}
-	switch w.policy {
-	case restartNever:
+	switch policy := w.manifest.RestartPolicy; {
+	case policy.Never != nil:
 		return true
-	case restartOnFailure:
+	case policy.OnFailure != nil:
 		return !newest.failed() && newest.Of.Hash == want.hash
 	}
 	return false
@@ -159,7 +159,7 @@ func (p *planner) decideNet() (network, *action) {
 // mustStay says that a network container may not be replaced, because a container
 // that may never be started again lives in its network.
 func (p *planner) mustStay(net *seenContainer) bool {
-	return p.want.policy == restartNever && slices.ContainsFunc(p.want.apps, func(app wantedContainer) bool {
+	return p.want.manifest.RestartPolicy.Never != nil && slices.ContainsFunc(p.want.apps, func(app wantedContainer) bool {
 		c := p.newest(app.name)
 		return c != nil && c.State.Live() && c.NetworkContainer == net.ID
 	})
@@ -180,7 +180,7 @@ func (p *planner) decideApp(want *wantedContainer, newest *seenContainer, net ne
 	case newest == nil:
 		return create(0, "the pod has no such container yet")
 
-	case p.want.policy == restartNever && newest.ran():
+	case p.want.manifest.RestartPolicy.Never != nil && newest.ran():
 		if newest.dead() && newest.failed() {
 			p.gaveUp(newest)
 		}

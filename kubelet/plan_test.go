@@ -143,9 +143,9 @@ func parseWant(words []string) *wantedPod {
 		case isContainer:
 			want.apps = append(want.apps, parseApp(name, hash))
 		case word == "never":
-			want.policy = restartNever
+			want.manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
 		case word == "onFailure":
-			want.policy = restartOnFailure
+			want.manifest.RestartPolicy.OnFailure = &api.RestartPolicyOnFailure{}
 		}
 	}
 	return want

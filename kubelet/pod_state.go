@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/golang/glog"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
@@ -21,7 +23,8 @@ type podState struct {
 	mu        sync.Mutex
 	origin    string // where its manifest was read, the last time there was one
 	wish      wish
-	overtaken chan struct{}     // closed by ask when the wish is no longer the newest
+	overtaken context.Context   // done when the wish is no longer the newest
+	overtake  func()            // ends overtaken
 	since     dockertools.Mark  // of the newest request; the work needs a list begun after it
 	uids      map[string]bool   // for which the worker may have made volumes or containers that no list shows yet
 	troubles  []trouble         // of the last piece of work
@@ -36,8 +39,9 @@ type podState struct {
 
 // memory is what the kubelet knows of a container and Docker does not.
 type memory struct {
-	killed    trouble // why the kubelet stopped it, if it was for a fault of its own
-	heard     bool    // its last words were asked for
+	started   time.Time // of the life it is about; zero: not known yet. Somebody may start a dead container again
+	killed    trouble   // why the kubelet stopped it, if it was for a fault of its own
+	heard     bool      // its last words were asked for
 	lastWords string
 }
 
@@ -48,7 +52,9 @@ type wish struct {
 }
 
 func newPodState(fullName string, events *events) *podState {
-	return &podState{fullName: fullName, events: events, uids: map[string]bool{}, memories: map[string]memory{}, overtaken: make(chan struct{})}
+	s := &podState{fullName: fullName, events: events, uids: map[string]bool{}, memories: map[string]memory{}}
+	s.overtaken, s.overtake = context.WithCancel(context.Background())
+	return s
 }
 
 // ask replaces the wish, and asks for a look at Docker that is newer than since.
@@ -57,8 +63,8 @@ func (s *podState) ask(w wish, origin string, since dockertools.Mark) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.wish != w {
-		close(s.overtaken)
-		s.overtaken = make(chan struct{})
+		s.overtake()
+		s.overtaken, s.overtake = context.WithCancel(context.Background())
 	}
 	s.wish, s.since = w, since
 	if origin != "" {
@@ -74,8 +80,8 @@ func (s *podState) label() string {
 }
 
 // take is how the work learns what to do and how fresh its list must be. The
-// channel is closed when another wish takes the place of this one.
-func (s *podState) take() (w wish, overtaken <-chan struct{}, since dockertools.Mark) {
+// context is done when another wish takes the place of this one.
+func (s *podState) take() (w wish, overtaken context.Context, since dockertools.Mark) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.wish.pod != nil {
@@ -100,20 +106,29 @@ func (s *podState) remember(id string, killed trouble) {
 	s.memories[id] = m
 }
 
+// hearing asks for the last words of a container that has ended.
+type hearing func(context.Context, *seenContainer) string
+
 // recall adds to the containers of the pod what is remembered of them, and forgets
 // those that are gone. hear is asked once for the last words of one that has ended;
 // when it is nil, what was not heard is left out.
-func (s *podState) recall(seen []seenContainer, hear func(*seenContainer) string) {
+func (s *podState) recall(ctx context.Context, seen []seenContainer, hear hearing) {
 	s.mu.Lock()
 	memories := maps.Clone(s.memories)
 	s.mu.Unlock()
 	for i := range seen {
 		c := &seen[i]
 		m := memories[c.ID]
-		if c.State.Ended() && !m.heard && hear != nil {
-			m.heard, m.lastWords = true, hear(c)
-			memories[c.ID] = m
+		switch {
+		case m.started.IsZero():
+			m.started = c.StartedAt
+		case !m.started.Equal(c.StartedAt):
+			m = memory{started: c.StartedAt}
 		}
+		if c.State.Ended() && !m.heard && hear != nil {
+			m.heard, m.lastWords = true, hear(ctx, c)
+		}
+		memories[c.ID] = m
 		c.Killed, c.LastWords = m.killed, m.lastWords
 	}
 	if hear == nil {
@@ -125,6 +140,13 @@ func (s *podState) recall(seen []seenContainer, hear func(*seenContainer) string
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.memories = memories
+}
+
+// mended forgets the trouble of a container that something was done to since.
+func (s *podState) mended(container string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.troubles = slices.DeleteFunc(slices.Clone(s.troubles), func(t trouble) bool { return t.container == container || t.container == "" })
 }
 
 // place is where the pod's manifest was read.
@@ -161,7 +183,7 @@ func (s *podState) complain(troubles []trouble) {
 		if t.waits() {
 			log = glog.Warningf
 		}
-		if t.done != nil {
+		if t.reason == api.ReasonPulling {
 			log = glog.V(2).Infof // the pull says so itself
 		}
 		log("pod %s: %s", s.label(), t)
@@ -176,11 +198,11 @@ func (s *podState) complain(troubles []trouble) {
 	s.troubles = troubles
 }
 
-// held keeps and says what a piece of work could not do, and when to try again.
-// What only waits has its own time. What has failed is tried again after a quarter of
-// a second, then twice that, up to most.
-func (s *podState) held(troubles []trouble, most time.Duration) (again time.Time) {
-	s.complain(troubles)
+// held keeps and says what a piece of work could not do, besides what its plan says
+// does not run, and when to try again. What only waits has its own time. What has failed
+// is tried again after a quarter of a second, then twice that, up to most.
+func (s *podState) held(troubles, notRunning []trouble, most time.Duration) (again time.Time) {
+	s.complain(slices.Concat(troubles, notRunning))
 	for i := range troubles {
 		again = earliest(again, troubles[i].next)
 	}

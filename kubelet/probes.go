@@ -35,7 +35,8 @@ type prober struct {
 	pod, container string
 	probe          *api.LivenessProbe
 	target         health.Target
-	from           time.Time // when its initial delay is over
+	started        time.Time     // of the life it probes: somebody may restart the container
+	initialDelay   time.Duration // from then on
 	cancel         context.CancelFunc
 	verdict        string // why it is unhealthy; empty when it is not. Guarded by probes.mu.
 }
@@ -46,7 +47,7 @@ func (p *probes) sync(ctx context.Context, podFullName string, wanted map[string
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for id, running := range p.probers {
-		if running.pod == podFullName && (wanted[id] == nil || wanted[id].target.PodIP != running.target.PodIP) {
+		if now := wanted[id]; running.pod == podFullName && (now == nil || now.target.PodIP != running.target.PodIP || !now.started.Equal(running.started)) {
 			running.cancel()
 			delete(p.probers, id)
 		}
@@ -62,20 +63,21 @@ func (p *probes) sync(ctx context.Context, podFullName string, wanted map[string
 }
 
 // verdict says why a container is unhealthy; empty when it is not, or not known to be.
-func (p *probes) verdict(id string) string {
+func (p *probes) verdict(c *seenContainer) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if prober := p.probers[id]; prober != nil {
+	if prober := p.probers[c.ID]; prober != nil && prober.started.Equal(c.StartedAt) {
 		return prober.verdict
 	}
 	return ""
 }
 
 // run probes until the first failure, as in 2014. A probe that could not be run
-// says nothing about its container.
+// says nothing about its container; why it could not is told once.
 func (p *probes) run(ctx context.Context, prober *prober) {
 	defer prober.cancel()
-	for wait := time.Until(prober.from); ; wait = p.period {
+	said := ""
+	for wait := time.Until(prober.started.Add(prober.initialDelay)); ; wait = p.period {
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -84,6 +86,10 @@ func (p *probes) run(ctx context.Context, prober *prober) {
 		result := p.probe(ctx, prober)
 		if ctx.Err() != nil {
 			return
+		}
+		if result.Status == health.Unknown && result.Output != said {
+			said = result.Output
+			p.events.add(prober.pod, prober.container, "probe not run", "%s", said)
 		}
 		if result.Status == health.Unhealthy {
 			p.events.add(prober.pod, prober.container, "unhealthy", "%s", result.Output)
@@ -128,7 +134,9 @@ func (kl *Kubelet) syncProbes(ctx context.Context, podFullName string, want *wan
 				container: app.name,
 				probe:     app.spec.LivenessProbe,
 				target:    health.Target{PodIP: ip, Ports: app.spec.Ports, Exec: kl.execIn(c.ID)},
-				from:      c.StartedAt.Add(kl.initialDelay(app.spec.LivenessProbe)),
+
+				started:      c.StartedAt,
+				initialDelay: kl.initialDelay(app.spec.LivenessProbe),
 			}
 		}
 	}

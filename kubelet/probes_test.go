@@ -164,6 +164,10 @@ func TestAProbeThatCannotBeRunIsNoFailure(t *testing.T) {
 		if w.id("web", "main") != old {
 			t.Error("a container was restarted that nobody could probe")
 		}
+		told := slices.DeleteFunc(eventsOf(k), func(e api.Event) bool { return e.Reason != "probe not run" })
+		if len(told) != 1 || !strings.Contains(told[0].Message, "Docker does not answer") {
+			t.Errorf("why nobody could is told by %+v, want one event", told)
+		}
 		k.end()
 	})
 }
@@ -183,5 +187,26 @@ func TestAPausedContainerIsNotProbed(t *testing.T) {
 		}
 		w.check("paused", "web/main", "web/net")
 		k.end()
+	})
+}
+
+// Who restarts a container by hand gives it its initial delay anew.
+func TestARestartByHandBeginsTheInitialDelayAnew(t *testing.T) {
+	inWorld(t, func(w *world) {
+		e := w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{} })
+		w.docker.SetFault(always("ListContainers", dockertools.Fault{Delay: 100 * time.Millisecond})) // it never shows the container dead
+		k := w.start(probed(pod("web", "main"), 25))
+		defer k.end()
+		time.Sleep(20 * time.Second)
+		id, since := w.id("web", "main"), time.Since(e.begun)
+		if err := w.docker.Restart(id); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		if w.id("web", "main") != id {
+			t.Errorf("the container was replaced\n%s", w.describe())
+		}
+		e.check(t, "check@"+(since+25*time.Second).String())
 	})
 }

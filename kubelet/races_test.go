@@ -243,3 +243,26 @@ func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
 		k.end()
 	})
 }
+
+// What is done to a container is done in a goroutine of its own, which nobody else can
+// recover.
+func TestAPanicInAnActionEndsThatWorkAlone(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.importPause()
+		panics := atomic.Bool{}
+		panics.Store(true)
+		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+			if c.Method == "CreateContainer" && strings.HasPrefix(c.Container, "k8s_main") && strings.Contains(c.Container, "_bad.") && panics.Load() {
+				panic("a bug")
+			}
+			return dockertools.Fault{}
+		})
+		k := w.start(pod("bad", "main"), pod("web", "main"))
+		defer k.end()
+		settle()
+		w.check("while it panics", "bad/net", "web/main", "web/net")
+		panics.Store(false)
+		settle()
+		w.check("when it does not any more", "bad/main", "bad/net", "web/main", "web/net")
+	})
+}

@@ -13,6 +13,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/golang/glog"
+
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
@@ -25,14 +27,14 @@ const settleTime = time.Second
 type PodResult struct {
 	Pod    api.Pod
 	State  string // "running", "finished" or "failed"
-	Reason string // why it failed
+	Reason string // why it failed, or has not finished
 }
 
-// RunOnce starts the pods of every source and returns when each runs, has done
-// its work, or has failed. It removes nothing that it was not given. The error
-// says what of the sources could not be read; the pods that could be are started
-// all the same. It returns when ctx is done at the latest: a pod that is not up by
-// then has failed, with the reason.
+// RunOnce starts the pods of every source and returns when each is up, or has failed;
+// a pod whose restart policy lets it finish must have done its work. It removes nothing
+// that it was not given. The error says what of the sources could not be read; the pods
+// that could be are started all the same. It returns when ctx is done at the latest: a
+// pod that is not up by then has failed, with the reason.
 //
 // 2014 took the first update of whichever source came first, and asked Docker for
 // a status text that Docker never gives.
@@ -41,6 +43,8 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	var (
 		wg      sync.WaitGroup
 		mu      sync.Mutex
@@ -58,6 +62,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 		})
 	}
 	wg.Wait()
+	cancel() // nobody waits any more for a pull that is still on its way
 	kl.images.wg.Wait()
 	slices.SortFunc(results, func(a, b PodResult) int { return strings.Compare(a.Pod.FullName(), b.Pod.FullName()) })
 	return results, sourcesErr
@@ -76,8 +81,7 @@ func (kl *Kubelet) firstLook(ctx context.Context, updates <-chan api.PodUpdate) 
 	if list, err = kl.lister.List(ctx, kl.lister.Mark()); err != nil {
 		return nil, nil, nil, err
 	}
-	blocked, err = kl.blocked(ctx, list)
-	return list, blocked, sourcesErr, err
+	return list, kl.blocked(ctx, list), sourcesErr, nil
 }
 
 // hearSources takes updates until every source has spoken or has said why it
@@ -107,21 +111,21 @@ func (kl *Kubelet) hearSources(ctx context.Context, updates <-chan api.PodUpdate
 }
 
 // bringUp starts one pod and says what became of it. A pull is waited for, and so
-// is the back-off of a container that crashes; a pull that fails is the end.
+// is the back-off of a container that crashes, and the end of work that has one; a pull
+// that fails is the end.
 func (kl *Kubelet) bringUp(ctx context.Context, pod *wantedPod) (state, reason string) {
 	memory := newPodState(pod.fullName, kl.events)
-	memory.ask(wish{pod: pod}, pod.Origin, kl.lister.Mark())
+	memory.ask(wish{pod: pod}, pod.Origin, 0)
 	settled := false
-	last := "" // the last thing that went wrong
+	crash, last := "", "" // the last quick end, and the last thing that went wrong
 	for {
-		_, _, since := memory.take()
-		_, p, err := kl.look(ctx, memory, pod, since)
+		_, p, err := kl.look(ctx, memory, pod, kl.lister.Mark())
 		troubles := p.notRunning
 		if err == nil && len(p.steps) > 0 {
 			settled = false
+			crash = cmp.Or(restarted(p.steps), crash)
 			last = cmp.Or(restarted(p.steps), last)
-			troubles, _ = kl.run(ctx, memory, pod, p.steps, nil)
-			memory.acted = kl.lister.Mark()
+			troubles, _ = kl.run(ctx, memory, pod, p.steps, context.Background())
 			if len(troubles) == 0 {
 				continue
 			}
@@ -130,7 +134,6 @@ func (kl *Kubelet) bringUp(ctx context.Context, pod *wantedPod) (state, reason s
 		if len(troubles) > 0 && (last == "" || ctx.Err() == nil) {
 			last = describe(troubles)
 		}
-		var pulling <-chan struct{}
 		wait := settleTime
 		switch {
 		case ctx.Err() != nil:
@@ -140,47 +143,48 @@ func (kl *Kubelet) bringUp(ctx context.Context, pod *wantedPod) (state, reason s
 		case p.finished && len(troubles) == 0:
 			return "finished", ""
 		case len(troubles) > 0:
-			var again time.Time
-			if again, pulling = nextChance(troubles); again.IsZero() && pulling == nil {
+			again, ok := nextChance(troubles)
+			if !ok {
 				return "failed", last
 			}
 			wait = time.Until(again)
-			if again.IsZero() {
-				wait = time.Hour // or when the pull is over
-			}
-		case settled:
+		case settled && pod.manifest.RestartPolicy.Always != nil:
 			return "running", ""
 		default:
-			settled = true
+			if !settled && pod.manifest.RestartPolicy.Always == nil {
+				glog.Infof("pod %s is up: waits for the end of its work", memory.label())
+			}
+			settled, last = true, crash
 		}
 		select {
 		case <-time.After(wait):
-		case <-pulling:
 		case <-ctx.Done():
 			// One that crashes again and again runs too, most of the times one looks.
-			if last == "" {
-				return "running", ""
+			switch {
+			case last != "":
+				return "failed", last
+			case settled && pod.manifest.RestartPolicy.Always == nil:
+				return "running", "it has not finished yet"
 			}
-			return "failed", last
+			return "running", ""
 		}
-		memory.ask(wish{pod: pod}, pod.Origin, kl.lister.Mark())
 	}
 }
 
-// nextChance says what to wait for when a pod is not up: a time, a pull, or, when
-// one of its troubles does not go away by itself, nothing.
-func nextChance(troubles []trouble) (again time.Time, pulling <-chan struct{}) {
+// nextChance says when to look again at a pod that is not up. ok is false when one of
+// its troubles does not go away by itself.
+func nextChance(troubles []trouble) (again time.Time, ok bool) {
 	for _, t := range troubles {
-		switch {
-		case t.done != nil:
-			pulling = t.done
-		case t.reason == api.ReasonBackOff:
+		switch t.reason {
+		case api.ReasonPulling:
+			again = earliest(again, time.Now().Add(settleTime))
+		case api.ReasonBackOff:
 			again = earliest(again, t.next)
 		default:
-			return time.Time{}, nil
+			return time.Time{}, false
 		}
 	}
-	return again, pulling
+	return again, true
 }
 
 // restarted says which container is started again after a quick end, if any is.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -23,19 +24,13 @@ type planRun struct {
 	kl        *Kubelet
 	state     *podState
 	want      *wantedPod      // nil when the pod is being removed
-	label     string          // of the pod, for people
-	overtaken <-chan struct{} // closed when a newer wish has come; nil when none can
+	overtaken context.Context // done when a newer wish has come
 
 	mu       sync.Mutex
-	created  map[string]created // what this run has created, by container name
+	created  map[string]*action // that this run has carried out, by container name
 	troubles map[string]trouble // of containers of which an action could not be done
 	acted    bool               // something was done
-}
-
-// created is a container that exists since a moment ago.
-type created struct {
-	id      string
-	attempt int // may be later than planned: a stranger's name costs one
+	panicked string             // the panic of an action, and its stack; empty when there was none
 }
 
 // run carries out a plan, step by step, the actions of a step side by side. After
@@ -43,13 +38,17 @@ type created struct {
 // name: what could not be replaced is not stopped. After one on the network
 // container nothing more is done at all. It stops between two steps when a newer
 // wish has come. It says what could not be done, and whether anything was.
-func (kl *Kubelet) run(ctx context.Context, state *podState, want *wantedPod, steps [][]action, overtaken <-chan struct{}) (troubles []trouble, acted bool) {
+func (kl *Kubelet) run(ctx context.Context, state *podState, want *wantedPod, steps [][]action, overtaken context.Context) (troubles []trouble, acted bool) {
 	r := planRun{
-		kl: kl, state: state, want: want, label: state.label(), overtaken: overtaken,
-		created: map[string]created{}, troubles: map[string]trouble{},
+		kl: kl, state: state, want: want, overtaken: overtaken,
+		created: map[string]*action{}, troubles: map[string]trouble{},
 	}
+	defer func() {
+		state.acted = kl.lister.Mark()
+		kl.vitals.change(state.acted)
+	}()
 	for _, step := range steps {
-		if _, stuck := r.troubles[api.NetworkContainerName]; stuck || ctx.Err() != nil || isClosed(overtaken) {
+		if _, stuck := r.troubles[api.NetworkContainerName]; stuck || ctx.Err() != nil || overtaken.Err() != nil {
 			break
 		}
 		step = slices.DeleteFunc(slices.Clone(step), func(a action) bool {
@@ -58,9 +57,15 @@ func (kl *Kubelet) run(ctx context.Context, state *podState, want *wantedPod, st
 		})
 		var wg sync.WaitGroup
 		for _, a := range step {
-			wg.Go(func() { r.act(ctx, a) })
+			wg.Go(func() {
+				defer r.catch()
+				r.act(ctx, a)
+			})
 		}
 		wg.Wait()
+		if r.panicked != "" {
+			panic(r.panicked) // of the pod's worker now, which is made for it
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.troubles)) {
 		troubles = append(troubles, r.troubles[name])
@@ -68,19 +73,19 @@ func (kl *Kubelet) run(ctx context.Context, state *podState, want *wantedPod, st
 	return troubles, r.acted
 }
 
-// isClosed says of a channel that nothing is sent on whether it is closed.
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
+// catch keeps the panic of an action, which would end the whole program: nobody else
+// can recover it in a goroutine of its own.
+func (r *planRun) catch() {
+	if p := recover(); p != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())
 	}
 }
 
 // act carries out one action and keeps what came of it.
 func (r *planRun) act(ctx context.Context, a action) {
-	made, err := r.do(ctx, &a)
+	err := r.do(ctx, &a)
 	if errors.Is(err, errOvertaken) {
 		return
 	}
@@ -89,16 +94,19 @@ func (r *planRun) act(ctx context.Context, a action) {
 		if a.kind == createAction || a.kind == removeAction {
 			level = 2
 		}
-		glog.V(level).Infof("pod %s: %s container %q (attempt %d): %s", r.label, a.kind.done(), a.name.Name, a.name.Attempt, a.reason)
+		glog.V(level).Infof("pod %s: %s container %q (attempt %d): %s", r.state.label(), a.kind.done(), a.name.Name, a.name.Attempt, a.reason)
 		r.event(&a, a.kind.event())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.acted = r.acted || err == nil
 	if err != nil {
-		r.troubles[a.name.Name] = troubleOf(a, err)
-	} else if a.kind == createAction {
-		r.created[a.name.Name] = made
+		r.troubles[a.name.Name] = troubleOf(&a, err)
+		return
+	}
+	r.state.mended(a.name.Name)
+	if a.kind == createAction {
+		r.created[a.name.Name] = &a
 	}
 }
 
@@ -106,27 +114,26 @@ func (r *planRun) event(a *action, reason string) {
 	r.kl.events.remember(a.name.PodFullName, a.name.Name, reason, fmt.Sprintf("attempt %d: %s", a.name.Attempt, a.reason))
 }
 
-// do makes the Docker calls. A container that is gone has been stopped and removed.
-// What the action does not know of a container that this run has created is filled in.
-func (r *planRun) do(ctx context.Context, a *action) (made created, err error) {
-	docker := r.kl.docker
-	if a.kind != createAction && a.id == "" {
-		made = r.madeFor(a.name.Name)
-		a.id, a.name.Attempt = made.id, made.attempt
+// do makes the Docker calls. What the action does not know of a container that this
+// run has created is filled in.
+func (r *planRun) do(ctx context.Context, a *action) (err error) {
+	r.mu.Lock()
+	if made := r.created[a.name.Name]; made != nil && a.id == "" {
+		a.id, a.name.Attempt = made.id, made.name.Attempt
 	}
-	if a.netID == "" && a.name.Name != api.NetworkContainerName {
-		a.netID = r.madeFor(api.NetworkContainerName).id
+	if net := r.created[api.NetworkContainerName]; net != nil && a.netID == "" {
+		a.netID = net.id
 	}
+	r.mu.Unlock()
 	switch a.kind {
 	case createAction:
-		made.id, err = r.create(ctx, a)
-		made.attempt = a.name.Attempt
+		err = r.create(ctx, a)
 	case startAction:
 		defer r.kl.slot()()
 		// A start that fails leaves its reason in the container, where an inspect
 		// made before does not show it.
 		defer r.kl.lister.Forget(a.id)
-		err = docker.StartContainer(ctx, a.id)
+		err = r.kl.docker.StartContainer(ctx, a.id)
 	case hookAction:
 		err = r.postStart(ctx, a)
 	case stopAction:
@@ -137,10 +144,7 @@ func (r *planRun) do(ctx context.Context, a *action) (made created, err error) {
 	case removeAction:
 		err = r.kl.remove(ctx, a)
 	}
-	if (a.kind == stopAction || a.kind == removeAction) && errors.Is(err, dockertools.ErrNoSuchContainer) {
-		err = nil
-	}
-	return made, err
+	return err
 }
 
 // note remembers why a container is stopped that has done something wrong.
@@ -148,7 +152,7 @@ func (r *planRun) note(a *action, reason string) {
 	r.state.remember(a.id, trouble{container: a.name.Name, reason: reason, message: a.reason})
 }
 
-// remove removes a container and its termination message.
+// remove removes a container, unless it is gone, and its termination message.
 func (kl *Kubelet) remove(ctx context.Context, a *action) error {
 	if err := kl.docker.RemoveContainer(ctx, a.id); err != nil && !errors.Is(err, dockertools.ErrNoSuchContainer) {
 		return err
@@ -156,43 +160,39 @@ func (kl *Kubelet) remove(ctx context.Context, a *action) error {
 	return kl.opts.Volumes.RemoveTerminationFile(a.name.UID, terminationFile(a.name))
 }
 
-func (r *planRun) madeFor(name string) created {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.created[name]
-}
-
-// create makes a container, once its image is there. Docker's rule that names are
+// create makes a container, once its image is there, and notes its id in the action;
+// its attempt may be later than planned. Docker's rule that names are
 // unique is the lock: when the name is one of ours after all, because an earlier
 // call did its work and its answer was lost, the next look finds it; when a
 // stranger has it, that costs one attempt number.
-func (r *planRun) create(ctx context.Context, a *action) (id string, err error) {
+func (r *planRun) create(ctx context.Context, a *action) (err error) {
 	if a.pull {
 		if err := r.kl.pullFirst(ctx, a); err != nil {
-			return "", err
+			return err
 		}
 	}
 	defer r.kl.slot()()
 	for range 10 {
-		spec, specErr := r.kl.containerSpec(ctx, r.want, *a)
-		if specErr != nil {
-			return "", specErr
+		var spec dockertools.ContainerSpec
+		if spec, err = r.kl.containerSpec(ctx, r.want, *a); err != nil {
+			return err
 		}
-		id, err = r.kl.docker.CreateContainer(ctx, spec)
+		a.id, err = r.kl.docker.CreateContainer(ctx, spec)
+		again := err
 		switch {
+		case err == nil:
+			r.kl.images.forget(a.name.PodFullName, a.name.Name)
+			return nil
 		case errors.Is(err, dockertools.ErrNoSuchImage):
-			if err := r.kl.getImage(ctx, a, spec.Image, err); err != nil {
-				return "", err
-			}
+			again = r.kl.getImage(ctx, a, spec.Image, err)
 		case errors.Is(err, dockertools.ErrNameTaken):
-			if err := r.passBy(ctx, a, err); err != nil {
-				return "", err
-			}
-		default:
-			return id, err
+			again = r.passBy(ctx, a, err)
+		}
+		if again != nil {
+			return again
 		}
 	}
-	return "", err
+	return err
 }
 
 // passBy leaves a taken name to whoever has it, unless that is this pod.

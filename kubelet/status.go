@@ -37,8 +37,8 @@ func (kl *Kubelet) known() ([]reported, error) {
 
 // Statuses says what has become of every pod, by full name. It costs one list of
 // Docker when anything has changed since the last, and an inspect for each container
-// that has. It may be called at any time by any goroutine; before the first sync it is
-// an error.
+// that has; a pod of which Docker cannot tell has that as its reason. It may be called
+// at any time by any goroutine; before the first sync it is an error.
 func (kl *Kubelet) Statuses(ctx context.Context) ([]api.PodStatus, error) {
 	pods, err := kl.known()
 	if err != nil {
@@ -52,8 +52,11 @@ func (kl *Kubelet) Statuses(ctx context.Context) ([]api.PodStatus, error) {
 	var statuses []api.PodStatus
 	for _, pod := range pods {
 		seen, err := kl.observePod(ctx, list, pod.state, nil)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		if err != nil {
-			return nil, err
+			pod.blocked = trouble{reason: api.ReasonDocker, message: err.Error()}
 		}
 		v := podView{
 			want: pod.want, seen: seen, blocked: pod.blocked,
@@ -116,6 +119,17 @@ func (v *podView) status(fullName string) api.PodStatus {
 	return s
 }
 
+// uid is that of the containers that are told of. A pod that must wait runs as it was,
+// and that may be under another uuid.
+func (v *podView) uid() string {
+	for i := range v.seen {
+		if c := &v.seen[i]; v.blocked.message != "" && c.isNetwork() && c.State.Live() {
+			return c.Of.UID
+		}
+	}
+	return v.want.UID
+}
+
 // phase says how far the pod has come.
 func (v *podView) phase() api.PodPhase {
 	if v.want == nil {
@@ -123,7 +137,7 @@ func (v *podView) phase() api.PodPhase {
 	}
 	succeeded := true
 	for i := range v.want.apps {
-		c := newestOf(v.seen, v.want.UID, v.want.apps[i].name)
+		c := newestOf(v.seen, v.uid(), v.want.apps[i].name)
 		if c == nil || !v.hasRun(c.Of.Name) {
 			return api.PodPending
 		}
@@ -143,7 +157,7 @@ func (v *podView) phase() api.PodPhase {
 // hasRun says that Docker knows of an attempt of the container that had a process.
 func (v *podView) hasRun(container string) bool {
 	return slices.ContainsFunc(v.seen, func(c seenContainer) bool {
-		return c.Of.UID == v.want.UID && c.Of.Name == container && c.ran()
+		return c.Of.UID == v.uid() && c.Of.Name == container && c.ran()
 	})
 }
 
@@ -167,7 +181,7 @@ func (v *podView) container(want *wantedContainer) api.ContainerStatus {
 	}
 	var newest, before *seenContainer
 	for i := range v.seen {
-		if c := &v.seen[i]; c.Of.Name == want.name && (v.want == nil || c.Of.UID == v.want.UID) {
+		if c := &v.seen[i]; c.Of.Name == want.name && (v.want == nil || c.Of.UID == v.uid()) {
 			newest, before = c, newest
 		}
 	}

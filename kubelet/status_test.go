@@ -72,7 +72,6 @@ func endText(end *api.ContainerStateTerminated) string {
 }
 
 func TestStatus(t *testing.T) {
-	pulling := make(chan struct{})
 	for _, test := range []struct {
 		name, input string
 		also        func(*podView)
@@ -106,7 +105,7 @@ func TestStatus(t *testing.T) {
 			name:  "the pull is on its way",
 			input: "want web:a\nnet:n#1 running",
 			also: func(v *podView) {
-				v.troubles = []trouble{{container: "web", reason: api.ReasonPulling, message: "waits for the pull", done: pulling}}
+				v.troubles = []trouble{{container: "web", reason: api.ReasonPulling, message: "waits for the pull"}}
 				v.progress = func(image string) string { return "pulling " + image + ": 1 of 2 layers" }
 			},
 			want: "pending 10.0.0.2: \nweb#1 waits Pulling: pulling hello:1: 1 of 2 layers\nnet#1 up 1h0m0s: \n",
@@ -114,14 +113,14 @@ func TestStatus(t *testing.T) {
 			name:  "the pull is over, and nobody has looked yet",
 			input: "want web:a\nnet:n#1 running",
 			also: func(v *podView) {
-				v.troubles = []trouble{{container: "web", reason: api.ReasonPulling, message: "waits for the pull", done: pulling}}
+				v.troubles = []trouble{{container: "web", reason: api.ReasonPulling, message: "waits for the pull"}}
 			},
 			want: "pending 10.0.0.2: \nweb#1 waits Pulling: waits for the pull\nnet#1 up 1h0m0s: \n",
 		}, {
 			name:  "the old form runs while the image of the new one is pulled",
 			input: "want web:b\nnet:n#1 running\nweb:a#1 running",
 			also: func(v *podView) {
-				v.troubles = []trouble{{container: "web", reason: api.ReasonPulling, message: "waits for the pull", done: pulling}}
+				v.troubles = []trouble{{container: "web", reason: api.ReasonPulling, message: "waits for the pull"}}
 				v.progress = func(string) string { return "1 of 2 layers" }
 			},
 			want: "running 10.0.0.2: \nweb#1 up 1h0m0s: 1 of 2 layers\nnet#1 up 1h0m0s: \n",
@@ -206,6 +205,11 @@ func TestStatus(t *testing.T) {
 			input: "want net:m web:a\nnet:n#1 running\nweb:a#1 running",
 			also:  func(v *podView) { v.blocked = trouble{reason: api.ReasonPortTaken, message: "pod x has port 80"} },
 			want:  "running 10.0.0.2: PortTaken: pod x has port 80\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n",
+		}, {
+			name:  "another pod has the uuid that this one is to get, and it runs as it was",
+			input: "want web:a\nnet:n#1 running uid=old\nweb:a#1 running uid=old",
+			also:  func(v *podView) { v.blocked = trouble{reason: api.ReasonUUIDTaken, message: "pod x has it"} },
+			want:  "running 10.0.0.2: UUIDTaken: pod x has it\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n",
 		}, {
 			name:  "Docker does not answer the pod's worker",
 			input: "want web:a\nnet:n#1 running\nweb:a#1 running",

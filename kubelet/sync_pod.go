@@ -35,7 +35,7 @@ func (kl *Kubelet) syncPod(ctx context.Context, state *podState) (again time.Tim
 			return time.Time{}
 		}
 		if err != nil {
-			return state.held([]trouble{{reason: api.ReasonDocker, message: err.Error()}}, kl.opts.SyncFrequency)
+			return state.held([]trouble{{reason: api.ReasonDocker, message: err.Error()}}, nil, kl.opts.SyncFrequency)
 		}
 		kl.syncProbes(ctx, state.fullName, wish.pod, seen)
 		if len(p.steps) == 0 {
@@ -48,8 +48,6 @@ func (kl *Kubelet) syncPod(ctx context.Context, state *podState) (again time.Tim
 		}
 		freed = freed || wish.pod != nil && removesOther(p.steps, wish.pod)
 		troubles, acted := kl.run(ctx, state, wish.pod, p.steps, overtaken)
-		state.acted = kl.lister.Mark()
-		kl.vitals.change(state.acted)
 		if acted {
 			state.said = ""
 		}
@@ -58,7 +56,7 @@ func (kl *Kubelet) syncPod(ctx context.Context, state *podState) (again time.Tim
 		}
 		if len(troubles) > 0 {
 			ok = !anyFailed(troubles)
-			return earliest(p.next, state.held(append(troubles, p.notRunning...), kl.opts.SyncFrequency))
+			return earliest(p.next, state.held(troubles, p.notRunning, kl.opts.SyncFrequency))
 		}
 	}
 }
@@ -77,7 +75,7 @@ func (kl *Kubelet) look(ctx context.Context, state *podState, want *wantedPod, s
 	if err != nil {
 		return nil, podPlan{}, err
 	}
-	seen, err := kl.observePod(ctx, list, state, func(c *seenContainer) string { return kl.lastWords(ctx, c) })
+	seen, err := kl.observePod(ctx, list, state, kl.lastWords)
 	if err != nil {
 		return nil, podPlan{}, err
 	}
@@ -87,14 +85,14 @@ func (kl *Kubelet) look(ctx context.Context, state *podState, want *wantedPod, s
 // observePod looks at the containers of a pod in a list, and adds what the kubelet
 // remembers of them. hear gets the last words of one that has ended; nil leaves out
 // what was not heard.
-func (kl *Kubelet) observePod(ctx context.Context, list []dockertools.Owned, state *podState, hear func(*seenContainer) string) ([]seenContainer, error) {
+func (kl *Kubelet) observePod(ctx context.Context, list []dockertools.Owned, state *podState, hear hearing) ([]seenContainer, error) {
 	seen, err := observe(ctx, kl.lister, list, state.fullName)
 	if err != nil {
 		return nil, err
 	}
-	state.recall(seen, hear)
+	state.recall(ctx, seen, hear)
 	for i := range seen {
-		seen[i].Unhealthy = kl.probes.verdict(seen[i].ID)
+		seen[i].Unhealthy = kl.probes.verdict(&seen[i])
 	}
 	return seen, nil
 }

@@ -20,10 +20,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	blocked, err := kl.blocked(ctx, list)
-	if err != nil {
-		return err
-	}
+	blocked := kl.blocked(ctx, list)
 	kl.anyBlocked = len(blocked) > 0
 	for name, pod := range kl.desired.pods {
 		kl.work(name, pod.Origin, wish{pod: pod, blocked: blocked[name]}, since)
@@ -91,8 +88,9 @@ func (kl *Kubelet) dropState(podFullName string, since dockertools.Mark) {
 	}
 }
 
-// blocked says which pods must wait for a UID or for a port of the host, and why.
-func (kl *Kubelet) blocked(ctx context.Context, list []dockertools.Owned) (map[string]trouble, error) {
+// blocked says which pods must wait for a UID or for a port of the host, and why. A pod
+// that cannot be looked at wants its ports, and holds up no other: its worker tells of it.
+func (kl *Kubelet) blocked(ctx context.Context, list []dockertools.Owned) map[string]trouble {
 	byName := func(a, b *wantedPod) int { return strings.Compare(a.fullName, b.fullName) }
 	pods := slices.SortedFunc(maps.Values(kl.desired.pods), byName)
 	blocked := sharedUIDs(pods, list)
@@ -101,14 +99,14 @@ func (kl *Kubelet) blocked(ctx context.Context, list []dockertools.Owned) (map[s
 		if len(pod.ports) == 0 || blocked[pod.fullName].message != "" {
 			continue
 		}
-		seen, err := kl.observePod(ctx, list, kl.stateOf(pod.fullName), nil)
-		if err != nil {
-			return nil, err
+		if pod.manifest.RestartPolicy.Always == nil { // it may have done its work
+			seen, err := kl.observePod(ctx, list, kl.stateOf(pod.fullName), nil)
+			if err == nil && plan(pod, seen, kl.limits, time.Now()).finished {
+				continue
+			}
 		}
-		if !plan(pod, seen, kl.limits, time.Now()).finished {
-			published = append(published, pod)
-		}
+		published = append(published, pod)
 	}
 	maps.Copy(blocked, admit(published, list))
-	return blocked, nil
+	return blocked
 }

@@ -338,3 +338,42 @@ func TestADeathThatTheListDoesNotShowYet(t *testing.T) {
 		k.end()
 	})
 }
+
+// Docker may know a container and be unable to tell of it, such as one of which it has
+// lost the files.
+func TestAPodThatCannotBeLookedAtHoldsUpNoOther(t *testing.T) {
+	for _, policy := range []api.RestartPolicy{{}, {OnFailure: &api.RestartPolicyOnFailure{}}} {
+		inWorld(t, func(w *world) {
+			bad := publish(pod("bad", "main"), 80)
+			bad.Manifest.RestartPolicy = policy
+			k := w.start(bad)
+			defer k.end()
+			settle()
+			w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+				if c.Method == "InspectContainer" && strings.Contains(c.Container, "_bad.") {
+					return dockertools.Fault{Before: errors.New("RWLayer is unexpectedly nil")}
+				}
+				return dockertools.Fault{}
+			})
+			if err := w.docker.Kill(w.id("bad", "main"), 1); err != nil {
+				t.Fatal(err)
+			}
+			settle()
+			k.set(bad, publish(pod("also", "main"), 80), publish(pod("web", "main"), 81))
+			settle()
+			w.check("a pod that came later", "bad/net", "web/main", "web/net")
+			statuses, err := k.kl.Statuses(w.t.Context())
+			if err != nil || len(statuses) != 3 {
+				t.Fatalf("%d statuses, %v", len(statuses), err)
+			}
+			for i, want := range []string{api.ReasonPortTaken, api.ReasonDocker, ""} {
+				if s := statuses[i]; s.Reason != want {
+					t.Errorf("pod %s: %s: %s, want %q", s.Name, s.Reason, s.Message, want)
+				}
+			}
+			w.docker.SetFault(nil)
+			settle()
+			w.check("Docker can tell again", "bad/main", "bad/net", "web/main", "web/net")
+		})
+	}
+}

@@ -4,22 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"kubelet14/api"
 )
 
-// trouble is why a container does not run, or not as it should.
+// trouble is why a container does not run, or not as it should. It is also the error
+// of those who know the reason of what they could not do.
 type trouble struct {
-	container string // empty: the pod as a whole
+	container string // empty: the pod as a whole, or not known where the error is made
 	reason    string // one of api's Reason constants
 	message   string
-	next      time.Time       // when it is tried again; zero when something else must happen first
-	done      <-chan struct{} // closed when what it waits for is over; nil when nothing is on its way
+	next      time.Time // when it is tried again; zero when something else must happen first
 }
 
-func (t trouble) String() string {
+func (t trouble) Error() string {
 	if t.container == "" {
 		return t.message
 	}
@@ -30,60 +31,46 @@ func (t trouble) String() string {
 func describe(troubles []trouble) string {
 	var texts []string
 	for _, t := range troubles {
-		texts = append(texts, t.String())
+		texts = append(texts, t.Error())
 	}
 	return strings.Join(texts, "; ")
 }
 
 // waits says that nothing has failed: it takes its time, or has its time.
-func (t *trouble) waits() bool { return t.done != nil || !t.next.IsZero() }
+func (t *trouble) waits() bool { return t.reason == api.ReasonPulling || !t.next.IsZero() }
 
 // anyFailed says that not all troubles only wait.
 func anyFailed(troubles []trouble) bool {
 	return slices.ContainsFunc(troubles, func(t trouble) bool { return !t.waits() })
 }
 
-// reasonError is an error whose reason is known where it is made.
-type reasonError struct {
-	error
-	reason string
-	next   time.Time
-	done   <-chan struct{}
-}
-
-func (e *reasonError) Unwrap() error { return e.error }
-
 // troubleOf says what an error of an action means for its container.
-func troubleOf(a action, err error) trouble {
-	t := trouble{container: a.name.Name, reason: reasonOf(a.kind, err), message: err.Error()}
-	switch inner := errors.Unwrap(err); {
-	case inner == nil:
+func troubleOf(a *action, err error) (t trouble) {
+	words := a.wordsOf(err)
+	switch {
+	case errors.As(err, &t): // who made the error knows better
+	case a.kind == createAction && strings.Contains(words, "bind source path does not exist"):
+		t = trouble{reason: api.ReasonHostDirMissing, message: "cannot be created: " + words}
 	case a.kind == createAction:
-		t.message = "cannot be created: " + inner.Error()
+		t = trouble{reason: api.ReasonCannotCreate, message: "cannot be created: " + words}
 	case a.kind == startAction:
-		t.message = "could not start: " + plainWords(inner.Error())
+		t = trouble{reason: startReason(words), message: "could not start: " + plainWords(words)}
+	default:
+		t = trouble{reason: api.ReasonDocker, message: err.Error()}
 	}
-	if known := (*reasonError)(nil); errors.As(err, &known) {
-		t.reason, t.message, t.next, t.done = known.reason, known.Error(), known.next, known.done
-	}
+	t.container = a.name.Name
 	return t
 }
 
-// reasonOf says of an error of an action which of api's reasons it is.
-func reasonOf(kind actionKind, err error) string {
-	switch {
-	case errors.Is(err, errPrivileged):
-		return api.ReasonPrivilegedRefused
-	case kind == createAction && strings.Contains(err.Error(), "bind source path does not exist"):
-		return api.ReasonHostDirMissing
-	case kind == createAction:
-		return api.ReasonCannotCreate
-	case kind == startAction:
-		return startReason(err.Error())
-	case kind == hookAction:
-		return api.ReasonHookFailed
+// wordsOf is what an error says, without the Docker call and the container that it
+// names: those go without saying.
+func (a *action) wordsOf(err error) string {
+	for _, container := range []string{a.name.String(), a.id} {
+		if _, words, ok := strings.Cut(err.Error(), strconv.Quote(container)+": "); ok {
+			return words
+		}
 	}
-	return api.ReasonDocker
+	return err.Error()
 }
 
 // plainWords leaves out of Docker's words for a start that failed which of its parts

@@ -13,18 +13,17 @@ import (
 // vitals are the signs of life of a kubelet. Its methods may be called by any
 // number of goroutines.
 type vitals struct {
-	mu       sync.Mutex
-	turned   time.Time // when the sync loop was last seen to wait for something to do
-	docker   error     // why the last sync could not look at Docker
-	events   error     // why Docker's events do not stand
-	changed  dockertools.Mark
-	standing bool // events come, so what has changed is known
+	mu      sync.Mutex
+	turned  time.Time        // when the sync loop was last seen to wait for something to do
+	docker  error            // why the last sync could not look at Docker
+	events  error            // why Docker's events do not stand; nil: they come, so what has changed is known
+	changed dockertools.Mark // the moment of the last change that is known
 }
 
 var errNotBegun = errors.New("the kubelet has not looked at Docker yet")
 
 func newVitals() *vitals {
-	return &vitals{turned: time.Now(), docker: errNotBegun}
+	return &vitals{turned: time.Now(), docker: errNotBegun, events: errors.New("the events of Docker do not come yet")}
 }
 
 // turn notes that the sync loop is at its beginning.
@@ -45,7 +44,7 @@ func (v *vitals) sawDocker(err error) {
 func (v *vitals) setEvents(err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.events, v.standing = err, err == nil
+	v.events = err
 }
 
 // change notes that something on Docker is, or may be, another than before.
@@ -60,7 +59,7 @@ func (v *vitals) change(at dockertools.Mark) {
 func (v *vitals) lastChange() (since dockertools.Mark, ok bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.changed, v.standing
+	return v.changed, v.events == nil
 }
 
 // Health returns why the kubelet cannot look after its pods: Docker does not answer,

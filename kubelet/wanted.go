@@ -15,9 +15,8 @@ type wantedPod struct {
 	api.Pod  // as written
 	fullName string
 	manifest api.ContainerManifest // with defaults
-	policy   restartPolicy
-	hostname string     // of all its containers
-	ports    []api.Port // what its network container publishes
+	hostname string                // of all its containers
+	ports    []api.Port            // what its network container publishes
 	net      wantedContainer
 	apps     []wantedContainer // in the order of the manifest
 }
@@ -63,7 +62,6 @@ func (w *wantedContainer) pullsAt(isNew bool) bool {
 func newWantedPod(pod api.Pod, networkImage string) *wantedPod {
 	w := &wantedPod{Pod: pod, fullName: pod.FullName(), manifest: pod.Manifest.Clone()}
 	api.SetDefaults(&w.manifest)
-	w.policy = policyOf(w.manifest.RestartPolicy)
 	w.hostname = podHostname(pod.Name)
 	w.ports = publishedPorts(&w.manifest)
 	for i := range w.manifest.Containers {
@@ -103,23 +101,4 @@ func publishedPorts(m *api.ContainerManifest) []api.Port {
 // podHostname is the pod's name, cut to what a host name may be.
 func podHostname(name string) string {
 	return strings.TrimRight(name[:min(len(name), 63)], "-.")
-}
-
-// restartPolicy says what happens when an app container ends.
-type restartPolicy int
-
-const (
-	restartAlways restartPolicy = iota
-	restartOnFailure
-	restartNever
-)
-
-func policyOf(p api.RestartPolicy) restartPolicy {
-	switch {
-	case p.OnFailure != nil:
-		return restartOnFailure
-	case p.Never != nil:
-		return restartNever
-	}
-	return restartAlways
 }
