@@ -267,7 +267,7 @@ func (f *options) checkServer() error {
 		return fmt.Errorf("-cadvisor_port=%d is no port; 0 asks no cAdvisor", f.cadvisorPort)
 	case f.status && !f.enableServer:
 		return errors.New("-status asks the info server: it and -enable_server=false exclude each other")
-	case f.status && f.port == 0:
+	case f.status && f.port == 0 && !strings.HasPrefix(f.address, "unix:"):
 		return errors.New("-status needs to know the -port: the log of the kubelet names it at its start")
 	case !f.serves() && !f.status:
 		return nil

@@ -191,7 +191,6 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 	}
 }
 
-// The page and the terminal show the same.
 func TestLogDirHasTheLogToo(t *testing.T) {
 	dir := t.TempDir()
 	_, stderr, exit := program(t, "-cleanup", "-log_dir="+dir, "-root_dir="+t.TempDir(), "-hostname_override=nobody", "-docker_endpoint=unix:///no/such/socket")
@@ -209,9 +208,9 @@ func TestLogDirHasTheLogToo(t *testing.T) {
 }
 
 func TestSomeModesNeedNoConfig(t *testing.T) {
-	for _, mode := range []string{"-cleanup", "-status"} {
-		if _, err := parseFlags([]string{mode}); err != nil {
-			t.Errorf("%s: %v", mode, err)
+	for _, args := range [][]string{{"-cleanup"}, {"-status"}, {"-status", "-address=unix:/run/s", "-port=0"}} {
+		if _, err := parseFlags(args); err != nil {
+			t.Errorf("%q: %v", args, err)
 		}
 	}
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
+	"unicode"
 
 	"kubelet14/api"
 	"kubelet14/kubelet"
@@ -15,35 +15,28 @@ import (
 )
 
 // printStatus asks the kubelet that runs with the same flags, and prints what it says
-// of its pods. It is an error when one that is wanted does not run.
+// of its pods. It is an error when one that is wanted does not run, or may be wanted and
+// is not known.
 func printStatus(ctx context.Context, f *options) error {
-	rootDir, err := volume.AbsRootDir(f.rootDir)
+	sources, pods, err := askKubelet(ctx, f)
 	if err != nil {
-		return err
+		return errors.New(printable(err.Error()))
 	}
-	client, err := server.NewClient(f.address, f.port, f.tlsCertFile, f.tokenPath(rootDir))
-	if err != nil {
-		return err
-	}
-	defer client.Close()
-	sources, err := client.Sources(ctx)
-	if err != nil {
-		return err
-	}
-	pods, err := client.Pods(ctx)
-	if err != nil {
-		return err
-	}
-	var failing []string
+	var report strings.Builder
+	var unknown []string
 	for _, source := range sources {
-		fmt.Println(source)
-		if !source.FailingSince.IsZero() {
-			failing = append(failing, source.Source)
+		fmt.Fprintln(&report, source)
+		switch {
+		case !source.FailingSince.IsZero():
+			unknown = append(unknown, "cannot read source "+source.Source)
+		case source.LastSuccess.IsZero():
+			unknown = append(unknown, "source "+source.Source+" has not been read yet")
 		}
 	}
-	if err := kubelet.WriteStatuses(os.Stdout, pods, time.Now()); err != nil {
+	if err := kubelet.WriteStatuses(&report, pods, time.Now()); err != nil {
 		return err
 	}
+	fmt.Print(printable(report.String()))
 	down := 0
 	for i := range pods {
 		if !isUp(&pods[i]) {
@@ -53,10 +46,40 @@ func printStatus(ctx context.Context, f *options) error {
 	if down > 0 {
 		err = notUp(down, len(pods))
 	}
-	if len(failing) > 0 {
-		err = errors.Join(err, fmt.Errorf("not all is known that is wanted: cannot read source %s", strings.Join(failing, ", ")))
+	if len(unknown) > 0 {
+		err = errors.Join(err, fmt.Errorf("not all is known that is wanted: %s", printable(strings.Join(unknown, ", "))))
 	}
 	return err
+}
+
+// askKubelet asks for the sources first: one that is read meanwhile still counts as not
+// read, and not as one without pods.
+func askKubelet(ctx context.Context, f *options) (sources []api.SourceStatus, pods []api.PodStatus, err error) {
+	rootDir, err := volume.AbsRootDir(f.rootDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	client, err := server.NewClient(f.address, f.port, f.tlsCertFile, f.tokenPath(rootDir))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer client.Close()
+	if sources, err = client.Sources(ctx); err != nil {
+		return nil, nil, err
+	}
+	pods, err = client.Pods(ctx)
+	return sources, pods, err
+}
+
+// printable makes a text harmless for a terminal, and keeps its lines: what listens at
+// the port while no kubelet does may be any user's.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
 }
 
 // notUp says that so many of all pods are not up, below the table that has the reasons.

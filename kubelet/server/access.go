@@ -137,7 +137,7 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, need access) erro
 	if given {
 		return s.deny("token", http.StatusUnauthorized, "the token is another one: it is in %s", s.opts.TokenFile)
 	}
-	return s.deny("token", http.StatusUnauthorized, "this needs the token in %s: sed 's/^/Authorization: Bearer /' %[1]s | curl -H @- URL (a header on the command line is for every user to see), or for logs the link that the kubelet printed at its start, in a browser", s.opts.TokenFile)
+	return s.deny("token", http.StatusUnauthorized, "this needs the token in %s: sed 's/^/Authorization: Bearer /' %[1]s | curl -H @- URL (a header on the command line is for every user to see), or for logs in a browser the page's address with /?token= and the token behind it", s.opts.TokenFile)
 }
 
 // has says what a request may do, and whether it gave a token.

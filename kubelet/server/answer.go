@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -41,20 +40,16 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 // answerJSON sends v, indented with ?pretty=1. Headers come before the status: in 2014
 // most of them came after, and clients saw text.
 func answerJSON(w http.ResponseWriter, r *http.Request, v any) error {
-	body, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
 	pretty, err := boolArgument(r, "pretty", false)
 	if err != nil {
 		return err
 	}
+	body, err := json.Marshal(v)
 	if pretty {
-		var indented bytes.Buffer
-		if err := json.Indent(&indented, body, "", "  "); err != nil {
-			return err
-		}
-		body = indented.Bytes()
+		body, err = json.MarshalIndent(v, "", "  ")
+	}
+	if err != nil {
+		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, err = w.Write(append(body, '\n'))

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,8 +24,7 @@ type cAdvisor struct {
 	url    string // empty: there is none
 	client *http.Client
 
-	mu    sync.Mutex
-	again time.Time // it is not asked before, so that one that hangs costs little
+	again atomic.Int64 // in nanoseconds of Unix: it is not asked before, so that one that hangs costs little
 }
 
 // newCAdvisor asks at a port of this host; 0 is nowhere.
@@ -75,7 +74,7 @@ func withoutEnv(container map[string]any) map[string]any {
 
 // ask is nil when there is no answer, or another one than 200 and an object in JSON.
 func (c *cAdvisor) ask(ctx context.Context, method, path string, query any) map[string]any {
-	if c.url == "" || !c.mayAnswer() {
+	if c.url == "" || time.Now().UnixNano() < c.again.Load() {
 		return nil
 	}
 	var body io.Reader
@@ -109,18 +108,9 @@ func (c *cAdvisor) ask(ctx context.Context, method, path string, query any) map[
 	return answer
 }
 
-func (c *cAdvisor) mayAnswer() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !time.Now().Before(c.again)
-}
-
 // silent notes that it does not answer, unless it was our client that left.
 func (c *cAdvisor) silent(ctx context.Context) {
-	if ctx.Err() != nil {
-		return
+	if ctx.Err() == nil {
+		c.again.Store(time.Now().Add(cAdvisorRetry).UnixNano())
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.again = time.Now().Add(cAdvisorRetry)
 }

@@ -1,10 +1,11 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -19,26 +20,28 @@ import (
 	"kubelet14/api"
 )
 
-// Client asks the info server of a kubelet of this host.
+// Client asks the info server of a kubelet of this host. It believes nothing of whoever
+// answers: while no kubelet listens, any user of the host may do so at its port.
 type Client struct {
-	where string // for people
-	base  string
-	token string // empty: it is not needed
-	http  *http.Client
+	where     string // for people
+	base      string
+	token     string // empty: it is not needed
+	transport *http.Transport
 }
 
-const clientTimeout = 30 * time.Second
+const (
+	clientTimeout   = 30 * time.Second
+	clientMaxAnswer = 64 << 20
+)
 
 // NewClient makes a client of the server that listens with the same address, port,
-// certificate and token. The token is shown to none but the holder of the certificate:
-// while no kubelet listens, any user of the host may do so at its port. Without TLS it is
-// not needed.
+// certificate and token. The token is shown to none but the holder of the certificate;
+// without TLS it is not needed.
 func NewClient(address string, port int, certFile, tokenFile string) (*Client, error) {
-	transport := &http.Transport{}
-	c := &Client{http: &http.Client{Transport: transport, Timeout: clientTimeout}}
+	c := &Client{transport: &http.Transport{}} // with no proxy
 	if path, unix := strings.CutPrefix(address, unixPrefix); unix {
 		c.where, c.base = address, "http://localhost"
-		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		c.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)
 		}
 		return c, nil
@@ -50,7 +53,7 @@ func NewClient(address string, port int, certFile, tokenFile string) (*Client, e
 	if certFile != "" {
 		scheme = "https"
 		var err error
-		if transport.TLSClientConfig, err = trust(certFile); err != nil {
+		if c.transport.TLSClientConfig, err = trust(certFile); err != nil {
 			return nil, err
 		}
 		c.token, err = ReadToken(tokenFile)
@@ -63,25 +66,30 @@ func NewClient(address string, port int, certFile, tokenFile string) (*Client, e
 	return c, nil
 }
 
-// trust is for a server that shows the very certificate in a file, by whatever name.
+// trust is for a server that shows the first certificate of a file, by whatever name: the
+// name is that of the host as others see it, and need not be "localhost". Those behind the
+// first have signed it, and may have signed for anybody.
 func trust(certFile string) (*tls.Config, error) {
-	pem, err := os.ReadFile(certFile)
+	text, err := os.ReadFile(certFile)
 	if err != nil {
 		return nil, fmt.Errorf("read -tls_cert_file: %w", err)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("read -tls_cert_file: %s holds no certificate in PEM", certFile)
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, VerifyConnection: func(cs tls.ConnectionState) error {
+			if !bytes.Equal(cs.PeerCertificates[0].Raw, block.Bytes) {
+				return fmt.Errorf("it shows another certificate than that in %s", certFile)
+			}
+			return nil
+		}}, nil
 	}
-	// The name is that of the host as others see it, and need not be "localhost".
-	return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, VerifyConnection: func(cs tls.ConnectionState) error {
-		_, err := cs.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: pool})
-		return err
-	}}, nil
+	return nil, fmt.Errorf("read -tls_cert_file: %s holds no certificate in PEM", certFile)
 }
 
 // Close gives up its connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Sources is how the kubelet's sources do.
 func (c *Client) Sources(ctx context.Context) ([]api.SourceStatus, error) {
@@ -94,6 +102,8 @@ func (c *Client) Pods(ctx context.Context) ([]api.PodStatus, error) {
 }
 
 func get[T any](ctx context.Context, c *Client, path string) ([]T, error) {
+	ctx, cancel := context.WithTimeout(ctx, clientTimeout)
+	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
 	if err != nil {
 		return nil, err
@@ -101,7 +111,7 @@ func get[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	resp, err := c.http.Do(r)
+	resp, err := c.transport.RoundTrip(r) // and follow nobody elsewhere
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, os.ErrNotExist):
 		return nil, fmt.Errorf("no kubelet answers at %s: is one running, with the same -address and -port, and without -enable_server=false?", c.where)
@@ -109,7 +119,7 @@ func get[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 		return nil, fmt.Errorf("ask the kubelet at %s: %w", c.where, err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, clientMaxAnswer))
 	if err != nil {
 		return nil, fmt.Errorf("ask the kubelet at %s: %w", c.where, err)
 	}

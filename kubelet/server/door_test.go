@@ -66,26 +66,6 @@ func (d *door) ask(t testing.TB, request string, set ...func(*http.Request)) rep
 	return askBy(t, d.transport, d.base, request, does...)
 }
 
-// await returns when the server takes a connection: one that it has answered, and whose
-// body it did not want, is busy for half a second more.
-func (d *door) await(t testing.TB) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-		r, err := http.NewRequestWithContext(t.Context(), "GET", d.base+"/healthz", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := d.transport.RoundTrip(r)
-		if err == nil {
-			resp.Body.Close()
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the server takes no connection: %v", err)
-		}
-	}
-}
-
 // refusals is how many requests were not let in for a reason, as /metrics has it.
 func (d *door) refusals(t testing.TB, reason string) (n int) {
 	t.Helper()

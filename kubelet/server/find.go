@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"kubelet14/api"
 )
@@ -14,7 +15,7 @@ import (
 // etcd could be found. Its name may be a full name, which tells pods of one name apart
 // that come from several sources; an empty uid leaves that open.
 func (s *Server) find(ctx context.Context, namespace, name, uid string) (*api.PodStatus, error) {
-	statuses, err := s.statuses(ctx)
+	statuses, err := s.statuses(ctx, askPatience)
 	if err != nil {
 		return nil, err
 	}
@@ -40,13 +41,22 @@ func (s *Server) find(ctx context.Context, namespace, name, uid string) (*api.Po
 	return &named[0], nil
 }
 
-// statuses says of every pod what has become of it, unless Docker is away.
-func (s *Server) statuses(ctx context.Context) ([]api.PodStatus, error) {
-	statuses, err := s.opts.Kubelet.Statuses(ctx)
-	if err != nil {
-		return nil, refuse(http.StatusServiceUnavailable, "%v", err)
+// How long Docker is waited for. A request to it may take longer than any client waits,
+// and longer than an answer may take (writeTimeout).
+const (
+	lookPatience = 5 * time.Second  // by the page, and a scrape, which say the rest without it
+	askPatience  = 20 * time.Second // by who asks for nothing else
+)
+
+// patiently asks what Docker may have to answer.
+func patiently[T any](ctx context.Context, patience time.Duration, ask func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, refuse(http.StatusServiceUnavailable, "no answer from Docker within %v", patience))
+	defer cancel()
+	answer, err := ask(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
 	}
-	return statuses, nil
+	return answer, err
 }
 
 // findContainer is the one container of one pod that the path of a request names.

@@ -2,7 +2,9 @@ package server
 
 import (
 	"context"
+	"net/http"
 	"regexp"
+	"time"
 
 	"kubelet14/api"
 )
@@ -11,37 +13,37 @@ import (
 // are passwords.
 const hidden = "(hidden)"
 
-// discreet is a Kubelet that tells no such value by the way. What is wrong with a
-// manifest is told with the lines around it, which are for who wrote it: they go to the
-// log, and to nobody who only asks.
-type discreet struct{ Kubelet }
-
-func (k discreet) Statuses(ctx context.Context) ([]api.PodStatus, error) {
-	statuses, err := k.Kubelet.Statuses(ctx)
+// statuses says of every pod what has become of it, unless Docker is away. Like sources
+// it tells no such value by the way: what is wrong with a manifest is told with the lines
+// around it, which are for who wrote it, so they go to the log and to nobody who asks.
+func (s *Server) statuses(ctx context.Context, patience time.Duration) ([]api.PodStatus, error) {
+	statuses, err := patiently(ctx, patience, s.opts.Kubelet.Statuses)
+	if err != nil {
+		return nil, refuse(http.StatusServiceUnavailable, "%v", err)
+	}
 	for i := range statuses {
 		statuses[i].SourceError = withoutLines(statuses[i].SourceError)
 	}
-	return statuses, err
+	return statuses, nil
 }
 
-// discreetly does the same for what sources say.
-func discreetly(sources func() []api.SourceStatus) func() []api.SourceStatus {
-	return func() []api.SourceStatus {
-		statuses := sources()
-		for i := range statuses {
-			statuses[i].LastError = withoutLines(statuses[i].LastError)
-		}
-		return statuses
+// sources says how each source does.
+func (s *Server) sources() []api.SourceStatus {
+	statuses := s.opts.Sources()
+	for i := range statuses {
+		statuses[i].LastError = withoutLines(statuses[i].LastError)
 	}
+	return statuses
 }
 
 var (
 	excerptLine = regexp.MustCompile(`(?m)\n(> |  ) *\d* \|.*$`)
-	envProblem  = regexp.MustCompile(`(\.env\[\d+\]\.(?:name|key|value): ).*`)
+	envProblem  = regexp.MustCompile(`(\.env\[\d+\]\.(?:(?:name|key|value): )?).*`)
 )
 
 // withoutLines takes the lines of manifests out of an error, and what is said of a
-// variable's name or value, which may quote it.
+// variable's name or value, which may quote it. A field that is none may be a piece of
+// a value: {name: PASSWORD, value: open,sesame} has a field "sesame".
 func withoutLines(text string) string {
 	if text == "" {
 		return ""

@@ -27,6 +27,7 @@ func TestNoErrorOfAManifestTellsAnEnvironmentValue(t *testing.T) {
 		"a name with the value":   head + "  - name: PASSWORD=s3cret\n    x: y\n",
 		"no list":                 head + "    PASSWORD: s3cret\n",
 		"a word for all":          head + "    PASSWORD=s3cret\n",
+		"a comma in the value":    head + "  - {name: PASSWORD, value: x,s3cret}\n",
 		"an open quote":           head + "  - name: PASSWORD\n    value: \"s3cret\n",
 		"another open quote":      head + "  - name: PASSWORD\n    value: 's3cret\n",
 		"a colon":                 head + "  - name: PASSWORD\n    value: s3cret: more\n",
@@ -53,9 +54,9 @@ func TestNoErrorOfAManifestTellsAnEnvironmentValue(t *testing.T) {
 		status := api.SourceStatus{Source: "file", FailingSince: noon, LastError: err.Error()}
 		k := withSecret()
 		k.statuses = []api.PodStatus{{Name: "foo", Namespace: "default", Source: "file", SourceError: err.Error()}}
-		s := &Server{opts: Options{Kubelet: discreet{k}, Sources: discreetly(func() []api.SourceStatus { return []api.SourceStatus{status} })}}
-		pods, _ := s.opts.Kubelet.Statuses(t.Context())
-		for _, told := range []string{s.opts.Sources()[0].LastError, pods[0].SourceError} {
+		s := &Server{opts: Options{Kubelet: k, Sources: func() []api.SourceStatus { return []api.SourceStatus{status} }}}
+		pods, _ := s.statuses(t.Context(), askPatience)
+		for _, told := range []string{s.sources()[0].LastError, pods[0].SourceError} {
 			if strings.Contains(told, "s3cret") || strings.Contains(told, "14.73") {
 				t.Errorf("%s: it tells\n%s", name, told)
 			}
@@ -71,8 +72,9 @@ func TestWhatIsToldOfAnErrorIsAllButTheLines(t *testing.T) {
 		"":        "",
 		"refused": "refused",
 		"f:7:3: containers[0].imgae: unknown field: did you mean \"image\"?\n  6 | a: b\n> 7 | c: d\n    |    ^\n  8 | e: f\ng:1:1: no": "f:7:3: containers[0].imgae: unknown field: did you mean \"image\"?\ng:1:1: no",
-		"f:12:3: containers[0].env[1].vlaue: unknown field\n  11 | a: b\n> 12 | c: d\n     |    ^":                                      "f:12:3: containers[0].env[1].vlaue: unknown field",
-		"f:12:3: containers[0].env[1].value: needs a string, but 5 is a number\n> 12 | c: 5\n     | ^\nnext: line":                      "f:12:3: containers[0].env[1].value: (hidden), the kubelet's log tells it\nnext: line",
+		"f:7:3: containers[0].env[1]: needs a mapping":                                                             "f:7:3: containers[0].env[1]: needs a mapping",
+		"f:12:3: containers[0].env[1].vlaue: unknown field\n  11 | a: b\n> 12 | c: d\n     |    ^":                 "f:12:3: containers[0].env[1].(hidden), the kubelet's log tells it",
+		"f:12:3: containers[0].env[1].value: needs a string, but 5 is a number\n> 12 | c: 5\n     | ^\nnext: line": "f:12:3: containers[0].env[1].value: (hidden), the kubelet's log tells it\nnext: line",
 	} {
 		if got := withoutLines(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)

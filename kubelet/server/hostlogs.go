@@ -105,10 +105,11 @@ func (s *Server) openLog(name string) (*os.File, error) {
 	return file, nil
 }
 
-// isLog says that a file is a plain one, and not the token, for a directory that holds
-// both: the cookie opens logs, and must not lead to more.
+// isLog says that a file is a plain one, and no secret, for a directory that is the
+// root_dir too, with the token and a .dockercfg: the cookie opens logs, and must not lead
+// to more.
 func (s *Server) isLog(info fs.FileInfo) bool {
-	if !info.Mode().IsRegular() {
+	if !info.Mode().IsRegular() || strings.HasPrefix(info.Name(), ".") {
 		return false
 	}
 	token, err := os.Stat(s.opts.TokenFile)

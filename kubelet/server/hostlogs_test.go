@@ -26,6 +26,7 @@ func logDir(t *testing.T) (dir, tokenFile string) {
 		os.WriteFile(filepath.Join(dir, "kubelet14.INFO.1"), []byte("line one\nline two\n"), 0o600),
 		os.WriteFile(filepath.Join(dir, "<odd> #1?.log"), []byte("<html>"), 0o600),
 		os.WriteFile(tokenFile, []byte("a secret"), 0o600),
+		os.WriteFile(filepath.Join(dir, ".dockercfg"), []byte("a secret"), 0o600),
 		os.Symlink(filepath.Join(top, "secret"), filepath.Join(dir, "link-out")),
 		os.Symlink("kubelet14.INFO.1", filepath.Join(dir, "kubelet14.INFO")),
 		os.Symlink("..", filepath.Join(dir, "link-up")),
@@ -113,7 +114,7 @@ func TestNothingElseIsServedFromTheLogDirectory(t *testing.T) {
 	s := serveLogDir(t)
 	for _, path := range []string{
 		"/logs/none.log", "/logs/link-out", "/logs/kubelet14.INFO", "/logs/link-up", "/logs/link-up/secret", "/logs/link-up%2Fsecret",
-		"/logs/sub", "/logs/sub/", "/logs/sub/deep.log", "/logs/sub%2Fdeep.log", "/logs/pipe", "/logs/token",
+		"/logs/sub", "/logs/sub/", "/logs/sub/deep.log", "/logs/sub%2Fdeep.log", "/logs/pipe", "/logs/token", "/logs/.dockercfg", "/logs/%2edockercfg",
 		"/logs/%2e%2e/secret", "/logs/..%2Fsecret", "/logs/%2e%2e%2fsecret", "/logs/%2e%2e", "/logs/%2e", "/logs/..%5Csecret",
 		"/logs/%2Fetc%2Fpasswd", "/logs/kubelet14.INFO.1%00", "/logs/kubelet14.INFO.1%2F", "/logs/kubelet14.INFO.1/",
 	} {

@@ -24,6 +24,7 @@ func (s *Server) serveContainerLogs(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
+	defer out.leave()
 	if r.Method == http.MethodHead {
 		return nil
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"net/http"
 	"time"
 
@@ -97,15 +96,9 @@ func outcome(ok bool) string {
 	return "failed"
 }
 
-// scrapeTimeout is how long Docker may take to answer for a scrape, which Prometheus
-// gives ten seconds: what was counted is told without Docker too.
-const scrapeTimeout = 5 * time.Second
-
 // serveMetrics adds to what was counted what is there now.
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), scrapeTimeout)
-	defer cancel()
-	promhttp.HandlerFor(prometheus.Gatherers{s.metrics.registry, s.present(ctx)}, promhttp.HandlerOpts{
+	promhttp.HandlerFor(prometheus.Gatherers{s.metrics.registry, s.present(r.Context())}, promhttp.HandlerOpts{
 		ErrorLog: scrapeLog{}, ErrorHandling: promhttp.ContinueOnError,
 	}).ServeHTTP(w, r)
 	return nil

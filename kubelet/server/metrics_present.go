@@ -14,31 +14,42 @@ import (
 // present is what there is at one scrape. It is read anew each time and nothing of it
 // is counted, so nothing of it can go astray.
 type present struct {
-	registry *prometheus.Registry // of this scrape
-	factory  promauto.Factory     // puts what it makes into the registry
+	factory promauto.Factory // puts what it makes into the registry of this scrape
 }
 
 // present looks at everything. When Docker does not say what has become of the pods,
 // their families and those of the containers are left out, and kubelet_docker_up is 0.
 func (s *Server) present(ctx context.Context) *prometheus.Registry {
-	p := present{registry: prometheus.NewRegistry()}
-	p.factory = promauto.With(p.registry)
-	p.build(s.opts.Version)
-	p.gauge("kubelet_healthy", "1 while /healthz answers ok, and 0 otherwise.").WithLabelValues().Set(one(s.opts.Kubelet.Health() == nil))
-	p.load(s.opts.Kubelet.Load())
-	events, _ := s.opts.Kubelet.Events(0)
-	p.events(events)
-	sources := s.opts.Sources()
+	registry := prometheus.NewRegistry()
+	p := present{promauto.With(registry)}
+	p.gauge("kubelet_build_info", "Always 1; the labels say which kubelet this is and which Go built it.", "version", "goversion").
+		WithLabelValues(s.opts.Version, runtime.Version()).Set(1)
+	p.set("kubelet_healthy", "1 while /healthz answers ok, and 0 otherwise.", one(s.opts.Kubelet.Health() == nil))
+	load := s.opts.Kubelet.Load()
+	p.set("kubelet_pod_workers", "Pods that have a worker, at work or waiting for its time.", float64(load.Workers))
+	p.set("kubelet_pod_work_queue_length", "Pods with work that has not begun.", float64(load.Waiting))
+	p.set("kubelet_image_pulls_in_progress", "Images that are being pulled, or wait for that.", float64(load.Pulls))
+	p.set("kubelet_image_pull_queue_length", "Images that wait for their turn by -registry_qps.", float64(load.Queued))
+	total := p.counter("kubelet_events_total", "What /events has told of since the kubelet has begun.").WithLabelValues()
+	if events, _ := s.opts.Kubelet.Events(0); len(events) > 0 {
+		total.Add(float64(events[len(events)-1].Seq)) // only the last ones are remembered
+	}
+	sources := s.sources()
 	p.sources(sources)
 
-	statuses, err := s.opts.Kubelet.Statuses(ctx)
-	p.gauge("kubelet_docker_up", "1 when Docker could be asked about the pods at this scrape, and 0 otherwise.").WithLabelValues().Set(one(err == nil))
+	statuses, err := s.statuses(ctx, lookPatience)
+	p.set("kubelet_docker_up", "1 when Docker could be asked about the pods at this scrape, and 0 otherwise.", one(err == nil))
 	if err == nil {
 		p.pods(statuses, sources)
 		p.containers(statuses)
 		p.restarts(statuses)
 	}
-	return p.registry
+	return registry
+}
+
+// set tells one number.
+func (p *present) set(name, help string, value float64) {
+	p.gauge(name, help).WithLabelValues().Set(value)
 }
 
 func (p *present) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
@@ -47,26 +58,6 @@ func (p *present) gauge(name, help string, labels ...string) *prometheus.GaugeVe
 
 func (p *present) counter(name, help string, labels ...string) *prometheus.CounterVec {
 	return p.factory.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-}
-
-func (p *present) build(version string) {
-	p.gauge("kubelet_build_info", "Always 1; the labels say which kubelet this is and which Go built it.", "version", "goversion").
-		WithLabelValues(version, runtime.Version()).Set(1)
-}
-
-func (p *present) load(load api.Load) {
-	p.gauge("kubelet_pod_workers", "Pods that have a worker, at work or waiting for its time.").WithLabelValues().Set(float64(load.Workers))
-	p.gauge("kubelet_pod_work_queue_length", "Pods with work that has not begun.").WithLabelValues().Set(float64(load.Waiting))
-	p.gauge("kubelet_image_pulls_in_progress", "Images that are being pulled, or wait for that.").WithLabelValues().Set(float64(load.Pulls))
-	p.gauge("kubelet_image_pull_queue_length", "Images that wait for their turn by -registry_qps.").WithLabelValues().Set(float64(load.Queued))
-}
-
-// events counts by the number of the newest: only the last ones are remembered.
-func (p *present) events(events []api.Event) {
-	total := p.counter("kubelet_events_total", "What /events has told of since the kubelet has begun.").WithLabelValues()
-	if len(events) > 0 {
-		total.Add(float64(events[len(events)-1].Seq))
-	}
 }
 
 // sources tells an age rather than a point in time, which is right by any clock.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"net/url"
 	"time"
 
 	"kubelet14/api"
@@ -33,12 +34,17 @@ type containerView struct {
 	Log      string   // an address; empty: none
 }
 
-func viewPod(p *api.PodStatus, now time.Time) podView {
+// viewPod links each container that may have printed something to its log, if logs are
+// served at all.
+func viewPod(p *api.PodStatus, now time.Time, logs bool) podView {
 	v := podView{PodStatus: p, FullName: p.FullName(), Trouble: sentence(p.Reason, p.Message)}
 	for i := range p.Containers {
 		c := viewContainer(&p.Containers[i], now)
 		if c.Trouble == v.Trouble {
 			c.Trouble = "" // it is said of the pod
+		}
+		if logs && !c.Network && (c.State != "waiting" || c.Restarts > 0 || c.Before != "") {
+			c.Log = fmt.Sprintf("/containerLogs/%s/%s/%s?tail=200", url.PathEscape(v.Namespace), url.PathEscape(v.FullName), url.PathEscape(c.Name))
 		}
 		v.Containers = append(v.Containers, c)
 	}
@@ -65,17 +71,6 @@ func (v *podView) tone() string {
 		}
 	}
 	return worst
-}
-
-// addLogs links each container that may have printed something to its log, by a name
-// that means this pod alone.
-func (v *podView) addLogs(name string) {
-	for i := range v.Containers {
-		c := &v.Containers[i]
-		if !c.Network && (c.State != "waiting" || c.Restarts > 0 || c.Before != "") {
-			c.Log = logAddress(v.Namespace, name, c.Name)
-		}
-	}
 }
 
 func viewContainer(c *api.ContainerStatus, now time.Time) containerView {

@@ -61,10 +61,7 @@ func (ps *pageStream) run(ctx context.Context) error {
 	defer look.Stop()
 	for {
 		newer, more := ps.server.opts.Kubelet.Events(ps.after)
-		frames, err := ps.frames(newer)
-		if err != nil {
-			return err
-		}
+		frames := ps.frames(newer)
 		if ps.hasNews(ctx) {
 			// A page that came from another kubelet, before a restart, sees it by the word.
 			fmt.Fprintf(frames, "event: pods\ndata: %s\n\n", ps.server.begun)
@@ -83,17 +80,14 @@ func (ps *pageStream) run(ctx context.Context) error {
 
 // frames are the server-sent events that tell of the kubelet's events. JSON has no line
 // breaks of its own, so nothing that a container has said can pass for a frame.
-func (ps *pageStream) frames(events []api.Event) (*bytes.Buffer, error) {
-	var frames bytes.Buffer
+func (ps *pageStream) frames(events []api.Event) *bytes.Buffer {
+	frames := &bytes.Buffer{}
 	for _, e := range events {
-		data, err := json.Marshal(e)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&frames, "id: %d\nevent: event\ndata: %s\n\n", e.Seq, data)
+		data, _ := json.Marshal(e) // it has a JSON form
+		fmt.Fprintf(frames, "id: %d\nevent: event\ndata: %s\n\n", e.Seq, data)
 		ps.after = e.Seq
 	}
-	return &frames, nil
+	return frames
 }
 
 // hasNews says that it is time to tell the page of a change. Not all of them are events:
@@ -118,11 +112,11 @@ func (s *Server) fingerprint(ctx context.Context) []byte {
 	if err := s.opts.Kubelet.Health(); err != nil {
 		problems[0] = err.Error()
 	}
-	statuses, err := s.statusesSoon(ctx)
+	statuses, err := s.statuses(ctx, lookPatience)
 	if err != nil {
 		problems[1] = err.Error()
 	}
-	data, _ := json.Marshal([]any{problems, statuses, s.opts.Sources(), s.opts.Kubelet.Load()}) // all of them have a JSON form
+	data, _ := json.Marshal([]any{problems, statuses, s.sources(), s.opts.Kubelet.Load()}) // all of them have a JSON form
 	return data
 }
 

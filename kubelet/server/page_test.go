@@ -99,11 +99,11 @@ func TestThePageLinksToLogs(t *testing.T) {
 		debug bool
 		want  []string
 	}{
-		{"of what runs, but not of the network container", []api.PodStatus{pod("file", main, net)}, true, []string{"/containerLogs/team/web/main?tail=200"}},
+		{"of what runs, but not of the network container", []api.PodStatus{pod("file", main, net)}, true, []string{"/containerLogs/team/web.team.file/main?tail=200"}},
 		{"by the full name when two sources have the name", []api.PodStatus{pod("file", main), pod("http", main)}, true,
 			[]string{"/containerLogs/team/web.team.file/main?tail=200", "/containerLogs/team/web.team.http/main?tail=200"}},
 		{"not of what has never run", []api.PodStatus{pod("file", fresh)}, true, nil},
-		{"of what waits to run again", []api.PodStatus{pod("file", again)}, true, []string{"/containerLogs/team/web/main?tail=200"}},
+		{"of what waits to run again", []api.PodStatus{pod("file", again)}, true, []string{"/containerLogs/team/web.team.file/main?tail=200"}},
 		{"not without debugging handlers", []api.PodStatus{pod("file", main)}, false, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -200,7 +200,7 @@ func TestTones(t *testing.T) {
 		for _, state := range tt.states {
 			tt.pod.Containers = append(tt.pod.Containers, api.ContainerStatus{State: state})
 		}
-		v := viewPod(&tt.pod, time.Now())
+		v := viewPod(&tt.pod, time.Now(), false)
 		var containers []string
 		for _, c := range v.Containers {
 			containers = append(containers, c.Tone)

@@ -41,6 +41,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	defer out.leave()
 	w.Header().Set("Trailer", trailerExitCode+", "+trailerError)
 	exitCode, err := s.opts.Kubelet.RunInContainer(r.Context(), pod, container, command, out)
 	if err == nil {

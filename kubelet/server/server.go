@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -24,6 +25,7 @@ const (
 	readTimeout       = 30 * time.Second       // of a body that is read
 	leaveBodyTimeout  = 500 * time.Millisecond // of one that is not
 	writeTimeout      = 30 * time.Second       // of an answer that is no stream: see lift
+	lastWordsTimeout  = 250 * time.Millisecond // of a stream that is over; within shutdownTimeout
 	idleTimeout       = 2 * time.Minute
 	shutdownTimeout   = time.Second
 )
@@ -41,7 +43,7 @@ type Options struct {
 	// Hostnames are names in lower case, besides localhost and those of the
 	// certificate, that a Host header may have.
 	Hostnames []string
-	Token     string // empty on a unix socket
+	Token     string // not asked for on a unix socket
 	TokenFile string // where it is, for people
 
 	Debugging bool   // logs and commands
@@ -70,7 +72,6 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 
 // New opens the server's listener. Nothing is answered before Serve.
 func New(opts Options) (*Server, error) {
-	opts.Kubelet, opts.Sources = discreet{opts.Kubelet}, discreetly(opts.Sources)
 	s := &Server{opts: opts, token: token(opts.Token), metrics: opts.Metrics, cAdvisor: newCAdvisor(opts.CAdvisorPort), begun: rand.Text()}
 	var err error
 	s.listener, err = s.listen()
@@ -162,4 +163,32 @@ func (s *Server) routes() http.Handler {
 		add("GET /logs/{file}", logs, s.serveHostLog)
 	}
 	return mux
+}
+
+// Kubelet is what the server sees of the kubelet. Its methods may be called by any
+// number of goroutines.
+type Kubelet interface {
+	// Health is nil when the kubelet can look after its pods. It takes no time.
+	Health() error
+	// Pods are those that are wanted, by full name.
+	Pods() []api.Pod
+	// Statuses says of every pod, by full name, what has become of it.
+	Statuses(ctx context.Context) ([]api.PodStatus, error)
+	// Events gives those after a number, the oldest first, and a channel that is closed
+	// when there is another.
+	Events(after uint64) (newer []api.Event, more <-chan struct{})
+	// Load says how much the kubelet has to do.
+	Load() api.Load
+
+	// ContainerLogs writes what a container has printed, line by line as it comes when
+	// it is to follow: then it goes on, with the next attempt of the container when
+	// there is one, until ctx is done, the pod is gone, or the container has run for
+	// the last time.
+	ContainerLogs(ctx context.Context, podFullName, container string, opts api.LogOptions, out io.Writer) error
+	// RunInContainer runs a command in a container, writes what it prints, and returns
+	// its exit code. When ctx is done it ends the command.
+	RunInContainer(ctx context.Context, podFullName, container string, command []string, out io.Writer) (exitCode int, err error)
+	// ContainerStats measures a running container, by the name of the pod and of the
+	// container.
+	ContainerStats(ctx context.Context, podFullName, container string) (api.ContainerStats, error)
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"net/http"
@@ -92,7 +93,9 @@ func (s *Server) serveContainerStats(w http.ResponseWriter, r *http.Request) err
 	if err != nil {
 		return err
 	}
-	measured, err := s.opts.Kubelet.ContainerStats(r.Context(), pod, container)
+	measured, err := patiently(r.Context(), askPatience, func(ctx context.Context) (api.ContainerStats, error) {
+		return s.opts.Kubelet.ContainerStats(ctx, pod, container)
+	})
 	if err != nil {
 		return missing(err)
 	}

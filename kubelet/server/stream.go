@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
@@ -17,16 +18,21 @@ type stream struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	control *http.ResponseController
-	begun   bool // the status is out, and cannot be changed any more
-	midLine bool // the last piece has no newline at its end
+	leave   func() bool // to be called at the end: it takes back what newStream has arranged
+	begun   bool        // the status is out, and cannot be changed any more
+	midLine bool        // the last piece has no newline at its end
 }
 
+// newStream makes an answer without a time limit. When the request's context is done it
+// has one again: a client that takes nothing must not keep back who has to end a command.
 func newStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
 	if err := lift(w); err != nil {
 		return nil, err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	return &stream{w: w, r: r, control: http.NewResponseController(w)}, nil
+	control := http.NewResponseController(w)
+	leave := context.AfterFunc(r.Context(), func() { _ = control.SetWriteDeadline(time.Now().Add(lastWordsTimeout)) })
+	return &stream{w: w, r: r, control: control, leave: leave}, nil
 }
 
 // lift takes the time limit off an answer. There is none on reading by now: net/http

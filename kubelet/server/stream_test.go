@@ -7,11 +7,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/v1beta1"
 )
 
 // withContainers is a kubelet with a pod web of two containers, and twins of one name
@@ -49,12 +51,12 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)
 
 // inBubble runs a server of k in a synctest bubble and sends it a request, with a form
 // unless that is empty. The answer ends with the test.
-func inBubble(t *testing.T, k *fakeKubelet, method, path, form string, test func(answer *http.Response)) {
+func inBubble(t *testing.T, k Kubelet, method, path, form string, test func(answer *http.Response)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		listener := &pipes{make(chan net.Conn), make(chan struct{})}
 		s := &Server{
-			opts:  Options{Kubelet: k, Address: "127.0.0.1", Token: testToken, Debugging: true},
+			opts:  Options{Kubelet: k, Scheme: v1beta1.NewScheme(), Address: "127.0.0.1", Token: testToken, Debugging: true},
 			token: testToken, listener: listener, metrics: NewMetrics(), cAdvisor: newCAdvisor(0),
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -76,11 +78,11 @@ func inBubble(t *testing.T, k *fakeKubelet, method, path, form string, test func
 			t.Fatal(err)
 		}
 		test(answer)
-		ours.Close()
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
+		ours.Close()
 	})
 }
 
@@ -133,6 +135,51 @@ func TestAClientMayTakeItsTimeOverAStream(t *testing.T) {
 			t.Errorf("it says %q, %v, want three lines", body, err)
 		}
 	})
+}
+
+// net/http would close the connection without a word.
+func TestADockerThatHangsIsAnAnswerInTime(t *testing.T) {
+	slow := withContainers()
+	slow.stats = func(ctx context.Context, _, _ string) (api.ContainerStats, error) {
+		<-ctx.Done()
+		return api.ContainerStats{}, ctx.Err()
+	}
+	for _, test := range []struct {
+		k            Kubelet
+		method, path string
+	}{
+		{hung{slow}, "GET", "/pods"},
+		{hung{slow}, "GET", "/podInfo?podID=web&podNamespace=default"},
+		{hung{slow}, "GET", "/containerLogs/default/web/app"},
+		{hung{slow}, "POST", "/run/default/web/app?cmd=id"},
+		{slow, "GET", "/stats/web/app"},
+	} {
+		t.Run(test.path, func(t *testing.T) {
+			inBubble(t, test.k, test.method, test.path, "", func(answer *http.Response) {
+				body, err := io.ReadAll(answer.Body)
+				if want := "no answer from Docker within 20s\n"; answer.StatusCode != http.StatusServiceUnavailable || string(body) != want || err != nil {
+					t.Errorf("it answers %s %q, %v; want 503 %q", answer.Status, body, err, want)
+				}
+			})
+		})
+	}
+}
+
+// A kubelet that ends must have ended the commands before: nobody else does. So one whose
+// output is not taken is told soon, and not by the end of its connection.
+func TestAClientThatTakesNothingDoesNotKeepACommandAlive(t *testing.T) {
+	k := withContainers()
+	k.run = func(ctx context.Context, _, _ string, _ []string, out io.Writer) (int, error) {
+		for {
+			if _, err := io.WriteString(out, "a line\n"); err != nil {
+				if !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() == nil {
+					t.Errorf("its output ends with %v, while its context says %v", err, ctx.Err())
+				}
+				return 0, err
+			}
+		}
+	}
+	inBubble(t, k, "POST", "/run/default/web/app?cmd=flood", "", func(*http.Response) { time.Sleep(longTime) })
 }
 
 // TestAStreamEndsWhenItsClientGoes waits for the context of what the kubelet does.

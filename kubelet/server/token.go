@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 )
@@ -22,10 +23,12 @@ import (
 type token string
 
 const (
-	cookieName     = "kubelet14_logs"
-	minTokenLength = 16
-	maxTokenFile   = 4096
+	cookieName   = "kubelet14_logs"
+	maxTokenFile = 4096
 )
+
+// tokenForm is what a token in a header may be (RFC 6750), and not too short.
+var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{16,}$`)
 
 // ReadToken reads the token in a file. Others than its owner must not be able to.
 func ReadToken(path string) (string, error) {
@@ -49,19 +52,10 @@ func ReadToken(path string) (string, error) {
 		return "", fmt.Errorf("read the token: %w", err)
 	}
 	text := strings.TrimSpace(string(data))
-	if len(text) < minTokenLength || len(data) == maxTokenFile || strings.ContainsFunc(text, notInToken) {
-		return "", fmt.Errorf("read the token: %s must hold one word of %d characters or more, of letters, digits and -._~+/=: `openssl rand -hex 32` makes one", path, minTokenLength)
+	if len(data) == maxTokenFile || !tokenForm.MatchString(text) {
+		return "", fmt.Errorf("read the token: %s must hold one word of 16 characters or more, of letters, digits and -._~+/=: `openssl rand -hex 32` makes one", path)
 	}
 	return text, nil
-}
-
-// notInToken says that a character cannot be part of a token in a header (RFC 6750).
-func notInToken(r rune) bool {
-	switch {
-	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9':
-		return false
-	}
-	return !strings.ContainsRune("-._~+/=", r)
 }
 
 // MakeToken makes a token in a file that is not there yet, and reads the one that is.
@@ -106,7 +100,7 @@ func (t token) isCookie(given string) bool {
 // the page, so that the token does not stay in the address.
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request, given string) error {
 	if !s.token.is(given) {
-		return s.deny("token", http.StatusForbidden, "the token of this link is another one: the kubelet prints the link at its start")
+		return s.deny("token", http.StatusForbidden, "the token of this link is another one: it is in %s", s.opts.TokenFile)
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName, Value: s.token.cookie(), Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,

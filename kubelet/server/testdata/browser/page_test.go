@@ -80,7 +80,7 @@ func TestIntegrationPageShowsALog(t *testing.T) {
 
 	t.Log("who has no token is told how to get in")
 	b.do(chromedp.Click(at(link)))
-	b.shows("log-text", "", "needs the token in "+h.path("root/token"), "the link that the kubelet printed")
+	b.shows("log-text", "", "needs the token in "+h.path("root/token"), "the page's address with /?token=")
 	b.shows("log-note", "", "may not read it yet")
 	b.complaints() // a 401 is one
 
