@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // PodUIDs gives the UIDs that have a directory, sorted.
@@ -94,7 +95,8 @@ func (r *RootDir) EmptyTrash(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// deleteTrash deletes one entry of the trash.
+// deleteTrash deletes one entry of the trash. What lies too deep in it becomes an entry
+// of its own, which goes first.
 func (r *RootDir) deleteTrash(ctx context.Context, entry string) error {
 	rel := filepath.Join(trashDir, entry)
 	if err := r.checkMounts(rel); err != nil {
@@ -105,7 +107,24 @@ func (r *RootDir) deleteTrash(ctx context.Context, entry string) error {
 		return fmt.Errorf("delete %q: %w", r.abs(rel), err)
 	}
 	defer trash.Close()
-	return withCommand(removeTree(ctx, trash, r.abs(rel)), r.abs(rel))
+	for entries := []string{entry}; len(entries) > 0; {
+		last := len(entries) - 1
+		path := r.abs(filepath.Join(trashDir, entries[last]))
+		err := removeTree(ctx, trash, path, maxLevels)
+		if deep, ok := errors.AsType[tooDeep](err); ok {
+			var free string
+			if free, err = r.freeEntry(entry); err == nil {
+				err = trash.Rename(strings.TrimPrefix(string(deep), r.abs(trashDir)+"/"), free)
+			}
+			entries = append(entries, free)
+		} else {
+			entries = entries[:last]
+		}
+		if err != nil {
+			return withCommand(err, path)
+		}
+	}
+	return nil
 }
 
 // entries lists a directory of root_dir, sorted. It may be missing, and must not

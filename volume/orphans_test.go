@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 )
 
@@ -235,4 +236,31 @@ func TestLargeAndDeepVolumeIsDeleted(t *testing.T) {
 	must(t, r.SetAside("uid"))
 	must(t, r.EmptyTrash(t.Context()))
 	wantGone(t, filepath.Join(r.Path(), "trash/uid.0"))
+}
+
+// Each level costs files that are open while it is deleted, and a container can make more
+// of them than there are.
+func TestADeepTreeIsDeleted(t *testing.T) {
+	r := openRoot(t)
+	dir, err := os.OpenRoot(setUp(t, r, "u", "data"))
+	must(t, err)
+	for range 1000 {
+		must(t, dir.Mkdir("deeper", 0o755))
+		must(t, dir.Mkdir("beside", 0o755))
+		below, err := dir.OpenRoot("deeper")
+		must(t, err)
+		dir.Close()
+		dir = below
+	}
+	dir.Close()
+	must(t, r.SetAside("u"))
+
+	var limit syscall.Rlimit
+	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	defer syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
+	must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 1000, Max: limit.Max}))
+	must(t, r.EmptyTrash(t.Context()))
+	if left, err := os.ReadDir(filepath.Join(r.Path(), trashDir)); err != nil || len(left) > 0 {
+		t.Errorf("left in the trash: %v, %v", left, err)
+	}
 }

@@ -12,14 +12,24 @@ import (
 	"syscall"
 )
 
+// maxLevels is how deep removeTree goes: each level costs two open files and the memory
+// of its path, and a container can make any number of them.
+const maxLevels = 100
+
+// tooDeep is the path of a directory that removeTree has come to and left.
+type tooDeep string
+
+func (t tooDeep) Error() string { return fmt.Sprintf("%q lies too deep", string(t)) }
+
 // removeTree deletes path, an entry of dir, with all below it. It goes on after an
 // error, so that as much as possible goes, and returns the first one.
 //
 // It is os.Root.RemoveAll with an end when ctx is done, since a volume of millions
 // of files must not hold up the stop of the kubelet, and with the path that failed
 // in the error. Each directory on the way down is opened as a root of its own, so
-// that a link put in its place at the wrong moment leads nowhere else.
-func removeTree(ctx context.Context, dir *os.Root, path string) error {
+// that a link put in its place at the wrong moment leads nowhere else. It goes down so
+// many levels: a directory below them stays, and is a tooDeep.
+func removeTree(ctx context.Context, dir *os.Root, path string, levels int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -29,7 +39,10 @@ func removeTree(ctx context.Context, dir *os.Root, path string) error {
 		return nil
 	}
 	if info, statErr := dir.Lstat(name); statErr == nil && info.IsDir() {
-		if err := removeBelow(ctx, dir, path); err != nil {
+		if levels == 0 {
+			return tooDeep(path)
+		}
+		if err := removeBelow(ctx, dir, path, levels-1); err != nil {
 			return err
 		}
 		err = dir.Remove(name)
@@ -41,7 +54,7 @@ func removeTree(ctx context.Context, dir *os.Root, path string) error {
 }
 
 // removeBelow deletes what is in the directory path, an entry of parent.
-func removeBelow(ctx context.Context, parent *os.Root, path string) error {
+func removeBelow(ctx context.Context, parent *os.Root, path string, levels int) error {
 	dir, err := parent.OpenRoot(filepath.Base(path))
 	if err != nil {
 		return fmt.Errorf("delete %q: %w", path, err)
@@ -56,7 +69,7 @@ func removeBelow(ctx context.Context, parent *os.Root, path string) error {
 	for ctx.Err() == nil {
 		names, err := list.Readdirnames(100)
 		for _, name := range names {
-			if err := removeTree(ctx, dir, filepath.Join(path, name)); first == nil {
+			if err := removeTree(ctx, dir, filepath.Join(path, name), levels); first == nil {
 				first = err
 			}
 		}

@@ -87,9 +87,10 @@ func TestForeignRootDirIsRefusedAndUntouched(t *testing.T) {
 	}
 }
 
-func TestNewFileSystemIsEmpty(t *testing.T) {
+func TestWhatMayBeThereBeforeUs(t *testing.T) {
 	dir := t.TempDir()
-	must(t, os.Mkdir(filepath.Join(dir, "lost+found"), 0o700))
+	must(t, os.Mkdir(filepath.Join(dir, "lost+found"), 0o700)) // of a new file system
+	write(t, filepath.Join(dir, ".dockercfg"), "{}")           // the operator's
 	r, err := OpenRootDir(dir)
 	must(t, err)
 	must(t, r.Close())

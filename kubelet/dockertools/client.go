@@ -38,7 +38,7 @@ type Client struct {
 // unix:///var/run/docker.sock or tcp://host:2376. An empty one means
 // $DOCKER_HOST, else the local socket. As for the docker command,
 // $DOCKER_TLS_VERIFY asks for TLS with the ca.pem, cert.pem and key.pem of
-// $DOCKER_CERT_PATH, else of ~/.docker.
+// $DOCKER_CERT_PATH, else of $DOCKER_CONFIG, else of ~/.docker.
 //
 // It does not talk to the daemon, which need not be up yet.
 func NewClient(endpoint string) (*Client, error) {
@@ -63,7 +63,7 @@ func NewClient(endpoint string) (*Client, error) {
 // newTLSClient reads the files itself: the library takes a missing ca.pem as a
 // wish not to verify the daemon at all.
 func newTLSClient(endpoint string) (*docker.Client, error) {
-	dir := cmp.Or(os.Getenv("DOCKER_CERT_PATH"), filepath.Join(os.Getenv("HOME"), ".docker"))
+	dir := cmp.Or(os.Getenv("DOCKER_CERT_PATH"), configDir())
 	var pem [3][]byte
 	for i, name := range []string{"cert.pem", "key.pem", "ca.pem"} {
 		var err error

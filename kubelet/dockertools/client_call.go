@@ -123,13 +123,10 @@ func unlessSilent(ctx context.Context, limit time.Duration, why error) (_ contex
 // explain finds the true reason behind an error.
 func (c *Client) explain(ctx context.Context, err error) error {
 	var refused *refusal
-	var answer *docker.Error
 	var dial *net.OpError
 	switch {
 	case errors.As(err, &refused): // inside a stream that had begun well
 		return refused
-	case errors.As(err, &answer): // from a call that dials by itself: the import
-		return newRefusal(answer.Status, answer.Message)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, fs.ErrPermission):

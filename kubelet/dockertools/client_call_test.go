@@ -21,6 +21,10 @@ func hung(t *testing.T) *Client {
 	return c
 }
 
+func isContextError(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
 // calls are all calls that wait for an answer.
 func calls(c *Client) map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{
@@ -82,20 +86,6 @@ func TestClientReturnsWhenItsCallerStops(t *testing.T) {
 				t.Errorf("%s: got %v, want the context's error", name, err)
 			}
 		})
-	}
-}
-
-// Over a Unix socket the library makes the connection of an import by itself.
-func TestClientStopsAnImportWhenItsCallerStops(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	c := clientOf(t, func(_ http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body)
-		cancel()
-		<-r.Context().Done()
-	})
-	if err := c.ImportImage(ctx, "x:1", strings.NewReader("tar")); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v, want the context's error", err)
 	}
 }
 

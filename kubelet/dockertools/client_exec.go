@@ -24,16 +24,25 @@ func (c *Client) Exec(ctx context.Context, id string, command []string, out io.W
 		return err
 	})
 	if err != nil {
-		return 0, err
+		return 0, notBegun{err}
 	}
 	if err = c.startExec(ctx, what, exec.ID, out); err == nil {
 		exitCode, err = c.awaitExec(ctx, what, exec.ID)
 	}
 	if refused := (*refusal)(nil); err != nil && !errors.As(err, &refused) {
-		c.killExec(context.WithoutCancel(ctx), what, exec.ID)
+		if begun := c.killExec(context.WithoutCancel(ctx), what, exec.ID); !begun {
+			err = notBegun{err}
+		}
 	}
 	return exitCode, err
 }
+
+// notBegun is an error of Exec whose command did not run until then.
+type notBegun struct{ error }
+
+func (notBegun) NotBegun() bool { return true }
+
+func (e notBegun) Unwrap() error { return e.error }
 
 // startExec returns when the command has closed its output. Docker puts its words
 // about a command that it cannot start there too.
@@ -98,15 +107,4 @@ func copyOutput(out io.Writer, stream io.Reader) error {
 			return err
 		}
 	}
-}
-
-func (c *Client) LogDriver(ctx context.Context) (driver string, err error) {
-	err = c.call(ctx, callLimit, "ask for the log driver", func(_ context.Context, api *docker.Client) error {
-		info, err := api.Info()
-		if err == nil {
-			driver = info.LoggingDriver
-		}
-		return err
-	})
-	return driver, err
 }

@@ -86,6 +86,68 @@ func TestExecReturnsItsCallersReason(t *testing.T) {
 	}
 }
 
+// hasBegun says what an error of Exec tells of the command.
+func hasBegun(err error) bool {
+	_, notBegun := errors.AsType[notBegun](err)
+	return !notBegun
+}
+
+// A Docker that is busy keeps commands waiting, and their containers can do nothing
+// about it.
+func TestExecTellsWhetherTheCommandHasRun(t *testing.T) {
+	for name, test := range map[string]struct {
+		waitsAt string // where the daemon has the caller wait until it goes away
+		state   string // of the command
+		want    bool
+	}{
+		"not created":             {"/containers/web/exec", "", false},
+		"created":                 {"/exec/0123/start", `{"Running":true,"Pid":0}`, false},
+		"created, and not known":  {"/exec/0123/start", "", false},
+		"running":                 {"/exec/0123/start", `{"Running":true,"Pid":4194305}`, true}, // no process has such a number
+		"running with its output": {"/exec/0123/json", `{"Running":true,"Pid":4194305}`, true},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body) // else the server does not notice that the client has gone
+			if r.URL.Path == test.waitsAt && ctx.Err() == nil {
+				http.NewResponseController(w).Flush()
+				cancel()
+				<-r.Context().Done()
+				return
+			}
+			switch r.URL.Path {
+			case "/containers/web/exec":
+				answer(201, `{"Id":"0123"}`)(w, r)
+			case "/exec/0123/start":
+				answer(200, "")(w, r)
+			case "/exec/0123/json":
+				answer(200, test.state)(w, r)
+			}
+		})
+		_, err := c.Exec(ctx, "web", []string{"date"}, io.Discard)
+		if !errors.Is(err, context.Canceled) || hasBegun(err) != test.want {
+			t.Errorf("%s: %v tells that the command has run: %v, want %v", name, err, hasBegun(err), test.want)
+		}
+	}
+}
+
+// A busy Docker starts a command after its caller has gone: then nobody kills it, and
+// that must be told.
+func TestACommandThatBeginsTooLateIsTold(t *testing.T) {
+	for state, told := range map[string]bool{`{"Running":true,"Pid":0}`: true, `{"Running":false,"Pid":0}`: false} {
+		c := execDaemon(t, nil, state)
+		ctx, cancel := context.WithCancel(t.Context())
+		daemon := c.api.HTTPClient.Transport
+		c.api.HTTPClient.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			defer cancel() // the time is over once it has been looked for
+			return daemon.RoundTrip(r.WithContext(t.Context()))
+		})
+		if _, err := c.begunExec(ctx, "run", "0123"); (err != nil) != told {
+			t.Errorf("%s: %v, want an error: %v", state, err, told)
+		}
+	}
+}
+
 // rawHello is a container as somebody else would make it.
 func rawHello(t *testing.T, d *contractDocker, name string, command ...string) docker.CreateContainerOptions {
 	return docker.CreateContainerOptions{
@@ -99,19 +161,21 @@ func rawHello(t *testing.T, d *contractDocker, name string, command ...string) d
 	}
 }
 
-func TestIntegrationLogsOfATerminalAreRead(t *testing.T) {
+// Nobody would find them again.
+func TestIntegrationAnonymousVolumesGoWithTheirContainer(t *testing.T) {
 	d, raw := newContractDocker(t)
-	options := rawHello(t, d, "c", "flood", "-lines", "2")
-	options.Config.Tty = true
+	options := rawHello(t, d, "c")
+	options.Config.Volumes = map[string]struct{}{"/data": {}}
 	made, err := raw.CreateContainer(options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.RemoveContainer(context.Background(), made.ID)
-	d.start(t, made.ID)
-	d.ended(t, made.ID)
-	if got := strings.ReplaceAll(d.log(t, made.ID, wholeLog), "\r", ""); got != flood("2") {
-		t.Errorf("the log is %q", got)
+	found, err := raw.InspectContainerWithOptions(docker.InspectContainerOptions{ID: made.ID})
+	if err := errors.Join(err, d.RemoveContainer(t.Context(), made.ID)); err != nil || len(found.Mounts) != 1 {
+		t.Fatalf("mounts %+v, %v", found.Mounts, err)
+	}
+	if _, err := raw.InspectVolume(found.Mounts[0].Name); !errors.Is(err, docker.ErrNoSuchVolume) {
+		t.Errorf("its volume: %v, want %v", err, docker.ErrNoSuchVolume)
 	}
 }
 

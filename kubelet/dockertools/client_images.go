@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"slices"
 
 	docker "github.com/fsouza/go-dockerclient"
@@ -37,14 +38,9 @@ func (c *Client) ImportImage(ctx context.Context, image string, tar io.Reader) e
 	if tag == "" {
 		return fmt.Errorf("%s: the name needs a tag, such as %s:1", what, image)
 	}
-	return c.call(ctx, importLimit, what, func(ctx context.Context, api *docker.Client) error {
-		return api.ImportImage(docker.ImportImageOptions{
-			Repository:  name,
-			Tag:         tag,
-			Source:      "-",
-			InputStream: tar,
-			Context:     ctx,
-		})
+	return c.call(ctx, importLimit, what, func(_ context.Context, api *docker.Client) error {
+		query := url.Values{"fromSrc": {"-"}, "repo": {name}, "tag": {tag}}
+		return c.createImage(api, query, nil, tar, func(PullProgress) {})
 	})
 }
 

@@ -17,21 +17,27 @@ import (
 // more, until it is killed. It must leave time for the kubelet to end in two seconds.
 const killExecLimit = time.Second
 
-// killExec kills a command whose output nobody reads any more. Docker has no request
-// for that, and lets it run for as long as its container does.
-func (c *Client) killExec(ctx context.Context, what, exec string) {
-	if !strings.HasPrefix(c.endpoint, "unix://") {
-		return // its processes are those of another host
-	}
+// killExec kills a command whose output nobody reads any more, and says whether it had
+// begun. Docker has no request for that, and lets it run for as long as its container
+// does.
+func (c *Client) killExec(ctx context.Context, what, exec string) (begun bool) {
 	ctx, cancel := context.WithTimeout(ctx, killExecLimit)
 	defer cancel()
-	state, err := c.begunExec(ctx, what, exec)
+	state, err := c.inspectExec(ctx, killExecLimit, what, exec)
+	begun = state.Pid != 0
+	if !strings.HasPrefix(c.endpoint, "unix://") {
+		return begun // its processes are those of another host
+	}
+	if err == nil && !begun {
+		state, err = c.begunExec(ctx, what, exec)
+	}
 	if err == nil && state.Running {
 		err = killInContainer(state.Pid, state.ContainerID)
 	}
 	if refused := (*refusal)(nil); err != nil && !errors.As(err, &refused) { // Docker refuses when its container is gone
 		glog.Warningf("%s: nobody waits for it any more, and it may go on: %v", what, err)
 	}
+	return begun
 }
 
 // begunExec waits for a command that Docker is about to start: the request may have
@@ -45,6 +51,9 @@ func (c *Client) begunExec(ctx context.Context, what, exec string) (execState, e
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
+			if state.Running {
+				return state, errors.New("it is about to be started")
+			}
 			return state, nil // then it has failed to start
 		}
 	}

@@ -20,8 +20,8 @@ import (
 // and one without an end costs no memory.
 const maxLogLine = 64 << 10
 
-// Logs asks first whether the container has a terminal: without one, Docker marks
-// every piece as of stdout or of stderr.
+// Logs takes it that the container has no terminal, as none of a ContainerSpec has:
+// Docker marks every piece as of stdout or of stderr.
 func (c *Client) Logs(ctx context.Context, id string, opts LogOptions, each func(LogLine) error) error {
 	// The limit is one on Docker's silence, and not on the time that each takes.
 	ctx, silent, end := unlessSilent(ctx, callLimit, c.noAnswer(callLimit))
@@ -32,23 +32,15 @@ func (c *Client) Logs(ctx context.Context, id string, opts LogOptions, each func
 		}
 	}
 	var enough error // of each
-	err := c.exchange(ctx, fmt.Sprintf("read the log of container %q", id), func(ctx context.Context, api *docker.Client) error {
-		found, err := api.InspectContainerWithOptions(docker.InspectContainerOptions{ID: id, Context: ctx})
-		if err != nil {
-			return err
-		}
-		stream, err := c.open(api, http.MethodGet, "containers/"+found.ID+"/logs", opts.query(), nil, nil)
+	err := c.exchange(ctx, fmt.Sprintf("read the log of container %q", id), func(_ context.Context, api *docker.Client) error {
+		stream, err := c.open(api, http.MethodGet, "containers/"+id+"/logs", opts.query(), nil, nil)
 		if err != nil {
 			return err
 		}
 		defer stream.Close()
 		silent.Stop()
 		listen()
-		read := readPieces
-		if found.Config.Tty {
-			read = readTerminal
-		}
-		return read(stream, func(line LogLine) error {
+		return readPieces(stream, func(line LogLine) error {
 			silent.Stop()
 			enough = each(line)
 			listen()
@@ -154,29 +146,8 @@ func giveRest(line *LogLine, each func(LogLine) error) error {
 	return each(whole)
 }
 
-// readTerminal makes lines of the one stream that a terminal has.
-func readTerminal(stream io.Reader, each func(LogLine) error) error {
-	buffered := bufio.NewReaderSize(stream, maxLogLine)
-	var line LogLine
-	for {
-		text, err := buffered.ReadSlice('\n')
-		if len(text) > 0 {
-			line.Time, line.Text = cutTime(bytes.Clone(text), line.Time)
-			if err := each(line); err != nil {
-				return err
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
-			return err
-		}
-	}
-}
-
-// cutTime takes the time from the beginning of a text. One that has none, as the later
-// parts of a long line of a terminal, is of the time of what came before.
+// cutTime takes the time from the beginning of a text. One that has none is of the time
+// of what came before.
 func cutTime(text []byte, before time.Time) (time.Time, []byte) {
 	stamp, rest, _ := bytes.Cut(text, []byte(" "))
 	at, err := time.Parse(time.RFC3339Nano, string(stamp))
@@ -184,4 +155,15 @@ func cutTime(text []byte, before time.Time) (time.Time, []byte) {
 		return before, text
 	}
 	return at, rest
+}
+
+func (c *Client) LogDriver(ctx context.Context) (driver string, err error) {
+	err = c.call(ctx, callLimit, "ask for the log driver", func(_ context.Context, api *docker.Client) error {
+		info, err := api.Info()
+		if err == nil {
+			driver = info.LoggingDriver
+		}
+		return err
+	})
+	return driver, err
 }

@@ -16,14 +16,12 @@ import (
 
 // logDaemon makes a client of a daemon with one container, whose log is what send
 // sends.
-func logDaemon(t *testing.T, tty bool, send http.HandlerFunc) *Client {
+func logDaemon(t *testing.T, send http.HandlerFunc) *Client {
 	return clientOf(t, func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/containers/web/json":
-			answer(200, fmt.Sprintf(`{"Id":"0123","Config":{"Tty":%v}}`, tty))(w, r)
-		case "/containers/0123/logs":
-			send(w, r)
+		if r.URL.Path != "/containers/web/logs" {
+			t.Errorf("asked for %s", r.URL.Path)
 		}
+		send(w, r)
 	})
 }
 
@@ -69,21 +67,10 @@ func TestLogLinesAreWhole(t *testing.T) {
 		"one whose end comes after 64 KiB": {endless + stamped(1, 9, "\n"), []string{"9 out " + parts, "9 out " + half + "\n"}},
 		"one without a time":               {stamped(1, 1, "one\n") + piece(1, "two\n"), []string{"1 out one\n", "1 out two\n"}},
 	} {
-		got, err := linesOf(t, logDaemon(t, false, answer(200, test.sent)))
+		got, err := linesOf(t, logDaemon(t, answer(200, test.sent)))
 		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%.500s", name, err, diff)
 		}
-	}
-}
-
-func TestLogLinesOfATerminal(t *testing.T) {
-	long := strings.Repeat("x", maxLogLine)
-	sent := fmt.Sprintf(stamp, 1) + "one\r\n" + fmt.Sprintf(stamp, 2) + long + "\n" + fmt.Sprintf(stamp, 3) + "no end"
-	got, err := linesOf(t, logDaemon(t, true, answer(200, sent)))
-	cut := maxLogLine - len(fmt.Sprintf(stamp, 2))
-	want := []string{"1 out one\r\n", "2 out " + long[:cut], "2 out " + long[cut:] + "\n", "3 out no end"}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%.500s", err, diff)
 	}
 }
 
@@ -97,7 +84,7 @@ func TestALogThatIsCutIsAnError(t *testing.T) {
 		"by a piece with no end":  whole + "\x01\x00\x00\x00\xff\xff\xff\xff",
 		"by a stream that breaks": "",
 	} {
-		got, err := linesOf(t, logDaemon(t, false, func(w http.ResponseWriter, r *http.Request) {
+		got, err := linesOf(t, logDaemon(t, func(w http.ResponseWriter, r *http.Request) {
 			if sent == "" {
 				io.WriteString(w, whole)
 				http.NewResponseController(w).Flush()
@@ -118,12 +105,6 @@ func TestALogThatIsCutIsAnError(t *testing.T) {
 func slowLog(t *testing.T, n int, every time.Duration) *Client {
 	c := mustClient(t, "tcp://192.0.2.1:2375")
 	c.api.HTTPClient.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
-		answer := func(body io.Reader) (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(body), Request: req}, nil
-		}
-		if !strings.HasSuffix(req.URL.Path, "/logs") {
-			return answer(strings.NewReader(`{"Id":"0123","Config":{}}`))
-		}
 		r, w := io.Pipe()
 		context.AfterFunc(req.Context(), func() { r.CloseWithError(req.Context().Err()) })
 		go func() {
@@ -135,7 +116,7 @@ func slowLog(t *testing.T, n int, every time.Duration) *Client {
 			}
 			w.Close()
 		}()
-		return answer(r)
+		return &http.Response{StatusCode: http.StatusOK, Body: r, Request: req}, nil
 	})
 	return c
 }
@@ -189,7 +170,7 @@ func TestLogsAskForWhatIsWanted(t *testing.T) {
 
 func TestLogsReturnTheReadersErrorAsItIs(t *testing.T) {
 	enough := errors.New("enough")
-	c := logDaemon(t, false, answer(200, stamped(1, 1, "one\n")+stamped(1, 2, "two\n")))
+	c := logDaemon(t, answer(200, stamped(1, 1, "one\n")+stamped(1, 2, "two\n")))
 	if err := c.Logs(t.Context(), "web", wholeLog, func(LogLine) error { return enough }); err != enough {
 		t.Errorf("got %v", err)
 	}

@@ -13,9 +13,7 @@ const (
 	OutcomeFailed  = "failed"  // there was no answer, or the caller did not wait for it
 )
 
-// observe tells Observe of a request that took so long until its answer began. The
-// one import of an image over a Unix socket is left out: the library makes it on a
-// connection of its own.
+// observe tells Observe of a request that took so long until its answer began.
 func (c *Client) observe(req *http.Request, resp *http.Response, took time.Duration) {
 	if c.Observe == nil {
 		return

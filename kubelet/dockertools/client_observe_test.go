@@ -45,9 +45,10 @@ func TestClientTellsOfEachRequestWithoutSayingOfWhichObject(t *testing.T) {
 		"remove":  {"DELETE /containers/{id} ok"},
 		"image":   {"GET /images/{name}/json ok"},
 		"rename":  {"POST /containers/{id}/rename ok"},
+		"import":  {"POST /images/create ok"},
 		"pull":    {"POST /images/create ok"},
 		"exec":    {"POST /containers/{id}/exec ok", "POST /exec/{id}/start ok", "GET /exec/{id}/json ok"},
-		"logs":    {"GET /containers/{id}/json ok", "GET /containers/{id}/logs ok"},
+		"logs":    {"GET /containers/{id}/logs ok"},
 		"driver":  {"GET /info ok"},
 		"events":  {"GET /events ok"},
 	}

@@ -19,8 +19,6 @@ import (
 // gets, and of its waits and new tries when the registry is slow.
 const pullSilence = 5 * time.Minute
 
-// PullImage makes the request here and not by the library, which shows either the
-// progress or the error.
 func (c *Client) PullImage(ctx context.Context, image string, auth Auth, progress func(PullProgress)) error {
 	what := fmt.Sprintf("pull image %q", image)
 	named, err := reference.ParseNormalizedNamed(image)
@@ -32,12 +30,7 @@ func (c *Client) PullImage(ctx context.Context, image string, auth Auth, progres
 	defer end()
 
 	err = c.exchange(ctx, what, func(ctx context.Context, api *docker.Client) error {
-		stream, err := c.open(api, http.MethodPost, "images/create", pullQuery(named), auth.header(), nil)
-		if err != nil {
-			return err
-		}
-		defer stream.Close()
-		return readPull(stream, func(p PullProgress) {
+		return c.createImage(api, pullQuery(named), auth.header(), nil, func(p PullProgress) {
 			silent.Reset(pullSilence)
 			progress(p)
 		})
@@ -82,6 +75,17 @@ type pullMessage struct {
 	ID             string // of a layer, or a tag
 	Error          string
 	ProgressDetail struct{ Current, Total int64 }
+}
+
+// createImage makes the request of a pull and of an import here and not by the library,
+// which shows either the progress or the error, and dials by itself.
+func (c *Client) createImage(api *docker.Client, query url.Values, header http.Header, body io.Reader, heard func(PullProgress)) error {
+	stream, err := c.open(api, http.MethodPost, "images/create", query, header, body)
+	if err != nil {
+		return err
+	}
+	defer stream.Close()
+	return readPull(stream, heard)
 }
 
 // readPull reads the messages to their end. heard is called after each.

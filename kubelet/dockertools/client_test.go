@@ -308,7 +308,18 @@ func TestClientUsesTLS(t *testing.T) {
 		t.Fatalf("got %v, want an error that names ca.pem", err)
 	}
 
+	// Step: without their variable they are where the docker command has them.
+	t.Setenv("DOCKER_CERT_PATH", "")
+	for variable, want := range map[string]string{"": filepath.Join(home(), ".docker"), dir: dir} {
+		t.Setenv("HOME", "") // systemd gives its services none
+		t.Setenv("DOCKER_CONFIG", variable)
+		if _, err := NewClient(endpoint); err == nil || !strings.Contains(err.Error(), " "+want+"/") {
+			t.Errorf("with $DOCKER_CONFIG %q: %v, want an error about a file in %s", variable, err, want)
+		}
+	}
+
 	// Step: with all three, calls and events go through.
+	t.Setenv("DOCKER_CERT_PATH", dir)
 	if err := os.WriteFile(filepath.Join(dir, "ca.pem"), cert, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -59,16 +59,24 @@ func TestAHelperIsAskedByTheNameThatDockerUses(t *testing.T) {
 func TestWhichHelperIsAsked(t *testing.T) {
 	helpers(t, map[string]string{"store": answers("store"), "bar": answers("bar"), "team": answers("team"), "none": "echo credentials not found in native keychain; exit 1"})
 	k := newKeyring(t, `{
-		"auths": {"bar.example.com": {}, "file.example.com": {"username": "file", "password": "p"}},
+		"auths": {"bar.example.com": {}, "file.example.com": {"username": "file", "password": "p"},
+			"both.example.com": {"username": "file", "password": "p"}, "both.example.com/team": {"username": "file of the team", "password": "p"},
+			"short.example.com": {"username": "file", "password": "p"}, "plain.example.com": {"username": "file", "password": "p"}},
 		"credsStore": "store",
-		"credHelpers": {"bar.example.com": "bar", "bar.example.com/team": "team", "off.example.com": "", "none.example.com": "none"}
+		"credHelpers": {"bar.example.com": "bar", "bar.example.com/team": "team", "off.example.com": "", "none.example.com": "none",
+			"plain.example.com": "", "both.example.com": "bar", "short.example.com/team": "team"}
 	}`, auths("none.example.com"))
 	for image, user := range map[string]string{
 		"busybox":                  "store",
 		"bar.example.com/app":      "bar",
 		"bar.example.com/team/app": "team",
-		"file.example.com/app":     "file", // credentials in the file come first
+		"file.example.com/app":     "file", // credentials in the file come before the helper of all
 		"off.example.com/app":      "",
+		"plain.example.com/app":    "file",
+		"both.example.com/app":     "bar", // and after one that is named for as much, as for Docker
+		"both.example.com/team/a":  "file of the team",
+		"short.example.com/app":    "file",
+		"short.example.com/team/a": "team",             // the longest counts, wherever it stands
 		"none.example.com/app":     "none.example.com", // of the next file
 	} {
 		expectUser(t, k, image, user)

@@ -35,7 +35,6 @@ func NewFake() *Fake {
 		containers: map[string]*fakeContainer{},
 		images:     map[string]*fakeImage{},
 		remote:     map[string]*remoteImage{},
-		logDriver:  "json-file",
 		watchers:   map[chan Event]map[string]string{},
 		calls:      map[string]int{},
 	}

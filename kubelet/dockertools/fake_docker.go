@@ -15,12 +15,11 @@ import (
 
 // fakeDocker is the daemon of a Fake, and the wire to it.
 type fakeDocker struct {
-	mu         sync.Mutex                // guards all that follows
-	serial     int                       // makes ids
-	containers map[string]*fakeContainer // by id
-	images     map[string]*fakeImage     // by name with tag
-	remote     map[string]*remoteImage   // by name with tag: what the registries have
-	logDriver  string
+	mu         sync.Mutex                       // guards all that follows
+	serial     int                              // makes ids
+	containers map[string]*fakeContainer        // by id
+	images     map[string]*fakeImage            // by name with tag
+	remote     map[string]*remoteImage          // by name with tag: what the registries have
 	watchers   map[chan Event]map[string]string // the event streams, and which labels each asks for
 
 	// The wire: the way from the code under test to the daemon.

@@ -18,6 +18,7 @@ type ExecOutcome struct {
 }
 
 func (f *Fake) Exec(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error) {
+	begun := false
 	err = f.call(ctx, "Exec", id, func(ctx context.Context) error {
 		var outcome ExecOutcome
 		var ended chan struct{}
@@ -42,6 +43,7 @@ func (f *Fake) Exec(ctx context.Context, id string, command []string, out io.Wri
 		if err != nil {
 			return err
 		}
+		begun = true
 		defer func() {
 			f.mu.Lock()
 			defer f.mu.Unlock()
@@ -60,10 +62,13 @@ func (f *Fake) Exec(ctx context.Context, id string, command []string, out io.Wri
 		}
 		return nil
 	})
-	if err != nil {
-		return 0, err // the fault After has lost the answer
+	switch {
+	case err == nil:
+		return exitCode, nil
+	case !begun:
+		return 0, notBegun{err}
 	}
-	return exitCode, nil
+	return 0, err // the fault After has lost the answer
 }
 
 // Commands says how many commands run in a container beside its first process.
@@ -73,17 +78,6 @@ func (d *fakeDocker) Commands(container string) (n int, err error) {
 		return nil
 	})
 	return n, err
-}
-
-func (f *Fake) LogDriver(ctx context.Context) (string, error) {
-	return ask(ctx, f, "LogDriver", "", func() (string, error) { return f.logDriver, nil })
-}
-
-// SetLogDriver configures the daemon.
-func (d *fakeDocker) SetLogDriver(driver string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.logDriver = driver
 }
 
 // sayLastWords writes to the file that is mounted for them, as long as it is there.

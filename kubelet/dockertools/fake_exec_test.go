@@ -37,6 +37,24 @@ func TestFakeRunsCommandsAsTheProgramSays(t *testing.T) {
 	})
 }
 
+func TestFakeTellsWhetherACommandHasRun(t *testing.T) {
+	inFake(t, func(t *testing.T, f *Fake) {
+		f.AddImage("app", func(ContainerSpec) Program {
+			return Program{Exec: func([]string) ExecOutcome { return ExecOutcome{After: time.Hour} }}
+		})
+		id := mustRun(t, f, app("a"))
+		for _, delay := range []time.Duration{0, time.Minute} {
+			f.SetFault(func(Call) Fault { return Fault{Delay: delay} })
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err := f.Exec(ctx, id, []string{"date"}, &bytes.Buffer{})
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) || hasBegun(err) != (delay == 0) {
+				t.Errorf("after a delay of %v: %v tells that it has run: %v", delay, err, hasBegun(err))
+			}
+		}
+	})
+}
+
 func TestFakeCommandsEndWithTheirContainer(t *testing.T) {
 	inFake(t, func(t *testing.T, f *Fake) {
 		f.AddImage("app", func(ContainerSpec) Program {
@@ -134,16 +152,6 @@ func TestFakeKernelEndsProgramsThatUseTooMuchMemory(t *testing.T) {
 		}
 		oomKilled(false) // this time it was asked to end
 	})
-}
-
-func TestFakeLogDriverIsConfigured(t *testing.T) {
-	f := NewFake()
-	for _, want := range []string{"json-file", "journald"} {
-		if got, err := f.LogDriver(t.Context()); err != nil || got != want {
-			t.Errorf("log driver %q, %v; want %q", got, err, want)
-		}
-		f.SetLogDriver("journald")
-	}
 }
 
 // Pulls, renames and commands change something: the caller can die after them.

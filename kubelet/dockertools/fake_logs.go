@@ -115,3 +115,7 @@ func (r *fakeLogReading) take(d *fakeDocker) (lines []LogLine, printed <-chan st
 	}
 	return lines, r.c.printed
 }
+
+func (f *Fake) LogDriver(ctx context.Context) (string, error) {
+	return ask(ctx, f, "LogDriver", "", func() (string, error) { return "json-file", nil })
+}

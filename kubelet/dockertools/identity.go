@@ -84,7 +84,9 @@ type Owned struct {
 
 // Labels gives the labels by which a container named name is known as ours.
 func (id Identity) Labels(name string) map[string]string {
-	return map[string]string{LabelHostname: id.Hostname, LabelRootDir: id.RootDir, LabelName: strings.TrimSuffix(name, hookSuffix)}
+	labels := id.Halves()
+	labels[LabelName] = strings.TrimSuffix(name, hookSuffix)
+	return labels
 }
 
 // Halves are the labels that every container of this kubelet carries.

@@ -58,7 +58,9 @@ type Interface interface {
 	RenameContainer(ctx context.Context, id, name string) error
 	// Exec runs a command in a running container, without a shell, writes what it
 	// prints to out, and returns its exit code. A command that is not there is one
-	// that fails, with Docker's words as its output. ErrNotRunning.
+	// that fails, with Docker's words as its output. ErrNotRunning. The error for a
+	// command that has not run has the method NotBegun() bool: a Docker that is busy can
+	// keep it waiting until ctx is done.
 	//
 	// It may take as long as it wants. When ctx is done or out fails it is killed, with
 	// what it has started: so nothing is left of a client that has gone, nor of a probe

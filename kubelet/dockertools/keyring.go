@@ -35,11 +35,17 @@ type Keyring struct {
 }
 
 // NewKeyring makes a Keyring of the config.json in dockerConfigDir and the file
-// dockercfg. An empty dockerConfigDir is $DOCKER_CONFIG, else .docker in the home of
-// this user, also when systemd has set no $HOME. Neither file needs to exist.
+// dockercfg. An empty dockerConfigDir is that of the docker command. Neither file needs
+// to exist.
 func NewKeyring(dockerConfigDir, dockercfg string) *Keyring {
-	dir := cmp.Or(dockerConfigDir, os.Getenv("DOCKER_CONFIG"), filepath.Join(home(), ".docker"))
+	dir := cmp.Or(dockerConfigDir, configDir())
 	return &Keyring{[]string{filepath.Join(dir, "config.json"), dockercfg}, helperLimit}
+}
+
+// configDir is where the docker command keeps what is this user's: $DOCKER_CONFIG, else
+// .docker in the home, also when systemd has set no $HOME.
+func configDir() string {
+	return cmp.Or(os.Getenv("DOCKER_CONFIG"), filepath.Join(home(), ".docker"))
 }
 
 // home is the home of this user, or / of one who has none, as a process in a
@@ -84,7 +90,15 @@ func lookupIn(ctx context.Context, path, name string, limit time.Duration) (Auth
 	if err != nil {
 		return Auth{}, err
 	}
+	program, reach := config.CredsStore, 0
+	if keys := matching(name, config.CredHelpers); len(keys) > 0 {
+		program = config.CredHelpers[keys[0]]
+		reach = len(registryPath(keys[0]))
+	}
 	for _, key := range matching(name, config.Auths) {
+		if program != "" && len(registryPath(key)) <= reach {
+			break // the helper is named for as much of the image, and Docker asks it alone
+		}
 		auth, err := decodeEntry(config.Auths[key])
 		if err != nil {
 			return Auth{}, fmt.Errorf("read the credentials for %q in %q: %w", key, path, err)
@@ -93,10 +107,6 @@ func lookupIn(ctx context.Context, path, name string, limit time.Duration) (Auth
 			auth.ServerAddress = serverOf(name)
 			return auth, nil
 		}
-	}
-	program := config.CredsStore
-	if keys := matching(name, config.CredHelpers); len(keys) > 0 {
-		program = config.CredHelpers[keys[0]]
 	}
 	if program == "" {
 		return Auth{}, nil

@@ -3,7 +3,6 @@ package dockertools
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -43,9 +42,10 @@ type Mark uint64
 // listCall is one list, asked for by its leader and shared by all who wait.
 type listCall struct {
 	began Mark
-	done  chan struct{} // closed by the leader when the two below are set
+	done  chan struct{} // closed by the leader when all below is set
 	owned []Owned
 	err   error
+	left  bool // the leader did not wait for the answer
 }
 
 // NewLister makes a Lister of the containers of one kubelet.
@@ -85,10 +85,10 @@ func (l *Lister) List(ctx context.Context, since Mark) ([]Owned, error) {
 		select {
 		case <-call.done:
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, context.Cause(ctx)
 		}
 		// The leader's own end is no answer for those who shared its call.
-		if call.began > since && call.err != nil && !isContextError(call.err) {
+		if call.began > since && call.err != nil && !call.left {
 			return nil, call.err
 		}
 	}
@@ -97,6 +97,7 @@ func (l *Lister) List(ctx context.Context, since Mark) ([]Owned, error) {
 // lead makes the call for all who wait for it.
 func (l *Lister) lead(ctx context.Context, call *listCall) {
 	call.owned, call.err = l.fetch(ctx)
+	call.left = ctx.Err() != nil
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.running = nil
@@ -186,8 +187,4 @@ func (l *Lister) Forget(id string) {
 	} else {
 		delete(l.known, id)
 	}
-}
-
-func isContextError(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }

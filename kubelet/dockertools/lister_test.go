@@ -3,6 +3,7 @@ package dockertools
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -27,7 +28,7 @@ func (d *slowList) ListContainers(ctx context.Context, _ map[string]string) ([]C
 	select {
 	case <-d.release:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, context.Cause(ctx)
 	}
 	// The attempt number tells which list a caller got.
 	return []Container{labelled("k8s_web.1_www.default.file_u_"+strconv.Itoa(n), us, nil)}, err
@@ -88,25 +89,27 @@ func TestAListOnItsWayIsTooOldForALaterMark(t *testing.T) {
 }
 
 func TestTheEndOfOneIsNoAnswerForTheOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		docker := &slowList{release: make(chan struct{})}
-		l := NewLister(docker, us)
-		since := l.Mark()
-		ctx, cancel := context.WithCancel(t.Context())
-		go l.List(ctx, since)
-		synctest.Wait()
-		var got []Owned
-		var err error
-		go func() { got, err = l.List(t.Context(), since) }()
-		synctest.Wait()
-		cancel() // of the one whose call both wait for
-		synctest.Wait()
-		close(docker.release)
-		synctest.Wait()
-		if err != nil || len(got) != 1 {
-			t.Errorf("the one that stays: %v, %v; want a list", got, err)
-		}
-	})
+	for _, cause := range []error{nil, errors.New("no answer within 5s")} {
+		synctest.Test(t, func(t *testing.T) {
+			docker := &slowList{release: make(chan struct{})}
+			l := NewLister(docker, us)
+			since := l.Mark()
+			ctx, cancel := context.WithCancelCause(t.Context())
+			go l.List(ctx, since)
+			synctest.Wait()
+			var got []Owned
+			var err error
+			go func() { got, err = l.List(t.Context(), since) }()
+			synctest.Wait()
+			cancel(cause) // of the one whose call both wait for
+			synctest.Wait()
+			close(docker.release)
+			synctest.Wait()
+			if err != nil || len(got) != 1 {
+				t.Errorf("the one that stays: %v, %v; want a list", got, err)
+			}
+		})
+	}
 }
 
 func TestAnErrorOfTheListIsForAllWhoWait(t *testing.T) {
@@ -129,6 +132,75 @@ func TestAnErrorOfTheListIsForAllWhoWait(t *testing.T) {
 			t.Errorf("%d calls for one error, want 1", n)
 		}
 	})
+}
+
+func TestAnErrorOfAnOlderListIsNoAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		docker := &slowList{release: make(chan struct{}), err: errors.New("broken")}
+		l := NewLister(docker, us)
+		go l.List(t.Context(), l.Mark())
+		synctest.Wait()
+		later := l.Mark() // the list that will fail is on its way
+		docker.err = nil
+		var got []Owned
+		var err error
+		go func() { got, err = l.List(t.Context(), later) }()
+		synctest.Wait()
+		close(docker.release)
+		synctest.Wait()
+		if err != nil || len(got) != 1 {
+			t.Errorf("%v, %v; want the next list", got, err)
+		}
+	})
+}
+
+// given is a Docker with these containers. meanwhile runs while a list is on its way.
+type given struct {
+	Interface
+	containers []Container
+	meanwhile  func()
+}
+
+func (d *given) ListContainers(context.Context, map[string]string) ([]Container, error) {
+	if d.meanwhile != nil {
+		d.meanwhile()
+	}
+	return d.containers, nil
+}
+
+func TestTheListIsOrdered(t *testing.T) {
+	want := []string{
+		"k8s_db.1_aaa.default.file_u_1",
+		"k8s_net.1_aaa.default.file_u_1",
+		"k8s_db.1_www.default.file_u_2",
+		"k8s_db.1_www.default.file_u_10_poststart",
+		"k8s_db.1_www.default.file_u_10",
+	}
+	docker := &given{}
+	for _, name := range want {
+		docker.containers = append(docker.containers, labelled(name, us, nil))
+	}
+	slices.Reverse(docker.containers)
+	list, err := NewLister(docker, us).List(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, o := range list {
+		got = append(got, o.Name)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the list is %q, want %q", got, want)
+	}
+}
+
+func TestAnEventThatComesBeforeItsContainerIsRemembered(t *testing.T) {
+	docker := &given{}
+	l := NewLister(docker, us)
+	docker.meanwhile = func() { l.RanOutOfMemory("id") }
+	if _, err := l.List(t.Context(), l.Mark()); err != nil || len(l.starved) != 1 {
+		t.Errorf("after a list that was begun before it %v is remembered, %v", l.starved, err)
+	}
 }
 
 // countingInspect answers each inspect with how many there were.

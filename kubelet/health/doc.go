@@ -15,7 +15,7 @@
 //  1. A container is Unhealthy only by its own fault: it refuses or breaks the
 //     connection, answers badly or not in time, or its command fails. A question
 //     that could not be put is Unknown: the pod has no IP yet, a name is not found,
-//     this host has no more connections, Docker is gone. In 2014 it was the other
+//     this host has no more connections, Docker is gone or too busy. In 2014 it was the other
 //     way round: a dead web server was left alone, and a probe without an action
 //     killed its container for ever.
 //  2. The status of an answer and the exit code of a command are the verdict. What

@@ -2,6 +2,7 @@ package health
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode"
@@ -18,7 +19,12 @@ func (t Target) run(ctx context.Context, a *api.ExecAction) (seen string, err er
 	var out head
 	code, err := t.Exec(ctx, a.Command, &out)
 	if err != nil {
-		if over := overdue(ctx); over != nil {
+		// Who was not asked has not been slow: Docker was.
+		_, notBegun := errors.AsType[interface {
+			error
+			NotBegun() bool
+		}](err)
+		if over := overdue(ctx); over != nil && !notBegun {
 			err = fmt.Errorf("run %q: %w", a.Command[0], over)
 		}
 		return "", err

@@ -3,6 +3,7 @@ package health
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -54,6 +55,21 @@ func TestACommandThatHangsIsUnhealthy(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, errors.New("no answer within 5s"))
 		defer cancel()
 		wantResult(t, Probe(ctx, execProbe, Target{Exec: hanging}), Unhealthy, `run "check": no answer within 5s`)
+	})
+}
+
+type busyDocker struct{ error }
+
+func (busyDocker) NotBegun() bool { return true }
+
+func TestACommandThatDockerKeepsWaitingIsUnknown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, errors.New("no answer within 5s"))
+		defer cancel()
+		wantResult(t, Probe(ctx, execProbe, Target{Exec: func(ctx context.Context, command []string, _ io.Writer) (int, error) {
+			<-ctx.Done()
+			return 0, fmt.Errorf("run %q: %w", command, busyDocker{context.Cause(ctx)})
+		}}), Unknown, `run ["check" "all"]: no answer within 5s`)
 	})
 }
 

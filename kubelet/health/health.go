@@ -9,23 +9,13 @@ import (
 )
 
 // Status is what a probe says about a container.
-type Status int
+type Status string
 
 const (
-	Unknown   Status = iota // it could not be asked, which says nothing about it
-	Healthy                 // it has answered well
-	Unhealthy               // it has answered badly, or not in time
+	Unknown   Status = "unknown"   // it could not be asked, which says nothing about it
+	Healthy   Status = "healthy"   // it has answered well
+	Unhealthy Status = "unhealthy" // it has answered badly, or not in time
 )
-
-func (s Status) String() string {
-	switch s {
-	case Healthy:
-		return "healthy"
-	case Unhealthy:
-		return "unhealthy"
-	}
-	return "unknown"
-}
 
 // Result of a probe.
 type Result struct {
@@ -38,7 +28,8 @@ type Target struct {
 	PodIP string     // empty while the pod has none
 	Ports []api.Port // of the container, for their names
 	// Exec runs a command in the container and writes what it prints to out, until
-	// it returns. That is when ctx is done at the latest. An error names the command.
+	// it returns. That is when ctx is done at the latest. An error names the command,
+	// and has the method NotBegun() bool when the command did not run until then.
 	Exec func(ctx context.Context, command []string, out io.Writer) (exitCode int, err error)
 }
 
