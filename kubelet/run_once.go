@@ -116,6 +116,7 @@ func (kl *Kubelet) hearSources(ctx context.Context, updates <-chan api.PodUpdate
 func (kl *Kubelet) bringUp(ctx context.Context, pod *wantedPod) (state, reason string) {
 	memory := newPodState(pod.fullName, kl.events)
 	memory.ask(wish{pod: pod}, pod.Origin, 0)
+	hasEnd := pod.manifest.RestartPolicy.Always == nil // its work
 	settled := false
 	crash, last := "", "" // the last quick end, and the last thing that went wrong
 	for {
@@ -136,8 +137,14 @@ func (kl *Kubelet) bringUp(ctx context.Context, pod *wantedPod) (state, reason s
 		}
 		wait := settleTime
 		switch {
+		case ctx.Err() != nil && last != "":
+			return "failed", last
+		case ctx.Err() != nil && !settled:
+			return "failed", "it has not come up in time"
+		case ctx.Err() != nil && hasEnd:
+			return "running", "it has not finished yet"
 		case ctx.Err() != nil:
-			return "failed", cmp.Or(last, "it has not come up in time")
+			return "running", ""
 		case err != nil:
 			return "failed", err.Error()
 		case p.finished && len(troubles) == 0:
@@ -148,25 +155,18 @@ func (kl *Kubelet) bringUp(ctx context.Context, pod *wantedPod) (state, reason s
 				return "failed", last
 			}
 			wait = time.Until(again)
-		case settled && pod.manifest.RestartPolicy.Always != nil:
+		case settled && !hasEnd:
 			return "running", ""
 		default:
-			if !settled && pod.manifest.RestartPolicy.Always == nil {
+			if !settled && hasEnd {
 				glog.Infof("pod %s is up: waits for the end of its work", memory.label())
 			}
+			// One that crashes again and again runs too, most of the times one looks.
 			settled, last = true, crash
 		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
-			// One that crashes again and again runs too, most of the times one looks.
-			switch {
-			case last != "":
-				return "failed", last
-			case settled && pod.manifest.RestartPolicy.Always == nil:
-				return "running", "it has not finished yet"
-			}
-			return "running", ""
 		}
 	}
 }
