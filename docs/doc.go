@@ -11,4 +11,6 @@
 //     order, as one script for each page, after the one in README.md; and each line
 //     of a block marked "text see" is in what that prints, where … is anything.
 //   - Links lead somewhere, and diagrams are whole.
+//   - The operator's page has every flag, every field of a manifest and every reason,
+//     and the messages it explains are ones that the program gives.
 package docs

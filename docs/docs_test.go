@@ -62,11 +62,16 @@ func TestCommandsNameTestsAndFlagsThatExist(t *testing.T) {
 	}
 }
 
-func TestOperatorsPageNamesEveryFlagAndField(t *testing.T) {
+func TestOperatorsPageNamesEveryFlagFieldAndReason(t *testing.T) {
 	m, p := readModule(t), readPage(t, "operators.md")
 	for name := range m.flags {
 		if !strings.Contains(p.text, "| `-"+name+"` |") {
 			t.Errorf("%s: its table lacks the flag -%s", p.path, name)
+		}
+	}
+	for reason := range m.reasons {
+		if !regexp.MustCompile(`(?m)^\| (\w+, )*` + reason + `[, ]`).MatchString(p.text) {
+			t.Errorf("%s: its table lacks the reason %s", p.path, reason)
 		}
 	}
 	var manifests string
@@ -77,6 +82,34 @@ func TestOperatorsPageNamesEveryFlagAndField(t *testing.T) {
 		if !strings.Contains(manifests, name+":") {
 			t.Errorf("%s: no manifest has the field %s", p.path, name)
 		}
+	}
+}
+
+// saidByOthers are words of Docker, of a registry, of etcd and of Go that the
+// kubelet passes on.
+var saidByOthers = []string{
+	"No such image", "No command specified", "exec:", "manifest unknown", "name unknown", "repository does not exist",
+	"unauthorized", "no basic auth credentials", "certificate signed by unknown authority",
+	"etcdserver: permission denied", "etcdserver: user name is empty", "Method Not Allowed",
+}
+
+// Who has a message before him looks for its words.
+func TestOperatorsPageQuotesWhatIsSaid(t *testing.T) {
+	m, p := readModule(t), readPage(t, "operators.md")
+	_, table, _ := strings.Cut(p.text, "\n| words of the message | what to do |\n|---|---|\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	rows := strings.Split(table, "\n")
+	status := regexp.MustCompile(`^[45]\d\d, `)
+	for _, row := range rows {
+		said, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
+		for _, words := range regexp.MustCompile(`, | … `).Split(status.ReplaceAllString(said, ""), -1) {
+			if !strings.Contains(m.texts, words) && !slices.Contains(saidByOthers, words) {
+				t.Errorf("%s: nothing says %q", p.path, words)
+			}
+		}
+	}
+	if len(rows) < 10 {
+		t.Errorf("%s: its table of messages was not found", p.path)
 	}
 }
 

@@ -22,7 +22,7 @@ type fence struct {
 	body string
 }
 
-// pages reads the README of the project and all of docs/.
+// pages reads all of docs/, and the two pages beside it.
 func pages(t *testing.T) []page {
 	t.Helper()
 	paths, err := filepath.Glob("*.md")
@@ -30,7 +30,7 @@ func pages(t *testing.T) []page {
 		t.Fatalf("find pages: %d, %v", len(paths), err)
 	}
 	var all []page
-	for _, path := range append(paths, "../README.md") {
+	for _, path := range append(paths, "../README.md", "../CONTRIBUTING.md") {
 		all = append(all, readPage(t, path))
 	}
 	return all

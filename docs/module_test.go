@@ -24,12 +24,15 @@ type module struct {
 	names map[string]bool // Go names alone, and after their package or type; text constants; fields of manifests; files
 	flags map[string]bool
 	make  map[string]bool // targets
+	// The reasons of package api, and all texts of the program behind one another.
+	reasons map[string]bool
+	texts   string
 }
 
 // readModule parses every Go file there is.
 func readModule(t *testing.T) *module {
 	t.Helper()
-	m := &module{map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	m := &module{names: map[string]bool{}, flags: map[string]bool{}, make: map[string]bool{}, reasons: map[string]bool{}}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path != ".." && strings.HasPrefix(d.Name(), ".") {
 			return err
@@ -39,10 +42,19 @@ func readModule(t *testing.T) *module {
 			return nil
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err == nil {
-			m.addFile(file)
+		if err != nil {
+			return err
 		}
-		return err
+		m.addFile(file)
+		if !strings.HasSuffix(path, "_test.go") {
+			ast.Inspect(file, func(n ast.Node) bool {
+				if text, ok := n.(*ast.BasicLit); ok && text.Kind == token.STRING {
+					m.texts += unquote(text)
+				}
+				return true
+			})
+		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -99,8 +111,11 @@ func (m *module) addSpec(spec ast.Spec, pkg string, add func(in, name string)) {
 		for _, name := range s.Names {
 			add(pkg, name.Name)
 		}
-		for _, value := range s.Values {
+		for i, value := range s.Values {
 			m.names[unquote(value)] = true
+			if pkg == "api" && strings.HasPrefix(s.Names[i].Name, "Reason") {
+				m.reasons[unquote(value)] = true
+			}
 		}
 	case *ast.TypeSpec:
 		add(pkg, s.Name.Name)
