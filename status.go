@@ -87,14 +87,15 @@ func notUp(down, all int) error {
 	return fmt.Errorf("%d of %d pods are not up, for the reasons in the table", down, all)
 }
 
-// isUp says that of a pod all runs that is to run, or has ended well. One that is being
-// removed is not wanted.
+// isUp says that of a pod all runs that is to run, as it is to run, or has ended well. One
+// that is being removed is not wanted.
 func isUp(p *api.PodStatus) bool {
 	if p.Reason == api.ReasonRemoved || p.Phase == api.PodSucceeded {
 		return true
 	}
 	for _, c := range p.Containers {
-		if c.State.Running == nil && (c.State.Terminated == nil || c.State.Terminated.Reason != api.ReasonCompleted) {
+		runs := c.State.Running != nil && c.State.Running.Message == ""
+		if !runs && (c.State.Terminated == nil || c.State.Terminated.Reason != api.ReasonCompleted) {
 			return false
 		}
 	}

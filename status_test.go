@@ -85,6 +85,7 @@ func TestWhichPodsAreUp(t *testing.T) {
 		{"all run", api.PodRunning, "", []api.ContainerState{running, running}, true},
 		{"one runs and one has done its work", api.PodRunning, "", []api.ContainerState{running, done}, true},
 		{"one has failed for good", api.PodRunning, "", []api.ContainerState{running, failed}, false},
+		{"one runs, and not as it is to", api.PodRunning, "", []api.ContainerState{{Running: &api.ContainerStateRunning{Message: "it is paused"}}}, false},
 		{"one waits", api.PodRunning, "", []api.ContainerState{running, waiting}, false},
 		{"none has run", api.PodPending, "", []api.ContainerState{waiting, running}, false},
 		{"all have done their work", api.PodSucceeded, "", []api.ContainerState{done, done}, true},

@@ -5,11 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+
+	"github.com/golang/glog"
 )
 
 // Cleanup stops and removes every container of this kubelet, and then every
 // volume. It is what ends the pods: a kubelet that is stopped leaves them running.
+// Where containers have its hostname or its root_dir alone it touches nothing, and is
+// an error: they may live in those volumes.
 func (kl *Kubelet) Cleanup(ctx context.Context) error {
+	if err := kl.greet(ctx); err != nil {
+		return err
+	}
 	list, err := kl.lister.List(ctx, kl.lister.Mark())
 	if err != nil {
 		return err
@@ -19,7 +26,8 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 		mu   sync.Mutex
 		errs []error
 	)
-	for name, origin := range originsOf(list) { // of all pods, wanted or not
+	pods := originsOf(list) // all of them, wanted or not
+	for name, origin := range pods {
 		wg.Go(func() {
 			if err := kl.takeDown(ctx, name, origin); err != nil {
 				mu.Lock()
@@ -32,7 +40,11 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	return kl.removeAllVolumes(ctx)
+	if err := kl.removeAllVolumes(ctx); err != nil {
+		return err
+	}
+	glog.Infof("removed %d pods of hostname %s and root_dir %s, and all volumes there", len(pods), kl.opts.Identity.Hostname, kl.opts.Identity.RootDir)
+	return nil
 }
 
 // takeDown removes the containers of one pod.

@@ -108,7 +108,7 @@ func (r *planRun) postStart(ctx context.Context, a *action) error {
 	if until.Err() != nil || gone == nil && details.State.Ended() {
 		return errOvertaken
 	}
-	failed := trouble{reason: api.ReasonHookFailed, message: fmt.Sprintf("its postStart hook failed: %v", err)}
+	failed := trouble{reason: api.ReasonHookFailed, message: "its postStart hook failed: " + plainWords(err.Error())}
 	a.reason = failed.message
 	if err := r.kl.stop(ctx, a); err != nil {
 		failed.message += fmt.Sprintf("; and then: %v", err)
@@ -125,8 +125,9 @@ func (kl *Kubelet) stop(ctx context.Context, a *action) error {
 	began := time.Now()
 	if hook := lifecycle(a.lifecycle).PreStop; hook != nil && !a.paused {
 		if err := kl.runHook(ctx, hook, a.id, a.netID, preStopLimit); err != nil && ctx.Err() == nil {
-			glog.Warningf("pod %s: container %q: its preStop hook failed: %v", a.name.PodFullName, a.name.Name, err)
-			kl.events.add(a.name.PodFullName, a.name.Name, "preStop failed", "%v", err)
+			why := plainWords(err.Error())
+			glog.Warningf("pod %s: container %q: its preStop hook failed: %s", a.name.PodFullName, a.name.Name, why)
+			kl.events.add(a.name.PodFullName, a.name.Name, "preStop failed", "%s", why)
 		}
 	}
 	err := kl.docker.StopContainer(ctx, a.id, max(stopGrace-time.Since(began), minTermGrace))

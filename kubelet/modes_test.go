@@ -269,6 +269,23 @@ func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 	})
 }
 
+// The volumes are those of containers that run, under another hostname.
+func TestCleanupByAWrongHostnameTouchesNothing(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.start(pod("web", "main"))
+		settle()
+		k.end()
+		w.options = func(o *Options) { o.Identity.Hostname = "typo" }
+		kl, closeRoot := w.newKubelet()
+		defer closeRoot()
+		if err := kl.Cleanup(w.t.Context()); err == nil || !strings.Contains(err.Error(), "typo") || !strings.Contains(err.Error(), "host") {
+			t.Errorf("error %v, want one with both hostnames", err)
+		}
+		w.check("after it", "web/main", "web/net")
+		w.checkVolumes(pod("web"))
+	})
+}
+
 func TestDryRunGoesOnAfterAPodThatCannotBeLookedAt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(pod("a", "main"), pod("b", "main"))

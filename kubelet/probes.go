@@ -105,7 +105,9 @@ func (p *probes) run(ctx context.Context, prober *prober) {
 func (p *probes) probe(ctx context.Context, prober *prober) health.Result {
 	ctx, cancel := context.WithTimeoutCause(ctx, probeLimit, fmt.Errorf("no answer within %v", probeLimit))
 	defer cancel()
-	return health.Probe(ctx, prober.probe, prober.target)
+	result := health.Probe(ctx, prober.probe, prober.target)
+	result.Output = plainWords(result.Output)
+	return result
 }
 
 // initialDelay is how long after its start a container is first probed. One that

@@ -172,6 +172,28 @@ func TestAProbeThatCannotBeRunIsNoFailure(t *testing.T) {
 	})
 }
 
+// Docker may be busy for minutes, as after a reboot of the host.
+func TestAProbeThatDockerDoesNotBeginIsNoFailure(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{} })
+		k := w.start(probed(pod("web", "main"), 0))
+		defer k.end()
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		main := w.id("web", "main")
+		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+			if c.Method == "Exec" {
+				return dockertools.Fault{Delay: 20 * time.Second}
+			}
+			return dockertools.Fault{}
+		})
+		settle()
+		if w.id("web", "main") != main {
+			t.Errorf("the container was restarted\n%s", w.describe())
+		}
+	})
+}
+
 func TestAPausedContainerIsNotProbed(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(probed(pod("web", "main"), 0))

@@ -48,7 +48,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 	var (
 		wg      sync.WaitGroup
 		mu      sync.Mutex
-		results []PodResult
+		results = []PodResult{}
 	)
 	for name, pod := range kl.desired.pods {
 		wg.Go(func() {

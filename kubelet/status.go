@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
 )
 
 // reported is a pod that the sync loop knows of: one that is wanted, or one that is
@@ -201,6 +202,9 @@ func (v *podView) container(want *wantedContainer) api.ContainerStatus {
 		return s
 	default:
 		s.State.Waiting = v.waiting(want)
+		if w := s.State.Waiting; w.Message == "" && before != nil && before.State.Live() {
+			w.Message = "the attempt before it is being stopped"
+		}
 		if newest != nil && newest.dead() {
 			before = newest
 			if w := s.State.Waiting; w.Reason == api.ReasonBackOff && !newest.State.Ended() {
@@ -223,6 +227,8 @@ func (v *podView) complaint(want *wantedContainer, c *seenContainer) string {
 		return cmp.Or(v.pulling(want, t), t.message)
 	case c.Of.AwaitsHook:
 		return "its postStart hook has not succeeded yet"
+	case c.State == dockertools.StatePaused:
+		return "it is paused; docker unpause lets it go on"
 	}
 	return ""
 }

@@ -52,7 +52,7 @@ func statusText(s api.PodStatus) string {
 		case state.Running != nil:
 			fmt.Fprintf(&b, "up %v: %s", planNow.Sub(state.Running.StartedAt), state.Running.Message)
 		case state.Terminated != nil:
-			fmt.Fprintf(&b, "ended %s", endText(state.Terminated))
+			fmt.Fprintf(&b, "ended %s", endOf(state.Terminated))
 		case state.Waiting != nil:
 			fmt.Fprintf(&b, "waits %s", reasonText(state.Waiting.Reason, state.Waiting.Message))
 			if !state.Waiting.Next.IsZero() {
@@ -60,14 +60,14 @@ func statusText(s api.PodStatus) string {
 			}
 		}
 		if c.Last != nil {
-			fmt.Fprintf(&b, " / before: %s", endText(c.Last))
+			fmt.Fprintf(&b, " / before: %s", endOf(c.Last))
 		}
 		b.WriteString("\n")
 	}
 	return b.String()
 }
 
-func endText(end *api.ContainerStateTerminated) string {
+func endOf(end *api.ContainerStateTerminated) string {
 	return fmt.Sprintf("%d %s", end.ExitCode, reasonText(end.Reason, end.Message))
 }
 
@@ -100,7 +100,11 @@ func TestStatus(t *testing.T) {
 		}, {
 			name:  "one that is paused is alive",
 			input: "want web:a\nnet:n#1 running\nweb:a#1 paused",
-			want:  "running 10.0.0.2: \nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n",
+			want:  "running 10.0.0.2: \nweb#1 up 1h0m0s: it is paused; docker unpause lets it go on\nnet#1 up 1h0m0s: \n",
+		}, {
+			name:  "the attempt before it is being stopped",
+			input: "want web:b\nnet:n#1 running\nweb:a#1 running\nweb:b#2 created",
+			want:  "running 10.0.0.2: \nweb#2 waits Creating: the attempt before it is being stopped\nnet#1 up 1h0m0s: \n",
 		}, {
 			name:  "the pull is on its way",
 			input: "want web:a\nnet:n#1 running",

@@ -73,11 +73,12 @@ func (a *action) wordsOf(err error) string {
 	return err.Error()
 }
 
-// plainWords leaves out of Docker's words for a start that failed which of its parts
-// passed them on.
+// plainWords leaves out of Docker's words for a start or a command that failed which of
+// its parts passed them on.
 func plainWords(words string) string {
 	for _, part := range []string{
-		"failed to create shim task: ", "OCI runtime create failed: ", "runc create failed: ", "unable to start container process: ",
+		"failed to create shim task: ", "OCI runtime create failed: ", "OCI runtime exec failed: ", "runc create failed: ",
+		"exec failed: ", "unable to start container process: ",
 	} {
 		words = strings.ReplaceAll(words, part, "")
 	}

@@ -23,8 +23,11 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 			switch {
 			case c.State.Running != nil:
 				state, since, reason = "running", c.State.Running.StartedAt, oneLine(c.State.Running.Message)
+				if reason == "" && c.Last != nil {
+					reason = "before: " + endText(c.Last)
+				}
 			case c.State.Terminated != nil:
-				state, since, reason = "terminated", c.State.Terminated.FinishedAt, reasonText(c.State.Terminated.Reason, c.State.Terminated.Message)
+				state, since, reason = "terminated", c.State.Terminated.FinishedAt, reasonText(endText(c.State.Terminated), c.State.Terminated.Message)
 			case c.State.Waiting != nil:
 				state, reason = "waiting", reasonText(c.State.Waiting.Reason, c.State.Waiting.Message)
 			}
@@ -36,6 +39,13 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 		}
 	}
 	return table.Flush()
+}
+
+func endText(end *api.ContainerStateTerminated) string {
+	if end.ExitCode == 0 {
+		return end.Reason
+	}
+	return fmt.Sprintf("%s (exit code %d)", end.Reason, end.ExitCode)
 }
 
 func reasonText(reason, message string) string {

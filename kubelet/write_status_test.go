@@ -19,7 +19,8 @@ func TestWriteStatuses(t *testing.T) {
 			Containers: []api.ContainerStatus{
 				{Name: "main", State: api.ContainerState{Running: &api.ContainerStateRunning{StartedAt: ago(90 * time.Second)}}},
 				{Name: "side", RestartCount: 12, State: api.ContainerState{Waiting: &api.ContainerStateWaiting{Reason: api.ReasonBackOff, Message: "it said\n\"no\"\n"}}},
-				{Name: "net", State: api.ContainerState{Running: &api.ContainerStateRunning{StartedAt: ago(time.Hour), Message: "not as wanted"}}},
+				{Name: "back", RestartCount: 1, State: api.ContainerState{Running: &api.ContainerStateRunning{StartedAt: ago(time.Minute)}}, Last: &api.ContainerStateTerminated{ExitCode: 3, Reason: api.ReasonError, Message: "long"}},
+				{Name: "net", State: api.ContainerState{Running: &api.ContainerStateRunning{StartedAt: ago(time.Hour), Message: "not as wanted"}}, Last: &api.ContainerStateTerminated{Reason: api.ReasonCompleted}},
 			},
 		},
 		{
@@ -35,9 +36,10 @@ func TestWriteStatuses(t *testing.T) {
 web.default.file                running                          
                     main        running      0          1m30s    -
                     side        waiting      12         -        BackOff: it said; "no"
+                    back        running      1          1m0s     before: Error (exit code 3)
                     net         running      0          1h0m0s   not as wanted
 job.ns.etcd                     failed                           
-                    main        terminated   0          1s       OOMKilled
+                    main        terminated   0          1s       OOMKilled (exit code 137)
                     net         terminated   0          -        Completed
 late.default.http               pending                          PortTaken: by web
 `

@@ -3,6 +3,7 @@ package dockertools
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -96,7 +97,13 @@ func (l *Lister) List(ctx context.Context, since Mark) ([]Owned, error) {
 
 // lead makes the call for all who wait for it.
 func (l *Lister) lead(ctx context.Context, call *listCall) {
+	call.err = errors.New("list containers: it panicked")
+	defer l.finish(ctx, call) // after a panic too: others wait
 	call.owned, call.err = l.fetch(ctx)
+}
+
+// finish tells all who wait what the call has brought.
+func (l *Lister) finish(ctx context.Context, call *listCall) {
 	call.left = ctx.Err() != nil
 	l.mu.Lock()
 	defer l.mu.Unlock()

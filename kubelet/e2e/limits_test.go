@@ -128,7 +128,7 @@ func TestIntegrationAnotherLogDriverIsLeftAlone(t *testing.T) {
 		}
 	}
 	h.eventually("the job that failed has no last words", func() error { return p.shows("job/main", "terminated", "Error") })
-	if table, err := p.status(); err != nil || table.rows["job/main"].reason != "Error" {
+	if table, err := p.status(); err != nil || table.rows["job/main"].reason != "Error (exit code 1)" {
 		t.Errorf("they are %q, %v", table.rows["job/main"].reason, err)
 	}
 }
@@ -162,13 +162,13 @@ func TestIntegrationTerminationMessages(t *testing.T) {
 		more        string // of the container
 		words       string // how the kubelet says that it ended
 	}{
-		{"usual", `/hello, say, -exit, "3", /dev/termination-log, "sorry\nno memory\n"`, "", "Error: sorry; no memory"},
+		{"usual", `/hello, say, -exit, "3", /dev/termination-log, "sorry\nno memory\n"`, "", "Error (exit code 3): sorry; no memory"},
 		{"done", `/hello, say, /dev/termination-log, "42 rows"`, "", "Completed: 42 rows"},
-		{"elsewhere", `/hello, say, -exit, "3", /var/run/last words, sorry`, ", terminationMessagePath: /var/run/last words", "Error: sorry"},
-		{"no-longer-there", `/hello, say, -exit, "3", /dev/termination-log, sorry`, ", terminationMessagePath: /last", "Error"},
-		{"as-a-user", `/hello, say, -exit, "3", /dev/termination-log, sorry`, ", image: USERIMAGE", "Error: sorry"},
-		{"long", `/hello, say, -exit, "3", /dev/termination-log, ` + strings.Repeat("x", 4096) + "yyy", "", "Error: " + strings.Repeat("x", 4096)},
-		{"log", "/hello, cat, /nosuch", "", "Error: hello cat: open /nosuch: no such file or directory"},
+		{"elsewhere", `/hello, say, -exit, "3", /var/run/last words, sorry`, ", terminationMessagePath: /var/run/last words", "Error (exit code 3): sorry"},
+		{"no-longer-there", `/hello, say, -exit, "3", /dev/termination-log, sorry`, ", terminationMessagePath: /last", "Error (exit code 3)"},
+		{"as-a-user", `/hello, say, -exit, "3", /dev/termination-log, sorry`, ", image: USERIMAGE", "Error (exit code 3): sorry"},
+		{"long", `/hello, say, -exit, "3", /dev/termination-log, ` + strings.Repeat("x", 4096) + "yyy", "", "Error (exit code 3): " + strings.Repeat("x", 4096)},
+		{"log", "/hello, cat, /nosuch", "", "Error (exit code 1): hello cat: open /nosuch: no such file or directory"},
 		{"log-of-success", "/hello, env", "", "Completed"},
 	}
 	user := h.imageOfUser("1000:1000")
@@ -242,7 +242,7 @@ func TestIntegrationATerminationMessageThatIsNoTextDoesNoHarm(t *testing.T) {
 	file := filepath.Join(h.rootDir, "pods", h.uid("junk"), "termination", "main.1")
 	h.writeFile(file, "begin\t\r\n\v\f\x00\x1b[2J"+randomBytes())
 	h.killAndAwaitEnd("junk")
-	h.eventually("it is said in a row", func() error { return p.shows("junk/main", "terminated", "Error: begin") })
+	h.eventually("it is said in a row", func() error { return p.shows("junk/main", "terminated", ": begin") })
 	table, err := p.status()
 	if err != nil || len(table.rows) != 6 || strings.Contains(table.text, "\x1b") {
 		t.Errorf("of two pods with two containers each the table has %d rows, %v:\n%q", len(table.rows), err, table.text)

@@ -104,7 +104,7 @@ func TestIntegrationWhyIsItNotRunning(t *testing.T) {
 		{
 			name:     "it has failed, and may not start again",
 			manifest: func(*testing.T, *host) string { return job("bad", `/hello, cat, /nosuch`) },
-			says:     map[string][]string{"bad/": {"failed"}, "bad/main": {"terminated", "Error: ", "/nosuch"}},
+			says:     map[string][]string{"bad/": {"failed"}, "bad/main": {"terminated", "Error (exit code 1): ", "/nosuch"}},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

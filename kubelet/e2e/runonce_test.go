@@ -166,6 +166,11 @@ func TestIntegrationRunOnceSaysWhyAPodFailed(t *testing.T) {
 			reason:   []string{`"main"`, "exit code 3"},
 		},
 		{
+			name:     "a job fails when it has run for a while",
+			manifest: func(*testing.T) string { return job("bad", `/hello, sleep, -for, 4s, -exit, "9"`) },
+			reason:   []string{`"main"`, "exit code 9"},
+		},
+		{
 			name: "a container crashes again and again",
 			manifest: func(*testing.T) string {
 				return strings.ReplaceAll(job("bad", `/hello, exit, "7"`), "never", "always")

@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"flag"
 	"io"
 	"net/http"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -16,7 +18,15 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
+	logs, err := os.MkdirTemp("", "kubelet14-server-")
+	if err != nil {
+		panic(err)
+	}
+	flag.Set("log_dir", logs)
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"), goleak.Cleanup(func(code int) {
+		os.RemoveAll(logs)
+		os.Exit(code)
+	}))
 }
 
 const testToken = "a-token-for-the-tests"
