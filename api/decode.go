@@ -28,6 +28,7 @@ func (doc *Document) Where() string { return doc.where }
 // Decode reads every manifest in the text: one in each YAML document, or one
 // JSON object. file is a label for people. Documents that are good are returned
 // also when others are not; the error joins a *SourceError for each thing wrong.
+// The fields version and containers must be there; the containers may be empty.
 //
 // It takes input from strangers: it never panics, and its time and memory are
 // bounded, aliases included.
@@ -109,6 +110,12 @@ func (s *Scheme) decodeManifest(d *decoder, root ast.Node, doc *Document) {
 		return
 	}
 	d.value(doc.path, root, reflect.ValueOf(wire).Elem())
+	// The first half of a manifest must not pass for a whole one. Other errors may be
+	// the reason that this field was not seen, such as that its name is misspelt.
+	containers := join(doc.path, "containers")
+	if _, given := d.places[containers]; !given && len(d.errs) == 0 {
+		d.refuseField(containers, "required value '': write \"containers:\" and what is to run; a pod of its network container alone is written \"containers: []\"")
+	}
 	if len(d.errs) > 0 {
 		return
 	}

@@ -17,7 +17,7 @@ func decodeList(text string) ([]api.Document, error) {
 
 const (
 	listObject = "kind: ContainerManifestList\napiVersion: v1beta1\n"
-	twoItems   = "- version: v1beta1\n  id: a\n- version: v1beta2\n  id: b\n"
+	twoItems   = "- version: v1beta1\n  id: a\n  containers: []\n- version: v1beta2\n  id: b\n  containers: []\n"
 )
 
 func TestAListIsReadInEveryForm(t *testing.T) {
@@ -26,19 +26,19 @@ func TestAListIsReadInEveryForm(t *testing.T) {
 		text string
 		want []string
 	}{
-		"one manifest":      {"version: v1beta1\nid: a\n", []string{`1 "" a v1beta1`}},
-		"documents":         {"version: v1beta1\nid: a\n---\n---\nversion: v1beta2\nid: b\n", []string{`1 "document 1" a v1beta1`, `2 "document 2" b v1beta2`}},
+		"one manifest":      {"version: v1beta1\nid: a\ncontainers: []\n", []string{`1 "" a v1beta1`}},
+		"documents":         {"version: v1beta1\nid: a\ncontainers: []\n---\n---\nversion: v1beta2\nid: b\ncontainers: []\n", []string{`1 "document 1" a v1beta1`, `2 "document 2" b v1beta2`}},
 		"list":              {twoItems, ab},
-		"list of one":       {"- {version: v1beta1, id: a}\n", ab[:1]},
-		"JSON list":         {`[{"version": "v1beta1", "id": "a"}, {"version": "v1beta2", "id": "b"}]`, ab},
+		"list of one":       {"- {version: v1beta1, id: a, containers: []}\n", ab[:1]},
+		"JSON list":         {`[{"version": "v1beta1", "id": "a", "containers": []}, {"version": "v1beta2", "id": "b", "containers": []}]`, ab},
 		"empty list":        {"[]", nil},
 		"one document":      {"# all\n---\n---\n" + twoItems + "...\n---\n", ab},
 		"anchored list":     {"&all\n" + twoItems, ab},
-		"anchor of an item": {"- &a {version: v1beta1, id: a}\n- *a\n", []string{`1 "item 1" a v1beta1`, `2 "item 2" a v1beta1`}},
-		"shared anchors":    {"- {version: v1beta1, id: &id a}\n- {version: v1beta2, id: *id}\n", []string{`1 "item 1" a v1beta1`, `2 "item 2" a v1beta2`}},
+		"anchor of an item": {"- &a {version: v1beta1, id: a, containers: []}\n- *a\n", []string{`1 "item 1" a v1beta1`, `2 "item 2" a v1beta1`}},
+		"shared anchors":    {"- {version: v1beta1, id: &id a, containers: []}\n- {version: v1beta2, id: *id, containers: []}\n", []string{`1 "item 1" a v1beta1`, `2 "item 2" a v1beta2`}},
 		"object":            {listObject + "items:\n" + twoItems, ab},
 		"object, any case":  {"items:\n" + twoItems + "apiVersion: V1Beta2\nkind: ContainerManifestList\n", ab},
-		"JSON object":       {`{"kind": "ContainerManifestList", "apiVersion": "v1beta2", "items": [{"version": "v1beta1", "id": "a"}]}`, ab[:1]},
+		"JSON object":       {`{"kind": "ContainerManifestList", "apiVersion": "v1beta2", "items": [{"version": "v1beta1", "id": "a", "containers": []}]}`, ab[:1]},
 		"empty object":      {listObject + "items: []\n", nil},
 	} {
 		docs, err := decodeList(tt.text)
@@ -90,7 +90,7 @@ func TestDecodeListRefuses(t *testing.T) {
 		"no apiVersion":           {"kind: ContainerManifestList\nitems: []\n", "f:1:1: apiVersion: unsupported value '': write \"apiVersion:\" and v1beta1 or v1beta2"},
 		"no items":                {listObject, `f:1:1: items: required value '': a list without manifests is written "items: []"`},
 		"items that are null":     {listObject + "items: null\n", `f:3:8: items: required value '': a list without manifests is written "items: []"`},
-		"items without value":     {listObject + "items:\n", `f:3:8: items: there is no value: write [] or remove it`},
+		"items without value":     {listObject + "items:\n", `f:3:8: items: there is no value: write [] for none`},
 		"items that are a map":    {listObject + "items: {}\n", `f:3:8: items: needs a list, each item on a line that begins with "- ", but this is a mapping`},
 		"items twice":             {listObject + "items: []\nitems: []\n", `f:4:1: items: this field is here twice: the first is on line 3`},
 		"misspelt items":          {listObject + "itms: []\n", `f:3:1: itms: unknown field: did you mean "items"?`},
@@ -103,8 +103,10 @@ func TestDecodeListRefuses(t *testing.T) {
 		"list as an item":         {"- kind: ContainerManifestList\n  items: []\n", `f:1:3: [0]: this is an object of today's Kubernetes; this program reads the container manifests of 2014: "version" (v1beta1 or v1beta2), "id" and "containers" at the top level, and no apiVersion, kind, metadata or spec`},
 		"item without a version":  {"- id: a\n", `f:1:3: [0].version: required value '': write "version:" and v1beta1 or v1beta2`},
 		"item of no such version": {listObject + "items:\n- version: v1\n", `f:4:12: items[0].version: unsupported value 'v1': this program reads v1beta1 or v1beta2`},
-		"number for string":       {twoItems + "- version: v1beta1\n  containers: [{image: 5}]\n", `f:6:24: [2].containers[0].image: needs a string, but 5 is a number: put quotes around it, "5"`},
-		"conversion":              {listObject + "items:\n- version: v1beta1\n- version: v1beta2\n  containers: [{env: [{key: A}]}]\n", `f:6:29: items[1].containers[0].env[0].key: v1beta2 calls this field "name"`},
+		"number for string":       {twoItems + "- version: v1beta1\n  containers: [{image: 5}]\n", `f:8:24: [2].containers[0].image: needs a string, but 5 is a number: put quotes around it, "5"`},
+		"conversion":              {listObject + "items:\n- version: v1beta1\n  containers: []\n- version: v1beta2\n  containers: [{env: [{key: A}]}]\n", `f:7:29: items[1].containers[0].env[0].key: v1beta2 calls this field "name"`},
+		"item's first line":       {twoItems + "- version: v1beta1\n", `f:7:3: [2].containers: ` + needsContainers},
+		"object's last item":      {listObject + "items:\n" + twoItems + "- version: v1beta2\n  id: c\n", `f:10:3: items[2].containers: ` + needsContainers},
 		"duplicate key":           {"- version: v1beta1\n  id: a\n  id: b\n", `f:3:3: [0].id: this field is here twice: the first is on line 2`},
 		"tag":                     {"- !a {version: v1beta1}\n", `f:1:3: [0]: tags such as !a are not supported: remove it`},
 		"unknown alias":           {"- *a\n", `f:1:3: [0]: the alias *a needs an anchor &a before it, in a field that is known`},
@@ -130,7 +132,7 @@ func TestDecodeListRefuses(t *testing.T) {
 
 func TestAllErrorsOfAllItemsAreTold(t *testing.T) {
 	_, err := decodeList(listObject + "items:\n- idd: a\n  version: v1beta1\n-\n- version: v1beta1\n- version: 1\n- version: v1beta1\n  id: 5\n  containers: [{cpu: x}]\n")
-	want := []string{"4:3 items[0].idd", "6:2 items[1]", "8:12 items[3].version", "10:7 items[4].id", "11:22 items[4].containers[0].cpu"}
+	want := []string{"4:3 items[0].idd", "6:2 items[1]", "7:3 items[2].containers", "8:12 items[3].version", "10:7 items[4].id", "11:22 items[4].containers[0].cpu"}
 	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

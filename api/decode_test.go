@@ -17,6 +17,9 @@ func decode(text string) ([]api.Document, error) {
 	return v1beta1.NewScheme().Decode("f", []byte(text))
 }
 
+// needsContainers is said of a manifest without them.
+const needsContainers = `required value '': write "containers:" and what is to run; a pod of its network container alone is written "containers: []"`
+
 // mustDecode reads a text of one manifest.
 func mustDecode(t *testing.T, text string) api.ContainerManifest {
 	t.Helper()
@@ -79,19 +82,27 @@ restartPolicy:
 	}
 }
 
+func TestContainersMayBeNoneWhenTheTextSaysSo(t *testing.T) {
+	for _, none := range []string{"version: v1beta1\ncontainers: []\n", "version: v1beta1\ncontainers: null\n", `{"version": "v1beta1", "containers": null}`} {
+		if m := mustDecode(t, none); len(m.Containers) != 0 {
+			t.Errorf("%s\nis %+v", none, m)
+		}
+	}
+}
+
 func TestStringsStayAsWritten(t *testing.T) {
 	for written, want := range map[string]string{
 		`"1.10"`: "1.10", `no`: "no", `yes`: "yes", `12:30`: "12:30", `2014-10-01`: "2014-10-01", `1.2.3`: "1.2.3",
 		"|\n  a\n  b\n": "a\nb\n", ">-\n  a\n  b\n": "a b", "'it''s'": "it's", "a # b": "a", `"#"`: "#", `""`: "", "null": "",
 	} {
-		if got := mustDecode(t, "version: v1beta1\nid: "+written+"\n").ID; got != want {
+		if got := mustDecode(t, "version: v1beta1\ncontainers: []\nid: "+written+"\n").ID; got != want {
 			t.Errorf("id: %s\nis %q", written, got)
 		}
 	}
 }
 
 func TestEachYAMLDocumentIsAManifest(t *testing.T) {
-	const manifest = "version: v1beta1\nid: %s\n"
+	const manifest = "version: v1beta1\nid: %s\ncontainers: []\n"
 	text := "# all of them\n---\n" + fmt.Sprintf(manifest, "a") +
 		"---\n---\n# nothing here\n---\n" + fmt.Sprintf(manifest, "b") + "...\n" + fmt.Sprintf(manifest, "c") + "---\n"
 	docs, err := decode(text)
@@ -108,7 +119,7 @@ func TestEachYAMLDocumentIsAManifest(t *testing.T) {
 }
 
 func TestGoodDocumentsAreReturnedBesideBadOnes(t *testing.T) {
-	docs, err := decode("version: v1beta1\nid: 1\n---\nversion: v1beta1\nid: b\n---\nversion: v1beta1\nidd: c\n")
+	docs, err := decode("version: v1beta1\nid: 1\n---\nversion: v1beta1\nid: b\ncontainers: []\n---\nversion: v1beta1\nidd: c\n")
 	if len(docs) != 1 || docs[0].Manifest.ID != "b" || docs[0].Number != 2 {
 		t.Errorf("got %+v", docs)
 	}
@@ -146,16 +157,20 @@ func TestDecodeRefuses(t *testing.T) {
 		"list for mapping":     {head + "containers: [[]]\n", `f:2:14: containers[0]: needs a mapping, but this is a list`},
 		"port as a list":       {head + "containers: [{livenessProbe: {tcpSocket: {port: []}}}]\n", `f:2:49: containers[0].livenessProbe.tcpSocket.port: needs a port number or the name of a port, but this is a list`},
 		"no value":             {head + "restartPolicy:\n  never:\n", `f:3:10: restartPolicy.never: there is no value: write {} or remove it`},
+		"no list":              {head + "containers:\n", `f:2:13: containers: there is no value: write [] for none`},
 		"no item":              {head + "containers: [{command: [null]}]\n", `f:2:25: containers[0].command[0]: there is no value: write "" or remove it`},
 		"NUL in quotes":        {head + "id: \"\\0\"\n", `f:2:5: id: a string cannot hold the character NUL`},
 		"tag":                  {head + "id: !!str 1\n", `f:2:5: id: tags such as !!str are not supported: remove it`},
-		"another's alias":      {head + "id: &a b\n---\n" + head + "id: *a\n", `f:5:5: id: the alias *a needs an anchor &a before it, in a field that is known`},
+		"another's alias":      {head + "id: &a b\ncontainers: []\n---\n" + head + "id: *a\n", `f:6:5: id: the alias *a needs an anchor &a before it, in a field that is known`},
 		"merge key":            {head + "volumes:\n- &v {name: v}\n- <<: *v\n", `f:4:3: volumes[1]: merge keys (<<) are not supported: write the fields out`},
 		"unknown alias":        {head + "id: *a\n", `f:2:5: id: the alias *a needs an anchor &a before it, in a field that is known`},
 		"alias of itself":      {head + "id: &a *a\n", `f:2:8: YAML syntax: unexpected scalar value type`},
 		"no version":           {"id: a\n", `f:1:1: version: required value '': write "version:" and v1beta1 or v1beta2`},
 		"unknown version":      {"id: a\nversion: v1\n", `f:2:10: version: unsupported value 'v1': this program reads v1beta1 or v1beta2`},
 		"version as a number":  {"version: 1\n", `f:1:10: version: needs a string, but 1 is a number: put quotes around it, "1"`},
+		"first line":           {head, `f:1:1: containers: ` + needsContainers},
+		"first half":           {"# a web server\n" + head + "id: a\nvolumes: []\n", `f:2:1: containers: ` + needsContainers},
+		"misspelt containers":  {head + "contaners: []\n", `f:2:1: contaners: unknown field: did you mean "containers"?`},
 		"today's Kubernetes":   {"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", `f:1:1: this is an object of today's Kubernetes; this program reads the container manifests of 2014: "version" (v1beta1 or v1beta2), "id" and "containers" at the top level, and no apiVersion, kind, metadata or spec`},
 		"top-level list":       {"- version: v1beta1\n", `f:1:1: a manifest begins with fields such as "version: v1beta1", but this is a list; for several manifests put lines of "---" between them`},
 		"plain text":           {"hello world\n", `f:1:1: a manifest begins with fields such as "version: v1beta1", but this is a string`},
@@ -168,8 +183,8 @@ func TestDecodeRefuses(t *testing.T) {
 		"directive":            {"%YAML 1.2\n---\n" + head, `f:1:1: YAML syntax: unexpected directive value. document not started; remove this line: the version of YAML needs no telling`},
 		"template":             {head + "id: @ID@\n", `f:2:5: YAML syntax: '@' is a reserved character; put quotes around the value`},
 		"unfinished":           {head + "containers:\n- {name: a,\n", `f:3:11: YAML syntax: could not find flow map content`},
-		"persistentDisk":       {head + "volumes: [{name: a, source: {persistentDisk: {pdName: a, fsType: ext4}}}]\n", `f:2:46: volumes[0].source.persistentDisk: this kind of volume is not supported: use hostDir or emptyDir`},
-		"gitRepo":              {head + "volumes: [{name: a, source: {gitRepo: {repository: a}}}]\n", `f:2:39: volumes[0].source.gitRepo: this kind of volume is not supported: use hostDir or emptyDir`},
+		"persistentDisk":       {head + "volumes: [{name: a, source: {persistentDisk: {pdName: a, fsType: ext4}}}]\ncontainers: []\n", `f:2:46: volumes[0].source.persistentDisk: this kind of volume is not supported: use hostDir or emptyDir`},
+		"gitRepo":              {head + "volumes: [{name: a, source: {gitRepo: {repository: a}}}]\ncontainers: []\n", `f:2:39: volumes[0].source.gitRepo: this kind of volume is not supported: use hostDir or emptyDir`},
 		"old name in v1beta2":  {"version: v1beta2\ncontainers: [{env: [{key: A}]}]\n", `f:2:27: containers[0].env[0].key: v1beta2 calls this field "name"`},
 		"nested brackets":      {head + "id: " + strings.Repeat("[", 200) + "\n", `f:2:54: more than 50 levels within each other`},
 		"nested dashes":        {head + "id:\n  " + strings.Repeat("- ", 200) + "a\n", `f:3:101: more than 50 levels within each other`},
@@ -188,14 +203,14 @@ func TestDecodeRefuses(t *testing.T) {
 		"one byte too much":    {head + "#" + strings.Repeat("x", api.MaxManifestBytes-len(head)), `f: 1048577 bytes are too many for a manifest: the limit is 1048576`},
 		"far too many pieces":  {head + strings.Repeat("---\na: b\n", 30000), `f: this is too much to be read at once: more than 100000 pieces of YAML; split it`},
 		"alias bomb":           {head + "containers:\n- command: &c [" + strings.Repeat("a,", 1000) + "]\n" + strings.Repeat("- {command: *c}\n", 300), `f:3:1206: containers[199].command[595]: the aliases of this file expand to more than 200000 values`},
-		"alias bomb of lists":  {head + "a: &a [x, x]\nid: [*a, *a]\n", `f:2:1: a: unknown field: the fields here are version, id, uuid, volumes, containers, restartPolicy`},
-		"error in the 2nd doc": {head + "---\n" + head + "ids: a\n", `f:4:1: ids: unknown field: did you mean "id"?`},
+		"alias bomb of lists":  {head + "a: [&a [x, x], *a, *a]\n", `f:2:1: a: unknown field: the fields here are version, id, uuid, volumes, containers, restartPolicy`},
+		"error in the 2nd doc": {head + "containers: []\n---\n" + head + "ids: a\n", `f:5:1: ids: unknown field: did you mean "id"?`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			docs, err := decode(tt.text)
 			errs := leaves(err)
-			if len(errs) == 0 {
-				t.Fatalf("no error, but %+v", docs)
+			if len(errs) != 1 {
+				t.Fatalf("%d errors, and %+v\n%v", len(errs), docs, err)
 			}
 			if got, _, _ := strings.Cut(errs[0].Error(), "\n"); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
@@ -312,7 +327,7 @@ func TestAliasesCannotEatTheMemory(t *testing.T) {
 	text := "version: v1beta1\ncontainers:\n- command: &c [" + strings.Repeat("a,", 5000) + "]\n" + strings.Repeat("- {command: *c}\n", 2500)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	docs, err := decode(text + "---\nversion: v1beta1\nid: a\n")
+	docs, err := decode(text + "---\nversion: v1beta1\nid: a\ncontainers: []\n")
 	runtime.ReadMemStats(&after)
 	if errs := leaves(err); len(docs) != 0 || len(errs) != 1 {
 		t.Errorf("got %d manifests and %v", len(docs), err)

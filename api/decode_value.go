@@ -108,7 +108,7 @@ func (d *decoder) value(path string, n ast.Node, out reflect.Value) {
 		// that is merely missing is a slip: "never:" must not mean always. In a list
 		// neither means anything.
 		if n.GetToken().Type == token.ImplicitNullType || strings.HasSuffix(path, "]") {
-			d.refuse(path, n, "there is no value: write "+emptyValue(out.Type())+" or remove it")
+			d.refuse(path, n, "there is no value: write "+insteadOfNothing(out.Type()))
 		}
 		return
 	}
@@ -230,15 +230,15 @@ func describe(n ast.Node) string {
 	return "something else"
 }
 
-// emptyValue is how an empty value of a type is written.
-func emptyValue(t reflect.Type) string {
+// insteadOfNothing is what to write where a value of a type is missing.
+func insteadOfNothing(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:
-		return `""`
+		return `"" or remove it`
 	case reflect.Slice:
-		return "[]"
+		return "[] for none" // some lists, such as the containers, must not be removed
 	case reflect.Pointer, reflect.Struct:
-		return "{}"
+		return "{} or remove it"
 	}
-	return "one"
+	return "one or remove it"
 }

@@ -12,7 +12,7 @@ type ContainerManifest struct {
 	ID            string        `json:"id,omitempty"`
 	UUID          string        `json:"uuid,omitempty"`
 	Volumes       []Volume      `json:"volumes,omitempty"`
-	Containers    []Container   `json:"containers,omitempty"` // may be empty: a pod of a network container alone
+	Containers    []Container   `json:"containers,omitempty"` // empty: a pod of a network container alone; its text must say so
 	RestartPolicy RestartPolicy `json:"restartPolicy,omitzero"`
 }
 

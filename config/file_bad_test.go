@@ -22,6 +22,7 @@ func TestBadFileKeepsItsLastGoodPods(t *testing.T) {
 		"unknown version":        "version: v9\nid: web",
 		"invalid":                "version: v1beta1\nid: web\ncontainers:\n- name: NOT A NAME\n  image: x",
 		"a uuid that is a path":  withUUID("../x", manifest("web", "2")),
+		"the first line":         "version: v1beta1\n",
 		"half written":           "version: v1beta1\nid: web\ncontainers:\n- name: main\n  ima",
 		"one bad document":       manifest("web", "2") + "\n---\nversion: v9",
 		"a pod twice":            manifest("web", "2") + "\n---\n" + manifest("web", "3"),

@@ -31,9 +31,11 @@ func TestHalfWrittenFileIsReadWhenItIsComplete(t *testing.T) {
 	f.write("a.yaml", manifest("web", "1"))
 	f.look()
 	whole := manifest("web", "2")
-	f.write("a.yaml", whole[:len(whole)/2])
-	f.look()
-	f.expect("web=1", "a.yaml")
+	for i := range len(whole) { // its last character is a quote
+		f.write("a.yaml", whole[:i])
+		f.look()
+		f.expect("web=1", "a.yaml")
+	}
 	f.write("a.yaml", whole)
 	f.look()
 	f.expect("web=2")

@@ -34,6 +34,8 @@ func TestHTTPBadBodyKeepsTheLastGoodPods(t *testing.T) {
 		"items without a kind":        {`{"items":[]}`, "ContainerManifestList"},
 		"a list without items":        {`{"kind":"ContainerManifestList","apiVersion":"v1beta1"}`, "items: required"},
 		"a list of another kind":      {`{"kind":"PodList","apiVersion":"v1beta1","items":[]}`, "PodList"},
+		"the first line":              {"version: v1beta1\n", "containers: required"},
+		"a list with half an item":    {"[" + web + `,{"version":"v1beta1"}]`, "[1].containers: required"},
 		"an unknown field":            {manifest("web", "2") + "\nimgae: x", "imgae"},
 		"a field of no allowed value": {strings.Replace(web, `"main"`, `"NOT A NAME"`, 1), "NOT A NAME"},
 		"a pod twice":                 {"[" + web + "," + web + "]", `pod "web"`},

@@ -8,7 +8,7 @@ type ContainerManifest struct {
 	ID            string            `json:"id,omitempty"`
 	UUID          string            `json:"uuid,omitempty"`
 	Volumes       []Volume          `json:"volumes,omitempty"`
-	Containers    []Container       `json:"containers,omitempty"`
+	Containers    []Container       `json:"containers"` // required; [] or null: a pod of a network container alone
 	RestartPolicy api.RestartPolicy `json:"restartPolicy,omitzero"`
 }
 

@@ -64,7 +64,7 @@ func TestIntegrationAWebServerThatFailsLeavesThePodsAlone(t *testing.T) {
 	h.mends(want, "while the web server is down", "pod.default.http")
 	h.web.start()
 	p.saysSince(log, "HTTP source", h.web.url(), "is read again")
-	for _, a := range []answer{{http.StatusNotFound, "[]"}, {http.StatusOK, ""}, {http.StatusOK, "null"}, {http.StatusOK, "[{version: v1beta1, id: pod}, 7]"}} {
+	for _, a := range []answer{{http.StatusNotFound, "[]"}, {http.StatusOK, ""}, {http.StatusOK, "null"}, {http.StatusOK, "[{version: v1beta1, id: pod, containers: []}, 7]"}} {
 		h.web.says(&a)
 		h.web.asked(3)
 		h.mends(want, fmt.Sprintf("while the web server answers %d %q", a.status, a.body), "pod.default.http")
