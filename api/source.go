@@ -124,6 +124,7 @@ func (src *source) parse(tokens token.Tokens) (ast.Node, error) {
 			at = placeOfToken(t)
 		}
 	}
+	problem, _, _ = strings.Cut(problem, `: "`) // a rest of the line, which the excerpt shows
 	problem = strings.ReplaceAll(problem, "\t", `\t`)
 	return nil, src.at(at, "", "YAML syntax: "+problem+hint(problem))
 }
@@ -137,7 +138,7 @@ func hint(problem string) string {
 		return "; look at the indentation and the colons of this line and the next"
 	case strings.Contains(problem, "non-map value"):
 		return "; there may be a ':' missing"
-	case strings.Contains(problem, "reserved character"):
+	case strings.Contains(problem, "reserved character"), strings.Contains(problem, "header option"):
 		return "; put quotes around the value"
 	case strings.Contains(problem, "directive"):
 		return "; remove this line: the version of YAML needs no telling"

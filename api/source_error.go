@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"unicode"
 )
@@ -98,23 +97,26 @@ func excerpt(lines [][]rune, p place) string {
 func visible(line []rune, from int) string {
 	line = line[min(from, len(line)):]
 	cut := len(line) > excerptWidth
-	runes := slices.Clone(line[:min(excerptWidth, len(line))])
-	for i, r := range runes {
-		switch {
-		case unicode.IsSpace(r):
-			runes[i] = ' '
-		case !unicode.IsPrint(r):
-			runes[i] = '?'
-		}
-	}
+	text := strings.Map(printable, string(line[:min(excerptWidth, len(line))]))
 	if cut {
-		return string(runes) + "…"
+		return text + "…"
 	}
-	return string(runes)
+	return text
 }
 
-// shorten keeps a message readable when the input it quotes is endless.
+func printable(r rune) rune {
+	switch {
+	case unicode.IsSpace(r):
+		return ' '
+	case !unicode.IsPrint(r):
+		return '?'
+	}
+	return r
+}
+
+// shorten keeps a message readable, and one line, whatever the input that it quotes.
 func shorten(s string) string {
+	s = strings.Map(printable, s)
 	const limit = 400
 	if runes := []rune(s); len(runes) > limit {
 		return string(runes[:limit/2]) + " … " + string(runes[len(runes)-limit/2:])

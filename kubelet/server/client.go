@@ -80,7 +80,7 @@ func trust(certFile string) (*tls.Config, error) {
 		}
 		return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, VerifyConnection: func(cs tls.ConnectionState) error {
 			if !bytes.Equal(cs.PeerCertificates[0].Raw, block.Bytes) {
-				return fmt.Errorf("it shows another certificate than that in %s", certFile)
+				return fmt.Errorf("it shows another certificate than that in %s; when that was renewed, restart the kubelet, which reads it at its start", certFile)
 			}
 			return nil
 		}}, nil
@@ -102,7 +102,7 @@ func (c *Client) Pods(ctx context.Context) ([]api.PodStatus, error) {
 }
 
 func get[T any](ctx context.Context, c *Client, path string) ([]T, error) {
-	ctx, cancel := context.WithTimeout(ctx, clientTimeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, clientTimeout, fmt.Errorf("no answer within %v", clientTimeout))
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
 	if err != nil {

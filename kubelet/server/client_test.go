@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -14,7 +15,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -55,6 +58,7 @@ func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
 		gets  bool
 	}{
 		"ours": {ours, true}, "a stranger of the same authority": {stranger, false},
+		"a stranger who shows ours and has not its key": {tls.Certificate{Certificate: ours.Certificate, PrivateKey: stranger.PrivateKey}, false},
 	} {
 		var shown string
 		listener := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -75,4 +79,45 @@ func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
 			t.Errorf("%s: the token is shown: %v; %v", name, got, err)
 		}
 	}
+}
+
+// A renewed one is in the file before the kubelet has read it.
+func TestWhoRenewsTheCertificateIsToldWhatToDo(t *testing.T) {
+	certFile, keyFile := makeCertificate(t, "node.example")
+	options, err := LoadTLS(certFile, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokenFile := filepath.Join(t.TempDir(), "token")
+	writeFile(t, tokenFile, testToken, 0o600)
+	s := serve(t, &fakeKubelet{}, func(o *Options) { o.TLS = options })
+	renewed, _ := makeCertificate(t, "node.example")
+	client, err := NewClient("127.0.0.1", s.listener.Addr().(*net.TCPAddr).Port, renewed, tokenFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	const want = "; when that was renewed, restart the kubelet, which reads it at its start"
+	if _, err := client.Pods(t.Context()); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("it says %v", err)
+	}
+}
+
+func TestAKubeletThatHangsIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, err := NewClient("127.0.0.1", 10250, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		client.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go io.Copy(io.Discard, theirs)
+			return ours, nil
+		}
+		const want = "ask the kubelet at http://127.0.0.1:10250: no answer within 30s"
+		if _, err := client.Pods(t.Context()); err == nil || err.Error() != want {
+			t.Errorf("it says %v, want %s", err, want)
+		}
+	})
 }

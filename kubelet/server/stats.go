@@ -89,11 +89,11 @@ func (s *Server) serveContainerStats(w http.ResponseWriter, r *http.Request) err
 	if err != nil {
 		return err
 	}
-	pod, container, err := s.findContainer(r)
-	if err != nil {
-		return err
-	}
-	measured, err := patiently(r.Context(), askPatience, func(ctx context.Context) (api.ContainerStats, error) {
+	measured, err := patiently(r.Context(), askPatience, func(ctx context.Context) (measured api.ContainerStats, err error) {
+		pod, container, err := s.findContainer(r.WithContext(ctx))
+		if err != nil {
+			return measured, err
+		}
 		return s.opts.Kubelet.ContainerStats(ctx, pod, container)
 	})
 	if err != nil {

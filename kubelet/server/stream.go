@@ -30,10 +30,13 @@ func newStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
 		return nil, err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	control := http.NewResponseController(w)
-	leave := context.AfterFunc(r.Context(), func() { _ = control.SetWriteDeadline(time.Now().Add(lastWordsTimeout)) })
-	return &stream{w: w, r: r, control: control, leave: leave}, nil
+	s := &stream{w: w, r: r, control: http.NewResponseController(w)}
+	s.leave = context.AfterFunc(r.Context(), s.hurry)
+	return s, nil
 }
+
+// hurry limits the time for what is still to be written.
+func (s *stream) hurry() { _ = s.control.SetWriteDeadline(time.Now().Add(lastWordsTimeout)) }
 
 // lift takes the time limit off an answer. There is none on reading by now: net/http
 // lifts that itself, when it has read the request to its end.
@@ -72,6 +75,9 @@ func (s *stream) Write(piece []byte) (int, error) {
 // end says what went wrong, if anything did. While nothing is sent the status can say
 // so, by the error that it returns, and then a last line must.
 func (s *stream) end(err error) error {
+	if s.r.Context().Err() != nil {
+		s.hurry() // to end a command may have taken all the time
+	}
 	if err == nil {
 		return nil
 	}

@@ -137,6 +137,18 @@ func TestAClientMayTakeItsTimeOverAStream(t *testing.T) {
 	})
 }
 
+// late is a kubelet whose Docker takes a quarter of a minute for a list.
+type late struct{ *fakeKubelet }
+
+func (k late) Statuses(ctx context.Context) ([]api.PodStatus, error) {
+	select {
+	case <-time.After(15 * time.Second):
+		return k.fakeKubelet.Statuses(ctx)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // net/http would close the connection without a word.
 func TestADockerThatHangsIsAnAnswerInTime(t *testing.T) {
 	slow := withContainers()
@@ -153,6 +165,7 @@ func TestADockerThatHangsIsAnAnswerInTime(t *testing.T) {
 		{hung{slow}, "GET", "/containerLogs/default/web/app"},
 		{hung{slow}, "POST", "/run/default/web/app?cmd=id"},
 		{slow, "GET", "/stats/web/app"},
+		{late{slow}, "GET", "/stats/web/app"},
 	} {
 		t.Run(test.path, func(t *testing.T) {
 			inBubble(t, test.k, test.method, test.path, "", func(answer *http.Response) {
@@ -180,6 +193,25 @@ func TestAClientThatTakesNothingDoesNotKeepACommandAlive(t *testing.T) {
 		}
 	}
 	inBubble(t, k, "POST", "/run/default/web/app?cmd=flood", "", func(*http.Response) { time.Sleep(longTime) })
+}
+
+// To end a command may take longer than a client is waited for that takes nothing.
+func TestAClientIsToldThatItsCommandEndsWithTheKubelet(t *testing.T) {
+	k := withContainers()
+	k.run = func(ctx context.Context, _, _ string, _ []string, out io.Writer) (int, error) {
+		io.WriteString(out, "begun\n")
+		<-ctx.Done()
+		time.Sleep(2 * lastWordsTimeout)
+		return 0, errors.New("it is ended")
+	}
+	var told []byte
+	var err error
+	inBubble(t, k, "POST", "/run/default/web/app?cmd=sleep", "", func(answer *http.Response) {
+		go func() { told, err = io.ReadAll(answer.Body) }()
+	})
+	if want := "begun\nkubelet14: it is ended\n"; string(told) != want || err != nil {
+		t.Errorf("it is told %q, %v; want %q", told, err, want)
+	}
 }
 
 // TestAStreamEndsWhenItsClientGoes waits for the context of what the kubelet does.
