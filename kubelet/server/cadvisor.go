@@ -24,7 +24,7 @@ type cAdvisor struct {
 	url    string // empty: there is none
 	client *http.Client
 
-	again atomic.Int64 // in nanoseconds of Unix: it is not asked before, so that one that hangs costs little
+	silence atomic.Pointer[time.Time] // when it last did not answer; nil: it always did
 }
 
 // newCAdvisor asks at a port of this host; 0 is nowhere.
@@ -74,8 +74,8 @@ func withoutEnv(container map[string]any) map[string]any {
 
 // ask is nil when there is no answer, or another one than 200 and an object in JSON.
 func (c *cAdvisor) ask(ctx context.Context, method, path string, query any) map[string]any {
-	if c.url == "" || time.Now().UnixNano() < c.again.Load() {
-		return nil
+	if at := c.silence.Load(); c.url == "" || at != nil && time.Since(*at) < cAdvisorRetry {
+		return nil // one that hangs costs little
 	}
 	var body io.Reader
 	if query != nil {
@@ -111,6 +111,7 @@ func (c *cAdvisor) ask(ctx context.Context, method, path string, query any) map[
 // silent notes that it does not answer, unless it was our client that left.
 func (c *cAdvisor) silent(ctx context.Context) {
 	if ctx.Err() == nil {
-		c.again.Store(time.Now().Add(cAdvisorRetry).UnixNano())
+		now := time.Now()
+		c.silence.Store(&now)
 	}
 }
