@@ -81,8 +81,8 @@ var errOvertaken = errors.New("what came meanwhile goes first")
 
 // postStart runs the hook of a container that has just been started, and then
 // renames the container: so Docker remembers that it is done. A hook that fails
-// stops its container. It may run twice, when the kubelet is killed in the middle or the
-// renaming fails.
+// stops its container. It may run twice, when the kubelet is killed in the middle; after
+// a renaming that failed, such as for a full disk, only the renaming is tried again.
 //
 // A newer wish for the pod interrupts it (errOvertaken), and decides what becomes of
 // the container.
@@ -91,12 +91,14 @@ func (r *planRun) postStart(ctx context.Context, a *action) error {
 	defer cancel()
 	defer context.AfterFunc(r.overtaken, cancel)()
 
-	hook := lifecycle(a.lifecycle).PostStart
+	hook, done := lifecycle(a.lifecycle).PostStart, false
+	r.state.remember(a.id, func(m *memory) { done = m.hookDone })
 	var err error
-	if hook != nil {
+	if hook != nil && !done {
 		err = r.kl.runHook(until, hook, a.id, a.netID, postStartLimit)
 	}
 	if err == nil {
+		r.state.remember(a.id, func(m *memory) { m.hookDone = true })
 		plain := a.name
 		plain.AwaitsHook = false
 		// A name that is taken costs the container its attempt, like a failed hook.

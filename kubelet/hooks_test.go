@@ -193,15 +193,17 @@ func TestCrashAroundHooks(t *testing.T) {
 }
 
 // A renaming that fails says nothing about the container, whether it was carried out or
-// not.
+// not; and the hook has run.
 func TestAHookThatCannotBeNotedIsNotOneThatFailed(t *testing.T) {
 	for _, fault := range []dockertools.Fault{{Before: errors.New("not now")}, {After: errors.New("the answer was lost")}} {
 		inWorld(t, func(w *world) {
-			w.asNow(succeed)
+			e := w.asNow(succeed)
+			renamings := 0
 			w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
 				if c.Method == "RenameContainer" {
-					w.docker.SetFault(nil)
-					return fault
+					if renamings++; renamings <= 3 {
+						return fault
+					}
 				}
 				return dockertools.Fault{}
 			})
@@ -212,6 +214,7 @@ func TestAHookThatCannotBeNotedIsNotOneThatFailed(t *testing.T) {
 			if n := len(w.docker.Containers()); n != 2 || w.awaiting() != 0 {
 				t.Errorf("%+v: %d containers, want two, neither of which awaits its hook\n%s", fault, n, w.describe())
 			}
+			e.check(t, "hello@0s")
 		})
 	}
 }

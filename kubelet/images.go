@@ -39,7 +39,8 @@ type images struct {
 	wg sync.WaitGroup // of the pulls that are on their way
 
 	mu    sync.Mutex
-	pulls map[string]*pull // by reference, as Docker keeps it
+	pulls map[string]*pull   // by reference, as Docker keeps it
+	asked map[asker]*request // of each container the newest
 }
 
 // pull is what is known of the pulls of one image.
@@ -50,17 +51,14 @@ type pull struct {
 	failures int   // in a row
 	err      error // of the last one
 	next     time.Time
-	// Who has asked, by pod and container: the name of the container it is to create,
-	// and whether a pull that was on its way then, or came later, has succeeded.
-	asked map[asker]*request
 }
 
 type asker struct{ pod, container string }
 
 type request struct {
-	creation string
-	served   bool
-	failed   bool // the pull has failed, and the asker has not been told of it yet
+	ref, creation string // the name of the container that is to be created
+	served        bool   // a pull that was on its way then, or came later, has succeeded
+	failed        bool   // the pull has failed, and the asker has not been told of it yet
 }
 
 // fetch returns nil once a pull has succeeded that was on its way when this
@@ -73,14 +71,14 @@ func (im *images) fetch(ctx context.Context, creation dockertools.NameParts, ima
 	ref := imageReference(image)
 	p := im.pulls[ref]
 	if p == nil {
-		p = &pull{asked: map[asker]*request{}}
+		p = &pull{}
 		im.pulls[ref] = p
 	}
 	who := asker{creation.PodFullName, creation.Name}
-	r := p.asked[who]
-	if r == nil || r.creation != creation.String() {
-		r = &request{creation: creation.String()}
-		p.asked[who] = r
+	r := im.asked[who]
+	if r == nil || r.ref != ref || r.creation != creation.String() {
+		r = &request{ref: ref, creation: creation.String()}
+		im.asked[who] = r
 	}
 	switch {
 	case r.served:
@@ -129,15 +127,13 @@ func (im *images) pull(ctx context.Context, ref string, p *pull, turn time.Durat
 		p.failures++
 	}
 	var waiting []asker
-	for who, r := range p.asked {
-		if !r.served {
+	for who, r := range im.asked {
+		if r.ref == ref && !r.served {
 			waiting = append(waiting, who)
 			r.served, r.failed = err == nil, err != nil
 		}
 	}
-	if len(p.asked) == 0 {
-		delete(im.pulls, ref)
-	}
+	im.tidy()
 	im.mu.Unlock()
 	if ctx.Err() != nil {
 		return
@@ -183,19 +179,24 @@ func pullDelay(failures int) time.Duration {
 	return min(time.Second<<min(failures, 20), maxPullBackoff)
 }
 
-// forget gives up what a container has asked for, since it is created or not wanted,
-// and what nobody asks for any more. An empty container stands for all of the pod.
+// forget gives up what a container has asked for, since it is created or not wanted. An
+// empty container stands for all of the pod.
 func (im *images) forget(podFullName, container string) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
-	for ref, p := range im.pulls {
-		maps.DeleteFunc(p.asked, func(who asker, _ *request) bool {
-			return who.pod == podFullName && (container == "" || who.container == container)
-		})
-		if len(p.asked) == 0 && !p.running {
-			delete(im.pulls, ref)
-		}
+	maps.DeleteFunc(im.asked, func(who asker, _ *request) bool {
+		return who.pod == podFullName && (container == "" || who.container == container)
+	})
+	im.tidy()
+}
+
+// tidy forgets the pulls that nobody asks for. The caller holds the lock.
+func (im *images) tidy() {
+	wanted := map[string]bool{}
+	for _, r := range im.asked {
+		wanted[r.ref] = true
 	}
+	maps.DeleteFunc(im.pulls, func(ref string, p *pull) bool { return !wanted[ref] && !p.running })
 }
 
 // progress says how far the pull of an image is that is on its way, or "".

@@ -302,6 +302,15 @@ func TestWhatNobodyWantsAnyMoreIsForgotten(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		w.check("edited back, and the registry has it now", "web/main:late", "web/net")
+		k.set(ofImage(pod("web", "main:late", "side"), "also:1", ""))
+		time.Sleep(20 * time.Minute)
+		k.set(pod("web", "side"))
+		settle()
+		w.docker.AddRemoteImage("also:1", dockertools.RemoteImage{})
+		k.set(ofImage(pod("web", "main:late", "side"), "also:1", ""))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		w.check("taken out and put back, and the registry has it now", "web/main:late", "web/net", "web/side")
 		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: 10 * time.Minute})
 		k.set(ofImage(pod("web", "main"), "big:1", ""))
 		settle()
@@ -329,6 +338,25 @@ func TestALatestIsPulledAgainForAContainerThatComesBack(t *testing.T) {
 		if n := w.docker.Calls()["PullImage"]; n != 2 {
 			t.Errorf("%d pulls for two first starts of the container, want 2", n)
 		}
+	})
+}
+
+// What was pulled for a wish that was never carried out is old when the wish comes back.
+func TestALatestIsPulledAgainForAWishThatComesBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.docker.AddImage("app", nil)
+		w.docker.AddRemoteImage("app", dockertools.RemoteImage{Takes: time.Minute})
+		k := w.start(ofImage(pod("web", "main"), "app", ""))
+		defer k.end()
+		time.Sleep(30 * time.Second)
+		k.set(ofImage(pod("web", "main"), "missing:1", ""))
+		time.Sleep(time.Hour)
+		begun := w.watchPulls()
+		k.set(ofImage(pod("web", "main"), "app", ""))
+		time.Sleep(90 * time.Second)
+		synctest.Wait()
+		w.check("it came back", "web/main", "web/net")
+		begun.check(t, "0s")
 	})
 }
 

@@ -95,6 +95,7 @@ func NewMainKubelet(opts Options) *Kubelet {
 			events:  events,
 			hint:    hints.add,
 			pulls:   map[string]*pull{},
+			asked:   map[asker]*request{},
 		},
 		probes: &probes{
 			period:    opts.SyncFrequency,

@@ -104,7 +104,7 @@ func TestRunOnceWaitsForTheEndOfWork(t *testing.T) {
 		}
 		results, err := w.runOnce(set(
 			never(pod("works", "works")), never(pod("fails", "fails")), onFailure(pod("job", "works")),
-			pod("server", "main"), onFailure(pod("endless", "main")),
+			pod("server", "main"), onFailure(pod("endless", "main")), onFailure(pod("net")),
 		))
 		if err != nil {
 			t.Error(err)
@@ -115,7 +115,21 @@ func TestRunOnceWaitsForTheEndOfWork(t *testing.T) {
 			"job":     {"finished", ""},
 			"server":  {"running", ""},
 			"endless": {"running", "not finished"},
+			"net":     {"running", ""}, // it has no work
 		})
+	})
+}
+
+func TestRunOnceWaitsForDockerWhileThereIsWork(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(string) dockertools.Program { return dockertools.Program{Exits: true, After: time.Minute} }
+		time.AfterFunc(30*time.Second, w.docker.Down)
+		time.AfterFunc(40*time.Second, w.docker.Up)
+		results, err := w.runOnce(set(onFailure(pod("job", "main"))))
+		if err != nil {
+			t.Error(err)
+		}
+		checkResults(t, results, map[string]podResult{"job": {"finished", ""}})
 	})
 }
 

@@ -8,12 +8,12 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// setAsideOrphans sets aside the volumes of every UID that no pod wants, no
-// container has and no worker works on, to be deleted. While a source is silent
-// it does nothing: which UIDs that source wants is not known. 2014 deleted a
-// volume as soon as its pod was not wanted, below containers that still wrote to
-// it.
-func (kl *Kubelet) setAsideOrphans(list []dockertools.Owned) {
+// setAsideOrphans sets aside the volumes of every UID that no pod wants, no container
+// of a list has and for which no worker has made anything that a list begun after since
+// may not show, to be deleted. While a source is silent it does nothing: which UIDs that
+// source wants is not known. 2014 deleted a volume as soon as its pod was not wanted,
+// below containers that still wrote to it.
+func (kl *Kubelet) setAsideOrphans(list []dockertools.Owned, since dockertools.Mark) {
 	if len(kl.desired.silent) > 0 {
 		return
 	}
@@ -25,7 +25,9 @@ func (kl *Kubelet) setAsideOrphans(list []dockertools.Owned) {
 		inUse[list[i].Of.UID] = true
 	}
 	for _, state := range kl.podStates {
-		state.addUIDs(inUse)
+		for _, uid := range state.madeSince(since) {
+			inUse[uid] = true
+		}
 	}
 	uids, err := kl.opts.Volumes.PodUIDs()
 	kl.complain("list volumes", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -23,12 +24,12 @@ type podState struct {
 	mu        sync.Mutex
 	origin    string // where its manifest was read, the last time there was one
 	wish      wish
-	overtaken context.Context   // done when the wish is no longer the newest
-	overtake  func()            // ends overtaken
-	since     dockertools.Mark  // of the newest request; the work needs a list begun after it
-	uids      map[string]bool   // for which the worker may have made volumes or containers that no list shows yet
-	troubles  []trouble         // of the last piece of work
-	memories  map[string]memory // by container id
+	overtaken context.Context             // done when the wish is no longer the newest
+	overtake  func()                      // ends overtaken
+	since     dockertools.Mark            // of the newest request; the work needs a list begun after it
+	uids      map[string]dockertools.Mark // for which the worker may have made volumes or containers: lists begun after the mark show it
+	troubles  []trouble                   // of the last piece of work
+	memories  map[string]memory           // by container id
 
 	// These belong to the pod's worker.
 	acted      dockertools.Mark  // taken after the worker's last action
@@ -41,6 +42,7 @@ type podState struct {
 type memory struct {
 	started   time.Time // of the life it is about; zero: not known yet. Somebody may start a dead container again
 	killed    trouble   // why the kubelet stopped it, if it was for a fault of its own
+	hookDone  bool      // its postStart has succeeded, though its name may not say so yet
 	heard     bool      // its last words were asked for
 	lastWords string
 }
@@ -52,7 +54,7 @@ type wish struct {
 }
 
 func newPodState(fullName string, events *events) *podState {
-	s := &podState{fullName: fullName, events: events, uids: map[string]bool{}, memories: map[string]memory{}}
+	s := &podState{fullName: fullName, events: events, uids: map[string]dockertools.Mark{}, memories: map[string]memory{}}
 	s.overtaken, s.overtake = context.WithCancel(context.Background())
 	return s
 }
@@ -85,24 +87,29 @@ func (s *podState) take() (w wish, overtaken context.Context, since dockertools.
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.wish.pod != nil {
-		s.uids[s.wish.pod.UID] = true
+		s.uids[s.wish.pod.UID] = atWork
 	}
 	return s.wish, s.overtaken, max(s.since, s.acted)
 }
 
-// addUIDs adds the UIDs that the worker works on.
-func (s *podState) addUIDs(uids map[string]bool) {
+// atWork is the mark of what is not over: no list shows all of it.
+const atWork = dockertools.Mark(math.MaxUint64)
+
+// madeSince gives the UIDs for which there may be more than a list begun after since
+// shows, and forgets the others.
+func (s *podState) madeSince(since dockertools.Mark) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.Copy(uids, s.uids)
+	maps.DeleteFunc(s.uids, func(_ string, mark dockertools.Mark) bool { return mark <= since })
+	return slices.Collect(maps.Keys(s.uids))
 }
 
-// remember notes why the kubelet stopped a container.
-func (s *podState) remember(id string, killed trouble) {
+// remember changes what is remembered of a container.
+func (s *podState) remember(id string, change func(*memory)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	m := s.memories[id]
-	m.killed = killed
+	change(&m)
 	s.memories[id] = m
 }
 
@@ -236,5 +243,7 @@ func (s *podState) settled(want *wantedPod, p podPlan) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	clear(s.uids) // whatever was made is in the lists from now on
+	for uid := range s.uids {
+		s.uids[uid] = s.acted
+	}
 }

@@ -116,7 +116,7 @@ func (kl *Kubelet) hearSources(ctx context.Context, updates <-chan api.PodUpdate
 func (kl *Kubelet) bringUp(ctx context.Context, pod *wantedPod) (state, reason string) {
 	memory := newPodState(pod.fullName, kl.events)
 	memory.ask(wish{pod: pod}, pod.Origin, 0)
-	hasEnd := pod.manifest.RestartPolicy.Always == nil // its work
+	hasEnd := pod.manifest.RestartPolicy.Always == nil && len(pod.apps) > 0 // its work
 	settled := false
 	crash, last := "", "" // the last quick end, and the last thing that went wrong
 	for {
@@ -140,13 +140,15 @@ func (kl *Kubelet) bringUp(ctx context.Context, pod *wantedPod) (state, reason s
 		case ctx.Err() != nil && last != "":
 			return "failed", last
 		case ctx.Err() != nil && !settled:
-			return "failed", "it has not come up in time"
+			return "failed", fmt.Sprintf("it has not come up: %v", context.Cause(ctx))
 		case ctx.Err() != nil && hasEnd:
-			return "running", "it has not finished yet"
+			return "running", fmt.Sprintf("it has not finished: %v", context.Cause(ctx))
 		case ctx.Err() != nil:
 			return "running", ""
-		case err != nil:
+		case err != nil && !settled:
 			return "failed", err.Error()
+		case err != nil:
+			last = err.Error() // Docker may come back before the work has its end
 		case p.finished && len(troubles) == 0:
 			return "finished", ""
 		case len(troubles) > 0:

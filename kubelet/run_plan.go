@@ -149,7 +149,7 @@ func (r *planRun) do(ctx context.Context, a *action) (err error) {
 
 // note remembers why a container is stopped that has done something wrong.
 func (r *planRun) note(a *action, reason string) {
-	r.state.remember(a.id, trouble{container: a.name.Name, reason: reason, message: a.reason})
+	r.state.remember(a.id, func(m *memory) { m.killed = trouble{container: a.name.Name, reason: reason, message: a.reason} })
 }
 
 // remove removes a container, unless it is gone, and its termination message.

@@ -40,6 +40,7 @@ func (kl *Kubelet) syncPod(ctx context.Context, state *podState) (again time.Tim
 		kl.syncProbes(ctx, state.fullName, wish.pod, seen)
 		if len(p.steps) == 0 {
 			state.settled(wish.pod, p)
+			kl.images.forget(state.fullName, "") // of containers that are not wanted any more, too
 			if freed || wish.pod == nil {
 				kl.hints.add("")
 			}

@@ -35,7 +35,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) error {
 		}
 	}
 	kl.report(blocked)
-	kl.setAsideOrphans(list)
+	kl.setAsideOrphans(list, since)
 	return nil
 }
 
@@ -75,12 +75,13 @@ func (kl *Kubelet) stateOf(podFullName string) *podState {
 	return state
 }
 
-// dropState forgets a pod that is not wanted and has no containers. While it has
-// a worker, that may be about to make some: it is told to remove them.
+// dropState forgets a pod that is not wanted and has no containers. While it has a
+// worker, that may be about to make some, and it may have made some that a list begun
+// after since does not show: it is told to remove them.
 func (kl *Kubelet) dropState(podFullName string, since dockertools.Mark) {
 	switch {
 	case kl.desired.pods[podFullName] != nil || kl.desired.isSilent(podFullName):
-	case kl.podWorkers.Has(podFullName):
+	case kl.podWorkers.Has(podFullName) || len(kl.podStates[podFullName].madeSince(since)) > 0:
 		kl.work(podFullName, "", wish{}, since)
 	default:
 		delete(kl.podStates, podFullName)

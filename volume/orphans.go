@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -95,8 +96,8 @@ func (r *RootDir) EmptyTrash(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// deleteTrash deletes one entry of the trash. What lies too deep in it becomes an entry
-// of its own, which goes first.
+// deleteTrash deletes one entry of the trash, and then what lies too deep in it, which
+// becomes an entry of its own.
 func (r *RootDir) deleteTrash(ctx context.Context, entry string) error {
 	rel := filepath.Join(trashDir, entry)
 	if err := r.checkMounts(rel); err != nil {
@@ -107,22 +108,27 @@ func (r *RootDir) deleteTrash(ctx context.Context, entry string) error {
 		return fmt.Errorf("delete %q: %w", r.abs(rel), err)
 	}
 	defer trash.Close()
-	for entries := []string{entry}; len(entries) > 0; {
-		last := len(entries) - 1
-		path := r.abs(filepath.Join(trashDir, entries[last]))
-		err := removeTree(ctx, trash, path, maxLevels)
-		if deep, ok := errors.AsType[tooDeep](err); ok {
-			var free string
-			if free, err = r.freeEntry(entry); err == nil {
-				err = trash.Rename(strings.TrimPrefix(string(deep), r.abs(trashDir)+"/"), free)
+	for next := entry; next != ""; {
+		path, deeper, n := r.abs(filepath.Join(trashDir, next)), "", 0
+		err := removeTree(ctx, trash, path, maxLevels, func(deep string) (err error) {
+			if deeper == "" {
+				if deeper, err = r.freeEntry(entry); err == nil {
+					err = trash.Mkdir(deeper, 0o750)
+				}
 			}
-			entries = append(entries, free)
-		} else {
-			entries = entries[:last]
-		}
+			if err == nil {
+				n++
+				err = trash.Rename(strings.TrimPrefix(deep, r.abs(trashDir)+"/"), filepath.Join(deeper, strconv.Itoa(n)))
+			}
+			if err != nil {
+				return fmt.Errorf("delete %q: %w", deep, err)
+			}
+			return nil
+		})
 		if err != nil {
 			return withCommand(err, path)
 		}
+		next = deeper
 	}
 	return nil
 }

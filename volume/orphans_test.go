@@ -260,6 +260,28 @@ func TestADeepTreeIsDeleted(t *testing.T) {
 	defer syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit)
 	must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 1000, Max: limit.Max}))
 	must(t, r.EmptyTrash(t.Context()))
+	wantNoTrash(t, r)
+}
+
+// What is above is not walked through again for each of the directories that lie too deep.
+func TestATreeThatIsDeepInManyPlacesIsWalkedOnce(t *testing.T) {
+	const places = 300
+	r := openRoot(t)
+	deep := setUp(t, r, "u", "data")
+	for range maxLevels - 4 {
+		deep = filepath.Join(deep, "deeper")
+	}
+	for i := range places {
+		must(t, os.MkdirAll(filepath.Join(deep, fmt.Sprint(i), "below"), 0o755))
+	}
+	must(t, r.SetAside("u"))
+	looks := 10 * (maxLevels + places)
+	must(t, r.EmptyTrash(stopsAfter{t.Context(), &looks}))
+	wantNoTrash(t, r)
+}
+
+func wantNoTrash(t *testing.T, r *RootDir) {
+	t.Helper()
 	if left, err := os.ReadDir(filepath.Join(r.Path(), trashDir)); err != nil || len(left) > 0 {
 		t.Errorf("left in the trash: %v, %v", left, err)
 	}

@@ -16,11 +16,6 @@ import (
 // of its path, and a container can make any number of them.
 const maxLevels = 100
 
-// tooDeep is the path of a directory that removeTree has come to and left.
-type tooDeep string
-
-func (t tooDeep) Error() string { return fmt.Sprintf("%q lies too deep", string(t)) }
-
 // removeTree deletes path, an entry of dir, with all below it. It goes on after an
 // error, so that as much as possible goes, and returns the first one.
 //
@@ -28,8 +23,8 @@ func (t tooDeep) Error() string { return fmt.Sprintf("%q lies too deep", string(
 // of files must not hold up the stop of the kubelet, and with the path that failed
 // in the error. Each directory on the way down is opened as a root of its own, so
 // that a link put in its place at the wrong moment leads nowhere else. It goes down so
-// many levels: a directory below them stays, and is a tooDeep.
-func removeTree(ctx context.Context, dir *os.Root, path string, levels int) error {
+// many levels: aside takes away a directory that lies below them.
+func removeTree(ctx context.Context, dir *os.Root, path string, levels int, aside func(path string) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -40,9 +35,9 @@ func removeTree(ctx context.Context, dir *os.Root, path string, levels int) erro
 	}
 	if info, statErr := dir.Lstat(name); statErr == nil && info.IsDir() {
 		if levels == 0 {
-			return tooDeep(path)
+			return aside(path)
 		}
-		if err := removeBelow(ctx, dir, path, levels-1); err != nil {
+		if err := removeBelow(ctx, dir, path, levels-1, aside); err != nil {
 			return err
 		}
 		err = dir.Remove(name)
@@ -54,7 +49,7 @@ func removeTree(ctx context.Context, dir *os.Root, path string, levels int) erro
 }
 
 // removeBelow deletes what is in the directory path, an entry of parent.
-func removeBelow(ctx context.Context, parent *os.Root, path string, levels int) error {
+func removeBelow(ctx context.Context, parent *os.Root, path string, levels int, aside func(path string) error) error {
 	dir, err := parent.OpenRoot(filepath.Base(path))
 	if err != nil {
 		return fmt.Errorf("delete %q: %w", path, err)
@@ -69,7 +64,7 @@ func removeBelow(ctx context.Context, parent *os.Root, path string, levels int) 
 	for ctx.Err() == nil {
 		names, err := list.Readdirnames(100)
 		for _, name := range names {
-			if err := removeTree(ctx, dir, filepath.Join(path, name), levels); first == nil {
+			if err := removeTree(ctx, dir, filepath.Join(path, name), levels, aside); first == nil {
 				first = err
 			}
 		}

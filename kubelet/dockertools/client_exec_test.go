@@ -148,42 +148,15 @@ func TestACommandThatBeginsTooLateIsTold(t *testing.T) {
 	}
 }
 
-// rawHello is a container as somebody else would make it.
-func rawHello(t *testing.T, d *contractDocker, name string, command ...string) docker.CreateContainerOptions {
-	return docker.CreateContainerOptions{
-		Context: t.Context(),
-		Name:    d.name(t, name),
-		Config: &docker.Config{
-			Image:  helloImage,
-			Cmd:    append([]string{"/hello"}, command...),
-			Labels: map[string]string{labelTest: d.run},
-		},
-	}
-}
-
-// Nobody would find them again.
-func TestIntegrationAnonymousVolumesGoWithTheirContainer(t *testing.T) {
-	d, raw := newContractDocker(t)
-	options := rawHello(t, d, "c")
-	options.Config.Volumes = map[string]struct{}{"/data": {}}
-	made, err := raw.CreateContainer(options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := raw.InspectContainerWithOptions(docker.InspectContainerOptions{ID: made.ID})
-	if err := errors.Join(err, d.RemoveContainer(t.Context(), made.ID)); err != nil || len(found.Mounts) != 1 {
-		t.Fatalf("mounts %+v, %v", found.Mounts, err)
-	}
-	if _, err := raw.InspectVolume(found.Mounts[0].Name); !errors.Is(err, docker.ErrNoSuchVolume) {
-		t.Errorf("its volume: %v, want %v", err, docker.ErrNoSuchVolume)
-	}
-}
-
 // The caller bounds a log only when it is a json-file without being asked, and
 // leaves alone what the daemon was configured to do.
 func TestIntegrationTheDaemonHasItsWayWithLogs(t *testing.T) {
-	d, docker := newContractDocker(t)
-	made, err := docker.CreateContainer(rawHello(t, d, "raw"))
+	d, hands := newContractDocker(t)
+	made, err := hands.CreateContainer(docker.CreateContainerOptions{
+		Context: t.Context(),
+		Name:    d.name(t, "raw"), // as somebody else would make it
+		Config:  &docker.Config{Image: helloImage, Cmd: []string{"/hello"}, Labels: map[string]string{labelTest: d.run}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,8 +114,8 @@ func testExecCallerGoesAway(t *testing.T, d *contractDocker) {
 		t.Errorf("while it is waited for, %d commands run, %v; want 1", n, err)
 	}
 	cancel()
-	if _, err := outcome(); !errors.Is(err, context.Canceled) {
-		t.Errorf("the command: %v, want the context's error", err)
+	if _, err := outcome(); !errors.Is(err, context.Canceled) || !hasBegun(err) {
+		t.Errorf("the command: %v, want the context's error; it tells that it has run: %v", err, hasBegun(err))
 	}
 	eventually(t, "the command is gone", func() (bool, string) {
 		n, err := d.hands.Commands(id)

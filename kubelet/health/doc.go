@@ -15,9 +15,9 @@
 //  1. A container is Unhealthy only by its own fault: it refuses or breaks the
 //     connection, answers badly or not in time, or its command fails. A question
 //     that could not be put is Unknown: the pod has no IP yet, a name is not found,
-//     this host has no more connections, Docker is gone or too busy. In 2014 it was the other
-//     way round: a dead web server was left alone, and a probe without an action
-//     killed its container for ever.
+//     this host has no more connections, Docker is gone or too busy. In 2014 it was
+//     the other way round: a dead web server was left alone, and a probe without an
+//     action killed its container for ever.
 //  2. The status of an answer and the exit code of a command are the verdict. What
 //     they say besides is for people. In 2014 a command had to print "ok".
 //  3. A container may answer with anything, and without end: of its words one line
