@@ -26,7 +26,11 @@ type events struct {
 // add remembers an event and logs it at V(2).
 func (e *events) add(podFullName, container, reason, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
-	glog.V(2).Infof("pod %s: container %q: %s: %s", podFullName, container, reason, message)
+	of := podFullName
+	if container != "" {
+		of += fmt.Sprintf(": container %q", container)
+	}
+	glog.V(2).Infof("pod %s: %s: %s", of, reason, message)
 	e.remember(podFullName, container, reason, message)
 }
 

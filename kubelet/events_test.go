@@ -1,8 +1,12 @@
 package kubelet
 
 import (
+	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -129,6 +133,84 @@ func TestEventsTellAPodsLife(t *testing.T) {
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+// logged is what is logged at a level while do runs.
+func (w *world) logged(level string, do func()) string {
+	w.t.Helper()
+	file, err := os.Create(filepath.Join(w.t.TempDir(), "log"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer file.Close()
+	stderr, v := os.Stderr, flag.Lookup("v").Value.String()
+	defer func() { os.Stderr = stderr; flag.Set("v", v) }()
+	os.Stderr = file
+	flag.Set("v", level)
+	do()
+	text, err := os.ReadFile(file.Name())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A pod of which much is told has each of its events in the log, and that of a stop before
+// the stop is over.
+func TestEventsAreInTheLog(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(string) dockertools.Program {
+			begun := time.Now()
+			return dockertools.Program{IgnoreTerm: true, Exec: func(command []string) dockertools.ExecOutcome {
+				bad := command[0] == "bye" || command[0] == "check" && time.Since(begun) > time.Minute
+				return map[bool]dockertools.ExecOutcome{true: {ExitCode: 1, Output: "no " + command[0]}}[bad]
+			}}
+		}
+		program := func(dockertools.ContainerSpec) dockertools.Program { return w.program("main") }
+		w.docker.AddRemoteImage("app:1", dockertools.RemoteImage{Program: program, Takes: time.Second})
+		var told []api.Event
+		text := w.logged("2", func() {
+			k := w.start(ofImage(hooked(probed(pod("web", "main"), 1)), "app:1", ""))
+			time.Sleep(3 * time.Minute)
+			k.set()
+			time.Sleep(5 * time.Second) // it is being stopped
+			told = eventsOf(k)
+			k.end()
+		})
+		for _, reason := range []string{"SET", "pulled", "created", "started", "postStart", "unhealthy", "killing", "preStop failed", "stopped"} {
+			if !slices.ContainsFunc(told, func(e api.Event) bool { return e.Reason == reason }) {
+				t.Errorf("there is no event %q", reason)
+			}
+		}
+		for _, e := range told {
+			// One that is carried out is told in the words of the log.
+			_, why, _ := strings.Cut(e.Message, ": ")
+			if n := strings.Count(text, e.Message) + strings.Count(text, ": "+why+"\n"); n == 0 {
+				t.Errorf("event %s of %s, %q, is not in the log", e.Reason, e.Container, e.Message)
+			}
+		}
+		if !strings.Contains(text, `container "main": killing: attempt 3: its pod is no longer wanted`) {
+			t.Errorf("that it is being stopped is not in the log before it has\n%s", text)
+		}
+	})
+}
+
+// A container whose postStart has failed is killed as any other is, and the events say so.
+func TestEventsTellOfAKillForAHookThatFailed(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.asNow(func(time.Duration) dockertools.ExecOutcome {
+			return dockertools.ExecOutcome{ExitCode: 3, Output: "no database"}
+		})
+		p := hooked(pod("web", "main"))
+		p.Manifest.RestartPolicy = api.RestartPolicy{Never: &api.RestartPolicyNever{}}
+		k := w.start(p)
+		defer k.end()
+		settle()
+		killing := slices.DeleteFunc(eventsOf(k), func(e api.Event) bool { return e.Reason != "killing" || e.Container != "main" })
+		if len(killing) != 1 || !strings.Contains(killing[0].Message, "its postStart hook failed") || !strings.Contains(killing[0].Message, "no database") {
+			t.Errorf("the events have %+v", killing)
 		}
 	})
 }

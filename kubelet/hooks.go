@@ -125,6 +125,7 @@ func (r *planRun) postStart(ctx context.Context, a *action) error {
 // its container, and one that is gone has ended.
 func (kl *Kubelet) stop(ctx context.Context, a *action) error {
 	began := time.Now()
+	kl.events.add(a.name.PodFullName, a.name.Name, "killing", "%s", a.what())
 	if hook := lifecycle(a.lifecycle).PreStop; hook != nil && !a.paused {
 		if err := kl.runHook(ctx, hook, a.id, a.netID, preStopLimit); err != nil && ctx.Err() == nil {
 			why := plainWords(err.Error())

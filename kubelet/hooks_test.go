@@ -121,6 +121,38 @@ func TestAHookThatHangs(t *testing.T) {
 	})
 }
 
+// A postStart that never ends costs its container that attempt.
+func TestAPostStartHasATimeLimit(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(string) dockertools.Program {
+			return dockertools.Program{Exec: func(command []string) dockertools.ExecOutcome {
+				if command[0] == "hello" {
+					return dockertools.ExecOutcome{After: time.Hour}
+				}
+				return dockertools.ExecOutcome{}
+			}}
+		}
+		k := w.start(hooked(pod("web", "main")))
+		defer k.end()
+		time.Sleep(postStartLimit - time.Millisecond)
+		synctest.Wait()
+		main := w.id("web", "main")
+		time.Sleep(10 * time.Millisecond)
+		synctest.Wait()
+		if w.id("web", "main") == main {
+			t.Errorf("after its time limit there is the same container\n%s", w.describe())
+		}
+		statuses, err := k.kl.Statuses(w.t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := statuses[0].Containers[0].Last
+		if last == nil || last.Reason != api.ReasonHookFailed || !strings.Contains(last.Message, "its postStart hook failed: ") || !strings.Contains(last.Message, "it took longer than 30s") {
+			t.Errorf("how it ended before: %+v", last)
+		}
+	})
+}
+
 func TestAPreStopIsWithinTheGrace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertools.Program {

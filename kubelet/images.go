@@ -48,8 +48,9 @@ type pull struct {
 	running  bool // one is on its way
 	queued   bool // it waits for its turn by -registry_qps
 	progress dockertools.PullProgress
-	failures int   // in a row
-	err      error // of the last one
+	askers   map[asker]bool // of the one that is on its way; some may not wait for it any more
+	failures int            // in a row
+	err      error          // of the last one
 	next     time.Time
 }
 
@@ -88,9 +89,10 @@ func (im *images) fetch(ctx context.Context, creation dockertools.NameParts, ima
 		return p.failed()
 	case !p.running:
 		turn := im.limiter.Reserve().Delay()
-		p.running, p.progress, p.queued = true, dockertools.PullProgress{}, turn > 0
+		p.running, p.progress, p.queued, p.askers = true, dockertools.PullProgress{}, turn > 0, map[asker]bool{}
 		im.wg.Go(func() { im.pull(ctx, ref, p, turn) })
 	}
+	p.askers[who] = true
 	return trouble{reason: api.ReasonPulling, message: fmt.Sprintf("waits for the pull of image %q", familiar(ref))}
 }
 
@@ -133,15 +135,18 @@ func (im *images) pull(ctx context.Context, ref string, p *pull, turn time.Durat
 			r.served, r.failed = err == nil, err != nil
 		}
 	}
+	askers := p.askers
 	im.tidy()
 	im.mu.Unlock()
 	if ctx.Err() != nil {
 		return
 	}
-	for _, who := range waiting {
-		if err == nil {
+	if err == nil {
+		for who := range askers {
 			im.events.add(who.pod, who.container, "pulled", "image %q", familiar(ref))
 		}
+	}
+	for _, who := range waiting {
 		im.hint(who.pod)
 	}
 }

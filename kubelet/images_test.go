@@ -1,8 +1,10 @@
 package kubelet
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -103,6 +105,77 @@ func TestPullBackOff(t *testing.T) {
 		synctest.Wait()
 		w.check("the registry has it now", "web/main", "web/net")
 		k.end()
+	})
+}
+
+// A container that crashes and whose image cannot be pulled is counted twice, and neither
+// count knows of the other.
+func TestPullsAndCrashesAreCountedApart(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(name string) dockertools.Program {
+			return dockertools.Program{Exits: name == "main", ExitCode: 1}
+		}
+		w.options = func(o *Options) { o.MaxDeadContainers = 0 }
+		program := func(dockertools.ContainerSpec) dockertools.Program { return w.program("main") }
+		w.docker.AddRemoteImage("app:1", dockertools.RemoteImage{Program: program})
+		k := w.start(ofImage(pod("web", "main"), "app:1", api.PullAlways))
+		defer k.end()
+		time.Sleep(10*time.Second + 500*time.Millisecond) // attempts at 0, 0, 1, 3 and 7 s; the next is at 15 s
+		begun := time.Now()
+		var failed []string
+		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+			if c.Method != "PullImage" {
+				return dockertools.Fault{}
+			}
+			failed = append(failed, time.Since(begun).String())
+			return dockertools.Fault{Before: errors.New("connection refused")}
+		})
+		time.Sleep(30 * time.Second)
+		synctest.Wait()
+		if got, want := strings.Join(failed, " "), "4.5s 5.5s 7.5s 11.5s 19.5s"; got != want {
+			t.Errorf("pulls that failed at %s, want %s", got, want)
+		}
+		w.docker.SetFault(nil)
+		time.Sleep(7 * time.Second) // the next pull is 16 s after the last
+		synctest.Wait()
+		for _, c := range w.docker.Containers() {
+			parts, _ := dockertools.ParseContainerName(c.Name)
+			if got := c.Labels[dockertools.LabelQuickEnds]; parts.Attempt == 6 && got == "5" {
+				return
+			}
+		}
+		t.Errorf("there is no sixth attempt after five quick ends\n%s", w.describe())
+	})
+}
+
+// latePull is a Docker that has an image a while before it says so.
+type latePull struct{ *dockertools.Fake }
+
+func (d latePull) PullImage(ctx context.Context, image string, auth dockertools.Auth, progress func(dockertools.PullProgress)) error {
+	err := d.Fake.PullImage(ctx, image, auth, progress)
+	time.Sleep(10 * time.Second)
+	return err
+}
+
+// A pod that is looked at before the pull is over is created already, and the events have
+// the pull all the same.
+func TestThePullOfAnImageThatIsThereAlreadyIsAnEvent(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.Docker, o.SyncFrequency = latePull{w.docker}, time.Second }
+		w.docker.AddRemoteImage("app:1", dockertools.RemoteImage{})
+		k := w.start(ofImage(pod("web", "main", "side"), "app:1", ""))
+		defer k.end()
+		time.Sleep(2 * time.Second)
+		if err := w.docker.Kill(w.id("web", "side"), 1); err != nil { // so that the pod is looked at
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		w.check("before the pull is over", "web/main", "web/net", "web/side")
+		settle()
+		if n := slices.IndexFunc(eventsOf(k), func(e api.Event) bool { return e.Reason == "pulled" && e.Container == "main" }); n < 0 {
+			t.Errorf("the events are %+v", eventsOf(k))
+		}
 	})
 }
 
@@ -253,6 +326,31 @@ func TestStatusOfAPull(t *testing.T) {
 			t.Errorf("in one line: %q", line)
 		}
 		k.end()
+	})
+}
+
+// The log says how far a long pull is, and not each time that Docker does.
+func TestALongPullIsInTheLogNowAndThen(t *testing.T) {
+	inWorld(t, func(w *world) {
+		for image, takes := range map[string]time.Duration{"quick:1": 20 * time.Second, "slow:1": 100 * time.Second} {
+			w.docker.AddRemoteImage(image, dockertools.RemoteImage{Takes: takes})
+		}
+		text := w.logged("0", func() {
+			k := w.start(ofImage(pod("a", "main"), "quick:1", ""), ofImage(pod("b", "main"), "slow:1", ""))
+			time.Sleep(5 * time.Minute)
+			k.end()
+		})
+		// Docker tells of the one every 2 s, of the other every 10 s.
+		for image, times := range map[string]int{"quick:1": 3, "slow:1": 10} {
+			if n := strings.Count(text, fmt.Sprintf("pulling image %q: ", image)); n != times {
+				t.Errorf("of image %s it says %d times how far it is, want %d", image, n, times)
+			}
+		}
+		for _, line := range []string{`pulling image "slow:1"` + "\n", `pulling image "slow:1": 1 of 2 layers, 5.243MB of 10.49MB` + "\n", `image "slow:1" is pulled, in 1m40s` + "\n"} {
+			if strings.Count(text, line) != 1 {
+				t.Errorf("it says %d times %q in\n%s", strings.Count(text, line), line, text)
+			}
+		}
 	})
 }
 

@@ -52,6 +52,9 @@ type action struct {
 	cause  string // api.ReasonUnhealthy when a probe wants it; empty for the kubelet's own reasons
 }
 
+// what is what an event says of it.
+func (a *action) what() string { return fmt.Sprintf("attempt %d: %s", a.name.Attempt, a.reason) }
+
 // podPlan is what to do to one pod. The actions of a step do not depend on each
 // other and may run side by side; a step needs those before it.
 type podPlan struct {

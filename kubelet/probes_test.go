@@ -153,6 +153,42 @@ func TestASlowProbeHoldsBackNothing(t *testing.T) {
 	})
 }
 
+// A container whose answer takes longer than the period is not asked again before it,
+// whatever becomes of its pod meanwhile.
+func TestAContainerIsProbedOnceAtATime(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.SyncFrequency = time.Second }
+		e := w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{After: 3 * time.Second} })
+		k := w.start(probed(pod("web", "main", "side:1"), 1))
+		defer k.end()
+		time.Sleep(2500 * time.Millisecond) // in the middle of the first
+		k.set(probed(pod("web", "main", "side:2"), 1))
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		w.check("all is well", "web/main", "web/net", "web/side:2")
+		e.check(t, "check@1s", "check@5s", "check@9s")
+	})
+}
+
+// To be unhealthy is no other end than any.
+func TestAnUnhealthyContainerGetsItsPreStop(t *testing.T) {
+	inWorld(t, func(w *world) {
+		n := 0
+		e := w.asNow(func(time.Duration) dockertools.ExecOutcome {
+			if n++; n == 2 {
+				return dockertools.ExecOutcome{ExitCode: 1}
+			}
+			return dockertools.ExecOutcome{}
+		})
+		k := w.start(hooked(probed(pod("web", "main"), 0)))
+		defer k.end()
+		time.Sleep(11 * time.Second)
+		synctest.Wait()
+		w.check("restarted", "web/main", "web/net")
+		e.check(t, "hello@0s", "check@10s", "bye@10s", "hello@10s")
+	})
+}
+
 func TestAProbeThatCannotBeRunIsNoFailure(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(probed(pod("web", "main"), 0))

@@ -165,6 +165,34 @@ func TestARemovedPodThatCouldNeverStartDoesNotStartLater(t *testing.T) {
 	})
 }
 
+// While one container of a removed pod takes its time to end, those that have ended stay so.
+func TestAPodThatIsBeingRemovedIsNotRestartedHalfWay(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.SyncFrequency = time.Second }
+		w.program = func(name string) dockertools.Program { return dockertools.Program{IgnoreTerm: name != "quick"} }
+		web := pod("web", "deaf", "quick", "side")
+		k := w.start(web, pod("other", "main"))
+		settle()
+		k.set(pod("other", "main"))
+		time.Sleep(500 * time.Millisecond) // one has ended by itself, and one does by another hand
+		if err := w.docker.Kill(w.id("web", "side"), 1); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(stopGrace - time.Second)
+		synctest.Wait()
+		w.check("half way", "other/main", "other/net", "web/deaf", "web/net")
+		for _, c := range w.docker.Containers() {
+			if parts, _ := dockertools.ParseContainerName(c.Name); parts.Attempt > 1 {
+				t.Errorf("there is another attempt\n%s", w.describe())
+			}
+		}
+		k.set(web, pod("other", "main")) // it is wanted again, before it has gone
+		settle()
+		w.check("wanted again", "other/main", "other/net", "web/deaf", "web/net", "web/quick", "web/side")
+		k.end()
+	})
+}
+
 func TestVolumesGoAtOnceWithTheirPodOrItsUID(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = never }

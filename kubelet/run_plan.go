@@ -95,7 +95,7 @@ func (r *planRun) act(ctx context.Context, a action) {
 			level = 2
 		}
 		glog.V(level).Infof("pod %s: %s container %q (attempt %d): %s", r.state.label(), a.kind.done(), a.name.Name, a.name.Attempt, a.reason)
-		r.event(&a, a.kind.event())
+		r.kl.events.remember(a.name.PodFullName, a.name.Name, a.kind.event(), a.what())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,10 +108,6 @@ func (r *planRun) act(ctx context.Context, a action) {
 	if a.kind == createAction {
 		r.created[a.name.Name] = &a
 	}
-}
-
-func (r *planRun) event(a *action, reason string) {
-	r.kl.events.remember(a.name.PodFullName, a.name.Name, reason, fmt.Sprintf("attempt %d: %s", a.name.Attempt, a.reason))
 }
 
 // do makes the Docker calls. What the action does not know of a container that this
@@ -137,7 +133,6 @@ func (r *planRun) do(ctx context.Context, a *action) (err error) {
 	case hookAction:
 		err = r.postStart(ctx, a)
 	case stopAction:
-		r.event(a, "killing")
 		if err = r.kl.stop(ctx, a); err == nil && a.cause != "" {
 			r.note(a, a.cause)
 		}

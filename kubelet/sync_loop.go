@@ -100,7 +100,7 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate) {
 // apply takes over an update. The events tell what of it is news.
 func (kl *Kubelet) apply(update api.PodUpdate) {
 	kl.desired.apply(update, kl.opts.NetworkContainerImage, func(podFullName, news string) {
-		kl.events.remember(podFullName, "", update.Op.String(), news)
+		kl.events.add(podFullName, "", update.Op.String(), "%s", news)
 	})
 }
 
