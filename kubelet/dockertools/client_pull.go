@@ -125,10 +125,10 @@ func (l pullLayers) hear(m pullMessage) {
 	switch m.Status {
 	case "Downloading":
 		layer.bytes, layer.total = m.ProgressDetail.Current, max(m.ProgressDetail.Current, m.ProgressDetail.Total)
-	case "Download complete":
+	case "Download complete", "Extracting": // a busy Docker leaves out any but the last
 		layer.bytes = layer.total
 	case "Already exists", "Pull complete":
-		layer.done = true
+		layer.bytes, layer.done = layer.total, true
 	}
 }
 

@@ -43,8 +43,13 @@ func TestPullTellsOfItsProgress(t *testing.T) {
 		{`{"status":"Extracting","progressDetail":{"current":3,"total":100},"id":"bbb"}`, PullProgress{3, 1, 107, 107}},
 		{`{"status":"Pull complete","progressDetail":{},"id":"bbb"}`, PullProgress{3, 2, 107, 107}},
 		{`{"status":"Pull complete","progressDetail":{},"id":"ccc"}`, PullProgress{3, 3, 107, 107}},
-		{`{"status":"Digest: sha256:0123"}`, PullProgress{3, 3, 107, 107}},
-		{`{"status":"Status: Downloaded newer image for web:1"}`, PullProgress{3, 3, 107, 107}},
+		{`{"status":"Downloading","progressDetail":{"current":1,"total":10},"id":"ddd"}`, PullProgress{4, 3, 108, 117}},
+		{`{"status":"Pull complete","progressDetail":{},"id":"ddd"}`, PullProgress{4, 4, 117, 117}}, // and nothing in between
+		{`{"status":"Downloading","progressDetail":{"current":1,"total":10},"id":"eee"}`, PullProgress{5, 4, 118, 127}},
+		{`{"status":"Extracting","progressDetail":{"current":1,"total":10},"id":"eee"}`, PullProgress{5, 4, 127, 127}},
+		{`{"status":"Pull complete","progressDetail":{},"id":"eee"}`, PullProgress{5, 5, 127, 127}},
+		{`{"status":"Digest: sha256:0123"}`, PullProgress{5, 5, 127, 127}},
+		{`{"status":"Status: Downloaded newer image for web:1"}`, PullProgress{5, 5, 127, 127}},
 	}
 	var messages []string
 	var want []PullProgress

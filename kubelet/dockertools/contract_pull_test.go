@@ -81,7 +81,8 @@ func testPull(t *testing.T, d *contractDocker) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if last.Layers == 0 || last.LayersDone != last.Layers || last.TotalBytes == 0 || last.Bytes != last.TotalBytes {
+	// How large they are may be among what a busy Docker leaves out.
+	if last.Layers == 0 || last.LayersDone != last.Layers || last.Bytes != last.TotalBytes {
 		t.Errorf("the pull has succeeded, and its progress ended with %+v", last)
 	}
 
