@@ -32,7 +32,7 @@ func (kl *Kubelet) ContainerLogs(ctx context.Context, podFullName, container str
 	case opts.Previous:
 		attempts, opts.Follow = attempts[:len(attempts)-1], false
 	case len(attempts) == 0 && !opts.Follow:
-		return notFound("container %q of pod %s has not been created yet: kubelet14 -status says what it waits for", container, podFullName)
+		return notCreatedYet(podFullName, container)
 	}
 	r := &logReader{kl: kl, pod: podFullName, container: container, opts: opts, out: out, read: map[string]*logPosition{}}
 	for i := range attempts {

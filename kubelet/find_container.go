@@ -26,6 +26,10 @@ func notFound(format string, args ...any) error {
 	return &notFoundError{fmt.Sprintf(format, args...)}
 }
 
+func notCreatedYet(podFullName, container string) error {
+	return notFound("container %q of pod %s has not been created yet: kubelet14 -status says what it waits for", container, podFullName)
+}
+
 // findContainer looks at a container of a pod that is wanted or being removed. An
 // error that is api.ErrNotFound says that there is no such pod, or that it is not to
 // have such a container and has none. It may be called at any time by any goroutine.
@@ -75,7 +79,7 @@ func (f *foundContainer) newest() *seenContainer {
 func (f *foundContainer) running(podFullName, name string) (*seenContainer, error) {
 	switch c := f.newest(); {
 	case c == nil:
-		return nil, notFound("container %q of pod %s has not been created yet: kubelet14 -status says what it waits for", name, podFullName)
+		return nil, notCreatedYet(podFullName, name)
 	case c.State == dockertools.StatePaused:
 		return nil, notFound("container %q of pod %s is paused: docker unpause %s", name, podFullName, c.Name)
 	case c.State != dockertools.StateRunning:

@@ -41,12 +41,7 @@ func (w *world) watchWork() (syncs, pulls *reports) {
 
 func TestWorkThatSucceedsIsToldWithItsTime(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
-			if c.Method == "StartContainer" {
-				return dockertools.Fault{Delay: 3 * time.Second}
-			}
-			return dockertools.Fault{}
-		})
+		w.docker.SetFault(always("StartContainer", dockertools.Fault{Delay: 3 * time.Second}))
 		syncs, _ := w.watchWork()
 		k := w.start(pod("web", "main"))
 		defer k.end()
@@ -62,39 +57,26 @@ func TestWorkThatSucceedsIsToldWithItsTime(t *testing.T) {
 }
 
 func TestWorkThatFailsIsToldAsSuch(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
-			if c.Method == "CreateContainer" {
-				return dockertools.Fault{Before: errors.New("the disk is full")}
-			}
-			return dockertools.Fault{}
-		})
-		syncs, _ := w.watchWork()
-		k := w.start(pod("web", "main"))
-		defer k.end()
-		settle()
-		if ok, failed := syncs.count(); ok > 0 || failed == 0 {
-			t.Errorf("a pod that cannot be created: %d ok, %d failed", ok, failed)
-		}
-	})
-}
-
-func TestWorkThatPanicsIsToldAsFailed(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+	for name, fault := range map[string]func(dockertools.Call) dockertools.Fault{
+		"a pod that cannot be created": always("CreateContainer", dockertools.Fault{Before: errors.New("the disk is full")}),
+		"a worker that panics": func(c dockertools.Call) dockertools.Fault {
 			if c.Method == "InspectContainer" {
 				panic("a bug")
 			}
 			return dockertools.Fault{}
+		},
+	} {
+		inWorld(t, func(w *world) {
+			w.docker.SetFault(fault)
+			syncs, _ := w.watchWork()
+			k := w.start(pod("web", "main"))
+			defer k.end()
+			settle()
+			if ok, failed := syncs.count(); ok > 0 || failed == 0 {
+				w.t.Errorf("%s: %d ok, %d failed", name, ok, failed)
+			}
 		})
-		syncs, _ := w.watchWork()
-		k := w.start(pod("web", "main"))
-		defer k.end()
-		settle()
-		if ok, failed := syncs.count(); ok > 0 || failed == 0 {
-			t.Errorf("a worker that panics: %d ok, %d failed", ok, failed)
-		}
-	})
+	}
 }
 
 func TestToWaitIsNoFailure(t *testing.T) {
@@ -130,12 +112,7 @@ func TestPullsAreToldWithTheirTime(t *testing.T) {
 func TestWhatTheEndCutsShortIsNotTold(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: time.Hour})
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
-			if c.Method == "StartContainer" {
-				return dockertools.Fault{Delay: time.Hour}
-			}
-			return dockertools.Fault{}
-		})
+		w.docker.SetFault(always("StartContainer", dockertools.Fault{Delay: time.Hour}))
 		syncs, pulls := w.watchWork()
 		k := w.start(pod("web", "main"), ofImage(pod("slow", "main"), "big:1", ""))
 		settle()

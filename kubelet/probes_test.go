@@ -217,12 +217,7 @@ func TestAProbeThatDockerDoesNotBeginIsNoFailure(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		main := w.id("web", "main")
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
-			if c.Method == "Exec" {
-				return dockertools.Fault{Delay: 20 * time.Second}
-			}
-			return dockertools.Fault{}
-		})
+		w.docker.SetFault(always("Exec", dockertools.Fault{Delay: 20 * time.Second}))
 		settle()
 		if w.id("web", "main") != main {
 			t.Errorf("the container was restarted\n%s", w.describe())

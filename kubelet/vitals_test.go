@@ -48,12 +48,7 @@ func TestHealthGoesByTheSyncLoop(t *testing.T) {
 		k := w.start(pod("web", "main"))
 		defer k.end()
 		settle()
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
-			if c.Method == "ListContainers" {
-				return dockertools.Fault{Delay: time.Hour}
-			}
-			return dockertools.Fault{}
-		})
+		w.docker.SetFault(always("ListContainers", dockertools.Fault{Delay: time.Hour}))
 		time.Sleep(15 * time.Second)
 		k.healthIs(t, "the loop hangs since at most 15 s", "")
 		time.Sleep(20 * time.Second)
@@ -115,12 +110,7 @@ func TestStatusesAreFreshWhenEventsDoNotCome(t *testing.T) {
 		k := w.start(pod("a", "main"))
 		defer k.end()
 		settle()
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
-			if c.Method == "WatchEvents" {
-				return dockertools.Fault{Before: errNotBegun}
-			}
-			return dockertools.Fault{}
-		})
+		w.docker.SetFault(always("WatchEvents", dockertools.Fault{Before: errNotBegun}))
 		w.docker.Down()
 		w.docker.Up()
 		time.Sleep(time.Millisecond)
