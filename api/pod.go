@@ -91,18 +91,17 @@ type PodUpdate struct {
 	Op   PodOperation
 	Pods []Pod
 
-	// Err is set by a source alone, and says what of it could not be read. Pods
-	// then holds the last good form of what is in error; what was never read well
-	// is missing. A source has spoken once it has sent one update without an
-	// error, and speaks for ever after.
+	// Err is set by sources only. It says what could not be read. Pods then holds
+	// the last good pods of what is in error; what was never read without an error
+	// is missing. A source is synced after its first update without an error, and
+	// stays synced.
 	Err error
 
-	// Silent is set by PodConfig alone: every source that is configured and has
-	// not spoken as of this update, with the latest reason, nil when it has sent
-	// nothing at all. What a silent source wants is not known, so nothing that
-	// might be its is removed. It travels with the pods, because asked for
-	// separately it could be newer than they are: Kubernetes v0.8's first answer
-	// was, and a tick between the two killed the pods of the source that had just
-	// spoken.
-	Silent map[string]error
+	// Unsynced is set by PodConfig only. It has every source that is configured and
+	// not yet synced as of this update, with its latest error, nil when it has sent
+	// nothing. The pods of such a source are not known, so nothing that may be one
+	// of them is removed. It is part of the update because, asked for separately, it
+	// could be newer than the pods: in Kubernetes v0.8 it was, and a tick between
+	// the two killed the pods of a source that had just become ready.
+	Unsynced map[string]error
 }

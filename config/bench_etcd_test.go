@@ -88,8 +88,8 @@ func readWithSource(b *testing.B, etcd clientv3.Config, parser Parser, count int
 	}()
 	updates := pods.Channel(ctx, "etcd")
 	source.Go(func() { NewSourceEtcd(etcd, parser).Run(ctx, updates) })
-	if update := <-pods.Updates(); len(update.Pods) != count || len(update.Silent) > 0 {
-		b.Fatalf("the first update has %d pods, and these sources are silent: %v", len(update.Pods), update.Silent)
+	if update := <-pods.Updates(); len(update.Pods) != count || len(update.Unsynced) > 0 {
+		b.Fatalf("the first update has %d pods, and these sources are silent: %v", len(update.Pods), update.Unsynced)
 	}
 }
 

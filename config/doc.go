@@ -21,7 +21,7 @@
 //     was when it was last good: a file, a body or a key in its source, a pod in
 //     podStorage. Only a file, item or key that is really gone takes its pods
 //     along. In 2014 a typo killed the pod.
-//  2. A source that has not spoken is named in every update's Silent, and the
+//  2. A source that has not spoken is named in every update's Unsynced, and the
 //     update that no longer names it holds all of its pods. A source has spoken
 //     once everything of it was read without an error since start. In 2014 the
 //     first source to speak had the pods of the others killed.

@@ -63,7 +63,7 @@ func show(pods []api.Pod) string {
 // showUpdate writes an update as "SET web=1 db=1 silent:file".
 func showUpdate(update api.PodUpdate) string {
 	text := strings.TrimSpace(fmt.Sprint(update.Op, " ", show(update.Pods)))
-	for _, source := range sortedKeys(update.Silent) {
+	for _, source := range sortedKeys(update.Unsynced) {
 		text += " silent:" + source
 	}
 	return text

@@ -41,7 +41,7 @@ func NewPodConfig(mode PodConfigNotificationMode, rules validation.Rules) *PodCo
 }
 
 // Channel declares a source and returns the channel to send its updates to; see
-// Mux.Channel. From now on the source is in api.PodUpdate.Silent until it has
+// Mux.Channel. From now on the source is in api.PodUpdate.Unsynced until it has
 // spoken. So declare all sources before the first of them sends: one declared
 // later would be taken for empty until then, and its pods removed.
 // Give all sources the context of the whole program.

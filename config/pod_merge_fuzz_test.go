@@ -45,7 +45,7 @@ func FuzzMerge(f *testing.F) {
 					if len(updates) == 0 {
 						want = model.silent
 					}
-					if diff := cmp.Diff(want, reasons(told.Silent)); diff != "" {
+					if diff := cmp.Diff(want, reasons(told.Unsynced)); diff != "" {
 						t.Fatalf("mode %d, %s: silent in %v (-want +got):\n%s", mode, text, told.Op, diff)
 					}
 				}

@@ -79,7 +79,7 @@ func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpd
 	// ahead of the SET with the source's other pods would, for a moment, have a
 	// receiver take those for unwanted.
 	for i := range len(news) - 1 {
-		news[i].Silent = maps.Clone(before)
+		news[i].Unsynced = maps.Clone(before)
 	}
 	s.send(ctx, news)
 	return refused
@@ -90,7 +90,7 @@ func (s *podStorage) inMode(added, updated, removed podSet) []api.PodUpdate {
 	var news []api.PodUpdate
 	tell := func(op api.PodOperation, pods podSet) {
 		if len(pods) > 0 {
-			news = append(news, api.PodUpdate{Op: op, Pods: copySorted(pods), Silent: s.silent()})
+			news = append(news, api.PodUpdate{Op: op, Pods: copySorted(pods), Unsynced: s.silent()})
 		}
 	}
 	snapshot := len(added)+len(removed) > 0
@@ -142,7 +142,7 @@ func (s *podStorage) set() api.PodUpdate {
 	for _, state := range s.sources {
 		maps.Copy(pods, state.pods)
 	}
-	return api.PodUpdate{Op: api.SET, Pods: copySorted(pods), Silent: s.silent()}
+	return api.PodUpdate{Op: api.SET, Pods: copySorted(pods), Unsynced: s.silent()}
 }
 
 // silent is every source that has not spoken, with its latest error.

@@ -219,7 +219,7 @@ func TestSilentSaysWhy(t *testing.T) {
 	s := newStorageTest(t, PodConfigNotificationSnapshot)
 	s.declare("other")
 	s.Merge(t.Context(), "test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{badPod("b")}, Err: errors.New("x.yaml is bad")})
-	silent := (<-s.updates).Silent
+	silent := (<-s.updates).Unsynced
 	if reason, ok := silent["other"]; !ok || reason != nil {
 		t.Errorf("a source that sent nothing: %v, %v", reason, ok)
 	}
@@ -249,7 +249,7 @@ func TestWhatWasSentIsApart(t *testing.T) {
 	all := newStorageTest(t, PodConfigNotificationIncremental)
 	all.mergeFrom("test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1"), newPod("b", "1")}, Err: errors.New("c.yaml is bad")})
 	all.Merge(t.Context(), "test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "2"), newPod("c", "1")}})
-	delete((<-all.updates).Silent, "test")
+	delete((<-all.updates).Unsynced, "test")
 	all.expect(all.told(), "ADD c=1 silent:test", "UPDATE a=2")
 
 	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
@@ -258,7 +258,7 @@ func TestWhatWasSentIsApart(t *testing.T) {
 	want := s.MergedState()
 	for len(s.updates) > 0 {
 		update := <-s.updates
-		update.Silent["x"] = nil
+		update.Unsynced["x"] = nil
 		for i := range update.Pods {
 			update.Pods[i].Manifest.Containers[0].Image = "changed"
 			update.Pods[i] = api.Pod{}

@@ -124,7 +124,7 @@ func TestSourcesAreSilentUntilTheySpeak(t *testing.T) {
 	s.start()
 	for _, update := range s.await("SET etcd=1 file=1 http=1") {
 		for _, source := range []string{"file", "http", "etcd"} {
-			_, silent := update.Silent[source]
+			_, silent := update.Unsynced[source]
 			has := slices.ContainsFunc(update.Pods, func(p api.Pod) bool { return p.Source == source })
 			if silent == has {
 				t.Errorf("source %s: %s", source, showUpdate(update))
@@ -143,7 +143,7 @@ func TestSourceThatDoesNotAnswerIsSilent(t *testing.T) {
 	s.http.answer(hijack(func(net.Conn) { <-ctx.Done() }))
 	s.start()
 	updates := s.await("SET db=1 web=1 silent:http")
-	if err := updates[len(updates)-1].Silent["http"]; err != nil {
+	if err := updates[len(updates)-1].Unsynced["http"]; err != nil {
 		t.Errorf("it has said %v", err)
 	}
 	s.write("web.yaml", manifest("web", "2"))
@@ -183,7 +183,7 @@ func TestSourceThatFailsDelaysNoOther(t *testing.T) {
 			text := "SET " + strings.Join(want, " ") + " silent:" + source
 			updates := s.await(text)
 			// Its error may come later than the others' pods.
-			for last := updates[len(updates)-1]; last.Silent[source] == nil; last = updates[len(updates)-1] {
+			for last := updates[len(updates)-1]; last.Unsynced[source] == nil; last = updates[len(updates)-1] {
 				updates = s.await(text)
 			}
 		})

@@ -45,7 +45,7 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, tell func(podFullN
 		}
 	}
 	d.pods = pods
-	d.silent = u.Silent
+	d.silent = u.Unsynced
 }
 
 // isSilent says that the source of a pod has not spoken, so that the pod may be

@@ -38,7 +38,7 @@
 //  4. A worker never decides on a list older than its own last action
 //     (dockertools.Lister).
 //  5. Nothing is removed for a source that is silent, and no volume while any
-//     source is (api.PodUpdate.Silent).
+//     source is (api.PodUpdate.Unsynced).
 //  6. A volume goes only after its pod's containers are gone.
 //  7. One list a sync, however many pods, and no inspect when nothing changed.
 package kubelet

@@ -150,9 +150,9 @@ func TestRunOnceHearsEverySource(t *testing.T) {
 	inWorld(t, func(w *world) {
 		bad := errors.New("web.yaml:3:1 is bad")
 		results, err := w.runOnce(
-			api.PodUpdate{Op: api.SET, Silent: map[string]error{"file": nil, "http": nil}},
-			api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main")}, Silent: map[string]error{"http": nil}},
-			api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main"), pod("b", "main")}, Silent: map[string]error{"http": bad}},
+			api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"file": nil, "http": nil}},
+			api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main")}, Unsynced: map[string]error{"http": nil}},
+			api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main"), pod("b", "main")}, Unsynced: map[string]error{"http": bad}},
 		)
 		if !errors.Is(err, bad) || len(results) != 2 || results["b"].State != "running" {
 			t.Errorf("results %+v, error %v; want both pods, and the error of the source", results, err)
@@ -160,7 +160,7 @@ func TestRunOnceHearsEverySource(t *testing.T) {
 	})
 	inWorld(t, func(w *world) {
 		begun := time.Now()
-		_, err := w.runOnce(api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main")}, Silent: map[string]error{"http": nil}})
+		_, err := w.runOnce(api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main")}, Unsynced: map[string]error{"http": nil}})
 		if err == nil || time.Since(begun) != 5*time.Minute {
 			t.Errorf("a source that never speaks: error %v after %v, want one at the time limit", err, time.Since(begun))
 		}
@@ -245,7 +245,7 @@ func TestDryRunLeavesAloneWhatIsSilent(t *testing.T) {
 		defer closeRoot()
 		bad := errors.New("web.yaml is bad")
 		updates := make(chan api.PodUpdate, 1)
-		updates <- api.PodUpdate{Op: api.SET, Silent: map[string]error{"file": bad}}
+		updates <- api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"file": bad}}
 		var b strings.Builder
 		if err := kl.DryRun(w.t.Context(), updates, &b); !errors.Is(err, bad) {
 			t.Errorf("error %v, want %v", err, bad)

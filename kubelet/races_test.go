@@ -221,7 +221,7 @@ func TestASilentSourceLosesNoVolume(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		k = w.startWith(api.PodUpdate{Op: api.SET, Silent: map[string]error{"file": nil}})
+		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"file": nil}})
 		settle()
 		w.checkVolumes(pod("web"))
 		k.set()

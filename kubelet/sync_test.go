@@ -103,7 +103,7 @@ func TestASilentSourceLosesNothing(t *testing.T) {
 		k.end()
 
 		silent := map[string]error{"file": nil}
-		k = w.startWith(api.PodUpdate{Op: api.SET, Silent: silent})
+		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: silent})
 		settle()
 		w.check("while the source is silent", "old/main", "old/net", "web/main", "web/net")
 		w.checkVolumes(pod("web"), pod("old"))
@@ -130,7 +130,7 @@ func TestAnotherSourceIsNotHeldBack(t *testing.T) {
 		k := w.start(pod("web", "main"), other)
 		settle()
 		k.end()
-		k = w.startWith(api.PodUpdate{Op: api.SET, Silent: map[string]error{"http": nil}})
+		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"http": nil}})
 		settle()
 		w.check("file has spoken, http has not", "other/main", "other/net")
 		k.end()
