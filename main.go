@@ -241,7 +241,7 @@ func reportWhenAsked(ctx context.Context, asked <-chan os.Signal, kl *kubelet.Ku
 		for _, status := range sourceStatuses(sources) {
 			fmt.Fprintln(&report, status)
 		}
-		statuses, err := kl.Statuses(ctx)
+		statuses, _, err := kl.Statuses()
 		if err == nil {
 			err = kubelet.WriteStatuses(&report, statuses, time.Now())
 		}

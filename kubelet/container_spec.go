@@ -22,10 +22,7 @@ func (kl *Kubelet) containerSpec(ctx context.Context, want *wantedPod, a action)
 	if a.quickEnds > 0 {
 		spec.Labels[dockertools.LabelQuickEnds] = strconv.Itoa(a.quickEnds)
 	}
-	var err error
-	if spec.Log, err = kl.logLimit(ctx); err != nil {
-		return spec, err
-	}
+	spec.Log = kl.logLimit
 	if a.want.spec == nil {
 		kl.describeNetwork(&spec, want)
 		return spec, nil
@@ -41,26 +38,6 @@ func (kl *Kubelet) containerSpec(ctx context.Context, want *wantedPod, a action)
 	path, err := kl.opts.Volumes.MakeTerminationFile(want.UID, terminationFile(a.name))
 	spec.Mounts = append(spec.Mounts, dockertools.Mount{HostPath: path, ContainerPath: a.want.spec.TerminationMessagePath})
 	return spec, err
-}
-
-// logLimit bounds the log of a container. Only Docker's own json-file is known to
-// take the bounds: whoever has configured another log driver has a place for logs.
-func (kl *Kubelet) logLimit(ctx context.Context) (dockertools.LogLimit, error) {
-	if kl.opts.ContainerLog == (dockertools.LogLimit{}) {
-		return dockertools.LogLimit{}, nil
-	}
-	kl.logDriver.Lock()
-	defer kl.logDriver.Unlock()
-	if kl.logDriver.name == "" {
-		var err error
-		if kl.logDriver.name, err = kl.docker.LogDriver(ctx); err != nil {
-			return dockertools.LogLimit{}, err
-		}
-	}
-	if kl.logDriver.name != "json-file" {
-		return dockertools.LogLimit{}, nil
-	}
-	return kl.opts.ContainerLog, nil
 }
 
 // describeNetwork fills in the network container: it holds the pod's network

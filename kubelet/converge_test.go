@@ -175,18 +175,30 @@ func (c *chaos) live() {
 func (c *chaos) converge(ctx context.Context, want *wantedPod) (rounds int, done bool) {
 	kl, closeRoot := c.newKubelet()
 	defer closeRoot()
-	state := newPodState("web.default.file", kl.events)
+	kl.desired.heard = true
+	if want != nil {
+		kl.desired.pods[want.fullName] = want
+	}
 	for rounds = range 12 {
-		_, p, err := kl.look(ctx, state, want, kl.lister.Mark())
-		switch {
-		case err != nil:
+		list, err := kl.observer.list(ctx)
+		if err != nil {
 			return rounds, false
-		case len(p.steps) == 0 && p.next.IsZero():
-			return rounds, true
-		case len(p.steps) == 0:
-			time.Sleep(time.Until(p.next))
 		}
-		kl.run(ctx, state, want, p.steps, context.Background())
+		kl.look(list, kl.observer.inspect(ctx, list))
+		p := kl.pods["web.default.file"]
+		switch {
+		case p == nil:
+			return rounds, true
+		case p.lookErr != nil:
+			return rounds, false
+		case len(p.plan.steps) == 0 && p.plan.next.IsZero():
+			return rounds, true
+		case len(p.plan.steps) == 0:
+			time.Sleep(time.Until(p.plan.next))
+		}
+		kl.startWork(ctx, p)
+		kl.podWorkers.Wait()
+		p.endWork(time.Second)
 	}
 	return rounds, false
 }

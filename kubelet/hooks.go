@@ -89,16 +89,13 @@ var errOvertaken = errors.New("what came meanwhile goes first")
 func (r *planRun) postStart(ctx context.Context, a *action) error {
 	until, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(r.overtaken, cancel)()
+	defer context.AfterFunc(r.work.overtaken, cancel)()
 
-	hook, done := lifecycle(a.lifecycle).PostStart, false
-	r.state.remember(a.id, func(m *memory) { done = m.hookDone })
 	var err error
-	if hook != nil && !done {
+	if hook := lifecycle(a.lifecycle).PostStart; hook != nil {
 		err = r.kl.runHook(until, hook, a.id, a.netID, postStartLimit)
 	}
 	if err == nil {
-		r.state.remember(a.id, func(m *memory) { m.hookDone = true })
 		plain := a.name
 		plain.AwaitsHook = false
 		// A name that is taken costs the container its attempt, like a failed hook.
@@ -116,7 +113,7 @@ func (r *planRun) postStart(ctx context.Context, a *action) error {
 		failed.message += fmt.Sprintf("; and then: %v", err)
 		return failed
 	}
-	r.note(a, api.ReasonHookFailed)
+	r.kl.observer.noteKilled(a.id, trouble{container: a.name.Name, reason: api.ReasonHookFailed, message: a.reason})
 	return failed
 }
 

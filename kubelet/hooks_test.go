@@ -83,7 +83,7 @@ func TestAPostStartThatFailsStopsItsContainer(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		synctest.Wait()
 		w.check("two failures", "web/net", "web/side")
-		statuses, err := k.kl.Statuses(w.t.Context())
+		statuses, _, err := k.kl.Statuses()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestAPostStartHasATimeLimit(t *testing.T) {
 		if w.id("web", "main") == main {
 			t.Errorf("after its time limit there is the same container\n%s", w.describe())
 		}
-		statuses, err := k.kl.Statuses(w.t.Context())
+		statuses, _, err := k.kl.Statuses()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -224,33 +224,6 @@ func TestCrashAroundHooks(t *testing.T) {
 	}
 }
 
-// A renaming that fails says nothing about the container, whether it was carried out or
-// not; and the hook has run.
-func TestAHookThatCannotBeNotedIsNotOneThatFailed(t *testing.T) {
-	for _, fault := range []dockertools.Fault{{Before: errors.New("not now")}, {After: errors.New("the answer was lost")}} {
-		inWorld(t, func(w *world) {
-			e := w.asNow(succeed)
-			renamings := 0
-			w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
-				if c.Method == "RenameContainer" {
-					if renamings++; renamings <= 3 {
-						return fault
-					}
-				}
-				return dockertools.Fault{}
-			})
-			k := w.start(hooked(pod("web", "main")))
-			defer k.end()
-			settle()
-			w.check("after the renaming has failed", "web/main", "web/net")
-			if n := len(w.docker.Containers()); n != 2 || w.awaiting() != 0 {
-				t.Errorf("%+v: %d containers, want two, neither of which awaits its hook\n%s", fault, n, w.describe())
-			}
-			e.check(t, "hello@0s")
-		})
-	}
-}
-
 // What is mended is not complained about while the pod's worker goes on.
 func TestATroubleEndsWithWhatItIsAbout(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -262,7 +235,7 @@ func TestATroubleEndsWithWhatItIsAbout(t *testing.T) {
 		defer k.end()
 		settle()
 		main := func() api.ContainerState {
-			statuses, err := k.kl.Statuses(w.t.Context())
+			statuses, _, err := k.kl.Statuses()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,85 +19,69 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// After a pull that failed, the next one of that image waits 1 s, 2 s, 4 s, … up to
-// this long. It is a count of its own: a registry that is down says nothing about
-// a container that crashes.
+// After a pull that failed, the next one of that image waits 1 s, 2 s, 4 s, … up to this.
 const maxPullBackoff = 5 * time.Minute
 
-// logPullEvery is how often a long pull says in the log how far it has come.
 const logPullEvery = 5 * time.Second
 
-// images pulls images for all pods: in the background, so that no worker waits for
-// a registry, and one pull of an image at a time, however many pods ask for it. In
-// 2014 each pod pulled for itself, and its worker with it.
+// images pulls images for all pods, in the background, and one pull of an image at a
+// time, however many pods ask for it. In 2014 each pod pulled for itself.
 type images struct {
 	opts    *Options
 	limiter *rate.Limiter
 	events  *events
-	hint    func(podFullName string) // a pull that the pod waits for is over
+	wake    func() // a pull is over
 
-	wg sync.WaitGroup // of the pulls that are on their way
-
+	wg    sync.WaitGroup
 	mu    sync.Mutex
-	pulls map[string]*pull   // by reference, as Docker keeps it
-	asked map[asker]*request // of each container the newest
+	pulls map[string]*pull // by reference
 }
 
-// pull is what is known of the pulls of one image.
+// pull is the pull of one image that is going on, or the last one.
 type pull struct {
-	running  bool // one is on its way
-	queued   bool // it waits for its turn by -registry_qps
-	progress dockertools.PullProgress
-	askers   map[asker]bool // of the one that is on its way; some may not wait for it any more
-	failures int            // in a row
-	err      error          // of the last one
-	next     time.Time
+	running   bool
+	queued    bool // it waits for its turn by -registry_qps
+	progress  dockertools.PullProgress
+	waiting   map[string]bool // full names of pods
+	succeeded time.Time       // the last time; zero: never
+	failures  int             // in a row
+	err       error
+	failed    time.Time // when that was
+	next      time.Time // not before this
 }
 
-type asker struct{ pod, container string }
-
-type request struct {
-	ref, creation string // the name of the container that is to be created
-	served        bool   // a pull that was on its way then, or came later, has succeeded
-	failed        bool   // the pull has failed, and the asker has not been told of it yet
-}
-
-// fetch returns nil once a pull has succeeded that was on its way when this
-// creation first asked, or began later. Until then it is an error that says how
-// far the pull is, or why it failed and when it is tried again; the pod is looked at
-// again then. It does not wait. The pull goes on until ctx is done.
-func (im *images) fetch(ctx context.Context, creation dockertools.NameParts, image string) error {
+// request returns nil when a pull has succeeded since the given time. Otherwise it
+// begins one, if none is running and none has just failed, and the error says how that
+// goes on. It does not wait: the pod is woken. What failed before the pod was edited
+// counts for nothing.
+func (im *images) request(ctx context.Context, pod *wantedPod, image string, since time.Time) error {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	ref := imageReference(image)
 	p := im.pulls[ref]
 	if p == nil {
-		p = &pull{}
+		p = &pull{waiting: map[string]bool{}}
 		im.pulls[ref] = p
 	}
-	who := asker{creation.PodFullName, creation.Name}
-	r := im.asked[who]
-	if r == nil || r.ref != ref || r.creation != creation.String() {
-		r = &request{ref: ref, creation: creation.String()}
-		im.asked[who] = r
-	}
 	switch {
-	case r.served:
+	case !p.succeeded.IsZero() && !p.succeeded.Before(since):
 		return nil
-	case !p.running && (r.failed || time.Now().Before(p.next)):
-		r.failed = false
-		return p.failed()
+	case !p.running && p.err != nil && !pod.since.After(p.failed) && (p.next.IsZero() || time.Now().Before(p.next)):
+		if p.next.IsZero() { // the wait begins when somebody is told
+			p.next = time.Now().Add(pullDelay(p.failures - 1))
+		}
+		return p.failure()
 	case !p.running:
 		turn := im.limiter.Reserve().Delay()
-		p.running, p.progress, p.queued, p.askers = true, dockertools.PullProgress{}, turn > 0, map[asker]bool{}
+		p.running, p.queued, p.progress = true, turn > 0, dockertools.PullProgress{}
 		im.wg.Go(func() { im.pull(ctx, ref, p, turn) })
 	}
-	p.askers[who] = true
+	p.waiting[pod.fullName] = true
 	return trouble{reason: api.ReasonPulling, message: fmt.Sprintf("waits for the pull of image %q", familiar(ref))}
 }
 
-// failed says why the last pull failed. The caller holds the lock.
-func (p *pull) failed() error {
+// failure says why the last pull failed. The caller holds the lock.
+func (p *pull) failure() error {
 	reason := api.ReasonPullFailed
 	switch {
 	case errors.Is(p.err, dockertools.ErrImageNotFound):
@@ -108,47 +92,34 @@ func (p *pull) failed() error {
 	return trouble{reason: reason, message: fmt.Sprintf("%v; the next pull is at %s", p.err, p.next.Local().Format(time.TimeOnly)), next: p.next}
 }
 
-// pull makes one pull, when its turn has come, and tells those who have asked for it.
+// pull makes one pull, when its turn has come, and wakes those who wait for it.
 func (im *images) pull(ctx context.Context, ref string, p *pull, turn time.Duration) {
-	var err error
-	select {
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-time.After(turn):
+	err := context.Canceled
+	if sleep(ctx, turn) {
 		im.mu.Lock()
 		p.queued = false
 		im.mu.Unlock()
 		err = im.pullNow(ctx, ref, p)
 	}
-	im.mu.Lock()
-	p.running, p.err = false, err
-	if err == nil {
-		p.failures, p.next = 0, time.Time{}
-	} else {
-		p.next = time.Now().Add(pullDelay(p.failures))
-		p.failures++
-	}
-	var waiting []asker
-	for who, r := range im.asked {
-		if r.ref == ref && !r.served {
-			waiting = append(waiting, who)
-			r.served, r.failed = err == nil, err != nil
-		}
-	}
-	askers := p.askers
-	im.tidy()
-	im.mu.Unlock()
 	if ctx.Err() != nil {
 		return
 	}
+	im.mu.Lock()
+	waiting := p.waiting
+	p.running, p.err, p.waiting = false, err, map[string]bool{}
 	if err == nil {
-		for who := range askers {
-			im.events.add(who.pod, who.container, "pulled", "image %q", familiar(ref))
+		p.succeeded, p.failures, p.next = time.Now(), 0, time.Time{}
+	} else {
+		p.failed, p.next = time.Now(), time.Time{}
+		p.failures++
+	}
+	im.mu.Unlock()
+	for pod := range waiting {
+		if err == nil {
+			im.events.add(pod, "", "pulled", "image %q", familiar(ref))
 		}
 	}
-	for _, who := range waiting {
-		im.hint(who.pod)
-	}
+	im.wake()
 }
 
 // pullNow asks the registry, as whoever Docker's configuration says.
@@ -184,27 +155,7 @@ func pullDelay(failures int) time.Duration {
 	return min(time.Second<<min(failures, 20), maxPullBackoff)
 }
 
-// forget gives up what a container has asked for, since it is created or not wanted. An
-// empty container stands for all of the pod.
-func (im *images) forget(podFullName, container string) {
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	maps.DeleteFunc(im.asked, func(who asker, _ *request) bool {
-		return who.pod == podFullName && (container == "" || who.container == container)
-	})
-	im.tidy()
-}
-
-// tidy forgets the pulls that nobody asks for. The caller holds the lock.
-func (im *images) tidy() {
-	wanted := map[string]bool{}
-	for _, r := range im.asked {
-		wanted[r.ref] = true
-	}
-	maps.DeleteFunc(im.pulls, func(ref string, p *pull) bool { return !wanted[ref] && !p.running })
-}
-
-// progress says how far the pull of an image is that is on its way, or "".
+// progress says how far the pull of an image is that is going on, or "".
 func (im *images) progress(image string) string {
 	im.mu.Lock()
 	defer im.mu.Unlock()
@@ -215,7 +166,6 @@ func (im *images) progress(image string) string {
 	return ""
 }
 
-// describe says how far a pull is. The caller holds the lock.
 func (p *pull) describe(ref string) string {
 	if p.queued {
 		return fmt.Sprintf("pulling %s: waits for its turn by -registry_qps", familiar(ref))
@@ -237,11 +187,57 @@ func (kl *Kubelet) Pulling() string {
 	return strings.Join(texts, ", ")
 }
 
+// load counts the pulls that are going on, and those of them that wait for their turn.
+func (im *images) load() (pulls, queued int) {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	for _, p := range im.pulls {
+		if p.running {
+			pulls++
+		}
+		if p.running && p.queued {
+			queued++
+		}
+	}
+	return pulls, queued
+}
+
 func progressText(p dockertools.PullProgress) string {
 	if p.Layers == 0 {
 		return "asking the registry"
 	}
 	return fmt.Sprintf("%d of %d layers, %s of %s", p.LayersDone, p.Layers, units.HumanSize(float64(p.Bytes)), units.HumanSize(float64(p.TotalBytes)))
+}
+
+// freshImage pulls the image of a creation although it may be present. When that
+// fails, a present image is good enough, unless PullAlways says otherwise: a
+// registry that is down stops no pod.
+func (kl *Kubelet) freshImage(ctx context.Context, want *wantedPod, a *action) error {
+	image := a.want.spec.Image
+	err := kl.images.request(ctx, want, image, a.due)
+	if t := (trouble{}); err == nil || errors.As(err, &t) && t.reason == api.ReasonPulling || a.want.spec.ImagePullPolicy == api.PullAlways {
+		return err
+	}
+	if _, missing := kl.docker.InspectImage(ctx, image); missing != nil {
+		return err
+	}
+	glog.Warningf("pod %s: container %q: the present image %q is used, since its pull failed: %v", a.name.PodFullName, a.name.Name, image, err)
+	kl.events.add(a.name.PodFullName, a.name.Name, "used present image", "%q: %v", image, err)
+	return nil
+}
+
+// missingImage gets an image that a creation has found missing: nil once it is there.
+func (kl *Kubelet) missingImage(ctx context.Context, want *wantedPod, a *action, image string, missing error) error {
+	switch {
+	case image == dockertools.PauseImage:
+		// Workers of many pods may find that out at once; one of them imports it.
+		kl.pauseImage.Lock()
+		defer kl.pauseImage.Unlock()
+		return dockertools.EnsurePauseImage(ctx, kl.docker)
+	case a.want.spec != nil && a.want.spec.ImagePullPolicy == api.PullNever:
+		return trouble{reason: api.ReasonImageNeverPulled, message: fmt.Sprintf("%s, and its imagePullPolicy is PullNever; `docker pull %s` gets it", a.wordsOf(missing), image)}
+	}
+	return kl.images.request(ctx, want, image, time.Now())
 }
 
 // imageReference is the full name under which Docker keeps an image, with

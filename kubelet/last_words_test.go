@@ -24,7 +24,7 @@ func (w *world) ended(program dockertools.Program) *api.ContainerStateTerminated
 	k := w.start(p)
 	defer k.end()
 	settle()
-	statuses, err := k.kl.Statuses(w.t.Context())
+	statuses, _, err := k.kl.Statuses()
 	if err != nil || len(statuses) != 1 || statuses[0].Containers[0].State.Terminated == nil {
 		w.t.Fatalf("the pod has not ended: %+v, %v", statuses, err)
 	}
@@ -151,7 +151,7 @@ func TestAnotherLifeHasOtherLastWords(t *testing.T) {
 		defer k.end()
 		end := func() *api.ContainerStateTerminated {
 			settle()
-			statuses, err := k.kl.Statuses(w.t.Context())
+			statuses, _, err := k.kl.Statuses()
 			if err != nil || statuses[0].Containers[0].State.Terminated == nil {
 				w.t.Fatalf("it has not ended: %+v, %v", statuses, err)
 			}

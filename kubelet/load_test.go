@@ -36,7 +36,7 @@ func TestPodsAreThoseThatAreWanted(t *testing.T) {
 		check("db.default.file", "web.default.file")
 		k.set(pod("web", "main"))
 		time.Sleep(time.Second) // its containers are being stopped
-		if statuses, err := k.kl.Statuses(w.t.Context()); len(statuses) != 2 || err != nil {
+		if statuses, _, err := k.kl.Statuses(); len(statuses) != 2 || err != nil {
 			w.t.Errorf("%d pods have a status, %v; want 2", len(statuses), err)
 		}
 		check("web.default.file")
@@ -74,13 +74,13 @@ func TestLoadCountsWhatThereIsToDo(t *testing.T) {
 		// One pull has begun. The slow pod is at work, and a sync has come meanwhile; the
 		// one that crashes waits for its time.
 		load := k.kl.Load()
-		if load.Pulls != 3 || load.Queued != 2 || load.Workers != 2 || load.Waiting != 1 {
+		if load.Pulls != 3 || load.Queued != 2 || load.Workers != 1 {
 			w.t.Errorf("while it pulls and creates: %+v", load)
 		}
 		w.docker.SetFault(nil)
 		time.Sleep(time.Hour)
 		settle()
-		if load := k.kl.Load(); load != (api.Load{Workers: 1}) {
+		if load := k.kl.Load(); load != (api.Load{}) {
 			w.t.Errorf("when all is done: %+v", load)
 		}
 	})

@@ -59,12 +59,6 @@ func TestWorkThatSucceedsIsToldWithItsTime(t *testing.T) {
 func TestWorkThatFailsIsToldAsSuch(t *testing.T) {
 	for name, fault := range map[string]func(dockertools.Call) dockertools.Fault{
 		"a pod that cannot be created": always("CreateContainer", dockertools.Fault{Before: errors.New("the disk is full")}),
-		"a worker that panics": func(c dockertools.Call) dockertools.Fault {
-			if c.Method == "InspectContainer" {
-				panic("a bug")
-			}
-			return dockertools.Fault{}
-		},
 	} {
 		inWorld(t, func(w *world) {
 			w.docker.SetFault(fault)

@@ -8,12 +8,10 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// setAsideOrphans sets aside the volumes of every UID that no pod wants, no container
-// of a list has and for which no worker has made anything that a list begun after since
-// may not show, to be deleted. While a source is silent it does nothing: which UIDs that
-// source wants is not known. 2014 deleted a volume as soon as its pod was not wanted,
-// below containers that still wrote to it.
-func (kl *Kubelet) setAsideOrphans(list []dockertools.Owned, since dockertools.Mark) {
+// setAsideOrphans sets aside the volumes of every UID that no pod wants, no container has
+// and no worker that was busy before the list works for. While a source is silent it does
+// nothing: which UIDs that source wants is not known.
+func (kl *Kubelet) setAsideOrphans(list []dockertools.Owned, busy map[string]bool) {
 	if len(kl.desired.silent) > 0 {
 		return
 	}
@@ -24,9 +22,9 @@ func (kl *Kubelet) setAsideOrphans(list []dockertools.Owned, since dockertools.M
 	for i := range list {
 		inUse[list[i].Of.UID] = true
 	}
-	for _, state := range kl.podStates {
-		for _, uid := range state.madeSince(since) {
-			inUse[uid] = true
+	for name := range busy {
+		if p := kl.pods[name]; p != nil && p.work != nil && p.work.want != nil {
+			inUse[p.work.want.UID] = true
 		}
 	}
 	uids, err := kl.opts.Volumes.PodUIDs()

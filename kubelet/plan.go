@@ -44,8 +44,9 @@ type action struct {
 
 	// For a creation alone:
 	want      *wantedContainer
-	quickEnds int  // in a row before this attempt
-	pull      bool // its image, first, although it may be present
+	quickEnds int       // in a row before this attempt
+	pull      bool      // its image, first, although it may be present
+	due       time.Time // since when it is to be created: a pull before that does not count
 
 	// For a stop alone:
 	paused bool   // it can run no hook

@@ -145,7 +145,7 @@ func (p *planner) decideNet() (network, *action) {
 		case newest.fresh():
 			return network{name: newest.Of, id: newest.ID}, nil
 		default:
-			n, ok := p.mayRestart(want.name, newest)
+			n, _, ok := p.mayRestart(want.name, newest)
 			if !ok {
 				return network{}, nil
 			}
@@ -168,8 +168,10 @@ func (p *planner) mustStay(net *seenContainer) bool {
 // decideApp says what creates the next attempt of an app container, or nil when
 // the newest one is right, is over, or has to wait.
 func (p *planner) decideApp(want *wantedContainer, newest *seenContainer, net network) *action {
+	due := p.want.since
 	create := func(quickEnds int, reason string) *action {
 		a := p.create(want, reason, quickEnds)
+		a.due = due
 		a.netID = net.id
 		// A new container for an old wish, as after a crash, takes the image it had.
 		isNew := newest == nil || newest.Of.Hash != want.hash
@@ -193,10 +195,11 @@ func (p *planner) decideApp(want *wantedContainer, newest *seenContainer, net ne
 		if p.want.ranForTheLastTime(want, newest) { // with exit 0, or the case above had it
 			return nil
 		}
-		quickEnds, ok := p.mayRestart(want.name, newest)
+		quickEnds, at, ok := p.mayRestart(want.name, newest)
 		if !ok {
 			return nil
 		}
+		due = at
 		return create(quickEnds, "it "+newest.verdict())
 
 	case newest.State == dockertools.StatePaused:
@@ -214,18 +217,18 @@ func (p *planner) decideApp(want *wantedContainer, newest *seenContainer, net ne
 
 // mayRestart says whether a dead container may have its next attempt now. If not,
 // the pod is looked at again when it may.
-func (p *planner) mayRestart(name string, c *seenContainer) (quickEnds int, ok bool) {
+func (p *planner) mayRestart(name string, c *seenContainer) (quickEnds int, at time.Time, ok bool) {
 	ended, quickEnds := c.end()
-	at := ended.Add(restartDelay(quickEnds, p.lim.restartBackoff))
+	at = ended.Add(restartDelay(quickEnds, p.lim.restartBackoff))
 	if !at.After(p.now) {
-		return quickEnds, true
+		return quickEnds, at, true
 	}
 	if p.next.IsZero() || at.Before(p.next) {
 		p.next = at
 	}
 	p.notRunning = append(p.notRunning, trouble{container: name, reason: api.ReasonBackOff, next: at,
 		message: fmt.Sprintf("%s; it ended quickly %d times in a row, and is started again at %s", c.verdict(), quickEnds, at.Local().Format(time.TimeOnly))})
-	return quickEnds, false
+	return quickEnds, at, false
 }
 
 func (p *planner) create(want *wantedContainer, reason string, quickEnds int) *action {

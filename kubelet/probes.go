@@ -23,7 +23,7 @@ const probeLimit = 5 * time.Second
 type probes struct {
 	period    time.Duration
 	events    *events
-	unhealthy func(podFullName string) // a probe has failed
+	unhealthy func() // a probe has failed
 
 	wg      sync.WaitGroup // of the probers
 	mu      sync.Mutex
@@ -96,7 +96,7 @@ func (p *probes) run(ctx context.Context, prober *prober) {
 			p.mu.Lock()
 			prober.verdict = fmt.Sprintf("its liveness probe failed: %s", result.Output)
 			p.mu.Unlock()
-			p.unhealthy(prober.pod)
+			p.unhealthy()
 			return
 		}
 	}

@@ -68,7 +68,7 @@ func TestAnUnhealthyContainerIsRestarted(t *testing.T) {
 		if w.id("web", "main") == main || w.id("web", "side") != side {
 			t.Errorf("want a new main and the old side\n%s", w.describe())
 		}
-		statuses, err := k.kl.Statuses(w.t.Context())
+		statuses, _, err := k.kl.Statuses()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -158,7 +158,7 @@ func TestARemovedPodThatCouldNeverStartDoesNotStartLater(t *testing.T) {
 		time.Sleep(3 * time.Hour)
 		synctest.Wait()
 		w.check("long after its removal")
-		if n := len(k.kl.podStates); n != 0 {
+		if n := len(k.kl.pods); n != 0 {
 			t.Errorf("%d pods are remembered, want none", n)
 		}
 		k.end()
@@ -255,7 +255,7 @@ func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
 		// It is not stopped before it has used its volume.
 		w.program = func(string) dockertools.Program { return dockertools.Program{IgnoreTerm: true} }
 		k := w.start(pod("web", "main"))
-		time.Sleep(500 * time.Millisecond) // the network container is being created
+		time.Sleep(1500 * time.Millisecond) // the app container is being created
 		docker.late.Store(true)
 		k.set()
 		for range 30 {

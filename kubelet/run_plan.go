@@ -1,11 +1,10 @@
 package kubelet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -19,92 +18,78 @@ import (
 // stopGrace is how long a container may take to end by itself when it is asked to.
 const stopGrace = 10 * time.Second
 
+// startWork has the pod's worker carry out its plan.
+func (kl *Kubelet) startWork(ctx context.Context, p *podState) {
+	w := &work{want: p.want}
+	w.overtaken, w.overtake = context.WithCancel(context.Background())
+	r := &planRun{kl: kl, pod: p, label: p.label(), work: w, created: map[string]*action{}, stuck: map[string]bool{}}
+	steps := p.plan.steps
+	p.work = w
+	for _, t := range p.troubles.list() { // those that nothing is to be done about are over
+		if !slices.ContainsFunc(slices.Concat(steps...), func(a action) bool { return a.name.Name == t.container }) {
+			p.troubles.clear(t.container)
+		}
+	}
+	kl.podWorkers.Run(p.name, func() {
+		began := time.Now()
+		r.run(ctx, steps)
+		if ctx.Err() == nil {
+			kl.opts.SyncDone(time.Since(began), !anyFailed(p.troubles.list()))
+		}
+	})
+}
+
 // planRun is one plan being carried out.
 type planRun struct {
-	kl        *Kubelet
-	state     *podState
-	want      *wantedPod      // nil when the pod is being removed
-	overtaken context.Context // done when a newer wish has come
+	kl    *Kubelet
+	pod   *podState // only its name and troubles: the rest is the sync loop's
+	label string
+	work  *work
 
-	mu       sync.Mutex
-	created  map[string]*action // that this run has carried out, by container name
-	troubles map[string]trouble // of containers of which an action could not be done
-	acted    bool               // something was done
-	panicked string             // the panic of an action, and its stack; empty when there was none
+	mu      sync.Mutex
+	created map[string]*action // that this run has carried out, by container name
+	stuck   map[string]bool    // names of containers of which an action could not be done
 }
 
-// run carries out a plan, step by step, the actions of a step side by side. After
-// an action that could not be done nothing more is done to the container of that
-// name: what could not be replaced is not stopped. After one on the network
-// container nothing more is done at all. It stops between two steps when a newer
-// wish has come. It says what could not be done, and whether anything was.
-func (kl *Kubelet) run(ctx context.Context, state *podState, want *wantedPod, steps [][]action, overtaken context.Context) (troubles []trouble, acted bool) {
-	r := planRun{
-		kl: kl, state: state, want: want, overtaken: overtaken,
-		created: map[string]*action{}, troubles: map[string]trouble{},
-	}
-	defer func() {
-		state.acted = kl.lister.Mark()
-		kl.vitals.change(state.acted)
-	}()
+// run carries out a plan, step by step, the actions of a step side by side. After an
+// action that could not be done nothing more is done to the container of that name: what
+// could not be replaced is not stopped. After one on the network container nothing more
+// is done at all. It stops between two steps when something else is wanted.
+func (r *planRun) run(ctx context.Context, steps [][]action) {
 	for _, step := range steps {
-		if _, stuck := r.troubles[api.NetworkContainerName]; stuck || ctx.Err() != nil || overtaken.Err() != nil {
-			break
+		if r.stuck[api.NetworkContainerName] || ctx.Err() != nil || r.work.overtaken.Err() != nil {
+			return
 		}
-		step = slices.DeleteFunc(slices.Clone(step), func(a action) bool {
-			_, stuck := r.troubles[a.name.Name]
-			return stuck
-		})
 		var wg sync.WaitGroup
-		for _, a := range step {
-			wg.Go(func() {
-				defer r.catch()
-				r.act(ctx, a)
-			})
+		for _, a := range slices.DeleteFunc(slices.Clone(step), func(a action) bool { return r.stuck[a.name.Name] }) {
+			wg.Go(func() { r.act(ctx, a) })
 		}
 		wg.Wait()
-		if r.panicked != "" {
-			panic(r.panicked) // of the pod's worker now, which is made for it
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(r.troubles)) {
-		troubles = append(troubles, r.troubles[name])
-	}
-	return troubles, r.acted
-}
-
-// catch keeps the panic of an action, which would end the whole program: nobody else
-// can recover it in a goroutine of its own.
-func (r *planRun) catch() {
-	if p := recover(); p != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.panicked = fmt.Sprintf("%v\n%s", p, debug.Stack())
 	}
 }
 
-// act carries out one action and keeps what came of it.
+// act carries out one action and keeps what came of it. A panic is an error of it.
 func (r *planRun) act(ctx context.Context, a action) {
-	err := r.do(ctx, &a)
-	if errors.Is(err, errOvertaken) {
+	err := recovered(func() error { return r.do(ctx, &a) })
+	if errors.Is(err, errOvertaken) || err != nil && ctx.Err() != nil {
 		return
-	}
-	if err == nil {
-		level := glog.Level(0) // a person wants to know what was started and stopped
-		if a.kind == createAction || a.kind == removeAction {
-			level = 2
-		}
-		glog.V(level).Infof("pod %s: %s container %q (attempt %d): %s", r.state.label(), a.kind.done(), a.name.Name, a.name.Attempt, a.reason)
-		r.kl.events.remember(a.name.PodFullName, a.name.Name, a.kind.event(), a.what())
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.acted = r.acted || err == nil
 	if err != nil {
-		r.troubles[a.name.Name] = troubleOf(&a, err)
+		r.stuck[a.name.Name] = true
+		r.pod.troubles.set(a.name.Name, troubleOf(&a, err))
 		return
 	}
-	r.state.mended(a.name.Name)
+	level := glog.Level(0) // a person wants to know what was started and stopped
+	if a.kind == createAction || a.kind == removeAction {
+		level = 2
+	}
+	glog.V(level).Infof("pod %s: %s container %q (attempt %d): %s", r.label, a.kind.done(), a.name.Name, a.name.Attempt, a.reason)
+	r.kl.events.remember(a.name.PodFullName, a.name.Name, a.kind.event(), a.what())
+	r.work.acted = true
+	r.pod.troubles.clear(a.name.Name)
+	r.pod.troubles.clear("")
 	if a.kind == createAction {
 		r.created[a.name.Name] = &a
 	}
@@ -112,7 +97,7 @@ func (r *planRun) act(ctx context.Context, a action) {
 
 // do makes the Docker calls. What the action does not know of a container that this
 // run has created is filled in.
-func (r *planRun) do(ctx context.Context, a *action) (err error) {
+func (r *planRun) do(ctx context.Context, a *action) error {
 	r.mu.Lock()
 	if made := r.created[a.name.Name]; made != nil && a.id == "" {
 		a.id, a.name.Attempt = made.id, made.name.Attempt
@@ -123,28 +108,22 @@ func (r *planRun) do(ctx context.Context, a *action) (err error) {
 	r.mu.Unlock()
 	switch a.kind {
 	case createAction:
-		err = r.create(ctx, a)
+		return r.create(ctx, a)
 	case startAction:
 		defer r.kl.slot()()
-		// A start that fails leaves its reason in the container, where an inspect
-		// made before does not show it.
-		defer r.kl.lister.Forget(a.id)
-		err = r.kl.docker.StartContainer(ctx, a.id)
+		defer r.kl.observer.forget(a.id) // a start that fails leaves its reason in the container
+		return r.kl.docker.StartContainer(ctx, a.id)
 	case hookAction:
-		err = r.postStart(ctx, a)
+		return r.postStart(ctx, a)
 	case stopAction:
-		if err = r.kl.stop(ctx, a); err == nil && a.cause != "" {
-			r.note(a, a.cause)
+		err := r.kl.stop(ctx, a)
+		if err == nil && a.cause != "" {
+			r.kl.observer.noteKilled(a.id, trouble{container: a.name.Name, reason: a.cause, message: a.reason})
 		}
-	case removeAction:
-		err = r.kl.remove(ctx, a)
+		return err
+	default:
+		return r.kl.remove(ctx, a)
 	}
-	return err
-}
-
-// note remembers why a container is stopped that has done something wrong.
-func (r *planRun) note(a *action, reason string) {
-	r.state.remember(a.id, func(m *memory) { m.killed = trouble{container: a.name.Name, reason: reason, message: a.reason} })
 }
 
 // remove removes a container, unless it is gone, and its termination message.
@@ -156,53 +135,42 @@ func (kl *Kubelet) remove(ctx context.Context, a *action) error {
 }
 
 // create makes a container, once its image is there, and notes its id in the action;
-// its attempt may be later than planned. Docker's rule that names are
-// unique is the lock: when the name is one of ours after all, because an earlier
-// call did its work and its answer was lost, the next look finds it; when a
-// stranger has it, that costs one attempt number.
+// its attempt may be later than planned. Docker's rule that names are unique is the
+// lock: when the name is one of ours after all, because an earlier call did its work and
+// its answer was lost, the next look finds it; when a stranger has it, that costs one
+// attempt number.
 func (r *planRun) create(ctx context.Context, a *action) (err error) {
 	if a.pull {
-		if err := r.kl.pullFirst(ctx, a); err != nil {
+		if err := r.kl.freshImage(ctx, r.work.want, a); err != nil {
 			return err
 		}
 	}
 	defer r.kl.slot()()
 	for range 10 {
-		var spec dockertools.ContainerSpec
-		if spec, err = r.kl.containerSpec(ctx, r.want, *a); err != nil {
+		spec, err := r.kl.containerSpec(ctx, r.work.want, *a)
+		if err != nil {
 			return err
 		}
 		a.id, err = r.kl.docker.CreateContainer(ctx, spec)
-		again := err
 		switch {
-		case err == nil:
-			r.kl.images.forget(a.name.PodFullName, a.name.Name)
-			return nil
 		case errors.Is(err, dockertools.ErrNoSuchImage):
-			again = r.kl.getImage(ctx, a, spec.Image, err)
+			if err := r.kl.missingImage(ctx, r.work.want, a, spec.Image, err); err != nil {
+				return err
+			}
 		case errors.Is(err, dockertools.ErrNameTaken):
-			again = r.passBy(ctx, a, err)
-		}
-		if again != nil {
-			return again
-		}
-	}
-	return err
-}
-
-// passBy leaves a taken name to whoever has it, unless that is this pod.
-func (r *planRun) passBy(ctx context.Context, a *action, taken error) error {
-	list, err := r.kl.lister.List(ctx, r.kl.lister.Mark())
-	if err != nil {
-		return errors.Join(taken, err)
-	}
-	for i := range list {
-		if list[i].Name == a.name.String() {
-			return fmt.Errorf("%w by a container of this pod that was not listed before", taken)
+			list, listErr := r.kl.observer.list(ctx)
+			if listErr != nil {
+				return errors.Join(err, listErr)
+			}
+			if slices.ContainsFunc(list, func(o dockertools.Owned) bool { return o.Name == a.name.String() }) {
+				return fmt.Errorf("%w by a container of this pod that was not listed before", err)
+			}
+			a.name.Attempt++
+		default:
+			return err
 		}
 	}
-	a.name.Attempt++
-	return nil
+	return cmp.Or(err, errors.New("ten names in a row are taken"))
 }
 
 // slot waits for one of the places for creations and starts, and returns what

@@ -1,11 +1,7 @@
 package kubelet
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -120,42 +116,4 @@ func podIP(seen []seenContainer) (ip string) {
 		}
 	}
 	return ip
-}
-
-// observe looks at the containers of one pod in a list and adds what only an
-// inspect tells. A container that vanished since the list is left out.
-func observe(ctx context.Context, lister *dockertools.Lister, list []dockertools.Owned, podFullName string) ([]seenContainer, error) {
-	first, _ := slices.BinarySearchFunc(list, podFullName, func(o dockertools.Owned, name string) int {
-		return strings.Compare(o.Of.PodFullName, name)
-	})
-	list = list[first:]
-	if n := slices.IndexFunc(list, func(o dockertools.Owned) bool { return o.Of.PodFullName != podFullName }); n >= 0 {
-		list = list[:n]
-	}
-
-	// A network container that was restarted has a new endpoint, and then every
-	// start time of its pod is asked for again.
-	var endpoints strings.Builder
-	for i := range list {
-		if list[i].Of.Name == api.NetworkContainerName {
-			endpoints.WriteString(list[i].Endpoint)
-		}
-	}
-	seen := make([]seenContainer, 0, len(list))
-	for _, o := range list {
-		// Docker's words for an end begin with its exit code: "Exited (1) a minute ago".
-		end, _, _ := strings.Cut(o.Status, ")")
-		if !o.State.Ended() {
-			end = ""
-		}
-		details, err := lister.Details(ctx, o, string(o.State)+" "+end+" "+endpoints.String())
-		if errors.Is(err, dockertools.ErrNoSuchContainer) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		seen = append(seen, seenContainer{Owned: o, Details: details})
-	}
-	return seen, nil
 }

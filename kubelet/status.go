@@ -2,98 +2,27 @@ package kubelet
 
 import (
 	"cmp"
-	"context"
-	"maps"
 	"slices"
-	"time"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
-// reported is a pod that the sync loop knows of: one that is wanted, or one that is
-// being removed.
-type reported struct {
-	want    *wantedPod // nil when it is not wanted
-	blocked trouble
-	state   *podState
-}
-
-// report replaces what Statuses tells about.
-func (kl *Kubelet) report(blocked map[string]trouble) {
-	var pods []reported
-	for _, name := range slices.Sorted(maps.Keys(kl.podStates)) {
-		pods = append(pods, reported{kl.desired.pods[name], blocked[name], kl.podStates[name]})
-	}
-	kl.reported.Store(&pods)
-}
-
-// known are the pods to tell about, by full name; before the first sync it is an error.
-func (kl *Kubelet) known() ([]reported, error) {
-	if pods := kl.reported.Load(); pods != nil {
-		return *pods, nil
-	}
-	return nil, cmp.Or(kl.Health(), errNotBegun)
-}
-
-// Statuses says what has become of every pod, by full name. It costs one list of
-// Docker when anything has changed since the last, and an inspect for each container
-// that has; a pod of which Docker cannot tell has that as its reason. It may be called
-// at any time by any goroutine; before the first sync it is an error.
-func (kl *Kubelet) Statuses(ctx context.Context) ([]api.PodStatus, error) {
-	pods, err := kl.known()
-	if err != nil {
-		return nil, err
-	}
-	list, err := kl.list(ctx)
-	if err != nil {
-		return nil, err
-	}
-	errs := kl.opts.SourceErrors()
-	var statuses []api.PodStatus
-	for _, pod := range pods {
-		seen, err := kl.observePod(ctx, list, pod.state, nil)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			pod.blocked = trouble{reason: api.ReasonDocker, message: err.Error()}
-		}
-		v := podView{
-			want: pod.want, seen: seen, blocked: pod.blocked,
-			plan:     plan(pod.want, seen, kl.limits, time.Now()),
-			troubles: pod.state.lastTroubles(),
-			progress: kl.images.progress,
-		}
-		status := v.status(pod.state.fullName)
-		status.Origin = pod.state.place()
-		status.SourceError = errs[status.Source]
-		statuses = append(statuses, status)
-	}
-	return statuses, nil
-}
-
-// Events gives the last things that the kubelet did to pods, those after a number,
-// the oldest first, and a channel that is closed when there is another. It may be
-// called at any time by any goroutine.
-func (kl *Kubelet) Events(after uint64) (newer []api.Event, more <-chan struct{}) {
-	return kl.events.after(after)
-}
-
 // podView is all that a pod's status is made of. What it says has no effects.
 type podView struct {
-	want     *wantedPod // nil when the pod is not wanted
-	seen     []seenContainer
-	plan     podPlan
-	blocked  trouble
-	troubles []trouble // of the last piece of work
-	progress func(image string) string
+	name, origin string
+	want         *wantedPod // nil when the pod is not wanted
+	seen         []seenContainer
+	plan         podPlan
+	blocked      trouble
+	troubles     func() []trouble // of the last piece of work
+	progress     func(image string) string
 }
 
-func (v *podView) status(fullName string) api.PodStatus {
-	name, namespace, source, _ := api.SplitFullName(fullName)
+func (v *podView) status() api.PodStatus {
+	name, namespace, source, _ := api.SplitFullName(v.name)
 	s := api.PodStatus{
-		Name: name, Namespace: namespace, Source: source, PodIP: podIP(v.seen), Phase: v.phase(),
+		Name: name, Namespace: namespace, Source: source, Origin: v.origin, PodIP: podIP(v.seen), Phase: v.phase(),
 		Reason: v.blocked.reason, Message: v.blocked.message,
 	}
 	if v.want == nil {
@@ -165,7 +94,7 @@ func (v *podView) hasRun(container string) bool {
 // trouble is what keeps a container from being as it should, or nil. What the last
 // work ran into comes before what the plan says now; "" is the pod as a whole.
 func (v *podView) trouble(container string) *trouble {
-	for _, troubles := range [][]trouble{v.troubles, v.plan.notRunning} {
+	for _, troubles := range [][]trouble{v.troubles(), v.plan.notRunning} {
 		for i := range troubles {
 			if troubles[i].container == container {
 				return &troubles[i]

@@ -18,7 +18,7 @@ import (
 // cannot say; also may be nil.
 func viewOf(t *testing.T, input string, also func(*podView)) *podView {
 	t.Helper()
-	v := &podView{progress: func(string) string { return "" }}
+	v := &podView{name: "p.default.test", troubles: func() []trouble { return nil }, progress: func(string) string { return "" }}
 	for line := range strings.Lines(input) {
 		words := strings.Fields(line)
 		switch {
@@ -109,7 +109,9 @@ func TestStatus(t *testing.T) {
 			name:  "the pull is on its way",
 			input: "want web:a\nnet:n#1 running",
 			also: func(v *podView) {
-				v.troubles = []trouble{{container: "web", reason: api.ReasonPulling, message: "waits for the pull"}}
+				v.troubles = func() []trouble {
+					return []trouble{{container: "web", reason: api.ReasonPulling, message: "waits for the pull"}}
+				}
 				v.progress = func(image string) string { return "pulling " + image + ": 1 of 2 layers" }
 			},
 			want: "pending 10.0.0.2: \nweb#1 waits Pulling: pulling hello:1: 1 of 2 layers\nnet#1 up 1h0m0s: \n",
@@ -117,14 +119,18 @@ func TestStatus(t *testing.T) {
 			name:  "the pull is over, and nobody has looked yet",
 			input: "want web:a\nnet:n#1 running",
 			also: func(v *podView) {
-				v.troubles = []trouble{{container: "web", reason: api.ReasonPulling, message: "waits for the pull"}}
+				v.troubles = func() []trouble {
+					return []trouble{{container: "web", reason: api.ReasonPulling, message: "waits for the pull"}}
+				}
 			},
 			want: "pending 10.0.0.2: \nweb#1 waits Pulling: waits for the pull\nnet#1 up 1h0m0s: \n",
 		}, {
 			name:  "the old form runs while the image of the new one is pulled",
 			input: "want web:b\nnet:n#1 running\nweb:a#1 running",
 			also: func(v *podView) {
-				v.troubles = []trouble{{container: "web", reason: api.ReasonPulling, message: "waits for the pull"}}
+				v.troubles = func() []trouble {
+					return []trouble{{container: "web", reason: api.ReasonPulling, message: "waits for the pull"}}
+				}
 				v.progress = func(string) string { return "1 of 2 layers" }
 			},
 			want: "running 10.0.0.2: \nweb#1 up 1h0m0s: 1 of 2 layers\nnet#1 up 1h0m0s: \n",
@@ -132,7 +138,9 @@ func TestStatus(t *testing.T) {
 			name:  "a pull that failed has a time",
 			input: "want web:a\nnet:n#1 running",
 			also: func(v *podView) {
-				v.troubles = []trouble{{container: "web", reason: api.ReasonPullFailed, message: "no route", next: planNow.Add(4 * time.Second)}}
+				v.troubles = func() []trouble {
+					return []trouble{{container: "web", reason: api.ReasonPullFailed, message: "no route", next: planNow.Add(4 * time.Second)}}
+				}
 			},
 			want: "pending 10.0.0.2: \nweb#1 waits PullFailed: no route in 4s\nnet#1 up 1h0m0s: \n",
 		}, {
@@ -194,7 +202,9 @@ func TestStatus(t *testing.T) {
 			name:  "the network container cannot start, and all wait for it",
 			input: "want web:a side:b\nnet:n#1 created",
 			also: func(v *podView) {
-				v.troubles = []trouble{{container: "net", reason: api.ReasonPortTaken, message: "port 80 is in use", next: planNow.Add(time.Second)}}
+				v.troubles = func() []trouble {
+					return []trouble{{container: "net", reason: api.ReasonPortTaken, message: "port 80 is in use", next: planNow.Add(time.Second)}}
+				}
 			},
 			want: "pending : \nweb#1 waits NetworkContainer: the pod's network container: port 80 is in use in 1s\nside#1 waits NetworkContainer: the pod's network container: port 80 is in use in 1s\n" +
 				"net#1 waits PortTaken: port 80 is in use in 1s\n",
@@ -217,8 +227,10 @@ func TestStatus(t *testing.T) {
 		}, {
 			name:  "Docker does not answer the pod's worker",
 			input: "want web:a\nnet:n#1 running\nweb:a#1 running",
-			also:  func(v *podView) { v.troubles = []trouble{{reason: api.ReasonDocker, message: "no answer"}} },
-			want:  "running 10.0.0.2: Docker: no answer\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n",
+			also: func(v *podView) {
+				v.troubles = func() []trouble { return []trouble{{reason: api.ReasonDocker, message: "no answer"}} }
+			},
+			want: "running 10.0.0.2: Docker: no answer\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n",
 		}, {
 			name:  "it is removed",
 			input: "unwanted\nnet:n#1 running\nside:b#1 exited exit=3\nweb:a#1 exited\nweb:a#2 running",
@@ -227,7 +239,7 @@ func TestStatus(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			v := viewOf(t, test.input, test.also)
-			if diff := cmp.Diff(test.want, statusText(v.status("p.default.test"))); diff != "" {
+			if diff := cmp.Diff(test.want, statusText(v.status())); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -242,7 +254,8 @@ func clock(seconds int) string {
 // What 2014's clients read of a pod is where it was.
 func TestStatusAsJSON(t *testing.T) {
 	v := viewOf(t, "want never web:a side:b late:c\nnet:n#1 running\nweb:a#3 exited exit=3 ended=1m\nside:b#1 running", func(v *podView) { v.seen[1].LastWords = "m" })
-	s := v.status("p.ns.file")
+	v.name = "p.ns.file"
+	s := v.status()
 	got, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
 		t.Fatal(err)
@@ -327,7 +340,7 @@ func TestStatusesTellOfEveryPodTheKubeletKnows(t *testing.T) {
 		k.set(publish(pod("a", "main"), 80), publish(pod("b", "main"), 80), never)
 		time.Sleep(time.Second) // "going" is being stopped
 		before := w.docker.Calls()
-		statuses, err := k.kl.Statuses(w.t.Context())
+		statuses, _, err := k.kl.Statuses()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -354,7 +367,7 @@ job (job.yaml) failed  c.yaml is bad, job Error sorry, net Completed
 		}
 		w.docker.Down()
 		synctest.Wait() // for the end of the events
-		if _, err := k.kl.Statuses(w.t.Context()); err == nil {
+		if _, _, err := k.kl.Statuses(); err == nil {
 			t.Error("there is a status although Docker does not answer")
 		}
 		w.docker.Up()
@@ -382,7 +395,7 @@ func TestAnEndForWantOfMemoryIsToldThoughDockerHearsOfItLate(t *testing.T) {
 			k := w.start(never)
 			defer k.end()
 			settle()
-			statuses, err := k.kl.Statuses(w.t.Context())
+			statuses, _, err := k.kl.Statuses()
 			if err != nil {
 				t.Fatal(err)
 			}

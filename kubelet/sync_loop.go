@@ -12,28 +12,83 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Run keeps the pods as updates say until ctx is done, and then returns nil with
-// all of them running: a kubelet that ends must not take its pods along. It waits
-// for Docker when it is started before it. An error means that it cannot work
-// here at all.
+// Run keeps the pods as updates say until ctx is done, and then returns nil with all
+// of them running. It waits for Docker when it is started before it.
 func (kl *Kubelet) Run(ctx context.Context, updates <-chan api.PodUpdate) error {
 	if err := kl.waitForDocker(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
+	kl.run(ctx, updates, func() (bool, time.Time) { return false, time.Time{} })
+	return nil
+}
+
+// run is the sync loop with everything beside it, until ctx is done or a sync has left
+// nothing to wait for.
+func (kl *Kubelet) run(ctx context.Context, updates <-chan api.PodUpdate, finished func() (bool, time.Time)) {
+	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	defer wg.Wait()
 	wg.Go(func() { kl.watchEvents(ctx) })
 	wg.Go(func() { kl.emptyTrash(ctx) })
-	kl.syncLoop(ctx, updates)
+	kl.syncLoop(ctx, updates, finished)
+	cancel()
+	wg.Wait()
+	kl.podWorkers.Wait()
 	kl.images.wg.Wait()
 	kl.probes.wg.Wait()
-	return nil
+}
+
+// syncLoop is the whole life of the kubelet: whatever comes, it ends in a look at
+// what is wanted and what is there. Only its goroutine calls SyncPods.
+func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, finished func() (bool, time.Time)) {
+	// 2014 made a new timer in each turn, so steady updates put the tick off for ever.
+	tick := time.NewTicker(kl.opts.SyncFrequency)
+	defer tick.Stop()
+	retry := time.NewTimer(0)
+	defer retry.Stop()
+	for {
+		kl.health.turn()
+		select {
+		case <-ctx.Done():
+			return
+		case update := <-updates:
+			glog.V(2).Infof("%s of %d pods", update.Op, len(update.Pods))
+			kl.apply(update)
+		case <-tick.C:
+		case <-retry.C:
+		case <-kl.wake.ready:
+		}
+		if !kl.desired.heard {
+			continue
+		}
+		next, err := kl.SyncPods(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		kl.health.sawDocker(err)
+		kl.complain("sync pods", err)
+		done, again := finished()
+		if done && err == nil {
+			return
+		}
+		next = earliest(next, again)
+		retry.Stop()
+		if !next.IsZero() {
+			retry.Reset(time.Until(next))
+		}
+	}
+}
+
+// apply takes over an update. The events tell what of it is news.
+func (kl *Kubelet) apply(update api.PodUpdate) {
+	kl.desired.apply(update, kl.opts.NetworkContainerImage, func(podFullName, news string) {
+		kl.events.add(podFullName, "", update.Op.String(), "%s", news)
+	})
 }
 
 // waitForDocker returns once Docker answers and nothing on it forbids to go on.
 func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 	for said := ""; ; {
-		kl.vitals.turn()
+		kl.health.turn()
 		err := kl.greet(ctx)
 		if half := (*dockertools.HalfIdentityError)(nil); err == nil || errors.As(err, &half) {
 			if said != "" {
@@ -44,14 +99,12 @@ func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		kl.vitals.sawDocker(err)
+		kl.health.sawDocker(err)
 		if err.Error() != said {
 			glog.Warningf("waiting for Docker: %v", err)
 			said = err.Error()
 		}
-		select {
-		case <-time.After(time.Second):
-		case <-ctx.Done():
+		if !sleep(ctx, time.Second) {
 			return nil
 		}
 	}
@@ -68,71 +121,58 @@ func (kl *Kubelet) greet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if kl.opts.ContainerLog != (dockertools.LogLimit{}) {
+		// Only json-file is known to take the limits.
+		driver, err := kl.docker.LogDriver(ctx)
+		if err != nil {
+			return err
+		}
+		if driver == "json-file" {
+			kl.logLimit = kl.opts.ContainerLog
+		}
+	}
 	glog.V(1).Infof("Docker %s (API %s, %s/%s) answers", version.Version, version.APIVersion, version.OS, version.Arch)
 	return kl.opts.Identity.CheckHalves(all)
 }
 
-// syncLoop is the whole life of the kubelet: whatever comes, it ends in a look at
-// what is wanted and what is there. Only its goroutine calls SyncPods.
-func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate) {
-	kl.podWorkers = newPodWorkers(ctx)
-	defer kl.podWorkers.Wait()
-	// 2014 made a new timer in each turn, so steady updates put the tick off for ever.
-	tick := time.NewTicker(kl.opts.SyncFrequency)
-	defer tick.Stop()
-	for {
-		kl.vitals.turn()
-		select {
-		case <-ctx.Done():
+// watchEvents turns Docker's events into wakeups until ctx is done. When the stream
+// breaks, as at a restart of Docker, it is opened again, and what was missed is made up
+// for by a look at everything.
+func (kl *Kubelet) watchEvents(ctx context.Context) {
+	for lost := false; ; lost = true {
+		err := kl.docker.WatchEvents(ctx, kl.opts.Identity.Halves(), func(e dockertools.Event) {
+			if e.ID == "" {
+				if lost {
+					glog.Infof("Docker answers again")
+					lost = false
+				}
+				kl.health.setEvents(nil)
+			}
+			if e.OutOfMemory {
+				kl.observer.noteOutOfMemory(e.ID)
+			}
+			kl.observer.forget(e.ID)
+			kl.wake.sync()
+		})
+		if ctx.Err() != nil {
 			return
-		case update := <-updates:
-			glog.V(2).Infof("%s of %d pods", update.Op, len(update.Pods))
-			kl.apply(update)
-			kl.sync(ctx)
-		case <-tick.C:
-			kl.sync(ctx)
-		case <-kl.hints.ready:
-			kl.followHints(ctx)
+		}
+		kl.health.setEvents(err)
+		if !lost {
+			glog.Warningf("Docker's events have stopped; asking again every second: %v", err)
+		}
+		if !sleep(ctx, time.Second) {
+			return
 		}
 	}
 }
 
-// apply takes over an update. The events tell what of it is news.
-func (kl *Kubelet) apply(update api.PodUpdate) {
-	kl.desired.apply(update, kl.opts.NetworkContainerImage, func(podFullName, news string) {
-		kl.events.add(podFullName, "", update.Op.String(), "%s", news)
-	})
-}
-
-// sync looks at every pod, once it is known what is wanted.
-func (kl *Kubelet) sync(ctx context.Context) {
-	if !kl.desired.heard {
-		return
-	}
-	err := kl.SyncPods(ctx)
-	if ctx.Err() == nil {
-		kl.vitals.sawDocker(err)
-		kl.complain("sync pods", err)
-	}
-}
-
-// followHints looks at the pods that something happened to. When one of them is
-// not wanted, or a pod waits for a port that may now be free, it takes a look at
-// all.
-func (kl *Kubelet) followHints(ctx context.Context) {
-	pods, all := kl.hints.take()
-	for name := range pods {
-		if _, wanted := kl.desired.pods[name]; !wanted {
-			all = true
-		}
-	}
-	if all || kl.anyBlocked {
-		kl.sync(ctx)
-		return
-	}
-	since := kl.lister.Mark()
-	for name := range pods {
-		pod := kl.desired.pods[name]
-		kl.work(name, pod.Origin, wish{pod: pod}, since)
+// sleep says whether the time has passed before ctx was done.
+func sleep(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }

@@ -362,7 +362,7 @@ func TestAPodThatCannotBeLookedAtHoldsUpNoOther(t *testing.T) {
 			k.set(bad, publish(pod("also", "main"), 80), publish(pod("web", "main"), 81))
 			settle()
 			w.check("a pod that came later", "bad/net", "web/main", "web/net")
-			statuses, err := k.kl.Statuses(w.t.Context())
+			statuses, _, err := k.kl.Statuses()
 			if err != nil || len(statuses) != 3 {
 				t.Fatalf("%d statuses, %v", len(statuses), err)
 			}

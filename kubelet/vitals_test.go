@@ -26,7 +26,7 @@ func TestHealthGoesByDocker(t *testing.T) {
 		defer k.end()
 		settle()
 		k.healthIs(t, "Docker was never there", "cannot reach Docker")
-		if _, err := k.kl.Statuses(w.t.Context()); err == nil || !strings.Contains(err.Error(), "cannot reach Docker") {
+		if _, _, err := k.kl.Statuses(); err == nil || !strings.Contains(err.Error(), "cannot reach Docker") {
 			t.Errorf("without Docker the statuses are %v", err)
 		}
 		w.docker.Up()
@@ -76,7 +76,7 @@ func TestStatusesCostNothingWhileNothingChanges(t *testing.T) {
 		calls := func(when string, want int) {
 			t.Helper()
 			before := w.docker.Calls()
-			statuses, err := k.kl.Statuses(w.t.Context())
+			statuses, _, err := k.kl.Statuses()
 			if err != nil || len(statuses) != 2 {
 				t.Fatalf("%s: %d pods, %v", when, len(statuses), err)
 			}
@@ -94,7 +94,7 @@ func TestStatusesCostNothingWhileNothingChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		settle()
-		statuses, err := k.kl.Statuses(w.t.Context())
+		statuses, _, err := k.kl.Statuses()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,26 +102,5 @@ func TestStatusesCostNothingWhileNothingChanges(t *testing.T) {
 			t.Errorf("the container was killed, and its state is %s", stateText(main.State))
 		}
 		calls("and all has been seen", 0)
-	})
-}
-
-func TestStatusesAreFreshWhenEventsDoNotCome(t *testing.T) {
-	inWorld(t, func(w *world) {
-		k := w.start(pod("a", "main"))
-		defer k.end()
-		settle()
-		w.docker.SetFault(always("WatchEvents", dockertools.Fault{Before: errNotBegun}))
-		w.docker.Down()
-		w.docker.Up()
-		time.Sleep(time.Millisecond)
-		for range 2 {
-			before := w.docker.Calls()["ListContainers"]
-			if _, err := k.kl.Statuses(w.t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if w.docker.Calls()["ListContainers"] == before {
-				t.Error("without events it did not look")
-			}
-		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"kubelet14/api"
 )
@@ -14,6 +15,7 @@ import (
 type wantedPod struct {
 	api.Pod  // as written
 	fullName string
+	since    time.Time             // when this form of it was first heard of
 	manifest api.ContainerManifest // with defaults
 	hostname string                // of all its containers
 	ports    []api.Port            // what its network container publishes
@@ -60,7 +62,7 @@ func (w *wantedContainer) pullsAt(isNew bool) bool {
 }
 
 func newWantedPod(pod api.Pod, networkImage string) *wantedPod {
-	w := &wantedPod{Pod: pod, fullName: pod.FullName(), manifest: pod.Manifest.Clone()}
+	w := &wantedPod{Pod: pod, fullName: pod.FullName(), since: time.Now(), manifest: pod.Manifest.Clone()}
 	api.SetDefaults(&w.manifest)
 	w.hostname = podHostname(pod.Name)
 	w.ports = publishedPorts(&w.manifest)

@@ -124,6 +124,7 @@ func TestContainerSpec(t *testing.T) {
 		Identity: dockertools.Identity{Hostname: "host", RootDir: "/root/dir"}, NetworkContainerImage: dockertools.PauseImage, AllowPrivileged: true,
 		Docker: dockertools.NewFake(), Volumes: root, ContainerLog: logs,
 	})
+	kl.logLimit = logs
 	w := newWantedPod(fullPod(), dockertools.PauseImage)
 	name := dockertools.NameParts{Name: "web", Hash: "1", PodFullName: w.fullName, UID: "u-1", Attempt: 2}
 	got, err := kl.containerSpec(t.Context(), w, action{name: name, want: &w.apps[0], quickEnds: 3, lifecycle: "{}", netID: "net-id"})

@@ -31,7 +31,7 @@ func BenchmarkPods(b *testing.B) {
 	var statuses []api.PodStatus
 	for settled := false; !settled; { // until all that has begun was seen
 		var err error
-		if statuses, err = kl.Statuses(b.Context()); err != nil {
+		if statuses, _, err = kl.Statuses(); err != nil {
 			b.Fatal(err)
 		}
 		before := m.total()

@@ -17,7 +17,10 @@ const hidden = "(hidden)"
 // it tells no such value by the way: what is wrong with a manifest is told with the lines
 // around it, which are for who wrote it, so they go to the log and to nobody who asks.
 func (s *Server) statuses(ctx context.Context, patience time.Duration) ([]api.PodStatus, error) {
-	statuses, err := patiently(ctx, patience, s.opts.Kubelet.Statuses)
+	statuses, err := patiently(ctx, patience, func(context.Context) ([]api.PodStatus, error) {
+		statuses, _, err := s.opts.Kubelet.Statuses()
+		return statuses, err
+	})
 	if err != nil {
 		return nil, refuse(http.StatusServiceUnavailable, "%v", err)
 	}

@@ -172,8 +172,10 @@ type Kubelet interface {
 	Health() error
 	// Pods are those that are wanted, by full name.
 	Pods() []api.Pod
-	// Statuses says of every pod, by full name, what has become of it.
-	Statuses(ctx context.Context) ([]api.PodStatus, error)
+	// Statuses returns the status of every pod, ordered by full name, as the last sync
+	// saw it, and a channel that is closed when there is a newer one. The error is that
+	// of the last look at Docker.
+	Statuses() (pods []api.PodStatus, newer <-chan struct{}, err error)
 	// Events gives those after a number, the oldest first, and a channel that is closed
 	// when there is another.
 	Events(after uint64) (newer []api.Event, more <-chan struct{})

@@ -79,10 +79,10 @@ func (k *fakeKubelet) Pods() []api.Pod {
 	return k.pods
 }
 
-func (k *fakeKubelet) Statuses(context.Context) ([]api.PodStatus, error) {
+func (k *fakeKubelet) Statuses() ([]api.PodStatus, <-chan struct{}, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return append([]api.PodStatus{}, k.statuses...), k.err
+	return append([]api.PodStatus{}, k.statuses...), nil, k.err
 }
 
 func (k *fakeKubelet) Events(after uint64) ([]api.Event, <-chan struct{}) {

@@ -137,18 +137,6 @@ func TestAClientMayTakeItsTimeOverAStream(t *testing.T) {
 	})
 }
 
-// late is a kubelet whose Docker takes a quarter of a minute for a list.
-type late struct{ *fakeKubelet }
-
-func (k late) Statuses(ctx context.Context) ([]api.PodStatus, error) {
-	select {
-	case <-time.After(15 * time.Second):
-		return k.fakeKubelet.Statuses(ctx)
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // net/http would close the connection without a word.
 func TestADockerThatHangsIsAnAnswerInTime(t *testing.T) {
 	slow := withContainers()
@@ -165,7 +153,6 @@ func TestADockerThatHangsIsAnAnswerInTime(t *testing.T) {
 		{hung{slow}, "GET", "/containerLogs/default/web/app"},
 		{hung{slow}, "POST", "/run/default/web/app?cmd=id"},
 		{slow, "GET", "/stats/web/app"},
-		{late{slow}, "GET", "/stats/web/app"},
 	} {
 		t.Run(test.path, func(t *testing.T) {
 			inBubble(t, test.k, test.method, test.path, "", func(answer *http.Response) {
