@@ -1,0 +1,97 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
+)
+
+// TestAdmit: each case has the desired pods as "name uid ports…", what exists as "name uid
+// state ports…", and the pods that must wait, each with the pod that it waits for. A port
+// is [address:]number[/protocol].
+func TestAdmit(t *testing.T) {
+	tests := []struct {
+		name     string
+		pods     []string // by name; a "!" before the name: it has finished
+		observed []string
+		want     map[string]string
+	}{
+		{"different ports", []string{"a 1 80", "b 2 81"}, nil, nil},
+		{"the first by name", []string{"a 1 80", "b 2 80"}, nil, map[string]string{"b": "a"}},
+		{"the owner before the first by name", []string{"a 1 80", "b 2 80"}, []string{"b 2 running 80"}, map[string]string{"a": "b"}},
+		{"a dead owner has no port", []string{"a 1 80", "b 2 80"}, []string{"b 2 exited 80"}, map[string]string{"b": "a"}},
+		{"an owner that is being removed", []string{"a 1 80"}, []string{"gone 9 running 80"}, map[string]string{"a": "gone"}},
+		{"an owner that now wants another port", []string{"a 1 80", "b 2 81"}, []string{"a 1 running 81", "b 2 running 80"}, nil},
+		{"a pod that waits gets none of its ports", []string{"a 1 80", "b 2 80 90", "c 3 90"}, nil, map[string]string{"b": "a"}},
+		{"a finished pod needs no port", []string{"!a 1 80", "b 2 80"}, nil, nil},
+		{"another protocol", []string{"a 1 53", "b 2 53/udp"}, nil, nil},
+		{"another address", []string{"a 1 127.0.0.1:80", "b 2 127.0.0.2:80"}, nil, nil},
+		{"no address is every address", []string{"a 1 127.0.0.1:80", "b 2 80"}, nil, map[string]string{"b": "a"}},
+		{"0.0.0.0 is every address", []string{"b 2 127.0.0.1:80"}, []string{"a 1 running 0.0.0.0:80"}, map[string]string{"b": "a"}},
+		{"its own port", []string{"a 1 80"}, []string{"a 1 running 80"}, nil},
+
+		{"different UIDs", []string{"a 1", "b 2"}, []string{"a 1 exited", "b 2 exited"}, nil},
+		{"one UID: the first by name", []string{"a 1", "b 1"}, nil, map[string]string{"b": "a"}},
+		{"one UID: the pod with containers, dead ones too", []string{"a 1", "b 1"}, []string{"b 1 exited"}, map[string]string{"a": "b"}},
+		{"one UID: a pod that is being removed", []string{"a 1"}, []string{"gone 1 exited"}, map[string]string{"a": "gone"}},
+		{"one UID: both have containers", []string{"a 1", "b 1"}, []string{"b 1 exited", "a 1 exited"}, map[string]string{"b": "a"}},
+		{"two pods swap their UIDs", []string{"a 1", "b 2"}, []string{"a 2 exited", "b 1 exited"}, nil},
+		{"three pods with one UID", []string{"a 1", "b 1", "c 1"}, []string{"b 1 exited"}, map[string]string{"a": "b", "c": "b"}},
+		{"a finished pod keeps its UID", []string{"!a 1", "b 1"}, nil, map[string]string{"b": "a"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var pods []*plan.Pod
+			finished := map[*plan.Pod]bool{}
+			for _, line := range tt.pods {
+				words := strings.Fields(line)
+				name, isFinished := strings.CutPrefix(words[0], "!")
+				pod := &plan.Pod{Pod: api.Pod{Name: name, UID: words[1]}, FullName: name + ".default.test"}
+				for _, port := range words[2:] {
+					p := parsePort(port)
+					pod.Ports = append(pod.Ports, api.Port{HostIP: p.HostIP, HostPort: p.HostPort, Protocol: api.Protocol(strings.ToUpper(p.Protocol))})
+				}
+				pods, finished[pod] = append(pods, pod), isFinished
+			}
+			var list []dockertools.Owned
+			for _, line := range tt.observed {
+				words := strings.Fields(line)
+				var c dockertools.Owned
+				c.Of = dockertools.NameParts{Name: "net", PodFullName: words[0] + ".default.test", UID: words[1]}
+				c.State = dockertools.State(words[2])
+				for _, port := range words[3:] {
+					c.Ports = append(c.Ports, parsePort(port))
+				}
+				list = append(list, c)
+			}
+			waiting := plan.Admit(pods, func(pod *plan.Pod) bool { return finished[pod] }, list)
+			for pod, owner := range tt.want {
+				problem := waiting[pod+".default.test"]
+				if !strings.Contains(problem.Message, "pod "+owner+".") || problem.Reason == "" {
+					t.Errorf("pod %s: %+v, want it to wait for pod %s", pod, problem, owner)
+				}
+			}
+			if len(waiting) != len(tt.want) {
+				t.Errorf("waiting: %v, want %v", waiting, tt.want)
+			}
+		})
+	}
+}
+
+func parsePort(text string) dockertools.PublishedPort {
+	port := dockertools.PublishedPort{Protocol: "tcp"}
+	if before, after, ok := strings.Cut(text, ":"); ok {
+		port.HostIP, text = before, after
+	}
+	number, protocol, ok := strings.Cut(text, "/")
+	if ok {
+		port.Protocol = protocol
+	}
+	for _, digit := range number {
+		port.HostPort = 10*port.HostPort + int(digit-'0')
+	}
+	return port
+}

@@ -1,0 +1,126 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// crashLimit is the running time below which an end counts as a crash, whatever the exit
+// code. A container that ran longer is started again at once.
+const crashLimit = 10 * time.Minute
+
+// Observed is a container as Docker shows it, with what the kubelet knows of it besides.
+type Observed struct {
+	dockertools.Owned
+	dockertools.Details // its State is newer than the list's
+
+	Unhealthy          string  // why its liveness probe failed; empty: it did not
+	Killed             Problem // why the kubelet stopped it, if it was for a fault of the container
+	TerminationMessage string  // of a terminated container: its message, or the end of its log
+}
+
+// IsNetwork reports whether c is its pod's network container.
+func (c *Observed) IsNetwork() bool { return c.Of.Name == api.NetworkContainerName }
+
+// NeverStarted reports whether c was created and Docker was not asked to start it.
+func (c *Observed) NeverStarted() bool { return c.State == dockertools.StateCreated && c.Error == "" }
+
+// Terminated reports whether c ran and ended, or could not be started.
+func (c *Observed) Terminated() bool {
+	return c.State.Ended() || c.State == dockertools.StateCreated && c.Error != ""
+}
+
+// HasStarted reports whether c had a process at least once.
+func (c *Observed) HasStarted() bool { return !c.StartedAt.IsZero() }
+
+// Failed reports whether a terminated container did not succeed. One that was stopped for
+// a fault of its own failed even if it then exited with 0, as servers do.
+func (c *Observed) Failed() bool { return c.ExitCode != 0 || c.Killed.Reason != "" }
+
+// End returns when a terminated container ended, and how many crashes in a row that makes.
+// A failed start is a crash.
+func (c *Observed) End() (at time.Time, crashes int) {
+	switch {
+	case !c.State.Ended():
+		return c.Created, c.QuickEnds + 1
+	case c.FinishedAt.Sub(c.StartedAt) < crashLimit:
+		return c.FinishedAt, c.QuickEnds + 1
+	}
+	return c.FinishedAt, 0
+}
+
+// EndReason returns why a terminated container ended, one of api's Reason constants.
+func (c *Observed) EndReason() string {
+	switch {
+	case !c.State.Ended():
+		return StartFailure(c.Error).Reason
+	case c.Killed.Reason != "":
+		return c.Killed.Reason
+	case c.OOMKilled:
+		return api.ReasonOOMKilled
+	case c.ExitCode == 0:
+		return api.ReasonCompleted
+	}
+	return api.ReasonError
+}
+
+// describeExit describes the end of a terminated container in one line.
+func (c *Observed) describeExit() string {
+	how := fmt.Sprintf("ended with exit code %d", c.ExitCode)
+	if signal := c.ExitCode - 128; signal > 0 && signal < 32 {
+		how += fmt.Sprintf(" (%v)", syscall.Signal(signal))
+	}
+	switch {
+	case !c.State.Ended():
+		return StartFailure(c.Error).Message
+	case c.Killed.Message != "":
+		return "was stopped: " + c.Killed.Message
+	case c.OOMKilled:
+		how = "was killed: it used more than its memory limit"
+	}
+	if line := lastLine(c.TerminationMessage); line != "" {
+		how += fmt.Sprintf(": %q", line)
+	}
+	return how
+}
+
+// lastLine returns the last line of a text that is not blank, cut to fit into a log line.
+func lastLine(text string) string {
+	const limit = 120 // bytes
+	text = strings.TrimSpace(text)
+	line := text[strings.LastIndexByte(text, '\n')+1:]
+	if len(line) > limit {
+		line = strings.ToValidUTF8(line[:limit], "") + "…"
+	}
+	return line
+}
+
+// StartFailure reads the reason of a failed start from Docker's error, which has no code
+// for it, and leaves out the names of the layers that passed the error on.
+func StartFailure(text string) Problem {
+	for _, layer := range []string{
+		"failed to create shim task: ", "OCI runtime create failed: ", "runc create failed: ", "unable to start container process: ",
+	} {
+		text = strings.ReplaceAll(text, layer, "")
+	}
+	text = strings.TrimSuffix(text, ": unknown")
+	problem := Problem{Reason: api.ReasonCannotStart, Message: "could not start: " + text}
+	for _, known := range []struct{ text, reason string }{
+		{"port is already allocated", api.ReasonPortTaken},
+		{"address already in use", api.ReasonPortTaken},
+		{"executable file not found", api.ReasonCommandNotFound},
+		{"no such file or directory", api.ReasonCommandNotFound},
+		{"permission denied", api.ReasonCommandNotFound},
+	} {
+		if strings.Contains(text, known.text) {
+			problem.Reason = known.reason
+			break
+		}
+	}
+	return problem
+}

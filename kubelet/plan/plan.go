@@ -1,0 +1,147 @@
+// Package plan decides what to do to a pod. It is pure: it calls nothing and changes
+// nothing. A worker carries out a plan, -dry_run prints it, and the cases in testdata
+// test it.
+//
+//	desired state (Pod) ──────────┐
+//	observed state ([]Observed) ──┼─▶ Make ─▶ Plan: steps of actions, each with its reason
+//	limits, now ──────────────────┘
+//
+//	all pods, all containers ───────▶ Admit ─▶ pods that must wait for a host port or a UID
+//
+// Two rules follow from Docker being the only memory:
+//
+//   - Only the newest attempt of a container counts. Older ones are stopped.
+//   - A replacement is created before the container it replaces is stopped. If the
+//     kubelet is killed in between, the next one finds the replacement and continues;
+//     and if the creation fails, the old container keeps running.
+package plan
+
+import (
+	"slices"
+	"time"
+
+	"kubelet14/kubelet/dockertools"
+)
+
+// Plan is what to do to one pod. The actions of a step may run at the same time; a step
+// begins when the one before it has ended.
+type Plan struct {
+	Steps    [][]Action
+	Next     time.Time // when to plan again even if nothing changes; zero: not needed
+	Problems []Problem // why containers do not run and will not be started by Steps
+	Finished bool      // every app container is done: it never runs again
+}
+
+// Kind is the kind of an Action.
+type Kind int
+
+// The kinds of actions.
+const (
+	Create Kind = iota
+	Start       // and run the postStart hook
+	Stop        // after the preStop hook
+	Remove
+)
+
+// String returns the verb for k.
+func (k Kind) String() string { return [...]string{"create", "start", "stop", "remove"}[k] }
+
+// Action is one thing to do to a container, and why.
+type Action struct {
+	Kind      Kind
+	Name      dockertools.NameParts
+	ID        string // Docker's; empty for a container that the same plan creates
+	Reason    string // for people
+	NetworkID string // of the network container it joins; empty for one that the same plan creates
+	Lifecycle string // its hooks, see dockertools.LabelLifecycle
+
+	// Of a Create:
+	Container   *Container
+	Crashes     int       // in a row before this attempt
+	PulledSince time.Time // its image must have been pulled at this time or later; zero: any present image will do
+
+	// Of a Stop:
+	Unhealthy bool // because its liveness probe failed
+	Paused    bool // so that no hook can run in it
+}
+
+// Problem is why a container does not run, or does not run as desired.
+type Problem struct {
+	Container string    // empty: the problem is the pod's
+	Reason    string    // one of api's Reason constants
+	Message   string    // for people
+	RetryAt   time.Time // zero: when something changes
+}
+
+// Limits are the settings of the kubelet that plans depend on.
+type Limits struct {
+	MaxBackoff        time.Duration // longest wait between two attempts
+	MaxDeadContainers int           // to keep of each container; 0: all
+	MinDeadAge        time.Duration // youngest age at which a dead attempt may be removed
+}
+
+// Make compares a pod with its containers. A nil pod is no longer desired. The containers
+// are all those with the pod's full name, whatever their UID, by name and then attempt.
+func Make(pod *Pod, containers []Observed, limits Limits, now time.Time) Plan {
+	p := planner{pod: pod, limits: limits, now: now, attempts: map[string][]*Observed{}, last: map[string]int{}}
+	var unknown []*Observed
+	for i := range containers {
+		c := &containers[i]
+		if pod == nil || c.Of.UID != pod.UID || pod.Container(c.Of.Name) == nil {
+			unknown = append(unknown, c)
+			continue
+		}
+		p.last[c.Of.Name] = max(p.last[c.Of.Name], c.Of.Attempt)
+		if c.State != dockertools.StateRemoving {
+			p.attempts[c.Of.Name] = append(p.attempts[c.Of.Name], c)
+		}
+	}
+	if pod == nil {
+		p.remove(unknown, "its pod is no longer wanted")
+		return p.Plan
+	}
+	p.remove(unknown, "its pod no longer has such a container")
+	p.Finished = p.allDone()
+	if p.Finished {
+		p.finish()
+	} else {
+		p.converge()
+	}
+	p.removeDead()
+	return p.Plan
+}
+
+// planner holds the input of Make and the plan made so far.
+type planner struct {
+	Plan
+	pod      *Pod
+	limits   Limits
+	now      time.Time
+	attempts map[string][]*Observed // by container name, oldest first, without those being removed
+	last     map[string]int         // highest attempt number in use, by container name
+}
+
+func (p *planner) step(actions []Action) {
+	if len(actions) > 0 {
+		p.Steps = append(p.Steps, actions)
+	}
+}
+
+// newest returns the attempt that counts, or nil.
+func (p *planner) newest(name string) *Observed {
+	all := p.attempts[name]
+	if len(all) == 0 {
+		return nil
+	}
+	return all[len(all)-1]
+}
+
+// allDone reports whether every app container is done. A pod without app containers is its
+// network container alone and never finishes.
+func (p *planner) allDone() bool {
+	running := func(app Container) bool {
+		c := p.newest(app.Name)
+		return c == nil || !p.pod.Done(&app, c)
+	}
+	return len(p.pod.Apps) > 0 && !slices.ContainsFunc(p.pod.Apps, running)
+}

@@ -1,0 +1,98 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// on returns an action on an existing container.
+func on(kind Kind, c *Observed, reason string) Action {
+	return Action{
+		Kind: kind, Name: c.Of, ID: c.ID, Reason: reason, NetworkID: c.NetworkContainer, Lifecycle: c.Lifecycle,
+		Paused: c.State == dockertools.StatePaused,
+	}
+}
+
+// remove stops and removes containers. Network containers are stopped last.
+func (p *planner) remove(containers []*Observed, reason string) {
+	var stopApps, stopNetwork, remove []Action
+	for _, c := range containers {
+		switch {
+		case c.State == dockertools.StateRemoving:
+			continue
+		case c.State.Live() && c.IsNetwork():
+			stopNetwork = append(stopNetwork, on(Stop, c, reason))
+		case c.State.Live():
+			stopApps = append(stopApps, on(Stop, c, reason))
+		}
+		remove = append(remove, on(Remove, c, reason))
+	}
+	p.step(stopApps)
+	p.step(stopNetwork)
+	p.step(remove)
+}
+
+// finish plans for a pod whose app containers are all done: its network container is
+// removed, so the pod keeps no host port and no address.
+func (p *planner) finish() {
+	var stop []Action
+	for _, app := range p.pod.Apps {
+		newest := p.newest(app.Name)
+		stop = append(stop, p.stopOthers(app.Name, newest.ID, newest.Of.Attempt)...)
+		p.notRestarted(newest)
+	}
+	p.step(stop)
+	p.remove(p.attempts[api.NetworkContainerName], "all containers of its pod are done")
+	delete(p.attempts, api.NetworkContainerName)
+}
+
+// stopOthers stops every live attempt except the one that counts. Its id is empty while it
+// is not created.
+func (p *planner) stopOthers(name, id string, attempt int) []Action {
+	var stop []Action
+	for _, c := range p.attempts[name] {
+		if c.State.Live() && c.ID != id {
+			stop = append(stop, on(Stop, c, fmt.Sprintf("attempt %d replaces it", attempt)))
+		}
+	}
+	return stop
+}
+
+// removeDead removes dead attempts beyond the number to keep, and attempts that were
+// replaced before they started. The newest attempt always stays: its labels hold the
+// number of crashes.
+func (p *planner) removeDead() {
+	var remove []Action
+	for _, name := range p.pod.Names() {
+		all, kept := p.attempts[name], 0
+		for i, c := range slices.Backward(all) {
+			at, _ := c.End()
+			switch {
+			case c.NeverStarted() && i < len(all)-1:
+				remove = append(remove, on(Remove, c, "a newer attempt replaced it before it started"))
+			case !c.Terminated():
+			case p.limits.MaxDeadContainers == 0 || kept < p.limits.MaxDeadContainers:
+				kept++
+			case p.now.Sub(at) >= p.limits.MinDeadAge:
+				remove = append(remove, on(Remove, c, fmt.Sprintf("only the newest dead attempts are kept (%d)", kept)))
+			}
+		}
+	}
+	p.step(remove)
+}
+
+// notRestarted records a problem if a container failed and the policy never starts it again.
+func (p *planner) notRestarted(c *Observed) {
+	if c.Terminated() && c.Failed() {
+		p.problem(c, c.EndReason(), time.Time{}, ", and is not started again")
+	}
+}
+
+// problem records why a terminated container does not run.
+func (p *planner) problem(c *Observed, reason string, retryAt time.Time, consequence string) {
+	p.Problems = append(p.Problems, Problem{c.Of.Name, reason, c.describeExit() + consequence, retryAt})
+}
