@@ -92,7 +92,7 @@ func (p *planner) decideNetwork() (network, *Action) {
 		if due, crashes = p.nextAttempt(newest); due.After(p.now) {
 			return network{}, nil
 		}
-		reason = "the network container " + newest.describeExit()
+		reason = "the network container " + newest.Exit().Message
 	}
 	create := p.create(want, reason, crashes)
 	return network{name: create.Name}, create
@@ -134,7 +134,7 @@ func (p *planner) decideApp(want *Container, newest *Observed, network network) 
 		if due.After(p.now) {
 			return nil
 		}
-		return create("it "+newest.describeExit(), crashes, due)
+		return create("it "+newest.Exit().Message, crashes, due)
 	case newest.State == dockertools.StatePaused:
 		return nil
 	case newest.NetworkContainer != network.id:
@@ -164,8 +164,9 @@ func (p *planner) nextAttempt(c *Observed) (due time.Time, crashes int) {
 		if p.Next.IsZero() || due.Before(p.Next) {
 			p.Next = due
 		}
-		p.problem(c, api.ReasonBackOff, due, fmt.Sprintf("; it ended soon after its start %d times in a row, next start at %s",
-			crashes, due.Local().Format(time.TimeOnly)))
+		p.Problems = append(p.Problems, Problem{Container: c.Of.Name, Reason: api.ReasonBackOff, RetryAt: due,
+			Message: fmt.Sprintf("%s; it ended soon after its start %d times in a row, next start at %s",
+				c.Exit().Message, crashes, due.Local().Format(time.TimeOnly))})
 	}
 	return due, crashes
 }

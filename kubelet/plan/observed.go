@@ -54,39 +54,28 @@ func (c *Observed) End() (at time.Time, crashes int) {
 	return c.FinishedAt, 0
 }
 
-// EndReason returns why a terminated container ended, one of api's Reason constants.
-func (c *Observed) EndReason() string {
-	switch {
-	case !c.State.Ended():
-		return StartFailure(c.Error).Reason
-	case c.Killed.Reason != "":
-		return c.Killed.Reason
-	case c.OOMKilled:
-		return api.ReasonOOMKilled
-	case c.ExitCode == 0:
-		return api.ReasonCompleted
-	}
-	return api.ReasonError
-}
-
-// describeExit describes the end of a terminated container in one line.
-func (c *Observed) describeExit() string {
-	how := fmt.Sprintf("ended with exit code %d", c.ExitCode)
+// Exit describes how a terminated container ended: the Reason and Message of a Problem.
+func (c *Observed) Exit() Problem {
+	exit := Problem{Container: c.Of.Name, Reason: api.ReasonError, Message: fmt.Sprintf("ended with exit code %d", c.ExitCode)}
 	if signal := c.ExitCode - 128; signal > 0 && signal < 32 {
-		how += fmt.Sprintf(" (%v)", syscall.Signal(signal))
+		exit.Message += fmt.Sprintf(" (%v)", syscall.Signal(signal))
 	}
 	switch {
 	case !c.State.Ended():
-		return StartFailure(c.Error).Message
-	case c.Killed.Message != "":
-		return "was stopped: " + c.Killed.Message
+		exit.Reason, exit.Message = StartFailure(c.Error)
+		return exit
+	case c.Killed.Reason != "":
+		exit.Reason, exit.Message = c.Killed.Reason, "was stopped: "+c.Killed.Message
+		return exit
 	case c.OOMKilled:
-		how = "was killed: it used more than its memory limit"
+		exit.Reason, exit.Message = api.ReasonOOMKilled, "was killed: it used more than its memory limit"
+	case c.ExitCode == 0:
+		exit.Reason = api.ReasonCompleted
 	}
 	if line := lastLine(c.TerminationMessage); line != "" {
-		how += fmt.Sprintf(": %q", line)
+		exit.Message += fmt.Sprintf(": %q", line)
 	}
-	return how
+	return exit
 }
 
 // lastLine returns the last line of a text that is not blank, cut to fit into a log line.
@@ -101,26 +90,20 @@ func lastLine(text string) string {
 }
 
 // StartFailure reads the reason of a failed start from Docker's error, which has no code
-// for it, and leaves out the names of the layers that passed the error on.
-func StartFailure(text string) Problem {
+// for it. The message leaves out the names of the layers that passed the error on.
+func StartFailure(text string) (reason, message string) {
 	for _, layer := range []string{
 		"failed to create shim task: ", "OCI runtime create failed: ", "runc create failed: ", "unable to start container process: ",
 	} {
 		text = strings.ReplaceAll(text, layer, "")
 	}
-	text = strings.TrimSuffix(text, ": unknown")
-	problem := Problem{Reason: api.ReasonCannotStart, Message: "could not start: " + text}
-	for _, known := range []struct{ text, reason string }{
-		{"port is already allocated", api.ReasonPortTaken},
-		{"address already in use", api.ReasonPortTaken},
-		{"executable file not found", api.ReasonCommandNotFound},
-		{"no such file or directory", api.ReasonCommandNotFound},
-		{"permission denied", api.ReasonCommandNotFound},
-	} {
-		if strings.Contains(text, known.text) {
-			problem.Reason = known.reason
-			break
-		}
+	message = "could not start: " + strings.TrimSuffix(text, ": unknown")
+	contains := func(part string) bool { return strings.Contains(text, part) }
+	switch {
+	case contains("port is already allocated"), contains("address already in use"):
+		return api.ReasonPortTaken, message
+	case contains("executable file not found"), contains("no such file or directory"), contains("permission denied"):
+		return api.ReasonCommandNotFound, message
 	}
-	return problem
+	return api.ReasonCannotStart, message
 }

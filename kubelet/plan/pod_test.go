@@ -146,8 +146,8 @@ func TestStartFailure(t *testing.T) {
 			"could not start: listen tcp4 0.0.0.0:80: bind: address already in use"},
 		{"the moon is full", api.ReasonCannotStart, "could not start: the moon is full"},
 	} {
-		if got, want := plan.StartFailure(tt.text), (plan.Problem{Reason: tt.reason, Message: tt.message}); got != want {
-			t.Errorf("%s:\ngot  %+v\nwant %+v", tt.text, got, want)
+		if reason, message := plan.StartFailure(tt.text); reason != tt.reason || message != tt.message {
+			t.Errorf("%s:\n got %s: %s\nwant %s: %s", tt.text, reason, message, tt.reason, tt.message)
 		}
 	}
 }

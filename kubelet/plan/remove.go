@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
@@ -85,14 +84,11 @@ func (p *planner) removeDead() {
 	p.step(remove)
 }
 
-// notRestarted records a problem if a container failed and the policy never starts it again.
+// notRestarted records a problem if a container failed and is never started again.
 func (p *planner) notRestarted(c *Observed) {
 	if c.Terminated() && c.Failed() {
-		p.problem(c, c.EndReason(), time.Time{}, ", and is not started again")
+		problem := c.Exit()
+		problem.Message += ", and is not started again"
+		p.Problems = append(p.Problems, problem)
 	}
-}
-
-// problem records why a terminated container does not run.
-func (p *planner) problem(c *Observed, reason string, retryAt time.Time, consequence string) {
-	p.Problems = append(p.Problems, Problem{c.Of.Name, reason, c.describeExit() + consequence, retryAt})
 }
