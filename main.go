@@ -36,6 +36,7 @@ import (
 	"kubelet14/config"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
+	dockerclient "kubelet14/kubelet/dockertools/client"
 	"kubelet14/kubelet/server"
 	"kubelet14/volume"
 )
@@ -73,7 +74,7 @@ func run(f *options) error {
 		return printStatus(ctx, f)
 	}
 
-	docker, err := dockertools.NewClient(f.dockerEndpoint)
+	docker, err := dockerclient.New(f.dockerEndpoint)
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func run(f *options) error {
 		MaxRestartBackoff:     f.maxRestartBackoff,
 		MaxDeadContainers:     f.maxDeadContainers,
 		MinContainerTTL:       f.minContainerTTL,
-		Credentials:           dockertools.NewKeyring("", filepath.Join(rootDir, ".dockercfg")).Lookup,
+		Credentials:           dockerclient.NewKeyring("", filepath.Join(rootDir, ".dockercfg")).Lookup,
 		RegistryQPS:           f.registryQPS,
 		RegistryBurst:         f.registryBurst,
 		ContainerLog:          f.containerLog(),

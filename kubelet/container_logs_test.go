@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 var allOfLog = api.LogOptions{Tail: -1, Stdout: true, Stderr: true}
@@ -22,9 +22,9 @@ func (k *kubelet) logs(opts api.LogOptions) (string, error) {
 }
 
 // countingProgram says at its start which run of it that is, twice.
-func (w *world) countingProgram(program dockertools.Program) {
+func (w *world) countingProgram(program dockertest.Program) {
 	runs := 0
-	w.program = func(name string) dockertools.Program {
+	w.program = func(name string) dockertest.Program {
 		runs++
 		p := program
 		p.Log = fmt.Sprintf("run %d\nrun %d\n", runs, runs)
@@ -48,7 +48,7 @@ func (w *world) mustKill() {
 
 func TestLogsAreThoseOfTheAttemptAndPartAskedFor(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.countingProgram(dockertools.Program{})
+		w.countingProgram(dockertest.Program{})
 		k := w.start(pod("web", "main"))
 		defer k.end()
 		settle()
@@ -83,11 +83,11 @@ func TestLogsAreThoseOfTheAttemptAndPartAskedFor(t *testing.T) {
 
 func TestLogsThatAreNotThere(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if strings.Contains(c.Container, "k8s_late") {
-				return dockertools.Fault{Before: errors.New("out of cheese")}
+				return dockertest.Fault{Before: errors.New("out of cheese")}
 			}
-			return dockertools.Fault{}
+			return dockertest.Fault{}
 		})
 		k := w.start(pod("web", "main", "late"))
 		defer k.end()

@@ -10,6 +10,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 // TestPlanConverges begins with a random wish and a random mess of containers,
@@ -155,11 +156,11 @@ func (c *chaos) doubles() (n int) {
 // forbidDoubles looks before every call whether there are more than there were.
 func (c *chaos) forbidDoubles() {
 	most := c.doubles()
-	c.docker.SetFault(func(call dockertools.Call) dockertools.Fault {
+	c.docker.SetFault(func(call dockertest.Call) dockertest.Fault {
 		if n := c.doubles(); n > most {
 			c.t.Errorf("before call %d, %s %s: a container is live twice\n%s", call.N, call.Method, call.Container, c.describe())
 		}
-		return dockertools.Fault{}
+		return dockertest.Fault{}
 	})
 }
 
@@ -216,7 +217,7 @@ func (c *chaos) checkResult(want *wantedPod) {
 		}
 		return
 	}
-	live := map[string]dockertools.FakeContainer{}
+	live := map[string]dockertest.FakeContainer{}
 	for _, container := range all {
 		parts, _ := dockertools.ParseContainerName(container.Name)
 		switch {

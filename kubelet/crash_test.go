@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 // TestCrashAfterEveryDockerCall lets the kubelet die after its first Docker call
@@ -124,21 +124,21 @@ func TestEveryDockerCallFailsOnce(t *testing.T) {
 }
 
 // failNth makes the n-th call that changes something fail.
-func failNth(n int, carriedOut bool, failed *bool) func(dockertools.Call) dockertools.Fault {
+func failNth(n int, carriedOut bool, failed *bool) func(dockertest.Call) dockertest.Fault {
 	var seen atomic.Int32
-	return func(c dockertools.Call) dockertools.Fault {
+	return func(c dockertest.Call) dockertest.Fault {
 		switch c.Method {
 		case "CreateContainer", "StartContainer", "StopContainer", "RemoveContainer", "ImportImage":
 		default:
-			return dockertools.Fault{}
+			return dockertest.Fault{}
 		}
 		if int(seen.Add(1)) != n {
-			return dockertools.Fault{}
+			return dockertest.Fault{}
 		}
 		*failed = true
 		if carriedOut {
-			return dockertools.Fault{After: errors.New("the answer was lost")}
+			return dockertest.Fault{After: errors.New("the answer was lost")}
 		}
-		return dockertools.Fault{Before: errors.New("Docker has a bad moment")}
+		return dockertest.Fault{Before: errors.New("Docker has a bad moment")}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 func TestEventsKeepTheLastThousandInOrder(t *testing.T) {
@@ -101,8 +102,8 @@ func eventsOf(k *kubelet) []api.Event {
 func TestEventsTellAPodsLife(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()
-		w.program = func(name string) dockertools.Program {
-			return dockertools.Program{Exits: name == "main", After: time.Hour, ExitCode: 3}
+		w.program = func(name string) dockertest.Program {
+			return dockertest.Program{Exits: name == "main", After: time.Hour, ExitCode: 3}
 		}
 		k := w.start(pod("web", "main"))
 		defer k.end()
@@ -161,15 +162,15 @@ func (w *world) logged(level string, do func()) string {
 // the stop is over.
 func TestEventsAreInTheLog(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(string) dockertools.Program {
+		w.program = func(string) dockertest.Program {
 			begun := time.Now()
-			return dockertools.Program{IgnoreTerm: true, Exec: func(command []string) dockertools.ExecOutcome {
+			return dockertest.Program{IgnoreTerm: true, Exec: func(command []string) dockertest.ExecOutcome {
 				bad := command[0] == "bye" || command[0] == "check" && time.Since(begun) > time.Minute
-				return map[bool]dockertools.ExecOutcome{true: {ExitCode: 1, Output: "no " + command[0]}}[bad]
+				return map[bool]dockertest.ExecOutcome{true: {ExitCode: 1, Output: "no " + command[0]}}[bad]
 			}}
 		}
-		program := func(dockertools.ContainerSpec) dockertools.Program { return w.program("main") }
-		w.docker.AddRemoteImage("app:1", dockertools.RemoteImage{Program: program, Takes: time.Second})
+		program := func(dockertools.ContainerSpec) dockertest.Program { return w.program("main") }
+		w.docker.AddRemoteImage("app:1", dockertest.RemoteImage{Program: program, Takes: time.Second})
 		var told []api.Event
 		text := w.logged("2", func() {
 			k := w.start(ofImage(hooked(probed(pod("web", "main"), 1)), "app:1", ""))
@@ -200,8 +201,8 @@ func TestEventsAreInTheLog(t *testing.T) {
 // A container whose postStart has failed is killed as any other is, and the events say so.
 func TestEventsTellOfAKillForAHookThatFailed(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.asNow(func(time.Duration) dockertools.ExecOutcome {
-			return dockertools.ExecOutcome{ExitCode: 3, Output: "no database"}
+		w.asNow(func(time.Duration) dockertest.ExecOutcome {
+			return dockertest.ExecOutcome{ExitCode: 3, Output: "no database"}
 		})
 		p := hooked(pod("web", "main"))
 		p.Manifest.RestartPolicy = api.RestartPolicy{Never: &api.RestartPolicyNever{}}

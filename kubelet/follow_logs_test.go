@@ -12,6 +12,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 // logFollower is a client that follows the log of container main of pod web.
@@ -94,7 +95,7 @@ func (f *logFollower) end() {
 
 func TestFollowingGoesOnWithTheNextAttempts(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.countingProgram(dockertools.Program{})
+		w.countingProgram(dockertest.Program{})
 		k := w.start(pod("web", "main"))
 		defer k.end()
 		settle()
@@ -123,7 +124,7 @@ func TestFollowingGoesOnWithTheNextAttempts(t *testing.T) {
 func TestFollowingCatchesUp(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.MaxDeadContainers = 10 }
-		w.countingProgram(dockertools.Program{})
+		w.countingProgram(dockertest.Program{})
 		k := w.start(pod("web", "main"))
 		defer k.end()
 		settle()
@@ -154,7 +155,7 @@ func TestFollowingOutlivesDocker(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.countingProgram(dockertools.Program{})
+				w.countingProgram(dockertest.Program{})
 				k := w.start(pod("web", "main"))
 				defer k.end()
 				settle()
@@ -177,12 +178,12 @@ func TestFollowingOutlivesDocker(t *testing.T) {
 
 func TestFollowingWaitsForTheCreation(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.countingProgram(dockertools.Program{})
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+		w.countingProgram(dockertest.Program{})
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if c.Method == "CreateContainer" && strings.Contains(c.Container, "k8s_main") {
-				return dockertools.Fault{Delay: time.Hour}
+				return dockertest.Fault{Delay: time.Hour}
 			}
-			return dockertools.Fault{}
+			return dockertest.Fault{}
 		})
 		k := w.start(pod("web", "main"))
 		defer k.end()
@@ -199,18 +200,18 @@ func TestFollowingWaitsForTheCreation(t *testing.T) {
 
 func TestFollowingEnds(t *testing.T) {
 	for name, test := range map[string]struct {
-		program dockertools.Program
+		program dockertest.Program
 		policy  api.RestartPolicy
 		end     func(w *world, k *kubelet)
 		want    string
 	}{
-		"the pod is removed": {dockertools.Program{StopLog: "bye\n"}, api.RestartPolicy{},
+		"the pod is removed": {dockertest.Program{StopLog: "bye\n"}, api.RestartPolicy{},
 			func(w *world, k *kubelet) { k.set() }, "run 1\nrun 1\nbye\n"},
-		"the container is no longer wanted": {dockertools.Program{StopLog: "bye\n"}, api.RestartPolicy{},
+		"the container is no longer wanted": {dockertest.Program{StopLog: "bye\n"}, api.RestartPolicy{},
 			func(w *world, k *kubelet) { k.set(pod("web", "other")) }, "run 1\nrun 1\nbye\n"},
-		"it has succeeded": {dockertools.Program{Exits: true, After: time.Hour}, api.RestartPolicy{OnFailure: &api.RestartPolicyOnFailure{}},
+		"it has succeeded": {dockertest.Program{Exits: true, After: time.Hour}, api.RestartPolicy{OnFailure: &api.RestartPolicyOnFailure{}},
 			func(*world, *kubelet) { time.Sleep(time.Hour) }, "run 1\nrun 1\n"},
-		"it never runs again": {dockertools.Program{}, api.RestartPolicy{Never: &api.RestartPolicyNever{}},
+		"it never runs again": {dockertest.Program{}, api.RestartPolicy{Never: &api.RestartPolicyNever{}},
 			func(w *world, k *kubelet) { w.mustKill() }, "run 1\nrun 1\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -234,7 +235,7 @@ func TestFollowingEnds(t *testing.T) {
 
 func TestFollowingGoesOnWithAnotherUID(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.countingProgram(dockertools.Program{StopLog: "bye\n"})
+		w.countingProgram(dockertest.Program{StopLog: "bye\n"})
 		k := w.start(pod("web", "main"))
 		defer k.end()
 		settle()
@@ -251,7 +252,7 @@ func TestFollowingGoesOnWithAnotherUID(t *testing.T) {
 // What had ended before the client came is not followed.
 func TestFollowingBeginsWithTheNewestAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.countingProgram(dockertools.Program{})
+		w.countingProgram(dockertest.Program{})
 		k := w.start(pod("web", "main"))
 		defer k.end()
 		settle()
@@ -271,9 +272,9 @@ func TestFollowingSeesAStartByHand(t *testing.T) {
 	for _, tail := range []int{-1, 0, 1} {
 		inWorld(t, func(w *world) {
 			runs := 0
-			w.program = func(string) dockertools.Program {
+			w.program = func(string) dockertest.Program {
 				runs++
-				return dockertools.Program{Log: strings.Repeat("line\n", 2*(runs-1))}
+				return dockertest.Program{Log: strings.Repeat("line\n", 2*(runs-1))}
 			}
 			k := w.start(pod("web", "main"))
 			defer k.end()
@@ -281,7 +282,7 @@ func TestFollowingSeesAStartByHand(t *testing.T) {
 			opts := allOfLog
 			opts.Tail = tail
 			f := k.follow(w, opts)
-			w.docker.SetFault(always("CreateContainer", dockertools.Fault{Before: errors.New("out of cheese")}))
+			w.docker.SetFault(always("CreateContainer", dockertest.Fault{Before: errors.New("out of cheese")}))
 			id := w.id("web", "main")
 			if err := w.docker.ByHand().StopContainer(w.t.Context(), id, time.Second); err != nil {
 				w.t.Fatal(err)
@@ -299,7 +300,7 @@ func TestFollowingSeesAStartByHand(t *testing.T) {
 
 // cutShort is a Docker that does not give the last line of a log to whoever follows it
 // until its container ends.
-type cutShort struct{ *dockertools.Fake }
+type cutShort struct{ *dockertest.Fake }
 
 func (d cutShort) Logs(ctx context.Context, id string, opts dockertools.LogOptions, each func(dockertools.LogLine) error) error {
 	return d.Fake.Logs(ctx, id, opts, func(line dockertools.LogLine) error {
@@ -318,7 +319,7 @@ func TestFollowingALifeByHandGoesToItsEnd(t *testing.T) {
 		settle()
 		f := k.follow(w, allOfLog)
 		defer f.end()
-		w.docker.SetFault(always("CreateContainer", dockertools.Fault{Before: errors.New("out of cheese")}))
+		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Before: errors.New("out of cheese")}))
 		id := w.id("web", "main")
 		for _, life := range []string{"first", "second"} {
 			w.mustPrint(false, life+"\n")
@@ -338,7 +339,7 @@ func TestFollowingALifeByHandGoesToItsEnd(t *testing.T) {
 
 func TestFollowingFromTheEndMissesNothingAfterIt(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.countingProgram(dockertools.Program{})
+		w.countingProgram(dockertest.Program{})
 		k := w.start(pod("web", "main"))
 		defer k.end()
 		settle()
@@ -358,12 +359,12 @@ func TestFollowingFromTheEndMissesNothingAfterIt(t *testing.T) {
 func TestFollowingReturnsWhatCannotMend(t *testing.T) {
 	full := errors.New("full")
 	for name, test := range map[string]struct {
-		fault dockertools.Fault
+		fault dockertest.Fault
 		full  error
 		want  error
 	}{
 		"the client takes no more": {full: full, want: full},
-		"Docker keeps no log":      {fault: dockertools.Fault{Before: dockertools.ErrLogNotKept}, want: dockertools.ErrLogNotKept},
+		"Docker keeps no log":      {fault: dockertest.Fault{Before: dockertools.ErrLogNotKept}, want: dockertools.ErrLogNotKept},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -389,7 +390,7 @@ func TestFollowingReturnsWhatCannotMend(t *testing.T) {
 // their own.
 func TestFollowingCostsDockerNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.countingProgram(dockertools.Program{Exits: true, ExitCode: 1})
+		w.countingProgram(dockertest.Program{Exits: true, ExitCode: 1})
 		lists := func(followers int) int {
 			k := w.start(pod("web", "main"))
 			defer k.end()

@@ -12,6 +12,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 // hooked gives the pod's first container both hooks, by exec.
@@ -23,7 +24,7 @@ func hooked(p api.Pod) api.Pod {
 	return p
 }
 
-func succeed(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{} }
+func succeed(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} }
 
 // awaiting counts the live containers whose postStart has not succeeded.
 func (w *world) awaiting() (n int) {
@@ -73,11 +74,11 @@ func TestAPodRemovedWhileTheKubeletWasDownGetsItsPreStop(t *testing.T) {
 
 func TestAPostStartThatFailsStopsItsContainer(t *testing.T) {
 	inWorld(t, func(w *world) {
-		e := w.asNow(func(since time.Duration) dockertools.ExecOutcome {
+		e := w.asNow(func(since time.Duration) dockertest.ExecOutcome {
 			if since < time.Second {
-				return dockertools.ExecOutcome{ExitCode: 3, Output: "no database"}
+				return dockertest.ExecOutcome{ExitCode: 3, Output: "no database"}
 			}
-			return dockertools.ExecOutcome{}
+			return dockertest.ExecOutcome{}
 		})
 		k := w.start(hooked(pod("web", "main", "side")))
 		time.Sleep(500 * time.Millisecond)
@@ -103,7 +104,7 @@ func TestAPostStartThatFailsStopsItsContainer(t *testing.T) {
 // and is cut in the end.
 func TestAHookThatHangs(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{After: time.Hour} })
+		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: time.Hour} })
 		k := w.start(hooked(pod("hangs", "main")))
 		time.Sleep(time.Second)
 		k.set(hooked(pod("hangs", "main")), pod("web", "main"))
@@ -124,12 +125,12 @@ func TestAHookThatHangs(t *testing.T) {
 // A postStart that never ends costs its container that attempt.
 func TestAPostStartHasATimeLimit(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(string) dockertools.Program {
-			return dockertools.Program{Exec: func(command []string) dockertools.ExecOutcome {
+		w.program = func(string) dockertest.Program {
+			return dockertest.Program{Exec: func(command []string) dockertest.ExecOutcome {
 				if command[0] == "hello" {
-					return dockertools.ExecOutcome{After: time.Hour}
+					return dockertest.ExecOutcome{After: time.Hour}
 				}
-				return dockertools.ExecOutcome{}
+				return dockertest.ExecOutcome{}
 			}}
 		}
 		k := w.start(hooked(pod("web", "main")))
@@ -155,10 +156,10 @@ func TestAPostStartHasATimeLimit(t *testing.T) {
 
 func TestAPreStopIsWithinTheGrace(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(string) dockertools.Program {
-			return dockertools.Program{
+		w.program = func(string) dockertest.Program {
+			return dockertest.Program{
 				IgnoreTerm: true,
-				Exec:       func([]string) dockertools.ExecOutcome { return dockertools.ExecOutcome{After: time.Hour} },
+				Exec:       func([]string) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: time.Hour} },
 			}
 		}
 		p := hooked(pod("web", "main"))
@@ -182,7 +183,7 @@ func TestAFailedPreStop(t *testing.T) {
 		w.asNow(succeed)
 		k := w.start(hooked(pod("web", "main")))
 		settle()
-		w.docker.SetFault(always("Exec", dockertools.Fault{Before: errors.New("no")}))
+		w.docker.SetFault(always("Exec", dockertest.Fault{Before: errors.New("no")}))
 		k.set()
 		time.Sleep(time.Second)
 		synctest.Wait()
@@ -200,7 +201,7 @@ func TestCrashAroundHooks(t *testing.T) {
 		}
 		inWorld(t, func(w *world) {
 			e := w.asNow(succeed)
-			w.docker.AddRemoteImage("remote:1", dockertools.RemoteImage{Program: func(dockertools.ContainerSpec) dockertools.Program { return w.program("") }})
+			w.docker.AddRemoteImage("remote:1", dockertest.RemoteImage{Program: func(dockertools.ContainerSpec) dockertest.Program { return w.program("") }})
 			stopped := false
 			w.docker.StopAfter(n, func() { stopped = true })
 			web := hooked(ofImage(pod("web", "main"), "remote:1", ""))
@@ -227,7 +228,7 @@ func TestCrashAroundHooks(t *testing.T) {
 // What is mended is not complained about while the pod's worker goes on.
 func TestATroubleEndsWithWhatItIsAbout(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{After: 20 * time.Second} })
+		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: 20 * time.Second} })
 		dir := filepath.Join(w.rootDir+"-host", "data")
 		p := hooked(pod("web", "main"))
 		p.Manifest.Volumes[0].Source = &api.VolumeSource{HostDir: &api.HostDir{Path: dir}}

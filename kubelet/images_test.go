@@ -13,6 +13,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 // ofImage gives the pod's first container another image.
@@ -31,13 +32,13 @@ type pullTimes struct {
 
 func (w *world) watchPulls() *pullTimes {
 	p := &pullTimes{begun: time.Now()}
-	w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+	w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 		if c.Method == "PullImage" {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.at = append(p.at, time.Since(p.begun).Round(100*time.Millisecond).String())
 		}
-		return dockertools.Fault{}
+		return dockertest.Fault{}
 	})
 	return p
 }
@@ -53,7 +54,7 @@ func (p *pullTimes) check(t *testing.T, want string) {
 
 func TestManyPodsShareOnePull(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: time.Minute})
+		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Minute})
 		var pods []api.Pod
 		for i := range 20 {
 			pods = append(pods, ofImage(pod(fmt.Sprintf("p%d", i), "main"), "big:1", ""))
@@ -77,7 +78,7 @@ func TestPullsKeepToTheirRate(t *testing.T) {
 		var pods []api.Pod
 		for i := range 5 {
 			image := fmt.Sprintf("image%d:1", i)
-			w.docker.AddRemoteImage(image, dockertools.RemoteImage{})
+			w.docker.AddRemoteImage(image, dockertest.RemoteImage{})
 			pods = append(pods, ofImage(pod(fmt.Sprintf("p%d", i), "main"), image, ""))
 		}
 		pulls := w.watchPulls()
@@ -100,7 +101,7 @@ func TestPullBackOff(t *testing.T) {
 		time.Sleep(25 * time.Minute)
 		synctest.Wait()
 		pulls.check(t, "0s 1s 3s 7s 15s 31s 1m3s 2m7s 4m15s 8m31s 13m31s 18m31s 23m31s")
-		w.docker.AddRemoteImage("late:1", dockertools.RemoteImage{})
+		w.docker.AddRemoteImage("late:1", dockertest.RemoteImage{})
 		time.Sleep(5 * time.Minute)
 		synctest.Wait()
 		w.check("the registry has it now", "web/main", "web/net")
@@ -112,23 +113,23 @@ func TestPullBackOff(t *testing.T) {
 // count knows of the other.
 func TestPullsAndCrashesAreCountedApart(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertools.Program {
-			return dockertools.Program{Exits: name == "main", ExitCode: 1}
+		w.program = func(name string) dockertest.Program {
+			return dockertest.Program{Exits: name == "main", ExitCode: 1}
 		}
 		w.options = func(o *Options) { o.MaxDeadContainers = 0 }
-		program := func(dockertools.ContainerSpec) dockertools.Program { return w.program("main") }
-		w.docker.AddRemoteImage("app:1", dockertools.RemoteImage{Program: program})
+		program := func(dockertools.ContainerSpec) dockertest.Program { return w.program("main") }
+		w.docker.AddRemoteImage("app:1", dockertest.RemoteImage{Program: program})
 		k := w.start(ofImage(pod("web", "main"), "app:1", api.PullAlways))
 		defer k.end()
 		time.Sleep(10*time.Second + 500*time.Millisecond) // attempts at 0, 0, 1, 3 and 7 s; the next is at 15 s
 		begun := time.Now()
 		var failed []string
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if c.Method != "PullImage" {
-				return dockertools.Fault{}
+				return dockertest.Fault{}
 			}
 			failed = append(failed, time.Since(begun).String())
-			return dockertools.Fault{Before: errors.New("connection refused")}
+			return dockertest.Fault{Before: errors.New("connection refused")}
 		})
 		time.Sleep(30 * time.Second)
 		synctest.Wait()
@@ -149,7 +150,7 @@ func TestPullsAndCrashesAreCountedApart(t *testing.T) {
 }
 
 // latePull is a Docker that has an image a while before it says so.
-type latePull struct{ *dockertools.Fake }
+type latePull struct{ *dockertest.Fake }
 
 func (d latePull) PullImage(ctx context.Context, image string, auth dockertools.Auth, progress func(dockertools.PullProgress)) error {
 	err := d.Fake.PullImage(ctx, image, auth, progress)
@@ -162,7 +163,7 @@ func (d latePull) PullImage(ctx context.Context, image string, auth dockertools.
 func TestThePullOfAnImageThatIsThereAlreadyIsAnEvent(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.Docker, o.SyncFrequency = latePull{w.docker}, time.Second }
-		w.docker.AddRemoteImage("app:1", dockertools.RemoteImage{})
+		w.docker.AddRemoteImage("app:1", dockertest.RemoteImage{})
 		k := w.start(ofImage(pod("web", "main", "side"), "app:1", ""))
 		defer k.end()
 		time.Sleep(2 * time.Second)
@@ -183,7 +184,7 @@ func TestThePullOfAnImageThatIsThereAlreadyIsAnEvent(t *testing.T) {
 // and a new wish counts at once.
 func TestAPullHoldsBackNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: time.Hour})
+		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
 		k := w.start(ofImage(pod("web", "main", "side"), "big:1", ""))
 		settle()
 		w.check("during the pull", "web/net", "web/side")
@@ -222,7 +223,7 @@ func TestWhenAnImageIsPulled(t *testing.T) {
 		t.Run(fmt.Sprintf("%.12s %s", tt.image, tt.policy), func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.docker.AddImage(tt.image, nil)
-				w.docker.AddRemoteImage(tt.image, dockertools.RemoteImage{Takes: time.Second})
+				w.docker.AddRemoteImage(tt.image, dockertest.RemoteImage{Takes: time.Second})
 				step := func(name string, want int) {
 					t.Helper()
 					settle()
@@ -255,12 +256,12 @@ func TestWhenAnImageIsPulled(t *testing.T) {
 func TestAPresentImageWhenItsPullFails(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddImage("app", nil)
-		w.docker.SetFault(always("PullImage", dockertools.Fault{Before: errors.New("connection refused")}))
+		w.docker.SetFault(always("PullImage", dockertest.Fault{Before: errors.New("connection refused")}))
 		k := w.start(ofImage(pod("latest", "main"), "app", ""), ofImage(pod("always", "main"), "app", api.PullAlways))
 		settle()
 		w.check("the registry is down", "always/net", "latest/main", "latest/net")
 		w.docker.SetFault(nil)
-		w.docker.AddRemoteImage("app", dockertools.RemoteImage{})
+		w.docker.AddRemoteImage("app", dockertest.RemoteImage{})
 		settle()
 		w.check("it is up", "always/main", "always/net", "latest/main", "latest/net")
 		k.end()
@@ -269,7 +270,7 @@ func TestAPresentImageWhenItsPullFails(t *testing.T) {
 
 func TestAnImageThatVanishesIsPulledAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.AddRemoteImage("app:1", dockertools.RemoteImage{Takes: time.Second})
+		w.docker.AddRemoteImage("app:1", dockertest.RemoteImage{Takes: time.Second})
 		web := ofImage(pod("web", "main"), "app:1", "")
 		web.Manifest.Volumes[0].Source = &api.VolumeSource{HostDir: &api.HostDir{Path: w.rootDir + "/none"}}
 		k := w.start(web) // pulled, and then not created: its HostDir is missing
@@ -285,7 +286,7 @@ func TestAnImageThatVanishesIsPulledAgain(t *testing.T) {
 // A kubelet that ends does not wait for a pull, and leaves none behind.
 func TestSIGTERMIsNotHeldBackByAPull(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: time.Hour})
+		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
 		k := w.start(ofImage(pod("web", "main"), "big:1", ""))
 		settle()
 		begun := time.Now()
@@ -299,8 +300,8 @@ func TestSIGTERMIsNotHeldBackByAPull(t *testing.T) {
 
 func TestStatusOfAPull(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: 100 * time.Minute})
-		w.docker.AddRemoteImage("secret:1", dockertools.RemoteImage{Auth: dockertools.Auth{Username: "u", Password: "p"}})
+		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: 100 * time.Minute})
+		w.docker.AddRemoteImage("secret:1", dockertest.RemoteImage{Auth: dockertools.Auth{Username: "u", Password: "p"}})
 		k := w.start(ofImage(pod("a", "main"), "big:1", ""), ofImage(pod("b", "main"), "missing:1", ""), ofImage(pod("c", "main"), "secret:1", ""), ofImage(pod("d", "main"), "never:1", api.PullNever))
 		time.Sleep(35 * time.Minute)
 		synctest.Wait()
@@ -333,7 +334,7 @@ func TestStatusOfAPull(t *testing.T) {
 func TestALongPullIsInTheLogNowAndThen(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for image, takes := range map[string]time.Duration{"quick:1": 20 * time.Second, "slow:1": 100 * time.Second} {
-			w.docker.AddRemoteImage(image, dockertools.RemoteImage{Takes: takes})
+			w.docker.AddRemoteImage(image, dockertest.RemoteImage{Takes: takes})
 		}
 		text := w.logged("0", func() {
 			k := w.start(ofImage(pod("a", "main"), "quick:1", ""), ofImage(pod("b", "main"), "slow:1", ""))
@@ -358,7 +359,7 @@ func TestALongPullIsInTheLogNowAndThen(t *testing.T) {
 // failed before there is another.
 func TestAFailedPullIsToldOf(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.SetFault(always("ListContainers", dockertools.Fault{Delay: 3 * time.Second}))
+		w.docker.SetFault(always("ListContainers", dockertest.Fault{Delay: 3 * time.Second}))
 		results, err := w.runOnce(set(ofImage(pod("web", "main"), "missing:1", "")))
 		if err != nil {
 			t.Fatal(err)
@@ -375,7 +376,7 @@ func TestAFailedPullIsToldOf(t *testing.T) {
 func TestANetworkContainerImageThatIsMissingIsPulled(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.NetworkContainerImage = "registry.example.com/net:1" }
-		w.docker.AddRemoteImage("registry.example.com/net:1", dockertools.RemoteImage{Takes: time.Second})
+		w.docker.AddRemoteImage("registry.example.com/net:1", dockertest.RemoteImage{Takes: time.Second})
 		k := w.start(pod("a", "main"), pod("b", "main"))
 		settle()
 		w.check("after one pull", "a/main", "a/net", "b/main", "b/net")
@@ -389,7 +390,7 @@ func TestANetworkContainerImageThatIsMissingIsPulled(t *testing.T) {
 func TestALatestIsPulledAgainForAContainerThatComesBack(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddImage("app", nil)
-		w.docker.AddRemoteImage("app", dockertools.RemoteImage{Takes: time.Second})
+		w.docker.AddRemoteImage("app", dockertest.RemoteImage{Takes: time.Second})
 		k := w.start(ofImage(pod("web", "main", "side"), "app", ""))
 		defer k.end()
 		settle()
@@ -408,7 +409,7 @@ func TestALatestIsPulledAgainForAContainerThatComesBack(t *testing.T) {
 func TestALatestIsPulledAgainForAWishThatComesBack(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddImage("app", nil)
-		w.docker.AddRemoteImage("app", dockertools.RemoteImage{Takes: time.Minute})
+		w.docker.AddRemoteImage("app", dockertest.RemoteImage{Takes: time.Minute})
 		k := w.start(ofImage(pod("web", "main"), "app", ""))
 		defer k.end()
 		time.Sleep(30 * time.Second)
@@ -426,9 +427,9 @@ func TestALatestIsPulledAgainForAWishThatComesBack(t *testing.T) {
 // A container that has failed for good is no reason to try again what only waits.
 func TestAPullIsNotAskedForAgainAndAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertools.Program { return dockertools.Program{Exits: name == "job", ExitCode: 3} }
+		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "job", ExitCode: 3} }
 		w.options = func(o *Options) { o.SyncFrequency = never }
-		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: time.Hour})
+		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
 		p := ofImage(pod("web", "main", "job"), "big:1", "")
 		p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
 		k := w.start(p)

@@ -10,15 +10,15 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 // ended runs a pod whose container does as told, without another attempt, and says
 // how it ended.
-func (w *world) ended(program dockertools.Program) *api.ContainerStateTerminated {
+func (w *world) ended(program dockertest.Program) *api.ContainerStateTerminated {
 	w.t.Helper()
 	program.Exits = true
-	w.program = func(string) dockertools.Program { return program }
+	w.program = func(string) dockertest.Program { return program }
 	p := pod("job", "main")
 	p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
 	k := w.start(p)
@@ -34,18 +34,18 @@ func (w *world) ended(program dockertools.Program) *api.ContainerStateTerminated
 func TestLastWords(t *testing.T) {
 	for _, test := range []struct {
 		name    string
-		program dockertools.Program
+		program dockertest.Program
 		want    string
 	}{
-		{"its message", dockertools.Program{LastWords: "bye\nbye"}, "bye\nbye"},
-		{"its message, and not its log", dockertools.Program{ExitCode: 1, LastWords: "bye", Log: "line\n"}, "bye"},
-		{"4 KiB of its message", dockertools.Program{LastWords: strings.Repeat("x", 4096) + "y"}, strings.Repeat("x", 4096)},
-		{"what is not text", dockertools.Program{LastWords: "a\xff\xfe\x00b"}, "a\uFFFD\x00b"},
-		{"a letter that 4 KiB cut in two", dockertools.Program{LastWords: strings.Repeat("x", 4095) + "é"}, strings.Repeat("x", 4095) + "\uFFFD"},
-		{"the end of the log of one that failed", dockertools.Program{ExitCode: 1, Log: strings.Repeat("before\n", 5) + strings.Repeat("line\n", 10)}, strings.Repeat("line\n", 10)},
-		{"4 KiB of the log", dockertools.Program{ExitCode: 1, Log: strings.Repeat("x", 4096) + "y\n"}, strings.Repeat("x", 4094) + "y\n"},
-		{"no log of one that did not fail", dockertools.Program{Log: "line\n"}, ""},
-		{"nothing", dockertools.Program{ExitCode: 1}, ""},
+		{"its message", dockertest.Program{LastWords: "bye\nbye"}, "bye\nbye"},
+		{"its message, and not its log", dockertest.Program{ExitCode: 1, LastWords: "bye", Log: "line\n"}, "bye"},
+		{"4 KiB of its message", dockertest.Program{LastWords: strings.Repeat("x", 4096) + "y"}, strings.Repeat("x", 4096)},
+		{"what is not text", dockertest.Program{LastWords: "a\xff\xfe\x00b"}, "a\uFFFD\x00b"},
+		{"a letter that 4 KiB cut in two", dockertest.Program{LastWords: strings.Repeat("x", 4095) + "é"}, strings.Repeat("x", 4095) + "\uFFFD"},
+		{"the end of the log of one that failed", dockertest.Program{ExitCode: 1, Log: strings.Repeat("before\n", 5) + strings.Repeat("line\n", 10)}, strings.Repeat("line\n", 10)},
+		{"4 KiB of the log", dockertest.Program{ExitCode: 1, Log: strings.Repeat("x", 4096) + "y\n"}, strings.Repeat("x", 4094) + "y\n"},
+		{"no log of one that did not fail", dockertest.Program{Log: "line\n"}, ""},
+		{"nothing", dockertest.Program{ExitCode: 1}, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -59,8 +59,8 @@ func TestLastWords(t *testing.T) {
 
 func TestLastWordsThatCannotBeRead(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.SetFault(always("Logs", dockertools.Fault{Before: errors.New("the log is not for reading")}))
-		if end := w.ended(dockertools.Program{ExitCode: 3, Log: "line\n"}); end.ExitCode != 3 || end.Message != "" {
+		w.docker.SetFault(always("Logs", dockertest.Fault{Before: errors.New("the log is not for reading")}))
+		if end := w.ended(dockertest.Program{ExitCode: 3, Log: "line\n"}); end.ExitCode != 3 || end.Message != "" {
 			w.t.Errorf("it ended with %+v, want exit code 3 and no words", end)
 		}
 	})
@@ -68,8 +68,8 @@ func TestLastWordsThatCannotBeRead(t *testing.T) {
 
 func TestLastWordsAreAskedForOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(string) dockertools.Program {
-			return dockertools.Program{Exits: true, ExitCode: 1, Log: "line\n"}
+		w.program = func(string) dockertest.Program {
+			return dockertest.Program{Exits: true, ExitCode: 1, Log: "line\n"}
 		}
 		p := pod("job", "main")
 		p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
@@ -90,8 +90,8 @@ func TestLastWordsAreAskedForOnce(t *testing.T) {
 // not said by a later one, and goes with it.
 func TestTerminationFilesGoWithTheirContainers(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(string) dockertools.Program {
-			return dockertools.Program{Exits: true, After: time.Hour, ExitCode: 1, LastWords: "bye"}
+		w.program = func(string) dockertest.Program {
+			return dockertest.Program{Exits: true, After: time.Hour, ExitCode: 1, LastWords: "bye"}
 		}
 		k := w.start(pod("web", "main"))
 		time.Sleep(5 * time.Hour)
@@ -132,14 +132,14 @@ func TestLastLine(t *testing.T) {
 func TestAnotherLifeHasOtherLastWords(t *testing.T) {
 	inWorld(t, func(w *world) {
 		life := 0
-		w.program = func(name string) dockertools.Program {
+		w.program = func(name string) dockertest.Program {
 			if name != "main" {
-				return dockertools.Program{}
+				return dockertest.Program{}
 			}
 			life++
 			words := []string{"", "first", "second"}[life]
-			return dockertools.Program{Exits: life == 2, After: time.Minute, LastWords: words, Exec: func([]string) dockertools.ExecOutcome {
-				return dockertools.ExecOutcome{ExitCode: 1}
+			return dockertest.Program{Exits: life == 2, After: time.Minute, LastWords: words, Exec: func([]string) dockertest.ExecOutcome {
+				return dockertest.ExecOutcome{ExitCode: 1}
 			}}
 		}
 		never := func(initialDelay int64) api.Pod {

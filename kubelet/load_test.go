@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 func TestPodsAreThoseThatAreWanted(t *testing.T) {
@@ -19,7 +19,7 @@ func TestPodsAreThoseThatAreWanted(t *testing.T) {
 		}
 		closeRoot()
 
-		w.program = func(string) dockertools.Program { return dockertools.Program{IgnoreTerm: true} }
+		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
 		k := w.start(pod("web", "main"), pod("db", "main"))
 		defer k.end()
 		check := func(want ...string) {
@@ -48,11 +48,11 @@ func TestPodsAreThoseThatAreWanted(t *testing.T) {
 func TestLoadCountsWhatThereIsToDo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.RegistryQPS, o.RegistryBurst = 0.001, 1 }
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if c.Method == "PullImage" || strings.Contains(c.Container, "k8s_slow") && c.Method == "CreateContainer" {
-				return dockertools.Fault{Delay: 10 * time.Minute}
+				return dockertest.Fault{Delay: 10 * time.Minute}
 			}
-			return dockertools.Fault{}
+			return dockertest.Fault{}
 		})
 		kl, closeRoot := w.newKubelet()
 		if load := kl.Load(); load != (api.Load{}) {
@@ -60,12 +60,12 @@ func TestLoadCountsWhatThereIsToDo(t *testing.T) {
 		}
 		closeRoot()
 
-		w.program = func(name string) dockertools.Program { return dockertools.Program{Exits: name == "crashes"} }
+		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "crashes"} }
 		pods := []api.Pod{pod("slow", "slow"), pod("crashes", "crashes")}
 		for i := range 3 {
 			p := pod(fmt.Sprint("pulls-", i), "main")
 			p.Manifest.Containers[0].Image = fmt.Sprint("remote:", i)
-			w.docker.AddRemoteImage(p.Manifest.Containers[0].Image, dockertools.RemoteImage{})
+			w.docker.AddRemoteImage(p.Manifest.Containers[0].Image, dockertest.RemoteImage{})
 			pods = append(pods, p)
 		}
 		k := w.start(pods...)

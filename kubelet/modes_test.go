@@ -12,6 +12,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 // runOnce runs -runonce with a first update, for at most five minutes.
@@ -55,11 +56,11 @@ func checkResults(t *testing.T, results map[string]PodResult, want map[string]po
 
 func TestRunOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.AddImage("job:0", func(dockertools.ContainerSpec) dockertools.Program { return dockertools.Program{Exits: true} })
-		w.docker.AddImage("crash:1", func(dockertools.ContainerSpec) dockertools.Program {
-			return dockertools.Program{Exits: true, After: 100 * time.Millisecond, ExitCode: 3}
+		w.docker.AddImage("job:0", func(dockertools.ContainerSpec) dockertest.Program { return dockertest.Program{Exits: true} })
+		w.docker.AddImage("crash:1", func(dockertools.ContainerSpec) dockertest.Program {
+			return dockertest.Program{Exits: true, After: 100 * time.Millisecond, ExitCode: 3}
 		})
-		w.docker.AddImage("nocommand:1", func(dockertools.ContainerSpec) dockertools.Program { return dockertools.Program{Missing: true} })
+		w.docker.AddImage("nocommand:1", func(dockertools.ContainerSpec) dockertest.Program { return dockertest.Program{Missing: true} })
 		with := func(p api.Pod, image string) api.Pod {
 			p.Manifest.Containers[0].Image = image
 			return p
@@ -89,14 +90,14 @@ func TestRunOnce(t *testing.T) {
 
 func TestRunOnceWaitsForTheEndOfWork(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertools.Program {
+		w.program = func(name string) dockertest.Program {
 			switch name {
 			case "works":
-				return dockertools.Program{Exits: true, After: time.Minute}
+				return dockertest.Program{Exits: true, After: time.Minute}
 			case "fails":
-				return dockertools.Program{Exits: true, After: time.Minute, ExitCode: 3}
+				return dockertest.Program{Exits: true, After: time.Minute, ExitCode: 3}
 			}
-			return dockertools.Program{}
+			return dockertest.Program{}
 		}
 		never := func(p api.Pod) api.Pod {
 			p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
@@ -122,7 +123,7 @@ func TestRunOnceWaitsForTheEndOfWork(t *testing.T) {
 
 func TestRunOnceWaitsForDockerWhileThereIsWork(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(string) dockertools.Program { return dockertools.Program{Exits: true, After: time.Minute} }
+		w.program = func(string) dockertest.Program { return dockertest.Program{Exits: true, After: time.Minute} }
 		time.AfterFunc(30*time.Second, w.docker.Down)
 		time.AfterFunc(40*time.Second, w.docker.Up)
 		results, err := w.runOnce(set(onFailure(pod("job", "main"))))
@@ -267,11 +268,11 @@ func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 		}
 		kl, closeRoot := w.newKubelet()
 		defer closeRoot()
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if c.Method == "RemoveContainer" && strings.HasPrefix(c.Container, "k8s_side") {
 				w.docker.ByHand().RemoveContainer(w.t.Context(), c.Container) // somebody else was quicker
 			}
-			return dockertools.Fault{}
+			return dockertest.Fault{}
 		})
 		if err := kl.Cleanup(w.t.Context()); err != nil {
 			t.Error(err)
@@ -305,11 +306,11 @@ func TestDryRunGoesOnAfterAPodThatCannotBeLookedAt(t *testing.T) {
 		k := w.start(pod("a", "main"), pod("b", "main"))
 		settle()
 		lost := errors.New("RWLayer is unexpectedly nil")
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if c.Method == "InspectContainer" && strings.HasPrefix(c.Container, "k8s_net") && strings.Contains(c.Container, "_a.") {
-				return dockertools.Fault{Before: lost}
+				return dockertest.Fault{Before: lost}
 			}
-			return dockertools.Fault{}
+			return dockertest.Fault{}
 		})
 		updates := make(chan api.PodUpdate, 1)
 		updates <- set(pod("a", "main"), pod("b", "main"))
@@ -325,7 +326,7 @@ func TestDryRunGoesOnAfterAPodThatCannotBeLookedAt(t *testing.T) {
 // A volume goes only after its pod's containers are gone.
 func TestVolumesOutliveTheirContainers(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(string) dockertools.Program { return dockertools.Program{IgnoreTerm: true} }
+		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
 		k := w.start(pod("web", "main"))
 		settle()
 		data := filepath.Join(w.rootDir, "pods", "uid-web", "volumes", "kubernetes.io~empty-dir", "data")
@@ -346,7 +347,7 @@ func TestVolumesOutliveTheirContainers(t *testing.T) {
 
 func TestAStuckStopHoldsBackNoOtherPod(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertools.Program { return dockertools.Program{IgnoreTerm: name == "deaf"} }
+		w.program = func(name string) dockertest.Program { return dockertest.Program{IgnoreTerm: name == "deaf"} }
 		k := w.start(pod("stuck", "deaf"))
 		settle()
 		k.set(pod("web", "main"))
@@ -361,7 +362,7 @@ func TestAStuckStopHoldsBackNoOtherPod(t *testing.T) {
 
 func TestSIGTERMIsNotHeldBackByAStop(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(string) dockertools.Program { return dockertools.Program{IgnoreTerm: true} }
+		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
 		k := w.start(pod("stuck", "deaf"))
 		settle()
 		k.set()
@@ -378,17 +379,17 @@ func TestSIGTERMIsNotHeldBackByAStop(t *testing.T) {
 func TestRunOnceSaysWhatWasWrongWhenTimeWasUp(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()
-		w.program = func(string) dockertools.Program {
-			return dockertools.Program{Exits: true, After: 100 * time.Millisecond, ExitCode: 7}
+		w.program = func(string) dockertest.Program {
+			return dockertest.Program{Exits: true, After: 100 * time.Millisecond, ExitCode: 7}
 		}
 		starts := 0
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if c.Method == "StartContainer" && strings.Contains(c.Container, "_main.") {
 				if starts++; starts == 2 {
-					return dockertools.Fault{Delay: time.Hour}
+					return dockertest.Fault{Delay: time.Hour}
 				}
 			}
-			return dockertools.Fault{}
+			return dockertest.Fault{}
 		})
 		results, _ := w.runOnce(set(pod("web", "main")))
 		if got := results["web"]; got.State != "failed" || !strings.Contains(got.Reason, "exit code 7") {
@@ -417,7 +418,7 @@ func TestCleanupRemovesWhatTheSameKubeletWants(t *testing.T) {
 // The pod has failed, and what else it wanted is not waited for.
 func TestRunOnceEndsWithItsLastPod(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: time.Hour})
+		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
 		p := ofImage(pod("web", "main", "side"), "missing:1", "")
 		p.Manifest.Containers[1].Image = "big:1"
 		begun := time.Now()
@@ -436,8 +437,8 @@ func TestRunOnceEndsWithItsLastPod(t *testing.T) {
 func TestRunOnceForgetsAPullThatIsOver(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()
-		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: 5*time.Minute - time.Second})
-		w.docker.SetFault(always("StartContainer", dockertools.Fault{Delay: 300 * time.Millisecond}))
+		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: 5*time.Minute - time.Second})
+		w.docker.SetFault(always("StartContainer", dockertest.Fault{Delay: 300 * time.Millisecond}))
 		results, err := w.runOnce(set(ofImage(pod("web", "main"), "big:1", "")))
 		if r := results["web"]; r.State != "running" || r.Reason != "" || err != nil {
 			t.Errorf("the pod is %s: %s, %v", r.State, r.Reason, err)

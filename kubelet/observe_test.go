@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 // reports is what a kubelet tells of its work, by how it came out.
@@ -41,7 +41,7 @@ func (w *world) watchWork() (syncs, pulls *reports) {
 
 func TestWorkThatSucceedsIsToldWithItsTime(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.SetFault(always("StartContainer", dockertools.Fault{Delay: 3 * time.Second}))
+		w.docker.SetFault(always("StartContainer", dockertest.Fault{Delay: 3 * time.Second}))
 		syncs, _ := w.watchWork()
 		k := w.start(pod("web", "main"))
 		defer k.end()
@@ -57,8 +57,8 @@ func TestWorkThatSucceedsIsToldWithItsTime(t *testing.T) {
 }
 
 func TestWorkThatFailsIsToldAsSuch(t *testing.T) {
-	for name, fault := range map[string]func(dockertools.Call) dockertools.Fault{
-		"a pod that cannot be created": always("CreateContainer", dockertools.Fault{Before: errors.New("the disk is full")}),
+	for name, fault := range map[string]func(dockertest.Call) dockertest.Fault{
+		"a pod that cannot be created": always("CreateContainer", dockertest.Fault{Before: errors.New("the disk is full")}),
 	} {
 		inWorld(t, func(w *world) {
 			w.docker.SetFault(fault)
@@ -75,7 +75,7 @@ func TestWorkThatFailsIsToldAsSuch(t *testing.T) {
 
 func TestToWaitIsNoFailure(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: time.Hour})
+		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
 		syncs, _ := w.watchWork()
 		k := w.start(ofImage(pod("slow", "main"), "big:1", ""), publish(pod("a", "main"), 80), publish(pod("b", "main"), 80))
 		defer k.end()
@@ -89,7 +89,7 @@ func TestToWaitIsNoFailure(t *testing.T) {
 
 func TestPullsAreToldWithTheirTime(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: 40 * time.Second})
+		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: 40 * time.Second})
 		_, pulls := w.watchWork()
 		k := w.start(ofImage(pod("good", "main"), "big:1", api.PullIfNotPresent), ofImage(pod("bad", "main"), "nosuch:1", ""))
 		defer k.end()
@@ -105,8 +105,8 @@ func TestPullsAreToldWithTheirTime(t *testing.T) {
 
 func TestWhatTheEndCutsShortIsNotTold(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.AddRemoteImage("big:1", dockertools.RemoteImage{Takes: time.Hour})
-		w.docker.SetFault(always("StartContainer", dockertools.Fault{Delay: time.Hour}))
+		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
+		w.docker.SetFault(always("StartContainer", dockertest.Fault{Delay: time.Hour}))
 		syncs, pulls := w.watchWork()
 		k := w.start(pod("web", "main"), ofImage(pod("slow", "main"), "big:1", ""))
 		settle()

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 // probed gives the pod's first container a probe by exec.
@@ -27,10 +27,10 @@ type execs struct {
 }
 
 // asNow makes the commands of every container end as outcome says at that time.
-func (w *world) asNow(outcome func(since time.Duration) dockertools.ExecOutcome) *execs {
+func (w *world) asNow(outcome func(since time.Duration) dockertest.ExecOutcome) *execs {
 	e := &execs{begun: time.Now()}
-	w.program = func(string) dockertools.Program {
-		return dockertools.Program{Exec: func(command []string) dockertools.ExecOutcome {
+	w.program = func(string) dockertest.Program {
+		return dockertest.Program{Exec: func(command []string) dockertest.ExecOutcome {
 			e.mu.Lock()
 			defer e.mu.Unlock()
 			since := time.Since(e.begun)
@@ -52,11 +52,11 @@ func (e *execs) check(t *testing.T, want ...string) {
 
 func TestAnUnhealthyContainerIsRestarted(t *testing.T) {
 	inWorld(t, func(w *world) {
-		e := w.asNow(func(since time.Duration) dockertools.ExecOutcome {
+		e := w.asNow(func(since time.Duration) dockertest.ExecOutcome {
 			if since == 20*time.Second { // the new container is not probed before 30s
-				return dockertools.ExecOutcome{ExitCode: 1, Output: "no database"}
+				return dockertest.ExecOutcome{ExitCode: 1, Output: "no database"}
 			}
-			return dockertools.ExecOutcome{}
+			return dockertest.ExecOutcome{}
 		})
 		k := w.start(probed(pod("web", "main", "side"), 0))
 		time.Sleep(time.Second)
@@ -87,11 +87,11 @@ func TestAnUnhealthyContainerIsRestarted(t *testing.T) {
 // exited with 0, which for onFailure is the end of all work. The kubelet knows better.
 func TestAPodStoppedForItsProbeKeepsItsPort(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.asNow(func(since time.Duration) dockertools.ExecOutcome {
+		w.asNow(func(since time.Duration) dockertest.ExecOutcome {
 			if since == 10*time.Second {
-				return dockertools.ExecOutcome{ExitCode: 1}
+				return dockertest.ExecOutcome{ExitCode: 1}
 			}
-			return dockertools.ExecOutcome{}
+			return dockertest.ExecOutcome{}
 		})
 		web := publish(probed(pod("web", "main"), 0), 80)
 		web.Manifest.RestartPolicy = api.RestartPolicy{OnFailure: &api.RestartPolicyOnFailure{}}
@@ -100,11 +100,11 @@ func TestAPodStoppedForItsProbeKeepsItsPort(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		net := w.id("web", "net")
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if strings.Contains(c.Container, "_web.") && c.Method == "CreateContainer" {
-				return dockertools.Fault{Delay: 3 * time.Second}
+				return dockertest.Fault{Delay: 3 * time.Second}
 			}
-			return dockertools.Fault{}
+			return dockertest.Fault{}
 		})
 		time.Sleep(6 * time.Second) // it was unhealthy, and its next attempt is being created
 		synctest.Wait()
@@ -119,7 +119,7 @@ func TestAPodStoppedForItsProbeKeepsItsPort(t *testing.T) {
 
 func TestTheInitialDelayCountsFromTheStart(t *testing.T) {
 	inWorld(t, func(w *world) {
-		e := w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{} })
+		e := w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} })
 		k := w.start(probed(pod("web", "main"), 25))
 		time.Sleep(12 * time.Second)
 		k.end()
@@ -135,7 +135,7 @@ func TestTheInitialDelayCountsFromTheStart(t *testing.T) {
 // an edit of its own pod.
 func TestASlowProbeHoldsBackNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
-		e := w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{After: time.Hour} })
+		e := w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: time.Hour} })
 		k := w.start(probed(pod("slow", "main", "side:1"), 1))
 		time.Sleep(2 * time.Second)
 		k.set(probed(pod("slow", "main", "side:2"), 1), pod("web", "main"))
@@ -158,7 +158,7 @@ func TestASlowProbeHoldsBackNothing(t *testing.T) {
 func TestAContainerIsProbedOnceAtATime(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = time.Second }
-		e := w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{After: 3 * time.Second} })
+		e := w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: 3 * time.Second} })
 		k := w.start(probed(pod("web", "main", "side:1"), 1))
 		defer k.end()
 		time.Sleep(2500 * time.Millisecond) // in the middle of the first
@@ -174,11 +174,11 @@ func TestAContainerIsProbedOnceAtATime(t *testing.T) {
 func TestAnUnhealthyContainerGetsItsPreStop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		n := 0
-		e := w.asNow(func(time.Duration) dockertools.ExecOutcome {
+		e := w.asNow(func(time.Duration) dockertest.ExecOutcome {
 			if n++; n == 2 {
-				return dockertools.ExecOutcome{ExitCode: 1}
+				return dockertest.ExecOutcome{ExitCode: 1}
 			}
-			return dockertools.ExecOutcome{}
+			return dockertest.ExecOutcome{}
 		})
 		k := w.start(hooked(probed(pod("web", "main"), 0)))
 		defer k.end()
@@ -192,7 +192,7 @@ func TestAnUnhealthyContainerGetsItsPreStop(t *testing.T) {
 func TestAProbeThatCannotBeRunIsNoFailure(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(probed(pod("web", "main"), 0))
-		w.docker.SetFault(always("Exec", dockertools.Fault{Before: errors.New("Docker does not answer")}))
+		w.docker.SetFault(always("Exec", dockertest.Fault{Before: errors.New("Docker does not answer")}))
 		settle()
 		old := w.id("web", "main")
 		time.Sleep(10 * time.Minute)
@@ -211,13 +211,13 @@ func TestAProbeThatCannotBeRunIsNoFailure(t *testing.T) {
 // Docker may be busy for minutes, as after a reboot of the host.
 func TestAProbeThatDockerDoesNotBeginIsNoFailure(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{} })
+		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} })
 		k := w.start(probed(pod("web", "main"), 0))
 		defer k.end()
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		main := w.id("web", "main")
-		w.docker.SetFault(always("Exec", dockertools.Fault{Delay: 20 * time.Second}))
+		w.docker.SetFault(always("Exec", dockertest.Fault{Delay: 20 * time.Second}))
 		settle()
 		if w.id("web", "main") != main {
 			t.Errorf("the container was restarted\n%s", w.describe())
@@ -246,8 +246,8 @@ func TestAPausedContainerIsNotProbed(t *testing.T) {
 // Who restarts a container by hand gives it its initial delay anew.
 func TestARestartByHandBeginsTheInitialDelayAnew(t *testing.T) {
 	inWorld(t, func(w *world) {
-		e := w.asNow(func(time.Duration) dockertools.ExecOutcome { return dockertools.ExecOutcome{} })
-		w.docker.SetFault(always("ListContainers", dockertools.Fault{Delay: 100 * time.Millisecond})) // it never shows the container dead
+		e := w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} })
+		w.docker.SetFault(always("ListContainers", dockertest.Fault{Delay: 100 * time.Millisecond})) // it never shows the container dead
 		k := w.start(probed(pod("web", "main"), 25))
 		defer k.end()
 		time.Sleep(20 * time.Second)

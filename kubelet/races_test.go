@@ -11,15 +11,16 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 // always makes every call of a method fail or wait.
-func always(method string, fault dockertools.Fault) func(dockertools.Call) dockertools.Fault {
-	return func(c dockertools.Call) dockertools.Fault {
+func always(method string, fault dockertest.Fault) func(dockertest.Call) dockertest.Fault {
+	return func(c dockertest.Call) dockertest.Fault {
 		if c.Method == method {
 			return fault
 		}
-		return dockertools.Fault{}
+		return dockertest.Fault{}
 	}
 }
 
@@ -39,7 +40,7 @@ func TestAWorkerDecidesOnNoListOlderThanItsAction(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = time.Second }
 		w.importPause()
-		w.docker.SetFault(always("CreateContainer", dockertools.Fault{Delay: 1500 * time.Millisecond}))
+		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Delay: 1500 * time.Millisecond}))
 		k := w.start(pod("web", "main"))
 		settle()
 		w.check("a minute later", "web/main", "web/net")
@@ -53,7 +54,7 @@ func TestAWorkerDecidesOnNoListOlderThanItsAction(t *testing.T) {
 func TestANewerWishEndsAPlanThatIsBeingRun(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()
-		w.docker.SetFault(always("CreateContainer", dockertools.Fault{Delay: time.Second}))
+		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Delay: time.Second}))
 		k := w.start(pod("web", "main:old"))
 		time.Sleep(300 * time.Millisecond) // the network container is being created
 		k.set(pod("web", "main:new"))
@@ -81,11 +82,11 @@ func TestANetworkContainerThatCannotBeReplacedIsNotStopped(t *testing.T) {
 		k := w.start(publish(pod("web", "main"), 80))
 		settle()
 		net, app := w.id("web", "net"), w.id("web", "main")
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if c.Method == "CreateContainer" && strings.HasPrefix(c.Container, "k8s_net") {
-				return dockertools.Fault{Before: errors.New("not now")}
+				return dockertest.Fault{Before: errors.New("not now")}
 			}
-			return dockertools.Fault{}
+			return dockertest.Fault{}
 		})
 		k.set(publish(pod("web", "main"), 81))
 		settle()
@@ -105,13 +106,13 @@ func TestANetworkContainerThatCannotBeReplacedIsNotStopped(t *testing.T) {
 // A start that fails leaves its reason where an inspect of before does not show it.
 func TestAFailedStartIsSeen(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertools.Program { return dockertools.Program{Missing: name == "main"} }
+		w.program = func(name string) dockertest.Program { return dockertest.Program{Missing: name == "main"} }
 		var refused atomic.Bool
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if c.Method == "StartContainer" && strings.HasPrefix(c.Container, "k8s_main") && !refused.Swap(true) {
-				return dockertools.Fault{Before: errors.New("not now")} // so it is inspected as created
+				return dockertest.Fault{Before: errors.New("not now")} // so it is inspected as created
 			}
-			return dockertools.Fault{}
+			return dockertest.Fault{}
 		})
 		k := w.start(pod("web", "main"))
 		settle()
@@ -129,8 +130,8 @@ func TestAFailedStartIsSeen(t *testing.T) {
 func TestAPortThatAJobGivesUpIsTakenAtOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = never }
-		w.program = func(name string) dockertools.Program {
-			return dockertools.Program{Exits: name == "job", After: time.Hour}
+		w.program = func(name string) dockertest.Program {
+			return dockertest.Program{Exits: name == "job", After: time.Hour}
 		}
 		job := onFailure(publish(pod("a", "job"), 80))
 		k := w.start(job, publish(pod("b", "main"), 80))
@@ -149,7 +150,7 @@ func TestAPortThatAJobGivesUpIsTakenAtOnce(t *testing.T) {
 func TestARemovedPodThatCouldNeverStartDoesNotStartLater(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = time.Hour }
-		w.docker.SetFault(always("CreateContainer", dockertools.Fault{Before: errors.New("not now")}))
+		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Before: errors.New("not now")}))
 		k := w.start(pod("web", "main"))
 		settle()
 		k.set()
@@ -169,7 +170,7 @@ func TestARemovedPodThatCouldNeverStartDoesNotStartLater(t *testing.T) {
 func TestAPodThatIsBeingRemovedIsNotRestartedHalfWay(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = time.Second }
-		w.program = func(name string) dockertools.Program { return dockertools.Program{IgnoreTerm: name != "quick"} }
+		w.program = func(name string) dockertest.Program { return dockertest.Program{IgnoreTerm: name != "quick"} }
 		web := pod("web", "deaf", "quick", "side")
 		k := w.start(web, pod("other", "main"))
 		settle()
@@ -196,7 +197,7 @@ func TestAPodThatIsBeingRemovedIsNotRestartedHalfWay(t *testing.T) {
 func TestVolumesGoAtOnceWithTheirPodOrItsUID(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = never }
-		w.docker.SetFault(always("WatchEvents", dockertools.Fault{Before: errors.New("no events today")}))
+		w.docker.SetFault(always("WatchEvents", dockertest.Fault{Before: errors.New("no events today")}))
 		k := w.start(pod("web", "main"), pod("other", "main"))
 		settle()
 		k.set(pod("other", "main"))
@@ -233,7 +234,7 @@ func TestASilentSourceLosesNoVolume(t *testing.T) {
 
 // slowAnswer is a Docker whose next list is taken at once and comes late.
 type slowAnswer struct {
-	*dockertools.Fake
+	*dockertest.Fake
 	late *atomic.Bool
 }
 
@@ -251,9 +252,9 @@ func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
 	inWorld(t, func(w *world) {
 		docker := slowAnswer{w.docker, &atomic.Bool{}}
 		w.options = func(o *Options) { o.SyncFrequency, o.Docker = never, docker }
-		w.docker.SetFault(always("CreateContainer", dockertools.Fault{Delay: time.Second}))
+		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Delay: time.Second}))
 		// It is not stopped before it has used its volume.
-		w.program = func(string) dockertools.Program { return dockertools.Program{IgnoreTerm: true} }
+		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
 		k := w.start(pod("web", "main"))
 		time.Sleep(1500 * time.Millisecond) // the app container is being created
 		docker.late.Store(true)
@@ -279,11 +280,11 @@ func TestAPanicInAnActionEndsThatWorkAlone(t *testing.T) {
 		w.importPause()
 		panics := atomic.Bool{}
 		panics.Store(true)
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if c.Method == "CreateContainer" && strings.HasPrefix(c.Container, "k8s_main") && strings.Contains(c.Container, "_bad.") && panics.Load() {
 				panic("a bug")
 			}
-			return dockertools.Fault{}
+			return dockertest.Fault{}
 		})
 		k := w.start(pod("bad", "main"), pod("web", "main"))
 		defer k.end()

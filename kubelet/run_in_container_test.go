@@ -11,19 +11,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 // outcome runs commands in a container that prints what it is told.
-func outcome(o dockertools.ExecOutcome) func(string) dockertools.Program {
-	return func(string) dockertools.Program {
-		return dockertools.Program{Exec: func([]string) dockertools.ExecOutcome { return o }}
+func outcome(o dockertest.ExecOutcome) func(string) dockertest.Program {
+	return func(string) dockertest.Program {
+		return dockertest.Program{Exec: func([]string) dockertest.ExecOutcome { return o }}
 	}
 }
 
 func TestRunInTheContainerThatRuns(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = outcome(dockertools.ExecOutcome{Output: "ran\n", After: time.Hour, ExitCode: 3})
+		w.program = outcome(dockertest.ExecOutcome{Output: "ran\n", After: time.Hour, ExitCode: 3})
 		k := w.start(pod("web", "main"))
 		defer k.end()
 		settle()
@@ -39,7 +39,7 @@ func TestRunInTheContainerThatRuns(t *testing.T) {
 
 func TestRunEndsWithItsCaller(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = outcome(dockertools.ExecOutcome{After: 24 * time.Hour})
+		w.program = outcome(dockertest.ExecOutcome{After: 24 * time.Hour})
 		k := w.start(pod("web", "main"))
 		defer k.end()
 		settle()
@@ -57,7 +57,7 @@ func TestRunEndsWithItsCaller(t *testing.T) {
 
 func TestWhatDoesNotRunCannotBeAsked(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertools.Program { return dockertools.Program{Exits: name == "done"} }
+		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "done"} }
 		p := pod("web", "main", "done", "paused")
 		p.Manifest.RestartPolicy.OnFailure = &api.RestartPolicyOnFailure{}
 		k := w.start(p)
@@ -85,11 +85,11 @@ func TestWhatDoesNotRunCannotBeAsked(t *testing.T) {
 			}
 		}
 		// It ends when Docker is about to be asked, and the kubelet cannot know.
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if c.Method == "Exec" || c.Method == "Stats" {
 				w.docker.Kill(c.Container, 137)
 			}
-			return dockertools.Fault{}
+			return dockertest.Fault{}
 		})
 		for range 2 {
 			for _, err := range ask("web.default.file", "main") {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 // viewOf makes a podView of lines as testdata/plan has them, and of what those
@@ -326,8 +326,8 @@ func TestStatusAsJSON(t *testing.T) {
 
 func TestStatusesTellOfEveryPodTheKubeletKnows(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertools.Program {
-			return dockertools.Program{Exits: name == "job", ExitCode: 3, LastWords: "sorry", IgnoreTerm: name == "stubborn"}
+		w.program = func(name string) dockertest.Program {
+			return dockertest.Program{Exits: name == "job", ExitCode: 3, LastWords: "sorry", IgnoreTerm: name == "stubborn"}
 		}
 		w.options = func(o *Options) {
 			o.SourceErrors = func() map[string]string { return map[string]string{"file": "c.yaml is bad"} }
@@ -387,8 +387,8 @@ func stateText(s api.ContainerState) string {
 func TestAnEndForWantOfMemoryIsToldThoughDockerHearsOfItLate(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		inWorld(t, func(w *world) {
-			w.program = func(name string) dockertools.Program {
-				return dockertools.Program{Exits: true, After: time.Second, ExitCode: 137, OOMKilled: true, OOMIsLate: late}
+			w.program = func(name string) dockertest.Program {
+				return dockertest.Program{Exits: true, After: time.Second, ExitCode: 137, OOMKilled: true, OOMIsLate: late}
 			}
 			never := pod("job", "main")
 			never.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}

@@ -11,6 +11,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {
@@ -39,7 +40,7 @@ func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {
 
 func TestWithoutEventsTheTickMends(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.SetFault(always("WatchEvents", dockertools.Fault{Before: errors.New("no events today")}))
+		w.docker.SetFault(always("WatchEvents", dockertest.Fault{Before: errors.New("no events today")}))
 		k := w.start(pod("web", "main"))
 		settle()
 		killed := w.id("web", "main")
@@ -204,8 +205,8 @@ func TestDockerMayComeAndGo(t *testing.T) {
 
 func TestBackOffSurvivesTheKubelet(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertools.Program {
-			return dockertools.Program{Exits: name == "main", ExitCode: 1}
+		w.program = func(name string) dockertest.Program {
+			return dockertest.Program{Exits: name == "main", ExitCode: 1}
 		}
 		w.options = func(o *Options) { o.MaxDeadContainers = 0 }
 		k := w.start(pod("web", "main"))
@@ -293,7 +294,7 @@ func TestAMissingImageStopsNothing(t *testing.T) {
 // dropped it.
 func TestTheNewestWishWins(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.SetFault(always("CreateContainer", dockertools.Fault{Delay: time.Second}))
+		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Delay: time.Second}))
 		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
 		k := w.start(pod("web", "main:1"))
 		for i := 2; i < 10; i++ {
@@ -313,7 +314,7 @@ func TestTheNewestWishWins(t *testing.T) {
 
 // lateList is a Docker whose list shows a death a while after its event, as the
 // real one does.
-type lateList struct{ *dockertools.Fake }
+type lateList struct{ *dockertest.Fake }
 
 func (d lateList) ListContainers(ctx context.Context, labels map[string]string) ([]dockertools.Container, error) {
 	list, err := d.Fake.ListContainers(ctx, labels)
@@ -349,11 +350,11 @@ func TestAPodThatCannotBeLookedAtHoldsUpNoOther(t *testing.T) {
 			k := w.start(bad)
 			defer k.end()
 			settle()
-			w.docker.SetFault(func(c dockertools.Call) dockertools.Fault {
+			w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 				if c.Method == "InspectContainer" && strings.Contains(c.Container, "_bad.") {
-					return dockertools.Fault{Before: errors.New("RWLayer is unexpectedly nil")}
+					return dockertest.Fault{Before: errors.New("RWLayer is unexpectedly nil")}
 				}
-				return dockertools.Fault{}
+				return dockertest.Fault{}
 			})
 			if err := w.docker.Kill(w.id("bad", "main"), 1); err != nil {
 				t.Fatal(err)

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 // healthIs compares what a kubelet says of itself; an empty word means it is well.
@@ -48,7 +48,7 @@ func TestHealthGoesByTheSyncLoop(t *testing.T) {
 		k := w.start(pod("web", "main"))
 		defer k.end()
 		settle()
-		w.docker.SetFault(always("ListContainers", dockertools.Fault{Delay: time.Hour}))
+		w.docker.SetFault(always("ListContainers", dockertest.Fault{Delay: time.Hour}))
 		time.Sleep(15 * time.Second)
 		k.healthIs(t, "the loop hangs since at most 15 s", "")
 		time.Sleep(20 * time.Second)
@@ -87,8 +87,8 @@ func TestStatusesCostNothingWhileNothingChanges(t *testing.T) {
 		}
 		calls("nothing has changed", 0)
 		id := w.id("a", "main")
-		w.docker.SetFault(func(c dockertools.Call) dockertools.Fault { // the kubelet itself is kept from a look
-			return dockertools.Fault{Delay: map[string]time.Duration{"CreateContainer": time.Hour}[c.Method]}
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault { // the kubelet itself is kept from a look
+			return dockertest.Fault{Delay: map[string]time.Duration{"CreateContainer": time.Hour}[c.Method]}
 		})
 		if err := w.docker.Kill(id, 3); err != nil {
 			t.Fatal(err)

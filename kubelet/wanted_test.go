@@ -9,6 +9,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/volume"
 )
 
@@ -122,7 +123,7 @@ func TestContainerSpec(t *testing.T) {
 	logs := dockertools.LogLimit{MaxSize: 1000, MaxFiles: 2}
 	kl := NewMainKubelet(Options{
 		Identity: dockertools.Identity{Hostname: "host", RootDir: "/root/dir"}, NetworkContainerImage: dockertools.PauseImage, AllowPrivileged: true,
-		Docker: dockertools.NewFake(), Volumes: root, ContainerLog: logs,
+		Docker: dockertest.NewFake(), Volumes: root, ContainerLog: logs,
 	})
 	kl.logLimit = logs
 	w := newWantedPod(fullPod(), dockertools.PauseImage)

@@ -14,6 +14,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/volume"
 )
 
@@ -26,22 +27,22 @@ func TestMain(m *testing.M) {
 // world is a host with a Docker in memory, on which kubelets live and die.
 type world struct {
 	t       *testing.T
-	docker  *dockertools.Fake
+	docker  *dockertest.Fake
 	rootDir string
-	options func(*Options)                        // changes what the next kubelet is made of; may be nil
-	program func(name string) dockertools.Program // what the app container of this name does; may be nil
+	options func(*Options)                       // changes what the next kubelet is made of; may be nil
+	program func(name string) dockertest.Program // what the app container of this name does; may be nil
 }
 
 // inWorld runs a test in a bubble, where hours pass at once.
 func inWorld(t *testing.T, test func(w *world)) {
 	rootDir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, docker: dockertools.NewFake(), rootDir: rootDir}
-		w.docker.AddImage("hello:1", func(spec dockertools.ContainerSpec) dockertools.Program {
+		w := &world{t: t, docker: dockertest.NewFake(), rootDir: rootDir}
+		w.docker.AddImage("hello:1", func(spec dockertools.ContainerSpec) dockertest.Program {
 			if parts, ok := dockertools.ParseContainerName(spec.Name); ok && w.program != nil {
 				return w.program(parts.Name)
 			}
-			return dockertools.Program{}
+			return dockertest.Program{}
 		})
 		test(w)
 	})

@@ -1,15 +1,8 @@
 package dockertools
 
-import (
-	"encoding/base64"
-	"encoding/json"
-	"fmt"
-	"net/http"
+import "fmt"
 
-	docker "github.com/fsouza/go-dockerclient"
-)
-
-// String and GoString hold no secret, so that none comes into a log.
+// String returns a description without the secret, so that none gets into a log.
 func (a Auth) String() string {
 	switch {
 	case a == Auth{}:
@@ -22,15 +15,3 @@ func (a Auth) String() string {
 
 // GoString is String: the verb %#v asks for it.
 func (a Auth) GoString() string { return a.String() }
-
-// header is the Auth as Docker wants it with a pull.
-func (a Auth) header() http.Header {
-	if a == (Auth{}) {
-		return nil
-	}
-	// Strings always marshal.
-	text, _ := json.Marshal(docker.AuthConfiguration{
-		Username: a.Username, Password: a.Password, IdentityToken: a.IdentityToken, ServerAddress: a.ServerAddress,
-	})
-	return http.Header{"X-Registry-Auth": {base64.URLEncoding.EncodeToString(text)}}
-}

@@ -58,9 +58,8 @@ type Interface interface {
 	RenameContainer(ctx context.Context, id, name string) error
 	// Exec runs a command in a running container, without a shell, writes what it
 	// prints to out, and returns its exit code. A command that is not there is one
-	// that fails, with Docker's words as its output. ErrNotRunning. The error for a
-	// command that has not run has the method NotBegun() bool: a Docker that is busy can
-	// keep it waiting until ctx is done.
+	// that fails, with Docker's words as its output. ErrNotRunning. ErrExecNotStarted
+	// when the command did not run: a busy Docker can delay it until ctx is done.
 	//
 	// It may take as long as it wants. When ctx is done or out fails it is killed, with
 	// what it has started: so nothing is left of a client that has gone, nor of a probe
@@ -98,6 +97,7 @@ var (
 	ErrUnauthorised    = errors.New("the registry refuses these credentials")
 	ErrLogNotKept      = errors.New("the log driver of the container keeps nothing to read")
 	ErrNotRunning      = errors.New("the container does not run")
+	ErrExecNotStarted  = errors.New("the command was not started")
 )
 
 // PullProgress is how far a pull has come. Layers that were there already count

@@ -144,46 +144,6 @@ func awaitStatus(t *testing.T, pid int, field, want string) map[string]string {
 	}
 }
 
-func TestIntegrationPauseHoldsANetworkForOthers(t *testing.T) {
-	c := realDocker(t)
-	holder := createPause(t, c, ContainerSpec{Name: "holder", Hostname: "web"})
-	if err := c.StartContainer(t.Context(), holder); err != nil {
-		t.Fatal(err)
-	}
-	guest := createPause(t, c, ContainerSpec{Name: "guest", NetworkContainer: holder})
-	if err := c.StartContainer(t.Context(), guest); err != nil {
-		t.Fatal(err)
-	}
-	for _, id := range []string{holder, guest} {
-		if state := raw(t, c, id).State; !state.Running {
-			t.Errorf("container %s does not run: %+v", id, state)
-		}
-	}
-
-	// Step: the guest has no network of its own, and shares the holder's host name.
-	own, err := c.InspectContainer(t.Context(), holder)
-	if err != nil || own.IP == "" {
-		t.Errorf("the holder's network: %+v, %v", own, err)
-	}
-	joined, err := c.InspectContainer(t.Context(), guest)
-	if err != nil || joined.IP != "" {
-		t.Errorf("the guest's network: %+v, %v", joined, err)
-	}
-	if mode := raw(t, c, guest).HostConfig.NetworkMode; mode != "container:"+holder {
-		t.Errorf("the guest's network mode is %q", mode)
-	}
-
-	// Step: SIGKILL is the stop signal, so a long grace is not waited for.
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	if err := c.StopContainer(ctx, holder, time.Hour); err != nil {
-		t.Fatal(err)
-	}
-	if ended, err := c.InspectContainer(ctx, holder); err != nil || ended.ExitCode != 137 {
-		t.Errorf("stopped, the holder says %+v, %v", ended, err)
-	}
-}
-
 // imageStore is a daemon that knows its machine and whether it has been given an
 // image.
 type imageStore struct {

@@ -15,6 +15,7 @@ import (
 	"kubelet14/api/v1beta1"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
 	infoserver "kubelet14/kubelet/server"
 	"kubelet14/volume"
 )
@@ -24,8 +25,8 @@ import (
 // takes for the same value. No request may cost a call of Docker.
 func BenchmarkPods(b *testing.B) {
 	const pods, rounds = 200, 200
-	docker := dockertools.NewFake()
-	docker.AddImage(helloImage, func(dockertools.ContainerSpec) dockertools.Program { return dockertools.Program{} })
+	docker := dockertest.NewFake()
+	docker.AddImage(helloImage, func(dockertools.ContainerSpec) dockertest.Program { return dockertest.Program{} })
 	m := newMeter(docker)
 	kl, url := serveKubelet(b, m, pods)
 	var statuses []api.PodStatus

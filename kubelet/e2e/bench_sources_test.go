@@ -21,6 +21,7 @@ import (
 	"kubelet14/config"
 	"kubelet14/config/etcdtest"
 	"kubelet14/kubelet/dockertools"
+	dockerclient "kubelet14/kubelet/dockertools/client"
 )
 
 // BenchmarkEtcdPut measures from the moment a put of a changed manifest has returned
@@ -85,7 +86,7 @@ func BenchmarkEtcdPut(b *testing.B) {
 // bareOnEtcd creates a container for each change of a key, until it is stopped.
 func bareOnEtcd(b *testing.B, client *clientv3.Client, key string, spec dockertools.ContainerSpec) (stop func()) {
 	b.Helper()
-	docker, err := dockertools.NewClient("")
+	docker, err := dockerclient.New("")
 	if err != nil {
 		b.Fatal(err)
 	}

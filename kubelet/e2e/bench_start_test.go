@@ -14,6 +14,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
+	dockerclient "kubelet14/kubelet/dockertools/client"
 	"kubelet14/volume"
 )
 
@@ -154,7 +155,7 @@ func (m *meter) StartContainer(ctx context.Context, id string) error {
 func startWithKubelet(b *testing.B, pods int, then func(*meter)) (time.Duration, [][]dockertools.ContainerSpec) {
 	b.Helper()
 	prepared(b)
-	client, err := dockertools.NewClient("")
+	client, err := dockerclient.New("")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -246,7 +247,7 @@ func makeMounts(b *testing.B, specs [][]dockertools.ContainerSpec) {
 // made.
 func startBare(b *testing.B, specs [][]dockertools.ContainerSpec, atOnce int) time.Duration {
 	b.Helper()
-	docker, err := dockertools.NewClient("")
+	docker, err := dockerclient.New("")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
 )
 
 // maxOutput is how many bytes are kept of what a container says.
@@ -19,12 +20,8 @@ func (t Target) run(ctx context.Context, a *api.ExecAction) (seen string, err er
 	var out head
 	code, err := t.Exec(ctx, a.Command, &out)
 	if err != nil {
-		// Who was not asked has not been slow: Docker was.
-		_, notBegun := errors.AsType[interface {
-			error
-			NotBegun() bool
-		}](err)
-		if over := overdue(ctx); over != nil && !notBegun {
+		// A command that was not started has not been slow: Docker was.
+		if over := overdue(ctx); over != nil && !errors.Is(err, dockertools.ErrExecNotStarted) {
 			err = fmt.Errorf("run %q: %w", a.Command[0], over)
 		}
 		return "", err

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
 )
 
 func TestAnExecProbeIsJudgedByTheExitCode(t *testing.T) {
@@ -58,18 +59,14 @@ func TestACommandThatHangsIsUnhealthy(t *testing.T) {
 	})
 }
 
-type busyDocker struct{ error }
-
-func (busyDocker) NotBegun() bool { return true }
-
 func TestACommandThatDockerKeepsWaitingIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 5*time.Second, errors.New("no answer within 5s"))
 		defer cancel()
 		wantResult(t, Probe(ctx, execProbe, Target{Exec: func(ctx context.Context, command []string, _ io.Writer) (int, error) {
 			<-ctx.Done()
-			return 0, fmt.Errorf("run %q: %w", command, busyDocker{context.Cause(ctx)})
-		}}), Unknown, `run ["check" "all"]: no answer within 5s`)
+			return 0, fmt.Errorf("run %q: %w: %w", command, dockertools.ErrExecNotStarted, context.Cause(ctx))
+		}}), Unknown, `run ["check" "all"]: the command was not started: no answer within 5s`)
 	})
 }
 

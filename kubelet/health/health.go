@@ -29,7 +29,7 @@ type Target struct {
 	Ports []api.Port // of the container, for their names
 	// Exec runs a command in the container and writes what it prints to out, until
 	// it returns. That is when ctx is done at the latest. An error names the command,
-	// and has the method NotBegun() bool when the command did not run until then.
+	// and wraps dockertools.ErrExecNotStarted when the command did not run.
 	Exec func(ctx context.Context, command []string, out io.Writer) (exitCode int, err error)
 }
 

@@ -20,6 +20,7 @@ import (
 	"syscall"
 
 	"kubelet14/kubelet/dockertools"
+	dockerclient "kubelet14/kubelet/dockertools/client"
 )
 
 func main() {
@@ -46,7 +47,7 @@ func run(endpoint, image string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	docker, err := dockertools.NewClient(endpoint)
+	docker, err := dockerclient.New(endpoint)
 	if err != nil {
 		return err
 	}

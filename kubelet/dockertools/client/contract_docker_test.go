@@ -1,0 +1,280 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	docker "github.com/fsouza/go-dockerclient"
+
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/dockertools/registrytest"
+)
+
+const helloImage = "kubelet14/hello:1"
+
+const (
+	labelTest = "kubelet14.test.contract" // marks the containers of these tests; its value is the run
+	runPrefix = "contract-"
+)
+
+// contractDocker is one Docker under test: the Interface to be proved, a
+// person's hands beside it, and helpers that clean up after themselves.
+type contractDocker struct {
+	dockertools.Interface
+	hands interface {
+		Pause(id string) error
+		Restart(id string) error
+		Kill(id string, code int) error
+		Commands(id string) (int, error) // how many run beside the container's first process
+	}
+	registry    func(t *testing.T) contractRegistry // a new one, empty
+	run         string                              // part of every name and label, so that runs and leftovers do not meet
+	removeImage func(name string) error
+}
+
+func TestContractFake(t *testing.T) {
+	for _, c := range contract {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fake := dockertest.NewFake()
+				fake.AddImage(helloImage, fakeHello)
+				c.test(t, &contractDocker{
+					Interface: fake,
+					hands:     fake,
+					registry: func(*testing.T) contractRegistry {
+						return &fakeRegistry{fake: fake, remote: dockertest.RemoteImage{Program: fakeHello}}
+					},
+					run:         "fake",
+					removeImage: func(string) error { return nil },
+				})
+			})
+		})
+	}
+}
+
+func TestIntegrationContractDocker(t *testing.T) {
+	d, _ := newContractDocker(t)
+	for _, c := range contract {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.test(t, d)
+		})
+	}
+}
+
+// newContractDocker is the real one, with a client beside the one under test.
+func newContractDocker(t *testing.T) (*contractDocker, *docker.Client) {
+	t.Helper()
+	raw := rawDocker(t)
+	client, err := New("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &contractDocker{
+		Interface:   client,
+		hands:       rawHands{raw},
+		registry:    func(t *testing.T) contractRegistry { return realRegistry{registrytest.New(t)} },
+		run:         fmt.Sprintf(runPrefix+"%d-%d", os.Getpid(), time.Now().UnixNano()),
+		removeImage: raw.RemoveImage,
+	}, raw
+}
+
+// rawDocker is a client beside the one under test, on a Docker that has the
+// image and nothing left of test runs that were killed long ago.
+func rawDocker(t *testing.T) *docker.Client {
+	t.Helper()
+	if err := makeHello(); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := docker.NewClientFromEnv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(raw.HTTPClient.CloseIdleConnections)
+	if err := removeLeftovers(raw); err != nil {
+		t.Log("could not remove all that an earlier run has left:", err)
+	}
+	return raw
+}
+
+// removeLeftovers lets alone what is younger than any test run can be old: its
+// run may still be at work, in another process.
+func removeLeftovers(raw *docker.Client) error {
+	isOld := func(created int64) bool { return time.Since(time.Unix(created, 0)) > time.Hour }
+	containers, err := raw.ListContainers(docker.ListContainersOptions{All: true, Filters: map[string][]string{"label": {labelTest}}})
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, c := range containers {
+		if isOld(c.Created) {
+			errs = append(errs, raw.RemoveContainer(docker.RemoveContainerOptions{ID: c.ID, RemoveVolumes: true, Force: true}))
+		}
+	}
+	images, err := raw.ListImages(docker.ListImagesOptions{Filters: map[string][]string{"reference": {"kubelet14/" + runPrefix + "*"}}})
+	for _, image := range images {
+		if isOld(image.Created) {
+			errs = append(errs, raw.RemoveImage(image.ID))
+		}
+	}
+	return errors.Join(append(errs, err)...)
+}
+
+var makeHello = sync.OnceValue(func() error {
+	cmd := exec.Command("go", "run", "./manifests/hello/mkimage")
+	cmd.Dir = filepath.Join("..", "..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("make the image %s: %w\n%s", helloImage, err, out)
+	}
+	return nil
+})
+
+// rawHands does to the real Docker what a person does to a Fake.
+type rawHands struct{ raw *docker.Client }
+
+func (h rawHands) Pause(id string) error   { return h.raw.PauseContainer(id) }
+func (h rawHands) Restart(id string) error { return h.raw.RestartContainer(id, 10) }
+
+func (h rawHands) Kill(id string, code int) error {
+	if code != 137 {
+		return fmt.Errorf("a killed process ends with 137, not %d", code)
+	}
+	return h.raw.KillContainer(docker.KillContainerOptions{ID: id, Signal: docker.SIGKILL})
+}
+
+func (h rawHands) Commands(id string) (int, error) {
+	top, err := h.raw.TopContainer(id, "")
+	return len(top.Processes) - 1, err
+}
+
+// spec is what every container of a test begins as: unique, and sure to be
+// cleaned up.
+func (d *contractDocker) spec(t *testing.T, name string, command ...string) dockertools.ContainerSpec {
+	return dockertools.ContainerSpec{
+		Name:    d.name(t, name),
+		Image:   helloImage,
+		Labels:  map[string]string{labelTest: d.run},
+		Command: append([]string{"/hello"}, command...),
+	}
+}
+
+func (d *contractDocker) name(t *testing.T, name string) string {
+	_, test, _ := strings.Cut(t.Name(), "/")
+	return d.run + "-" + strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(test)) + "-" + name
+}
+
+// create makes a container that goes with the test.
+func (d *contractDocker) create(t *testing.T, spec dockertools.ContainerSpec) (id string) {
+	t.Helper()
+	id, err := d.CreateContainer(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.RemoveContainer(context.Background(), id); err != nil && !errors.Is(err, dockertools.ErrNoSuchContainer) {
+			t.Error(err)
+		}
+	})
+	return id
+}
+
+func (d *contractDocker) start(t *testing.T, id string) {
+	t.Helper()
+	if err := d.StartContainer(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// running creates and starts a container whose program has set up all it wants
+// to: hello listens for signals before it writes to a file.
+func (d *contractDocker) running(t *testing.T, spec dockertools.ContainerSpec, flags ...string) (id string) {
+	t.Helper()
+	dir := t.TempDir()
+	spec.Mounts = append(spec.Mounts, dockertools.Mount{HostPath: dir, ContainerPath: "/ready"})
+	spec.Command = append(append([]string{"/hello", "append"}, flags...), "/ready/file", "ready")
+	id = d.create(t, spec)
+	d.start(t, id)
+	file := filepath.Join(dir, "file")
+	eventually(t, "the program is ready", func() (bool, string) {
+		text, err := os.ReadFile(file)
+		return bytes.Equal(text, []byte("ready\n")), fmt.Sprintf("%q, %v; container %+v", text, err, d.details(t, id))
+	})
+	return id
+}
+
+// ended waits for the end of a container.
+func (d *contractDocker) ended(t *testing.T, id string) dockertools.Details {
+	t.Helper()
+	eventually(t, "the container has ended", func() (bool, string) {
+		c := d.listed(t, id)
+		return c.State == dockertools.StateExited, fmt.Sprintf("%+v", c)
+	})
+	return d.details(t, id)
+}
+
+func (d *contractDocker) details(t *testing.T, id string) dockertools.Details {
+	t.Helper()
+	details, err := d.InspectContainer(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return details
+}
+
+// list gives the ids of all containers of this run that carry the labels.
+func (d *contractDocker) list(t *testing.T, labels map[string]string) map[string]dockertools.Container {
+	t.Helper()
+	all := map[string]string{labelTest: d.run}
+	for name, value := range labels {
+		all[name] = value
+	}
+	list, err := d.ListContainers(t.Context(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byID := map[string]dockertools.Container{}
+	for _, c := range list {
+		if _, twice := byID[c.ID]; twice {
+			t.Errorf("container %q is listed twice", c.Name)
+		}
+		byID[c.ID] = c
+	}
+	return byID
+}
+
+// listed is one container's line of the list, zero when there is none.
+func (d *contractDocker) listed(t *testing.T, id string) dockertools.Container {
+	t.Helper()
+	return d.list(t, nil)[id]
+}
+
+// eventually waits for a condition, and prints what was seen last when it never
+// comes true.
+func eventually(t *testing.T, what string, cond func() (ok bool, seen string)) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		ok, seen := cond()
+		if ok {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("waited a minute in vain until %s; seen last: %s", what, seen)
+		}
+	}
+}

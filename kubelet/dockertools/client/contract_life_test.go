@@ -1,0 +1,235 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"kubelet14/kubelet/dockertools"
+)
+
+// checkState compares what Docker tells of a container with what it should be.
+func (d *contractDocker) checkState(t *testing.T, id string, state dockertools.State, exitCode int) dockertools.Details {
+	t.Helper()
+	details := d.details(t, id)
+	if got := d.listed(t, id).State; got != state || details.ExitCode != exitCode {
+		t.Errorf("the container is %s, want %s with exit code %d: %+v", got, state, exitCode, details)
+	}
+	return details
+}
+
+func testLife(t *testing.T, d *contractDocker) {
+	id := d.create(t, d.spec(t, "c", "sleep"))
+
+	// Created: it has never run.
+	created := d.checkState(t, id, dockertools.StateCreated, 0)
+	if !created.StartedAt.IsZero() || !created.FinishedAt.IsZero() || created.Error != "" {
+		t.Errorf("created: %+v", created)
+	}
+	// A stop of what does not run is no error, and does nothing.
+	if err := d.StopContainer(t.Context(), id, time.Second); err != nil {
+		t.Errorf("stop of a created container: %v", err)
+	}
+	d.checkState(t, id, dockertools.StateCreated, 0)
+
+	// Running, for the first time.
+	d.start(t, id)
+	first := d.checkState(t, id, dockertools.StateRunning, 0)
+	endpoint := d.listed(t, id).Endpoint
+	if first.StartedAt.IsZero() || !first.FinishedAt.IsZero() || first.Error != "" || first.IP == "" {
+		t.Errorf("running: %+v", first)
+	}
+	// A start of what runs is no error, and does nothing.
+	if err := d.StartContainer(t.Context(), id); err != nil {
+		t.Errorf("second start: %v", err)
+	}
+	if again := d.details(t, id); !again.StartedAt.Equal(first.StartedAt) || d.listed(t, id).Endpoint != endpoint {
+		t.Errorf("the second start has started it again: %+v, then %+v", first, again)
+	}
+
+	// Ended, twice stopped.
+	for range 2 {
+		if err := d.StopContainer(t.Context(), id, time.Second); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	}
+	ended := d.details(t, id)
+	if d.listed(t, id).State != dockertools.StateExited || !ended.StartedAt.Equal(first.StartedAt) || ended.FinishedAt.Before(ended.StartedAt) || ended.IP != "" {
+		t.Errorf("ended: %+v", ended)
+	}
+
+	// Running again.
+	d.start(t, id)
+	second := d.checkState(t, id, dockertools.StateRunning, 0)
+	if second.StartedAt.Before(ended.FinishedAt) || !second.FinishedAt.Equal(ended.FinishedAt) {
+		t.Errorf("running for the second time: %+v; its first end: %+v", second, ended)
+	}
+}
+
+func testEndByItself(t *testing.T, d *contractDocker) {
+	id := d.create(t, d.spec(t, "c", "exit", "3"))
+	d.start(t, id)
+	details := d.ended(t, id)
+	// Docker may learn of a quick end before it has noted the start, so their order is not promised.
+	if details.ExitCode != 3 || details.StartedAt.IsZero() || details.FinishedAt.IsZero() || details.Error != "" {
+		t.Errorf("it ended with %+v", details)
+	}
+	if c := d.listed(t, id); c.Status == "" || c.Status[:10] != "Exited (3)" || c.Endpoint != "" {
+		t.Errorf("it is listed as %+v", c)
+	}
+}
+
+func testMissingCommand(t *testing.T, d *contractDocker) {
+	spec := d.spec(t, "c")
+	spec.Command = []string{"/no/such/command"}
+	id := d.create(t, spec)
+	for range 2 { // and again, with the same words
+		err := d.StartContainer(t.Context(), id)
+		if err == nil || errors.Is(err, dockertools.ErrNoSuchContainer) {
+			t.Errorf("start: %v", err)
+		}
+		details := d.checkState(t, id, dockertools.StateCreated, 127)
+		if details.Error == "" || !details.StartedAt.IsZero() || !details.FinishedAt.IsZero() {
+			t.Errorf("after the start that failed: %+v", details)
+		}
+	}
+	if err := d.StopContainer(t.Context(), id, time.Second); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+}
+
+func testFailedStartAfterRun(t *testing.T, d *contractDocker) {
+	// The exit code of the run stays, but a failure is never 0.
+	for ranWith, want := range map[string]int{"3": 3, "0": 128} {
+		net := d.create(t, d.spec(t, "net"+ranWith, "sleep"))
+		d.start(t, net)
+		spec := d.spec(t, "app"+ranWith, "exit", ranWith)
+		spec.NetworkContainer = net
+		id := d.create(t, spec)
+		d.start(t, id)
+		ran := d.ended(t, id)
+		if err := d.hands.Kill(net, 137); err != nil {
+			t.Fatal(err)
+		}
+		d.ended(t, net)
+		if err := d.StartContainer(t.Context(), id); err == nil {
+			t.Error("it started without a network")
+		}
+		details := d.checkState(t, id, dockertools.StateExited, want)
+		if details.Error == "" || !details.StartedAt.Equal(ran.StartedAt) || !details.FinishedAt.Equal(ran.FinishedAt) {
+			t.Errorf("it ran %+v, and after a start that failed: %+v", ran, details)
+		}
+	}
+}
+
+func testStopAsks(t *testing.T, d *contractDocker) {
+	id := d.running(t, d.spec(t, "c"), "-exit-on-term", "7")
+	if err := d.StopContainer(t.Context(), id, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	d.checkState(t, id, dockertools.StateExited, 7)
+}
+
+func testStopKills(t *testing.T, d *contractDocker) {
+	id := d.running(t, d.spec(t, "c"), "-ignore-term")
+	began := time.Now()
+	if err := d.StopContainer(t.Context(), id, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took < time.Second {
+		t.Errorf("the grace of a second was over after %v", took)
+	}
+	d.checkState(t, id, dockertools.StateExited, 137)
+}
+
+func testStopSignal(t *testing.T, d *contractDocker) {
+	spec := d.spec(t, "c")
+	spec.StopSignal = "SIGKILL"
+	id := d.running(t, spec, "-ignore-term")
+	if err := d.StopContainer(t.Context(), id, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	d.checkState(t, id, dockertools.StateExited, 137)
+}
+
+func testKill(t *testing.T, d *contractDocker) {
+	id := d.create(t, d.spec(t, "c", "sleep"))
+	if err := d.hands.Kill(id, 137); err == nil {
+		t.Error("a container that does not run was killed")
+	}
+	d.start(t, id)
+	if err := d.hands.Kill(id, 137); err != nil {
+		t.Fatal(err)
+	}
+	if details := d.ended(t, id); details.ExitCode != 137 || details.OOMKilled {
+		t.Errorf("it ended with %+v", details)
+	}
+}
+
+func testPaused(t *testing.T, d *contractDocker) {
+	id := d.running(t, d.spec(t, "c"), "-exit-on-term", "7")
+	endpoint := d.listed(t, id).Endpoint
+	if err := d.hands.Pause(id); err != nil {
+		t.Fatal(err)
+	}
+	if c := d.listed(t, id); c.State != dockertools.StatePaused || c.Endpoint != endpoint {
+		t.Errorf("it is listed as %+v, its endpoint was %q", c, endpoint)
+	}
+	if err := d.StartContainer(t.Context(), id); err == nil {
+		t.Error("a start has thawed it")
+	}
+	if err := d.StopContainer(t.Context(), id, time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	d.checkState(t, id, dockertools.StateExited, 7)
+	if err := d.hands.Pause(id); err == nil {
+		t.Error("an ended container was paused")
+	}
+}
+
+// A container must run to hear that it shall stop.
+func testPausedStop(t *testing.T, d *contractDocker) {
+	id := d.running(t, d.spec(t, "c"), "-ignore-term")
+	if err := d.hands.Pause(id); err != nil {
+		t.Fatal(err)
+	}
+	stopped := make(chan error)
+	go func() { stopped <- d.StopContainer(t.Context(), id, 24*time.Hour) }()
+	eventually(t, "it is thawed", func() (bool, string) {
+		c := d.listed(t, id)
+		return c.State == dockertools.StateRunning, fmt.Sprintf("%+v", c)
+	})
+	if err := d.hands.Kill(id, 137); err != nil {
+		t.Error(err)
+	}
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
+
+func testRemoval(t *testing.T, d *contractDocker) {
+	ended := d.create(t, d.spec(t, "ended", "exit", "0"))
+	d.start(t, ended)
+	d.ended(t, ended)
+	paused := d.running(t, d.spec(t, "paused"), "-ignore-term")
+	if err := d.hands.Pause(paused); err != nil {
+		t.Fatal(err)
+	}
+	for name, id := range map[string]string{
+		"created": d.create(t, d.spec(t, "created", "sleep")),
+		"running": d.running(t, d.spec(t, "running"), "-ignore-term"),
+		"paused":  paused,
+		"ended":   ended,
+	} {
+		if err := d.RemoveContainer(t.Context(), id); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if c := d.listed(t, id); c.ID != "" {
+			t.Errorf("%s: it is still listed as %+v", name, c)
+		}
+		if err := d.RemoveContainer(t.Context(), id); !errors.Is(err, dockertools.ErrNoSuchContainer) {
+			t.Errorf("%s: second removal: %v", name, err)
+		}
+	}
+}

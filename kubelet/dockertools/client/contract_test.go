@@ -1,0 +1,272 @@
+package client
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kubelet14/kubelet/dockertools"
+)
+
+// contract is what interface.go says, sentence by sentence. The Fake and the
+// real Docker must both pass it, so that what is tested on the one is true of
+// the other.
+var contract = []struct {
+	name string
+	test func(t *testing.T, d *contractDocker)
+}{
+	{"the daemon says what it is", testVersion},
+	{"list by labels", testListByLabels},
+	{"list shows all of a line", testListLine},
+	{"an unknown container", testUnknownContainer},
+	{"a taken name", testTakenName},
+	{"a missing image", testMissingImage},
+	{"an imported image", testImportedImage},
+	{"a life", testLife},
+	{"an end by itself", testEndByItself},
+	{"a missing command", testMissingCommand},
+	{"a failed start after a run", testFailedStartAfterRun},
+	{"a stop is asked for first", testStopAsks},
+	{"a stop kills after the grace", testStopKills},
+	{"a stop signal", testStopSignal},
+	{"a kill", testKill},
+	{"a paused container", testPaused},
+	{"a stop of a paused container", testPausedStop},
+	{"a renamed container", testRenamed},
+	{"a removal", testRemoval},
+	{"a command in a container", testExec},
+	{"a command that cannot be run", testExecRefused},
+	{"a command whose container ends", testExecEnds},
+	{"a command nobody waits for", testExecCallerGoesAway},
+	{"what a container has printed", testLogs},
+	{"one stream of a log", testLogStreams},
+	{"a log from a time on", testLogSince},
+	{"a log that is followed", testLogFollow},
+	{"a log of what does not run is followed", testLogFollowNothing},
+	{"a log of what is removed is followed", testLogFollowRemoval},
+	{"a log nobody waits for", testLogCallerGoesAway},
+	{"a log of which there is enough", testLogEnough},
+	{"a measurement", testStats},
+	{"a measurement of what does not run", testStatsNotRunning},
+	{"a measurement in a shared network", testStatsSharedNetwork},
+	{"the log driver", testLogDriver},
+	{"a pull", testPull},
+	{"a pull by every kind of name", testPullNames},
+	{"a pull of what is there", testPullAgain},
+	{"a pull of what is not there", testPullNotFound},
+	{"a pull with credentials", testPullAuth},
+	{"a pull nobody waits for", testPullCallerGoesAway},
+	{"mounts", testMounts},
+	{"a missing mount", testMissingMount},
+	{"a shared network", testSharedNetwork},
+	{"a network container that does not run", testNetworkContainerNotRunning},
+	{"a shared network refuses options", testSharedNetworkRefuses},
+	{"an endpoint a start", testEndpoints},
+	{"ports", testPorts},
+	{"a taken port", testTakenPort},
+	{"ports that do not meet", testPortsThatDoNotMeet},
+	{"a done context", testDoneContext},
+	{"a caller that waits no more", testCallerGoesAway},
+	{"events", testEvents},
+	{"fifty callers", testManyCallers},
+}
+
+func testVersion(t *testing.T, d *contractDocker) {
+	v, err := d.Version(t.Context())
+	if err != nil || v.Version == "" || v.APIVersion == "" || v.OS != "linux" || v.Arch != "amd64" && v.Arch != "arm64" {
+		t.Errorf("version %+v, %v", v, err)
+	}
+}
+
+func testListByLabels(t *testing.T, d *contractDocker) {
+	mark := d.name(t, "label")
+	spec := d.spec(t, "created", "sleep")
+	spec.Labels[mark], spec.Labels["with value"], spec.Labels["without"] = "yes", "a=b, \"c\"", ""
+	created := d.create(t, spec)
+	spec = d.spec(t, "dead", "exit", "0")
+	spec.Labels[mark] = "no"
+	dead := d.create(t, spec)
+	d.start(t, dead)
+	d.ended(t, dead)
+
+	for _, c := range []struct {
+		labels map[string]string
+		want   []string
+	}{
+		{map[string]string{mark: ""}, []string{created, dead}},
+		{map[string]string{mark: "yes"}, []string{created}},
+		{map[string]string{mark: "y"}, nil},
+		{map[string]string{mark: "", "with value": "a=b, \"c\""}, []string{created}},
+		{map[string]string{mark: "", "without": ""}, []string{created}},
+		{map[string]string{mark: "no", "with value": ""}, nil},
+		{map[string]string{mark + "x": ""}, nil},
+	} {
+		got := slices.Sorted(maps.Keys(d.list(t, c.labels)))
+		slices.Sort(c.want)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("list of %v (-want +got):\n%s", c.labels, diff)
+		}
+	}
+}
+
+func testListLine(t *testing.T, d *contractDocker) {
+	spec := d.spec(t, "c", "sleep")
+	spec.Labels["name"], spec.Labels["empty"] = "value", ""
+	before := time.Now().Truncate(time.Second)
+	id := d.create(t, spec)
+	got := d.listed(t, id)
+	want := dockertools.Container{
+		ID: id, Name: spec.Name, Image: helloImage, Labels: spec.Labels,
+		State: dockertools.StateCreated, Status: "Created", Created: got.Created,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("a created container (-want +got):\n%s", diff)
+	}
+	if got.Created.Before(before) || got.Created.After(time.Now()) {
+		t.Errorf("created at %v, asked for at %v", got.Created, before)
+	}
+}
+
+func testUnknownContainer(t *testing.T, d *contractDocker) {
+	id := strings.Repeat("0123456789abcdef", 4)
+	_, err := d.InspectContainer(t.Context(), id)
+	_, execErr := d.Exec(t.Context(), id, []string{"/hello"}, io.Discard)
+	_, statsErr := d.Stats(t.Context(), id)
+	for call, err := range map[string]error{
+		"inspect": err,
+		"stats":   statsErr,
+		"start":   d.StartContainer(t.Context(), id),
+		"stop":    d.StopContainer(t.Context(), id, time.Second),
+		"remove":  d.RemoveContainer(t.Context(), id),
+		"rename":  d.RenameContainer(t.Context(), id, d.name(t, "c")),
+		"exec":    execErr,
+		"logs":    d.Logs(t.Context(), id, wholeLog, noLine),
+	} {
+		if !errors.Is(err, dockertools.ErrNoSuchContainer) || !strings.Contains(err.Error(), id) {
+			t.Errorf("%s: %v; want one that says which container there is not", call, err)
+		}
+	}
+}
+
+func testTakenName(t *testing.T, d *contractDocker) {
+	spec := d.spec(t, "c", "sleep")
+	id := d.create(t, spec)
+	_, err := d.CreateContainer(t.Context(), spec)
+	if !errors.Is(err, dockertools.ErrNameTaken) || !strings.Contains(err.Error(), spec.Name) {
+		t.Errorf("second creation: %v; want one that says which name is taken", err)
+	}
+	if err := d.RemoveContainer(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	d.create(t, spec)
+}
+
+func testMissingImage(t *testing.T, d *contractDocker) {
+	spec := d.spec(t, "c", "sleep")
+	spec.Image = "kubelet14/" + d.run + ":none"
+	_, err := d.CreateContainer(t.Context(), spec)
+	if !errors.Is(err, dockertools.ErrNoSuchImage) || !strings.Contains(err.Error(), spec.Image) {
+		t.Errorf("creation: %v; want one that says which image is missing", err)
+	}
+	if id, err := d.InspectImage(t.Context(), spec.Image); !errors.Is(err, dockertools.ErrNoSuchImage) {
+		t.Errorf("inspect: %q, %v", id, err)
+	}
+	if id, err := d.InspectImage(t.Context(), helloImage); err != nil || id == "" {
+		t.Errorf("inspect of an image that is there: %q, %v", id, err)
+	}
+}
+
+func testImportedImage(t *testing.T, d *contractDocker) {
+	image := "kubelet14/" + d.name(t, "image") + ":1"
+	var files bytes.Buffer
+	w := tar.NewWriter(&files)
+	if err := errors.Join(w.WriteHeader(&tar.Header{Name: "empty", Mode: 0o644}), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.ImportImage(t.Context(), image, &files); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.removeImage(image); err != nil {
+			t.Error(err)
+		}
+	})
+	if id, err := d.InspectImage(t.Context(), image); err != nil || id == "" {
+		t.Errorf("inspect: %q, %v", id, err)
+	}
+	spec := d.spec(t, "c")
+	spec.Image, spec.Command = image, nil
+	if _, err := d.CreateContainer(t.Context(), spec); err == nil {
+		t.Error("a container with no command at all was created")
+	}
+	spec.Entrypoint = []string{"/empty"}
+	id := d.create(t, spec)
+	if got := d.listed(t, id).Image; got != image {
+		t.Errorf("listed with image %q, want %q", got, image)
+	}
+}
+
+func testRenamed(t *testing.T, d *contractDocker) {
+	spec := d.spec(t, "old", "sleep")
+	id := d.create(t, spec)
+	other := d.create(t, d.spec(t, "other", "sleep"))
+	if err := d.RenameContainer(t.Context(), other, spec.Name); !errors.Is(err, dockertools.ErrNameTaken) || !strings.Contains(err.Error(), spec.Name) {
+		t.Errorf("a name that is taken: %v", err)
+	}
+	if err := d.RenameContainer(t.Context(), id, d.name(t, "new")); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.listed(t, id).Name; got != d.name(t, "new") {
+		t.Errorf("the name is %q", got)
+	}
+	d.create(t, spec) // the old name is free
+}
+
+func testMounts(t *testing.T, d *contractDocker) {
+	dir := t.TempDir()
+	mount := func(name string, readOnly bool) (id, file string) {
+		spec := d.spec(t, name, "append", "/data/"+name, "text")
+		spec.Mounts = []dockertools.Mount{{HostPath: dir, ContainerPath: "/data", ReadOnly: readOnly}}
+		id = d.create(t, spec)
+		d.start(t, id)
+		return id, filepath.Join(dir, name)
+	}
+	_, file := mount("writable", false)
+	eventually(t, "the program has written", func() (bool, string) {
+		text, err := os.ReadFile(file)
+		return string(text) == "text\n", fmt.Sprintf("%q, %v", text, err)
+	})
+	id, file := mount("readonly", true)
+	if details := d.ended(t, id); details.ExitCode != 1 {
+		t.Errorf("the program that could not write ended with %+v", details)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("a file was written through a read-only mount")
+	}
+}
+
+func testMissingMount(t *testing.T, d *contractDocker) {
+	spec := d.spec(t, "c", "sleep")
+	missing := filepath.Join(t.TempDir(), "missing")
+	spec.Mounts = []dockertools.Mount{{HostPath: missing, ContainerPath: "/data"}}
+	_, err := d.CreateContainer(t.Context(), spec)
+	if err == nil || !strings.Contains(err.Error(), missing) {
+		t.Errorf("creation: %v; want one that says which path is missing", err)
+	}
+	if _, err := os.Stat(missing); err == nil {
+		t.Error("Docker has made the missing directory")
+	}
+	spec.Mounts = nil
+	d.create(t, spec) // nothing with that name was left behind
+}

@@ -1,0 +1,257 @@
+package dockertest
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"kubelet14/kubelet/dockertools"
+)
+
+// fakeDocker is the daemon of a Fake, and the wire to it.
+type fakeDocker struct {
+	mu         sync.Mutex                                   // guards all that follows
+	serial     int                                          // makes ids
+	containers map[string]*fakeContainer                    // by id
+	images     map[string]*fakeImage                        // by name with tag
+	remote     map[string]*remoteImage                      // by name with tag: what the registries have
+	watchers   map[chan dockertools.Event]map[string]string // the event streams, and which labels each asks for
+
+	// The wire: the way from the code under test to the daemon.
+	up    context.Context // done while the daemon is down
+	down  context.CancelFunc
+	total int            // of calls
+	calls map[string]int // by method
+	fault func(Call) Fault
+}
+
+// FakeContainer is all there is to know of a container of a Fake.
+type FakeContainer struct {
+	dockertools.Container
+	Spec    dockertools.ContainerSpec // as it was created
+	Details dockertools.Details
+}
+
+type fakeContainer struct {
+	FakeContainer // Status is made for each list, Details.State for each inspect
+	image         *fakeImage
+	program       Program               // of the last start
+	ended         chan struct{}         // of the last start: closed when it is over
+	commands      int                   // that run beside the program
+	log           []dockertools.LogLine // what it has printed since it was created
+	printed       chan struct{}         // closed when it prints more; nil while nobody waits for that
+}
+
+func (f *Fake) Version(ctx context.Context) (dockertools.Version, error) {
+	return ask(ctx, f, "Version", "", func() (dockertools.Version, error) {
+		return dockertools.Version{Version: "20.10.0-fake", APIVersion: "1.41", OS: "linux", Arch: "amd64"}, nil
+	})
+}
+
+func (f *Fake) ListContainers(ctx context.Context, labels map[string]string) ([]dockertools.Container, error) {
+	return ask(ctx, f, "ListContainers", "", func() (list []dockertools.Container, err error) {
+		for _, c := range f.containers {
+			if c.hasLabels(labels) {
+				list = append(list, c.listed())
+			}
+		}
+		return list, nil
+	})
+}
+
+func (c *fakeContainer) hasLabels(labels map[string]string) bool {
+	for name, want := range labels {
+		if value, ok := c.Labels[name]; !ok || want != "" && value != want {
+			return false
+		}
+	}
+	return true
+}
+
+// Containers is a snapshot of all containers, by name.
+func (d *fakeDocker) Containers() []FakeContainer {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []FakeContainer
+	for _, c := range d.containers {
+		all = append(all, FakeContainer{c.listed(), c.Spec, c.Details})
+	}
+	slices.SortFunc(all, func(a, b FakeContainer) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+func (f *Fake) InspectContainer(ctx context.Context, id string) (dockertools.Details, error) {
+	return ask(ctx, f, "InspectContainer", id, func() (dockertools.Details, error) {
+		c, err := f.find(id)
+		if err != nil {
+			return dockertools.Details{}, err
+		}
+		details := c.Details
+		details.State = c.State
+		return details, nil
+	})
+}
+
+// CreateContainer does not look for the container whose network is to be joined,
+// like the real one.
+func (f *Fake) CreateContainer(ctx context.Context, spec dockertools.ContainerSpec) (string, error) {
+	return ask(ctx, f, "CreateContainer", spec.Name, func() (string, error) {
+		image := f.images[imageName(spec.Image)]
+		if image == nil {
+			return "", fmt.Errorf("%w: %s", dockertools.ErrNoSuchImage, spec.Image)
+		}
+		if err := checkSpec(spec, image); err != nil {
+			return "", err
+		}
+		id := f.newID()
+		spec.Name = cmp.Or(spec.Name, id[:12])
+		if err := f.nameIsFree(spec.Name); err != nil {
+			return "", err
+		}
+		spec.Labels = maps.Clone(spec.Labels)
+		c := &fakeContainer{image: image}
+		c.Spec = spec
+		c.Container = dockertools.Container{
+			ID:      id,
+			Name:    spec.Name,
+			Image:   spec.Image,
+			Labels:  spec.Labels,
+			State:   dockertools.StateCreated,
+			Created: time.Now().Truncate(time.Second), // Docker's list knows no better
+		}
+		c.Details.ImageID = image.id
+		f.containers[id] = c
+		return id, nil
+	})
+}
+
+// checkSpec refuses what Docker does, with its words.
+func checkSpec(spec dockertools.ContainerSpec, image *fakeImage) error {
+	joins := spec.NetworkContainer != ""
+	switch {
+	case joins && spec.Hostname != "":
+		return errors.New("conflicting options: hostname and the network mode")
+	case joins && len(spec.Ports) > 0:
+		return errors.New("conflicting options: port publishing and the container type network mode")
+	case !image.hasCommand && len(spec.Entrypoint)+len(spec.Command) == 0:
+		return errors.New("no command specified")
+	}
+	for _, m := range spec.Mounts {
+		if _, err := os.Stat(m.HostPath); err != nil {
+			return fmt.Errorf(`invalid mount config for type "bind": bind source path does not exist: %s`, m.HostPath)
+		}
+	}
+	return nil
+}
+
+func (d *fakeDocker) nameIsFree(name string) error {
+	if c, err := d.find(name); err == nil {
+		return fmt.Errorf("%w: the container name %q is already in use by container %q", dockertools.ErrNameTaken, name, c.ID)
+	}
+	return nil
+}
+
+func (f *Fake) RemoveContainer(ctx context.Context, id string) error {
+	return f.call(ctx, "RemoveContainer", id, func(context.Context) error {
+		return f.change(id, func(c *fakeContainer) error {
+			if c.State.Live() {
+				f.end(c, 137)
+			}
+			delete(f.containers, c.ID)
+			f.emit(c)
+			return nil
+		})
+	})
+}
+
+func (f *Fake) RenameContainer(ctx context.Context, id, name string) error {
+	return f.call(ctx, "RenameContainer", id, func(context.Context) error {
+		return f.change(id, func(c *fakeContainer) error {
+			if err := f.nameIsFree(name); err != nil {
+				return err
+			}
+			c.Name = name
+			return nil
+		})
+	})
+}
+
+// change calls do with a container and the mutex held.
+func (d *fakeDocker) change(idOrName string, do func(*fakeContainer) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c, err := d.find(idOrName)
+	if err != nil {
+		return err
+	}
+	return do(c)
+}
+
+func (d *fakeDocker) find(idOrName string) (*fakeContainer, error) {
+	if c := d.containers[idOrName]; c != nil {
+		return c, nil
+	}
+	for _, c := range d.containers {
+		if c.Name == idOrName {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %s", dockertools.ErrNoSuchContainer, idOrName)
+}
+
+func (d *fakeDocker) newID() string {
+	d.serial++
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, d.serial)))
+}
+
+func (f *Fake) WatchEvents(ctx context.Context, labels map[string]string, hint func(dockertools.Event)) error {
+	err := f.call(ctx, "WatchEvents", "", func(ctx context.Context) error {
+		events := make(chan dockertools.Event, 1000)
+		f.mu.Lock()
+		f.watchers[events] = labels
+		f.mu.Unlock()
+		defer func() {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			delete(f.watchers, events)
+		}()
+		hint(dockertools.Event{})
+		for {
+			select {
+			case e := <-events:
+				hint(e)
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	})
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// emit tells every watcher that a container has changed. One that is very slow
+// misses it, as Interface allows.
+func (d *fakeDocker) emit(c *fakeContainer) {
+	d.tell(c, dockertools.Event{ID: c.ID, Name: c.Name})
+}
+
+func (d *fakeDocker) tell(c *fakeContainer, e dockertools.Event) {
+	for events, labels := range d.watchers {
+		if !c.hasLabels(labels) {
+			continue
+		}
+		select {
+		case events <- e:
+		default:
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package dockertest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"kubelet14/kubelet/dockertools"
+)
+
+var _ dockertools.Interface = (*Fake)(nil)
+
+// Fake is a Docker in memory, for tests: it keeps real state (names, ports,
+// networks, processes) and answers as the real one does. Interface says what each
+// of its methods does.
+//
+// What comes through Interface passes a wire, where a test loses, delays and
+// counts calls: SetFault, StopAfter, Down, Up, Calls. A person's hands reach
+// round it: Kill, Pause, Print, RunStranger, and all of Interface by ByHand.
+//
+// All times are those of time.Now, and nothing happens but by calls and timers,
+// so a test can make a Fake in a testing/synctest bubble and let hours pass. All
+// methods may be called by any number of goroutines.
+type Fake struct {
+	*fakeDocker
+	byHand bool
+}
+
+// NewFake makes a Docker without images or containers.
+func NewFake() *Fake {
+	d := &fakeDocker{
+		containers: map[string]*fakeContainer{},
+		images:     map[string]*fakeImage{},
+		remote:     map[string]*remoteImage{},
+		watchers:   map[chan dockertools.Event]map[string]string{},
+		calls:      map[string]int{},
+	}
+	d.up, d.down = context.WithCancel(context.Background())
+	return &Fake{fakeDocker: d}
+}
+
+// ByHand is the same Docker as a person with the docker command sees it: no
+// fault touches these calls, and none is counted.
+func (f *Fake) ByHand() dockertools.Interface { return &Fake{f.fakeDocker, true} }
+
+// Call is one call of Interface on its way to a Fake.
+type Call struct {
+	N         int    // 1 for the first of this Fake, over all methods
+	Method    string // such as "StartContainer"
+	Container string // its name, else what the caller asked for, such as an image; empty when the call is about neither
+}
+
+// Fault is what becomes of a call. The zero Fault lets it pass.
+type Fault struct {
+	Delay  time.Duration // wait so long before the call reaches Docker; the caller's ctx ends it
+	Before error         // the call does not reach Docker, and this is its answer
+	After  error         // the call is carried out, its answer is lost, and this comes instead
+
+	then func() // called once the call has been carried out; nil is nothing
+}
+
+var (
+	errUnreachable = fmt.Errorf("cannot reach Docker: %w", syscall.ECONNREFUSED)
+	errStopped     = errors.New("the caller was stopped")
+)
+
+// SetFault has fault asked, from now on, what becomes of each call; nil ends it.
+// It is asked without a lock held, from the goroutine of the caller, and may call
+// any method of the Fake but those of Interface: "the container dies between
+// these two calls" is a fault function too.
+func (d *fakeDocker) SetFault(fault func(Call) Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.fault = fault
+}
+
+// StopAfter plays the caller's sudden death: once the n-th changing call from now
+// on has been carried out, stop is called (it should cancel the caller's
+// context), and neither that call nor any later one succeeds or does anything.
+// It is a fault function, so it lasts until SetFault or StopAfter is called again:
+// StopAfter(0, nil) lets a new caller work. A test that does this for n = 1, 2, 3 …
+// until stop is no longer called has seen the caller die after every single step.
+func (d *fakeDocker) StopAfter(n int, stop func()) {
+	if stop == nil {
+		d.SetFault(nil)
+		return
+	}
+	changing := []string{"CreateContainer", "StartContainer", "StopContainer", "RemoveContainer", "RenameContainer", "Exec", "ImportImage", "PullImage"}
+	var mu sync.Mutex
+	d.SetFault(func(c Call) Fault {
+		mu.Lock()
+		defer mu.Unlock()
+		if n == 0 {
+			return Fault{Before: errStopped}
+		}
+		if slices.Contains(changing, c.Method) {
+			n--
+		}
+		if n > 0 {
+			return Fault{}
+		}
+		return Fault{After: errStopped, then: stop}
+	})
+}
+
+// Calls says how often each method was called, in vain or not.
+func (d *fakeDocker) Calls() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.calls)
+}
+
+// Down makes every call fail as when the daemon is not there, also those that
+// wait for something. Containers live on.
+func (d *fakeDocker) Down() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.down()
+}
+
+// Up ends what Down began.
+func (d *fakeDocker) Up() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.up.Err() != nil {
+		d.up, d.down = context.WithCancel(context.Background())
+	}
+}
+
+// call carries one call over the wire, and names it and its object in its error.
+func (f *Fake) call(ctx context.Context, method, object string, do func(context.Context) error) error {
+	if f.byHand {
+		return do(ctx)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	f.total++
+	f.calls[method]++
+	c := Call{f.total, method, object}
+	if found, err := f.find(object); err == nil {
+		c.Container = found.Name
+	}
+	ask, up := f.fault, f.up
+	f.mu.Unlock()
+
+	var fault Fault
+	if ask != nil {
+		fault = ask(c)
+	}
+	if err := pass(ctx, up, fault, do); err != nil {
+		return fmt.Errorf("%s %q: %w", method, c.Container, err)
+	}
+	return nil
+}
+
+func pass(ctx, up context.Context, fault Fault, do func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(up, func() { cancel(errUnreachable) })()
+
+	if fault.Delay > 0 {
+		select {
+		case <-time.After(fault.Delay):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	if fault.Before != nil {
+		return fault.Before
+	}
+	if up.Err() != nil {
+		return errUnreachable
+	}
+	err := do(ctx)
+	if fault.then != nil {
+		fault.then()
+	}
+	if fault.After != nil {
+		return fault.After
+	}
+	if up.Err() != nil { // the daemon went away in the middle
+		return errUnreachable
+	}
+	return err
+}
+
+// ask is call for what has an answer, which is lost with an error. do is called
+// with the mutex held.
+func ask[T any](ctx context.Context, f *Fake, method, object string, do func() (T, error)) (T, error) {
+	var answer, none T
+	err := f.call(ctx, method, object, func(context.Context) (err error) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		answer, err = do()
+		return err
+	})
+	if err != nil {
+		return none, err
+	}
+	return answer, nil
+}
