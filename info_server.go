@@ -57,15 +57,14 @@ func (f *options) tokenPath(rootDir string) string {
 	return cmp.Or(f.tokenFile, filepath.Join(rootDir, "token"))
 }
 
-// serve answers until ctx is done. The token is for a person alone: only a terminal is
-// told the link with it, and no log.
-func (f *options) serve(ctx context.Context, window *server.Server) {
-	glog.Infof("info server at %s", window.URL())
-	if link := window.Link(); link != "" && isTerminal(os.Stdout) {
+// serve answers requests until ctx is done. The link with the token is printed only on a terminal, and never logged.
+func (f *options) serve(ctx context.Context, infoServer *server.Server) {
+	glog.Infof("info server at %s", infoServer.URL())
+	if link := infoServer.Link(); link != "" && isTerminal(os.Stdout) {
 		fmt.Printf("Look at the pods: %s\n", link)
 	}
-	if err := window.Serve(ctx); err != nil {
-		glog.Errorf("%v; the pods are looked after all the same", err)
+	if err := infoServer.Serve(ctx); err != nil {
+		glog.Errorf("%v; the pods are managed all the same", err)
 	}
 }
 

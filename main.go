@@ -109,7 +109,6 @@ func run(f *options) error {
 		}
 		defer volumes.Close()
 		opts.Volumes = volumes
-		opts.Identity.RootDir = volumes.Path()
 	}
 	kl := kubelet.NewMainKubelet(opts)
 	if f.cleanup {
@@ -120,7 +119,7 @@ func run(f *options) error {
 	if err != nil {
 		return err
 	}
-	window, err := f.openServer(kl, sources, rootDir, metrics)
+	infoServer, err := f.openServer(kl, sources, rootDir, metrics)
 	if err != nil {
 		return err
 	}
@@ -148,8 +147,8 @@ func run(f *options) error {
 	for _, status := range sourceStatuses(sources) {
 		glog.Infof("pods come from source %s (%s)", status.Source, status.Place)
 	}
-	if window != nil {
-		running.Go(func() { f.serve(ctx, window) })
+	if infoServer != nil {
+		running.Go(func() { f.serve(ctx, infoServer) })
 	}
 	if err := kl.Run(ctx, pods.Updates()); err != nil {
 		return err

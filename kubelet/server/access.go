@@ -6,77 +6,57 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
-	"time"
 )
 
-// access says what a request must show to be let in, on a listener with TCP. Who can
-// open a unix socket may do all.
+// access is what a request may do over TCP; each level includes those before it. A client of the unix socket may do everything.
 type access int
 
 const (
-	anyone  access = iota // no token even with TLS
-	reading               // the token with TLS; on a loopback address every user of the host
+	anyone  access = iota // no token, even with TLS
+	reading               // the token with TLS; without it every user of this host
 	logs                  // the token, or the page's cookie
-	running               // the token, and not by a cookie: a browser sends those by itself
+	running               // the token, and not a cookie: browsers send cookies on behalf of any page
 )
 
-// guard lets those requests through that come from where they may, whatever they ask.
-func (s *Server) guard(next http.Handler) http.Handler {
+var securityHeaders = map[string]string{
+	"X-Content-Type-Options": "nosniff",
+	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	"Referrer-Policy":              "no-referrer",
+	"Cross-Origin-Resource-Policy": "same-origin",
+	"Cross-Origin-Opener-Policy":   "same-origin",
+	"Cache-Control":                "no-store",
+}
+
+// checkRequest refuses requests with another kubelet's Host header and requests of pages of other origins.
+func (s *Server) checkRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cache-Control", "no-store")
-		leaveBody(w, r)
+		for name, value := range securityHeaders {
+			w.Header().Set(name, value)
+		}
 		switch {
-		case !s.knowsHost(r.Host):
-			fail(w, r, s.deny("host", http.StatusMisdirectedRequest, "the Host header %q names no address of this kubelet: use localhost, the -hostname_override or a name of the certificate", r.Host))
-		case foreign(r):
-			fail(w, r, s.deny("origin", http.StatusForbidden, "a page of another origin may not ask this kubelet"))
+		case !s.allowedHost(r.Host):
+			writeError(w, r, s.deny("host", http.StatusMisdirectedRequest,
+				"the Host header %q is not an address of this kubelet: use localhost, the -hostname_override or a name of the certificate", r.Host))
+		case crossOrigin(r):
+			writeError(w, r, s.deny("origin", http.StatusForbidden, "a page of another origin may not use this kubelet"))
 		default:
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// leaveBody lets the client send what is on its way of a body, and acceptBody takes that
-// back, for a handler that reads it. Otherwise net/http would wait for the rest of a body
-// that nobody reads, and the connection would be busy meanwhile.
-func leaveBody(w http.ResponseWriter, r *http.Request) {
-	if r.ContentLength != 0 {
-		w.Header().Set("Connection", "close")
-		setReadDeadline(w, time.Now().Add(leaveBodyTimeout))
-	}
+// deny counts a refused request and returns its answer.
+func (s *Server) deny(reason string, status int, format string, args ...any) error {
+	s.opts.Metrics.refused.WithLabelValues(reason).Inc()
+	return httpErrorf(status, format, args...)
 }
 
-func acceptBody(w http.ResponseWriter, r *http.Request) {
-	if r.ContentLength != 0 { // without a body the deadline would be taken for the end of the client
-		w.Header().Del("Connection")
-		setReadDeadline(w, time.Now().Add(readTimeout))
-	}
-}
-
-// setReadDeadline does nothing to a writer that has no deadlines: it has no client that
-// could be slow.
-func setReadDeadline(w http.ResponseWriter, at time.Time) {
-	_ = http.NewResponseController(w).SetReadDeadline(at)
-}
-
-// deny is the answer to a request that is not let in. It is counted.
-func (s *Server) deny(why string, status int, format string, args ...any) error {
-	s.metrics.refused.WithLabelValues(why).Inc()
-	return refuse(status, format, args...)
-}
-
-// knowsHost says that a Host header names this kubelet. A browser fills it in from the
-// address it was given, so a page whose own name was made to lead to 127.0.0.1 shows
-// itself there.
-func (s *Server) knowsHost(hostport string) bool {
+// allowedHost reports whether a Host header names this kubelet. The browser sets it, so a page whose own name resolves
+// to 127.0.0.1 is refused.
+func (s *Server) allowedHost(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
-	if err != nil { // it has no port
+	if err != nil { // no port
 		host = strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
 	}
 	host = strings.ToLower(host)
@@ -89,13 +69,11 @@ func (s *Server) knowsHost(hostport string) bool {
 	return s.certificate != nil && s.certificate.VerifyHostname(host) == nil
 }
 
-// crossOrigin is the standard library's rule for requests that change something. Here
-// it is for all: what is only read tells a good deal too.
-var crossOrigin = http.NewCrossOriginProtection()
+var crossOriginProtection = http.NewCrossOriginProtection()
 
-// foreign says that a browser makes the request for a page of another origin. A link
-// from elsewhere to the page is none.
-func foreign(r *http.Request) bool {
+// crossOrigin reports whether a browser makes the request for a page of another origin. The standard library checks only
+// methods that change something; here reads are checked too. A link to the page is allowed.
+func crossOrigin(r *http.Request) bool {
 	scheme := "http://"
 	if r.TLS != nil {
 		scheme = "https://"
@@ -103,58 +81,54 @@ func foreign(r *http.Request) bool {
 	if origin := r.Header.Get("Origin"); origin != "" && origin != scheme+r.Host {
 		return true
 	}
-	asIfItChanged := &http.Request{Method: http.MethodPost, Host: r.Host, URL: r.URL, Header: r.Header}
-	return crossOrigin.Check(asIfItChanged) != nil && !isLink(r)
-}
-
-// isLink says that a browser asks for the page to show it in a window of its own, where
-// what led there cannot look.
-func isLink(r *http.Request) bool {
-	return r.Method == http.MethodGet && r.URL.Path == "/" &&
+	isLink := r.Method == http.MethodGet && r.URL.Path == "/" &&
 		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+	post := &http.Request{Method: http.MethodPost, Host: r.Host, URL: r.URL, Header: r.Header}
+	return !isLink && crossOriginProtection.Check(post) != nil
 }
 
-// allow lets those through who may do what a route does.
-func (s *Server) allow(need access, next handler) http.HandlerFunc {
+// requireAccess calls next for requests with the access that they need, and answers with its error.
+func (s *Server) requireAccess(need access, next handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		err := s.check(w, r, need)
+		err := s.checkAccess(w, r, need)
 		if err == nil {
 			err = next(w, r)
 		}
 		if err != nil {
-			fail(w, r, err)
+			writeError(w, r, err)
 		}
 	}
 }
 
-// check refuses who may not do what needs so much.
-func (s *Server) check(w http.ResponseWriter, r *http.Request, need access) error {
-	has, given := s.has(r)
-	if has >= need {
+func (s *Server) checkAccess(w http.ResponseWriter, r *http.Request, need access) error {
+	granted, hasToken := s.granted(r)
+	if granted >= need {
 		return nil
 	}
 	w.Header().Set("WWW-Authenticate", `Bearer realm="kubelet14"`)
-	if given {
-		return s.deny("token", http.StatusUnauthorized, "the token is another one: it is in %s", s.opts.TokenFile)
+	if hasToken {
+		return s.deny("token", http.StatusUnauthorized, "the token is wrong: the right one is in %s", s.opts.TokenFile)
 	}
-	return s.deny("token", http.StatusUnauthorized, "this needs the token in %s: sed 's/^/Authorization: Bearer /' %[1]s | curl -H @- URL (a header on the command line is for every user to see), or for logs in a browser the page's address with /?token= and the token behind it", s.opts.TokenFile)
+	return s.deny("token", http.StatusUnauthorized, "this needs the token in %[1]s; with curl: "+
+		"sed 's/^/Authorization: Bearer /' %[1]s | curl -H @- URL (other users can see the arguments of a command); "+
+		"to read logs in a browser: the page's address with /?token= and the token", s.opts.TokenFile)
 }
 
-// has says what a request may do, and whether it gave a token.
-func (s *Server) has(r *http.Request) (has access, given bool) {
+// granted returns what a request may do, and whether it has a token.
+func (s *Server) granted(r *http.Request) (granted access, hasToken bool) {
 	if s.unix() {
 		return running, false
 	}
 	if s.opts.TLS == nil {
-		has = reading
+		granted = reading
 	}
-	kind, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	given = strings.EqualFold(kind, "Bearer")
-	if given && s.token.is(strings.TrimSpace(token)) {
+	scheme, presented, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	hasToken = strings.EqualFold(scheme, "Bearer")
+	if hasToken && s.token.matches(strings.TrimSpace(presented)) {
 		return running, true
 	}
-	if cookie, err := r.Cookie(cookieName); err == nil && s.token.isCookie(cookie.Value) {
-		has = logs
+	if cookie, err := r.Cookie(cookieName); err == nil && s.token.matchesCookie(cookie.Value) {
+		granted = logs
 	}
-	return has, given
+	return granted, hasToken
 }

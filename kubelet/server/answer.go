@@ -8,39 +8,42 @@ import (
 	"strconv"
 
 	"github.com/golang/glog"
+
+	"kubelet14/api"
 )
 
-// refusal is an error whose text is for the client.
-type refusal struct {
+// handler answers a request, or returns an error before it has written anything.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// httpError is an error with an HTTP status.
+type httpError struct {
 	status int
 	text   string
 }
 
-func (e *refusal) Error() string { return e.text }
+func (e *httpError) Error() string { return e.text }
 
-func refuse(status int, format string, args ...any) error {
-	return &refusal{status, fmt.Sprintf(format, args...)}
+func httpErrorf(status int, format string, args ...any) error {
+	return &httpError{status, fmt.Sprintf(format, args...)}
 }
 
-// isStatus says that the client is told an error by this status.
-func isStatus(err error, status int) bool {
-	var known *refusal
-	return errors.As(err, &known) && known.status == status
-}
-
-// fail tells the client of an error, in one line.
-func fail(w http.ResponseWriter, r *http.Request, err error) {
-	known := &refusal{http.StatusInternalServerError, err.Error()}
-	if !errors.As(err, &known) && r.Context().Err() == nil { // nobody waits for what the client gave up
-		glog.Warningf("info server: %s: %v", r.Pattern, err) // the path is what anybody likes
+// writeError answers with an error: 404 for api.ErrNotFound, 500 for what has no status. The latter is logged, unless the
+// client is gone.
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
+	answer := &httpError{http.StatusInternalServerError, err.Error()}
+	switch {
+	case errors.As(err, &answer):
+	case errors.Is(err, api.ErrNotFound):
+		answer.status = http.StatusNotFound
+	case r.Context().Err() == nil:
+		glog.Warningf("info server: %s: %v", r.Pattern, err) // not the path, which the client chooses
 	}
-	http.Error(w, known.text, known.status)
+	http.Error(w, answer.text, answer.status)
 }
 
-// answerJSON sends v, indented with ?pretty=1. Headers come before the status: in 2014
-// most of them came after, and clients saw text.
+// answerJSON sends v as JSON, indented with ?pretty=1.
 func answerJSON(w http.ResponseWriter, r *http.Request, v any) error {
-	pretty, err := boolArgument(r, "pretty", false)
+	pretty, err := boolParam(r, "pretty", false)
 	if err != nil {
 		return err
 	}
@@ -56,28 +59,22 @@ func answerJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	return err
 }
 
-// list is the form of every answer that holds several things.
-type list[T any] struct {
-	Items []T `json:"items"`
-}
-
-// answerList sends items, [] when there are none.
+// answerList sends items as {"items": [...]}.
 func answerList[T any](w http.ResponseWriter, r *http.Request, items []T) error {
 	if items == nil {
-		items = []T{}
+		items = []T{} // [] and not null
 	}
-	return answerJSON(w, r, list[T]{items})
+	return answerJSON(w, r, map[string][]T{"items": items})
 }
 
-// boolArgument reads ?name=1 and the like.
-func boolArgument(r *http.Request, name string, otherwise bool) (bool, error) {
+func boolParam(r *http.Request, name string, otherwise bool) (bool, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {
 		return otherwise, nil
 	}
 	b, err := strconv.ParseBool(text)
 	if err != nil {
-		return false, refuse(http.StatusBadRequest, "%s=%q: it must be 1 or 0", name, text)
+		return false, httpErrorf(http.StatusBadRequest, "%s=%q: it must be 1 or 0", name, text)
 	}
 	return b, nil
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -89,31 +88,6 @@ func TestAttackByABodyOfAGigabyte(t *testing.T) {
 	survives(t, doorOf(t, s, ""), used)
 }
 
-// A client that sends a body where none is wanted is told that its connection ends, so
-// that it does not send the next request there.
-func TestABodyThatNobodyReadsEndsTheConnection(t *testing.T) {
-	k, _, options := fullKubelet(t)
-	s := serve(t, k, options)
-	body := func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader("cmd=id")) }
-	form := with("Content-Type", "application/x-www-form-urlencoded")
-	for _, tt := range []struct {
-		request string
-		set     []func(*http.Request)
-		status  int
-		close   bool
-	}{
-		{"GET /pods", nil, 200, false},
-		{"GET /pods", []func(*http.Request){body}, 200, true},
-		{"POST /run/default/web/c", []func(*http.Request){body}, 401, true},
-		{"POST /nothing", []func(*http.Request){body}, 404, true},
-		{"POST /run/default/web/c", []func(*http.Request){body, form, withToken}, 200, false},
-	} {
-		if got := ask(t, s, tt.request, tt.set...); got.status != tt.status || got.close != tt.close {
-			t.Errorf("%s: it answers %d %s, and the connection ends: %v", tt.request, got.status, got.body, got.close)
-		}
-	}
-}
-
 func TestAttackByAHeaderOfAMegabyte(t *testing.T) {
 	k, used, options := fullKubelet(t)
 	s := serve(t, k, options)
@@ -141,53 +115,6 @@ func TestAttackByAHeaderOfAMegabyte(t *testing.T) {
 		conn.Close()
 	}
 	survives(t, doorOf(t, s, ""), used)
-}
-
-func TestAttackByAThousandConnections(t *testing.T) {
-	t.Parallel()
-	const hello = "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" // the beginning of TLS
-	certFile, tls := withTLS(t)
-	plain := func(*Options) {}
-	for _, tt := range []struct {
-		name, text, certFile string
-		listen               func(*Options)
-	}{
-		{"say nothing", "", "", plain},
-		{"say nothing, to TLS", "", certFile, tls},
-		{"say nothing, to a socket", "", "", onSocket(t)},
-		{"begin a request", "GET /pods HTTP/1.1\r\nHost: local", "", plain},
-		{"begin with TLS", hello, certFile, tls},
-		{"talk of TLS where there is none", hello, "", plain},
-		{"asked one thing", "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", "", plain},
-		{"send a body slowly", "GET /pods HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n0", "", plain},
-	} {
-		k, used, options := fullKubelet(t)
-		d := doorOf(t, serve(t, k, options, tt.listen), tt.certFile)
-		var conns []net.Conn
-		for range 1000 {
-			conn, err := d.transport.DialContext(t.Context(), "", "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer conn.Close()
-			io.WriteString(conn, tt.text)
-			conns = append(conns, conn)
-		}
-		began := time.Now()
-		if strings.Contains(tt.text, "Content-Length") {
-			// One that was answered, and whose body was not wanted, is busy for a moment more.
-			for _, conn := range conns {
-				conn.SetReadDeadline(time.Now().Add(time.Minute))
-				if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
-					t.Fatalf("%s: it is kept", tt.name)
-				}
-			}
-		}
-		for range 10 {
-			survives(t, d, used)
-		}
-		t.Logf("while a thousand %s, eleven new clients were answered in %v", tt.name, time.Since(began).Round(time.Microsecond))
-	}
 }
 
 // Each page makes the kubelet look at its pods twice a second.

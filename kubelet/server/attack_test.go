@@ -103,7 +103,7 @@ func TestAttacksOnTheLogDirectory(t *testing.T) {
 	for _, path := range []string{
 		"link", "directory-link", "directory-link/", "directory-link/outside", "device-link", "directory", "directory/", "directory/inside", "pipe", "token", "hard-link-to-the-token",
 		"..", "../", ".", "%2e%2e", "%2e%2e%2foutside", "..%2foutside", "..%2f..%2f..%2f..%2fetc%2fpasswd", "../../../../etc/passwd", "....//etc/passwd", "..%5coutside",
-		"%2fetc%2fpasswd", "/etc/passwd", "//etc/passwd", outside, relative, strings.ReplaceAll(relative, "/", "%2f"), "directory%2finside", "link%00", "kubelet14.INFO%00.txt", "kubelet14.INFO/", "%",
+		"%2fetc%2fpasswd", "/etc/passwd", "//etc/passwd", outside, relative, strings.ReplaceAll(relative, "/", "%2f"), "directory%2finside", "link%00", logFile + "%00.txt", logFile + "/", "%",
 	} {
 		conn, err := net.Dial("tcp", s.listener.Addr().String())
 		if err != nil {
@@ -126,7 +126,7 @@ func TestAttacksOnTheLogDirectory(t *testing.T) {
 			}
 		}
 	}
-	if got := ask(t, s, "GET /logs/", withToken); got.status != 200 || strings.Count(got.body, "<a ") != 1 || !strings.Contains(got.body, "kubelet14.INFO") {
+	if got := ask(t, s, "GET /logs/", withToken); got.status != 200 || strings.Count(got.body, "<a ") != 1 || !strings.Contains(got.body, logFile) {
 		t.Errorf("of all these one is a log, and the list is\n%s", got.body)
 	}
 	survives(t, doorOf(t, s, ""), used)

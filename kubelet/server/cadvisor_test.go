@@ -1,16 +1,12 @@
 package server
 
 import (
-	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 )
 
 // withCAdvisor starts a cAdvisor that says these things at these paths, and 500 at all
@@ -43,7 +39,7 @@ func TestACAdvisorThatAnswersIsHandedOn(t *testing.T) {
 		"/api/v1.3/docker/id-of-twin.default.file-app": `{}`,
 	})
 	for _, row := range []struct{ path, asked, want string }{
-		{"/spec/", "GET /api/v1.3/machine", `{"filesystems":[{"device":"/dev/sda"}],"memory_capacity":18446744073709551615,"num_cores":96}`},
+		{"/spec/", "GET /api/v1.3/machine null", `{"filesystems":[{"device":"/dev/sda"}],"memory_capacity":18446744073709551615,"num_cores":96}`},
 		{"/stats/", `POST /api/v1.3/containers/ {"num_stats":60}`, `{"name":"/","stats":[{"timestamp":"a"},{"timestamp":"b"}]}`},
 		{"/stats/?num_stats=2", `POST /api/v1.3/containers/ {"num_stats":2}`, `{"name":"/","stats":[{"timestamp":"a"},{"timestamp":"b"}]}`},
 		{"/stats/web/app?num_stats=7", `POST /api/v1.3/docker/id-of-web.default.file-app {"num_stats":7}`, `{"name":"/system.slice/docker-1.scope","spec":{"image":"x"}}`},
@@ -85,69 +81,3 @@ func TestWhatIsNoCAdvisorIsNotHandedOn(t *testing.T) {
 type transport func(*http.Request) (*http.Response, error)
 
 func (do transport) RoundTrip(r *http.Request) (*http.Response, error) { return do(r) }
-
-func TestACAdvisorThatHangsCostsASecondNowAndThen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, asked := newCAdvisor(4194), 0
-		c.client.Transport = transport(func(r *http.Request) (*http.Response, error) {
-			asked++
-			<-r.Context().Done()
-			return nil, r.Context().Err()
-		})
-		start := time.Now()
-		for range 10 {
-			if got := c.machine(t.Context()); got != nil {
-				t.Errorf("it says %v", got)
-			}
-		}
-		if took := time.Since(start); took > 2*time.Second || asked != 1 {
-			t.Errorf("ten questions take %v, and it is asked %d times, want once", took, asked)
-		}
-		time.Sleep(cAdvisorRetry)
-		if c.machine(t.Context()); asked != 2 {
-			t.Errorf("after %v it is asked %d times, want twice", cAdvisorRetry, asked)
-		}
-	})
-}
-
-func TestAClientThatGoesSaysNothingAboutCAdvisor(t *testing.T) {
-	c := newCAdvisor(4194)
-	c.client.Transport = transport(func(r *http.Request) (*http.Response, error) {
-		if err := r.Context().Err(); err != nil {
-			return nil, err
-		}
-		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"num_cores":1}`))}, nil
-	})
-	gone, leave := context.WithCancel(t.Context())
-	leave()
-	if got := c.machine(gone); got != nil {
-		t.Fatalf("it says %v to a client that is gone", got)
-	}
-	if got := c.machine(t.Context()); got == nil {
-		t.Error("another client is not told what it says")
-	}
-}
-
-func TestWithoutAPortNoCAdvisorIsAsked(t *testing.T) {
-	if got := newCAdvisor(0).machine(t.Context()); got != nil {
-		t.Errorf("somebody says %v", got)
-	}
-}
-
-func TestARefusedCAdvisorIsAskedAgainLater(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, up := newCAdvisor(4194), false
-		c.client.Transport = transport(func(*http.Request) (*http.Response, error) {
-			if !up {
-				return nil, errors.New("connection refused")
-			}
-			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"num_cores":1}`))}, nil
-		})
-		c.machine(t.Context())
-		up = true
-		time.Sleep(cAdvisorRetry)
-		if got := c.machine(t.Context()); got == nil {
-			t.Error("it is up, and not asked")
-		}
-	})
-}

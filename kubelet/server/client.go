@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -16,17 +15,14 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"kubelet14/api"
 )
 
-// Client asks the info server of a kubelet of this host. It believes nothing of whoever
-// answers: while no kubelet listens, any user of the host may do so at its port.
+// Client asks the info server of a kubelet on this host. It does not trust the answer: while no kubelet listens, any
+// user of the host can listen at its port.
 type Client struct {
-	where     string // for people
-	base      string
-	token     string // empty: it is not needed
-	transport *http.Transport
+	base, name string // name is for errors
+	token      string // empty without TLS
+	transport  *http.Transport
 }
 
 const (
@@ -34,42 +30,39 @@ const (
 	clientMaxAnswer = 64 << 20
 )
 
-// NewClient makes a client of the server that listens with the same address, port,
-// certificate and token. The token is shown to none but the holder of the certificate;
-// without TLS it is not needed.
+// NewClient returns a client of the server with the same address, port, certificate and token. Only the holder of the
+// certificate is sent the token; without TLS reading needs none.
 func NewClient(address string, port int, certFile, tokenFile string) (*Client, error) {
-	c := &Client{transport: &http.Transport{}} // with no proxy
+	c := &Client{transport: &http.Transport{}} // without a proxy
 	if path, unix := strings.CutPrefix(address, unixPrefix); unix {
-		c.where, c.base = address, "http://localhost"
+		c.name, c.base = address, "http://localhost"
 		c.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)
 		}
 		return c, nil
 	}
 	if ip := net.ParseIP(address); ip != nil && ip.IsUnspecified() {
-		address = "localhost" // it listens there too
+		address = "localhost"
 	}
 	scheme := "http"
 	if certFile != "" {
 		scheme = "https"
 		var err error
-		if c.transport.TLSClientConfig, err = trust(certFile); err != nil {
+		if c.transport.TLSClientConfig, err = pinCertificate(certFile); err != nil {
 			return nil, err
 		}
-		c.token, err = ReadToken(tokenFile)
-		if err != nil {
+		if c.token, err = ReadToken(tokenFile); err != nil {
 			return nil, err
 		}
 	}
 	c.base = scheme + "://" + net.JoinHostPort(address, strconv.Itoa(port))
-	c.where = c.base
+	c.name = c.base
 	return c, nil
 }
 
-// trust is for a server that shows the first certificate of a file, by whatever name: the
-// name is that of the host as others see it, and need not be "localhost". Those behind the
-// first have signed it, and may have signed for anybody.
-func trust(certFile string) (*tls.Config, error) {
+// pinCertificate accepts only the first certificate of a file, whatever names it has: localhost need not be one of them.
+// The certificates after the first have signed it, and may have signed others.
+func pinCertificate(certFile string) (*tls.Config, error) {
 	text, err := os.ReadFile(certFile)
 	if err != nil {
 		return nil, fmt.Errorf("read -tls_cert_file: %w", err)
@@ -80,7 +73,7 @@ func trust(certFile string) (*tls.Config, error) {
 		}
 		return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, VerifyConnection: func(cs tls.ConnectionState) error {
 			if !bytes.Equal(cs.PeerCertificates[0].Raw, block.Bytes) {
-				return fmt.Errorf("it shows another certificate than that in %s; when that was renewed, restart the kubelet, which reads it at its start", certFile)
+				return fmt.Errorf("its certificate is not the one in %s; after a renewal restart the kubelet, which reads it at its start", certFile)
 			}
 			return nil
 		}}, nil
@@ -88,47 +81,48 @@ func trust(certFile string) (*tls.Config, error) {
 	return nil, fmt.Errorf("read -tls_cert_file: %s holds no certificate in PEM", certFile)
 }
 
-// Close gives up its connections.
+// Close closes its connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Sources is how the kubelet's sources do.
-func (c *Client) Sources(ctx context.Context) ([]api.SourceStatus, error) {
-	return get[api.SourceStatus](ctx, c, "/sources")
+// Status returns the table of /status, and an error when a pod is not up or a source was not read. Both are safe to
+// print on a terminal.
+func (c *Client) Status(ctx context.Context) (table string, err error) {
+	status, text, err := c.get(ctx, "/status")
+	if err != nil {
+		return "", errors.New(printable(fmt.Sprintf("ask the kubelet at %s: %v", c.name, err)))
+	}
+	text = printable(text)
+	isTable := strings.Contains(text, "POD ")
+	switch {
+	case status == http.StatusOK && isTable:
+		return text, nil
+	case status == http.StatusServiceUnavailable && isTable:
+		end := max(strings.LastIndex(text, "\n\n"), 0)
+		return text[:end+1], errors.New(strings.ReplaceAll(strings.TrimSpace(text[end:]), "\n", ", "))
+	case status == http.StatusOK:
+		return "", fmt.Errorf("the program that answers at %s is not a kubelet14", c.name)
+	}
+	return "", fmt.Errorf("the kubelet at %s answers \"%d %s\": %s", c.name, status, http.StatusText(status), strings.TrimSpace(text))
 }
 
-// Pods is what has become of every pod.
-func (c *Client) Pods(ctx context.Context) ([]api.PodStatus, error) {
-	return get[api.PodStatus](ctx, c, "/pods")
-}
-
-func get[T any](ctx context.Context, c *Client, path string) ([]T, error) {
+func (c *Client) get(ctx context.Context, path string) (status int, body string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, clientTimeout, fmt.Errorf("no answer within %v", clientTimeout))
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
 	if err != nil {
-		return nil, err
+		return 0, "", err
 	}
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
-	resp, err := c.transport.RoundTrip(r) // and follow nobody elsewhere
-	switch {
-	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("no kubelet answers at %s: is one running, with the same -address and -port, and without -enable_server=false?", c.where)
-	case err != nil:
-		return nil, fmt.Errorf("ask the kubelet at %s: %w", c.where, err)
+	resp, err := c.transport.RoundTrip(r) // follows no redirects
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
+		return 0, "", errors.New("no kubelet answers: is one running, with the same -address and -port, and without -enable_server=false?")
+	}
+	if err != nil {
+		return 0, "", err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, clientMaxAnswer))
-	if err != nil {
-		return nil, fmt.Errorf("ask the kubelet at %s: %w", c.where, err)
-	}
-	if resp.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the kubelet at %s answers %q: %s", c.where, resp.Status, strings.TrimSpace(string(body)))
-	}
-	var answer list[T]
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, fmt.Errorf("what answers at %s is no kubelet14: %w", c.where, err)
-	}
-	return answer.Items, nil
+	text, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, clientMaxAnswer))
+	return resp.StatusCode, string(text), err
 }

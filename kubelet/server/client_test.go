@@ -9,6 +9,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"io"
+	"log"
 	"math/big"
 	"net"
 	"net/http"
@@ -63,16 +64,16 @@ func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
 		var shown string
 		listener := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			shown = r.Header.Get("Authorization")
-			io.WriteString(w, `{"items":[]}`)
+			io.WriteString(w, "POD CONTAINER\n")
 		}))
 		listener.TLS = &tls.Config{Certificates: []tls.Certificate{tt.shows}}
-		listener.Config.ErrorLog = httpLog()
+		listener.Config.ErrorLog = log.New(io.Discard, "", 0)
 		listener.StartTLS()
 		client, err := NewClient("127.0.0.1", listener.Listener.Addr().(*net.TCPAddr).Port, certFile, tokenFile)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = client.Pods(t.Context())
+		_, err = client.Status(t.Context())
 		client.Close()
 		listener.Close()
 		if got := shown == "Bearer "+testToken; got != tt.gets || (err == nil) != tt.gets {
@@ -97,8 +98,8 @@ func TestWhoRenewsTheCertificateIsToldWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	const want = "; when that was renewed, restart the kubelet, which reads it at its start"
-	if _, err := client.Pods(t.Context()); err == nil || !strings.HasSuffix(err.Error(), want) {
+	const want = "; after a renewal restart the kubelet, which reads it at its start"
+	if _, err := client.Status(t.Context()); err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("it says %v", err)
 	}
 }
@@ -116,7 +117,7 @@ func TestAKubeletThatHangsIsNamed(t *testing.T) {
 			return ours, nil
 		}
 		const want = "ask the kubelet at http://127.0.0.1:10250: no answer within 30s"
-		if _, err := client.Pods(t.Context()); err == nil || err.Error() != want {
+		if _, err := client.Status(t.Context()); err == nil || err.Error() != want {
 			t.Errorf("it says %v, want %s", err, want)
 		}
 	})

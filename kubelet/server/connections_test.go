@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"io"
 	"net"
 	"strings"
@@ -9,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"kubelet14/api"
 )
 
 // pipe is a connection of which the client knows when the server closes it.
@@ -97,8 +94,8 @@ func TestWhoTakesTooLongIsCutOff(t *testing.T) {
 		"does not end its header":   {func(conn net.Conn) { io.WriteString(conn, beforeTheEnd) }, takeAll, readHeaderTimeout},
 		"sends a body slowly":       {func(conn net.Conn) { io.WriteString(conn, aCommand); slowly(conn, endless) }, takeAll, readTimeout},
 		"does not send its body":    {func(conn net.Conn) { io.WriteString(conn, aCommand) }, takeAll, readTimeout},
-		"sends what nobody wants":   {func(conn net.Conn) { io.WriteString(conn, aBody) }, takeAll, time.Second},
-		"may not send it":           {func(conn net.Conn) { io.WriteString(conn, aStrangers) }, takeAll, time.Second},
+		"sends what nobody wants":   {func(conn net.Conn) { io.WriteString(conn, aBody) }, takeAll, readTimeout},
+		"may not send it":           {func(conn net.Conn) { io.WriteString(conn, aStrangers) }, takeAll, readTimeout},
 		"does not take its answer":  {func(conn net.Conn) { io.WriteString(conn, manyPods) }, nil, writeTimeout},
 		"takes its answer slowly":   {func(conn net.Conn) { io.WriteString(conn, manyPods) }, takeSlowly, writeTimeout},
 		"asks and then nothing":     {func(conn net.Conn) { io.WriteString(conn, aRequest) }, takeAll, idleTimeout},
@@ -147,63 +144,4 @@ func answered(t *testing.T, p *pipes) string {
 	}
 	first, _, _ := strings.Cut(string(answer), "\r\n")
 	return first
-}
-
-func TestOfTooManyConnectionsThoseGoThatRestedLongest(t *testing.T) {
-	const over = 488
-	for name, text := range map[string]string{"say nothing": "", "begin a request": beforeTheEnd, "asked one thing": aRequest} {
-		inItsOwnTime(t, &fakeKubelet{}, func(t *testing.T, p *pipes) {
-			var conns []*pipe
-			for range maxConnections + over {
-				conn := p.dial()
-				defer conn.Close()
-				go io.Copy(io.Discard, conn)
-				io.WriteString(conn, text)
-				synctest.Wait()
-				conns = append(conns, conn)
-			}
-			for i, conn := range conns {
-				if want := i >= over; conn.isOpen() != want {
-					t.Errorf("clients that %s: number %d of %d is open: %v", name, i, len(conns), !want)
-				}
-			}
-			if got := answered(t, p); got != "HTTP/1.1 200 OK" {
-				t.Errorf("clients that %s: a new one gets %q", name, got)
-			}
-		})
-	}
-}
-
-// What is being answered is not cut off for a new client, so when all of it is, the new
-// one must go.
-func TestConnectionsThatAreBusyStay(t *testing.T) {
-	k, _, _ := fullKubelet(t)
-	k.logs = func(ctx context.Context, _, _ string, _ api.LogOptions, _ io.Writer) error {
-		<-ctx.Done()
-		return nil
-	}
-	inItsOwnTime(t, k, func(t *testing.T, p *pipes) {
-		var busy []*pipe
-		for range maxConnections {
-			conn := p.dial()
-			defer conn.Close()
-			go io.Copy(io.Discard, conn)
-			io.WriteString(conn, allLogs)
-			synctest.Wait()
-			busy = append(busy, conn)
-		}
-		if got := answered(t, p); got != "" {
-			t.Errorf("when all are busy, one more gets %q", got)
-		}
-		for i, conn := range busy {
-			if !conn.isOpen() {
-				t.Errorf("number %d was cut off", i)
-			}
-		}
-		busy[0].Close()
-		synctest.Wait()
-		if got := answered(t, p); got != "HTTP/1.1 200 OK" {
-			t.Errorf("when one has gone, a new one gets %q", got)
-		}
-	})
 }

@@ -1,37 +1,29 @@
-// Package server is the kubelet's window: it shows what the kubelet knows, follows
-// the logs of containers, runs commands in them, and lets no one else in.
+// Package server is the kubelet's info server: status, logs and commands over HTTP, with access control.
 //
 //	curl, browser, Prometheus, kubelet14 -status
 //	     │
 //	     ▼
-//	listener ─▶ guard ─▶ route ─┬▶ read      /healthz /podInfo /boundPods /pods /sources /events /spec/ /stats/ /metrics /
-//	 loopback,   Host,    who   ├▶ logs      /containerLogs/
-//	 unix: or    Origin   may?  ├▶ host logs /logs/
-//	 TLS                        └▶ run       /run/
-//	                                  │
-//	                                  ▼
-//	                       Kubelet (an interface)
+//	listener ─▶ checkRequest ─▶ routes ─┬▶ anyone   /healthz
+//	 loopback,   Host, Origin    token? ├▶ reading  / /status /pods /sources /events /metrics /podInfo /boundPods /spec/ /stats/
+//	 unix: or                           ├▶ logs     /containerLogs/ /logs/
+//	 TLS                                └▶ running  /run/
+//	                                         │
+//	                                         ▼
+//	                                 Kubelet, an interface
 //
-// It sees the kubelet through the interface Kubelet, and imports nothing of it. A
-// handler gets a request that was let in, and returns an error that says what the
-// client is told (refusal); nothing is answered twice.
+// A handler either answers a request or returns an error, which the client gets as one line of text.
 //
-// # Who may do what
+// # Access
 //
-// Whoever can start a container with a directory of the host is root on the host, and
-// whoever can run a command in such a container too. In 2014 any page that a browser
-// showed could do that: GET /run/... in the address of an image was enough. Here:
+// A user who can run a command in a container that mounts a directory of the host is root on the host. In 2014 every
+// web page could do that: GET /run/... as the address of an image was enough. Here:
 //
-//  1. The listener is on a loopback address, a unix socket of mode 0600, or has TLS.
-//  2. The Host header names this kubelet, so no name that an attacker controls leads
-//     here (DNS rebinding); what a page of another origin asks for is refused.
+//  1. The listener is on a loopback address, is a unix socket of mode 0600, or has TLS.
+//  2. The Host header must name this kubelet, which stops DNS rebinding. Requests made by pages of other origins are refused.
 //  3. No GET changes anything.
-//  4. To look at pods is for every user of this host, and with TLS for the holder of
-//     the token. Logs and commands are for the holder of the token alone, and only
-//     with -enable_debugging_handlers. Who can open the unix socket needs no token.
-//  5. The page's cookie is good for reading logs and for nothing else.
-//  6. No answer holds the value of an environment variable, nor the lines of a manifest
-//     that could. Who may run commands can ask for the values.
-//  7. Who is slow, sends what nobody wants or only holds connections does not keep
-//     others out: there is a time for each step, and room is made for a new client.
+//  4. Every user of this host may read the status; with TLS that takes the token. Logs and commands take the token and
+//     -enable_debugging_handlers. A client that can open the unix socket needs no token.
+//  5. The page's cookie gives access to logs, not to commands.
+//  6. No answer holds the value of an environment variable, except /boundPods?env=1 for clients that may run commands.
+//  7. Each step of a request has a time limit, and the number of connections is limited.
 package server

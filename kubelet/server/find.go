@@ -2,66 +2,82 @@ package server
 
 import (
 	"cmp"
-	"context"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"kubelet14/api"
 )
 
-// find is the one pod that a request names, of whatever source. In 2014 only those of
-// etcd could be found. Its name may be a full name, which tells pods of one name apart
-// that come from several sources; an empty uid leaves that open.
-func (s *Server) find(ctx context.Context, namespace, name, uid string) (*api.PodStatus, error) {
-	statuses, err := s.statuses(ctx, askPatience)
+// statuses returns the statuses of all pods, or 503 while Docker does not answer.
+func (s *Server) statuses() ([]api.PodStatus, error) {
+	pods, _, err := s.opts.Kubelet.Statuses()
+	if err != nil {
+		return nil, httpErrorf(http.StatusServiceUnavailable, "%v", err)
+	}
+	return withoutExcerpts(pods), nil
+}
+
+func withoutExcerpts(pods []api.PodStatus) []api.PodStatus {
+	pods = slices.Clone(pods)
+	for i := range pods {
+		pods[i].SourceError = withoutExcerpt(pods[i].SourceError)
+	}
+	return pods
+}
+
+func (s *Server) sources() []api.SourceStatus {
+	sources := slices.Clone(s.opts.Sources())
+	for i := range sources {
+		sources[i].LastError = withoutExcerpt(sources[i].LastError)
+	}
+	return sources
+}
+
+var (
+	excerptLine = regexp.MustCompile(`(?m)\n(> |  ) *\d* \|.*$`)
+	envProblem  = regexp.MustCompile(`(\.env\[\d+\]\.(?:(?:name|key|value): )?).*`)
+)
+
+// withoutExcerpt removes the lines of a manifest from its error, and the text about an environment variable, which may
+// quote its value.
+func withoutExcerpt(text string) string {
+	return envProblem.ReplaceAllString(excerptLine.ReplaceAllString(text, ""), "${1}"+hidden+", the kubelet's log shows it")
+}
+
+// findPod returns the pod with a name or full name, of any source; an empty uid matches every UID. Several pods of one
+// name are a conflict, which a full name resolves.
+func (s *Server) findPod(namespace, name, uid string) (*api.PodStatus, error) {
+	pods, err := s.statuses()
 	if err != nil {
 		return nil, err
 	}
-	named := slices.DeleteFunc(statuses, func(p api.PodStatus) bool {
+	pods = slices.DeleteFunc(pods, func(p api.PodStatus) bool {
 		return p.Namespace != namespace || p.Name != name && p.FullName() != name || uid != "" && p.UID != uid
 	})
-	// A full name is one pod's, though another may have it as its name.
-	if i := slices.IndexFunc(named, func(p api.PodStatus) bool { return p.FullName() == name }); i >= 0 {
-		return &named[i], nil
+	// The name of one pod may be the full name of another.
+	if i := slices.IndexFunc(pods, func(p api.PodStatus) bool { return p.FullName() == name }); i >= 0 {
+		return &pods[i], nil
 	}
 	switch {
-	case len(named) == 0 && uid != "":
-		return nil, refuse(http.StatusNotFound, "there is no pod %q with UID %q in namespace %q", name, uid, namespace)
-	case len(named) == 0:
-		return nil, refuse(http.StatusNotFound, "there is no pod %q in namespace %q", name, namespace)
-	case len(named) > 1:
+	case len(pods) == 0 && uid != "":
+		return nil, httpErrorf(http.StatusNotFound, "there is no pod %q with UID %q in namespace %q", name, uid, namespace)
+	case len(pods) == 0:
+		return nil, httpErrorf(http.StatusNotFound, "there is no pod %q in namespace %q", name, namespace)
+	case len(pods) > 1:
 		var names []string
-		for i := range named {
-			names = append(names, named[i].FullName())
+		for i := range pods {
+			names = append(names, pods[i].FullName())
 		}
-		return nil, refuse(http.StatusConflict, "several pods are named %q: say which by its full name: %s", name, strings.Join(names, ", "))
+		return nil, httpErrorf(http.StatusConflict, "several pods are named %q: use one of the full names %s", name, strings.Join(names, ", "))
 	}
-	return &named[0], nil
+	return &pods[0], nil
 }
 
-// How long Docker is waited for. A request to it may take longer than any client waits,
-// and longer than an answer may take (writeTimeout).
-const (
-	lookPatience = 5 * time.Second  // by the page, and a scrape, which say the rest without it
-	askPatience  = 20 * time.Second // by who asks for nothing else
-)
-
-// patiently asks what Docker may have to answer.
-func patiently[T any](ctx context.Context, patience time.Duration, ask func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, refuse(http.StatusServiceUnavailable, "no answer from Docker within %v", patience))
-	defer cancel()
-	answer, err := ask(ctx)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	return answer, err
-}
-
-// findContainer is the one container of one pod that the path of a request names.
+// findContainer returns the full name of the pod and the container that the path of a request names.
 func (s *Server) findContainer(r *http.Request) (podFullName, container string, err error) {
-	pod, err := s.find(r.Context(), cmp.Or(r.PathValue("namespace"), api.NamespaceDefault), r.PathValue("pod"), r.PathValue("uid"))
+	pod, err := s.findPod(cmp.Or(r.PathValue("namespace"), api.NamespaceDefault), r.PathValue("pod"), r.PathValue("uid"))
 	if err != nil {
 		return "", "", err
 	}
@@ -73,5 +89,5 @@ func (s *Server) findContainer(r *http.Request) (podFullName, container string, 
 		}
 		names = append(names, c.Name)
 	}
-	return "", "", refuse(http.StatusNotFound, "pod %s has no container %q: it has %s", pod.FullName(), container, strings.Join(names, ", "))
+	return "", "", httpErrorf(http.StatusNotFound, "pod %s has no container %q: it has %s", pod.FullName(), container, strings.Join(names, ", "))
 }

@@ -29,21 +29,21 @@ func TestCheckAddress(t *testing.T) {
 		{"10.0.0.5", 10250, true, ""},
 		{"unix:/run/kubelet14.sock", 10250, false, ""},
 		{"unix:" + long[:maxUnixPath], 10250, false, ""},
-		{"0.0.0.0", 10250, false, "-address=0.0.0.0 can be reached from other hosts, and so could the token: give -tls_cert_file and -tls_private_key_file, or a loopback address"},
+		{"0.0.0.0", 10250, false, "-address=0.0.0.0 can be reached from other hosts, and the token could be read on the way: give -tls_cert_file and -tls_private_key_file, or a loopback address"},
 		{"::", 10250, false, "-address=:: can be reached"},
 		{"10.0.0.5", 10250, false, "-address=10.0.0.5 can be reached"},
 		{"::ffff:10.0.0.5", 10250, false, "can be reached"},
 		{"fe80::1", 10250, false, "can be reached"},
-		{"localhost", 10250, false, "-address=localhost is no IP address: give one, such as 127.0.0.1"},
-		{"", 10250, true, "-address= is no IP address"},
-		{"127.1", 10250, false, "is no IP address"},
-		{"127.0.0.1:80", 10250, false, "is no IP address"},
-		{"[::1]", 10250, false, "is no IP address"},
-		{"127.0.0.1", -1, false, "-port=-1 is no port: give one from 1 to 65535, or 0 for any that is free"},
-		{"127.0.0.1", 65536, false, "-port=65536 is no port"},
-		{"unix:", 10250, false, "-address=unix:: a socket needs a path from the root, such as unix:/run/kubelet14.sock"},
-		{"unix:kubelet14.sock", 10250, false, "a path from the root"},
-		{"unix:@kubelet14", 10250, false, "a path from the root"}, // no file, and so open to all
+		{"localhost", 10250, false, "-address=localhost is not an IP address: give one, such as 127.0.0.1"},
+		{"", 10250, true, "-address= is not an IP address"},
+		{"127.1", 10250, false, "is not an IP address"},
+		{"127.0.0.1:80", 10250, false, "is not an IP address"},
+		{"[::1]", 10250, false, "is not an IP address"},
+		{"127.0.0.1", -1, false, "-port=-1 is not a port: give one from 1 to 65535, or 0 for a free one"},
+		{"127.0.0.1", 65536, false, "-port=65536 is not a port"},
+		{"unix:", 10250, false, "-address=unix:: a socket needs an absolute path, such as unix:/run/kubelet14.sock"},
+		{"unix:kubelet14.sock", 10250, false, "an absolute path"},
+		{"unix:@kubelet14", 10250, false, "an absolute path"}, // no file, and so open to all
 		{"unix:" + long, 10250, false, "the path of a socket has at most 107 bytes, and this has 108"},
 		{"unix:/run/kubelet14.sock", 10250, true, "-tls_cert_file and a unix socket exclude each other"},
 	} {
@@ -183,7 +183,7 @@ func TestASocketThatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"file", "link"} {
-		if _, err := socketServer(t, at(name)); err == nil || err.Error() != "info server: -address: "+at(name)+" is there and is no socket" {
+		if _, err := socketServer(t, at(name)); err == nil || err.Error() != "info server: -address: "+at(name)+" exists and is not a socket" {
 			t.Errorf("a %s: it says %v", name, err)
 		}
 	}
@@ -221,7 +221,7 @@ func TestASocketThatIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer other.Close()
-	if _, err := socketServer(t, at("other")); err == nil || !strings.Contains(err.Error(), "see whether another program listens on "+at("other")) {
+	if _, err := socketServer(t, at("other")); err == nil || !strings.Contains(err.Error(), "find out whether another program listens on "+at("other")) {
 		t.Errorf("another kind of socket: it says %v", err)
 	}
 }

@@ -7,10 +7,8 @@ import (
 	"kubelet14/api"
 )
 
-// serveContainerLogs answers with what a container has printed. A log that is followed
-// has its status at once, so that the client sees that it stands before the container
-// says anything; any other has it with the first byte, so that an error can still be
-// one.
+// serveContainerLogs answers with the output of a container. To follow sends the status at once, before the container
+// prints anything; otherwise it comes with the first byte, so that an error can have a status of its own.
 func (s *Server) serveContainerLogs(w http.ResponseWriter, r *http.Request) error {
 	opts, err := logOptions(r)
 	if err != nil {
@@ -24,7 +22,7 @@ func (s *Server) serveContainerLogs(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	defer out.leave()
+	defer out.close()
 	if r.Method == http.MethodHead {
 		return nil
 	}
@@ -36,35 +34,33 @@ func (s *Server) serveContainerLogs(w http.ResponseWriter, r *http.Request) erro
 	return out.end(s.opts.Kubelet.ContainerLogs(r.Context(), pod, container, opts, out))
 }
 
-// logOptions reads what of a log is wanted: all that is kept, unless the request says
-// otherwise.
+// logOptions reads the query: everything that is kept, unless it says otherwise.
 func logOptions(r *http.Request) (api.LogOptions, error) {
 	opts := api.LogOptions{Tail: -1}
 	if text := r.URL.Query().Get("tail"); text != "" {
 		n, err := strconv.ParseUint(text, 10, 31)
 		if err != nil {
-			return opts, refuse(http.StatusBadRequest, "tail=%q: it must be a number of lines, 0 or more; leave it out for all that is kept", text)
+			return opts, httpErrorf(http.StatusBadRequest, "tail=%q: it must be a number of lines, 0 or more; leave it out for all lines", text)
 		}
 		opts.Tail = int(n)
 	}
-	for _, argument := range []struct {
-		name      string
-		value     *bool
-		otherwise bool
-	}{
-		{"follow", &opts.Follow, false}, {"timestamps", &opts.Timestamps, false}, {"previous", &opts.Previous, false},
-		{"stdout", &opts.Stdout, true}, {"stderr", &opts.Stderr, true},
-	} {
+	for name, value := range map[string]*bool{"follow": &opts.Follow, "timestamps": &opts.Timestamps, "previous": &opts.Previous} {
 		var err error
-		if *argument.value, err = boolArgument(r, argument.name, argument.otherwise); err != nil {
+		if *value, err = boolParam(r, name, false); err != nil {
+			return opts, err
+		}
+	}
+	for name, value := range map[string]*bool{"stdout": &opts.Stdout, "stderr": &opts.Stderr} {
+		var err error
+		if *value, err = boolParam(r, name, true); err != nil {
 			return opts, err
 		}
 	}
 	switch {
 	case !opts.Stdout && !opts.Stderr:
-		return opts, refuse(http.StatusBadRequest, "stdout=0 and stderr=0 leave nothing: leave one of them out")
+		return opts, httpErrorf(http.StatusBadRequest, "stdout=0 and stderr=0 leave nothing: leave one of them out")
 	case opts.Previous && opts.Follow:
-		return opts, refuse(http.StatusBadRequest, "previous=1 and follow=1 exclude each other: the attempt before has ended, and prints no more")
+		return opts, httpErrorf(http.StatusBadRequest, "previous=1 and follow=1 exclude each other: the previous attempt prints nothing more")
 	}
 	return opts, nil
 }

@@ -1,83 +1,93 @@
 package server
 
 import (
-	"io/fs"
+	"cmp"
+	"errors"
 	"os"
-	"strconv"
+	"regexp"
 	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	"kubelet14/api"
 )
 
-// hostFiles are those of this host, in which the kernel says what it is and does.
-var hostFiles = os.DirFS("/")
-
-// machineInfo is what a machine is, as cAdvisor's API v1 says it. What the host does not
-// tell is empty.
-type machineInfo struct {
-	NumCores       int    `json:"num_cores"`
-	CPUFrequency   uint64 `json:"cpu_frequency_khz"`
-	MemoryCapacity uint64 `json:"memory_capacity"` // bytes
-	MachineID      string `json:"machine_id"`
-	SystemUUID     string `json:"system_uuid"`
-	BootID         string `json:"boot_id"`
-}
-
-// readMachine says what the host is whose files these are.
-func readMachine(host fs.FS) (machineInfo, error) {
-	cpu, err := readCPU(host)
+// machineInfo describes this host. What the host does not tell is empty.
+func machineInfo() (object, error) {
+	proc, err := procfs.NewDefaultFS()
 	if err != nil {
-		return machineInfo{}, err
+		return nil, err
 	}
-	memory, err := readMemory(host)
-	if err != nil {
-		return machineInfo{}, err
+	stat, statErr := proc.Stat()
+	memory, memErr := proc.Meminfo()
+	if err := errors.Join(statErr, memErr); err != nil {
+		return nil, err
 	}
-	return machineInfo{
-		NumCores:       len(cpu.cores),
-		CPUFrequency:   readFrequency(host),
-		MemoryCapacity: memory["MemTotal"],
-		MachineID:      word(host, "etc/machine-id"),
-		SystemUUID:     word(host, "sys/class/dmi/id/product_uuid"),
-		BootID:         word(host, "proc/sys/kernel/random/boot_id"),
+	var kHz uint64
+	if cpus, err := proc.CPUInfo(); err == nil && len(cpus) > 0 {
+		kHz = uint64(cpus[0].CPUMHz * 1000)
+	}
+	return object{
+		"num_cores": len(stat.CPU), "cpu_frequency_khz": kHz, "memory_capacity": bytesOf(memory.MemTotalBytes),
+		"machine_id": fileText("/etc/machine-id"), "system_uuid": fileText("/sys/class/dmi/id/product_uuid"),
+		"boot_id": fileText("/proc/sys/kernel/random/boot_id"),
 	}, nil
 }
 
-// measureMachine says what the host does.
-func measureMachine(host fs.FS, now time.Time) (containerInfo, error) {
-	cpu, err := readCPU(host)
+// innerInterface matches the loopback and Docker's interfaces, whose traffic passes another interface too.
+var innerInterface = regexp.MustCompile(`^(lo$|veth|docker|br-)`)
+
+// machineStats measures this host.
+func machineStats(now time.Time) (object, error) {
+	proc, err := procfs.NewDefaultFS()
 	if err != nil {
-		return containerInfo{}, err
+		return nil, err
 	}
-	memory, err := readMemory(host)
-	if err != nil {
-		return containerInfo{}, err
+	stat, statErr := proc.Stat()
+	memory, memErr := proc.Meminfo()
+	interfaces, netErr := proc.NetDev()
+	load, loadErr := proc.LoadAvg()
+	if err := errors.Join(statErr, memErr, netErr, loadErr); err != nil {
+		return nil, err
 	}
-	network, err := readNetwork(host)
-	if err != nil {
-		return containerInfo{}, err
+	usage := cpuUsage(stat.CPUTotal)
+	for i := range int64(len(stat.CPU)) {
+		usage.PerCPU = append(usage.PerCPU, cpuUsage(stat.CPU[i]).Total)
 	}
-	load, _, _ := strings.Cut(word(host, "proc/loadavg"), " ")
-	average, _ := strconv.ParseFloat(load, 64)
-	return containerInfo{
-		Name: "/",
-		Spec: containerSpec{
-			CreationTime: cpu.boot,
-			HasCPU:       true,
-			CPU:          cpuSpec{Limit: usualShares, Mask: word(host, "sys/devices/system/cpu/online")},
-			HasMemory:    true,
-			Memory:       memoryLimit{Limit: memory["MemTotal"]},
-			HasNetwork:   true,
+	var network api.NetworkStats
+	for name, i := range interfaces {
+		if !innerInterface.MatchString(name) {
+			network.Add(api.NetworkStats{
+				RxBytes: i.RxBytes, RxPackets: i.RxPackets, RxErrors: i.RxErrors, RxDropped: i.RxDropped,
+				TxBytes: i.TxBytes, TxPackets: i.TxPackets, TxErrors: i.TxErrors, TxDropped: i.TxDropped,
+			})
+		}
+	}
+	total := bytesOf(memory.MemTotalBytes)
+	return object{
+		"name": "/",
+		"spec": object{
+			"creation_time": time.Unix(int64(stat.BootTime), 0).UTC(), "has_cpu": true, "has_memory": true, "has_network": true,
+			"cpu":    object{"limit": defaultShares, "mask": fileText("/sys/devices/system/cpu/online")},
+			"memory": object{"limit": total},
 		},
-		Stats: []containerStats{{
-			Timestamp: now,
-			CPU: cpuStats{
-				Usage:       api.CPUStats{Total: cpu.all.total, PerCPU: cpu.cores, User: cpu.all.user, System: cpu.all.system},
-				LoadAverage: int(average * 1000),
-			},
-			Memory:  api.MemoryStats{Usage: memory["MemTotal"] - memory["MemFree"], WorkingSet: memory["MemTotal"] - memory["MemAvailable"]},
-			Network: network,
+		"stats": []object{{
+			"timestamp": now, "cpu": object{"usage": usage, "load_average": int(load.Load1 * 1000)}, "network": network,
+			"memory": api.MemoryStats{Usage: total - bytesOf(memory.MemFreeBytes), WorkingSet: total - bytesOf(memory.MemAvailableBytes)},
 		}},
 	}, nil
+}
+
+func cpuUsage(c procfs.CPUStat) api.CPUStats {
+	nanoseconds := func(seconds float64) uint64 { return uint64(seconds * float64(time.Second)) }
+	user, system := c.User+c.Nice, c.System+c.IRQ+c.SoftIRQ
+	return api.CPUStats{Total: nanoseconds(user + system + c.Steal), User: nanoseconds(user), System: nanoseconds(system)}
+}
+
+func bytesOf(n *uint64) uint64 { return *cmp.Or(n, new(uint64)) }
+
+func fileText(path string) string {
+	text, _ := os.ReadFile(path)
+	return strings.TrimSpace(string(text))
 }

@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
@@ -110,7 +108,7 @@ func sourcesOf(statuses ...api.SourceStatus) func(*Options) {
 
 func TestMetricsPassPrometheusLinter(t *testing.T) {
 	s := serve(t, busy(), sourcesOf(api.SourceStatus{Source: "file", LastSuccess: time.Now()}))
-	s.metrics.DockerCall("GET /info", "ok", time.Second)
+	s.opts.Metrics.DockerCall("GET /info", "ok", time.Second)
 	ask(t, s, "GET /metrics")
 	problems, err := promlint.New(strings.NewReader(ask(t, s, "GET /metrics").body)).Lint()
 	if err != nil {
@@ -181,14 +179,14 @@ func TestMetricsCountWork(t *testing.T) {
 		`kubelet_image_pull_duration_seconds_count{outcome="ok"}`:     0,
 		`kubelet_image_pull_duration_seconds_count{outcome="failed"}`: 0,
 	})
-	s.metrics.SyncDone(2*time.Second, true)
-	s.metrics.SyncDone(3*time.Second, true)
-	s.metrics.SyncDone(time.Second, false)
-	s.metrics.PullDone(time.Minute, true)
-	s.metrics.PullDone(time.Second, false)
-	s.metrics.PullDone(time.Second, false)
-	s.metrics.DockerCall("POST /containers/{id}/start", "ok", 250*time.Millisecond)
-	s.metrics.DockerCall("GET /images/{name}/json", "refused", 500*time.Millisecond)
+	s.opts.Metrics.SyncDone(2*time.Second, true)
+	s.opts.Metrics.SyncDone(3*time.Second, true)
+	s.opts.Metrics.SyncDone(time.Second, false)
+	s.opts.Metrics.PullDone(time.Minute, true)
+	s.opts.Metrics.PullDone(time.Second, false)
+	s.opts.Metrics.PullDone(time.Second, false)
+	s.opts.Metrics.DockerCall("POST /containers/{id}/start", "ok", 250*time.Millisecond)
+	s.opts.Metrics.DockerCall("GET /images/{name}/json", "refused", 500*time.Millisecond)
 	scrape(t, s).check(t, samples{
 		`kubelet_pod_sync_duration_seconds_count{outcome="ok"}`:                                                2,
 		`kubelet_pod_sync_duration_seconds_sum{outcome="ok"}`:                                                  5,
@@ -216,25 +214,6 @@ func TestMetricsGoOnWithoutDocker(t *testing.T) {
 			t.Errorf("nothing is known of the pods, and there is %v", names)
 		}
 	}
-}
-
-// hung is a kubelet whose Docker does not answer.
-type hung struct{ *fakeKubelet }
-
-func (hung) Statuses() ([]api.PodStatus, <-chan struct{}, error) {
-	return nil, nil, errors.New("no answer from Docker within 20s")
-}
-
-func TestMetricsDoNotWaitForADockerThatHangs(t *testing.T) {
-	m := NewMetrics()
-	synctest.Test(t, func(t *testing.T) {
-		s := &Server{opts: Options{Kubelet: hung{busy()}, Sources: func() []api.SourceStatus { return nil }}, metrics: m}
-		answer := httptest.NewRecorder()
-		if err := s.serveMetrics(answer, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil)); err != nil {
-			t.Fatal(err)
-		}
-		parse(t, answer.Body.String()).check(t, samples{`kubelet_docker_up`: 0, `kubelet_pod_workers`: 4})
-	})
 }
 
 // Two pods of one name, one after the other, may both be on their way out.

@@ -2,197 +2,96 @@ package server
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"embed"
 	"fmt"
 	"html/template"
 	"net/http"
+	"net/url"
+	"slices"
 	"time"
 
 	"kubelet14/api"
 )
 
-// The page is one template that fills in what there is to see; a browser needs nothing
-// else. Its script only keeps it fresh.
+// The page is rendered here, by templates. Its script only replaces the parts that change by newer ones.
 var (
 	//go:embed page/page.html page/live.html
 	pageSources embed.FS
 	//go:embed page/page.css page/page.js page/favicon.svg
 	pageFiles embed.FS
 
-	pageTemplates = template.Must(template.ParseFS(pageSources, "page/*.html"))
+	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
+		"join": join, "tone": tone, "containerTone": containerTone, "ending": ending, "count": count,
+		"isNetwork": func(c api.ContainerStatus) bool { return c.Name == api.NetworkContainerName },
+	}).ParseFS(pageSources, "page/*.html"))
 )
-
-// serveRoot lets in who follows the link with the token, and shows the page to who may
-// look.
-func (s *Server) serveRoot(w http.ResponseWriter, r *http.Request) error {
-	if given := r.URL.Query().Get("token"); given != "" {
-		return s.logIn(w, r, given)
-	}
-	s.allow(reading, s.servePage)(w, r)
-	return nil
-}
-
-// servePage answers with the page, and with ?part=live with the part of it that changes:
-// the script puts it in the place of what is there.
-func (s *Server) servePage(w http.ResponseWriter, r *http.Request) error {
-	name := "page.html"
-	switch part := r.URL.Query().Get("part"); part {
-	case "":
-	case "live":
-		name = "live.html"
-	default:
-		return refuse(http.StatusBadRequest, "part=%q: it must be live, or left out", part)
-	}
-	var page bytes.Buffer // so that an error is not half a page
-	if err := pageTemplates.ExecuteTemplate(&page, name, s.lookAtAll(r.Context())); err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, err := w.Write(page.Bytes())
-	return err
-}
-
-func (s *Server) servePageFile(w http.ResponseWriter, r *http.Request) error {
-	http.ServeFileFS(w, r, pageFiles, "page/"+r.PathValue("file"))
-	return nil
-}
 
 const pageEvents = 200 // how many the page shows
 
-// pageView is all that the page shows.
-type pageView struct {
-	Host, Version string
-	Begun         string // tells the page that another kubelet has taken this one's place
-	Now           time.Time
-	Ill           string // why the kubelet cannot look after its pods; empty: it can
-	Unknown       string // why nothing can be said of the pods
-	Sources       []sourceView
-	LastOp        pageEvent // the newest SET or UPDATE that changed a pod
-	Load          api.Load
-	Wanted        int
-	Pods          []podView
-	Containers    stateCount
-	Events        []pageEvent // the newest first
-	Newest        uint64      // the Seq of the newest
-	MaxEvents     int
+// page is what the templates show.
+type page struct {
+	Options
+	Instance    string // the script loads the page anew when it changes
+	Now         time.Time
+	Ill, Docker error // what is wrong with the kubelet, and with Docker
+	Sources     []api.SourceStatus
+	Load        api.Load
+	Desired     int
+	Pods        []api.PodStatus
+	States      map[string]int
+	Events      []api.Event          // newest first
+	Updates     map[string]api.Event // the last SET or UPDATE of each pod by full name; of all pods by ""
+
+	newer, newerEvents <-chan struct{}
 }
 
-type stateCount struct{ Running, Waiting, Ended int }
-
-// pageTime is a moment, and how long it is from the moment the page was made.
-type pageTime struct {
-	At  time.Time
-	Age string
-}
-
-// NoEvent is what the script fills in when there is an event.
-func (pageView) NoEvent() pageEvent { return pageEvent{} }
-
-type sourceView struct {
-	api.SourceStatus
-	State        string // a word for people
-	Tone         string // of the colour; the word says the same
-	Read, Failed pageTime
-}
-
-type pageEvent struct {
-	api.Event
-	When pageTime
-	Op   bool // it is an update that reached the pod
-}
-
-// lookAtAll sees what there is to see now. What cannot be seen is said, and never an
-// error: the page is there for the time when things go wrong.
-func (s *Server) lookAtAll(ctx context.Context) pageView {
-	now := time.Now()
-	v := pageView{Version: s.opts.Version, Begun: s.begun, Now: now, Load: s.opts.Kubelet.Load(), Wanted: len(s.opts.Kubelet.Pods()), MaxEvents: pageEvents}
-	if len(s.opts.Hostnames) > 0 {
-		v.Host = s.opts.Hostnames[0]
+// look collects what the page shows.
+func (s *Server) look() *page {
+	k := s.opts.Kubelet
+	p := &page{
+		Options: s.opts, Instance: s.instance, Now: time.Now(), Ill: k.Health(), Sources: s.sources(), Load: k.Load(),
+		Desired: len(k.Pods()), Updates: map[string]api.Event{},
 	}
-	if err := s.opts.Kubelet.Health(); err != nil {
-		v.Ill = err.Error()
-	}
-	for _, source := range s.sources() {
-		v.Sources = append(v.Sources, viewSource(source, now))
-	}
-	ops := v.addEvents(s.opts.Kubelet)
-	statuses, err := s.statuses(ctx, lookPatience)
-	if err != nil {
-		v.Unknown = err.Error()
-	}
-	for i := range statuses {
-		pod := viewPod(&statuses[i], now, s.opts.Debugging)
-		pod.Op = ops[pod.FullName]
-		v.count(&pod)
-		v.Pods = append(v.Pods, pod)
-	}
-	return v
-}
-
-// addEvents fills in the newest events. It returns those of the last SET or UPDATE of
-// each pod.
-func (v *pageView) addEvents(k Kubelet) (ops map[string]pageEvent) {
-	all, _ := k.Events(0)
-	ops = map[string]pageEvent{}
-	for i := len(all) - 1; i >= 0; i-- {
-		e := pageEvent{Event: all[i], When: ago(all[i].Time, v.Now)}
-		e.Op = e.Reason == api.SET.String() || e.Reason == api.UPDATE.String()
-		v.Newest = max(v.Newest, e.Seq)
-		if len(v.Events) < pageEvents {
-			v.Events = append(v.Events, e)
-		}
-		if !e.Op {
-			continue
-		}
-		if v.LastOp.Seq == 0 {
-			v.LastOp = e
-		}
-		if _, known := ops[e.Pod]; !known {
-			ops[e.Pod] = e
+	p.Pods, p.newer, p.Docker = k.Statuses()
+	p.Pods = withoutExcerpts(p.Pods)
+	p.States = countStates(p.Pods)
+	events, newer := k.Events(0)
+	p.newerEvents = newer
+	for _, e := range events {
+		if e.Reason == api.SET.String() || e.Reason == api.UPDATE.String() {
+			p.Updates[e.Pod], p.Updates[""] = e, e
 		}
 	}
-	return ops
+	p.Events = slices.Clone(events[max(0, len(events)-pageEvents):])
+	slices.Reverse(p.Events)
+	return p
 }
 
-func (v *pageView) count(p *podView) {
-	for i := range p.Containers {
-		switch p.Containers[i].State {
-		case "running":
-			v.Containers.Running++
-		case "waiting":
-			v.Containers.Waiting++
-		case "ended":
-			v.Containers.Ended++
-		}
-	}
+func (p *page) render(name string) ([]byte, error) {
+	var out bytes.Buffer
+	err := pageTemplates.ExecuteTemplate(&out, name, p)
+	return out.Bytes(), err
 }
 
-func viewSource(source api.SourceStatus, now time.Time) sourceView {
-	v := sourceView{SourceStatus: source, State: "read", Tone: "good", Read: ago(source.LastSuccess, now), Failed: ago(source.FailingSince, now)}
-	switch {
-	case !source.FailingSince.IsZero():
-		v.State, v.Tone = "failing", "bad"
-	case source.LastSuccess.IsZero():
-		v.State, v.Tone = "not read yet", "busy"
-	}
-	return v
-}
+// Host is the kubelet's hostname.
+func (p *page) Host() string { return append(p.Hostnames, "")[0] }
 
-// ago is a moment as the page shows it. The script counts on in the same words.
-func ago(at, now time.Time) pageTime {
+// Age is the time since a moment, and Until the time to it. The script counts on.
+func (p *page) Age(at time.Time) template.HTML   { return p.timeTag(at, "age", p.Now.Sub(at)) }
+func (p *page) Until(at time.Time) template.HTML { return p.timeTag(at, "until", at.Sub(p.Now)) }
+
+func (p *page) timeTag(at time.Time, kind string, d time.Duration) template.HTML {
 	if at.IsZero() {
-		return pageTime{}
+		return ""
 	}
-	return pageTime{At: at, Age: ageText(now.Sub(at).Abs())}
+	return template.HTML(fmt.Sprintf(`<time datetime="%s" data-%s>%s</time>`, at.Format("2006-01-02T15:04:05.000Z07:00"), kind, ageText(d)))
 }
 
-// ageText says a time in one unit: the page is for people, and JSON for programs.
+// ageText is a duration in one unit. The script has the same rule.
 func ageText(d time.Duration) string {
 	switch {
 	case d < time.Minute:
-		return fmt.Sprintf("%d s", d/time.Second)
+		return fmt.Sprintf("%d s", max(0, d/time.Second))
 	case d < time.Hour:
 		return fmt.Sprintf("%d min", d/time.Minute)
 	case d < 48*time.Hour:
@@ -201,10 +100,76 @@ func ageText(d time.Duration) string {
 	return fmt.Sprintf("%d days", d/(24*time.Hour))
 }
 
-// sentence is a text with its reason before it.
-func sentence(reason, message string) string {
-	if reason == "" || message == "" {
-		return cmp.Or(reason, message)
+// LogLink is the address of a container's log, or empty when there is none to read.
+func (p *page) LogLink(pod api.PodStatus, c api.ContainerStatus) string {
+	neverRan := c.State.Waiting != nil && c.RestartCount == 0 && c.Last == nil
+	if !p.Debugging || neverRan || c.Name == api.NetworkContainerName {
+		return ""
 	}
-	return reason + ": " + message
+	return fmt.Sprintf("/containerLogs/%s/%s/%s?tail=200", url.PathEscape(pod.Namespace), url.PathEscape(pod.FullName()), url.PathEscape(c.Name))
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func ending(t *api.ContainerStateTerminated) string {
+	return join(fmt.Sprintf("exit code %d, %s", t.ExitCode, t.Reason), t.Message)
+}
+
+// tone is the class of a pod: good, busy, bad or done. It is that of its worst container. An error of its source does not
+// count: one bad file would turn all good pods red.
+func tone(p api.PodStatus) string {
+	if p.Reason == api.ReasonRemoved {
+		return "busy"
+	}
+	worst := map[api.PodPhase]string{api.PodRunning: "good", api.PodPending: "busy", api.PodSucceeded: "done"}[p.Phase]
+	for _, c := range p.Containers {
+		if t := containerTone(c); t == "bad" || t == "busy" && worst == "good" {
+			worst = t
+		}
+	}
+	if worst == "" || p.Reason != "" {
+		return "bad"
+	}
+	return worst
+}
+
+func containerTone(c api.ContainerStatus) string {
+	switch s := c.State; {
+	case s.Running != nil && s.Running.Message == "":
+		return "good"
+	case s.Running != nil:
+		return "busy"
+	case s.Terminated != nil && s.Terminated.ExitCode == 0:
+		return "done"
+	case s.Waiting != nil && slices.Contains([]string{api.ReasonCreating, api.ReasonPulling, api.ReasonNetworkContainer}, s.Waiting.Reason):
+		return "busy" // it takes its time, and nothing is wrong
+	}
+	return "bad"
+}
+
+// serveRoot answers the link with the token, and otherwise with the page.
+func (s *Server) serveRoot(w http.ResponseWriter, r *http.Request) error {
+	if presented := r.URL.Query().Get("token"); presented != "" {
+		return s.logIn(w, r, presented)
+	}
+	if err := s.checkAccess(w, r, reading); err != nil {
+		return err
+	}
+	text, err := s.look().render("page.html")
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, err = w.Write(text)
+	return err
+}
+
+func (s *Server) servePageFile(w http.ResponseWriter, r *http.Request) error {
+	http.ServeFileFS(w, r, pageFiles, "page/"+r.PathValue("file"))
+	return nil
 }

@@ -218,5 +218,5 @@ func TestThePageByKeyboardAndByEar(t *testing.T) {
 	if spoken != 1 || doc.byID("status").attr("aria-live") != "polite" {
 		t.Errorf("%d elements are read out by themselves, want the status line alone", spoken)
 	}
-	doc.byID("status").hasText("reload to see it anew") // for who has no script
+	doc.byID("status").hasText("reload to see changes") // for who has no script
 }

@@ -1,137 +1,83 @@
 package server
 
 import (
-	"bytes"
-	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
-
-	"kubelet14/api"
 )
 
 const (
-	lookEvery  = 500 * time.Millisecond // how often a stream looks whether anything has changed
-	speakEvery = 10 * time.Second       // how often it speaks when nothing has
-	maxPages   = 32                     // at a time: to look for each of them takes time
+	pagePause = 500 * time.Millisecond // the least time between two pushes to a page
+	pageTick  = time.Second            // how often sources and pulls are checked, which do not signal changes
+	pageAlive = 10 * time.Second       // the most time between two pushes
+	maxPages  = 32
 )
 
-// pageStream sends server-sent events to one page.
-type pageStream struct {
-	server *Server
-	w      http.ResponseWriter
-	out    *http.ResponseController
-	after  uint64 // the last event of the kubelet that the page has
-
-	seen   []byte    // what there was to see when the page was last told of a change
-	looked time.Time // when that was last compared
-	told   time.Time // when the page was last told
-}
-
-// servePageStream tells of each event of the kubelet, from ?after=N on or from where the
-// page was when its connection broke, and that something has changed: once at the
-// beginning, soon after each change, and every ten seconds, so that a page knows that the
-// stream is alive. It goes on until the page goes or the server ends.
+// servePageStream sends server-sent events to a page: each holds the part of the page that changes. One comes at once, one
+// soon after each change, and one every ten seconds, so that the page notices a lost connection.
 func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
-	after, err := eventNumber(cmp.Or(r.Header.Get("Last-Event-ID"), r.URL.Query().Get("after")))
-	if err != nil {
-		return err
-	}
 	defer s.pages.Add(-1)
 	if s.pages.Add(1) > maxPages {
-		return refuse(http.StatusServiceUnavailable, "%d pages are open already: close one", maxPages)
+		return httpErrorf(http.StatusServiceUnavailable, "%d pages are open: close one", maxPages)
 	}
-	if err := lift(w); err != nil {
+	if err := clearDeadlines(w); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	ps := &pageStream{server: s, w: w, out: http.NewResponseController(w), after: after}
-	_ = ps.run(r.Context()) // the answer has begun, and what goes wrong is that the page goes
-	return nil
-}
-
-func (ps *pageStream) run(ctx context.Context) error {
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
+	tick := time.NewTicker(pageTick)
+	defer tick.Stop()
 	for {
-		newer, more := ps.server.opts.Kubelet.Events(ps.after)
-		frames := ps.frames(newer)
-		if ps.hasNews(ctx) {
-			// A page that came from another kubelet, before a restart, sees it by the word.
-			fmt.Fprintf(frames, "event: pods\ndata: %s\n\n", ps.server.begun)
-		}
-		if err := ps.send(frames.Bytes()); err != nil {
-			return err
+		p := s.look()
+		if err := p.push(w); err != nil {
+			return nil // the page is gone
 		}
 		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-more:
-		case <-look.C:
+		case <-time.After(pagePause):
+		case <-r.Context().Done():
+			return nil
+		}
+		for changed := false; !changed; {
+			select {
+			case <-p.newer:
+				changed = true
+			case <-p.newerEvents:
+				changed = true
+			case now := <-tick.C:
+				changed = now.Sub(p.Now) >= pageAlive || s.silentChange(p)
+			case <-r.Context().Done():
+				return nil
+			}
 		}
 	}
 }
 
-// frames are the server-sent events that tell of the kubelet's events. JSON has no line
-// breaks of its own, so nothing that a container has said can pass for a frame.
-func (ps *pageStream) frames(events []api.Event) *bytes.Buffer {
-	frames := &bytes.Buffer{}
-	for _, e := range events {
-		data, _ := json.Marshal(e) // it has a JSON form
-		fmt.Fprintf(frames, "id: %d\nevent: event\ndata: %s\n\n", e.Seq, data)
-		ps.after = e.Seq
-	}
-	return frames
-}
-
-// hasNews says that it is time to tell the page of a change. Not all of them are events:
-// a container ends by itself, a pull goes on, a source is read.
-func (ps *pageStream) hasNews(ctx context.Context) bool {
-	now := time.Now()
-	if !ps.looked.IsZero() && now.Sub(ps.looked) < lookEvery {
-		return false
-	}
-	ps.looked = now
-	seen := ps.server.fingerprint(ctx)
-	if bytes.Equal(seen, ps.seen) && now.Sub(ps.told) < speakEvery {
-		return false
-	}
-	ps.seen, ps.told = seen, now
-	return true
-}
-
-// fingerprint is another one whenever the page would show something else, ages aside.
-func (s *Server) fingerprint(ctx context.Context) []byte {
-	var problems [2]string
-	if err := s.opts.Kubelet.Health(); err != nil {
-		problems[0] = err.Error()
-	}
-	statuses, err := s.statuses(ctx, lookPatience)
+// push sends the part that changes. A page that does not read for writeTimeout is dropped.
+func (p *page) push(w http.ResponseWriter) error {
+	html, err := p.render("live.html")
 	if err != nil {
-		problems[1] = err.Error()
+		return err
 	}
-	data, _ := json.Marshal([]any{problems, statuses, s.sources(), s.opts.Kubelet.Load()}) // all of them have a JSON form
-	return data
+	data, err := json.Marshal(map[string]string{"instance": p.Instance, "html": string(html)}) // on one line
+	if err != nil {
+		return err
+	}
+	control := http.NewResponseController(w)
+	if err := control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "data: %s\n\n", data); err != nil {
+		return err
+	}
+	return control.Flush()
 }
 
-// send gives the page as much time for each piece as for a whole answer elsewhere, so
-// that one that has stopped reading does not stay for ever.
-func (ps *pageStream) send(frames []byte) error {
-	if len(frames) == 0 {
-		return nil
-	}
-	err := ps.out.SetWriteDeadline(time.Now().Add(writeTimeout))
-	if err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
-	if _, err := ps.w.Write(frames); err != nil {
-		return err
-	}
-	return ps.out.Flush()
+// silentChange reports whether something has changed that signals no change.
+func (s *Server) silentChange(p *page) bool {
+	k := s.opts.Kubelet
+	return p.newer == nil || k.Load().Pulls > 0 || (k.Health() == nil) != (p.Ill == nil) || !slices.Equal(p.Sources, s.sources())
 }

@@ -62,7 +62,7 @@ func TestPodInfoFindsOnePodOfAnySource(t *testing.T) {
 		"podID=web.default.etcd&podNamespace=default":              {200, `"image":"of-etcd"`},
 		"podID=web.default.file&podNamespace=default":              {200, `"image":"of-file"`}, // and not the pod of that name
 		"podID=web.default.file.default.http&podNamespace=default": {200, `"image":"of-http"`},
-		"podID=web&podNamespace=default":                           {409, `several pods are named "web": say which by its full name: web.default.etcd, web.default.file` + "\n"},
+		"podID=web&podNamespace=default":                           {409, `several pods are named "web": use one of the full names web.default.etcd, web.default.file` + "\n"},
 		"":                                                         {400, "Missing 'podID=' query entry.\n"},
 		"podNamespace=default":                                     {400, "Missing 'podID=' query entry.\n"},
 		"podID=web":                                                {400, "Missing 'podNamespace=' query entry.\n"},

@@ -70,7 +70,7 @@ func TestHowACommandEndedIsInTheTrailer(t *testing.T) {
 		{"out\n", 0, nil, "out\n", http.Header{"Exit-Code": {"0"}}},
 		{"out", 7, nil, "out", http.Header{"Exit-Code": {"7"}}},
 		{"", 137, nil, "", http.Header{"Exit-Code": {"137"}}},
-		{"half", 0, errors.New("Docker has\ngone"), "half\nkubelet14: Docker has gone\n", http.Header{"Error": {"Docker has gone"}}},
+		{"half", 0, errors.New("Docker has\ngone"), "half\nkubelet14: Docker has; gone\n", http.Header{"Error": {"Docker has; gone"}}},
 	} {
 		k := withContainers()
 		k.run = func(_ context.Context, _, _ string, _ []string, out io.Writer) (int, error) {
@@ -122,7 +122,7 @@ func TestACommandThatCannotBeRun(t *testing.T) {
 		{"POST /run/default/web/app", jsonType, `["ls", 1]`, http.StatusBadRequest, "list of words in JSON"},
 		{"POST /run/default/web/app", jsonType, `{"cmd": "ls"}`, http.StatusBadRequest, "list of words in JSON"},
 		{"POST /run/default/web/app", jsonType, `[]`, http.StatusBadRequest, "there is no command"},
-		{"POST /run/default/web/app?cmd=ls", jsonType, `["ls"]`, http.StatusBadRequest, "give the command once"},
+		{"POST /run/default/web/app?cmd=ls", jsonType, `["ls"]`, http.StatusBadRequest, "give it once"},
 		{"POST /run/default/web/app", "text/plain", "ls", http.StatusUnsupportedMediaType, `Content-Type "text/plain"`},
 		{"POST /run/default/web/app", "", "ls", http.StatusUnsupportedMediaType, "application/json"},
 		{"POST /run/default/web/app", formType, "cmd=" + strings.Repeat("x", maxBodyBytes), http.StatusRequestEntityTooLarge, "1048576 bytes"},

@@ -7,52 +7,77 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/golang/glog"
 
 	"kubelet14/api"
 )
 
-// Limits that keep one client from using up the server.
+// Limits for each client.
 const (
-	maxConnections    = 512
+	maxConnections    = 512 // of all clients
 	maxHeaderBytes    = 64 << 10
 	maxBodyBytes      = 1 << 20
 	readHeaderTimeout = 5 * time.Second
-	readTimeout       = 30 * time.Second       // of a body that is read
-	leaveBodyTimeout  = 500 * time.Millisecond // of one that is not
-	writeTimeout      = 30 * time.Second       // of an answer that is no stream: see lift
-	lastWordsTimeout  = 250 * time.Millisecond // of a stream that is over; within shutdownTimeout
+	readTimeout       = 30 * time.Second       // of a request with its body
+	writeTimeout      = 30 * time.Second       // of an answer that is not a stream
+	lastWriteTimeout  = 250 * time.Millisecond // of a stream whose request was canceled
 	idleTimeout       = 2 * time.Minute
 	shutdownTimeout   = time.Second
 )
 
-// Options is all that a Server is made of.
+// Options configures a Server.
 type Options struct {
 	Kubelet Kubelet
 	Sources func() []api.SourceStatus
 	Scheme  *api.Scheme
 
 	Address string      // an IP address, or unix:PATH
-	Port    int         // 0: one that is free
-	TLS     *tls.Config // nil: none, and then Address is on this host
+	Port    int         // 0 picks a free one
+	TLS     *tls.Config // nil for none; then Address must be a loopback address or a socket
 
-	// Hostnames are names in lower case, besides localhost and those of the
-	// certificate, that a Host header may have.
+	// Hostnames are the names in lower case that a Host header may have, besides localhost and those of the certificate.
 	Hostnames []string
-	Token     string // not asked for on a unix socket
-	TokenFile string // where it is, for people
+	Token     string // not used on a unix socket
+	TokenFile string // named in errors
 
-	Debugging bool   // logs and commands
-	LogDir    string // of the kubelet's own log, with Debugging; empty: none
+	Debugging bool   // serve logs and run commands
+	LogDir    string // the directory of the kubelet's own log files; empty for none
 
-	CAdvisorPort int // where a cAdvisor may answer on this host; 0: nowhere
+	CAdvisorPort int // of a cAdvisor on this host; 0 for none
 	Version      string
-	// Metrics is what the rest of the program counts with.
-	Metrics *Metrics
+	Metrics      *Metrics
+}
+
+// Kubelet is what the server needs of the kubelet. Its methods are safe for concurrent use.
+type Kubelet interface {
+	// Health returns why the kubelet cannot manage its pods, or nil. It does not block.
+	Health() error
+	// Pods returns the desired pods, sorted by full name.
+	Pods() []api.Pod
+	// Statuses returns the statuses of the last sync, sorted by full name, a channel that is closed when there are newer
+	// ones, and the error of the last look at Docker. The caller must not change the statuses. It does not block.
+	Statuses() (pods []api.PodStatus, newer <-chan struct{}, err error)
+	// Events returns the events after a number, oldest first, and a channel that is closed when there is another.
+	Events(after uint64) (events []api.Event, newer <-chan struct{})
+	// Load returns how much work the kubelet has.
+	Load() api.Load
+
+	// ContainerLogs writes the output of a container. To follow means to go on, over later attempts of the container
+	// too, until ctx is done, the pod is gone or the container has run for the last time.
+	ContainerLogs(ctx context.Context, podFullName, container string, opts api.LogOptions, out io.Writer) error
+	// RunInContainer runs a command in a container, writes its output and returns its exit code. When ctx is done it
+	// kills the command.
+	RunInContainer(ctx context.Context, podFullName, container string, command []string, out io.Writer) (exitCode int, err error)
+	// ContainerStats measures a running container.
+	ContainerStats(ctx context.Context, podFullName, container string) (api.ContainerStats, error)
 }
 
 // Server is the info server of one kubelet.
@@ -61,24 +86,19 @@ type Server struct {
 	token       token
 	listener    net.Listener
 	certificate *x509.Certificate // nil without TLS
-	metrics     *Metrics
-	cAdvisor    *cAdvisor
-	begun       string // tells this server from the one before a restart
-	pages       atomic.Int32
+	instance    string            // differs after a restart
+	pages       atomic.Int32      // open streams of the page
 }
 
-// handler answers a request, or returns an error before it has answered anything.
-type handler func(w http.ResponseWriter, r *http.Request) error
-
-// New opens the server's listener. Nothing is answered before Serve.
+// New opens the server's listener. Requests are answered once Serve is called.
 func New(opts Options) (*Server, error) {
-	s := &Server{opts: opts, token: token(opts.Token), metrics: opts.Metrics, cAdvisor: newCAdvisor(opts.CAdvisorPort), begun: rand.Text()}
+	s := &Server{opts: opts, token: token(opts.Token), instance: rand.Text()}
 	var err error
 	s.listener, err = s.listen()
 	return s, err
 }
 
-// URL is where the server answers, for people.
+// URL returns the server's address for users.
 func (s *Server) URL() string {
 	scheme := "http"
 	switch {
@@ -94,8 +114,7 @@ func (s *Server) URL() string {
 	return fmt.Sprintf("%s://%s/", scheme, address)
 }
 
-// Link is the page's address with the token: who follows it may read logs. It is empty
-// on a unix socket, which no browser opens.
+// Link returns the page's address with the token, which lets a browser read logs. It is empty on a unix socket.
 func (s *Server) Link() string {
 	if s.unix() {
 		return ""
@@ -103,94 +122,77 @@ func (s *Server) Link() string {
 	return s.URL() + "?token=" + url.QueryEscape(s.opts.Token)
 }
 
-// Serve answers until ctx is done, and then gives what is being answered a moment.
+// Serve answers requests until ctx is done, and then gives running ones a moment to end.
 func (s *Server) Serve(ctx context.Context) error {
 	server := &http.Server{
-		Handler:           http.MaxBytesHandler(s.metrics.count(s.guard(s.routes())), maxBodyBytes),
+		Handler:           http.MaxBytesHandler(s.checkRequest(s.routes()), maxBodyBytes),
 		ReadHeaderTimeout: readHeaderTimeout,
+		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		ConnState:         (&connections{limit: maxConnections}).note,
-		ErrorLog:          httpLog(),
+		ErrorLog:          log.New(httpLog{}, "", 0),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(ended)
-		// Those that follow something end with ctx, since it is theirs too.
-		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 		defer cancel()
-		if server.Shutdown(last) != nil {
+		if server.Shutdown(shutdown) != nil {
 			server.Close()
 		}
 	})
 	err := server.Serve(s.listener)
-	if stop() { // it has ended by itself
+	if stop() {
 		return fmt.Errorf("info server: %w", err)
 	}
 	<-ended
 	return nil
 }
 
-// routes says what is at which path, and who may have it.
+// httpLog writes the messages of net/http to the log: panics as errors, aborted connections only with -v=2.
+type httpLog struct{}
+
+func (httpLog) Write(line []byte) (int, error) {
+	if text := strings.TrimSpace(string(line)); strings.HasPrefix(text, "http: panic serving") {
+		glog.Errorf("info server: %s", text)
+	} else {
+		glog.V(2).Infof("info server: %s", text)
+	}
+	return len(line), nil
+}
+
+// routes maps each path to its handler and the access that it needs.
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	add := func(pattern string, need access, serve handler) {
-		mux.HandleFunc(pattern, s.allow(need, serve))
+		mux.Handle(pattern, s.opts.Metrics.count(pattern, s.requireAccess(need, serve)))
 	}
 	add("GET /{$}", anyone, s.serveRoot)
 	add("GET /static/{file}", reading, s.servePageFile)
 	add("GET /stream", reading, s.servePageStream)
 	add("GET /healthz", anyone, s.serveHealth)
-	add("GET /podInfo", reading, s.servePodInfo)
-	add("GET /boundPods", reading, s.serveBoundPods)
+	add("GET /status", reading, s.serveStatus)
 	add("GET /pods", reading, s.servePods)
 	add("GET /sources", reading, s.serveSources)
 	add("GET /events", reading, s.serveEvents)
 	add("GET /metrics", reading, s.serveMetrics)
+	add("GET /podInfo", reading, s.servePodInfo)
+	add("GET /boundPods", reading, s.serveBoundPods)
 	add("GET /spec/{$}", reading, s.serveSpec)
 	add("GET /stats/{$}", reading, s.serveMachineStats)
 	add("GET /stats/{pod}/{container}", reading, s.serveContainerStats)
 	add("GET /stats/{namespace}/{pod}/{uid}/{container}", reading, s.serveContainerStats)
-	if s.opts.Debugging {
-		add("GET /containerLogs/{namespace}/{pod}/{container}", logs, s.serveContainerLogs)
-		add("POST /run/{namespace}/{pod}/{container}", running, s.serveRun)
-		add("POST /run/{namespace}/{pod}/{uid}/{container}", running, s.serveRun)
+	if !s.opts.Debugging {
+		return mux
 	}
-	if s.opts.Debugging && s.opts.LogDir != "" {
+	add("GET /containerLogs/{namespace}/{pod}/{container}", logs, s.serveContainerLogs)
+	add("POST /run/{namespace}/{pod}/{container}", running, s.serveRun)
+	add("POST /run/{namespace}/{pod}/{uid}/{container}", running, s.serveRun)
+	if s.opts.LogDir != "" {
 		add("GET /logs/{$}", logs, s.serveHostLogs)
 		add("GET /logs/{file}", logs, s.serveHostLog)
 	}
 	return mux
-}
-
-// Kubelet is what the server sees of the kubelet. Its methods may be called by any
-// number of goroutines.
-type Kubelet interface {
-	// Health is nil when the kubelet can look after its pods. It takes no time.
-	Health() error
-	// Pods are those that are wanted, by full name.
-	Pods() []api.Pod
-	// Statuses returns the status of every pod, ordered by full name, as the last sync
-	// saw it, and a channel that is closed when there is a newer one. The error is that
-	// of the last look at Docker.
-	Statuses() (pods []api.PodStatus, newer <-chan struct{}, err error)
-	// Events gives those after a number, the oldest first, and a channel that is closed
-	// when there is another.
-	Events(after uint64) (newer []api.Event, more <-chan struct{})
-	// Load says how much the kubelet has to do.
-	Load() api.Load
-
-	// ContainerLogs writes what a container has printed, line by line as it comes when
-	// it is to follow: then it goes on, with the next attempt of the container when
-	// there is one, until ctx is done, the pod is gone, or the container has run for
-	// the last time.
-	ContainerLogs(ctx context.Context, podFullName, container string, opts api.LogOptions, out io.Writer) error
-	// RunInContainer runs a command in a container, writes what it prints, and returns
-	// its exit code. When ctx is done it ends the command.
-	RunInContainer(ctx context.Context, podFullName, container string, command []string, out io.Writer) (exitCode int, err error)
-	// ContainerStats measures a running container, by the name of the pod and of the
-	// container.
-	ContainerStats(ctx context.Context, podFullName, container string) (api.ContainerStats, error)
 }

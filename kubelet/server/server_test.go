@@ -42,6 +42,8 @@ type fakeKubelet struct {
 	events   []api.Event
 	more     chan struct{}
 	load     api.Load
+	sources  []api.SourceStatus
+	newer    chan struct{} // closed by publish
 
 	// What is asked of a container; nil does nothing, and succeeds.
 	logs  func(ctx context.Context, pod, container string, opts api.LogOptions, out io.Writer) error
@@ -82,7 +84,27 @@ func (k *fakeKubelet) Pods() []api.Pod {
 func (k *fakeKubelet) Statuses() ([]api.PodStatus, <-chan struct{}, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return append([]api.PodStatus{}, k.statuses...), nil, k.err
+	if k.newer == nil {
+		k.newer = make(chan struct{})
+	}
+	return append([]api.PodStatus{}, k.statuses...), k.newer, k.err
+}
+
+// publish makes a new snapshot after a change.
+func (k *fakeKubelet) publish(do func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	do()
+	if k.newer != nil {
+		close(k.newer)
+		k.newer = nil
+	}
+}
+
+func (k *fakeKubelet) allSources() []api.SourceStatus {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.sources
 }
 
 func (k *fakeKubelet) Events(after uint64) ([]api.Event, <-chan struct{}) {
@@ -134,7 +156,7 @@ func serve(t testing.TB, k *fakeKubelet, change ...func(*Options)) *Server {
 
 func testOptions(k *fakeKubelet, change ...func(*Options)) Options {
 	opts := Options{
-		Kubelet: k, Sources: func() []api.SourceStatus { return nil }, Scheme: v1beta1.NewScheme(),
+		Kubelet: k, Sources: k.allSources, Scheme: v1beta1.NewScheme(),
 		Address: "127.0.0.1", Hostnames: []string{"test-host"}, Token: testToken, TokenFile: "/root-dir/token",
 		Debugging: true, Version: "v-test", Metrics: NewMetrics(),
 	}

@@ -1,9 +1,12 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"strconv"
@@ -12,134 +15,129 @@ import (
 	"kubelet14/api"
 )
 
-// What cAdvisor's API v1 calls a container. The machine as a whole is one too, "/".
-type (
-	containerInfo struct {
-		Name      string           `json:"name"`
-		Aliases   []string         `json:"aliases,omitempty"`
-		Namespace string           `json:"namespace,omitempty"`
-		Spec      containerSpec    `json:"spec"`
-		Stats     []containerStats `json:"stats"` // cAdvisor has many, and we have one
-	}
-	containerSpec struct {
-		CreationTime time.Time   `json:"creation_time"`
-		HasCPU       bool        `json:"has_cpu"`
-		CPU          cpuSpec     `json:"cpu"`
-		HasMemory    bool        `json:"has_memory"`
-		Memory       memoryLimit `json:"memory"`
-		HasNetwork   bool        `json:"has_network"`
-		Image        string      `json:"image,omitempty"`
-	}
-	cpuSpec struct {
-		Limit uint64 `json:"limit"`          // shares: 1024 of them are usual
-		Mask  string `json:"mask,omitempty"` // which cores, such as 0-3
-	}
-	memoryLimit struct {
-		Limit uint64 `json:"limit"` // bytes; the largest number when there is none
-	}
-	containerStats struct {
-		Timestamp time.Time        `json:"timestamp"`
-		CPU       cpuStats         `json:"cpu"`
-		Memory    api.MemoryStats  `json:"memory"`
-		Network   api.NetworkStats `json:"network"`
-	}
-	cpuStats struct {
-		Usage       api.CPUStats `json:"usage"`
-		LoadAverage int          `json:"load_average"` // of the last minute, in thousandths
-	}
-)
+// /spec/ and /stats/ answer in the form of cAdvisor's API, from a cAdvisor if one answers, else from /proc and Docker.
+
+// object is a JSON object.
+type object = map[string]any
 
 const (
-	usualShares     = 1024
-	defaultNumStats = 60 // cAdvisor's own
+	cAdvisorTimeout   = time.Second
+	cAdvisorMaxAnswer = 16 << 20
 )
 
-// serveSpec answers with what this machine is.
+var cAdvisor = &http.Client{
+	Transport:     &http.Transport{DisableKeepAlives: true}, // without a proxy
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	Timeout:       cAdvisorTimeout,
+}
+
+// askCAdvisor returns cAdvisor's answer, or nil when there is none.
+func (s *Server) askCAdvisor(ctx context.Context, method, path string, query any) object {
+	body, err := json.Marshal(query)
+	if s.opts.CAdvisorPort == 0 || err != nil {
+		return nil
+	}
+	r, err := http.NewRequestWithContext(ctx, method, fmt.Sprintf("http://127.0.0.1:%d/api/v1.3%s", s.opts.CAdvisorPort, path), bytes.NewReader(body))
+	if err != nil {
+		return nil
+	}
+	resp, err := cAdvisor.Do(r)
+	if err != nil {
+		return nil
+	}
+	defer resp.Body.Close()
+	var answer object
+	decoder := json.NewDecoder(io.LimitReader(resp.Body, cAdvisorMaxAnswer))
+	decoder.UseNumber() // counters may be too large for a float64
+	if err := decoder.Decode(&answer); err != nil || resp.StatusCode != http.StatusOK {
+		return nil
+	}
+	return answer
+}
+
 func (s *Server) serveSpec(w http.ResponseWriter, r *http.Request) error {
-	if known := s.cAdvisor.machine(r.Context()); known != nil {
-		return answerJSON(w, r, known)
-	}
-	info, err := readMachine(hostFiles)
-	if err != nil {
-		return err
-	}
-	return answerJSON(w, r, info)
-}
-
-// serveMachineStats answers with what this machine does.
-func (s *Server) serveMachineStats(w http.ResponseWriter, r *http.Request) error {
-	n, err := numStats(r)
-	if err != nil {
-		return err
-	}
-	if known := s.cAdvisor.host(r.Context(), n); known != nil {
-		return answerJSON(w, r, known)
-	}
-	info, err := measureMachine(hostFiles, time.Now())
-	if err != nil {
-		return err
-	}
-	return answerJSON(w, r, info)
-}
-
-// serveContainerStats answers with what a container does. Docker is asked first, since
-// it says whether the container runs, and its id, by which cAdvisor knows it.
-func (s *Server) serveContainerStats(w http.ResponseWriter, r *http.Request) error {
-	n, err := numStats(r)
-	if err != nil {
-		return err
-	}
-	measured, err := patiently(r.Context(), askPatience, func(ctx context.Context) (measured api.ContainerStats, err error) {
-		pod, container, err := s.findContainer(r.WithContext(ctx))
-		if err != nil {
-			return measured, err
+	info := s.askCAdvisor(r.Context(), http.MethodGet, "/machine", nil)
+	if info == nil {
+		var err error
+		if info, err = machineInfo(); err != nil {
+			return err
 		}
-		return s.opts.Kubelet.ContainerStats(ctx, pod, container)
-	})
-	if err != nil {
-		return missing(err)
 	}
-	if known := s.cAdvisor.container(r.Context(), measured.ID, n); known != nil {
-		return answerJSON(w, r, known)
-	}
-	return answerJSON(w, r, describe(&measured))
+	return answerJSON(w, r, info)
 }
 
-// numStats reads how many measurements are wanted at most.
-func numStats(r *http.Request) (int, error) {
-	text := r.URL.Query().Get("num_stats")
-	if text == "" {
-		return defaultNumStats, nil
+func (s *Server) serveMachineStats(w http.ResponseWriter, r *http.Request) error {
+	query, err := statsQuery(r)
+	if err != nil {
+		return err
 	}
+	info := s.askCAdvisor(r.Context(), http.MethodPost, "/containers/", query)
+	if info == nil {
+		if info, err = machineStats(time.Now()); err != nil {
+			return err
+		}
+	}
+	return answerJSON(w, r, withoutEnv(info))
+}
+
+// serveContainerStats asks Docker first, which knows whether the container runs and its id.
+func (s *Server) serveContainerStats(w http.ResponseWriter, r *http.Request) error {
+	query, err := statsQuery(r)
+	if err != nil {
+		return err
+	}
+	pod, container, err := s.findContainer(r)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(r.Context(), dockerTimeout, httpErrorf(http.StatusServiceUnavailable, "no answer from Docker within %v", dockerTimeout))
+	defer cancel()
+	stats, err := s.opts.Kubelet.ContainerStats(ctx, pod, container)
+	if err != nil {
+		return cmp.Or(context.Cause(ctx), err)
+	}
+	for _, info := range s.askCAdvisor(r.Context(), http.MethodPost, "/docker/"+stats.ID, query) { // one, by its name there
+		if info, ok := info.(object); ok {
+			return answerJSON(w, r, withoutEnv(info))
+		}
+	}
+	return answerJSON(w, r, containerInfo(&stats))
+}
+
+// dockerTimeout is less than writeTimeout, so that there is time left for the error.
+const dockerTimeout = 20 * time.Second
+
+// statsQuery is cAdvisor's query for at most ?num_stats=N measurements.
+func statsQuery(r *http.Request) (object, error) {
+	text := cmp.Or(r.URL.Query().Get("num_stats"), "60") // 60 is cAdvisor's default
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil || n == 0 {
-		return 0, refuse(http.StatusBadRequest, "num_stats=%q: it must be a number of measurements, 1 or more", text)
+		return nil, httpErrorf(http.StatusBadRequest, "num_stats=%q: it must be a number of measurements, 1 or more", text)
 	}
-	return int(n), nil
+	return object{"num_stats": n}, nil
 }
 
-// describe gives a measurement cAdvisor's form.
-func describe(measured *api.ContainerStats) containerInfo {
-	spec := containerSpec{
-		CreationTime: measured.Created,
-		HasCPU:       true,
-		CPU:          cpuSpec{Limit: uint64(cmp.Or(measured.CPUShares, usualShares))},
-		HasMemory:    true,
-		Memory:       memoryLimit{Limit: math.MaxUint64},
-		HasNetwork:   true,
-		Image:        measured.Image,
+// withoutEnv removes environment variables, which a cAdvisor may be configured to collect.
+func withoutEnv(container object) object {
+	if spec, ok := container["spec"].(object); ok {
+		delete(spec, "envs")
 	}
-	if measured.MemoryLimit > 0 {
-		spec.Memory.Limit = uint64(measured.MemoryLimit)
+	return container
+}
+
+func containerInfo(c *api.ContainerStats) object {
+	limit := uint64(math.MaxUint64) // none
+	if c.MemoryLimit > 0 {
+		limit = uint64(c.MemoryLimit)
 	}
-	return containerInfo{
-		Name: fmt.Sprintf("/docker/%s", measured.ID), Aliases: []string{measured.ID}, Namespace: "docker",
-		Spec: spec,
-		Stats: []containerStats{{
-			Timestamp: measured.Time,
-			CPU:       cpuStats{Usage: measured.CPU},
-			Memory:    measured.Memory,
-			Network:   measured.Network,
-		}},
+	return object{
+		"name": "/docker/" + c.ID, "aliases": []string{c.ID}, "namespace": "docker",
+		"spec": object{
+			"creation_time": c.Created, "image": c.Image, "has_cpu": true, "has_memory": true, "has_network": true,
+			"cpu": object{"limit": cmp.Or(c.CPUShares, defaultShares)}, "memory": object{"limit": limit},
+		},
+		"stats": []object{{"timestamp": c.Time, "cpu": object{"usage": c.CPU, "load_average": 0}, "memory": c.Memory, "network": c.Network}},
 	}
 }
+
+const defaultShares = int64(1024) // of the processor

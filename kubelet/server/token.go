@@ -4,7 +4,6 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -18,8 +17,7 @@ import (
 	"syscall"
 )
 
-// token is the secret that proves that a client may read logs and run commands.
-// Neither log nor answer ever holds it.
+// token is the secret that gives access to logs and commands. No log and no answer holds it.
 type token string
 
 const (
@@ -27,13 +25,12 @@ const (
 	maxTokenFile = 4096
 )
 
-// tokenForm is what a token in a header may be (RFC 6750), and not too short.
+// tokenForm is what RFC 6750 allows in a header, with a minimum length.
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{16,}$`)
 
-// ReadToken reads the token in a file. Others than its owner must not be able to.
+// ReadToken reads the token in a file, which only its owner may have access to.
 func ReadToken(path string) (string, error) {
-	// Opening a pipe waits for who writes, unless it is told not to.
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe must not block
 	if err != nil {
 		return "", fmt.Errorf("read the token: %w", err)
 	}
@@ -43,9 +40,9 @@ func ReadToken(path string) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("read the token: %w", err)
 	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("read the token: %s is no plain file", path)
+		return "", fmt.Errorf("read the token: %s is not a regular file", path)
 	case info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("read the token: others may read %s: chmod 600 %[1]s", path)
+		return "", fmt.Errorf("read the token: other users have access to %s: chmod 600 %[1]s", path)
 	}
 	data, err := io.ReadAll(io.LimitReader(file, maxTokenFile))
 	if err != nil {
@@ -53,22 +50,22 @@ func ReadToken(path string) (string, error) {
 	}
 	text := strings.TrimSpace(string(data))
 	if len(data) == maxTokenFile || !tokenForm.MatchString(text) {
-		return "", fmt.Errorf("read the token: %s must hold one word of 16 characters or more, of letters, digits and -._~+/=: `openssl rand -hex 32` makes one", path)
+		return "", fmt.Errorf("read the token: %s must hold one word of 16 characters or more, of letters, digits and -._~+/=: "+
+			"`openssl rand -hex 32` makes one", path)
 	}
 	return text, nil
 }
 
-// MakeToken makes a token in a file that is not there yet, and reads the one that is.
-// The file is there with the whole token, or not at all.
+// MakeToken reads the token in a file, or makes the file with a new token. The file never holds half a token.
 func MakeToken(path string) (string, error) {
 	if text, err := ReadToken(path); !errors.Is(err, fs.ErrNotExist) {
 		return text, err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*") // of mode 0600
+	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*") // mode 0600
 	if err != nil {
 		return "", fmt.Errorf("make a token: %w", err)
 	}
-	defer os.Remove(file.Name()) // unless it has its name by then
+	defer os.Remove(file.Name()) // fails once the file is renamed
 	_, err = fmt.Fprintln(file, rand.Text()+rand.Text())
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return "", fmt.Errorf("make a token: %w", err)
@@ -79,28 +76,27 @@ func MakeToken(path string) (string, error) {
 	return ReadToken(path)
 }
 
-// is compares in a time that does not depend on how much is right.
-func (t token) is(given string) bool {
-	ours, theirs := sha256.Sum256([]byte(t)), sha256.Sum256([]byte(given))
-	return t != "" && subtle.ConstantTimeCompare(ours[:], theirs[:]) == 1
+// matches takes the same time for every wrong token.
+func (t token) matches(presented string) bool {
+	want, got := sha256.Sum256([]byte(t)), sha256.Sum256([]byte(presented))
+	return t != "" && hmac.Equal(want[:], got[:])
 }
 
-// cookie is made from the token, and the token cannot be made from it.
+// cookie returns a value that is derived from the token and does not reveal it.
 func (t token) cookie() string {
 	mac := hmac.New(sha256.New, []byte(t))
 	mac.Write([]byte(cookieName))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-func (t token) isCookie(given string) bool {
-	return t != "" && hmac.Equal([]byte(t.cookie()), []byte(given))
+func (t token) matchesCookie(presented string) bool {
+	return t != "" && hmac.Equal([]byte(t.cookie()), []byte(presented))
 }
 
-// logIn gives the page's cookie to who follows the link with the token, and leads on to
-// the page, so that the token does not stay in the address.
-func (s *Server) logIn(w http.ResponseWriter, r *http.Request, given string) error {
-	if !s.token.is(given) {
-		return s.deny("token", http.StatusForbidden, "the token of this link is another one: it is in %s", s.opts.TokenFile)
+// logIn answers the link with the token: it sets the cookie and redirects to the page without the token.
+func (s *Server) logIn(w http.ResponseWriter, r *http.Request, presented string) error {
+	if !s.token.matches(presented) {
+		return s.deny("token", http.StatusForbidden, "the token of this link is wrong: the right one is in %s", s.opts.TokenFile)
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName, Value: s.token.cookie(), Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,

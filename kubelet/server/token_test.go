@@ -91,7 +91,7 @@ func TestATokenThatCannotBeUsed(t *testing.T) {
 		"no header":       {good + "\x00", 0o600, "of letters, digits and -._~+/="},
 		"not ASCII":       {good + "é", 0o600, "of letters, digits and -._~+/="},
 		"endless":         {strings.Repeat(good, 1000), 0o600, "must hold one word"},
-		"for its group":   {good, 0o640, "others may read " + at("for its group") + ": chmod 600 " + at("for its group")},
+		"for its group":   {good, 0o640, "other users have access to " + at("for its group") + ": chmod 600 " + at("for its group")},
 		"for the world":   {good, 0o604, "chmod 600"},
 		"group may write": {good, 0o620, "chmod 600"},
 	} {
@@ -121,7 +121,7 @@ func TestATokenFileIsAPlainFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{pipe, filepath.Join(dir, "directory")} {
-		if got, err := ReadToken(path); err == nil || !strings.Contains(err.Error(), path+" is no plain file") {
+		if got, err := ReadToken(path); err == nil || !strings.Contains(err.Error(), path+" is not a regular file") {
 			t.Errorf("%s: it is %q, %v", path, got, err)
 		}
 	}
@@ -150,7 +150,7 @@ func TestTheLinkGivesTheCookieAndLeadsToThePage(t *testing.T) {
 		if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Secure != tt.secure || c.Path != "/" || c.Domain != "" || c.MaxAge != 0 {
 			t.Errorf("%s: its cookie is %v", name, c)
 		}
-		if strings.Contains(c.String(), testToken) || !token(testToken).isCookie(c.Value) {
+		if strings.Contains(c.String(), testToken) || !token(testToken).matchesCookie(c.Value) {
 			t.Errorf("%s: its cookie is %v", name, c)
 		}
 		logIn := with("Cookie", c.Name+"="+c.Value)
@@ -171,7 +171,7 @@ func TestALinkWithAnotherTokenGivesNothing(t *testing.T) {
 	} {
 		for _, given := range []string{"another-token-1234", testToken + "0", testToken[1:], "%00", token(testToken).cookie()} {
 			got := d.ask(t, "GET /?token="+given)
-			if got.status != http.StatusForbidden || got.header.Get("Set-Cookie") != "" || !got.says("the token of this link is another one: it is in /root-dir/token") {
+			if got.status != http.StatusForbidden || got.header.Get("Set-Cookie") != "" || !got.says("the token of this link is wrong: the right one is in /root-dir/token") {
 				t.Errorf("%s, %s: it answers %d %s, with the cookie %q", name, given, got.status, got.body, got.header.Get("Set-Cookie"))
 			}
 		}

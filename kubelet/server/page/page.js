@@ -1,86 +1,73 @@
-// Keeps the page fresh. Without it the page is the same, as of the moment it was loaded.
+// Keeps the page up to date. Without it the page shows the same, as of the moment it was loaded.
 'use strict';
 
 const byId = id => document.getElementById(id);
 const live = byId('live'), statusLine = byId('status');
-const events = byId('events'), eventList = byId('event-list'), eventTemplate = byId('event-template');
 
-// The status line alone is read out by itself; it changes only when its words do.
-function say(words, connected) {
-  if (statusLine.textContent !== words) statusLine.textContent = words;
+// Screen readers announce the status line, so it is only touched when its text changes.
+function setStatus(text, connected) {
+  if (statusLine.textContent !== text) statusLine.textContent = text;
   document.body.dataset.connected = connected;
 }
 
-// ---- The stream: each event of the kubelet, and a word that something has changed.
+// ---- The stream: the server sends the part of the page that changes, as HTML.
 
-let stream, watch;
-let newest = Number(events.dataset.newest);
+let stream, watchdog;
 
 function connect() {
-  clearTimeout(watch);
+  clearTimeout(watchdog);
   stream?.close();
-  stream = new EventSource('/stream?after=' + newest);
-  stream.addEventListener('pods', message => {
-    // Another kubelet answers: it counts its events anew, and may have another page.
-    if (message.data !== document.body.dataset.begun) return location.reload();
+  stream = new EventSource('/stream');
+  stream.addEventListener('message', message => {
+    const { instance, html } = JSON.parse(message.data);
+    if (instance !== document.body.dataset.instance) return location.reload(); // another kubelet, maybe with another page
     expectMore();
-    refresh();
+    show(html);
+    setStatus('Live', true);
   });
-  stream.addEventListener('event', message => {
-    expectMore();
-    addEvent(JSON.parse(message.data));
-  });
-  // It connects again by itself, but not after an answer that is no stream.
+  // The browser connects again by itself, but not after an HTTP error.
   stream.addEventListener('error', () => {
-    say('Cut off; trying again', false);
-    if (stream.readyState === EventSource.CLOSED) watch = setTimeout(connect, 2000);
+    setStatus('Cut off; trying again', false);
+    if (stream.readyState === EventSource.CLOSED) watchdog = setTimeout(connect, 2000);
   });
   expectMore();
 }
 
-// The kubelet speaks every ten seconds. Silence is a connection that is gone.
+// The server sends something every ten seconds, unless the connection is lost.
 function expectMore() {
-  clearTimeout(watch);
-  watch = setTimeout(() => {
-    say('Cut off; trying again', false);
+  clearTimeout(watchdog);
+  watchdog = setTimeout(() => {
+    setStatus('Cut off; trying again', false);
     connect();
   }, 25000);
 }
 
-// Nobody looks at a hidden page, and a browser has few connections.
+// A hidden page needs no connection, and a browser has few.
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden) return connect();
-  clearTimeout(watch);
+  clearTimeout(watchdog);
   stream.close();
 });
 
-// ---- What is there now: the server makes it, and only what differs is touched.
-
-let fetching = false, again = false;
-
-async function refresh() {
-  again = true;
-  if (fetching) return;
-  fetching = true;
-  try {
-    while (again) {
-      again = false;
-      const answer = await fetch('/?part=live');
-      if (!answer.ok) throw new Error(await answer.text());
-      const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html').body;
-      patchChildren(live, fresh);
-      setClock();
-      say('Live', true);
-    }
-  } catch {
-    say('Cut off; trying again', false);
-  } finally {
-    fetching = false;
+function show(html) {
+  const seen = new Set([...byId('event-list').children].map(item => item.id));
+  patchChildren(live, new DOMParser().parseFromString(html, 'text/html').body);
+  setClock();
+  for (const item of byId('event-list').children) {
+    if (seen.has(item.id)) break; // the rest is older
+    flash(byId(item.className === 'op' ? 'flow-loop' : 'flow-docker'));
+    flash(byId('pod-' + item.dataset.pod));
   }
 }
 
-// patch makes old look like fresh. What is the same stays the same node, so that focus,
-// a selection and the place on the page stay too.
+// flash marks for a moment where something happens.
+function flash(element) {
+  if (!element || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+  const colour = getComputedStyle(document.body).getPropertyValue('--accent');
+  element.animate([{ boxShadow: `0 0 0 2px ${colour}` }, { boxShadow: '0 0 0 2px transparent' }], { duration: 1500, easing: 'ease-out' });
+}
+
+// patch makes old equal to fresh. What is equal already stays, and with it the focus, a selection and the scroll position.
 function patch(old, fresh) {
   if (old.isEqualNode(fresh)) return;
   if (old.nodeType !== Node.ELEMENT_NODE) {
@@ -92,11 +79,10 @@ function patch(old, fresh) {
   patchChildren(old, fresh);
 }
 
-// A child is known again by its id: what must stay has one, and what comes before it and
-// is not in fresh goes.
+// Children match by their ids. Old children before a match that have no match themselves are removed.
 function patchChildren(old, fresh) {
   let at = old.firstChild;
-  const dropUntil = end => {
+  const removeUntil = end => {
     while (at !== end) {
       const gone = at;
       at = at.nextSibling;
@@ -104,9 +90,9 @@ function patchChildren(old, fresh) {
     }
   };
   for (const next of [...fresh.childNodes]) {
-    let known = at;
-    while (next.id && known && known.id !== next.id) known = known.nextSibling;
-    if (known) dropUntil(known);
+    let match = at;
+    while (next.id && match && match.id !== next.id) match = match.nextSibling;
+    if (match) removeUntil(match);
     if (at && at.nodeName === next.nodeName && at.id === next.id) {
       const following = at.nextSibling;
       patch(at, next);
@@ -115,40 +101,12 @@ function patchChildren(old, fresh) {
       old.insertBefore(next, at);
     }
   }
-  dropUntil(null);
+  removeUntil(null);
 }
 
-// ---- The events, newest first. All of their words are text, never markup.
+// ---- Ages count on by the server's clock, by the rule of ageText in page.go.
 
-function addEvent(event) {
-  if (event.seq <= newest) return;
-  newest = event.seq;
-  const item = eventTemplate.content.firstElementChild.cloneNode(true);
-  const isUpdate = event.reason === 'SET' || event.reason === 'UPDATE';
-  item.classList.toggle('op', isUpdate);
-  const time = item.querySelector('time');
-  time.dateTime = event.time;
-  time.textContent = age(now() - Date.parse(event.time));
-  const words = { '.reason': event.reason, '.of-pod': event.pod, '.of-container': event.container, '.message': event.message };
-  for (const [place, word] of Object.entries(words)) item.querySelector(place).textContent = word ?? '';
-  eventList.prepend(item);
-  while (eventList.children.length > Number(events.dataset.most)) eventList.lastElementChild.remove();
-  byId('no-events').hidden = true;
-  glow(byId(isUpdate ? 'flow-loop' : 'flow-docker'));
-  glow(byId('pod-' + event.pod));
-}
-
-// glow shows for a moment where something happens.
-function glow(element) {
-  if (!element || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
-  const colour = getComputedStyle(document.body).getPropertyValue('--accent');
-  element.animate([{ boxShadow: `0 0 0 2px ${colour}` }, { boxShadow: '0 0 0 2px transparent' }], { duration: 1500, easing: 'ease-out' });
-}
-
-// ---- Ages count on by the server's clock, in the words of the server.
-
-let ahead = 0; // of this browser's clock, in milliseconds
-const now = () => Date.now() + ahead;
+let ahead = 0; // the server's clock before this browser's, in milliseconds
 
 function setClock() {
   ahead = Date.parse(byId('flow').dataset.now) - Date.now();
@@ -164,13 +122,13 @@ function age(milliseconds) {
 
 function countOn() {
   for (const time of document.querySelectorAll('time[data-age], time[data-until]')) {
-    const passed = now() - Date.parse(time.dateTime);
-    const words = age('until' in time.dataset ? -passed : passed);
-    if (time.textContent !== words) time.textContent = words;
+    const passed = Date.now() + ahead - Date.parse(time.dateTime);
+    const text = age('until' in time.dataset ? -passed : passed);
+    if (time.textContent !== text) time.textContent = text;
   }
 }
 
-// ---- A container's log, at the foot of the page. Its link works without this as well.
+// ---- A container's log, at the foot of the page. Its link works without this script too.
 
 const log = byId('log'), logText = byId('log-text'), logNote = byId('log-note');
 const logMost = 200000; // characters
@@ -189,7 +147,7 @@ async function openLog(link) {
   openedFrom = link.id;
   byId('log-title').textContent = link.getAttribute('aria-label');
   logText.textContent = '';
-  logNote.textContent = 'asking for it';
+  logNote.textContent = 'loading';
   log.hidden = false;
   document.body.classList.add('with-log');
   log.focus({ preventScroll: true });
@@ -198,10 +156,10 @@ async function openLog(link) {
     const answer = await fetch(link.href + '&follow=1', { signal: mine.signal });
     if (!answer.ok) {
       logText.textContent = await answer.text();
-      logNote.textContent = answer.status === 401 ? 'this browser may not read it yet' : 'it cannot be read';
+      logNote.textContent = answer.status === 401 ? 'this browser has no access yet' : 'it cannot be read';
       return;
     }
-    logNote.textContent = 'its last lines, and what comes';
+    logNote.textContent = 'the last lines, and new ones';
     const pieces = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
       const { value, done } = await pieces.read();
