@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,62 +17,49 @@ import (
 )
 
 func TestNamesInBackticksExist(t *testing.T) {
-	m := readModule(t)
+	n := readNames(t)
 	for _, p := range pages(t) {
-		for _, span := range p.spans() {
-			if err := m.problem(span); err != nil {
-				t.Errorf("%s: `%s`: %v", p.path, span, err)
+		commands := submatches("`([^`\n]+)`", p.text)
+		for _, span := range commands {
+			if !n.has(span) {
+				t.Errorf("%s: `%s` does not exist", p.path, span)
 			}
 		}
-		for line := range strings.Lines(p.text) {
-			if strings.Count(line, "`")%2 != 0 {
-				t.Errorf("%s: words in backticks go over the end of a line: %s", p.path, line)
-			}
-		}
-	}
-}
-
-// Commands are not names, but tests and flags in them are.
-func TestCommandsNameTestsAndFlagsThatExist(t *testing.T) {
-	m := readModule(t)
-	testName := regexp.MustCompile(`\b(Test|Fuzz|Benchmark)[A-Z]\w*`)
-	kubelet := regexp.MustCompile(`^(sudo )?(\$KUBELET|\./kubelet14|kubelet14|go run \.)( -[^|;&<>]*)`)
-	for _, p := range pages(t) {
-		commands := p.spans()
 		for _, f := range append(p.marked("sh"), p.marked("sh run")...) {
 			commands = append(commands, strings.Split(f.body, "\n")...)
 		}
 		for _, command := range commands {
-			for _, name := range testName.FindAllString(command, -1) {
-				if !m.names[name] {
+			named := submatches(`\b((?:Test|Fuzz|Benchmark)[A-Z]\w*)`, command)
+			for _, flags := range submatches(`^\s*(?:sudo )?(?:\$KUBELET|\./kubelet14|kubelet14|go run \.)( -[^|;&<>]*)`, command) {
+				named = append(named, submatches(`(?:^|\s)(-[a-z][a-z_]*)`, flags)...)
+			}
+			for _, name := range named {
+				if !n.has(name) {
 					t.Errorf("%s: %q: there is no %s", p.path, command, name)
-				}
-			}
-			parts := kubelet.FindStringSubmatch(strings.TrimSpace(command))
-			if parts == nil {
-				continue
-			}
-			for word := range strings.FieldsSeq(parts[3]) {
-				if f := flagSpan.FindStringSubmatch(word); f != nil {
-					if err := m.flagProblem(f[1]); err != nil {
-						t.Errorf("%s: %q: %v", p.path, command, err)
-					}
 				}
 			}
 		}
 	}
 }
 
-func TestOperatorsPageNamesEveryFlagFieldAndReason(t *testing.T) {
-	m, p := readModule(t), readPage(t, "operators.md")
-	for name := range m.flags {
+// notOurs are parts of messages of Docker, registries, etcd and Go, which the kubelet
+// passes on.
+var notOurs = []string{
+	"No such image", "No command specified", "exec:", "manifest unknown", "name unknown", "repository does not exist",
+	"unauthorized", "no basic auth credentials", "certificate signed by unknown authority",
+	"etcdserver: permission denied", "etcdserver: user name is empty", "Method Not Allowed",
+}
+
+func TestOperatorsPageIsComplete(t *testing.T) {
+	n, p := readNames(t), readPage(t, "operators.md")
+	for name := range n.flags {
 		if !strings.Contains(p.text, "| `-"+name+"` |") {
-			t.Errorf("%s: its table lacks the flag -%s", p.path, name)
+			t.Errorf("its table lacks the flag -%s", name)
 		}
 	}
-	for reason := range m.reasons {
+	for _, reason := range n.reasons {
 		if !regexp.MustCompile(`(?m)^\| (\w+, )*` + reason + `[, ]`).MatchString(p.text) {
-			t.Errorf("%s: its table lacks the reason %s", p.path, reason)
+			t.Errorf("its table lacks the reason %s", reason)
 		}
 	}
 	var manifests string
@@ -80,40 +68,21 @@ func TestOperatorsPageNamesEveryFlagFieldAndReason(t *testing.T) {
 	}
 	for _, name := range fieldsOf(reflect.TypeFor[v1beta1.ContainerManifest]()) {
 		if !strings.Contains(manifests, name+":") {
-			t.Errorf("%s: no manifest has the field %s", p.path, name)
+			t.Errorf("no manifest has the field %s", name)
 		}
 	}
-}
-
-// saidByOthers are words of Docker, of a registry, of etcd and of Go that the
-// kubelet passes on.
-var saidByOthers = []string{
-	"No such image", "No command specified", "exec:", "manifest unknown", "name unknown", "repository does not exist",
-	"unauthorized", "no basic auth credentials", "certificate signed by unknown authority",
-	"etcdserver: permission denied", "etcdserver: user name is empty", "Method Not Allowed",
-}
-
-// Who has a message before him looks for its words.
-func TestOperatorsPageQuotesWhatIsSaid(t *testing.T) {
-	m, p := readModule(t), readPage(t, "operators.md")
-	_, table, _ := strings.Cut(p.text, "\n| words of the message | what to do |\n|---|---|\n")
-	table, _, _ = strings.Cut(table, "\n\n")
-	rows := strings.Split(table, "\n")
-	status := regexp.MustCompile(`^[45]\d\d, `)
-	for _, row := range rows {
-		said, _, _ := strings.Cut(strings.TrimPrefix(row, "| "), " |")
-		for _, words := range regexp.MustCompile(`, | … `).Split(status.ReplaceAllString(said, ""), -1) {
-			if !strings.Contains(m.texts, words) && !slices.Contains(saidByOthers, words) {
-				t.Errorf("%s: nothing says %q", p.path, words)
+	rows := submatches(`(?m)^\| (.*?) \|`, p.section("Messages"))
+	for _, row := range rows[2:] { // without the head of the table
+		row = regexp.MustCompile(`^[45]\d\d, `).ReplaceAllString(row, "")
+		for _, words := range regexp.MustCompile(`, | … `).Split(row, -1) {
+			if !strings.Contains(n.texts, words) && !slices.Contains(notOurs, words) {
+				t.Errorf("no message has the words %q", words)
 			}
 		}
 	}
-	if len(rows) < 10 {
-		t.Errorf("%s: its table of messages was not found", p.path)
-	}
 }
 
-// fieldsOf gives the names in manifests of all fields in and below a type.
+// fieldsOf returns the names in manifests of all fields in and below a type.
 func fieldsOf(t reflect.Type) []string {
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice:
@@ -122,7 +91,7 @@ func fieldsOf(t reflect.Type) []string {
 		var names []string
 		for f := range t.Fields() {
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			if name != "" && name != "persistentDisk" && name != "gitRepo" { // the two are there to be refused
+			if name != "" && name != "persistentDisk" && name != "gitRepo" { // these two are refused
 				names = append(append(names, name), fieldsOf(f.Type)...)
 			}
 		}
@@ -131,108 +100,101 @@ func fieldsOf(t reflect.Type) []string {
 	return nil
 }
 
-func TestManifestsLoadOrAreRefusedAsTheyAreMarked(t *testing.T) {
+func TestBlocksAreWhatTheyAreMarkedAs(t *testing.T) {
 	scheme, rules := v1beta1.NewScheme(), validation.Rules{AllowPrivileged: true}
 	for _, p := range pages(t) {
 		for _, f := range p.fences {
-			if word, _, _ := strings.Cut(f.info, " "); word != "yaml" {
-				continue
-			}
-			docs, err := scheme.Decode(p.path, []byte(f.body))
-			refused := err != nil
-			for _, doc := range docs {
-				if errs := rules.ValidateManifest(&doc.Manifest); len(errs) > 0 {
-					refused, err = true, errs
+			switch f.info {
+			case "text", "text see", "go":
+			case "sh", "sh run":
+				cmd := exec.Command("bash", "-n")
+				cmd.Stdin = strings.NewReader(f.body)
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%s:%d: %v\n%s", p.path, f.line, err, out)
 				}
-			}
-			switch {
-			case f.info == "yaml bad" && !refused:
-				t.Errorf("%s:%d: this manifest is shown as a bad one, and loads:\n%s", p.path, f.line, f.body)
-			case f.info == "yaml" && refused:
-				t.Errorf("%s:%d: this manifest does not load:\n%v", p.path, f.line, err)
-			}
-		}
-	}
-}
-
-func TestBlocksAreOfAKnownKind(t *testing.T) {
-	kinds := []string{"sh", "sh run", "text", "text see", "go", "yaml", "yaml bad", "mermaid"}
-	for _, p := range pages(t) {
-		for _, f := range p.fences {
-			if !slices.Contains(kinds, f.info) {
-				t.Errorf("%s:%d: a block is marked %q, which is none of %q", p.path, f.line, f.info, kinds)
-			}
-		}
-		if len(p.marked("text see")) > 0 && len(p.marked("sh run")) == 0 && p.path != "../README.md" {
-			t.Errorf("%s: it shows what is printed, and runs nothing", p.path)
-		}
-	}
-}
-
-func TestShellIsBash(t *testing.T) {
-	for _, p := range pages(t) {
-		for _, f := range append(p.marked("sh"), p.marked("sh run")...) {
-			cmd := exec.Command("bash", "-n")
-			cmd.Stdin = strings.NewReader(f.body)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("%s:%d: %v\n%s", p.path, f.line, err, out)
+			case "yaml", "yaml bad":
+				docs, err := scheme.Decode(p.path, []byte(f.body))
+				for _, doc := range docs {
+					if errs := rules.ValidateManifest(&doc.Manifest); len(errs) > 0 {
+						err = errs
+					}
+				}
+				if (err != nil) != (f.info == "yaml bad") {
+					t.Errorf("%s:%d: the manifest is marked %q, and loading it gives: %v", p.path, f.line, f.info, err)
+				}
+			case "mermaid":
+				for line := range strings.Lines(f.body) {
+					for _, pair := range []string{"()", "[]", "{}"} {
+						if strings.Count(line, pair[:1]) != strings.Count(line, pair[1:]) || strings.Count(line, `"`)%2 != 0 {
+							t.Errorf("%s:%d: a bracket or a quote stays open: %s", p.path, f.line, line)
+						}
+					}
+				}
+			default:
+				t.Errorf("%s:%d: no block is marked %q", p.path, f.line, f.info)
 			}
 		}
 	}
 }
 
 func TestLinksLeadSomewhere(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	for _, p := range pages(t) {
-		for _, m := range link.FindAllStringSubmatch(p.text, -1) {
-			u, err := url.Parse(m[1])
-			if err != nil {
-				t.Errorf("%s: link %q: %v", p.path, m[1], err)
+		for _, link := range submatches(`\]\(([^)\s]+)\)`, p.text) {
+			u, err := url.Parse(link)
+			if err != nil || u.Scheme != "" { // the tests need no network
 				continue
-			}
-			if u.Scheme != "" {
-				continue // elsewhere; the tests need no network
 			}
 			path := p.path
 			if u.Path != "" {
 				path = filepath.Join(filepath.Dir(p.path), u.Path)
 			}
 			if _, err := os.Stat(path); err != nil {
-				t.Errorf("%s: link %q: %v", p.path, m[1], err)
-			} else if u.Fragment != "" && !anchors(readPage(t, path))[u.Fragment] {
-				t.Errorf("%s: link %q leads to no heading", p.path, m[1])
+				t.Errorf("%s: link %q: %v", p.path, link, err)
+			} else if u.Fragment != "" && !slices.Contains(anchors(readPage(t, path)), u.Fragment) {
+				t.Errorf("%s: link %q leads to no heading", p.path, link)
 			}
 		}
 	}
 }
 
-// anchors gives the headings of a page as links name them.
-func anchors(p page) map[string]bool {
-	anchors := map[string]bool{}
-	notInAnchor := regexp.MustCompile(`[^a-z0-9 _-]`)
-	for line := range strings.Lines(p.text) {
-		if heading := strings.TrimLeft(line, "#"); heading != line {
-			heading = notInAnchor.ReplaceAllString(strings.ToLower(strings.TrimSpace(heading)), "")
-			anchors[strings.ReplaceAll(heading, " ", "-")] = true
-		}
+// anchors returns the headings of a page in the form that links use.
+func anchors(p page) []string {
+	var anchors []string
+	for _, heading := range submatches(`(?m)^#+ (.*)$`, p.text) {
+		heading = regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(heading), "")
+		anchors = append(anchors, strings.ReplaceAll(heading, " ", "-"))
 	}
 	return anchors
 }
 
-func TestDiagramsAreWhole(t *testing.T) {
-	kinds := []string{"flowchart", "sequenceDiagram", "stateDiagram-v2"}
-	for _, p := range pages(t) {
-		for _, f := range p.marked("mermaid") {
-			if kind := strings.Fields(f.body)[0]; !slices.Contains(kinds, kind) {
-				t.Errorf("%s:%d: a diagram of kind %q", p.path, f.line, kind)
-			}
-			for line := range strings.Lines(f.body) {
-				for _, pair := range []string{"()", "[]", "{}"} {
-					if strings.Count(line, pair[:1]) != strings.Count(line, pair[1:]) || strings.Count(line, `"`)%2 != 0 {
-						t.Errorf("%s:%d: a bracket or a quote stays open: %s", p.path, f.line, line)
-					}
-				}
-			}
+// TestAfternoonIsAnAfternoon adds up the reading order of README.md.
+func TestAfternoonIsAnAfternoon(t *testing.T) {
+	p := readPage(t, "README.md")
+	afternoon := p.section("An afternoon")
+	minutes, words, lines := 0, 0, 0
+	for _, m := range submatches(`(?m)^\| (\d+) min \|`, afternoon) {
+		n, _ := strconv.Atoi(m)
+		minutes += n
+	}
+	for _, path := range submatches(`\]\(([\w./-]+\.md)\)`, afternoon) {
+		words += readPage(t, path).words
+	}
+	files := submatches("`([\\w/]+\\.go)`", afternoon)
+	for _, path := range files {
+		data, err := os.ReadFile(filepath.Join("..", path))
+		if err != nil {
+			t.Error(err)
+		}
+		lines += strings.Count(string(data), "\n")
+	}
+	t.Logf("%d minutes, %d words, %d lines in %d files", minutes, words, lines, len(files))
+	if minutes == 0 || minutes > 4*60 || words > 12_000 || lines > 3_000 || len(files) > 25 {
+		t.Errorf("an afternoon is at most 4 hours, 12,000 words, 3,000 lines and 25 files; this is %d minutes, %d words, %d lines and %d files",
+			minutes, words, lines, len(files))
+	}
+	for _, other := range pages(t) {
+		if !strings.Contains(p.text, "("+other.path) && other.path != p.path {
+			t.Errorf("the reading order lacks %s", other.path)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 type page struct {
 	path   string // from this directory
 	text   string // without the fenced blocks
+	words  int    // with the fenced blocks, as wc -w counts them
 	fences []fence
 }
 
@@ -22,13 +23,10 @@ type fence struct {
 	body string
 }
 
-// pages reads all of docs/, and the two pages beside it.
+// pages reads all pages of this directory, and the two of the project's root.
 func pages(t *testing.T) []page {
 	t.Helper()
-	paths, err := filepath.Glob("*.md")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("find pages: %d, %v", len(paths), err)
-	}
+	paths, _ := filepath.Glob("*.md")
 	var all []page
 	for _, path := range append(paths, "../README.md", "../CONTRIBUTING.md") {
 		all = append(all, readPage(t, path))
@@ -42,7 +40,7 @@ func readPage(t *testing.T, path string) page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := page{path: path}
+	p := page{path: path, words: len(strings.Fields(string(data)))}
 	var open *fence
 	for i, line := range strings.Split(string(data), "\n") {
 		trimmed := strings.TrimSpace(line) // a block in a list is indented
@@ -64,8 +62,8 @@ func readPage(t *testing.T, path string) page {
 	return p
 }
 
-// marked gives the blocks of one kind, such as "sh run".
-func (p *page) marked(info string) []fence {
+// marked returns the blocks of one kind, such as "sh run".
+func (p page) marked(info string) []fence {
 	var marked []fence
 	for _, f := range p.fences {
 		if f.info == info {
@@ -75,13 +73,18 @@ func (p *page) marked(info string) []fence {
 	return marked
 }
 
-var inBackticks = regexp.MustCompile("`([^`\n]+)`")
+// section returns the text between a heading and the next one of the same level.
+func (p page) section(heading string) string {
+	_, text, _ := strings.Cut(p.text, "\n## "+heading+"\n")
+	text, _, _ = strings.Cut(text, "\n## ")
+	return text
+}
 
-// spans gives what stands in backticks in the running text.
-func (p *page) spans() []string {
-	var spans []string
-	for _, m := range inBackticks.FindAllStringSubmatch(p.text, -1) {
-		spans = append(spans, m[1])
+// submatches returns what the first group of a pattern matches in a text.
+func submatches(pattern, text string) []string {
+	var found []string
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+		found = append(found, m[1])
 	}
-	return spans
+	return found
 }

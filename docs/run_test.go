@@ -2,6 +2,7 @@ package docs
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -17,215 +18,217 @@ import (
 	"time"
 )
 
-// patience is how long a page may take; none takes a tenth of it.
-const patience = 5 * time.Minute
+func TestMain(m *testing.M) {
+	flag.Parse()
+	flag.Set("test.parallel", "8") // the pages mostly wait
+	os.Exit(m.Run())
+}
 
-// TestIntegrationDocsSayWhatOneSees runs what the pages tell a reader to run, and
-// looks for what they say it prints.
-func TestIntegrationDocsSayWhatOneSees(t *testing.T) {
-	buildImage(t)
-	prelude := scriptOf(readPage(t, "README.md"))
+// TestIntegrationPages runs the commands of the pages, all pages at once, and compares
+// what they print with what the pages show.
+func TestIntegrationPages(t *testing.T) {
+	project := newReader(t)
+	if err := os.CopyFS(project.dir, visible{os.DirFS("..")}); err != nil {
+		t.Fatal(err)
+	}
+	project.personalize(t)
+	setup := readPage(t, "README.md").marked("sh run")
+	project.bash(t, setup[0].body) // builds the program and the image, once for all pages
 	for _, p := range pages(t) {
 		if p.path == "README.md" || len(p.marked("sh run")) == 0 {
 			continue
 		}
+		r := newReader(t)
 		t.Run(p.path, func(t *testing.T) {
-			r := newReader(t)
-			out := r.bash("set -euo pipefail\n" + prelude + scriptOf(p))
-			checkSeen(t, p, out)
-			if left := r.containers(); left != "" {
-				t.Errorf("the page leaves containers behind:\n%s", left)
+			r.link(t, project.dir) // before "make run" writes there
+			t.Parallel()
+			script := "set -euo pipefail\n" + setup[1].body
+			for _, f := range p.marked("sh run") {
+				script += f.body
 			}
+			checkPrinted(t, p, r.bash(t, script))
+			r.checkNothingLeft(t)
 		})
 	}
-}
-
-// TestIntegrationDocsOfMakeRun does what the README of the project begins with.
-func TestIntegrationDocsOfMakeRun(t *testing.T) {
-	buildImage(t)
-	r := newReader(t)
-	out := r.bash(`set -m
+	t.Run("make run", func(t *testing.T) {
+		t.Parallel()
+		out := project.bash(t, `set -m
 make run >log 2>&1 & make=$!
 until curl -s http://127.0.0.1:8014/ | grep 'answers 200'; do sleep 0.1; done
 curl -s http://127.0.0.1:8014/
-until grep -q 'done its work' log && grep -q 'web.default.file .* is up' log; do sleep 0.1; done
-kill -INT -- -$make # as Ctrl-C does, to all of them
+until grep -q 'done its work' log && grep -q 'pod web.* is up' log; do sleep 0.1; done
+kill -INT -- -$make # to the whole process group, as Ctrl-C does
 wait $make || true
 cat log
 make clean`)
-	checkSeen(t, readPage(t, "../README.md"), out)
-	if left := r.containers(); left != "" {
-		t.Errorf("`make clean` leaves containers behind:\n%s", left)
-	}
+		checkPrinted(t, readPage(t, "../README.md"), out)
+		project.checkNothingLeft(t)
+	})
 }
 
-// buildImage builds the demo image from the tree itself, so that two copies of it
-// do not both find it missing.
-func buildImage(t *testing.T) {
-	t.Helper()
-	cmd := exec.Command("go", "run", "./manifests/hello/mkimage")
-	cmd.Dir = ".."
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", cmd, err, out)
-	}
-}
-
-func scriptOf(p page) string {
-	var script string
-	for _, f := range p.marked("sh run") {
-		script += f.body
-	}
-	return script
-}
-
-// checkSeen looks for each line of what a page shows in what was printed.
-func checkSeen(t *testing.T, p page, out string) {
+// checkPrinted looks for each line that a page shows in the output of its commands.
+func checkPrinted(t *testing.T, p page, out string) {
 	t.Helper()
 	for _, f := range p.marked("text see") {
 		for line := range strings.Lines(f.body) {
-			// How far apart the columns of a table are depends on what is in them.
+			// The width of a table's columns depends on their contents.
 			words := regexp.QuoteMeta(strings.Join(strings.Fields(line), "\x00"))
 			pattern := strings.NewReplacer("…", ".*", "\x00", ` +`).Replace(words)
 			if !regexp.MustCompile(`(?m)^\s*` + pattern + `\s*$`).MatchString(out) {
-				t.Errorf("%s:%d: nothing like this was printed:\n%s", p.path, f.line, line)
+				t.Errorf("%s:%d: no line of the output is like\n%s", p.path, f.line, line)
 			}
 		}
 	}
 	if t.Failed() {
-		t.Logf("all that was printed:\n%s", out)
+		t.Logf("the output:\n%s", out)
 	}
 }
 
-// pagePorts are the ports of the pages: of the demo, of a web server, of an etcd, of
-// the info server, of a server as it was in 2014, and of `make run`'s info server.
-var pagePorts = []string{"8014", "8015", "8016", "8017", "8018", "10250"}
-
-// reader has a copy of the project, and a name, a directory and ports that nobody
-// else uses. What the pages call try, /tmp/try and 8014 is these.
+// reader follows a page in a directory of its own, with its own hostname and ports in
+// place of those that the pages name.
 type reader struct {
-	t        *testing.T
 	dir      string
+	hostname string
 	toOurs   *strings.Replacer
 	toPages  *strings.Replacer
-	hostname string
 }
+
+var readers int
 
 func newReader(t *testing.T) *reader {
 	t.Helper()
-	// A test that was killed leaves containers, which the next run of the kubelet's
-	// own tests removes by this form of name.
-	hostname := fmt.Sprintf("kubelet14-test-%d-docs", os.Getpid())
-	tmp := t.TempDir()
-	toOurs := []string{"/tmp/try", tmp + "/try", "=try", "=" + hostname, "/hosts/try", "/hosts/" + hostname}
-	toPages := []string{tmp + "/try", "/tmp/try", hostname, "try"}
-	for i, free := range freePorts(t, len(pagePorts)) {
-		toOurs = append(toOurs, pagePorts[i], free)
-		toPages = append(toPages, ":"+free, ":"+pagePorts[i])
+	readers++
+	hostname, tmp := fmt.Sprintf("kubelet14-test-%d-%d", os.Getpid(), readers), t.TempDir()
+	toOurs := []string{"/tmp/try", tmp + "/try", "=try", "=" + hostname, "/hosts/try", "/hosts/" + hostname,
+		"loop_toy", "loop_" + hostname + "-toy", `"toy"`, `"` + hostname + `-toy"`}
+	toPages := []string{tmp + "/try", "/tmp/try", hostname + "-toy", "toy", hostname, "try"}
+	// The demo, two servers that pages start, the info server, a third server, and the
+	// info server of `make run`.
+	for _, port := range []string{"8014", "8015", "8016", "8017", "8018", "10250"} {
+		free := freePort(t)
+		toOurs, toPages = append(toOurs, port, free), append(toPages, ":"+free, ":"+port)
 	}
-	r := &reader{
-		t: t, dir: filepath.Join(tmp, "kubelet14"), hostname: hostname,
-		toOurs: strings.NewReplacer(toOurs...), toPages: strings.NewReplacer(toPages...),
-	}
-	r.copyProject()
+	r := &reader{filepath.Join(tmp, "kubelet14"), hostname, strings.NewReplacer(toOurs...), strings.NewReplacer(toPages...)}
 	t.Cleanup(func() {
-		for _, id := range strings.Fields(r.containers()) {
+		for _, id := range strings.Fields(r.containers(t)) {
 			exec.Command("docker", "rm", "-f", id).Run()
 		}
+		exec.Command("docker", "rm", "-f", "toyloop_"+hostname+"-toy").Run()
 	})
 	return r
 }
 
-// freePorts finds ports that nobody listens at. They are below those that the system
-// gives to whoever asks for any one, so they are still free when a page comes to them.
-func freePorts(t *testing.T, n int) []string {
+var usedPorts = map[string]bool{}
+
+// freePort returns a port below those that the kernel gives to clients.
+func freePort(t *testing.T) string {
 	t.Helper()
-	var free []string
 	for range 1000 {
 		port := fmt.Sprint(10_000 + rand.IntN(20_000))
 		listener, err := net.Listen("tcp", "127.0.0.1:"+port)
-		if err != nil {
+		if err != nil || usedPorts[port] {
 			continue
 		}
-		defer listener.Close() // not before all are found, or two could be the same
-		if free = append(free, port); len(free) == n {
-			return free
-		}
+		listener.Close()
+		usedPorts[port] = true
+		return port
 	}
-	t.Fatalf("found %d free ports, want %d", len(free), n)
-	return nil
+	t.Fatal("there is no free port")
+	return ""
 }
 
-// copyProject copies the tree, as far as it is visible. The demo's port and the
-// kubelet of the Makefile become the reader's.
-func (r *reader) copyProject() {
-	r.t.Helper()
-	if err := os.CopyFS(r.dir, visible{os.DirFS("..")}); err != nil {
-		r.t.Fatal(err)
+// link makes the reader's directory of the files of a built project.
+func (r *reader) link(t *testing.T, project string) {
+	t.Helper()
+	err := filepath.WalkDir(project, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(project, path)
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(r.dir, rel), 0o755)
+		}
+		return os.Link(path, filepath.Join(r.dir, rel))
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
+	r.personalize(t)
+}
+
+// personalize puts the reader's names into the files that the pages use.
+func (r *reader) personalize(t *testing.T) {
+	t.Helper()
+	flags := "-root_dir=.run -hostname_override=" + r.hostname + " -port=" + r.toOurs.Replace("10250")
 	for name, change := range map[string]*strings.Replacer{
-		"manifests/web.yaml": r.toOurs,
-		"Makefile":           strings.NewReplacer("-root_dir=.run", "-root_dir=.run -hostname_override="+r.hostname+" -port="+r.toOurs.Replace("10250")),
+		"manifests/web.yaml":    r.toOurs,
+		"docs/toyloop/toy.json": r.toOurs,
+		"Makefile":              strings.NewReplacer("-root_dir=.run", flags),
 	} {
 		path := filepath.Join(r.dir, name)
-		text, err := os.ReadFile(path)
+		text, err := os.ReadFile(filepath.Join("..", name))
+		if err == nil {
+			err = os.Remove(path) // it may be a link
+		}
 		if err == nil {
 			err = os.WriteFile(path, []byte(change.Replace(string(text))), 0o644)
 		}
 		if err != nil {
-			r.t.Fatal(err)
+			t.Fatal(err)
 		}
 	}
 }
 
-// visible is a file system without what begins with a dot, and without bin, where
-// `make etcd` puts large programs.
-type visible struct{ fs.FS }
-
-func (v visible) ReadDir(name string) ([]fs.DirEntry, error) {
-	entries, err := fs.ReadDir(v.FS, name)
-	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.HasPrefix(e.Name(), ".") || e.Name() == "bin" }), err
-}
-
-// bash runs a script to its end and gives all that it prints.
-func (r *reader) bash(script string) string {
-	r.t.Helper()
-	out, err := os.Create(filepath.Join(r.t.TempDir(), "out"))
+// bash runs a script to its end and returns all that it prints.
+func (r *reader) bash(t *testing.T, script string) string {
+	t.Helper()
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
 	defer out.Close()
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // many times what a page takes
 	defer cancel()
-	// What a failed script leaves running in the background is stopped with it. A
-	// fresh machine may have no curl; the demo image does as well for a plain GET.
-	const before = `trap 'for job in $(jobs -p); do kill -- -$job || kill $job; done 2>/dev/null' EXIT
-command -v curl >/dev/null || curl() {
-	[[ $# = 2 && $1 = -s* ]] || { echo "only the real curl can do this, and it is missing: curl $*"; exit 1; }
-	docker run --rm --network=host kubelet14/hello:1 /hello fetch "$2"
-}
-`
-	cmd := exec.CommandContext(ctx, "bash", "-c", before+r.toOurs.Replace(script))
+	// A script that fails stops what it has left running in the background.
+	const stopJobs = "trap 'for job in $(jobs -p); do kill -- -$job || kill $job; done 2>/dev/null' EXIT\n"
+	cmd := exec.CommandContext(ctx, "bash", "-c", stopJobs+r.toOurs.Replace(script))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	failed := cmd.Run()
 	printed, err := os.ReadFile(out.Name())
 	if err != nil {
-		r.t.Fatal(err)
+		t.Fatal(err)
 	}
 	text := r.toPages.Replace(string(printed))
 	if failed != nil {
-		r.t.Fatalf("the script fails: %v\n%s\nIt prints:\n%s", failed, script, text)
+		t.Fatalf("the script fails: %v\n%s\nIts output:\n%s", failed, script, text)
 	}
 	return text
 }
 
-// containers gives the ids of what the reader's kubelet has on Docker.
-func (r *reader) containers() string {
-	r.t.Helper()
+// containers returns the ids of the reader's containers.
+func (r *reader) containers(t *testing.T) string {
+	t.Helper()
 	out, err := exec.Command("docker", "ps", "-aq", "--filter", "label=kubelet14.hostname="+r.hostname).CombinedOutput()
 	if err != nil {
-		r.t.Fatalf("docker ps: %v\n%s", err, out)
+		t.Fatalf("docker ps: %v\n%s", err, out)
 	}
 	return string(out)
+}
+
+func (r *reader) checkNothingLeft(t *testing.T) {
+	t.Helper()
+	if left := r.containers(t); left != "" {
+		t.Errorf("containers are left:\n%s", left)
+	}
+}
+
+// visible is a file system without hidden files, and without bin, where `make etcd`
+// puts large programs.
+type visible struct{ fs.FS }
+
+func (v visible) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(v.FS, name)
+	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name()[0] == '.' || e.Name() == "bin" }), err
 }

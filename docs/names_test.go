@@ -1,0 +1,147 @@
+package docs
+
+import (
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	_ "github.com/golang/glog" // has flags of its own
+)
+
+// names is what a page may name in backticks.
+type names struct {
+	known   map[string]bool // Go names, alone and after their package or type; text constants; fields of manifests; files
+	flags   map[string]bool
+	make    []string // targets of the Makefile
+	reasons []string // of package api
+	texts   string   // all string literals of the program
+}
+
+func readNames(t *testing.T) *names {
+	t.Helper()
+	n := &names{known: map[string]bool{}, flags: map[string]bool{}}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && len(d.Name()) > 2 && d.Name()[0] == '.':
+			return fs.SkipDir
+		}
+		n.known[d.Name()] = true
+		if filepath.Ext(path) == ".go" {
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			n.addFile(file, strings.HasSuffix(path, "_test.go"))
+		}
+		return nil
+	})
+	makefile, errMake := os.ReadFile("../Makefile")
+	if err != nil || errMake != nil {
+		t.Fatal(err, errMake)
+	}
+	n.make = submatches(`(?m)^([a-z]+):`, string(makefile))
+	return n
+}
+
+func (n *names) addFile(file *ast.File, test bool) {
+	pkg := file.Name.Name
+	declare := func(in string, ids ...*ast.Ident) {
+		for _, id := range ids {
+			n.known[id.Name], n.known[in+"."+id.Name] = true, true
+		}
+	}
+	ast.Inspect(file, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.FuncDecl:
+			in := pkg
+			if node.Recv != nil {
+				in = strings.TrimPrefix(types.ExprString(node.Recv.List[0].Type), "*")
+			}
+			declare(in, node.Name)
+		case *ast.TypeSpec:
+			declare(pkg, node.Name)
+			var members *ast.FieldList
+			switch t := node.Type.(type) {
+			case *ast.StructType:
+				members = t.Fields
+			case *ast.InterfaceType:
+				members = t.Methods
+			default:
+				return true
+			}
+			for _, member := range members.List {
+				declare(node.Name.Name, member.Names...)
+				if member.Tag != nil && (pkg == "v1beta1" || pkg == "api") {
+					field, _, _ := strings.Cut(reflect.StructTag(unquote(member.Tag)).Get("json"), ",")
+					n.known[field] = true
+				}
+			}
+		case *ast.ValueSpec:
+			declare(pkg, node.Names...)
+			for i, value := range node.Values {
+				n.known[unquote(value)] = true
+				if pkg == "api" && strings.HasPrefix(node.Names[i].Name, "Reason") {
+					n.reasons = append(n.reasons, unquote(value))
+				}
+			}
+		case *ast.SelectorExpr: // a name of another package, such as os.Root
+			n.known[types.ExprString(node)] = true
+		case *ast.CallExpr: // a flag, such as flags.BoolVar(&o.runonce, "runonce", false, "...")
+			if strings.HasSuffix(types.ExprString(node.Fun), "Var") && len(node.Args) >= 3 && unquote(node.Args[1]) != "" {
+				n.flags[unquote(node.Args[1])] = true
+			}
+		case *ast.BasicLit:
+			if !test {
+				n.texts += unquote(node)
+			}
+		}
+		return true
+	})
+}
+
+// unquote returns the text of a string literal, and nothing for other expressions.
+func unquote(e ast.Expr) string {
+	text, _ := strconv.Unquote(types.ExprString(e))
+	return text
+}
+
+var (
+	flagSpan  = regexp.MustCompile(`^--?([a-z][a-z_]*)(=.*)?$`)
+	pathSpan  = regexp.MustCompile(`^[\w.*-]+(/[\w.*-]*)+$`)
+	identSpan = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*){0,2}(\(\))?$`)
+	fileSpan  = regexp.MustCompile(`^\w[\w-]*\.(go|yaml|md|txt|service)$`)
+)
+
+// has reports whether what a page has in backticks exists. Texts that are neither a
+// name nor a path, such as commands, are not looked up.
+func (n *names) has(span string) bool {
+	if f := flagSpan.FindStringSubmatch(span); f != nil {
+		return n.flags[f[1]] || f[1] == "h" || flag.Lookup(f[1]) != nil && !strings.HasPrefix(f[1], "test.")
+	}
+	if target, ok := strings.CutPrefix(span, "make "); ok {
+		return slices.Contains(n.make, target)
+	}
+	if pathSpan.MatchString(span) {
+		inModule, _ := filepath.Glob(filepath.Join("..", span))
+		inDocs, _ := filepath.Glob(span)
+		return len(inModule)+len(inDocs) > 0
+	}
+	if identSpan.MatchString(span) || fileSpan.MatchString(span) {
+		name := strings.TrimSuffix(span, "()")
+		return n.known[name] || token.IsKeyword(name) || types.Universe.Lookup(name) != nil
+	}
+	return true
+}
