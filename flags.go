@@ -227,6 +227,8 @@ func (f *options) check(args []string) error {
 		return errors.New("nothing says which pods to run: give -config=DIRECTORY, -manifest_url=URL or -etcd_servers=ADDRESS")
 	case len(f.etcdServers) > 0 && f.etcdConfig != "":
 		return errors.New("-etcd_servers and -etcd_config exclude each other: write the servers as endpoints into the file")
+	case f.rootDir == "":
+		return errors.New("-root_dir is empty: give it the path of a directory for the pods' volumes")
 	case f.runonce && f.etcd():
 		return errors.New("-runonce and etcd exclude each other, as in 2014: pods in etcd come and go, and -runonce only starts them")
 	}

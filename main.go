@@ -109,6 +109,7 @@ func run(f *options) error {
 		}
 		defer volumes.Close()
 		opts.Volumes = volumes
+		opts.Identity.RootDir = volumes.Path()
 	}
 	kl := kubelet.NewMainKubelet(opts)
 	if f.cleanup {

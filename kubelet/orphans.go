@@ -33,7 +33,7 @@ func (kl *Kubelet) setAsideOrphans(list []dockertools.Owned, busy map[string]boo
 		if inUse[uid] {
 			continue
 		}
-		err := kl.opts.Volumes.SetAside(uid)
+		err := kl.opts.Volumes.MoveToTrash(uid)
 		kl.complain("volumes of "+uid, err)
 		if err == nil {
 			glog.V(2).Infof("the volumes of uid %s belong to no pod and are removed", uid)

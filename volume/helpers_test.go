@@ -13,33 +13,31 @@ import (
 	"kubelet14/api"
 )
 
-// openRoot gives a RootDir of its own to the test.
+const emptyDirs = "volumes/kubernetes.io~empty-dir"
+
+// openRoot opens a new root_dir, which the end of the test closes.
 func openRoot(t *testing.T) *RootDir {
 	t.Helper()
 	r, err := OpenRootDir(filepath.Join(t.TempDir(), "root"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { r.Close() })
 	return r
 }
 
-// emptyDir gives an emptyDir volume; SetUp is the caller's.
+// emptyDir returns an emptyDir volume, which is not set up.
 func emptyDir(t *testing.T, r *RootDir, uid, name string) Interface {
 	t.Helper()
-	v := &api.Volume{Name: name, Source: &api.VolumeSource{EmptyDir: &api.EmptyDir{}}}
-	vol, err := CreateVolume(v, uid, r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	vol, err := CreateVolume(&api.Volume{Name: name, Source: &api.VolumeSource{EmptyDir: &api.EmptyDir{}}}, uid, r)
+	must(t, err)
 	return vol
 }
 
-// setUp gives an emptyDir volume that is there.
-func setUp(t *testing.T, r *RootDir, uid, name string) string {
+// setUp makes an emptyDir volume with one file in it, and returns its path.
+func setUp(t *testing.T, r *RootDir, uid string) string {
 	t.Helper()
-	vol := emptyDir(t, r, uid, name)
+	vol := emptyDir(t, r, uid, "vol")
 	must(t, vol.SetUp())
+	write(t, filepath.Join(vol.GetPath(), "file"), "data of "+uid)
 	return vol.GetPath()
 }
 
@@ -61,64 +59,73 @@ func wantText(t *testing.T, path, want string) {
 	t.Helper()
 	got, err := os.ReadFile(path)
 	if err != nil || string(got) != want {
-		t.Errorf("%s holds %q (error %v), want %q", path, got, err, want)
+		t.Errorf("%s contains %q (error %v), want %q", path, got, err, want)
 	}
 }
 
 func wantMode(t *testing.T, path string, want fs.FileMode) {
 	t.Helper()
-	info, err := os.Lstat(path)
-	if err != nil {
-		t.Error(err)
-	} else if info.Mode() != want {
-		t.Errorf("mode of %s is %v, want %v", path, info.Mode(), want)
+	if info, err := os.Lstat(path); err != nil || info.Mode() != want {
+		t.Errorf("%s: got %v, %v, want mode %v", path, info, err, want)
 	}
 }
 
 func wantGone(t *testing.T, path string) {
 	t.Helper()
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%s: got %v, want it to be gone; what is left:\n%s", path, err, tree(path))
+		t.Errorf("%s: got error %v, want it to be gone; what is left:\n%s", path, err, tree(path))
 	}
 }
 
-// wantError checks that an error says all that its reader needs.
+// wantEmpty checks that a directory exists and is empty.
+func wantEmpty(t *testing.T, path string) {
+	t.Helper()
+	if left, err := os.ReadDir(path); err != nil || len(left) > 0 {
+		t.Errorf("%s contains %v (error %v), want nothing", path, left, err)
+	}
+}
+
+// wantError checks that an error contains each of the parts.
 func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
-	if err == nil {
-		t.Errorf("no error, want one that says %q", parts)
-		return
-	}
 	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error does not say %q:\n%v", part, err)
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("the error does not contain %q:\n%v", part, err)
 		}
 	}
 }
 
-// tree lists all below dir, for a failed test to print.
+// inTrash returns the path of what lies in the trash of a UID.
+func inTrash(t *testing.T, r *RootDir, uid string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(r.Path(), "trash", uid+".*"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("the trash of uid %s is %q (error %v), want one entry", uid, found, err)
+	}
+	return found[0]
+}
+
+// tree lists everything below dir.
 func tree(dir string) string {
 	var b strings.Builder
 	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			b.WriteString(err.Error() + "\n")
-			return nil
+		if err == nil {
+			b.WriteString(d.Type().String() + " " + path + "\n")
 		}
-		b.WriteString(d.Type().String() + " " + path + "\n")
 		return nil
 	})
 	return b.String()
 }
 
-// childEnv is set in a process that again started; its value is the test's to use.
+// childEnv is set in a process that runAgain starts; its value is the test's to use.
 const childEnv = "KUBELET14_VOLUME_TEST"
 
-// again is this test binary, to run the calling test alone, with childEnv set to
-// arg and under attr. It goes by /proc, as another user may not see the file.
-func again(t *testing.T, arg string, attr *syscall.SysProcAttr) *exec.Cmd {
+// runAgain returns a command that runs the calling test alone in another process, with
+// childEnv set. It uses /proc because another user may not see the test binary.
+func runAgain(t *testing.T, env string, attr *syscall.SysProcAttr) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), childEnv+"="+arg)
+	cmd.Env = append(os.Environ(), childEnv+"="+env)
 	cmd.SysProcAttr = attr
 	return cmd
 }

@@ -3,21 +3,82 @@ package volume
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"kubelet14/api"
 )
 
-// Interface is a directory a pod's containers can mount. Its methods may be
-// called again at any time and do nothing the second time; one pod's worker
-// calls them, never two goroutines at once for the same volume.
+// Interface is a directory that the containers of a pod can mount. Its methods can be
+// called again. Only the worker of the pod calls them.
 type Interface interface {
-	// SetUp makes the directory ready to be mounted. It runs before each creation
-	// of a container that mounts it, and leaves data that is there alone.
+	// SetUp makes the directory ready to be mounted, and leaves existing data alone.
 	SetUp() error
-	// GetPath is the directory's absolute path on the host. It touches nothing.
+	// GetPath returns the absolute path of the directory on the host.
 	GetPath() string
-	// TearDown gives up what SetUp made. It takes as long as it takes to delete the
-	// data, or until ctx is done.
+	// TearDown deletes what SetUp made, or as much of it as it can before ctx is done.
 	TearDown(ctx context.Context) error
 }
 
-// ErrUnsupportedVolumeType is CreateVolume's answer to a source of no known kind.
+// ErrUnsupportedVolumeType is the error of CreateVolume for a source of unknown kind.
 var ErrUnsupportedVolumeType = errors.New("unsupported volume type")
+
+// CreateVolume returns the volume that v describes, for the pod with the given UID. It
+// does not touch the disk. A volume without a source is nil, and no error.
+func CreateVolume(v *api.Volume, podUID string, root *RootDir) (Interface, error) {
+	switch source := v.Source; {
+	case source == nil:
+		return nil, nil
+	case source.HostDir != nil:
+		return &HostDirectory{source.HostDir.Path}, nil
+	case source.EmptyDir != nil:
+		// Validation has checked the names; a mistake there must not become a path.
+		if err := errors.Join(checkName("volume name", v.Name), checkName("uid", podUID)); err != nil {
+			return nil, fmt.Errorf("create volume %q of uid %q: %w", v.Name, podUID, err)
+		}
+		return &EmptyDirectory{filepath.Join(podsDir, podUID, "volumes", "kubernetes.io~empty-dir", v.Name), root}, nil
+	}
+	return nil, fmt.Errorf("create volume %q: %w", v.Name, ErrUnsupportedVolumeType)
+}
+
+// checkName refuses what cannot be the name of one entry of a directory.
+func checkName(what, name string) error {
+	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00") {
+		return fmt.Errorf("%s %q: must not be empty, begin with a dot or contain a slash: %w", what, name, fs.ErrInvalid)
+	}
+	return nil
+}
+
+// HostDirectory is a directory of the host. Only its path is passed on, as in 2014.
+type HostDirectory struct{ path string }
+
+func (*HostDirectory) SetUp() error                   { return nil }
+func (h *HostDirectory) GetPath() string              { return h.path }
+func (*HostDirectory) TearDown(context.Context) error { return nil }
+
+// EmptyDirectory is a directory below root_dir that starts empty. 2014 put the pod's
+// name where the UID is, so pods of one name in two sources shared their data.
+type EmptyDirectory struct {
+	rel  string // its path in root_dir
+	root *RootDir
+}
+
+// SetUp makes the directory with mode 0777, so that any user of a container can write.
+// Users of the host cannot enter the directories above it.
+func (e *EmptyDirectory) SetUp() error {
+	if err := e.root.mkdirAll(filepath.Dir(e.rel)); err != nil {
+		return err
+	}
+	// Mode 0 marks a directory between Mkdir and Chmod, also after a crash. Any other
+	// mode was set by a container and stays. The umask does not apply to Chmod.
+	info, err := e.root.mkdir(e.rel, 0)
+	if err != nil || info.Mode().Perm() != 0 {
+		return err
+	}
+	return e.root.dir.Chmod(e.rel, 0o777)
+}
+
+func (e *EmptyDirectory) GetPath() string                    { return e.root.abs(e.rel) }
+func (e *EmptyDirectory) TearDown(ctx context.Context) error { return e.root.delete(ctx, e.rel) }
