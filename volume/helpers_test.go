@@ -24,10 +24,10 @@ func openRoot(t *testing.T) *RootDir {
 	return r
 }
 
-// emptyDir returns an emptyDir volume, which is not set up.
-func emptyDir(t *testing.T, r *RootDir, uid, name string) Interface {
+// emptyDir returns the emptyDir volume "vol" of a pod, which is not set up.
+func emptyDir(t *testing.T, r *RootDir, uid string) Interface {
 	t.Helper()
-	vol, err := CreateVolume(&api.Volume{Name: name, Source: &api.VolumeSource{EmptyDir: &api.EmptyDir{}}}, uid, r)
+	vol, err := CreateVolume(&api.Volume{Name: "vol", Source: &api.VolumeSource{EmptyDir: &api.EmptyDir{}}}, uid, r)
 	must(t, err)
 	return vol
 }
@@ -35,7 +35,7 @@ func emptyDir(t *testing.T, r *RootDir, uid, name string) Interface {
 // setUp makes an emptyDir volume with one file in it, and returns its path.
 func setUp(t *testing.T, r *RootDir, uid string) string {
 	t.Helper()
-	vol := emptyDir(t, r, uid, "vol")
+	vol := emptyDir(t, r, uid)
 	must(t, vol.SetUp())
 	write(t, filepath.Join(vol.GetPath(), "file"), "data of "+uid)
 	return vol.GetPath()
@@ -51,14 +51,12 @@ func must(t *testing.T, err error) {
 // write makes a file and the directories above it.
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	must(t, os.WriteFile(path, []byte(text), 0o644))
+	must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
 }
 
 func wantText(t *testing.T, path, want string) {
 	t.Helper()
-	got, err := os.ReadFile(path)
-	if err != nil || string(got) != want {
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
 		t.Errorf("%s contains %q (error %v), want %q", path, got, err, want)
 	}
 }
@@ -77,11 +75,10 @@ func wantGone(t *testing.T, path string) {
 	}
 }
 
-// wantEmpty checks that a directory exists and is empty.
-func wantEmpty(t *testing.T, path string) {
+func wantEmpty(t *testing.T, dir string) {
 	t.Helper()
-	if left, err := os.ReadDir(path); err != nil || len(left) > 0 {
-		t.Errorf("%s contains %v (error %v), want nothing", path, left, err)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%s contains %v (error %v), want nothing", dir, left, err)
 	}
 }
 
@@ -95,23 +92,11 @@ func wantError(t *testing.T, err error, parts ...string) {
 	}
 }
 
-// inTrash returns the path of what lies in the trash of a UID.
-func inTrash(t *testing.T, r *RootDir, uid string) string {
-	t.Helper()
-	found, err := filepath.Glob(filepath.Join(r.Path(), "trash", uid+".*"))
-	if err != nil || len(found) != 1 {
-		t.Fatalf("the trash of uid %s is %q (error %v), want one entry", uid, found, err)
-	}
-	return found[0]
-}
-
 // tree lists everything below dir.
 func tree(dir string) string {
 	var b strings.Builder
-	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil {
-			b.WriteString(d.Type().String() + " " + path + "\n")
-		}
+	filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {
+		b.WriteString(path + "\n")
 		return nil
 	})
 	return b.String()

@@ -18,7 +18,6 @@ const (
 
 // marker is the content of the lock file, with the process that holds the lock.
 const marker = `pid %d
-
 This directory belongs to kubelet14, which keeps the volumes of its pods here and
 deletes them when their pods are gone. Keep nothing of your own in it.
 `
@@ -83,9 +82,10 @@ func lockMarker(dir *os.Root) (*os.File, error) {
 		_, err = f.WriteAt([]byte(text), 0)
 		err = errors.Join(err, f.Truncate(int64(len(text))))
 	} else if errors.Is(err, syscall.EWOULDBLOCK) {
-		pid := 0
-		fmt.Fscanf(f, "pid %d", &pid) // 0 while the other one has not written it yet
-		err = fmt.Errorf("another kubelet14 (pid %d) uses it: stop that one, or give this one its own -root_dir and -hostname_override", pid)
+		var pid int // stays 0 until the other one has written it
+		fmt.Fscanf(f, "pid %d", &pid)
+		const format = "another kubelet14 (pid %d) works in it: stop that one, or give this one a -root_dir and a -hostname_override of its own"
+		err = fmt.Errorf(format, pid)
 	}
 	if err != nil {
 		f.Close()
@@ -115,7 +115,7 @@ func checkOwner(dir *os.Root) error {
 	return nil
 }
 
-// Path returns the absolute path of the directory, with links resolved.
+// Path is absolute, with links resolved.
 func (r *RootDir) Path() string { return r.path }
 
 // Close unlocks the directory. Its contents stay.
@@ -124,7 +124,7 @@ func (r *RootDir) Close() error {
 	return errors.Join(syscall.Flock(int(r.lock.Fd()), syscall.LOCK_UN), r.lock.Close(), r.dir.Close())
 }
 
-// abs returns the path on the host of a path in root_dir.
+// abs is the path on the host of a path in root_dir.
 func (r *RootDir) abs(rel string) string { return filepath.Join(r.path, rel) }
 
 // readDir lists the directory rel, sorted by name, and makes it if it is missing.

@@ -25,13 +25,12 @@ func TestCreateVolume(t *testing.T) {
 		{"unknown kind", &api.VolumeSource{}, "", ErrUnsupportedVolumeType},
 	} {
 		vol, err := CreateVolume(&api.Volume{Name: tt.name, Source: tt.source}, "my-id", r)
-		if !errors.Is(err, tt.err) || (vol == nil) != (tt.path == "") {
-			t.Errorf("%s: got %v, %v; want path %q, error %v", tt.name, vol, err, tt.path, tt.err)
-		} else if vol != nil && vol.GetPath() != tt.path {
-			t.Errorf("%s: the path is %q, want %q", tt.name, vol.GetPath(), tt.path)
+		path := ""
+		if vol != nil {
+			path = vol.GetPath()
 		}
-		if tt.err != nil {
-			wantError(t, err, tt.name)
+		if path != tt.path || !errors.Is(err, tt.err) {
+			t.Errorf("%s: the path is %q, error %v; want %q, %v", tt.name, path, err, tt.path, tt.err)
 		}
 	}
 	wantGone(t, filepath.Join(r.Path(), "pods")) // the disk is not touched
@@ -40,30 +39,25 @@ func TestCreateVolume(t *testing.T) {
 func TestOddNamesAreRefused(t *testing.T) {
 	r := openRoot(t)
 	for _, bad := range []string{"", ".", "..", "../x", "a/b", "/", `a\b`, "a\x00b", ".hidden"} {
-		v := &api.Volume{Name: bad, Source: &api.VolumeSource{EmptyDir: &api.EmptyDir{}}}
-		if vol, err := CreateVolume(v, "uid", r); !errors.Is(err, fs.ErrInvalid) || vol != nil {
-			t.Errorf("volume name %q: got %v, %v", bad, vol, err)
-		}
-		v.Name = "good"
-		if vol, err := CreateVolume(v, bad, r); !errors.Is(err, fs.ErrInvalid) || vol != nil {
-			t.Errorf("uid %q: got %v, %v", bad, vol, err)
-		}
-		if err := r.MoveToTrash(bad); !errors.Is(err, fs.ErrInvalid) {
-			t.Errorf("move uid %q to the trash: got %v", bad, err)
+		source := &api.VolumeSource{EmptyDir: &api.EmptyDir{}}
+		_, nameErr := CreateVolume(&api.Volume{Name: bad, Source: source}, "uid", r)
+		_, uidErr := CreateVolume(&api.Volume{Name: "good", Source: source}, bad, r)
+		for _, err := range []error{nameErr, uidErr, r.MoveToTrash(bad)} {
+			if !errors.Is(err, fs.ErrInvalid) {
+				t.Errorf("%q: got error %v", bad, err)
+			}
 		}
 	}
 }
 
 func TestHostDirectoryIsNeverTouched(t *testing.T) {
-	r := openRoot(t)
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "data"), "the user's")
 	missing := filepath.Join(dir, "missing")
 	for _, path := range []string{dir, missing} {
-		vol, err := CreateVolume(&api.Volume{Name: "host", Source: &api.VolumeSource{HostDir: &api.HostDir{Path: path}}}, "uid", r)
-		must(t, err)
-		must(t, vol.SetUp())
-		must(t, vol.TearDown(t.Context()))
+		source := &api.VolumeSource{HostDir: &api.HostDir{Path: path}}
+		vol, err := CreateVolume(&api.Volume{Name: "host", Source: source}, "uid", openRoot(t))
+		must(t, errors.Join(err, vol.SetUp(), vol.TearDown(t.Context())))
 	}
 	wantText(t, filepath.Join(dir, "data"), "the user's")
 	wantGone(t, missing)
@@ -71,7 +65,7 @@ func TestHostDirectoryIsNeverTouched(t *testing.T) {
 
 func TestSetUpAndTearDown(t *testing.T) {
 	r := openRoot(t)
-	vol, other := emptyDir(t, r, "uid", "other"), setUp(t, r, "uid")
+	vol, neighbour := emptyDir(t, r, "uid"), setUp(t, r, "neighbour")
 	must(t, vol.TearDown(t.Context())) // of a volume that was not set up
 	must(t, vol.SetUp())
 	write(t, filepath.Join(vol.GetPath(), "a/b"), "data")
@@ -83,65 +77,61 @@ func TestSetUpAndTearDown(t *testing.T) {
 
 	must(t, vol.TearDown(t.Context()))
 	wantGone(t, vol.GetPath())
-	wantText(t, filepath.Join(other, "file"), "data of uid")
-	must(t, vol.TearDown(t.Context())) // again
-}
+	wantText(t, filepath.Join(neighbour, "file"), "data of neighbour")
 
-func TestModesDoNotDependOnTheUmask(t *testing.T) {
-	for _, umask := range []int{0o077, 0o022, 0} {
-		old := syscall.Umask(umask)
-		t.Cleanup(func() { syscall.Umask(old) })
-		r := openRoot(t)
-		path := setUp(t, r, "uid")
-		wantMode(t, path, fs.ModeDir|0o777)
-		for dir := filepath.Dir(path); dir != filepath.Dir(r.Path()); dir = filepath.Dir(dir) {
-			// A stricter umask may take more away; other users never get in.
-			wantMode(t, dir, fs.ModeDir|0o750&^fs.FileMode(umask))
-		}
-	}
-}
-
-func TestSetUpFinishesWhatACrashLeft(t *testing.T) {
-	vol := emptyDir(t, openRoot(t), "uid", "vol")
-	must(t, os.MkdirAll(filepath.Dir(vol.GetPath()), 0o750))
-	must(t, os.Mkdir(vol.GetPath(), 0))
+	must(t, os.Mkdir(vol.GetPath(), 0)) // as a crash in SetUp leaves it
 	must(t, vol.SetUp())
 	wantMode(t, vol.GetPath(), fs.ModeDir|0o777)
-}
 
-func TestSetUpRefusesAFile(t *testing.T) {
-	vol := emptyDir(t, openRoot(t), "uid", "vol")
+	must(t, os.Remove(vol.GetPath()))
 	write(t, vol.GetPath(), "a file")
 	wantError(t, vol.SetUp(), vol.GetPath(), "remove it")
 	wantText(t, vol.GetPath(), "a file")
 }
 
-// A link above a volume leads SetUp neither out of root_dir nor to another pod.
-func TestSetUpFollowsNoLink(t *testing.T) {
-	for _, level := range []string{"pods", "pods/uid", "pods/uid/volumes", "pods/uid/" + emptyDirs, "pods/uid/" + emptyDirs + "/vol"} {
-		for _, target := range []string{"../outside", "inside", "../nowhere"} {
-			for _, absolute := range []bool{false, true} {
-				r := openRoot(t)
-				target, link := filepath.Join(r.Path(), target), filepath.Join(r.Path(), level)
-				if filepath.Base(target) != "nowhere" {
-					must(t, os.Mkdir(target, 0o700))
-				}
-				must(t, os.MkdirAll(filepath.Dir(link), 0o750))
-				name, err := filepath.Rel(filepath.Dir(link), target)
-				must(t, err)
-				if absolute {
-					name = target
-				}
-				must(t, os.Symlink(name, link))
+func TestModesDoNotDependOnTheUmask(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0))
+	for _, umask := range []int{0o077, 0} {
+		syscall.Umask(umask)
+		r := openRoot(t)
+		path := setUp(t, r, "uid")
+		wantMode(t, path, fs.ModeDir|0o777)
+		for dir := filepath.Dir(path); dir != filepath.Dir(r.Path()); dir = filepath.Dir(dir) {
+			wantMode(t, dir, fs.ModeDir|0o750&^fs.FileMode(umask)) // other users never get in
+		}
+	}
+}
 
-				wantError(t, emptyDir(t, r, "uid", "vol").SetUp(), link)
-
-				if filepath.Base(target) == "nowhere" {
-					wantGone(t, target)
-				} else {
-					wantMode(t, target, fs.ModeDir|0o700)
-					wantEmpty(t, target)
+// A link in the place of a directory of root_dir is an error, and nothing is made or
+// deleted where it leads, be that outside, in the volume of another pod, or nowhere.
+func TestLinksInRootDirAreNotFollowed(t *testing.T) {
+	volumes := "pods/uid/" + emptyDirs
+	levels := []string{"pods", "pods/uid", "pods/uid/volumes", volumes, volumes + "/vol", "pods/uid/termination", "trash", "trash/uid.0"}
+	for _, level := range levels {
+		for _, where := range []string{"../outside", "inside", "nowhere"} {
+			r := openRoot(t)
+			must(t, r.EmptyTrash(t.Context())) // makes the trash
+			setUp(t, r, "other")
+			target, link := filepath.Join(r.Path(), where), filepath.Join(r.Path(), level)
+			if where != "nowhere" {
+				for _, dir := range []string{"uid/" + emptyDirs + "/vol", emptyDirs + "/vol", "kubernetes.io~empty-dir/vol", "vol", ""} {
+					write(t, filepath.Join(target, dir, "file"), "data")
 				}
+			}
+			before := tree(target)
+			name, err := filepath.Rel(filepath.Dir(link), target)
+			must(t, errors.Join(err, os.RemoveAll(link), os.MkdirAll(filepath.Dir(link), 0o750), os.Symlink(name, link)))
+
+			vol := emptyDir(t, r, "uid")
+			_, messageErr := r.MakeTerminationFile("uid", "web.1")
+			_, listErr := r.PodUIDs()
+			err = errors.Join(vol.SetUp(), vol.TearDown(t.Context()), messageErr, listErr, r.MoveToTrash("other"), r.EmptyTrash(t.Context()))
+
+			if level != "trash/uid.0" { // which is deleted, as a link
+				wantError(t, err, link+`" is not a directory`, "remove it")
+			}
+			if after := tree(target); after != before {
+				t.Errorf("a link %s to %s was followed; before:\n%safter:\n%s", level, where, before, after)
 			}
 		}
 	}
