@@ -2,75 +2,63 @@ package api
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/ast"
+	"go.yaml.in/yaml/v4"
 )
 
-// manifestList is a ContainerManifestList whose items are still to be decoded,
-// each by the rules of its own version.
+// manifestList is a ContainerManifestList. Its items are decoded later, each by the rules
+// of its own version.
 type manifestList struct {
-	Kind       string     `json:"kind"`
-	APIVersion string     `json:"apiVersion"`
-	Items      []ast.Node `json:"items"`
+	Kind       string       `json:"kind"`
+	APIVersion string       `json:"apiVersion"`
+	Items      []*yaml.Node `json:"items"`
 }
 
-// DecodeList reads what Decode reads, and also a text that is one list of
-// manifests or one ContainerManifestList. Only an empty one of these two gives no
-// documents and no error.
+// DecodeList reads what Decode reads, and also a text that is one list of manifests or
+// one ContainerManifestList. Only if such a list is empty are there no documents and no
+// error.
 func (s *Scheme) DecodeList(file string, data []byte) ([]Document, error) {
-	src, roots, err := open(file, data, MaxListBytes)
+	t, roots, err := parse(file, data)
 	if err != nil {
 		return nil, err
 	}
+	d := &decoder{text: t}
 	for _, root := range roots {
-		d := newDecoder(src)
-		items, item := s.items(d, root)
+		kind := field(root, "kind")
 		switch {
-		case item == "":
+		case root.Kind != yaml.SequenceNode && field(root, "items") == nil && (kind == nil || kind.Value != "ContainerManifestList"):
+			continue
 		case len(roots) > 1:
-			return nil, src.at(placeOf(root), "", "a list must be the only document of its text: put every manifest into it, or none")
-		case len(d.errs) > 0:
-			return nil, errors.Join(d.errs...)
-		default:
-			return s.decodeAll(d, items, item)
+			return nil, t.errorAt(root, "", "a list must be the only document of its text: put every manifest into it, or none")
+		case root.Kind == yaml.SequenceNode:
+			return s.decodeAll(d, root.Content, "[%d]")
 		}
+		items := s.items(d, root)
+		if len(d.errs) > 0 {
+			return nil, errors.Join(d.errs...)
+		}
+		return s.decodeAll(d, items, "items[%d]")
 	}
-	return s.decodeAll(newDecoder(src), roots, "")
+	return s.decodeAll(d, roots, "")
 }
 
-// items gives the items of a document that is meant to be a list, and the field
-// path of one with %d for its index; it is empty for any other document. Errors
-// about the list itself are left in d.
-func (s *Scheme) items(d *decoder, root ast.Node) (items []ast.Node, item string) {
-	node, _ := d.resolve("", root)
-	if n, ok := node.(*ast.SequenceNode); ok {
-		return n.Values, "[%d]"
-	}
-	m, ok := node.(*ast.MappingNode)
-	if !ok || !slices.ContainsFunc(m.Values, isOfList) {
-		return nil, ""
-	}
+// items returns the items of a ContainerManifestList, or reports why not.
+func (s *Scheme) items(d *decoder, root *yaml.Node) []*yaml.Node {
 	var list manifestList
-	d.value("", m, reflect.ValueOf(&list).Elem())
+	d.value("", root, reflect.ValueOf(&list).Elem())
 	// Half of a list must not pass for an empty one.
 	if list.Kind != "ContainerManifestList" {
-		d.refuseField("kind", fmt.Sprintf("unsupported value '%s': write \"kind: ContainerManifestList\"", list.Kind))
+		d.refuse("kind", nearest(root, "kind"), `unsupported value '%s': write "kind: ContainerManifestList"`, list.Kind)
 	}
-	if known := s.Versions(); !slices.Contains(known, strings.ToLower(list.APIVersion)) {
-		d.refuseField("apiVersion", fmt.Sprintf("unsupported value '%s': write \"apiVersion:\" and %s", list.APIVersion, strings.Join(known, " or ")))
+	if !slices.Contains(s.Versions(), strings.ToLower(list.APIVersion)) {
+		d.refuse("apiVersion", nearest(root, "apiVersion"), `unsupported value '%s': write "apiVersion:" and %s`,
+			list.APIVersion, strings.Join(s.Versions(), " or "))
 	}
 	if list.Items == nil && len(d.errs) == 0 {
-		d.refuseField("items", "required value '': a list without manifests is written \"items: []\"")
+		d.refuse("items", nearest(root, "items"), `required value '': a list without manifests is written "items: []"`)
 	}
-	return list.Items, "items[%d]"
-}
-
-// isOfList says that a field makes an object a list, be it a good one or not.
-func isOfList(field *ast.MappingValueNode) bool {
-	name := keyText(field.Key)
-	return name == "items" || name == "kind" && field.Value.GetToken().Value == "ContainerManifestList"
+	return list.Items
 }

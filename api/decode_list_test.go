@@ -113,7 +113,7 @@ func TestDecodeListRefuses(t *testing.T) {
 		"list and manifest":       {twoItems + "---\nversion: v1beta1\n", "f:1:1: " + alone},
 		"manifest and list":       {"version: v1beta1\n---\n[]\n", "f:3:1: " + alone},
 		"two empty objects":       {listObject + "items: []\n---\n" + listObject + "items: []\n", "f:1:1: " + alone},
-		"one byte too much":       {"#" + strings.Repeat("x", api.MaxListBytes), `f: 10485761 bytes are too many for a manifest: the limit is 10485760`},
+		"one byte too much":       {"#" + strings.Repeat("x", api.MaxManifestBytes), `f: 10485761 bytes are too many for a manifest: the limit is 10485760`},
 		"too many marks":          {"[]#" + strings.Repeat("-", 1<<20), `f: this is too much to be read at once: more than 1048576 line ends, brackets, quotes and other marks of YAML; split it`},
 		"too many pieces":         {"[" + strings.Repeat("a,", 50_000) + "]", `f: this is too much to be read at once: more than 100000 pieces of YAML; split it`},
 		"blank lines of a long":   {"#" + strings.Repeat("x", 4<<20) + strings.Repeat("\n", 100), `f:26:1: more than 24 blank lines in a row`},
@@ -167,7 +167,7 @@ func TestAThousandManifestsAreRead(t *testing.T) {
 	for name, text := range map[string]string{
 		"an object in one line": `{"kind": "ContainerManifestList", "apiVersion": "v1beta1", "items": ` + strings.ReplaceAll(list, "\n", "") + "}",
 		"blocks":                manyLines("- version: v1beta1\n  id: \"%d\"\n  containers:\n  - name: a\n    image: a/b:1\n    env:\n    - name: A\n      value: b\n", 1000),
-		"as long as can be":     list + "\n#" + strings.Repeat("x", api.MaxListBytes-len(list)-2),
+		"as long as can be":     list + "\n#" + strings.Repeat("x", api.MaxManifestBytes-len(list)-2),
 	} {
 		docs, err := decodeList(text)
 		if err != nil || len(docs) != 1000 || docs[999].Manifest.ID != "999" {

@@ -225,7 +225,7 @@ func fieldsOf(t *testing.T, err error) []string {
 	var fields []string
 	for _, err := range leaves(err) {
 		var where *api.SourceError
-		if !errors.As(err, &where) || where.Excerpt == "" {
+		if !errors.As(err, &where) || where.Excerpt() == "" {
 			t.Fatalf("%T: %v", err, err)
 		}
 		fields = append(fields, fmt.Sprintf("%d:%d %s", where.Line, where.Column, where.Field))
@@ -377,7 +377,7 @@ func TestDecodeComesBackFromHostileShapes(t *testing.T) {
 		"comments":                {"", "#\n", ""},
 		"a long line, then blank": {"a: |\n ", "x", strings.Repeat("\n", 200)},
 	} {
-		for _, size := range []int{1 << 16, api.MaxListBytes} {
+		for _, size := range []int{1 << 16, api.MaxManifestBytes} {
 			text := shape.before + strings.Repeat(shape.again, (size-len(shape.before)-len(shape.after))/len(shape.again)) + shape.after
 			if _, err := decodeList(text); err == nil || len(err.Error()) > 100_000 {
 				t.Errorf("%s: the error has %d bytes", name, len(fmt.Sprint(err)))

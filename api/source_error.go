@@ -2,124 +2,131 @@ package api
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
+
+	"go.yaml.in/yaml/v4"
 )
 
-// SourceError is one thing wrong with a manifest, and where: it is made for the
-// person who wrote the manifest.
+// text is the text of a file, a body or a key while it is decoded.
+type text struct {
+	file  string // a label for people
+	lines []string
+}
+
+// SourceError is one problem of a manifest and its place. It is written for the author
+// of the manifest.
 type SourceError struct {
 	File         string
 	Line, Column int    // from 1, in characters; 0: the file as a whole
 	Field        string // such as containers[0].image; may be empty
 	Problem      string
-	Excerpt      string // the lines around, with a caret; may be empty
+
+	text *text
 }
 
-// Error gives file:line:column: field: problem, and below it the excerpt.
+// Error returns "file:line:column: field: problem". It is one line, and never quotes an
+// environment variable of a manifest: many of them are passwords.
 func (e *SourceError) Error() string {
-	text := e.File
+	where := e.File
 	if e.Line > 0 {
-		text += fmt.Sprintf(":%d:%d", e.Line, e.Column)
+		where += fmt.Sprintf(":%d:%d", e.Line, e.Column)
 	}
 	if e.Field != "" {
-		text += ": " + e.Field
+		where += ": " + e.Field
 	}
-	text += ": " + e.Problem
-	if e.Excerpt != "" {
-		text += "\n" + e.Excerpt
+	return where + ": " + e.Problem
+}
+
+// WithExcerpts returns the text of err with lines of the manifest below each SourceError
+// in it. The lines may hold passwords: they are for the log, and for nobody else.
+func WithExcerpts(err error) string {
+	var inner []error
+	switch err := err.(type) {
+	case *SourceError:
+		return strings.TrimSuffix(err.Error()+"\n"+err.Excerpt(), "\n")
+	case interface{ Unwrap() []error }:
+		inner = err.Unwrap()
+	case interface{ Unwrap() error }:
+		inner = append(inner, err.Unwrap())
 	}
-	return text
-}
-
-// FieldError is what is wrong with one field. Conversion and validation know no
-// lines; Document.At adds them.
-type FieldError struct {
-	Field   string // such as containers[0].image
-	Problem string
-}
-
-// FieldErrors are all that is wrong with an object; empty is good.
-type FieldErrors []FieldError
-
-// Add notes what is wrong with a field; problem may have the verbs of fmt.
-func (es *FieldErrors) Add(field, problem string, args ...any) {
-	*es = append(*es, FieldError{field, fmt.Sprintf(problem, args...)})
-}
-
-// AddIn takes over the errors of what is at a path.
-func (es *FieldErrors) AddIn(path string, errs FieldErrors) {
-	for _, e := range errs {
-		*es = append(*es, FieldError{join(path, e.Field), e.Problem})
+	done, rest := "", err.Error()
+	for _, e := range inner {
+		if e == nil {
+			continue
+		}
+		if before, after, found := strings.Cut(rest, e.Error()); found {
+			done, rest = done+before+WithExcerpts(e), after
+		}
 	}
+	return done + rest
 }
 
-func (es FieldErrors) Error() string {
-	var parts []string
-	for _, e := range es {
-		parts = append(parts, e.Field+": "+e.Problem)
-	}
-	return strings.Join(parts, "; ")
+// errorf returns an error about the file as a whole.
+func (t *text) errorf(format string, args ...any) *SourceError {
+	return &SourceError{File: t.file, Problem: printable(fmt.Sprintf(format, args...), 400)}
 }
 
-// excerptWidth is how many characters of a line an excerpt shows.
-const excerptWidth = 100
+// errorAt returns an error about one place of the file.
+func (t *text) errorAt(n *yaml.Node, field, problem string) *SourceError {
+	return &SourceError{t.file, n.Line, n.Column, printable(field, 400), printable(problem, 400), t}
+}
 
-// excerpt shows a line with two before and one after it, and a caret below the
-// column.
-func excerpt(lines [][]rune, p place) string {
-	if p.line > len(lines) {
+// Excerpt returns the line of the error, two lines before and one after it, and a caret
+// below the column. It is empty for an error about the file as a whole.
+func (e *SourceError) Excerpt() string {
+	const width = 100
+	if e.text == nil || e.Line < 1 || e.Line > len(e.text.lines) {
 		return ""
 	}
-	first, last := max(1, p.line-2), min(len(lines), p.line+1)
-	// Cut all lines the same way, so that they stay below each other.
-	from := max(0, p.column-excerptWidth*3/4)
-	digits := len(fmt.Sprint(last))
+	from := max(0, e.Column-width*3/4) // all lines are cut at the same column
+	digits := len(strconv.Itoa(min(e.Line+1, len(e.text.lines))))
 	var out []string
-	for n := first; n <= last; n++ {
-		mark := "  "
-		if n == p.line {
+	for n := max(1, e.Line-2); n <= min(e.Line+1, len(e.text.lines)); n++ {
+		mark, line := "  ", printable(cut(e.text.lines[n-1], from, width+1), width)
+		if n == e.Line {
 			mark = "> "
 		}
-		text := visible(lines[n-1], from)
-		if n != last || n == p.line || text != "" {
-			out = append(out, strings.TrimRight(fmt.Sprintf("%s%*d | %s", mark, digits, n, text), " "))
+		if n <= e.Line || line != "" {
+			out = append(out, strings.TrimRight(fmt.Sprintf("%s%*d | %s", mark, digits, n, line), " "))
 		}
-		if n == p.line {
-			out = append(out, fmt.Sprintf("  %*s | %*s", digits, "", max(1, p.column-from), "^"))
+		if n == e.Line {
+			out = append(out, fmt.Sprintf("  %*s | %*s", digits, "", max(1, e.Column-from), "^"))
 		}
 	}
 	return strings.Join(out, "\n")
 }
 
-// visible cuts a line to what is shown of it, and makes one printable character
-// of each: a manifest is somebody's input, and this goes to a terminal.
-func visible(line []rune, from int) string {
-	line = line[min(from, len(line)):]
-	cut := len(line) > excerptWidth
-	text := strings.Map(printable, string(line[:min(excerptWidth, len(line))]))
-	if cut {
-		return text + "…"
+// cut returns at most length characters of s, from the character with the index from.
+func cut(s string, from, length int) string {
+	begin, end, n := len(s), len(s), 0
+	for i := range s {
+		if n == from {
+			begin = i
+		}
+		if n == from+length {
+			end = i
+			break
+		}
+		n++
 	}
-	return text
+	return s[begin:end]
 }
 
-func printable(r rune) rune {
-	switch {
-	case unicode.IsSpace(r):
-		return ' '
-	case !unicode.IsPrint(r):
-		return '?'
+// printable makes s safe for a log and a terminal: one line of at most so many characters.
+func printable(s string, limit int) string {
+	shorter := cut(s, 0, limit)
+	if len(shorter) < len(s) {
+		shorter += "…"
 	}
-	return r
-}
-
-// shorten keeps a message readable, and one line, whatever the input that it quotes.
-func shorten(s string) string {
-	s = strings.Map(printable, s)
-	const limit = 400
-	if runes := []rune(s); len(runes) > limit {
-		return string(runes[:limit/2]) + " … " + string(runes[len(runes)-limit/2:])
-	}
-	return s
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return '?'
+		}
+		return r
+	}, shorter)
 }
