@@ -73,59 +73,39 @@ func TestAnItemIsReadByTheRulesOfItsVersion(t *testing.T) {
 func TestDecodeListRefuses(t *testing.T) {
 	const (
 		begins = `a manifest begins with fields such as "version: v1beta1", but this is `
-		empty  = `a manifest needs at least a version, an id and containers`
 		alone  = `a list must be the only document of its text: put every manifest into it, or none`
 	)
 	for name, tt := range map[string]struct{ text, want string }{
-		"nothing":                 {"", "f: it is empty; " + empty},
-		"comments":                {"# []\n", "f: it holds nothing but comments and separators; " + empty},
-		"null":                    {"null\n", "f:1:1: " + begins + "nothing"},
-		"number":                  {"404\n", "f:1:1: " + begins + "a number"},
-		"text":                    {"<html>Not found</html>\n", "f:1:1: " + begins + "a string"},
-		"page":                    {"<html>\n<body class=\"a\">\n<p>Not found: never\n</html>\n", "f:1:1: YAML syntax: unexpected key name"},
-		"empty mapping":           {"{}", "f:1:1: version: required value '': write \"version:\" and v1beta1 or v1beta2"},
-		"object of today":         {"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", `f:1:1: this is an object of today's Kubernetes; this program reads the container manifests of 2014: "version" (v1beta1 or v1beta2), "id" and "containers" at the top level, and no apiVersion, kind, metadata or spec`},
-		"list of today":           {"apiVersion: v1\nkind: PodList\nitems: []\n", "f:2:7: kind: unsupported value 'PodList': write \"kind: ContainerManifestList\"\nf:1:13: apiVersion: unsupported value 'v1': write \"apiVersion:\" and v1beta1 or v1beta2"},
-		"no kind":                 {"apiVersion: v1beta1\nitems: []\n", "f:1:1: kind: unsupported value '': write \"kind: ContainerManifestList\""},
-		"no apiVersion":           {"kind: ContainerManifestList\nitems: []\n", "f:1:1: apiVersion: unsupported value '': write \"apiVersion:\" and v1beta1 or v1beta2"},
-		"no items":                {listObject, `f:1:1: items: required value '': a list without manifests is written "items: []"`},
-		"items that are null":     {listObject + "items: null\n", `f:3:8: items: required value '': a list without manifests is written "items: []"`},
-		"items without value":     {listObject + "items:\n", `f:3:8: items: there is no value: write [] for none`},
-		"items that are a map":    {listObject + "items: {}\n", `f:3:8: items: needs a list, each item on a line that begins with "- ", but this is a mapping`},
-		"items twice":             {listObject + "items: []\nitems: []\n", `f:4:1: items: this field is here twice: the first is on line 3`},
-		"misspelt items":          {listObject + "itms: []\n", `f:3:1: itms: unknown field: did you mean "items"?`},
-		"one field more":          {listObject + "items: []\nid: a\n", `f:4:1: id: unknown field: the fields here are kind, apiVersion, items`},
-		"item that is null":       {"- null\n", "f:1:3: [0]: " + begins + "nothing"},
-		"item without value":      {listObject + "items:\n-\n", "f:4:3: items[0]: " + begins + "nothing"},
-		"item that is text":       {"[a]", "f:1:2: [0]: " + begins + "a string"},
-		"item that is a list":     {"[[]]", "f:1:2: [0]: " + begins + "a list"},
-		"item that is the list":   {"&a [*a]", "f:1:4: [0]: " + begins + "a list"},
-		"list as an item":         {"- kind: ContainerManifestList\n  items: []\n", `f:1:3: [0]: this is an object of today's Kubernetes; this program reads the container manifests of 2014: "version" (v1beta1 or v1beta2), "id" and "containers" at the top level, and no apiVersion, kind, metadata or spec`},
-		"item without a version":  {"- id: a\n", `f:1:3: [0].version: required value '': write "version:" and v1beta1 or v1beta2`},
-		"item of no such version": {listObject + "items:\n- version: v1\n", `f:4:12: items[0].version: unsupported value 'v1': this program reads v1beta1 or v1beta2`},
-		"number for string":       {twoItems + "- version: v1beta1\n  containers: [{image: 5}]\n", `f:8:24: [2].containers[0].image: needs a string, but 5 is a number: put quotes around it, "5"`},
-		"conversion":              {listObject + "items:\n- version: v1beta1\n  containers: []\n- version: v1beta2\n  containers: [{env: [{key: A}]}]\n", `f:7:29: items[1].containers[0].env[0].key: v1beta2 calls this field "name"`},
-		"item's first line":       {twoItems + "- version: v1beta1\n", `f:7:3: [2].containers: ` + needsContainers},
-		"object's last item":      {listObject + "items:\n" + twoItems + "- version: v1beta2\n  id: c\n", `f:10:3: items[2].containers: ` + needsContainers},
-		"duplicate key":           {"- version: v1beta1\n  id: a\n  id: b\n", `f:3:3: [0].id: this field is here twice: the first is on line 2`},
-		"tag":                     {"- !a {version: v1beta1}\n", `f:1:3: [0]: tags such as !a are not supported: remove it`},
-		"unknown alias":           {"- *a\n", `f:1:3: [0]: the alias *a needs an anchor &a before it, in a field that is known`},
-		"list and manifest":       {twoItems + "---\nversion: v1beta1\n", "f:1:1: " + alone},
-		"manifest and list":       {"version: v1beta1\n---\n[]\n", "f:3:1: " + alone},
-		"two empty objects":       {listObject + "items: []\n---\n" + listObject + "items: []\n", "f:1:1: " + alone},
-		"one byte too much":       {"#" + strings.Repeat("x", api.MaxManifestBytes), `f: 10485761 bytes are too many for a manifest: the limit is 10485760`},
-		"too many marks":          {"[]#" + strings.Repeat("-", 1<<20), `f: this is too much to be read at once: more than 1048576 line ends, brackets, quotes and other marks of YAML; split it`},
-		"too many pieces":         {"[" + strings.Repeat("a,", 50_000) + "]", `f: this is too much to be read at once: more than 100000 pieces of YAML; split it`},
-		"blank lines of a long":   {"#" + strings.Repeat("x", 4<<20) + strings.Repeat("\n", 100), `f:26:1: more than 24 blank lines in a row`},
+		"nothing":               {"", "f: it is empty or has only comments; a manifest needs at least a version, an id and containers"},
+		"null":                  {"null\n", "f:1:1: " + begins + "nothing"},
+		"number":                {"404\n", "f:1:1: " + begins + "a number"},
+		"text":                  {"<html>Not found</html>\n", "f:1:1: " + begins + "a string"},
+		"empty mapping":         {"{}", "f:1:1: version: required value '': write \"version:\" and v1beta1 or v1beta2"},
+		"list of today":         {"apiVersion: v1\nkind: PodList\nitems: []\n", "f:2:7: kind: unsupported value 'PodList': write \"kind: ContainerManifestList\"\nf:1:13: apiVersion: unsupported value 'v1': write \"apiVersion:\" and v1beta1 or v1beta2"},
+		"no kind":               {"apiVersion: v1beta1\nitems: []\n", "f:1:1: kind: unsupported value '': write \"kind: ContainerManifestList\""},
+		"no apiVersion":         {"kind: ContainerManifestList\nitems: []\n", "f:1:1: apiVersion: unsupported value '': write \"apiVersion:\" and v1beta1 or v1beta2"},
+		"no items":              {listObject, `f:1:1: items: required value '': a list without manifests is written "items: []"`},
+		"items that are null":   {listObject + "items: null\n", `f:3:8: items: required value '': a list without manifests is written "items: []"`},
+		"items without value":   {listObject + "items:\n", `f:3:7: items: there is no value: write [] for none`},
+		"items that are a map":  {listObject + "items: {}\n", `f:3:8: items: needs a list, each item on a line that begins with "- ", but this is a mapping`},
+		"items twice":           {listObject + "items: []\nitems: []\n", `f:4:1: items: this field is here twice: the first is on line 3`},
+		"misspelt items":        {listObject + "itms: []\n", `f:3:1: itms: unknown field: did you mean "items"?`},
+		"item that is null":     {"- null\n", "f:1:3: [0]: " + begins + "nothing"},
+		"item without value":    {listObject + "items:\n-\n", "f:4:2: items[0]: " + begins + "nothing"},
+		"item that is a list":   {"[[]]", "f:1:2: [0]: " + begins + "a list"},
+		"item that is the list": {"&a [*a]", "f:1:5: [0]: " + begins + "a list"},
+		"item with a tag":       {"- !a {version: v1beta1}\n", `f:1:3: [0]: tags are not supported: remove the word that begins with '!'`},
+		"number for string":     {twoItems + "- version: v1beta1\n  containers: [{image: 5}]\n", `f:8:24: [2].containers[0].image: needs a string, but 5 is a number: put quotes around it, "5"`},
+		"conversion":            {listObject + "items:\n- version: v1beta1\n  containers: []\n- version: v1beta2\n  containers: [{env: [{key: A}]}]\n", `f:7:29: items[1].containers[0].env[0].key: v1beta2 calls this field "name"`},
+		"list's first half":     {listObject + "items:\n" + twoItems + "- version: v1beta2\n  id: c\n", `f:10:3: items[2].containers: ` + needsContainers},
+		"list and manifest":     {twoItems + "---\nversion: v1beta1\n", "f:1:1: " + alone},
+		"manifest and list":     {"version: v1beta1\n---\n[]\n", "f:3:1: " + alone},
+		"two empty objects":     {listObject + "items: []\n---\n" + listObject + "items: []\n", "f:1:1: " + alone},
+		"one byte too much":     {"#" + strings.Repeat("x", api.MaxManifestBytes), `f: 1048577 bytes are too many for a manifest: the limit is 1048576`},
 	} {
 		docs, err := decodeList(tt.text)
-		var got []string
-		for _, err := range leaves(err) {
-			line, _, _ := strings.Cut(err.Error(), "\n")
-			got = append(got, line)
-		}
-		if diff := cmp.Diff(strings.Split(tt.want, "\n"), got); diff != "" || len(docs) > 2 {
-			t.Errorf("%s: %d manifests, errors (-want +got):\n%s", name, len(docs), diff)
+		if err == nil || err.Error() != tt.want || len(docs) > 2 {
+			t.Errorf("%s: %d manifests, and\n%v\nwant %s", name, len(docs), err, tt.want)
 		}
 	}
 }
@@ -176,11 +156,10 @@ func TestAThousandManifestsAreRead(t *testing.T) {
 	}
 }
 
-// The limits hold for all items together.
-func TestAliasesOfAListCannotEatTheMemory(t *testing.T) {
-	docs, err := decodeList("- {version: v1beta1, containers: [{command: &c [" + strings.Repeat("a,", 5000) + "]}]}\n" +
-		strings.Repeat("- {version: v1beta1, containers: [{command: *c}]}\n", 2500))
-	if errs := leaves(err); len(docs) > 40 || len(errs) != 1 {
-		t.Errorf("got %d manifests and %d errors", len(docs), len(errs))
+func manyLines(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
 	}
+	return b.String()
 }

@@ -19,7 +19,7 @@ const MaxManifestBytes = 1 << 20
 // notInYAML matches what a string of JSON may hold and YAML reads otherwise or refuses: a
 // pair of escapes that stand for one character, and characters that cannot be seen. An
 // escaped backslash is matched too, since it does not begin such a pair.
-var notInYAML = regexp.MustCompile(`\\\\|\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|[\x7f-\x{9f}\x{2028}\x{2029}\x{feff}\x{fffe}\x{ffff}]`)
+var notInYAML = regexp.MustCompile(`\\\\|\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|[\x7f-\x{9f}\x{2028}\x{2029}\x{feff}\x{fffd}-\x{ffff}]`)
 
 // escapeForYAML returns a match of notInYAML as an escape of YAML.
 func escapeForYAML(match []byte) []byte {
@@ -50,8 +50,8 @@ func parse(file string, data []byte) (t *text, roots []*yaml.Node, err error) {
 	}
 	t.lines = strings.Split(string(data), "\n")
 	for i, line := range t.lines {
-		if !utf8.ValidString(line) || strings.ContainsFunc(line, isNotText) {
-			return nil, nil, t.errorf("this is not text: line %d has a byte or a character that YAML does not allow", i+1)
+		if at := strings.IndexFunc(line, isNotText); at >= 0 {
+			return nil, nil, t.errorf("this is not text: line %d has the byte 0x%02x; a manifest is YAML or JSON in UTF-8", i+1, line[at])
 		}
 	}
 	loader, err := yaml.NewLoader(bytes.NewReader(data))
@@ -67,55 +67,60 @@ func parse(file string, data []byte) (t *text, roots []*yaml.Node, err error) {
 		return nil, nil, t.syntaxError(err)
 	}
 	if len(roots) == 0 {
-		return nil, nil, t.errorf("there is no manifest in it; a manifest needs at least a version, an id and containers")
+		return nil, nil, t.errorf("it is empty or has only comments; a manifest needs at least a version, an id and containers")
 	}
 	return t, roots, nil
 }
 
-func isNotText(r rune) bool { return r < ' ' && r != '\t' || r == '\ufffe' || r == '\uffff' }
-
-// syntaxHints completes the parser's messages. Those that begin with ';' are appended;
-// the others replace the message, which may quote the text.
-var syntaxHints = []struct{ problem, hint string }{
-	{"tab", "; indent with spaces, not with tabs"},
-	{"unknown anchor", "the alias (*) has no anchor (&) before it; put quotes around text that begins with '*'"},
-	{"YAML tag", "this is not a tag (!); put quotes around text that begins with '!'"},
-	{"cannot start any token", "; put quotes around the value"},
-	{"comment or line break", "; put quotes around text that begins with '|' or '>'"},
-	{"mapping values are not allowed", "; look at the indentation, and put quotes around text with a ':'"},
-	{"expected ':'", "; there may be a ':' missing"},
-	{"expected key", "; look at the indentation of this line and the one before"},
-	{"expected '-'", "; look at the indentation of this line and the one before"},
-	{"incompatible YAML", "; remove the line that begins with %YAML"},
-	{"node content", "; a value or a closing bracket may be missing"},
-	{"end of stream", "; a closing quote is missing"},
-	{"expected ','", "; a closing bracket or quotes may be missing"},
-	{"escape", "; a backslash has no meaning in single quotes"},
+// isNotText reports whether YAML does not allow a character. A byte that is not UTF-8 is
+// the RuneError.
+func isNotText(r rune) bool {
+	return r < ' ' && r != '\t' || r == utf8.RuneError || r == '\ufffe' || r == '\uffff'
 }
 
-// syntaxError returns an error of the parser with its place and a hint.
+// syntaxProblems are the parser's messages, by a part of them, in plain words. No message
+// may quote the text: what is quoted could be a password.
+var syntaxProblems = []struct{ part, plain string }{
+	{"tab", "indent with spaces, not with tabs"},
+	{"unknown anchor", "this alias (*) has no anchor (&) before it; put quotes around text that begins with '*'"},
+	{"tag", "tags (!) are not supported; put quotes around text that begins with '!'"},
+	{"cannot start any token", "no value begins with this character; put quotes around the text"},
+	{"comment or line break", "put quotes around text that begins with '|' or '>'"},
+	{"mapping values are not allowed", "there cannot be a ':' here; look at the indentation, or put quotes around the text"},
+	{"expected ':'", "there may be a ':' missing"},
+	{"expected key", "a field was expected here; look at the quotes, and at the indentation of this line and the one before"},
+	{"expected '-'", "an item that begins with '-' was expected here; look at the indentation"},
+	{"document start", "this belongs to nothing; look at the indentation of this line and the one before"},
+	{"incompatible YAML", "remove the line that begins with %YAML"},
+	{"expected node content", "a value or a closing bracket is missing"},
+	{"expected ','", "a ',' or a closing bracket is missing"},
+	{"end of stream", "a closing quote is missing"},
+	{"escape", "this backslash has no meaning; in single quotes it stands for itself"},
+}
+
+// syntaxError returns an error of the parser with its place.
 func (t *text) syntaxError(err error) error {
 	var e *yaml.LoadError
-	if !errors.As(err, &e) {
+	if !errors.As(err, &e) || e.Mark.Line < 1 {
 		return t.errorf("cannot read this as YAML: %v", err)
 	}
-	at, message := e.Mark, e.Message
-	// What is not closed is noticed only later.
-	if later := at.Line > e.ContextMark.Line && e.ContextMark.Line > 0; later && (at.Line >= len(t.lines) || strings.Contains(message, "expected ':'")) {
-		at = e.ContextMark
+	message, at := e.Message, yaml.Node{Line: e.Mark.Line, Column: e.Mark.Column}
+	for at.Line > 1 && (at.Line > len(t.lines) || strings.TrimSpace(t.lines[at.Line-1]) == "") {
+		at.Line--
+		at.Column = utf8.RuneCountInString(t.lines[at.Line-1])
 	}
-	if at.Line <= len(t.lines) && strings.HasPrefix(cut(t.lines[max(0, at.Line-1)], max(0, at.Column-1), 1), "\t") {
-		message += " (a tab)"
+	// A missing end is noticed too late, and a beginning is known.
+	if strings.Contains(message, "expected ':'") || strings.Contains(message, "end of stream") {
+		at.Line, at.Column = e.ContextMark.Line, e.ContextMark.Column
 	}
-	for _, h := range syntaxHints {
-		if !strings.Contains(message, h.problem) {
-			continue
+	if strings.HasPrefix(cut(t.lines[at.Line-1], at.Column-1, 1), "\t") {
+		message = "tab"
+	}
+	for _, p := range syntaxProblems {
+		if strings.Contains(message, p.part) {
+			message = p.plain
+			break
 		}
-		if h.hint[0] != ';' {
-			message = ""
-		}
-		message += h.hint
-		break
 	}
-	return t.errorAt(&yaml.Node{Line: at.Line, Column: at.Column}, "", "YAML syntax: "+message)
+	return t.errorAt(&at, "", "YAML syntax: "+message)
 }

@@ -1,14 +1,71 @@
 package api_test
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
-	"kubelet14/api/v1beta1"
+	"github.com/google/go-cmp/cmp"
+
+	"kubelet14/api"
 )
 
-// A manifest comes from wherever its source is, and an error of it goes to the log and
-// to a terminal: what it quotes must neither look like another line nor be obeyed.
+func TestExcerptShowsTheLinesAroundAndACaret(t *testing.T) {
+	_, err := decode("version: v1beta1\nid: a\n# é\nuuid: \"é\tb\" #\u009b31m\u202e\nfoo: 1\ncontainers: []\n")
+	want := `f:5:1: foo: unknown field: the fields here are version, id, uuid, volumes, containers, restartPolicy
+  3 | # é
+  4 | uuid: "é b" #?31m?
+> 5 | foo: 1
+    | ^
+  6 | containers: []`
+	if diff := cmp.Diff(want, api.WithExcerpts(err)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestExcerptOfAnEndlessLineStaysShort(t *testing.T) {
+	_, err := decode(`{"version": "v1beta1", "id": "` + strings.Repeat("x", 100_000) + `", "foo": 1, "uuid": "` + strings.Repeat("y", 100_000) + `"}`)
+	text := api.WithExcerpts(err)
+	lines := strings.Split(text, "\n")
+	if len(lines) != 3 || len(text) > 1000 {
+		t.Fatalf("got %v", text)
+	}
+	if caret := strings.Index(lines[2], "^"); !strings.HasPrefix(lines[1][caret:], `"foo"`) {
+		t.Errorf("the caret is not below the field:\n%v", text)
+	}
+}
+
+func TestWithExcerptsFindsEveryErrorWithin(t *testing.T) {
+	_, one := decode("a: b\n")
+	_, two := decode("version: v1beta1\nb: c\n")
+	const first = "f:1:1: version: required value '': write \"version:\" and v1beta1 or v1beta2"
+	const second = "f:2:1: b: unknown field: the fields here are version, id, uuid, volumes, containers, restartPolicy"
+	const firstLines = "\n> 1 | a: b\n    | ^"
+	const secondLines = "\n  1 | version: v1beta1\n> 2 | b: c\n    | ^"
+	for want, err := range map[string]error{
+		"refused":                                      errors.New("refused"),
+		first + firstLines:                             one,
+		"read x: " + first + firstLines:                fmt.Errorf("read x: %w", one),
+		first + firstLines + "\nrefused":               errors.Join(one, errors.New("refused")),
+		first + firstLines + "\n" + first + firstLines: errors.Join(one, one),
+		"x: " + first + firstLines + "\n" + second + secondLines + "; y": fmt.Errorf("x: %w; y", errors.Join(one, two)),
+		"it is lost": lost{one},
+	} {
+		if got := api.WithExcerpts(err); got != want {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// lost is an error whose text does not have that of the error in it.
+type lost struct{ error }
+
+func (lost) Error() string   { return "it is lost" }
+func (e lost) Unwrap() error { return e.error }
+
+// A manifest comes from wherever its source is, and an error goes to a log and to a
+// terminal: what it quotes must neither look like another line nor control the terminal.
 func TestWhatAnErrorQuotesIsOnePrintableLine(t *testing.T) {
 	const nasty = `"a\nb\e[31mc\u0085\u009bd\u202e"`
 	for name, text := range map[string]string{
@@ -16,26 +73,58 @@ func TestWhatAnErrorQuotesIsOnePrintableLine(t *testing.T) {
 		"a value":   "version: " + nasty + "\n",
 		"a problem": "version: v1beta1\ncontainers:\n- volumeMounts: [{mountType: " + nasty + "}]\n",
 	} {
-		_, err := v1beta1.NewScheme().Decode("f", []byte(text))
-		if err == nil {
-			t.Errorf("%s: no error", name)
-			continue
-		}
-		first, _, _ := strings.Cut(err.Error(), "\n")
-		if !strings.Contains(first, "a b?[31mc ?d?") {
+		if _, err := decode(text); err == nil || !strings.Contains(err.Error(), "a b?[31mc ?d?") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %q", name, err)
 		}
 	}
 }
 
-// What stands behind a | or a > is a rest of the line, and often a password that wants
-// quotes. The excerpt shows it, and whoever hides the excerpt has hidden it.
-func TestASyntaxErrorQuotesNoRestOfALine(t *testing.T) {
-	for _, value := range []string{"|s3cret", ">s3cret", "|\ts3cret"} {
-		_, err := v1beta1.NewScheme().Decode("f", []byte("version: v1beta1\ncontainers: [{env: [{name: A,\nvalue: "+value+"\n}]}]\n"))
-		const want = "f:3:8: YAML syntax: invalid header option; put quotes around the value"
-		if first, _, _ := strings.Cut(err.Error(), "\n"); first != want {
-			t.Errorf("%q: it says %q, want %q", value, first, want)
+// Errors go to the status, to /metrics and to the page. The excerpts are for the log alone.
+func TestNoErrorHoldsAValueOfTheEnvironment(t *testing.T) {
+	const head = "version: v1beta1\nid: foo\ncontainers:\n- name: c\n  image: busybox\n  env:\n"
+	const password = head + "  - name: PASSWORD\n    value: "
+	for name, manifest := range map[string]string{
+		"the line below":        head + "  - name: PASSWORD\n    vlaue: s3cret\n",
+		"the line before":       password + "s3cret\n  imgae: busybox\n",
+		"a number":              password + "14.73e3\n",
+		"a mapping":             password + "{s3cret: 1}\n",
+		"a list":                password + "[s3cret]\n",
+		"an alias":              password + "*s3cret\n",
+		"a tag":                 password + "!s3cret x\n",
+		"a bad tag":             password + "!s3cret!x y\n",
+		"an old name":           head + "  - name: A\n    key: s3cret\n    value: s3cret\n",
+		"a word for a variable": head + "  - PASSWORD=s3cret\n",
+		"a name with the value": head + "  - name: PASSWORD=s3cret\n    x: y\n",
+		"no list":               head + "    PASSWORD: s3cret\n",
+		"a word for all":        head + "    PASSWORD=s3cret\n",
+		"a comma in the value":  head + "  - {name: PASSWORD, value: x,s3cret}\n",
+		"the same twice":        head + "  - {name: PASSWORD, value: x,s3cret,s3cret}\n",
+		"an open quote":         password + "\"s3cret\n",
+		"another open quote":    password + "'s3cret\n",
+		"a colon":               password + "s3cret: more\n",
+		"a reserved character":  password + "@s3cret\n",
+		"a bar in front":        password + "|s3cret\n",
+		"an angle in front":     password + ">s3cret\n",
+		"an anchor":             password + "&s3cret\n    x: y\n",
+		"two lines":             head + "  - {name: PASSWORD, \"one\\ns3cret\": x}\n",
+		"a bad escape":          password + "\"\\s3cret\"\n",
+		"an open bracket":       password + "[s3cret\n",
+		"an open brace":         head + "  - {name: PASSWORD, value: s3cret\n",
+		"a tab":                 head + "  - name: PASSWORD\n\tvalue: s3cret\n",
+		"a wrong indent":        head + "  - name: PASSWORD\n   value: s3cret\n",
+		"the value on its own":  password + "\n  s3cret\n",
+		"here twice":            password + "s3cret\n    value: s3cret\n",
+		"a control character":   password + "s3cret\x01\n",
+		"JSON":                  `{"version":"v1beta1","id":"foo","containers":[{"env":[{"name":"PASSWORD","value":"s3cret"}],"imgae":1}]}`,
+		"JSON without an end":   `{"version":"v1beta1","id":"foo","containers":[{"env":[{"name":"PASSWORD","value":"s3cret"`,
+		"JSON without a quote":  `{"version":"v1beta1","id":"foo","containers":[{"env":[{"name":"PASSWORD","value":"s3cret}]}]}`,
+		"a list in JSON":        `[{"version":"v1beta1","id":"foo","containers":[{"env":[{"name":"PASSWORD","value":"s3cret"}]}]}]`,
+	} {
+		_, err := decode(manifest)
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		} else if text := err.Error(); strings.Contains(text, "s3cret") || strings.Contains(text, "14.73") || !strings.HasPrefix(text, "f:") {
+			t.Errorf("%s: %s", name, text)
 		}
 	}
 }

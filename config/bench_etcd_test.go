@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	goyaml "github.com/goccy/go-yaml"
+	goyaml "go.yaml.in/yaml/v4"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"kubelet14/api/v1beta1"

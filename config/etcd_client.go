@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	goyaml "github.com/goccy/go-yaml"
+	goyaml "go.yaml.in/yaml/v4"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/yaml"
 	"go.uber.org/zap"

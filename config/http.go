@@ -132,14 +132,14 @@ func (s *SourceHTTP) get(ctx context.Context) (body []byte, etag string, err err
 	case response.StatusCode != http.StatusOK:
 		return nil, "", fmt.Errorf("the server answers %q, and only 200 OK counts", response.Status)
 	}
-	body, err = io.ReadAll(io.LimitReader(response.Body, api.MaxListBytes+1))
+	body, err = io.ReadAll(io.LimitReader(response.Body, api.MaxManifestBytes+1))
 	switch {
 	case err != nil:
 		return nil, "", inSteadyWords(err)
 	case len(body) == 0:
 		return nil, "", errors.New("the server sends an empty body: for no pods at all it is [], the empty list")
-	case len(body) > api.MaxListBytes:
-		return nil, "", fmt.Errorf("the server sends more than %d bytes", api.MaxListBytes)
+	case len(body) > api.MaxManifestBytes:
+		return nil, "", fmt.Errorf("the server sends more than %d bytes", api.MaxManifestBytes)
 	}
 	return body, response.Header.Get("ETag"), nil
 }

@@ -40,7 +40,7 @@ func TestHTTPBadBodyKeepsTheLastGoodPods(t *testing.T) {
 		"a field of no allowed value": {strings.Replace(web, `"main"`, `"NOT A NAME"`, 1), "NOT A NAME"},
 		"a pod twice":                 {"[" + web + "," + web + "]", `pod "web"`},
 		"a uuid twice":                {"[" + uuid("web") + "," + uuid("db") + "]", `uuid "u"`},
-		"more than fits":              {"[]" + strings.Repeat(" ", api.MaxListBytes), "the server sends more than 10485760 bytes"},
+		"more than fits":              {"[]" + strings.Repeat(" ", api.MaxManifestBytes), "the server sends more than 1048576 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHTTPTest(t)
@@ -86,17 +86,17 @@ func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
 		"more than fits, packed": {func(w http.ResponseWriter, _ *http.Request) {
 			var packed bytes.Buffer
 			zip := gzip.NewWriter(&packed)
-			zip.Write(make([]byte, api.MaxListBytes/10))
+			zip.Write(make([]byte, api.MaxManifestBytes/10))
 			zip.Close()
 			w.Header().Set("Content-Encoding", "gzip")
 			w.Write(bytes.Repeat(packed.Bytes(), 11))
-		}, "the server sends more than 10485760 bytes"},
+		}, "the server sends more than 1048576 bytes"},
 		"more than fits, without an end": {func(w http.ResponseWriter, r *http.Request) {
-			for range 3 * api.MaxListBytes >> 20 {
+			for range 3 * api.MaxManifestBytes >> 20 {
 				w.Write(make([]byte, 1<<20))
 			}
 			<-r.Context().Done()
-		}, "the server sends more than 10485760 bytes"},
+		}, "the server sends more than 1048576 bytes"},
 		"no HTTP": {hijack(func(conn net.Conn) { io.WriteString(conn, "hello\n") }), "malformed HTTP"},
 	} {
 		t.Run(name, func(t *testing.T) {

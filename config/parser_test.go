@@ -92,7 +92,7 @@ func TestInvalidManifests(t *testing.T) {
 				t.Fatalf("no error, but %+v", manifests)
 			}
 			golden := strings.TrimSuffix(path, ".yaml") + ".err"
-			got := err.Error() + "\n"
+			got := api.WithExcerpts(err) + "\n"
 			if *update {
 				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 					t.Fatal(err)

@@ -103,7 +103,7 @@ func logChange(logged *error, title, place string, err error, effect string) {
 	case err == nil:
 		glog.Infof("%s: %s is read again", title, place)
 	default:
-		glog.Errorf("%s: %s: %v", title, effect, err)
+		glog.Errorf("%s: %s: %s", title, effect, api.WithExcerpts(err))
 	}
 	*logged = err
 }
