@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	goyaml "go.yaml.in/yaml/v4"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	goyaml "go.yaml.in/yaml/v4"
 
 	"kubelet14/api/v1beta1"
 	"kubelet14/api/validation"

@@ -15,10 +15,10 @@ import (
 	"strings"
 	"time"
 
-	goyaml "go.yaml.in/yaml/v4"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/yaml"
 	"go.uber.org/zap"
+	goyaml "go.yaml.in/yaml/v4"
 )
 
 // EtcdConfig makes the configuration of the etcd client: from the addresses of
