@@ -22,7 +22,7 @@ func BenchmarkEtcdFirstRead(b *testing.B) {
 	const count, rounds = 1000, 10
 	server := etcdtest.Start(b)
 	parser := testParser()
-	root := newEtcdKeys(parser).root + "/"
+	root := "/registry/hosts/host/kubelet/"
 	client := server.Client()
 	for i := range count {
 		if _, err := client.Put(b.Context(), fmt.Sprintf("%s%04d", root, i), benchManifest(i)); err != nil {

@@ -2,214 +2,188 @@ package config
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/golang/glog"
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"kubelet14/api"
 )
 
 const (
-	// etcdCheckTime is how often the keys are listed although the watch is silent: a
-	// watch of a server that is gone is silent too.
-	etcdCheckTime = 5 * time.Second
-	// etcdAnswerTime is how long a list may take.
-	etcdAnswerTime = 5 * time.Second
-	// etcdRetryTime is the pause after a failure.
-	etcdRetryTime = time.Second
-	// etcdGatherTime lets a burst of changes become one update.
-	etcdGatherTime = 5 * time.Millisecond
+	// etcdPollInterval is how often the keys are listed without a hint of the watch: the
+	// watch of a server that is gone gives none.
+	etcdPollInterval = 5 * time.Second
+	// etcdTimeout is how long a list may take.
+	etcdTimeout = 5 * time.Second
+	// etcdRetryDelay is the pause after a failure.
+	etcdRetryDelay = time.Second
+	// etcdHintDelay lets a burst of changes lead to one list.
+	etcdHintDelay = 5 * time.Millisecond
 )
 
-// SourceEtcd is the source named "etcd": a list of manifests in one key of an etcd
-// cluster, and one manifest in each key below it.
+// SourceEtcd is the source "etcd". It lists the keys of this host every pollInterval
+// and after each hint of a watch:
 //
-// A list says what is there, a watch says what has changed since. The list is the
-// truth: it is taken first, after every failure, and from time to time, so nothing
-// that the watch has missed is missed for long.
+//	/registry/hosts/HOST/kubelet        a ContainerManifestList, as in 2014
+//	/registry/hosts/HOST/kubelet/POD    one manifest
 type SourceEtcd struct {
-	reporter
-	connect    func(ctx context.Context) (etcdClient, error)
-	why        func(ctx context.Context) error // what keeps a list from being answered
-	checkEvery time.Duration
-	keys       *etcdKeys
-	history    etcdHistory
+	source
+	config       clientv3.Config
+	pollInterval time.Duration
+	parser       Parser
+
+	root, end string // the range [root, end) has all keys, and a few of others
+	whole     input
+	keys      map[string]*input // by key; the version is the key's ModRevision
+
+	// The revision of a cluster only grows. A cluster with another id or a lower
+	// revision was replaced or has lost its data, so missing keys mean nothing.
+	cluster  uint64 // id; 0 before the first list
+	revision int64  // of the latest list
+	replaced error  // not nil once that has happened, until the kubelet is restarted
 }
 
-// etcdClient is what the source needs of a clientv3.Client.
-type etcdClient interface {
-	Get(ctx context.Context, key string, opts ...clientv3.OpOption) (*clientv3.GetResponse, error)
-	Watch(ctx context.Context, key string, opts ...clientv3.OpOption) clientv3.WatchChan
-	Close() error
-}
-
-// NewSourceEtcd returns the source for the keys of the parser's host, at the
-// servers that the configuration names; see EtcdConfig.
+// NewSourceEtcd returns the source for the keys of the parser's host at the servers of
+// the configuration; see EtcdConfig.
 func NewSourceEtcd(config clientv3.Config, parser Parser) *SourceEtcd {
-	keys := newEtcdKeys(parser)
+	root := "/registry/hosts/" + parser.Hostname + "/kubelet"
+	place := root + " at " + strings.Join(config.Endpoints, ", ")
 	return &SourceEtcd{
-		reporter:   reporter{title: "Etcd source", source: "etcd", place: keys.root + " at " + strings.Join(config.Endpoints, ", ")},
-		connect:    func(ctx context.Context) (etcdClient, error) { return connectEtcd(ctx, config) },
-		why:        func(ctx context.Context) error { return tryEndpoints(ctx, config) },
-		checkEvery: etcdCheckTime,
-		keys:       keys,
+		source:       source{title: "Etcd source", name: "etcd", place: place},
+		config:       config,
+		pollInterval: etcdPollInterval,
+		parser:       parser,
+		root:         root,
+		end:          clientv3.GetPrefixRangeEnd(root + "/"),
+		whole:        input{place: place},
+		keys:         map[string]*input{},
 	}
 }
 
-// Run sends a SET of all pods, and another one after every change of the pods or
-// of the error, until ctx is done. While etcd is away the pods stay.
+// Run implements Source.
 func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
-	for {
-		err := s.explain(ctx, s.follow(ctx, updates))
-		switch {
-		case ctx.Err() != nil:
-			return
-		case errors.Is(err, rpctypes.ErrCompacted):
-			glog.V(2).Infof("Etcd source: changes that the watch has not seen are compacted; listing again")
-			continue
+	for ctx.Err() == nil {
+		if err := s.follow(ctx, updates); err != nil && ctx.Err() == nil {
+			s.whole.err = fmt.Errorf("read %s: %w", s.place, s.explain(ctx, err))
+			s.publish(ctx, updates, append(sorted(s.keys), &s.whole)...)
 		}
-		s.tell(ctx, updates, err)
-		select {
-		case <-time.After(etcdRetryTime):
-		case <-ctx.Done():
-			return
-		}
+		sleep(ctx, etcdRetryDelay)
 	}
 }
 
-// follow lists the keys, then watches them until something fails, and says what.
+// follow connects to etcd and publishes one list after the other until one fails or
+// the watch ends.
 func (s *SourceEtcd) follow(ctx context.Context, updates chan<- api.PodUpdate) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	client, err := s.connect(ctx)
+	config := s.config
+	config.Context = ctx
+	client, err := clientv3.New(config)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	if err := s.list(ctx, client); err != nil {
-		return err
-	}
-	s.tell(ctx, updates, nil)
-
-	changes := make(chan clientv3.WatchResponse)
+	hints := make(chan struct{}, 1)
+	watchCtx, stop := context.WithCancel(ctx)
 	var watching sync.WaitGroup
-	defer func() {
-		stop()
-		watching.Wait()
-	}()
-	next := s.history.revision + 1
-	watching.Go(func() { s.watch(ctx, client, next, changes) })
-
-	check := time.NewTicker(s.checkEvery)
-	defer check.Stop()
-	var gathered <-chan time.Time // nil while no change waits to be told
+	defer watching.Wait()
+	defer stop()
+	watching.Go(func() {
+		defer stop()
+		s.watch(watchCtx, client, hints)
+	})
 	for {
+		if err := s.list(ctx, client); err != nil {
+			return err
+		}
+		s.whole.err = nil
+		s.publish(ctx, updates, append(sorted(s.keys), &s.whole)...)
 		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-gathered:
-			gathered = nil
-			s.tell(ctx, updates, nil)
-		case <-check.C:
-			if err := s.list(ctx, client); err != nil {
-				return err
-			}
-			s.tell(ctx, updates, nil)
-		case change, open := <-changes:
-			if !open {
-				return errors.New("the watch has ended")
-			}
-			if err := s.take(change); err != nil {
-				return err
-			}
-			if gathered == nil {
-				gathered = time.After(etcdGatherTime)
-			}
+		case <-watchCtx.Done():
+			return nil
+		case <-time.After(s.pollInterval):
+		case <-hints:
+			sleep(ctx, etcdHintDelay)
 		}
 	}
 }
 
-// watch passes on the changes of the keys from a revision on, and then closes the
-// channel. It has a goroutine of its own: the client does not return from Watch
-// before a server is there, and meanwhile somebody must say that none is.
-func (s *SourceEtcd) watch(ctx context.Context, client etcdClient, revision int64, changes chan<- clientv3.WatchResponse) {
-	defer close(changes)
-	// A member that has lost its cluster must say so, and not keep silent.
-	for change := range client.Watch(clientv3.WithRequireLeader(ctx), s.keys.root, clientv3.WithRange(s.keys.end), clientv3.WithRev(revision)) {
+// watch gives a hint when it has begun, so that a list has what changed before, and
+// after every change. A member that has lost its leader ends it.
+func (s *SourceEtcd) watch(ctx context.Context, client *clientv3.Client, hints chan<- struct{}) {
+	for range client.Watch(clientv3.WithRequireLeader(ctx), s.root, clientv3.WithRange(s.end), clientv3.WithCreatedNotify()) {
 		select {
-		case changes <- change:
-		case <-ctx.Done():
-			return
+		case hints <- struct{}{}:
+		default: // one is waiting
 		}
 	}
 }
 
-// list asks for all keys, and takes them for the truth.
-func (s *SourceEtcd) list(ctx context.Context, client etcdClient) error {
-	answer, cancel := context.WithTimeout(ctx, etcdAnswerTime)
+// list reads all keys.
+func (s *SourceEtcd) list(ctx context.Context, client *clientv3.Client) error {
+	ctx, cancel := context.WithTimeout(ctx, etcdTimeout)
 	defer cancel()
-	list, err := client.Get(answer, s.keys.root, clientv3.WithRange(s.keys.end))
+	list, err := client.Get(ctx, s.root, clientv3.WithRange(s.end))
+	if err == nil {
+		err = s.checkHistory(list.Header)
+	}
 	if err != nil {
 		return err
 	}
-	if err := s.history.goesOn(list.Header); err != nil {
-		return err
-	}
-	s.keys.set(list.Kvs)
-	return nil
-}
-
-// take brings the keys up to date with what the watch says.
-func (s *SourceEtcd) take(change clientv3.WatchResponse) error {
-	if err := change.Err(); err != nil {
-		return err
-	}
-	if err := s.history.sameCluster(change.Header.ClusterId); err != nil {
-		return err
-	}
-	newest := s.history.revision
-	for _, event := range change.Events {
-		// A list may be ahead of the watch.
-		if event.Kv.ModRevision > s.history.revision {
-			s.keys.change(event)
-			newest = event.Kv.ModRevision
+	keys := map[string]*input{}
+	for _, kv := range list.Kvs {
+		key := string(kv.Key)
+		if key != s.root && !strings.HasPrefix(key, s.root+"/") {
+			continue
 		}
+		in := s.keys[key]
+		if in == nil {
+			in = &input{place: key}
+		}
+		keys[key] = in
+		in.load(strconv.FormatInt(kv.ModRevision, 10), func() ([]api.Pod, error) { return s.parse(key, kv.Value) })
 	}
-	s.history.revision = newest
+	s.keys = keys
 	return nil
 }
 
-// tell settles what each key gives, and sends it when it is news.
-func (s *SourceEtcd) tell(ctx context.Context, updates chan<- api.PodUpdate, err error) {
-	if err != nil {
-		err = fmt.Errorf("read %s: %w", s.place, err)
+// checkHistory returns an error if a list is not from the cluster of the lists before.
+func (s *SourceEtcd) checkHistory(header *etcdserverpb.ResponseHeader) error {
+	switch {
+	case s.replaced != nil:
+	case s.cluster != 0 && header.ClusterId != s.cluster:
+		s.replaced = fmt.Errorf("this is cluster %x, and it was cluster %x when the kubelet started: "+
+			"restart the kubelet if the pods are to be as this one says", header.ClusterId, s.cluster)
+	case header.Revision < s.revision: // the id is the same if it was set up in the same way
+		s.replaced = fmt.Errorf("it has gone back from revision %d to %d, so it has lost data or was restored from a backup: "+
+			"restart the kubelet if the pods are to be as it says now", s.revision, header.Revision)
+	default:
+		s.cluster, s.revision = header.ClusterId, header.Revision
 	}
-	parts := inOrder(s.keys.keys)
-	settleClaims(parts)
-	send(ctx, updates, s.report(time.Now(), parts, err))
+	return s.replaced
 }
 
-// explain says what to do about an error. Of one kind it finds the cause first: the
-// client waits for a server until its time is up, and then says only that.
-func (s *SourceEtcd) explain(ctx context.Context, err error) error {
-	switch {
-	case errors.Is(err, rpctypes.ErrPermissionDenied):
-		return fmt.Errorf("%w: grant it with: etcdctl role grant-permission ROLE read %s %s", err, s.keys.root, s.keys.end)
-	case errors.Is(err, rpctypes.ErrUserEmpty):
-		return fmt.Errorf("%w: this etcd wants a user: write username and password into a file for -etcd_config", err)
-	case strings.HasPrefix(err.Error(), "rpc error:"): // not a word of etcd's own
-		return fmt.Errorf("%w: is an etcd 3 at this address?", inSteadyWords(err))
-	case !errors.Is(err, context.DeadlineExceeded):
-		return err
+// parse makes pods of the value of a key. A manifest without an id in a key of its own
+// is named by the last part of the key.
+func (s *SourceEtcd) parse(key string, value []byte) ([]api.Pod, error) {
+	if key == s.root {
+		return s.parser.pods("etcd", key, value, s.parser.Scheme.DecodeList, strconv.Itoa)
 	}
-	if cause := s.why(ctx); cause != nil {
-		return cause
+	name := func(int) string { return key[strings.LastIndex(key, "/")+1:] }
+	pods, err := s.parser.pods("etcd", key, value, s.parser.Scheme.Decode, name)
+	if len(pods) > 1 {
+		return nil, fmt.Errorf("%s: %d manifests: put each into a key of its own", key, len(pods))
 	}
-	return errors.New("its servers take connections and do not answer: has the cluster lost its leader, does a server want https, or is it no etcd 3?")
+	return pods, err
+}
+
+// sleep returns after d, or when ctx is done.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/yaml"
 	"go.uber.org/zap"
@@ -22,7 +22,7 @@ import (
 )
 
 // EtcdConfig makes the configuration of the etcd client: from the addresses of
-// servers, or when there are none from a file in the client's own YAML format.
+// servers or, without any, from a file in the client's own YAML format.
 func EtcdConfig(servers []string, file string) (clientv3.Config, error) {
 	config := &clientv3.Config{Endpoints: servers}
 	if len(servers) == 0 {
@@ -42,18 +42,18 @@ func EtcdConfig(servers []string, file string) (clientv3.Config, error) {
 		if err != nil {
 			return clientv3.Config{}, err
 		}
-		warnOfPlainText(u)
+		warnOfPlainHTTP(u)
 	}
-	config.Logger = zap.NewNop() // what it has to say comes as errors too
-	config.DialTimeout = cmp.Or(config.DialTimeout, etcdAnswerTime)
-	// Without these a server whose host is cut off is missed after a quarter of an hour.
+	config.Logger = zap.NewNop() // its errors are returned too
+	config.DialTimeout = cmp.Or(config.DialTimeout, etcdTimeout)
+	// Without these it takes a quarter of an hour to notice a host that is cut off.
 	config.DialKeepAliveTime = cmp.Or(config.DialKeepAliveTime, 10*time.Second)
 	config.DialKeepAliveTimeout = cmp.Or(config.DialKeepAliveTimeout, 3*time.Second)
 	return *config, nil
 }
 
-// checkEtcdFile refuses what the client would leave out silently: who has mistyped
-// "username" would be told that no user is given.
+// checkEtcdFile rejects what the client would ignore: with a misspelt "username" the
+// server would only answer that no user is given.
 func checkEtcdFile(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -65,12 +65,10 @@ func checkEtcdFile(file string) error {
 	}
 	known := []string{"insecure-transport", "insecure-skip-tls-verify", "cert-file", "key-file", "trusted-ca-file"}
 	for field := range reflect.TypeFor[clientv3.Config]().Fields() {
-		if name := field.Tag.Get("json"); name != "" {
-			known = append(known, name)
-		}
+		known = append(known, field.Tag.Get("json"))
 	}
 	for name := range given {
-		if !slices.Contains(known, name) {
+		if name == "" || !slices.Contains(known, name) {
 			return fmt.Errorf("unknown field %q: the fields are %s", name, strings.Join(known, ", "))
 		}
 	}
@@ -80,16 +78,15 @@ func checkEtcdFile(file string) error {
 	return nil
 }
 
-// endpointURL reads the address of a server as the client does: one without a
-// scheme is spoken to with TLS when there is a configuration for it.
+// endpointURL parses the address of a server as the client does: one without a scheme
+// is reached with TLS if there is a configuration for it.
 func endpointURL(endpoint string, config *tls.Config) (*url.URL, error) {
 	address := endpoint
-	switch {
-	case strings.Contains(endpoint, "://"):
-	case config != nil:
-		address = "https://" + endpoint
-	default:
+	if !strings.Contains(endpoint, "://") {
 		address = "http://" + endpoint
+		if config != nil {
+			address = "https://" + endpoint
+		}
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Port() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" {
@@ -99,54 +96,43 @@ func endpointURL(endpoint string, config *tls.Config) (*url.URL, error) {
 	return u, nil
 }
 
-// connectEtcd makes a client. It asks the server for a token when there is a user,
-// and otherwise does not wait for one.
-func connectEtcd(ctx context.Context, config clientv3.Config) (etcdClient, error) {
-	config.Context = ctx
-	return clientv3.New(config)
+// explain adds to an error what to do about it. Of a list that ran out of time it
+// finds the cause, since the client waits for a server and then reports only that.
+func (s *SourceEtcd) explain(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, rpctypes.ErrPermissionDenied):
+		return fmt.Errorf("%w: grant it with: etcdctl role grant-permission ROLE read %s %s", err, s.root, s.end)
+	case errors.Is(err, rpctypes.ErrUserEmpty):
+		return fmt.Errorf("%w: this etcd wants a user: write username and password into a file for -etcd_config", err)
+	case strings.HasPrefix(err.Error(), "rpc error:"): // not one of etcd's own
+		return fmt.Errorf("%w: is an etcd 3 at this address?", stableMessage(err))
+	case errors.Is(err, context.DeadlineExceeded):
+		return cmp.Or(dialEndpoints(ctx, s.config), errors.New("its servers take connections and do not answer: "+
+			"has the cluster lost its leader, does a server want https or a client certificate, or is it no etcd 3?"))
+	}
+	return err
 }
 
-// tryEndpoints says why no server can be reached. It returns nil when one can.
-func tryEndpoints(ctx context.Context, config clientv3.Config) error {
+// dialEndpoints returns why no server can be reached, or nil if one can.
+func dialEndpoints(ctx context.Context, config clientv3.Config) error {
 	var errs []error
 	for _, endpoint := range config.Endpoints {
-		err := tryEndpoint(ctx, endpoint, config.TLS)
-		if err == nil {
-			return nil
-		}
-		errs = append(errs, inSteadyWords(err))
-	}
-	return errors.Join(errs...)
-}
-
-func tryEndpoint(ctx context.Context, endpoint string, config *tls.Config) error {
-	u, err := endpointURL(endpoint, config)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	if u.Scheme == "http" {
-		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", u.Host)
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		dial := (&net.Dialer{}).DialContext
+		u, err := endpointURL(endpoint, config.TLS)
 		if err != nil {
 			return err
 		}
-		return conn.Close()
+		if u.Scheme == "https" {
+			dial = (&tls.Dialer{Config: config.TLS}).DialContext
+		}
+		conn, err := dial(ctx, "tcp", u.Host)
+		if err == nil {
+			conn.Close()
+			return nil
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", endpoint, stableMessage(err)))
 	}
-	conn, err := (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", u.Host)
-	switch {
-	case errors.Is(err, io.EOF):
-		return fmt.Errorf("%s: the server hangs up: does it speak TLS?", endpoint)
-	case err != nil:
-		return fmt.Errorf("%s: %w", endpoint, err)
-	}
-	defer conn.Close()
-	// A server that wants a certificate of its client says so only now; one that has
-	// nothing against it waits for us to speak.
-	deadline, _ := ctx.Deadline()
-	conn.SetReadDeadline(deadline)
-	if _, err := conn.Read(make([]byte, 1)); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("%s: %w", endpoint, err)
-	}
-	return nil
+	return errors.Join(errs...)
 }

@@ -8,166 +8,144 @@ import (
 	"maps"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
-
-	"github.com/golang/glog"
 
 	"kubelet14/api"
 )
 
 const (
-	// settleTime is how long a file must have been left alone before it counts, and
-	// how long it must be missing before it is gone. Whoever writes a file, or
-	// replaces one by removing it first, is done by then.
+	// settleTime is the time between two snapshots that must be equal before anything
+	// is read. A file that is being written, renamed or replaced is complete by then.
 	settleTime = 50 * time.Millisecond
-	// hintDelay lets the many events of one edit lead to one read.
-	hintDelay = 10 * time.Millisecond
-	// maxHold is how long a file that is written without a pause can hold back what
-	// the source says for the first time.
-	maxHold = time.Second
+	// maxUnsettled is how long files that change all the time delay the others.
+	maxUnsettled = time.Second
+	// hintDelay lets the many events of one edit lead to one poll.
+	hintDelay = 5 * time.Millisecond
 )
 
-// SourceFile is the source named "file": the manifests of one file or of one
-// directory.
+// SourceFile is the source "file": the manifests of one file or of one directory. It
+// takes a snapshot of the files every pollInterval, and soon after a hint of its
+// watch; after a change it takes another one every settleTime.
 type SourceFile struct {
-	reporter
-	path       string // absolute
-	checkEvery time.Duration
-	podsOf     func(file string, data []byte) ([]api.Pod, error)
-	now        func() time.Time
+	source
+	pollInterval time.Duration
+	parser       Parser
 
-	// What the last read found; see read.
-	kind    string                   // what path was when it was last read well
-	pathErr error                    // why nothing could be read; the files are as they were
-	files   map[string]*manifestFile // by path
-	passed  map[string]string        // names in the directory that do not count, and why
-
-	// What has been said of it; see news.
-	holdSince time.Time // when the first fresh file held back an update; zero: none does
-	spoken    bool      // the receiver has had an update without an error
+	whole          input             // place is the absolute path
+	files          map[string]*input // by path
+	last           snapshot          // nil if the path could not be read
+	unsettledSince time.Time         // zero if the last two snapshots are equal
+	ignored        map[string]bool   // paths in the directory that are not read
 }
 
-// NewSourceFile returns the source for path, which is made absolute. checkEvery
+// NewSourceFile returns the source for path, which is made absolute. pollInterval
 // must be more than 0.
-func NewSourceFile(path string, checkEvery time.Duration, parser Parser) *SourceFile {
-	if abs, err := filepath.Abs(path); err == nil { // it fails without a working directory alone
+func NewSourceFile(path string, pollInterval time.Duration, parser Parser) *SourceFile {
+	if abs, err := filepath.Abs(path); err == nil { // fails only without a working directory
 		path = abs
 	}
 	return &SourceFile{
-		reporter:   reporter{title: "File source", source: "file", place: path},
-		path:       path,
-		checkEvery: checkEvery,
-		podsOf:     parser.podsOfFile,
-		now:        time.Now,
-		files:      map[string]*manifestFile{},
+		source:       source{title: "File source", name: "file", place: path},
+		pollInterval: pollInterval,
+		parser:       parser,
+		whole:        input{place: path},
+		files:        map[string]*input{},
 	}
 }
 
-// podsOfFile reads the pods of a file: one of each YAML document. A pod without an
-// id is named after the file.
-func (p Parser) podsOfFile(file string, data []byte) ([]api.Pod, error) {
-	docs, err := p.manifests(file, data)
-	if err != nil {
-		return nil, err
-	}
-	return p.pods("file", file, docs, func(number int) string {
-		if number == 1 {
-			return pathHash(file)
-		}
-		return fmt.Sprintf("%s-%d", pathHash(file), number)
-	})
-}
-
-// pathHash is the 2014 name of a pod whose manifest has no id: what is left of
-// the file's name, cut to 15 letters and digits, and 30 letters and digits that
-// stand for the whole path.
-func pathHash(path string) string {
-	readable := regexp.MustCompile("[^a-z0-9]").ReplaceAllString(strings.ToLower(filepath.Base(path)), "")
-	sum := sha1.Sum([]byte(path))
-	return readable[:min(len(readable), 15)] + strings.ToLower(base32.HexEncoding.EncodeToString(sum[:]))[:30]
-}
-
-// Run sends a SET of all pods, and another one after every change of the pods or
-// of the error, until ctx is done. While nobody receives it goes on reading, and
-// sends the latest only.
+// Run implements Source.
 func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
-	watch := newPathWatch(s.path)
+	watch := newPathWatch(s.place)
 	defer watch.close()
-
-	next := time.Now()
-	timer := time.NewTimer(0)
-	var update api.PodUpdate
-	var to chan<- api.PodUpdate // nil, which nobody receives from, while there is nothing to send
+	due := time.After(0)
+	var hinted <-chan time.Time // nil without a hint
+	hint := func() {
+		// No early poll while the files change: two equal snapshots would prove nothing.
+		if hinted == nil && s.unsettledSince.IsZero() {
+			hinted = time.After(hintDelay)
+		}
+	}
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case to <- update:
-			s.sent(update)
-			to = nil
 		case event := <-watch.events:
-			if at := time.Now().Add(hintDelay); watch.concerns(event) && at.Before(next) {
-				next = at
-				timer.Reset(hintDelay)
+			if watch.concerns(event) {
+				hint()
 			}
-		case err := <-watch.failures:
-			watch.note(err)
-			next = time.Now()
-			timer.Reset(0)
-		case <-timer.C:
-			watch.follow() // before the read, so that no change falls between them
-			s.read()
-			if news := s.news(); news != nil {
-				update, to = *news, updates
+			continue
+		case <-watch.errors: // events are missing
+			hint()
+			continue
+		case <-hinted:
+		case <-due:
+		}
+		watch.follow() // before the snapshot, so that no change falls between them
+		wait, done := s.poll(time.Now())
+		if done {
+			s.publish(ctx, updates, append(sorted(s.files), &s.whole)...)
+		}
+		hinted, due = nil, time.After(wait)
+	}
+}
+
+// poll takes a snapshot, and if that is equal to the last one reads the files that
+// have changed. It returns when to poll again and whether the inputs are up to date.
+func (s *SourceFile) poll(now time.Time) (wait time.Duration, done bool) {
+	before := s.last
+	s.last, s.whole.err = s.snapshot()
+	switch {
+	case s.whole.err != nil: // the files stay as they were
+		s.unsettledSince = time.Time{}
+		return s.pollInterval, true
+	case before != nil && maps.Equal(before, s.last):
+		s.unsettledSince = time.Time{}
+		s.read(before)
+		return s.pollInterval, true
+	case s.unsettledSince.IsZero():
+		s.unsettledSince = now
+	case now.Sub(s.unsettledSince) >= maxUnsettled:
+		s.read(before)
+		return settleTime, true
+	}
+	return settleTime, false
+}
+
+// read brings the inputs up to date with the last snapshot and the one before it. A
+// file that differs between the two is still being written, and keeps its pods.
+func (s *SourceFile) read(before snapshot) {
+	for path := range s.files {
+		if s.last[path] == "" && before[path] == "" {
+			delete(s.files, path)
+		}
+	}
+	for path, version := range s.last {
+		if s.files[path] == nil {
+			s.files[path] = &input{place: path}
+		}
+		s.files[path].load(version, func() ([]api.Pod, error) {
+			if before[path] != version {
+				return nil, fmt.Errorf("read %q: it changes all the time, and is read once it is unchanged for %v", path, settleTime)
 			}
-			next = s.nextRead()
-			timer.Reset(time.Until(next))
-		}
+			text, err := readFile(path, version)
+			if err != nil {
+				return nil, err
+			}
+			return s.parser.pods("file", path, text, s.parser.Scheme.Decode, func(number int) string { return fileName(path, number) })
+		})
 	}
 }
 
-// nextRead is when to read again, when no hint comes before.
-func (s *SourceFile) nextRead() time.Time {
-	next := s.now().Add(s.checkEvery)
-	for _, f := range s.files {
-		if !f.settlesAt.IsZero() && f.settlesAt.Before(next) {
-			next = f.settlesAt
-		}
+// fileName names the pod of a manifest without an id as in 2014: at most 15 letters
+// and digits of the file's name and a hash of its path. From the second manifest on
+// the number follows.
+func fileName(path string, number int) string {
+	readable := regexp.MustCompile("[^a-z0-9]").ReplaceAllString(strings.ToLower(filepath.Base(path)), "")
+	sum := sha1.Sum([]byte(path))
+	name := readable[:min(len(readable), 15)] + strings.ToLower(base32.HexEncoding.EncodeToString(sum[:]))[:30]
+	if number > 1 {
+		name += fmt.Sprint("-", number)
 	}
-	return next
-}
-
-// news returns the update about the last read, or nil when the receiver has been
-// told.
-//
-// Until the receiver has had an update without an error, a file that is too
-// fresh to be read holds the update back: without the file it would say that
-// nothing is wanted but what is in it, and the containers of the file's pods
-// would go.
-func (s *SourceFile) news() *api.PodUpdate {
-	fresh := slices.DeleteFunc(slices.Collect(maps.Values(s.files)), func(f *manifestFile) bool { return !f.fresh() })
-	incomplete := !s.spoken && len(fresh) > 0
-	switch now := s.now(); {
-	case !incomplete:
-		s.holdSince = time.Time{}
-	case s.holdSince.IsZero():
-		s.holdSince = now
-		return nil
-	case now.Sub(s.holdSince) < maxHold:
-		return nil
-	}
-	if incomplete {
-		for _, f := range fresh {
-			f.err = fmt.Errorf("read %q: it is written to all the time, and is read once it is left alone for %v", f.place, settleTime)
-		}
-	}
-	return s.report(s.now(), inOrder(s.files), s.pathErr)
-}
-
-// sent notes that the receiver has the update.
-func (s *SourceFile) sent(update api.PodUpdate) {
-	s.spoken = s.spoken || update.Err == nil
-	glog.V(4).Infof("File source: sent %d pods, error: %v", len(update.Pods), update.Err)
+	return name
 }

@@ -1,176 +1,217 @@
 package config
 
 import (
+	"fmt"
+	"math/rand"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 )
 
-func TestFreshFileIsNotRead(t *testing.T) {
+// A manifest is written in pieces, in every way of replacing a file, with pauses
+// shorter than settleTime. The pod must never be anything but the old or the new one,
+// and never be gone. Half of a manifest may be valid: "1.1" is a part of "1.10".
+func TestHalfWrittenFileNeverChangesAPod(t *testing.T) {
+	for seed := range int64(50) {
+		random := rand.New(rand.NewSource(seed))
+		f := newFileTest(t)
+		f.write("b.yaml", manifest("db", "1"))
+		f.write("a.yaml", manifest("web", "0"))
+		f.expect("web=0 db=1")
+		before := "0"
+		for edit := range 3 {
+			image := fmt.Sprintf("1.%d", edit*100)
+			text := manifest("web", image)
+			name := "a.yaml"
+			switch random.Intn(4) {
+			case 0: // in place
+			case 1: // by a rename
+				name = "a.tmp"
+			case 2: // removed first
+				f.remove("a.yaml")
+			case 3: // moved aside first, as editors do
+				f.rename("a.yaml", "a.yaml~")
+			}
+			f.pollOnce()
+			for rest := text; len(rest) > 0; {
+				n := 1 + random.Intn(min(len(rest), 20))
+				rest = rest[n:]
+				f.write(name, text[:len(text)-len(rest)])
+				f.pollOnce() // settleTime later
+				f.expectNow("web=" + before + " db=1")
+			}
+			if name != "a.yaml" {
+				f.rename(name, "a.yaml")
+			}
+			f.expect("web=" + image + " db=1")
+			before = image
+		}
+	}
+}
+
+func TestFileIsReadWhenTwoSnapshotsAreEqual(t *testing.T) {
 	f := newFileTest(t)
 	f.write("a.yaml", manifest("web", "1"))
-	f.look()
+	begin := f.now
+	if f.pollOnce() {
+		t.Error("the first update does not wait")
+	}
+	if !f.pollOnce() || f.now.Sub(begin) != settleTime+time.Hour {
+		t.Errorf("no update after %v", settleTime)
+	}
+	f.expectNow("web=1")
 	f.write("a.yaml", manifest("web", "2"))
+	f.pollOnce()
 	f.write("b.yaml", manifest("db", "1"))
-	f.age("a.yaml", settleTime-time.Millisecond)
-	f.age("b.yaml", 0)
-	if f.look() {
-		t.Error("a fresh file was read")
-	}
-	f.expect("web=1")
-	if next := f.nextRead(); next.After(f.now().Add(settleTime)) {
-		t.Errorf("the next read is in %v", next.Sub(f.now()))
-	}
-	f.ahead += settleTime
-	f.look()
-	f.expect("web=2 db=1")
-}
-
-func TestHalfWrittenFileIsReadWhenItIsComplete(t *testing.T) {
-	f := newFileTest(t)
-	f.write("a.yaml", manifest("web", "1"))
-	f.look()
-	whole := manifest("web", "2")
-	for i := range len(whole) { // its last character is a quote
-		f.write("a.yaml", whole[:i])
-		f.look()
-		f.expect("web=1", "a.yaml")
-	}
-	f.write("a.yaml", whole)
-	f.look()
-	f.expect("web=2")
-}
-
-func TestFileFromTheFutureIsRead(t *testing.T) {
-	f := newFileTest(t)
-	f.write("a.yaml", manifest("web", "1"))
-	f.age("a.yaml", -time.Hour)
-	f.look()
-	f.expect("web=1")
-}
-
-// Many editors replace a file by moving the old one aside first.
-func TestFileThatIsBackAtOnceWasNeverGone(t *testing.T) {
-	f := newFileTest(t)
-	f.write("a.yaml", manifest("web", "1"))
-	f.look()
-	f.rename("a.yaml", "a.yaml~")
-	if f.look() {
-		t.Errorf("news: %q", show(f.last.Pods))
-	}
-	if next := f.nextRead(); next.After(f.now().Add(settleTime)) {
-		t.Errorf("the next read is in %v", next.Sub(f.now()))
-	}
-	f.write("a.yaml", manifest("web", "2"))
-	f.ahead += settleTime
-	f.look()
-	f.expect("web=2")
+	f.pollOnce()
+	f.expectNow("web=1")
+	f.pollOnce()
+	f.expectNow("web=2 db=1")
 }
 
 func TestFileThatStaysAwayIsGone(t *testing.T) {
 	f := newFileTest(t)
 	f.write("a.yaml", manifest("web", "1"))
 	f.write("b.yaml", manifest("db", "1"))
-	f.look()
-	f.remove("a.yaml")
-	f.look()
 	f.expect("web=1 db=1")
-	f.ahead += settleTime
-	f.look()
-	f.expect("db=1")
+	f.remove("a.yaml")
+	f.pollOnce()
+	f.expectNow("web=1 db=1")
+	f.pollOnce()
+	f.expectNow("db=1")
 }
 
-// Removing a directory removes its files first. Nobody meant the pods to go.
+// The pod is there at every moment, and no conflict is logged.
+func TestRenamedFileKeepsItsPod(t *testing.T) {
+	f := newFileTest(t)
+	f.write("a.yaml", manifest("web", "1"))
+	f.expect("web=1")
+	logged := captureLog(t)
+	f.rename("a.yaml", "z.yaml")
+	for range 3 {
+		f.pollOnce()
+		f.expectNow("web=1")
+	}
+	if text := logged(); text != "" || f.last.Pods[0].Origin != f.path("z.yaml") {
+		t.Errorf("origin %s, log:\n%s", f.last.Pods[0].Origin, text)
+	}
+}
+
+// A removal of a directory removes its files first.
 func TestFilesThatWentWithTheirDirectoryStay(t *testing.T) {
 	f := newFileTest(t)
 	f.write("a.yaml", manifest("web", "1"))
-	f.look()
-	f.remove("a.yaml")
-	f.look() // finds the file gone
-	f.remove("")
-	f.settle() // finds the directory gone
-	f.expect("web=1", f.dir)
-	f.ahead += time.Hour
-	f.must(os.Mkdir(f.dir, 0o755))
-	f.look() // the directory is back, and its files are on their way
 	f.expect("web=1")
+	f.remove("a.yaml")
+	f.pollOnce() // the file is gone
+	f.remove("")
+	f.expect("web=1", f.dir)
+	f.mkdir("")
+	f.pollOnce() // the directory is back, and its files are being written
+	f.expectNow("web=1", f.dir)
 	f.write("a.yaml", manifest("web", "2"))
-	f.look()
 	f.expect("web=2")
 }
 
-// The first update without an error says that nothing but its pods is wanted.
-func TestFirstUpdateWaitsForFreshFiles(t *testing.T) {
-	f := newFileTest(t)
-	f.write("a.yaml", manifest("web", "1"))
-	f.write("b.yaml", manifest("db", "1"))
-	f.age("b.yaml", 0)
-	if f.look() {
-		t.Errorf("sent %q without the fresh file", show(f.last.Pods))
-	}
-	f.ahead += settleTime
-	f.look()
-	f.expect("web=1 db=1")
-}
-
-func TestMendedSourceWaitsForFreshFiles(t *testing.T) {
-	f := newFileTest(t)
-	f.write("a.yaml", "bad: [")
-	f.look()
-	f.expect("", "a.yaml")
-	f.write("a.yaml", manifest("web", "1"))
-	f.write("b.yaml", manifest("db", "1"))
-	f.age("b.yaml", 0)
-	if f.look() {
-		t.Errorf("sent %q without the fresh file", show(f.last.Pods))
-	}
-	f.ahead += settleTime
-	f.look()
-	f.expect("web=1 db=1")
-}
-
-// A hold that has ended is not counted to the next one.
-func TestEachFreshFileIsWaitedForAnew(t *testing.T) {
-	f := newFileTest(t)
-	f.write("bad.yaml", "bad: [")
-	f.write("a.yaml", manifest("web", "1"))
-	f.age("a.yaml", 0)
-	f.look()
-	f.ahead += settleTime
-	f.look()
-	f.expect("web=1", "bad.yaml") // so the source has not spoken
-	f.ahead += 2 * maxHold
-	f.write("b.yaml", manifest("db", "1"))
-	f.age("b.yaml", 0)
-	if f.look() {
-		t.Errorf("sent %q, error %v, without the fresh file", show(f.last.Pods), f.last.Err)
-	}
-	f.ahead += settleTime
-	f.look()
-	f.expect("web=1 db=1", "bad.yaml")
-}
-
-// A file that is never left alone must not keep the others from running for
-// ever; but the source does not say that it has read everything.
+// A file that changes all the time delays the others for a second. It keeps its last
+// good pods and is an error, so that before its first read the source is not ready.
 func TestFileThatNeverSettlesIsAnErrorInTheEnd(t *testing.T) {
-	f := newFileTest(t)
-	f.write("a.yaml", manifest("web", "1"))
-	f.write("b.yaml", manifest("db", "1"))
-	for start := f.now(); f.now().Before(start.Add(maxHold)); f.ahead += settleTime {
-		f.age("b.yaml", 0)
-		if f.look() {
-			t.Fatalf("sent %q after %v", show(f.last.Pods), f.now().Sub(start))
-		}
+	for name, first := range map[string]string{"new": "", "known": "web=0 "} {
+		t.Run(name, func(t *testing.T) {
+			f := newFileTest(t)
+			if first != "" {
+				f.write("a.yaml", manifest("web", "0"))
+				f.expect("web=0")
+			}
+			f.write("b.yaml", manifest("db", "1"))
+			churn := func() bool {
+				f.write("a.yaml", manifest("web", "1"))
+				return f.pollOnce()
+			}
+			for begin := f.now; f.now.Sub(begin) < maxUnsettled; {
+				if churn() {
+					t.Fatalf("an update after %v: %s", f.now.Sub(begin), show(f.last.Pods))
+				}
+			}
+			churn()
+			f.expectNow(first+"db=1", f.path("a.yaml"), "changes all the time")
+			f.remove("b.yaml") // and others are heard
+			churn()
+			churn()
+			f.expectNow(first[:max(0, len(first)-1)], f.path("a.yaml"))
+			f.expect("web=1")
+		})
 	}
-	f.age("b.yaml", 0)
-	f.look()
-	f.expect("web=1", "b.yaml")
-	f.ahead += settleTime
-	f.look()
-	f.expect("web=1 db=1")
-	f.write("c.yaml", manifest("new", "1")) // once it has spoken, nothing waits
-	f.age("c.yaml", 0)
-	f.write("a.yaml", manifest("web", "2"))
-	f.look()
-	f.expect("web=2 db=1")
+}
+
+func TestRunNoticesChanges(t *testing.T) {
+	dir := t.TempDir()
+	manifests := filepath.Join(dir, "manifests")
+	// Polls are an hour apart, so all changes are noticed by the watch.
+	r := runSource(t, NewSourceFile(manifests, time.Hour, testParser()))
+	f := newFileTestAt(t, dir, dir) // for its helpers only
+	r.await("", "no such file")
+	f.mkdir("manifests")
+	f.write("manifests/a.yaml", manifest("web", "1"))
+	r.await("web=1")
+	f.write("manifests/a.yaml", manifest("web", "2"))
+	r.await("web=2")
+	f.write("a.tmp", manifest("web", "3"))
+	f.rename("a.tmp", "manifests/a.yaml")
+	r.await("web=3")
+	f.write("manifests/a.yaml", "bad: [")
+	r.await("web=3", "a.yaml")
+
+	f.rename("manifests", "old") // the directory is replaced
+	r.await("web=3", "no such file")
+	f.mkdir("new")
+	f.write("new/a.yaml", manifest("web", "4"))
+	f.rename("new", "manifests")
+	r.await("web=4")
+	f.write("manifests/a.yaml", manifest("web", "5"))
+	r.await("web=5")
+
+	f.rename("manifests", "v1") // a link takes its place, and is swapped
+	f.link("v1", "manifests")
+	f.mkdir("v2")
+	f.write("v2/a.yaml", manifest("web", "6"))
+	f.link("v2", "next")
+	f.rename("next", "manifests")
+	r.await("web=6")
+	f.write("v2/a.yaml", manifest("web", "7"))
+	r.await("web=7")
+	f.remove("v2/a.yaml")
+	r.await("")
+}
+
+func TestRunNoticesChangesOfASingleFile(t *testing.T) {
+	dir := t.TempDir()
+	f := newFileTestAt(t, dir, filepath.Join(dir, "web.yaml"))
+	r := runSource(t, f.SourceFile)
+	r.await("", "no such file")
+	f.write("web.yaml", manifest("web", "1"))
+	r.await("web=1")
+	f.write("new", manifest("web", "2"))
+	f.rename("new", "web.yaml")
+	r.await("web=2")
+	f.remove("web.yaml")
+	r.await("web=2", "no such file")
+	f.write("target", manifest("web", "3"))
+	f.link("target", "web.yaml")
+	r.await("web=3")
+}
+
+func TestRunPollsWhatItCannotWatch(t *testing.T) {
+	logged := captureLog(t)
+	dir := t.TempDir()
+	f := newFileTestAt(t, dir, dir)
+	r := runSource(t, NewSourceFile(filepath.Join(dir, "no", "parent", "yet"), time.Millisecond, testParser()))
+	r.await("", "no such file")
+	must(t, os.MkdirAll(f.path("no/parent/yet"), 0o755))
+	f.write("no/parent/yet/a.yaml", manifest("web", "1"))
+	r.await("web=1")
+	if text := logged(); fmt.Sprint(text) == "" {
+		t.Error("the watch that failed is not logged")
+	}
 }

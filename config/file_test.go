@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -13,141 +13,101 @@ import (
 	"kubelet14/api/validation"
 )
 
-// fileTest is a source that reads when it is told to, at a time that the test
-// sets. The receiver takes what is reported at once.
+// fileTest is a source on real files that polls when the test says so, by a clock
+// that jumps from poll to poll.
 type fileTest struct {
 	*SourceFile
-	t     *testing.T
-	dir   string        // of the files; the path of the source unless the test says otherwise
-	ahead time.Duration // of the clock of the disk
-	last  *api.PodUpdate
-	reads []string // base names of the files that were parsed
+	t       *testing.T
+	dir     string
+	now     time.Time
+	updates chan api.PodUpdate
+	last    api.PodUpdate
+	writes  int
 }
 
-// newFileTest has a directory for its path, and a clock by which everything that
-// the test writes has been left alone for long enough.
+// newFileTest has a directory for its path.
 func newFileTest(t *testing.T) *fileTest {
 	dir := filepath.Join(t.TempDir(), "manifests")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(dir, 0o755))
 	return newFileTestAt(t, dir, dir)
 }
 
 func newFileTestAt(t *testing.T, dir, path string) *fileTest {
-	f := &fileTest{
+	return &fileTest{
 		SourceFile: NewSourceFile(path, time.Hour, testParser()),
-		t:          t, dir: dir, ahead: time.Hour,
+		t:          t, dir: dir, now: time.Now(), updates: make(chan api.PodUpdate, 1),
 	}
-	f.now = func() time.Time { return time.Now().Add(f.ahead) }
-	podsOf := f.podsOf
-	f.podsOf = func(file string, data []byte) ([]api.Pod, error) {
-		f.reads = append(f.reads, filepath.Base(file))
-		return podsOf(file, data)
-	}
-	return f
 }
 
-// look reads once, and says whether there was news.
-func (f *fileTest) look() bool {
-	f.read()
-	update := f.news()
-	if update != nil {
-		f.last = update
-		f.sent(*update)
+// pollOnce polls and reports whether an update was sent.
+func (f *fileTest) pollOnce() (sent bool) {
+	wait, done := f.poll(f.now)
+	f.now = f.now.Add(wait)
+	if !done {
+		return false
 	}
-	return update != nil
+	f.publish(f.t.Context(), f.updates, append(sorted(f.files), &f.whole)...)
+	select {
+	case f.last = <-f.updates:
+		return true
+	default:
+		return false
+	}
 }
 
-// settle reads, and again after what is missing is gone.
-func (f *fileTest) settle() {
-	f.look()
-	f.ahead += settleTime
-	f.look()
+// settle polls until the next poll is an hour away, and reports whether an update was
+// sent.
+func (f *fileTest) settle() (sent bool) {
+	for begin := f.now; f.now.Sub(begin) < time.Hour; {
+		sent = f.pollOnce() || sent
+	}
+	return sent
 }
 
-// expect checks what the receiver knows: the pods, and a word of each of the
-// errors, which have one each.
+// expect settles and checks what the receiver knows then; see mismatch.
 func (f *fileTest) expect(pods string, words ...string) {
 	f.t.Helper()
-	if f.last == nil {
-		f.t.Fatal("nothing was sent")
-	}
-	if got := show(f.last.Pods); got != pods {
-		f.t.Errorf("got  %q\nwant %q", got, pods)
-	}
-	if f.last.Op != api.SET {
-		f.t.Errorf("operation %v", f.last.Op)
-	}
-	if len(words) == 0 && f.last.Err != nil {
-		f.t.Errorf("unexpected error: %v", f.last.Err)
-	}
-	for _, word := range words {
-		if f.last.Err == nil || !strings.Contains(f.last.Err.Error(), word) {
-			f.t.Errorf("no %q in the error: %v", word, f.last.Err)
-		}
+	f.settle()
+	f.expectNow(pods, words...)
+}
+
+func (f *fileTest) expectNow(pods string, words ...string) {
+	f.t.Helper()
+	if text := mismatch(f.last, pods, words); text != "" {
+		f.t.Error(text)
 	}
 }
 
 func (f *fileTest) path(name string) string { return filepath.Join(f.dir, name) }
 
-// write replaces a file the way most programs do: in place.
-func (f *fileTest) write(name string, content ...string) {
+// write replaces the content of a file. Its time is unlike that of any other write,
+// as it would be if the test were slower.
+func (f *fileTest) write(name string, documents ...string) {
 	f.t.Helper()
-	if err := os.WriteFile(f.path(name), []byte(strings.Join(content, "\n---\n")), 0o644); err != nil {
-		f.t.Fatal(err)
-	}
+	must(f.t, os.WriteFile(f.path(name), []byte(strings.Join(documents, "\n---\n")), 0o644))
+	f.writes++
+	at := time.Unix(int64(f.writes), 0)
+	must(f.t, os.Chtimes(f.path(name), at, at))
 }
 
-func (f *fileTest) remove(name string) {
-	f.t.Helper()
-	f.must(os.Remove(f.path(name)))
-}
-
+func (f *fileTest) remove(name string) { f.t.Helper(); must(f.t, os.Remove(f.path(name))) }
 func (f *fileTest) rename(from, to string) {
 	f.t.Helper()
-	f.must(os.Rename(f.path(from), f.path(to)))
+	must(f.t, os.Rename(f.path(from), f.path(to)))
 }
-
-// link makes name a symbolic link.
+func (f *fileTest) mkdir(name string) { f.t.Helper(); must(f.t, os.Mkdir(f.path(name), 0o755)) }
 func (f *fileTest) link(target, name string) {
 	f.t.Helper()
-	f.must(os.Symlink(target, f.path(name)))
-}
-
-// age sets how long ago a file was written, by the clock of the test.
-func (f *fileTest) age(name string, age time.Duration) {
-	f.t.Helper()
-	at := f.now().Add(-age)
-	f.must(os.Chtimes(f.path(name), at, at))
-}
-
-func (f *fileTest) must(err error) {
-	f.t.Helper()
-	if err != nil {
-		f.t.Fatal(err)
-	}
-}
-
-// manifest is a pod of one container; an empty id is left out.
-func manifest(id, image string) string {
-	if id != "" {
-		id = "id: " + id + "\n"
-	}
-	return fmt.Sprintf("version: v1beta1\n%scontainers:\n- name: main\n  image: %q", id, image)
-}
-
-func withUUID(uuid, manifest string) string {
-	return manifest + "\nuuid: " + uuid
+	must(f.t, os.Symlink(target, f.path(name)))
 }
 
 func TestDirectoryIsReadInTheOrderOfNames(t *testing.T) {
 	f := newFileTest(t)
+	f.expect("")
 	f.write("b.yaml", manifest("web", "1"))
 	f.write("a.json", `{"version":"v1beta1","id":"db","containers":[{"name":"main","image":"2"}]}`)
 	f.write("c.manifest", manifest("cache", "3"))
 	f.write("d.yml", manifest("log", "4"))
-	f.look()
 	f.expect("db=2 web=1 cache=3 log=4")
 	for _, pod := range f.last.Pods {
 		if errs := (validation.Rules{}).ValidatePod(&pod); len(errs) > 0 {
@@ -156,34 +116,13 @@ func TestDirectoryIsReadInTheOrderOfNames(t *testing.T) {
 	}
 }
 
-func TestEmptyDirectoryIsNoPods(t *testing.T) {
-	f := newFileTest(t)
-	f.look()
-	f.expect("")
-}
-
-func TestPathThatDoesNotExistIsAnError(t *testing.T) {
-	f := newFileTestAt(t, t.TempDir(), "/no/such/path")
-	f.look()
-	f.expect("", "/no/such/path")
-	if f.look() {
-		t.Error("the same error was sent twice")
-	}
-}
-
-func TestPathThatIsADeviceIsAnError(t *testing.T) {
-	f := newFileTestAt(t, t.TempDir(), os.DevNull)
-	f.look()
-	f.expect("", "a device, neither a file nor a directory")
-}
-
-func TestIdentity(t *testing.T) {
+func TestFileIdentity(t *testing.T) {
 	f := newFileTest(t)
 	f.write("a.yaml", manifest("web", "1"))
 	f.write("b.yaml", withUUID("my-uuid", manifest("db", "1")))
 	f.write("c.yaml", manifest("", "1"), manifest("", "2"), manifest("named", "3"))
-	f.look()
-	unnamed := pathHash(f.path("c.yaml"))
+	f.settle()
+	unnamed := fileName(f.path("c.yaml"), 1)
 	want := []api.Pod{
 		{Name: "web", UID: api.NewUID("host", "file", "default", "web"), Origin: f.path("a.yaml")},
 		{Name: "db", UID: "my-uuid", Origin: f.path("b.yaml")},
@@ -202,16 +141,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-func TestRelativePathIsMadeAbsolute(t *testing.T) {
-	dir := t.TempDir()
-	t.Chdir(dir)
-	f := newFileTestAt(t, dir, "web.yaml")
-	f.write("web.yaml", manifest("", "1"))
-	f.look()
-	f.expect(pathHash(filepath.Join(dir, "web.yaml")) + "=1")
-}
-
-func TestPathHash(t *testing.T) {
+// Names of 2014, which are part of container names.
+func TestFileName(t *testing.T) {
 	for path, want := range map[string]string{
 		"/some/path/invalidUPPERCASE":          "invaliduppercasa6hlenc0vpqbbdtt26ghneqsq3pvud",
 		"/some/path/_-!%$#&@^&*(){}":           "nvhc03p016m60huaiv3avts372rl2p",
@@ -219,30 +150,15 @@ func TestPathHash(t *testing.T) {
 		"/etc/kubernetes/manifests/nginx.json": "nginxjsona1fr3bsv5jqhr3utsjeun99ibehdu5",
 		"manifests/web.yaml":                   "webyamllgmtvtad46rqe06u1cjjt7kf9husit",
 	} {
-		if got := pathHash(path); got != want {
+		if got := fileName(path, 1); got != want {
 			t.Errorf("%s: got %s, want %s", path, got, want)
 		}
 	}
-}
-
-func TestUnchangedFileIsNotReadAgain(t *testing.T) {
-	f := newFileTest(t)
-	f.write("a.yaml", manifest("web", "1"))
-	f.write("b.yaml", "bad: [")
-	f.look()
-	f.look()
-	f.write("a.yaml", manifest("web", "2"))
-	f.look()
-	if want := []string{"a.yaml", "b.yaml", "a.yaml"}; !slices.Equal(f.sortedReads(2), want) {
-		t.Errorf("parsed %v, want %v", f.reads, want)
-	}
-}
-
-// sortedReads gives the reads with the first n, which have no order, sorted.
-func (f *fileTest) sortedReads(n int) []string {
-	reads := slices.Clone(f.reads)
-	slices.Sort(reads[:min(n, len(reads))])
-	return reads
+	dir := t.TempDir()
+	t.Chdir(dir)
+	f := newFileTestAt(t, dir, "web.yaml") // a relative path is made absolute
+	f.write("web.yaml", manifest("", "1"))
+	f.expect(fileName(filepath.Join(dir, "web.yaml"), 1) + "=1")
 }
 
 func TestUpdateIsSentWhenSomethingChanged(t *testing.T) {
@@ -260,10 +176,10 @@ func TestUpdateIsSentWhenSomethingChanged(t *testing.T) {
 		{"a file went bad", func() { f.write("a.yaml", "bad: [") }, true},
 		{"it is still bad", func() {}, false},
 		{"it is bad in another way", func() { f.write("a.yaml", "version: v9") }, true},
-		{"it is mended", func() { f.write("a.yaml", manifest("web", "2")) }, true},
+		{"it is fixed", func() { f.write("a.yaml", manifest("web", "2")) }, true},
 	} {
 		step.do()
-		if news := f.look(); news != step.news {
+		if news := f.settle(); news != step.news {
 			t.Errorf("%s: news is %v; pods %q, error %v", step.name, news, show(f.last.Pods), f.last.Err)
 		}
 	}
@@ -275,9 +191,9 @@ func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 	seen := ""
 	step := func(what string, lines ...string) {
 		t.Helper()
-		f.look()
+		f.settle()
 		news := strings.TrimPrefix(logged(), seen)
-		seen = logged()
+		seen += news
 		if strings.Count(news, "File source:") != len(lines) {
 			t.Errorf("%s: %d lines wanted, log:\n%s", what, len(lines), news)
 		}
@@ -291,18 +207,161 @@ func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 	step("all is well")
 	f.write("a.yaml", "version: v9")
 	f.write("b.yaml", "version: v9")
-	step("two are bad", "a.yaml stay as they were", "b.yaml are known")
+	step("two are bad", "pods stay as they were: "+f.path("a.yaml"), "pods stay as they were: "+f.path("b.yaml"))
 	step("they still are")
 	f.write("a.yaml", manifest("web", "1"))
-	step("one is mended", "a.yaml is read again")
+	step("one is fixed", "a.yaml is read again")
 	f.remove("b.yaml")
 	step("the other is removed")
 	f.rename("", "../elsewhere")
-	step("the directory is gone", "all pods stay as they were")
+	step("the directory is gone", "pods stay as they were: stat "+f.dir)
 	step("it still is")
 	f.rename("../elsewhere", "")
 	step("it is back", f.dir+" is read again")
 	f.write("notes.txt", "")
-	step("something does not count", "notes.txt is passed over")
+	step("something does not count", "notes.txt is ignored")
 	step("it still does not")
+}
+
+// What can be wrong with the content of a file. Whatever it is, the file's last good
+// pods and those of other files stay, and the error names the file.
+func TestBadFileKeepsItsLastGoodPods(t *testing.T) {
+	for name, content := range map[string]string{
+		"empty":                 "",
+		"bytes":                 "\x01\x02\x03",
+		"plain text":            "hello",
+		"too big":               "# " + strings.Repeat("x", 10<<20),
+		"unknown field":         manifest("web", "2") + "\nimgae: x",
+		"wrong type":            "version: v1beta1\nid: web\ncontainers: {}",
+		"unknown version":       "version: v9\nid: web",
+		"invalid":               "version: v1beta1\nid: web\ncontainers:\n- name: NOT A NAME\n  image: x",
+		"a uuid that is a path": withUUID("../x", manifest("web", "2")),
+		"the first line":        "version: v1beta1\n",
+		"half written":          "version: v1beta1\nid: web\ncontainers:\n- name: main\n  ima",
+		"one bad document":      manifest("web", "2") + "\n---\nversion: v9",
+		"a pod twice":           manifest("web", "2") + "\n---\n" + manifest("web", "3"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFileTest(t)
+			f.write("a.yaml", manifest("other", "1"))
+			f.write("b.yaml", content)
+			f.expect("other=1", f.path("b.yaml")) // it was never good
+			f.write("b.yaml", manifest("web", "1"), manifest("db", "1"))
+			f.expect("other=1 web=1 db=1")
+			f.write("b.yaml", content)
+			f.expect("other=1 web=1 db=1", f.path("b.yaml"))
+			if size := fmt.Sprint(len(content)); name == "too big" {
+				f.expectNow("other=1 web=1 db=1", size+" bytes")
+			}
+			f.write("b.yaml", manifest("web", "2"))
+			f.expect("other=1 web=2")
+		})
+	}
+}
+
+// What can take the place of a file and is none. Reading it must not hang.
+func TestThingThatIsNoFileKeepsTheLastGoodPods(t *testing.T) {
+	const irregular = "it is not a regular file"
+	for name, test := range map[string]struct {
+		problem string
+		replace func(path string) error
+	}{
+		"a link that leads nowhere": {"no such file", func(path string) error { return os.Symlink("nowhere", path) }},
+		"a link to itself":          {"too many levels", func(path string) error { return os.Symlink(path, path) }},
+		// Nobody can read this one at 0, not even root.
+		"a file that cannot be read": {"input/output error", func(path string) error { return os.Symlink("/proc/self/mem", path) }},
+		"a named pipe":               {irregular, func(path string) error { return syscall.Mkfifo(path, 0o666) }},
+		"a named pipe in use": {irregular, func(path string) error {
+			pipe, err := syscall.Mkfifo(path, 0o666), error(nil)
+			if pipe != nil {
+				return pipe
+			}
+			file, err := os.OpenFile(path, os.O_RDWR, 0)
+			if err == nil {
+				t.Cleanup(func() { file.Close() })
+			}
+			return err
+		}},
+		"a link to a device":    {irregular, func(path string) error { return os.Symlink("/dev/zero", path) }},
+		"a socket":              {"no such device", mksocket},
+		"a directory":           {irregular, func(path string) error { return os.Mkdir(path, 0o755) }},
+		"a link to a directory": {irregular, func(path string) error { return os.Symlink("/", path) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFileTest(t)
+			f.write("../good", manifest("web", "1"))
+			f.link("../good", "a.yaml")
+			f.expect("web=1")
+			f.remove("a.yaml")
+			must(t, test.replace(f.path("a.yaml")))
+			f.expect("web=1", "a.yaml", test.problem)
+			must(t, os.RemoveAll(f.path("a.yaml")))
+			f.link("../good", "a.yaml") // the file that was read before
+			f.expect("web=1")
+		})
+	}
+}
+
+func mksocket(path string) error {
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		return err
+	}
+	defer syscall.Close(fd)
+	dir, err := os.Open(filepath.Dir(path)) // the address of a socket is short
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return syscall.Bind(fd, &syscall.SockaddrUnix{Name: filepath.Join("/proc/self/fd", fmt.Sprint(dir.Fd()), filepath.Base(path))})
+}
+
+func TestWhatADirectoryIgnores(t *testing.T) {
+	f := newFileTest(t)
+	f.write("web.yaml", manifest("web", "1"))
+	f.write(".hidden.yaml", manifest("hidden", "1"))
+	f.write("web.yaml~", manifest("backup", "1"))
+	f.write("UPPER.YAML", manifest("upper", "1"))
+	f.mkdir("sub.yaml")
+	f.write("sub.yaml/inner.yaml", manifest("inner", "1"))
+	must(t, syscall.Mkfifo(f.path("pipe.yaml"), 0o666))
+	must(t, mksocket(f.path("socket.yaml")))
+	f.link(os.DevNull, "device.yaml")
+	f.link("sub.yaml", "subdir.yaml")
+	f.expect("web=1")
+	f.link("nowhere", "dangling.yaml") // a link is meant to lead somewhere
+	f.expect("web=1", "dangling.yaml")
+}
+
+func TestLinkToAFileCounts(t *testing.T) {
+	f := newFileTest(t)
+	f.write("../one", manifest("web", "1"))
+	f.write("../two", manifest("web", "2"))
+	f.link("../one", "web.yaml")
+	f.expect("web=1")
+	f.link("../two", "new")
+	f.rename("new", "web.yaml")
+	f.expect("web=2")
+	f.write("../two", manifest("web", "3"))
+	f.expect("web=3")
+}
+
+func TestSingleFile(t *testing.T) {
+	dir := t.TempDir()
+	f := newFileTestAt(t, dir, filepath.Join(dir, "any name"))
+	f.expect("", "no such file")
+	f.write("any name", "bad: [")
+	f.expect("", "any name:1:")
+	f.write("any name", manifest("web", "1"))
+	f.write("another.yaml", manifest("other", "1"))
+	f.expect("web=1")
+	f.write("any name", "bad: [")
+	f.expect("web=1", "any name:1:")
+	f.remove("any name") // of one file, this is an error too
+	f.expect("web=1", "no such file")
+	must(t, syscall.Mkfifo(f.path("any name"), 0o666))
+	f.expect("web=1", "neither a file nor a directory")
+	f.remove("any name")
+	f.write("any name", manifest("web", "2"))
+	f.expect("web=2")
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,62 +8,50 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"time"
+
+	"github.com/golang/glog"
 
 	"kubelet14/api"
 )
 
-// How long a server may take: to be reached and then to begin its answer, and for
-// all of it.
-const (
-	httpAnswerTime = 10 * time.Second
-	httpBodyTime   = 30 * time.Second
-)
+// httpTimeout is how long a server may take for its whole response.
+const httpTimeout = 20 * time.Second
 
-// SourceHTTP is the source named "http": the manifests at a URL, asked for again
-// and again.
+// SourceHTTP is the source "http": the manifests at a URL, which it polls.
 type SourceHTTP struct {
-	reporter
-	url        string
-	checkEvery time.Duration
-	parser     Parser
-	client     *http.Client
+	source
+	url          string
+	pollInterval time.Duration
+	parser       Parser
+	client       *http.Client
 
-	// The body that the server sent last, and what became of it. It is good or bad
-	// as a whole: one bad item refuses it all.
-	body    part
-	raw     []byte // nil when there was none
-	etag    string // by which the server knows raw; empty when it did not say
-	bodyErr error  // what is wrong with raw
+	body input
+	etag string // of the last good body; empty if the server sent none
 }
 
-// NewSourceHTTP returns the source for an http or https URL. A user and a password
-// in it are sent to the server, and the password is shown nowhere; so an error does
-// not quote the URL. checkEvery must be more than 0.
-func NewSourceHTTP(manifestURL string, checkEvery time.Duration, parser Parser) (*SourceHTTP, error) {
+// NewSourceHTTP returns the source for an http or https URL. A user and a password in
+// it are sent to the server, and the password is in no error, status or log.
+// pollInterval must be more than 0.
+func NewSourceHTTP(manifestURL string, pollInterval time.Duration, parser Parser) (*SourceHTTP, error) {
 	u, err := url.Parse(manifestURL)
-	switch {
-	case err != nil:
-		return nil, errors.New("this is no URL: give one such as https://example.com/pods.yaml")
-	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
 		return nil, errors.New("this is no URL of a web server: give one such as https://example.com/pods.yaml")
 	}
-	warnOfPlainText(u)
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DialContext = (&net.Dialer{Timeout: httpAnswerTime}).DialContext
-	transport.ResponseHeaderTimeout = httpAnswerTime
+	warnOfPlainHTTP(u)
 	return &SourceHTTP{
-		reporter:   reporter{title: "HTTP source", source: "http", place: u.Redacted()},
-		url:        manifestURL,
-		checkEvery: checkEvery,
-		parser:     parser,
-		client:     &http.Client{Transport: transport, Timeout: httpBodyTime, CheckRedirect: checkRedirect},
-		body:       part{place: u.Redacted()},
+		source:       source{title: "HTTP source", name: "http", place: u.Redacted()},
+		url:          manifestURL,
+		pollInterval: pollInterval,
+		parser:       parser,
+		client:       &http.Client{Timeout: httpTimeout, CheckRedirect: checkRedirect},
+		body:         input{place: u.Redacted()},
 	}, nil
 }
 
-// checkRedirect follows as many redirects as usual, but not from TLS to plain text.
+// checkRedirect follows as many redirects as usual, but not from https to http.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	switch last := via[len(via)-1].URL; {
 	case len(via) >= 10:
@@ -75,81 +62,75 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Run sends a SET of all pods, and another one after every change of the pods or
-// of the error, until ctx is done.
+// Run implements Source.
 func (s *SourceHTTP) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	defer s.client.CloseIdleConnections()
-	check := time.NewTicker(s.checkEvery)
-	defer check.Stop()
+	ticker := time.NewTicker(s.pollInterval)
+	defer ticker.Stop()
 	for {
-		s.read(ctx)
-		if ctx.Err() != nil {
-			return // the read failed because of that
+		if err := s.poll(ctx); err != nil {
+			s.body.err = fmt.Errorf("get %s: %w", s.place, stableMessage(err))
 		}
-		send(ctx, updates, s.report(time.Now(), []*part{&s.body}, nil))
+		if ctx.Err() != nil {
+			return // the reason why the poll failed
+		}
+		s.publish(ctx, updates, &s.body)
 		select {
-		case <-check.C:
+		case <-ticker.C:
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// read asks the server once. An error leaves the pods as they were.
-func (s *SourceHTTP) read(ctx context.Context) {
-	raw, etag, err := s.get(ctx)
-	if err != nil {
-		s.body.readErr = fmt.Errorf("get %s: %w", s.place, err)
-	} else {
-		// The same body is not looked at again, good or bad. 2014 remembered a bad one
-		// too, but forgot that it was bad: the error was told once.
-		if !bytes.Equal(raw, s.raw) {
-			s.body.parsed, s.bodyErr = s.podsOf(raw)
-		}
-		s.raw, s.etag, s.body.readErr = raw, etag, s.bodyErr
-	}
-	settleClaims([]*part{&s.body})
-}
-
-// get returns the body and its ETag: the ones of the last time when the server
-// says that they have not changed.
-func (s *SourceHTTP) get(ctx context.Context) (body []byte, etag string, err error) {
+// poll asks the server once. The error says why there is no body.
+func (s *SourceHTTP) poll(ctx context.Context) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
 	if err != nil {
-		return nil, "", err
+		return err
 	}
-	if s.etag != "" {
+	conditional := s.etag != "" && s.body.err == nil // a bad body is read again
+	if conditional {
 		request.Header.Set("If-None-Match", s.etag)
 	}
 	response, err := s.client.Do(request)
-	if err != nil {
-		return nil, "", inSteadyWords(withoutURL(err))
+	if e := (*url.Error)(nil); errors.As(err, &e) {
+		return e.Err // without the URL, which may have a password
 	}
 	defer response.Body.Close()
 	switch {
-	case response.StatusCode == http.StatusNotModified && s.etag != "":
-		return s.raw, s.etag, nil
+	case response.StatusCode == http.StatusNotModified && conditional:
+		return nil
 	case response.StatusCode != http.StatusOK:
-		return nil, "", fmt.Errorf("the server answers %q, and only 200 OK counts", response.Status)
+		return fmt.Errorf("the server answers %q, and only 200 OK counts", response.Status)
 	}
-	body, err = io.ReadAll(io.LimitReader(response.Body, api.MaxManifestBytes+1))
+	body, err := io.ReadAll(io.LimitReader(response.Body, api.MaxManifestBytes+1))
 	switch {
 	case err != nil:
-		return nil, "", inSteadyWords(err)
+		return err
 	case len(body) == 0:
-		return nil, "", errors.New("the server sends an empty body: for no pods at all it is [], the empty list")
+		return errors.New("the server sends an empty body: for no pods at all it is [], the empty list")
 	case len(body) > api.MaxManifestBytes:
-		return nil, "", fmt.Errorf("the server sends more than %d bytes", api.MaxManifestBytes)
+		return fmt.Errorf("the server sends more than %d bytes", api.MaxManifestBytes)
 	}
-	return body, response.Header.Get("ETag"), nil
+	s.etag = response.Header.Get("ETag")
+	s.body.load(string(body), func() ([]api.Pod, error) {
+		return s.parser.pods("http", s.place, body, s.parser.Scheme.DecodeList, strconv.Itoa)
+	})
+	return nil
 }
 
-// podsOf reads a manifest, several, or a list of them. A pod without an id is named
-// by its number, as in 2014.
-func (s *SourceHTTP) podsOf(body []byte) ([]api.Pod, error) {
-	docs, err := s.parser.manifestsOrList(s.place, body)
-	if err != nil {
-		return nil, err
+// warnOfPlainHTTP warns of a server on another host that is read without TLS.
+func warnOfPlainHTTP(u *url.URL) {
+	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" && !ip.IsLoopback() {
+		glog.Warningf("pods are read from %s without TLS: anyone on the way to that host can run anything on this one; use https", u.Redacted())
 	}
-	return s.parser.pods("http", s.place, docs, strconv.Itoa)
+}
+
+var variable = regexp.MustCompile(`\S+->|current time \S+ |stream ID \d+; |LastStreamID=\d+, `)
+
+// stableMessage removes from a network error what differs each time, so that the same
+// problem is logged once: local ports, request numbers and the time.
+func stableMessage(err error) error {
+	return errors.New(variable.ReplaceAllString(err.Error(), ""))
 }

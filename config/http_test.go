@@ -1,10 +1,13 @@
 package config
 
 import (
-	"context"
+	"bytes"
+	"compress/gzip"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -13,67 +16,49 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/api/v1beta1"
 )
 
-// httpTest is a source that asks when it is told to, and its server, which answers
-// as the test says. The receiver takes what is reported at once.
+// httpTest is a running source and its server, which answers as the test says.
 type httpTest struct {
-	*SourceHTTP
-	t       *testing.T
+	*run
+	source  *SourceHTTP
 	server  *httptest.Server
 	handler atomic.Pointer[http.HandlerFunc]
-	last    *api.PodUpdate
-	parses  int
+	asked   atomic.Int32
 }
 
-// newHTTPTest has a plain server that is started and answers with two pods, which
-// have been received.
+// newHTTPTest has a plain server with two pods, which have been received.
 func newHTTPTest(t *testing.T) *httpTest {
-	h := newHTTPTestAt(t, "", (*httptest.Server).Start)
+	h := newHTTPTestAt(t, "", (*httptest.Server).Start, nil)
 	h.body(manifest("web", "1"), manifest("db", "1"))
-	h.look()
-	h.expect("web=1 db=1")
+	h.start(t)
+	h.await("web=1 db=1")
 	return h
 }
 
-// newHTTPTestAt starts the server, and asks it with the user information, if any.
-func newHTTPTestAt(t *testing.T, user string, start func(*httptest.Server)) *httpTest {
-	h := &httpTest{t: t}
+// newHTTPTestAt starts the server. The source, which is not started, asks it with the
+// user information, if any.
+func newHTTPTestAt(t *testing.T, user string, start func(*httptest.Server), answer http.HandlerFunc) *httpTest {
+	h := &httpTest{}
 	h.server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.asked.Add(1)
 		(*h.handler.Load())(w, r)
 	}))
 	h.server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	h.answer(answer)
 	start(h.server)
 	t.Cleanup(func() {
-		h.client.CloseIdleConnections()
 		h.server.CloseClientConnections()
 		h.server.Close()
 	})
-	source, err := NewSourceHTTP(strings.Replace(h.server.URL, "://", "://"+user, 1)+"/pods", time.Hour, testParser())
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.SourceHTTP = source
-	transport := h.client.Transport.(*http.Transport)
-	transport.TLSClientConfig = h.server.Client().Transport.(*http.Transport).TLSClientConfig
-	h.parser.Scheme = countParses(&h.parses)
+	source, err := NewSourceHTTP(strings.Replace(h.server.URL, "://", "://"+user, 1)+"/pods", time.Millisecond, testParser())
+	must(t, err)
+	h.source = source
+	source.client.Transport = h.server.Client().Transport // trusts its certificate
 	return h
 }
 
-// countParses returns a Scheme that counts the manifests it decodes.
-func countParses(count *int) *api.Scheme {
-	scheme, counting := v1beta1.NewScheme(), v1beta1.NewScheme()
-	api.AddInternalConversion(counting, v1beta1.Version, func(in *v1beta1.ContainerManifest, out *api.ContainerManifest) error {
-		*count++
-		internal, err := scheme.Internalize(v1beta1.Version, in)
-		if err == nil {
-			*out = *internal.(*api.ContainerManifest)
-		}
-		return err
-	})
-	return counting
-}
+func (h *httpTest) start(t *testing.T) { h.run = runSource(t, h.source) }
 
 // answer has the server answer like this from now on.
 func (h *httpTest) answer(handler http.HandlerFunc) { h.handler.Store(&handler) }
@@ -83,195 +68,368 @@ func (h *httpTest) body(documents ...string) {
 	h.answer(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, strings.Join(documents, "\n---\n")) })
 }
 
-// look asks once, and says whether there was news.
-func (h *httpTest) look() bool {
-	h.read(h.t.Context())
-	update := h.report(time.Now(), []*part{&h.SourceHTTP.body}, nil)
-	if update != nil {
-		h.last = update
-	}
-	return update != nil
-}
-
-func (h *httpTest) expect(pods string, words ...string) {
+// quiet checks that several more polls lead to no update.
+func (h *httpTest) quiet() {
 	h.t.Helper()
-	if h.last == nil {
-		h.t.Fatal("nothing was sent")
+	for until := h.asked.Load() + 4; h.asked.Load() < until; {
+		select {
+		case update := <-h.updates:
+			h.t.Fatalf("an update without news: %s, error %v, before it %v", showUpdate(update), update.Err, h.last.Err)
+		case <-time.After(time.Millisecond):
+		}
 	}
-	expectSet(h.t, *h.last, pods, words...)
 }
 
 func jsonManifest(id, image string) string {
 	return fmt.Sprintf(`{"version":"v1beta1","id":%q,"containers":[{"name":"main","image":%q}]}`, id, image)
 }
 
-func listOf(apiVersion string, items ...string) string {
-	return fmt.Sprintf(`{"kind":"ContainerManifestList","apiVersion":%q,"items":[%s]}`, apiVersion, strings.Join(items, ","))
-}
-
-func yamlList(manifests ...string) string {
-	text := ""
-	for _, m := range manifests {
-		text += "- " + strings.ReplaceAll(m, "\n", "\n  ") + "\n"
-	}
-	return text
-}
-
-func TestHTTPBodyInEveryForm(t *testing.T) {
+// Each form of a body: its pods, and where in the body each is.
+func TestHTTPBody(t *testing.T) {
 	web, db, nameless := jsonManifest("web", "1"), jsonManifest("db", "1"), jsonManifest("", "1")
-	for name, test := range map[string]struct {
-		body, pods string
-		where      []string // in the origin of each pod
-	}{
-		"a manifest":               {manifest("web", "1"), "web=1", []string{""}},
-		"a manifest in JSON":       {web, "web=1", []string{""}},
-		"a manifest without an id": {manifest("", "1"), "1=1", []string{""}},
-		"several documents":        {manifest("web", "1") + "\n---\n" + manifest("", "1"), "web=1 2=1", []string{" (document 1)", " (document 2)"}},
-		"a list":                   {yamlList(manifest("web", "1"), manifest("", "1")), "web=1 2=1", []string{" (item 1)", " (item 2)"}},
-		"a list of one":            {yamlList(manifest("web", "1")), "web=1", []string{" (item 1)"}},
-		"a list in JSON":           {"[" + nameless + "," + db + "]", "1=1 db=1", []string{" (item 1)", " (item 2)"}},
-		"a v1beta1 list":           {listOf("v1beta1", web, nameless), "web=1 2=1", []string{" (item 1)", " (item 2)"}},
-		"a v1beta2 list":           {listOf("v1beta2", web), "web=1", []string{" (item 1)"}},
-		"no pods, as a list":       {"[]", "", nil},
-		"no pods, as an object":    {listOf("v1beta1"), "", nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHTTPTest(t)
-			h.body(test.body)
-			h.look()
-			h.expect(test.pods)
-			for i, pod := range h.last.Pods {
-				if want := h.server.URL + "/pods" + test.where[i]; pod.Origin != want {
-					t.Errorf("origin %q, want %q", pod.Origin, want)
-				}
-			}
-		})
-	}
-}
-
-func TestHTTPIdentity(t *testing.T) {
 	h := newHTTPTest(t)
-	body := func(image string) string {
-		return listOf("v1beta1", jsonManifest("web", image), strings.Replace(jsonManifest("db", image), "{", `{"uuid":"my-uuid",`, 1), jsonManifest("", image))
-	}
-	for _, image := range []string{"1", "2"} {
-		h.body(body(image))
-		h.look()
-		h.expect(fmt.Sprintf("web=%[1]s db=%[1]s 3=%[1]s", image))
-		for i, want := range []string{api.NewUID("host", "http", "default", "web"), "my-uuid", api.NewUID("host", "http", "default", "3")} {
-			pod := h.last.Pods[i]
-			if pod.UID != want || pod.Namespace != "default" || pod.Source != "http" {
-				t.Errorf("%v has the UID %q, want %q", &pod, pod.UID, want)
+	for _, test := range []struct {
+		body, pods string
+		where      []string
+	}{
+		{manifest("web", "2"), "web=2", []string{""}},
+		{web, "web=1", []string{""}},
+		{manifest("", "1"), "1=1", []string{""}},
+		{manifest("web", "1") + "\n---\n" + manifest("", "1"), "web=1 2=1", []string{" (document 1)", " (document 2)"}},
+		{list(manifest("a", "1"), manifest("", "1")), "a=1 2=1", []string{" (item 1)", " (item 2)"}},
+		{"[" + nameless + "," + db + "]", "1=1 db=1", []string{" (item 1)", " (item 2)"}},
+		{listObject(manifest("b", "1"), manifest("", "1")), "b=1 2=1", []string{" (item 1)", " (item 2)"}},
+		{strings.Replace(listObject(web), "v1beta1", "v1beta2", 1), "web=1", []string{" (item 1)"}},
+		{"[]", "", nil},
+		{withUUID("my-uuid", manifest("uuid", "1")), "uuid=1", []string{""}},
+		{`{"kind":"ContainerManifestList","apiVersion":"v1beta1","items":[]}`, "", nil},
+	} {
+		h.body(test.body)
+		h.await(test.pods)
+		for i, pod := range h.last.Pods {
+			uid := api.NewUID("host", "http", "default", pod.Name)
+			if pod.Name == "uuid" {
+				uid = "my-uuid"
+			}
+			if pod.Origin != h.server.URL+"/pods"+test.where[i] || pod.UID != uid || pod.Source != "http" || pod.Namespace != "default" {
+				t.Errorf("got %+v", pod)
 			}
 		}
+		h.quiet()
 	}
 }
 
-// What the server says has not changed is neither sent nor read again.
+// What the server says is unchanged is not sent again, and is not an error.
 func TestHTTPETag(t *testing.T) {
 	h := newHTTPTest(t)
-	var asked []string
-	etag, body := `"one"`, manifest("web", "2")
+	var mu atomic.Pointer[[2]string] // etag and body
+	unchanged := atomic.Int32{}
+	serve := func(etag, body string) { mu.Store(&[2]string{etag, body}) }
+	serve(`"one"`, manifest("web", "2"))
 	h.answer(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.Header.Get("If-None-Match"))
-		w.Header().Set("ETag", etag)
-		if etag != "" && asked[len(asked)-1] == etag {
+		now := *mu.Load()
+		w.Header().Set("ETag", now[0])
+		if now[0] != "" && r.Header.Get("If-None-Match") == now[0] {
+			unchanged.Add(1)
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		io.WriteString(w, body)
+		io.WriteString(w, now[1])
 	})
-	h.look()
-	h.expect("web=2")
-	parses, read := h.parses, h.Status().LastSuccess
-	for range 3 {
-		if h.look() {
-			t.Errorf("a body that has not changed is news: %v", h.last)
+	h.await("web=2")
+	success := h.Status().LastSuccess
+	h.quiet()
+	if unchanged.Load() == 0 || !h.Status().LastSuccess.After(success) {
+		t.Errorf("%d times unchanged, was well at %v and %v", unchanged.Load(), success, h.Status().LastSuccess)
+	}
+	serve("", manifest("web", "3"))
+	h.await("web=3")
+	serve(`"one"`, manifest("web", "2")) // the source has another one by now
+	h.await("web=2")
+	serve(`"bad"`, "bad: [")
+	h.await("web=2", "/pods:1:")
+	h.quiet() // it is still an error; in 2014 it was one once
+	if h.Status().FailingSince.IsZero() {
+		t.Error("a bad body is no error the second time")
+	}
+	good := *mu.Load()
+	h.server.CloseClientConnections()
+	h.answer(hijack(func(net.Conn) {}))
+	h.await("web=2", "EOF")
+	h.body(good[1])
+	h.await("web=2", "/pods:1:")
+	serve(`"two"`, manifest("web", "2"))
+	h.body(manifest("web", "2"))
+	h.await("web=2")
+}
+
+// What can be wrong with a body. Whatever it is, the last good pods stay, and the
+// error names the URL.
+func TestHTTPBadBodyKeepsTheLastGoodPods(t *testing.T) {
+	h := newHTTPTest(t)
+	web := jsonManifest("web", "2")
+	for body, word := range map[string]string{
+		"":                                    "for no pods at all it is []",
+		" \n\n":                               "empty",
+		"{}":                                  "version: required",
+		"null":                                "nothing",
+		"14":                                  "a number",
+		"<html><body>It works!</body></html>": "a string",
+		web[:len(web)/2]:                      "YAML",
+		"[" + web + `,{"version":"v9"}]`:      "v9",
+		"[" + web + ",null]":                  "nothing",
+		`{"items":[]}`:                        "ContainerManifestList",
+		`{"kind":"ContainerManifestList","apiVersion":"v1beta1"}`: "items: required",
+		`{"kind":"PodList","apiVersion":"v1beta1","items":[]}`:    "PodList",
+		"version: v1beta1\n":                              "containers: required",
+		"[" + web + `,{"version":"v1beta1"}]`:             "[1].containers: required",
+		manifest("web", "2") + "\nimgae: x":               "imgae",
+		strings.Replace(web, `"main"`, `"NOT A NAME"`, 1): "NOT A NAME",
+		"[" + web + "," + web + "]":                       `pod "web" is in`,
+		"[]" + strings.Repeat(" ", api.MaxManifestBytes):  "the server sends more than",
+	} {
+		h.body(body)
+		h.await("web=1 db=1", h.server.URL+"/pods", word)
+		h.quiet()
+	}
+	h.body(manifest("web", "3"))
+	h.await("web=3")
+}
+
+// What can be wrong with an answer although its body is good. The error has the same
+// words each time, or it would be logged and sent at each poll.
+func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
+	good := manifest("web", "2")
+	status := func(code int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+			io.WriteString(w, good)
 		}
 	}
-	if h.parses != parses || !h.Status().LastSuccess.After(read) {
-		t.Errorf("parsed %d times more; was well at %v, and is at %v", h.parses-parses, read, h.Status().LastSuccess)
+	reset := func(text string) http.HandlerFunc {
+		return hijack(func(conn net.Conn) {
+			io.WriteString(conn, text)
+			conn.(*net.TCPConn).SetLinger(0)
+		})
 	}
+	h := newHTTPTest(t)
+	for word, answer := range map[string]http.HandlerFunc{
+		`"201 Created", and only 200 OK counts`: status(201),
+		"204 No Content":                        status(204),
+		"304 Not Modified":                      status(304), // the source has not asked for that
+		"404 Not Found":                         status(404),
+		"500 Internal Server Error":             status(500),
+		"redirects again and again":             func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/pods", http.StatusFound) },
+		"EOF":                                   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"unexpected EOF": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", fmt.Sprint(len(good)+1))
+			io.WriteString(w, good)
+		},
+		"malformed HTTP": hijack(func(conn net.Conn) { io.WriteString(conn, "hello\n") }),
+		"the server sends more than": func(w http.ResponseWriter, _ *http.Request) {
+			var packed bytes.Buffer
+			zip := gzip.NewWriter(&packed)
+			zip.Write(make([]byte, api.MaxManifestBytes/10))
+			zip.Close()
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Write(bytes.Repeat(packed.Bytes(), 11))
+		},
+		"read: connection reset": reset("HTTP/1.1 200 OK\r\n\r\n[]"),
+		"connection reset":       reset(""),
+	} {
+		h.answer(answer)
+		h.await("web=1 db=1", "get "+h.server.URL+"/pods: ", word)
+		h.quiet()
+	}
+	h.body(good)
+	h.await("web=2")
+	h.server.CloseClientConnections()
+	h.server.Close()
+	h.await("web=2", "get "+h.server.URL+"/pods: ", "connection refused")
+}
 
-	etag, body = `"two"`, manifest("web", "3")
-	h.look()
-	etag, body = "", manifest("web", "4")
-	h.look()
-	h.expect("web=4")
-	etag, body = `"two"`, manifest("web", "3") // the one before, which it does not have any more
-	h.look()
-	h.expect("web=3")
-	h.answer(func(w http.ResponseWriter, r *http.Request) {
-		asked = append(asked, r.Header.Get("If-None-Match"))
-		http.Error(w, "later", http.StatusServiceUnavailable)
-	})
-	h.look()
-	h.expect("web=3", "503")
-	h.look()
-	if want := `["" "\"one\"" "\"one\"" "\"one\"" "\"one\"" "\"two\"" "" "\"two\"" "\"two\""]`; fmt.Sprintf("%q", asked) != want {
-		t.Errorf("asked with %q, want %s", asked, want)
+// hijack answers with what the function writes on the bare connection.
+func hijack(answer func(net.Conn)) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		defer conn.Close()
+		answer(conn)
 	}
 }
 
-func TestHTTPSameBodyWithoutETag(t *testing.T) {
-	h := newHTTPTest(t)
-	parses, read := h.parses, h.Status().LastSuccess
-	if h.look() || h.parses != parses {
-		t.Errorf("parsed %d times more, last news %v", h.parses-parses, h.last)
-	}
-	if !h.Status().LastSuccess.After(read) {
-		t.Errorf("was well at %v, and is at %v", read, h.Status().LastSuccess)
+func TestHTTPSameTLSProblemHasTheSameWords(t *testing.T) {
+	withHTTP2 := func(s *httptest.Server) { s.EnableHTTP2 = true; s.StartTLS() }
+	h := newHTTPTestAt(t, "", withHTTP2, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	h.start(t)
+	h.await("", h.source.place, "INTERNAL_ERROR")
+	h.quiet()
+
+	expired := newHTTPTestAt(t, "", (*httptest.Server).StartTLS, nil)
+	now := time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+	expired.source.client.Transport.(*http.Transport).TLSClientConfig.Time = func() time.Time { now = now.Add(time.Second); return now }
+	expired.start(t)
+	expired.await("", "expired")
+	seen := expired.Status().LastErrorAt
+	expired.awaitStatus(func(s api.SourceStatus) bool { return s.LastErrorAt.After(seen) })
+	if len(expired.errs) != 1 {
+		t.Errorf("got %q", expired.errs)
 	}
 }
 
-func TestHTTPFollowsRedirects(t *testing.T) {
-	h := newHTTPTest(t)
-	h.answer(func(w http.ResponseWriter, r *http.Request) {
+// A server can stop to answer before its answer, in the headers or in the body.
+func TestHTTPServerThatHangs(t *testing.T) {
+	for _, text := range []string{"", "HTTP/1.1 200 OK\r\nContent-", "HTTP/1.1 200 OK\r\n\r\n[]"} {
+		h := newHTTPTest(t)
+		asked := make(chan struct{}, 100)
+		h.answer(hijack(func(conn net.Conn) {
+			asked <- struct{}{}
+			io.WriteString(conn, text)
+			io.Copy(io.Discard, conn) // until the source gives up
+		}))
+		<-asked
+		h.stop() // ends at once, and that is not an error
+		if status := h.Status(); status.LastError != "" {
+			t.Errorf("the end is taken for an error: %v", status)
+		}
+		h.source.client.Timeout = 20 * time.Millisecond
+		h.start(t)
+		h.await("web=1 db=1", h.source.place, "Client.Timeout")
+	}
+	if s, err := NewSourceHTTP("http://localhost/pods", time.Hour, testParser()); err != nil || s.client.Timeout <= 0 {
+		t.Errorf("timeout %v, error %v", s.client.Timeout, err)
+	}
+}
+
+func TestHTTPRedirects(t *testing.T) {
+	plain := newHTTPTest(t)
+	plain.answer(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/pods" {
 			http.Redirect(w, r, "/new", http.StatusFound)
 			return
 		}
 		io.WriteString(w, manifest("web", "2"))
 	})
-	h.look()
-	h.expect("web=2")
-	if origin, want := h.last.Pods[0].Origin, h.server.URL+"/pods"; origin != want {
+	plain.await("web=2")
+	if origin, want := plain.last.Pods[0].Origin, plain.server.URL+"/pods"; origin != want {
 		t.Errorf("origin %q, want %q", origin, want)
 	}
+	h := newHTTPTestAt(t, "", (*httptest.Server).StartTLS, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/pods" {
+			http.Redirect(w, r, "/more", http.StatusFound) // still TLS
+			return
+		}
+		http.Redirect(w, r, strings.Replace(plain.server.URL, "://", "://me:s3cret@", 1)+"/pods", http.StatusFound)
+	})
+	h.start(t)
+	h.await("", h.source.place, "redirects to http://me:xxxxx@", "not safe")
 }
 
-// start runs the source until the test ends, or what it returns is called.
-func (h *httpTest) start(updates chan<- api.PodUpdate) (stop func()) {
-	ctx, cancel := context.WithCancel(h.t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		h.Run(ctx, updates)
-	}()
-	stop = func() {
-		h.t.Helper()
-		cancel()
-		select {
-		case <-ended:
-		case <-time.After(20 * time.Second):
-			h.t.Fatal("Run goes on")
+func TestHTTPServerWithAnUnknownCertificateIsAnError(t *testing.T) {
+	h := newHTTPTestAt(t, "", (*httptest.Server).StartTLS, nil)
+	h.body(manifest("web", "1"))
+	h.source.client.Transport.(*http.Transport).TLSClientConfig.RootCAs = x509.NewCertPool()
+	h.start(t)
+	h.await("", h.source.place, "certificate")
+}
+
+// The password goes to the server and nowhere else, whatever happens.
+func TestHTTPPasswordIsSecret(t *testing.T) {
+	logged := captureLog(t)
+	h := newHTTPTestAt(t, "me:s3cret@", (*httptest.Server).Start, func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		io.WriteString(w, manifest(user, password[:2]))
+	})
+	h.start(t)
+	h.await("me=s3")
+	told := fmt.Sprintf("%+v %+v\n", h.last, h.Status())
+	for word, answer := range map[string]http.HandlerFunc{
+		"YAML":            func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "bad: [") },
+		"403":             func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
+		"again and again": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/pods", http.StatusFound) },
+		"EOF":             hijack(func(net.Conn) {}),
+		"%zz":             func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Location", "%zz"); w.WriteHeader(302) },
+	} {
+		h.answer(answer)
+		h.await("me=s3", word)
+		told += fmt.Sprintf("%+v %+v\n", h.last, h.Status())
+	}
+	h.stop()
+	if told += logged(); strings.Contains(told, "s3cret") || !strings.Contains(told, "me:xxxxx@") {
+		t.Errorf("told:\n%s", told)
+	}
+}
+
+func TestHTTPBadURLIsRefused(t *testing.T) {
+	for _, address := range []string{
+		"", "example.com/pods", "/pods", "//me:s3cret@example.com/pods", "me:s3cret@example.com/pods", "ftp://me:s3cret@example.com/pods",
+		"file:///pods", "http://", "http:///pods", "http://:80/pods", "http:me:s3cret@example.com/pods", "https:/me:s3cret@example.com/pods",
+		"http://me:s3cret@example.com:http/pods", "http://me:s3cret@[::1/pods", "http://me:s3cret/or-so@example.com/pods",
+		"http://me:s3cret%@example.com/pods", "http://exa mple.com/pods",
+	} {
+		_, err := NewSourceHTTP(address, time.Hour, testParser())
+		if err == nil || !strings.Contains(err.Error(), "give one such as") || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: got %v", address, err)
 		}
 	}
-	h.t.Cleanup(stop)
-	return stop
 }
 
-func TestHTTPRunAsksAgainAndAgain(t *testing.T) {
-	h := newHTTPTestAt(t, "", (*httptest.Server).Start)
-	h.checkEvery = time.Millisecond
-	updates := make(chan api.PodUpdate)
+func TestPlainHTTPIsWarnedAbout(t *testing.T) {
+	for address, warned := range map[string]bool{
+		"http://example.com/pods":           true,
+		"http://me:s3cret@example.com/pods": true,
+		"http://[fe80::1]:80/pods":          true,
+		"http://localhost.evil/pods":        true,
+		"https://example.com/pods":          false,
+		"http://localhost:80/pods":          false,
+		"http://127.3.2.1:8014/pods":        false,
+		"http://[::1]/pods":                 false,
+	} {
+		logged := captureLog(t)
+		source, err := NewSourceHTTP(address, time.Hour, testParser())
+		must(t, err)
+		if text := logged(); strings.Contains(text, source.place+" without TLS") != warned || strings.Contains(text, "s3cret") {
+			t.Errorf("%s: log:\n%s", address, text)
+		}
+	}
+}
+
+// Each poll may use the connection of the last one, and none stays behind.
+func TestHTTPLeavesNoConnection(t *testing.T) {
+	var open atomic.Int32
+	start := func(server *httptest.Server) {
+		server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				open.Add(1)
+			case http.StateClosed:
+				open.Add(-1)
+			}
+		}
+		server.Start()
+	}
+	h := newHTTPTestAt(t, "", start, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+		w.Write(make([]byte, 1<<20)) // which nobody reads
+	})
+	h.start(t)
+	h.await("", "404")
+	h.quiet()
 	h.body("[]")
-	h.start(updates)
-	expectSet(t, <-updates, "")
-	h.body(manifest("web", "1"))
-	expectSet(t, <-updates, "web=1")
-	h.body("{}")
-	expectSet(t, <-updates, "web=1", h.place)
-	h.body("[]")
-	expectSet(t, <-updates, "")
+	h.await("")
+	h.awaitThat(func() string {
+		if n := open.Load(); n > 1 {
+			return fmt.Sprint(n, " open connections")
+		}
+		return ""
+	})
+	h.stop()
+	h.awaitThat(func() string {
+		if n := open.Load(); n > 0 {
+			return fmt.Sprint(n, " open connections after the end")
+		}
+		return ""
+	})
 }

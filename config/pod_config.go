@@ -10,70 +10,62 @@ import (
 	"kubelet14/api/validation"
 )
 
-// PodConfigNotificationMode says how PodConfig tells of a change (PR #356).
+// PodConfigNotificationMode is the form in which PodConfig sends a change (PR #356).
 type PodConfigNotificationMode int
 
 const (
 	// PodConfigNotificationSnapshot sends every change as a SET of all pods.
 	PodConfigNotificationSnapshot PodConfigNotificationMode = iota
-	// PodConfigNotificationSnapshotAndUpdates sends changed pods as an UPDATE with
-	// those alone, and then, when pods came or went, a SET of all. The kubelet
-	// works with this one.
+	// PodConfigNotificationSnapshotAndUpdates sends an UPDATE of the pods that changed
+	// and then, if pods were added or removed, a SET of all. The kubelet uses this one.
 	PodConfigNotificationSnapshotAndUpdates
-	// PodConfigNotificationIncremental sends REMOVE, ADD and UPDATE, in this order,
-	// each with the pods it is about and only when there are any.
+	// PodConfigNotificationIncremental sends REMOVE, ADD and UPDATE, in this order, each
+	// with the pods it is about and only if there are any.
 	PodConfigNotificationIncremental
 )
 
-// PodConfig merges what all sources want into one stream of updates.
-//
-// Its methods may be called by any number of goroutines at once, but the one that
-// receives may not call Channel or Sync: they wait for it.
+// PodConfig merges the pods of all sources into one stream of updates. Its methods may
+// be called by any goroutine, but not Channel and Sync by the one that receives the
+// updates: they wait for it.
 type PodConfig struct {
 	pods *podStorage
 	mux  *Mux
 }
 
-// NewPodConfig returns a PodConfig without sources, for pods valid by rules.
+// NewPodConfig returns a PodConfig without sources, which accepts pods valid by rules.
 func NewPodConfig(mode PodConfigNotificationMode, rules validation.Rules) *PodConfig {
 	pods := newPodStorage(mode, rules, make(chan api.PodUpdate))
 	return &PodConfig{pods: pods, mux: NewMux(pods.Merge)}
 }
 
-// Channel declares a source and returns the channel to send its updates to; see
-// Mux.Channel. From now on the source is in api.PodUpdate.Unsynced until it has
-// spoken. So declare all sources before the first of them sends: one declared
-// later would be taken for empty until then, and its pods removed.
-// Give all sources the context of the whole program.
+// Channel declares a source, which is not ready yet, and returns the channel to send
+// its updates to; see Mux.Channel. Declare every source before the first one sends:
+// until a source is declared it counts as empty, and its pods are removed. Give all
+// sources the context of the whole program.
 func (c *PodConfig) Channel(ctx context.Context, source string) chan<- api.PodUpdate {
 	c.pods.declare(source)
 	return c.mux.Channel(ctx, source)
 }
 
-// Updates returns what to receive from: every change, in order. A slow receiver
-// holds back the sources, and loses nothing.
-func (c *PodConfig) Updates() <-chan api.PodUpdate {
-	return c.pods.updates
-}
+// Updates returns the channel of all changes, in order. A slow receiver delays the
+// sources and misses nothing.
+func (c *PodConfig) Updates() <-chan api.PodUpdate { return c.pods.updates }
 
-// Sync sends a SET of all pods, changed or not. It returns when that has been
-// received, or ctx is done.
-func (c *PodConfig) Sync(ctx context.Context) {
-	c.pods.Sync(ctx)
-}
+// Sync sends a SET of all pods, changed or not. It returns once that was received, or
+// ctx is done.
+func (c *PodConfig) Sync(ctx context.Context) { c.pods.Sync(ctx) }
 
 // Wait is Mux.Wait.
-func (c *PodConfig) Wait() {
-	c.mux.Wait()
-}
+func (c *PodConfig) Wait() { c.mux.Wait() }
 
-// MergeFunc takes what a source sends. It returns what is wrong with the update,
-// after it has done what it could, and gives up when ctx is done. Each source
-// has a goroutine that calls it, so calls for two sources may run at once.
+// MergeFunc merges an update of a source. It returns what is wrong with the update
+// after it has merged the rest, and gives up when ctx is done. It is called by one
+// goroutine for each source.
 type MergeFunc func(ctx context.Context, source string, update api.PodUpdate) error
 
-// Mux joins any number of sources into one MergeFunc. 2014's carried interface{},
-// so a sender of the wrong type panicked far away, and dropped what Merge said.
+// Mux passes the updates of any number of sources to one MergeFunc. In 2014 its
+// channels carried interface{}, so an update of a wrong type made another goroutine
+// panic, and the errors of Merge were dropped.
 type Mux struct {
 	merge MergeFunc
 	wg    sync.WaitGroup
@@ -82,35 +74,32 @@ type Mux struct {
 	sources map[string]chan api.PodUpdate
 }
 
-// NewMux returns a Mux that gives everything to merge.
+// NewMux returns a Mux without sources.
 func NewMux(merge MergeFunc) *Mux {
 	return &Mux{merge: merge, sources: map[string]chan api.PodUpdate{}}
 }
 
-// Channel returns the channel of a source: always the same one for the same
-// name. The first call starts the goroutine that serves it until ctx is done;
-// who sends must give up then too, since nobody receives any more. Nobody closes
-// the channel. An empty name is a mistake in the program, and panics.
+// Channel returns the channel of a source, the same one for the same name. The first
+// call starts the goroutine that receives from it until ctx is done; senders must give
+// up then too. The channel is never closed. It panics if the name is empty.
 func (m *Mux) Channel(ctx context.Context, source string) chan<- api.PodUpdate {
 	if source == "" {
 		panic("config: a source needs a name")
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if updates, ok := m.sources[source]; ok {
-		return updates
+	updates, ok := m.sources[source]
+	if !ok {
+		updates = make(chan api.PodUpdate)
+		m.sources[source] = updates
+		m.wg.Go(func() { m.serve(ctx, source, updates) })
 	}
-	updates := make(chan api.PodUpdate)
-	m.sources[source] = updates
-	m.wg.Go(func() { m.serve(ctx, source, updates) })
 	return updates
 }
 
-// Wait returns when the goroutines of all sources have ended, which they do once
+// Wait returns when the goroutines of all sources have ended, which they do when
 // their context is done.
-func (m *Mux) Wait() {
-	m.wg.Wait()
-}
+func (m *Mux) Wait() { m.wg.Wait() }
 
 func (m *Mux) serve(ctx context.Context, source string, updates <-chan api.PodUpdate) {
 	for {

@@ -18,7 +18,7 @@ func TestPodConfigJoinsItsSources(t *testing.T) {
 		file, http := config.Channel(ctx, "file"), config.Channel(ctx, "http")
 
 		file <- api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("web", "1")}}
-		expect(t, <-config.Updates(), "SET web=1 silent:http")
+		expect(t, <-config.Updates(), "SET web=1 unsynced:http")
 		http <- api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("web", "2")}}
 		expect(t, <-config.Updates(), "SET web=1 web=2")
 		file <- api.PodUpdate{Op: api.SET}
@@ -34,11 +34,11 @@ func TestPodConfigSyncSendsAll(t *testing.T) {
 		defer stop()
 		config.Channel(ctx, "http")
 		go config.Sync(ctx)
-		expect(t, <-config.Updates(), "SET silent:http")
+		expect(t, <-config.Updates(), "SET unsynced:http")
 		config.Channel(ctx, "file") <- api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("web", "1")}}
-		expect(t, <-config.Updates(), "ADD web=1 silent:http")
+		expect(t, <-config.Updates(), "ADD web=1 unsynced:http")
 		go config.Sync(ctx)
-		expect(t, <-config.Updates(), "SET web=1 silent:http")
+		expect(t, <-config.Updates(), "SET web=1 unsynced:http")
 	})
 }
 

@@ -3,7 +3,6 @@ package config
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -12,16 +11,15 @@ import (
 	"kubelet14/api/validation"
 )
 
-// podStorage holds what every source wants, and tells of every change. What it
-// sends is a deep copy, so a receiver that writes harms nobody.
+// podStorage has the pods of every source and sends every change of them. What it
+// sends is a deep copy, so a receiver may write to it.
 type podStorage struct {
 	mode  PodConfigNotificationMode
 	rules validation.Rules
 
-	// mu is held from the look at the old state until the last update about the new
-	// one has been received: that is what keeps updates in order. So whoever
-	// receives cannot call Merge, Sync, MergedState or declare; the other methods
-	// are called with it held.
+	// mu is held until the last update about a change was received, which keeps the
+	// updates in order. So the receiver must not call Merge, Sync, MergedState or
+	// declare. The other methods are called with mu held.
 	mu      sync.Mutex
 	updates chan api.PodUpdate // never closed
 	sources map[string]*sourceState
@@ -30,20 +28,15 @@ type podStorage struct {
 // sourceState is what is known of one source.
 type sourceState struct {
 	pods   podSet
-	spoken bool  // has sent one update without an error since start; never unset
-	err    error // of its latest update; nil when it has sent nothing
+	synced bool  // has sent an update without an error; never unset
+	err    error // of its latest update
 }
 
 func newPodStorage(mode PodConfigNotificationMode, rules validation.Rules, updates chan api.PodUpdate) *podStorage {
-	return &podStorage{
-		mode:    mode,
-		rules:   rules,
-		updates: updates,
-		sources: map[string]*sourceState{},
-	}
+	return &podStorage{mode: mode, rules: rules, updates: updates, sources: map[string]*sourceState{}}
 }
 
-// declare makes a source count as configured, and so as silent until it speaks.
+// declare adds a source, which is not synced until it sends an update without an error.
 func (s *podStorage) declare(source string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,75 +45,70 @@ func (s *podStorage) declare(source string) {
 	}
 }
 
-// Merge takes in what a source sends and tells of what changed by it. It returns
-// once that has been received, or ctx is done.
-//
-// The error names the pods that were refused. The update's own Err is not part
-// of it, since the source has logged that.
+// Merge stores the pods that a source sends and sends what has changed. It returns
+// once that was received, or ctx is done. The error names the pods that were
+// rejected; the update's own Err is not part of it, since the source logs that.
 func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpdate) error {
 	s.declare(source)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state := s.sources[source]
-	pods, refused := mergePods(state.pods, source, update, s.rules)
-	if pods == nil { // the operation is unknown: as if nothing had been sent
-		return refused
+	pods, rejected := mergePods(state.pods, source, update, s.rules)
+	if pods == nil {
+		return rejected
 	}
-	before, old := s.silent(), state.pods
+	unsynced, old := s.unsynced(), state.pods
 	state.pods = pods
-	state.err = errors.Join(update.Err, refused)
-	state.spoken = state.spoken || state.err == nil
+	state.err = errors.Join(update.Err, rejected)
+	state.synced = state.synced || state.err == nil
 
-	news := s.inMode(compare(old, pods))
-	if len(news) == 0 && !maps.EqualFunc(before, s.silent(), sameText) {
-		news = append(news, s.set())
+	changes := s.inMode(compare(old, pods))
+	if len(changes) == 0 && !maps.EqualFunc(unsynced, s.unsynced(), sameText) {
+		changes = append(changes, s.set())
 	}
-	// Only the last update may say that a source has spoken. An UPDATE that said so
-	// ahead of the SET with the source's other pods would, for a moment, have a
-	// receiver take those for unwanted.
-	for i := range len(news) - 1 {
-		news[i].Unsynced = maps.Clone(before)
+	// Only the last update may make the source synced. After an UPDATE that did so before
+	// the SET with the source's other pods, the receiver would remove those.
+	for i := range len(changes) - 1 {
+		changes[i].Unsynced = maps.Clone(unsynced)
 	}
-	s.send(ctx, news)
-	return refused
+	s.send(ctx, changes...)
+	return rejected
 }
 
-// inMode says a change in the words of the mode.
-func (s *podStorage) inMode(added, updated, removed podSet) []api.PodUpdate {
-	var news []api.PodUpdate
-	tell := func(op api.PodOperation, pods podSet) {
+// inMode returns the updates that describe a change in the mode.
+func (s *podStorage) inMode(added, updated, removed podSet) (changes []api.PodUpdate) {
+	add := func(op api.PodOperation, pods podSet) {
 		if len(pods) > 0 {
-			news = append(news, api.PodUpdate{Op: op, Pods: copySorted(pods), Unsynced: s.silent()})
+			changes = append(changes, api.PodUpdate{Op: op, Pods: copySorted(pods), Unsynced: s.unsynced()})
 		}
 	}
-	snapshot := len(added)+len(removed) > 0
+	all := len(added)+len(removed) > 0
 	switch s.mode {
 	case PodConfigNotificationSnapshot:
-		snapshot = snapshot || len(updated) > 0
+		all = all || len(updated) > 0
 	case PodConfigNotificationSnapshotAndUpdates:
-		tell(api.UPDATE, updated)
+		add(api.UPDATE, updated)
 	case PodConfigNotificationIncremental:
-		tell(api.REMOVE, removed)
-		tell(api.ADD, added)
-		tell(api.UPDATE, updated)
-		snapshot = false
+		add(api.REMOVE, removed)
+		add(api.ADD, added)
+		add(api.UPDATE, updated)
+		all = false
 	}
-	if snapshot {
-		news = append(news, s.set())
+	if all {
+		changes = append(changes, s.set())
 	}
-	return news
+	return changes
 }
 
 // Sync sends a SET of all pods.
 func (s *podStorage) Sync(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.send(ctx, []api.PodUpdate{s.set()})
+	s.send(ctx, s.set())
 }
 
-// send hands the updates over, in order.
-func (s *podStorage) send(ctx context.Context, news []api.PodUpdate) {
-	for _, update := range news {
+func (s *podStorage) send(ctx context.Context, updates ...api.PodUpdate) {
+	for _, update := range updates {
 		select {
 		case s.updates <- update:
 		case <-ctx.Done():
@@ -136,27 +124,27 @@ func (s *podStorage) MergedState() []api.Pod {
 	return s.set().Pods
 }
 
-// set is a SET of all pods.
+// set returns a SET of all pods.
 func (s *podStorage) set() api.PodUpdate {
 	pods := podSet{}
 	for _, state := range s.sources {
 		maps.Copy(pods, state.pods)
 	}
-	return api.PodUpdate{Op: api.SET, Pods: copySorted(pods), Unsynced: s.silent()}
+	return api.PodUpdate{Op: api.SET, Pods: copySorted(pods), Unsynced: s.unsynced()}
 }
 
-// silent is every source that has not spoken, with its latest error.
-func (s *podStorage) silent() map[string]error {
-	silent := map[string]error{}
+// unsynced returns every source that is not synced, with its latest error.
+func (s *podStorage) unsynced() map[string]error {
+	unsynced := map[string]error{}
 	for name, state := range s.sources {
-		if !state.spoken {
-			silent[name] = state.err
+		if !state.synced {
+			unsynced[name] = state.err
 		}
 	}
-	return silent
+	return unsynced
 }
 
-// copySorted copies pods deeply. The same pods always make the same list.
+// copySorted returns deep copies of pods, sorted by full name.
 func copySorted(pods podSet) []api.Pod {
 	copies := make([]api.Pod, 0, len(pods))
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
@@ -165,8 +153,4 @@ func copySorted(pods podSet) []api.Pod {
 		copies = append(copies, pod)
 	}
 	return copies
-}
-
-func sameText(a, b error) bool {
-	return fmt.Sprint(a) == fmt.Sprint(b)
 }

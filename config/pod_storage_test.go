@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,13 @@ import (
 	"kubelet14/api"
 	"kubelet14/api/validation"
 )
+
+// badPod is newPod with a manifest that no rules allow.
+func badPod(name string) api.Pod {
+	pod := newPod(name, "image")
+	pod.Manifest.Containers[0].Name = "NOT A NAME"
+	return pod
+}
 
 // storageTest is a podStorage whose updates can be looked at without a receiver.
 type storageTest struct {
@@ -53,10 +59,6 @@ func (s *storageTest) expect(got []string, want ...string) {
 	if !slices.Equal(got, want) {
 		s.t.Errorf("got  %q\nwant %q", got, want)
 	}
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
 }
 
 // What each mode says of the same history.
@@ -167,7 +169,7 @@ func TestPodThatWasNeverValidIsLeftOut(t *testing.T) {
 	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
 	noNamespace := newPod("c", "1")
 	noNamespace.Namespace = ""
-	s.expect(s.merge(api.SET, newPod("a", "1"), badPod("b"), noNamespace), "SET a=1 silent:test")
+	s.expect(s.merge(api.SET, newPod("a", "1"), badPod("b"), noNamespace), "SET a=1 unsynced:test")
 }
 
 func TestPodGivenTwiceStaysAsItWas(t *testing.T) {
@@ -191,7 +193,7 @@ func TestUnknownOperationChangesNothing(t *testing.T) {
 		t.Error("no error")
 	}
 	s.Sync(t.Context())
-	s.expect(s.told(), "SET silent:test")
+	s.expect(s.told(), "SET unsynced:test")
 }
 
 func TestSourceIsSilentUntilItSpeaksWithoutAnError(t *testing.T) {
@@ -204,11 +206,11 @@ func TestSourceIsSilentUntilItSpeaksWithoutAnError(t *testing.T) {
 			return got
 		}
 		bad := errors.New("x.yaml is bad")
-		s.expect(send(bad, a), first+" silent:other silent:test")
+		s.expect(send(bad, a), first+" unsynced:other unsynced:test")
 		s.expect(send(bad, a))
-		s.expect(send(errors.New("y.yaml is bad"), a), "SET a=1 silent:other silent:test") // the reason changed
-		s.expect(send(nil, a), "SET a=1 silent:other")                                     // it has spoken
-		s.expect(send(bad, a))                                                             // and speaks for ever
+		s.expect(send(errors.New("y.yaml is bad"), a), "SET a=1 unsynced:other unsynced:test") // the reason changed
+		s.expect(send(nil, a), "SET a=1 unsynced:other")                                       // it has spoken
+		s.expect(send(bad, a))                                                                 // and speaks for ever
 		s.expect(send(nil, a))
 		got, _ := s.mergeFrom("other", api.PodUpdate{Op: api.SET})
 		s.expect(got, "SET a=1")
@@ -235,8 +237,8 @@ func TestSilentSaysWhy(t *testing.T) {
 func TestOnlyTheLastUpdateSaysThatASourceHasSpoken(t *testing.T) {
 	pods := []api.Pod{newPod("a", "2"), newPod("c", "1")}
 	for mode, want := range map[PodConfigNotificationMode][]string{
-		PodConfigNotificationSnapshotAndUpdates: {"UPDATE a=2 silent:test", "SET a=2 c=1"},
-		PodConfigNotificationIncremental:        {"REMOVE b=1 silent:test", "ADD c=1 silent:test", "UPDATE a=2"},
+		PodConfigNotificationSnapshotAndUpdates: {"UPDATE a=2 unsynced:test", "SET a=2 c=1"},
+		PodConfigNotificationIncremental:        {"REMOVE b=1 unsynced:test", "ADD c=1 unsynced:test", "UPDATE a=2"},
 	} {
 		s := newStorageTest(t, mode)
 		s.mergeFrom("test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1"), newPod("b", "1")}, Err: errors.New("c.yaml is bad")})
@@ -250,7 +252,7 @@ func TestWhatWasSentIsApart(t *testing.T) {
 	all.mergeFrom("test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1"), newPod("b", "1")}, Err: errors.New("c.yaml is bad")})
 	all.Merge(t.Context(), "test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "2"), newPod("c", "1")}})
 	delete((<-all.updates).Unsynced, "test")
-	all.expect(all.told(), "ADD c=1 silent:test", "UPDATE a=2")
+	all.expect(all.told(), "ADD c=1 unsynced:test", "UPDATE a=2")
 
 	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
 	s.merge(api.SET, newPod("a", "1"))

@@ -2,6 +2,7 @@ package config
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,10 +16,11 @@ import (
 var update = flag.Bool("update", false, "write the .err files of testdata/manifests anew")
 
 func parse(file, text string) ([]api.ContainerManifest, error) {
-	docs, err := testParser().manifests(file, []byte(text))
+	parser := testParser()
+	pods, err := parser.pods("file", file, []byte(text), parser.Scheme.Decode, func(number int) string { return fmt.Sprint(number) })
 	var manifests []api.ContainerManifest
-	for _, doc := range docs {
-		manifests = append(manifests, doc.Manifest)
+	for _, pod := range pods {
+		manifests = append(manifests, pod.Manifest)
 	}
 	return manifests, err
 }
@@ -119,7 +121,7 @@ func TestAManifestOf10MegabytesIsRefused(t *testing.T) {
 
 func TestEndlessProblemsAreCutShort(t *testing.T) {
 	_, err := parse("many.yaml", "version: v1beta1\ncontainers:\n"+strings.Repeat("- {name: a, image: a}\n", 101))
-	const last = "many.yaml: and 50 more; mend these first"
+	const last = "many.yaml: and 50 more; fix these first"
 	if err == nil || !strings.HasSuffix(err.Error(), last) || strings.Count(err.Error(), "duplicate value") != maxProblems {
 		t.Errorf("got %v", err)
 	}

@@ -26,14 +26,14 @@ func FuzzMerge(f *testing.F) {
 			storage := newPodStorage(mode, validation.Rules{}, updates)
 			storage.declare("one")
 			storage.declare("two")
-			model := mergeModel{sources: map[string]map[string]api.Pod{}, silent: map[string]string{"one": "", "two": ""}}
+			model := mergeModel{sources: map[string]map[string]api.Pod{}, unsynced: map[string]string{"one": "", "two": ""}}
 			receiver := map[string]api.Pod{}
 			for rest := data; len(rest) > 0; {
 				var update api.PodUpdate
 				source := sources[rest[0]%3]
 				update, rest = takeUpdate(rest[1:])
 				text := fmt.Sprintf("%v from %s: %v", update.Op, source, update.Pods)
-				before := maps.Clone(model.silent)
+				before := maps.Clone(model.unsynced)
 				storage.Merge(t.Context(), source, update)
 				model.merge(source, update)
 
@@ -43,10 +43,10 @@ func FuzzMerge(f *testing.F) {
 					receive(receiver, told)
 					want := before // until the last one
 					if len(updates) == 0 {
-						want = model.silent
+						want = model.unsynced
 					}
 					if diff := cmp.Diff(want, reasons(told.Unsynced)); diff != "" {
-						t.Fatalf("mode %d, %s: silent in %v (-want +got):\n%s", mode, text, told.Op, diff)
+						t.Fatalf("mode %d, %s: unsynced in %v (-want +got):\n%s", mode, text, told.Op, diff)
 					}
 				}
 				if diff := cmp.Diff(model.pods(), storage.MergedState()); diff != "" {
@@ -55,8 +55,8 @@ func FuzzMerge(f *testing.F) {
 				if diff := cmp.Diff(model.pods(), podsByName(receiver)); diff != "" {
 					t.Fatalf("mode %d, %s: received (-want +got):\n%s", mode, text, diff)
 				}
-				if quiet && !maps.Equal(before, model.silent) && source != "late" {
-					t.Fatalf("mode %d, %s: nobody was told that silent is now %v", mode, text, model.silent)
+				if quiet && !maps.Equal(before, model.unsynced) && source != "late" {
+					t.Fatalf("mode %d, %s: nobody was told that unsynced is now %v", mode, text, model.unsynced)
 				}
 			}
 		}
@@ -105,14 +105,14 @@ func receive(known map[string]api.Pod, update api.PodUpdate) {
 
 // mergeModel says the rules of Merge in the plainest way.
 type mergeModel struct {
-	sources map[string]map[string]api.Pod // by source and full name
-	silent  map[string]string             // the reasons of those that have not spoken
-	spoken  []string
+	sources  map[string]map[string]api.Pod // by source and full name
+	unsynced map[string]string             // the reasons of those that have not spoken
+	spoken   []string
 }
 
 func (m *mergeModel) merge(source string, update api.PodUpdate) {
-	if _, known := m.silent[source]; !known && !slices.Contains(m.spoken, source) {
-		m.silent[source] = ""
+	if _, known := m.unsynced[source]; !known && !slices.Contains(m.spoken, source) {
+		m.unsynced[source] = ""
 	}
 	if update.Op < api.SET || update.Op > api.UPDATE {
 		return
@@ -147,10 +147,10 @@ func (m *mergeModel) merge(source string, update api.PodUpdate) {
 	m.sources[source] = pods
 	if err == nil && !slices.Contains(m.spoken, source) {
 		m.spoken = append(m.spoken, source)
-		delete(m.silent, source)
+		delete(m.unsynced, source)
 	}
-	if _, silent := m.silent[source]; silent {
-		m.silent[source] = "an error"
+	if _, unsynced := m.unsynced[source]; unsynced {
+		m.unsynced[source] = "an error"
 	}
 }
 
@@ -171,9 +171,9 @@ func podsByName(pods map[string]api.Pod) []api.Pod {
 }
 
 // reasons keeps of an error that there is one: the model does not write errors.
-func reasons(silent map[string]error) map[string]string {
+func reasons(unsynced map[string]error) map[string]string {
 	reasons := map[string]string{}
-	for source, err := range silent {
+	for source, err := range unsynced {
 		reasons[source] = ""
 		if err != nil {
 			reasons[source] = "an error"

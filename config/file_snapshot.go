@@ -1,0 +1,92 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/golang/glog"
+
+	"kubelet14/api"
+)
+
+// manifestSuffixes are the endings of the files that are read in a directory. 2014
+// read any file without a leading dot, backups of editors too.
+var manifestSuffixes = []string{".yaml", ".yml", ".json", ".manifest"}
+
+// snapshot has the version of each file by path. A version is never empty and changes
+// with the content.
+type snapshot map[string]string
+
+func versionOf(info fs.FileInfo) string {
+	stat := info.Sys().(*syscall.Stat_t) // always, on Linux
+	return fmt.Sprint(stat.Dev, stat.Ino, stat.Size, stat.Mtim, stat.Ctim)
+}
+
+// snapshot returns the versions of the files that count; a link has the version of its
+// target. In a directory other entries are ignored, and logged once unless hidden.
+func (s *SourceFile) snapshot() (snapshot, error) {
+	info, err := os.Stat(s.place)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.Mode().IsRegular():
+		return snapshot{s.place: versionOf(info)}, nil
+	case !info.IsDir():
+		return nil, fmt.Errorf("%s is neither a file nor a directory", s.place)
+	}
+	entries, err := os.ReadDir(s.place)
+	if err != nil {
+		return nil, err
+	}
+	versions, ignored := snapshot{}, map[string]bool{}
+	for _, entry := range entries {
+		path := filepath.Join(s.place, entry.Name())
+		info, err := os.Stat(path)
+		switch isLink := entry.Type()&fs.ModeSymlink != 0; {
+		case strings.HasPrefix(entry.Name(), "."):
+		case err != nil && !isLink && errors.Is(err, fs.ErrNotExist): // removed meanwhile
+		case !slices.Contains(manifestSuffixes, filepath.Ext(path)), err == nil && !info.Mode().IsRegular() && s.files[path] == nil:
+			ignored[path] = true
+			if !s.ignored[path] {
+				glog.Infof("File source: %s is ignored: only files whose names end in %s are read", path, strings.Join(manifestSuffixes, ", "))
+			}
+		case err != nil:
+			versions[path] = err.Error()
+		default:
+			versions[path] = versionOf(info)
+		}
+	}
+	s.ignored = ignored
+	return versions, nil
+}
+
+// readFile returns the content of a file that still has the version. It never waits,
+// as opening or reading a named pipe in its place would.
+func readFile(path, version string) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("read %q: it is not a regular file", path)
+	} else if err == nil && info.Size() > api.MaxManifestBytes {
+		err = fmt.Errorf("read %q: its %d bytes are too many for a manifest: the limit is %d", path, info.Size(), api.MaxManifestBytes)
+	}
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, api.MaxManifestBytes+1)) // the size may be wrong
+	if info, statErr := file.Stat(); err == nil && (statErr != nil || versionOf(info) != version) {
+		err = fmt.Errorf("read %q: it has changed meanwhile", path)
+	}
+	return text, err
+}

@@ -1,0 +1,77 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+
+	"kubelet14/api"
+	"kubelet14/api/validation"
+)
+
+// podSet is pods by full name. No pod in it is ever changed, so a pod is the same in
+// two sets if the pointer is.
+type podSet map[string]*api.Pod
+
+// compare returns the difference between two sets.
+func compare(before, after podSet) (added, updated, removed podSet) {
+	added, updated, removed = podSet{}, podSet{}, podSet{}
+	for name, pod := range after {
+		switch before[name] {
+		case nil:
+			added[name] = pod
+		case pod:
+		default:
+			updated[name] = pod
+		}
+	}
+	for name, pod := range before {
+		if after[name] == nil {
+			removed[name] = pod
+		}
+	}
+	return added, updated, removed
+}
+
+// mergePods returns the pods of a source after an update, and an error that names
+// each rejected pod, which stays as it was. The pods are nil if the operation is
+// unknown.
+func mergePods(old podSet, source string, update api.PodUpdate, rules validation.Rules) (podSet, error) {
+	pods := podSet{}
+	switch update.Op {
+	case api.SET:
+	case api.ADD, api.UPDATE, api.REMOVE:
+		pods = maps.Clone(old)
+	default:
+		return nil, fmt.Errorf("merge update with operation %d: %v", update.Op, update.Op)
+	}
+	var rejected []error
+	seen := podSet{}
+	for _, pod := range update.Pods {
+		pod.Source = source
+		name := pod.FullName()
+		if update.Op == api.REMOVE {
+			delete(pods, name)
+			continue
+		}
+		known, first := old[name], seen[name]
+		pods[name], seen[name] = &pod, &pod
+		var err error
+		if first != nil {
+			err = fmt.Errorf("pod %v is given a second time, first as %v: remove one of the two", &pod, first)
+		} else if known != nil && reflect.DeepEqual(known, &pod) {
+			pods[name] = known // and valid
+		} else if errs := rules.ValidatePod(&pod); len(errs) > 0 {
+			err = fmt.Errorf("pod %v is invalid: %w", &pod, errs)
+		}
+		if err == nil {
+			continue
+		}
+		rejected = append(rejected, err)
+		if pods[name] = known; known == nil {
+			delete(pods, name)
+		}
+	}
+	return pods, errors.Join(rejected...)
+}

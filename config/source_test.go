@@ -1,0 +1,127 @@
+package config
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"kubelet14/api"
+)
+
+// Every duplicate in a directory, from two files with a pod each.
+func newDuplicatesTest(t *testing.T) *fileTest {
+	f := newFileTest(t)
+	f.write("a.yaml", manifest("web", "1"))
+	f.write("b.yaml", manifest("db", "1"))
+	f.expect("web=1 db=1")
+	return f
+}
+
+func TestOwnerKeepsAPodName(t *testing.T) {
+	f := newDuplicatesTest(t)
+	f.write("a-copy.yaml", manifest("web", "2"), manifest("new", "2")) // comes first by name
+	duplicate := `pod "web" is in ` + f.path("a-copy.yaml") + " and " + f.path("a.yaml") + ": keep one of them; until then that of " + f.path("a.yaml") + " is used"
+	f.expect("new=2 web=1 db=1", duplicate) // the other pods of the file count
+	f.write("a.yaml", manifest("web", "3"))
+	f.expect("new=2 web=3 db=1", duplicate)
+	f.write("a.yaml", "bad: [") // a bad file owns its last good pods
+	f.expect("new=2 web=3 db=1", duplicate, "a.yaml:1:")
+	f.write("a.yaml", manifest("web", "3"))
+	f.remove("a-copy.yaml")
+	f.expect("web=3 db=1")
+}
+
+func TestNextInputTakesOverAName(t *testing.T) {
+	for name, leave := range map[string]func(f *fileTest){
+		"its owner is removed":          func(f *fileTest) { f.remove("a.yaml") },
+		"its owner has another pod now": func(f *fileTest) { f.write("a.yaml", manifest("other", "1")) },
+		"its owner is renamed":          func(f *fileTest) { f.rename("a.yaml", "a.yaml.off") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newDuplicatesTest(t)
+			f.write("b.yaml", manifest("web", "2"))
+			f.expect("web=1", "b.yaml")
+			leave(f)
+			f.settle()
+			if !slices.ContainsFunc(f.last.Pods, func(p api.Pod) bool { return show([]api.Pod{p}) == "web=2" }) || f.last.Err != nil {
+				t.Errorf("got %q, error %v", show(f.last.Pods), f.last.Err)
+			}
+		})
+	}
+}
+
+// After a restart nothing is known of the owner. While the error lasts the source is
+// not ready, so nothing is removed.
+func TestFreeNameThatSeveralInputsHaveIsGivenToNone(t *testing.T) {
+	f := newFileTest(t)
+	f.write("a.yaml", manifest("web", "1"))
+	f.write("b.yaml", manifest("web", "2"), manifest("db", "1"))
+	f.write("c.yaml", manifest("web", "3"))
+	f.expect("db=1", `pod "web" is in `+f.path("a.yaml")+" and "+f.path("b.yaml")+" and "+f.path("c.yaml")+": keep one of them; until then none is used")
+	storage := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
+	got, _ := storage.mergeFrom("test", f.last)
+	storage.expect(got, "SET db=1 unsynced:test")
+	f.remove("b.yaml")
+	f.remove("c.yaml")
+	f.expect("web=1")
+}
+
+func TestFilesMaySwapTheirPods(t *testing.T) {
+	f := newDuplicatesTest(t)
+	f.write("a.yaml", manifest("db", "2"))
+	f.write("b.yaml", manifest("web", "2"))
+	f.expect("db=2 web=2")
+}
+
+func TestStatus(t *testing.T) {
+	s := &source{title: "Test source", name: "test", place: "/pods"}
+	updates := make(chan api.PodUpdate, 1)
+	web := &input{place: "/pods/web", lastGood: []api.Pod{newPod("web", "1")}}
+	whole, db := &input{place: "/pods"}, &input{place: "/pods/db"}
+	var last time.Time
+	step := func(what string, wholeErr, dbErr error, pods int, sent bool) (status, before api.SourceStatus) {
+		t.Helper()
+		before = s.Status()
+		for last = time.Now(); time.Now().Equal(last); { // until the clock has moved on
+		}
+		whole.err, db.err = wholeErr, dbErr
+		s.publish(t.Context(), updates, web, db, whole)
+		if got := len(updates) == 1; got != sent {
+			t.Errorf("%s: an update was sent: %v", what, got)
+		}
+		for len(updates) > 0 {
+			<-updates
+		}
+		status = s.Status()
+		if status.Source != "test" || status.Place != "/pods" || status.Pods != pods {
+			t.Errorf("%s: got %+v", what, status)
+		}
+		return status, before
+	}
+	if status := s.Status(); status != (api.SourceStatus{Source: "test", Place: "/pods"}) {
+		t.Errorf("before the first read: %+v", status)
+	}
+	status, _ := step("it cannot be read", errors.New("away"), nil, 1, true)
+	if status.LastError != "away" || !status.FailingSince.After(last) || status.LastErrorAt != status.FailingSince || !status.LastSuccess.IsZero() {
+		t.Errorf("it cannot be read: %+v", status)
+	}
+	status, before := step("an input is bad", nil, errors.New("db is bad"), 1, true)
+	if status.LastError != "db is bad" || status.FailingSince != before.FailingSince || !status.LastErrorAt.After(before.LastErrorAt) {
+		t.Errorf("an input is bad: %+v", status)
+	}
+	db.lastGood = []api.Pod{newPod("db", "1"), newPod("db-2", "1")}
+	status, before = step("it is well", nil, nil, 3, true)
+	if !status.FailingSince.IsZero() || !status.LastSuccess.After(last) || status.LastError != "db is bad" || status.LastErrorAt != before.LastErrorAt {
+		t.Errorf("it is well: %+v", status)
+	}
+	status, before = step("it still is", nil, nil, 3, false)
+	if !status.LastSuccess.After(before.LastSuccess) {
+		t.Errorf("it still is: %+v", status)
+	}
+	status, before = step("all fails", errors.New("away"), errors.New("db is bad"), 3, true)
+	if status.LastError != "db is bad\naway" || !status.FailingSince.After(last) || status.LastSuccess != before.LastSuccess {
+		t.Errorf("all fails: %+v", status)
+	}
+	step("the same errors, made anew", errors.New("away"), errors.New("db is bad"), 3, false)
+}
