@@ -4,68 +4,85 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
 )
 
-// Status is what a probe says about a container.
-type Status string
-
-const (
-	Unknown   Status = "unknown"   // it could not be asked, which says nothing about it
-	Healthy   Status = "healthy"   // it has answered well
-	Unhealthy Status = "unhealthy" // it has answered badly, or not in time
-)
-
-// Result of a probe.
-type Result struct {
-	Status Status
-	Output string // what was seen, for people: one line of at most 1 KiB
-}
-
-// Target is the container a probe or a hook is for.
+// Target is the container of a probe or a hook.
 type Target struct {
 	PodIP string     // empty while the pod has none
 	Ports []api.Port // of the container, for their names
-	// Exec runs a command in the container and writes what it prints to out, until
-	// it returns. That is when ctx is done at the latest. An error names the command,
-	// and wraps dockertools.ErrExecNotStarted when the command did not run.
+	// Exec runs a command in the container, as dockertools.Interface does.
 	Exec func(ctx context.Context, command []string, out io.Writer) (exitCode int, err error)
 }
 
-// Probe runs a liveness probe once. A deadline of ctx that passes is Unhealthy, in
-// the words of its cause; a ctx that is cancelled is Unknown.
-func Probe(ctx context.Context, p *api.LivenessProbe, t Target) Result {
-	seen, err := t.ask(ctx, p)
-	if err == nil {
-		return Result{Healthy, readable(seen)}
-	}
-	if _, failed := errors.AsType[failure](err); failed {
-		return Result{Unhealthy, readable(err.Error())}
-	}
-	return Result{Unknown, readable(err.Error())}
-}
-
-// RunHandler runs a hook once. The error says what it was that failed, and wraps
-// the cause of ctx when that was cancelled.
-func RunHandler(ctx context.Context, h *api.Handler, t Target) error {
-	resolved, err := ResolveHandler(h, t.Ports)
-	if err != nil {
-		return err
-	}
-	_, err = t.ask(ctx, &api.LivenessProbe{HTTPGet: resolved.HTTPGet, Exec: resolved.Exec})
-	return err
-}
-
-// ask does what p names. The error is a failure when the container is to blame.
-func (t Target) ask(ctx context.Context, p *api.LivenessProbe) (seen string, err error) {
+// Probe runs a liveness probe once. It returns nil for a healthy container, an error that
+// wraps Unhealthy for an unhealthy one, and another error if the probe could not be made.
+// After the deadline of ctx the container is unhealthy, for the cause of ctx; if ctx is
+// canceled, its cause is the error.
+func Probe(ctx context.Context, p *api.LivenessProbe, t Target) error {
 	switch {
 	case p.Exec != nil && len(p.Exec.Command) > 0:
-		return t.run(ctx, p.Exec)
+		return t.exec(ctx, p.Exec.Command)
 	case p.HTTPGet != nil:
-		return t.get(ctx, p.HTTPGet)
+		return t.httpGet(ctx, p.HTTPGet)
 	case p.TCPSocket != nil:
-		return t.connect(ctx, p.TCPSocket)
+		return t.tcpSocket(ctx, p.TCPSocket.Port)
 	}
-	return "", errors.New("there is nothing to do: name an action")
+	return errors.New("there is nothing to do: name an action")
+}
+
+// RunHandler runs a hook once; its errors are those of Probe.
+func RunHandler(ctx context.Context, h *api.Handler, t Target) error {
+	return Probe(ctx, &api.LivenessProbe{HTTPGet: h.HTTPGet, Exec: h.Exec}, t)
+}
+
+// Unhealthy is the fault of a container: one line of at most 1 KiB that is safe for logs
+// and terminals, though the container may have written it.
+type Unhealthy string
+
+func (u Unhealthy) Error() string { return string(u) }
+
+// unhealthy makes one line of text and returns it as an error.
+func unhealthy(text string) error {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r // U+FFFD for what is not UTF-8
+		}
+		return '?'
+	}, strings.Join(strings.Fields(text), " "))
+	if len(text) > maxOutput {
+		text = strings.ToValidUTF8(text[:maxOutput-len("…")], "") + "…"
+	}
+	return Unhealthy(strings.TrimSuffix(text, ":")) // a colon before an empty output
+}
+
+// localErrnos are errors that this host causes. A kubelet that has no more free file
+// descriptors must not kill every container that it probes.
+var localErrnos = []syscall.Errno{
+	syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS, syscall.EADDRNOTAVAIL, syscall.ENETUNREACH,
+}
+
+// classify returns an error of an action as Unhealthy, unless something else than the
+// container caused it.
+func classify(ctx context.Context, err error) error {
+	errno, _ := errors.AsType[syscall.Errno](err)
+	_, lookup := errors.AsType[*net.DNSError](err)
+	switch {
+	case lookup, slices.Contains(localErrnos, errno), errors.Is(err, dockertools.ErrExecNotStarted):
+		return err
+	case errors.Is(ctx.Err(), context.Canceled):
+		return context.Cause(ctx)
+	case ctx.Err() != nil:
+		return unhealthy(context.Cause(ctx).Error())
+	case errno != 0:
+		return unhealthy(errno.Error())
+	}
+	return unhealthy(err.Error())
 }

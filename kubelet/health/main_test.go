@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -15,15 +19,11 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// local is a container whose pod has the address the tests listen on.
+// local is a container whose pod has the address that the tests listen on.
 var local = Target{PodIP: "127.0.0.1"}
 
-func httpGet(path string, port int) *api.HTTPGetAction {
-	return &api.HTTPGetAction{Path: path, Port: api.IntOrString{Int: port}}
-}
-
 func httpProbe(path string, port int) *api.LivenessProbe {
-	return &api.LivenessProbe{HTTPGet: httpGet(path, port)}
+	return &api.LivenessProbe{HTTPGet: &api.HTTPGetAction{Path: path, Port: api.IntOrString{Int: port}}}
 }
 
 func tcpProbe(port int) *api.LivenessProbe {
@@ -32,7 +32,7 @@ func tcpProbe(port int) *api.LivenessProbe {
 
 var execProbe = &api.LivenessProbe{Exec: &api.ExecAction{Command: []string{"check", "all"}}}
 
-// execOf is a container in which every command prints and ends so.
+// execOf is a container whose commands print this and end like this.
 func execOf(output string, exitCode int, err error) Target {
 	return Target{Exec: func(_ context.Context, _ []string, out io.Writer) (int, error) {
 		io.WriteString(out, output)
@@ -40,12 +40,59 @@ func execOf(output string, exitCode int, err error) Target {
 	}}
 }
 
-// wantResult checks a whole result.
-func wantResult(t *testing.T, got Result, status Status, output string) {
+// want checks the result of a probe: "", or "unhealthy: " or "unknown: " and the error.
+func want(t *testing.T, err error, want string) {
 	t.Helper()
-	if want := (Result{status, output}); got != want {
-		t.Errorf("the probe says\n%v %q, want\n%v %q", got.Status, got.Output, want.Status, want.Output)
+	got := ""
+	if err != nil {
+		got = "unknown: " + err.Error()
+	}
+	if _, unhealthy := errors.AsType[Unhealthy](err); unhealthy {
+		got = "unhealthy: " + err.Error()
+	}
+	if got != want {
+		t.Errorf("the probe says\n%q, want\n%q", got, want)
 	}
 }
 
-var errGone = errors.New("no such container")
+// listen calls serve for each connection to a port of 127.0.0.1, one after another, and
+// then closes it.
+func listen(t *testing.T, serve func(*net.TCPConn)) (port int) {
+	t.Helper()
+	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for conn, err := listener.AcceptTCP(); err == nil; conn, err = listener.AcceptTCP() {
+			serve(conn)
+			conn.Close()
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		wg.Wait()
+	})
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+// answer starts a server that answers each request with start, and then with repeated until
+// the connection is closed.
+func answer(t *testing.T, start, repeated string) (port int) {
+	t.Helper()
+	return listen(t, func(conn *net.TCPConn) {
+		conn.Read(make([]byte, 4096))
+		_, err := io.WriteString(conn, start)
+		for again := strings.Repeat(repeated, 1000); again != "" && err == nil; {
+			_, err = io.WriteString(conn, again)
+		}
+	})
+}
+
+// late returns a context whose deadline passes after a moment.
+func late(t *testing.T, limit time.Duration) context.Context {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, errors.New("no answer within 5s"))
+	t.Cleanup(cancel)
+	return ctx
+}

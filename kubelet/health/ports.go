@@ -7,12 +7,9 @@ import (
 	"kubelet14/api"
 )
 
-// defaultHTTPPort is where the HTTP request of a hook goes that names no port.
-const defaultHTTPPort = 80
-
-// ResolvePort gives the number that a port of a probe or a hook means: itself, that
-// of the container's port of this name, or a number in quotes. In 2014 the name
-// stood for the port of the host, where the pod's IP does not listen.
+// ResolvePort returns the number of a port of a probe or a hook, which is a number, the
+// name of a port of the container, or a number in quotes. In 2014 a name stood for the
+// port of the host, where the pod's IP does not listen.
 func ResolvePort(port api.IntOrString, ports []api.Port) (int, error) {
 	number := port.Int
 	if port.Str != "" {
@@ -21,36 +18,28 @@ func ResolvePort(port api.IntOrString, ports []api.Port) (int, error) {
 				return p.ContainerPort, nil
 			}
 		}
-		var err error
-		if number, err = strconv.Atoi(port.Str); err != nil {
-			return 0, fmt.Errorf("port %q: this container has no port of this name", port.Str)
-		}
+		number, _ = strconv.Atoi(port.Str)
 	}
 	if number < 1 || number > 65535 {
-		return 0, fmt.Errorf("port %q: it must be 1 to 65535", port)
+		return 0, fmt.Errorf("port %q: it must be 1 to 65535 or the name of a port of this container", port)
 	}
 	return number, nil
 }
 
-// ResolveHandler gives a copy of a hook whose port is a number, so that it can run
-// without the manifest. nil is no hook, and stays so.
+// ResolveHandler returns a hook whose port is a number, so that it can run without the
+// manifest. The default is 80. No hook is nil.
 func ResolveHandler(h *api.Handler, ports []api.Port) (*api.Handler, error) {
-	if h == nil {
-		return nil, nil
+	if h == nil || h.HTTPGet == nil {
+		return h, nil
 	}
-	var resolved api.Handler
-	api.Copy(&resolved, h)
-	get := resolved.HTTPGet
-	switch {
-	case get == nil:
-		return &resolved, nil
-	case get.Port == api.IntOrString{}:
-		get.Port.Int = defaultHTTPPort
+	get := *h.HTTPGet
+	if get.Port == (api.IntOrString{}) {
+		get.Port.Int = 80
 	}
 	number, err := ResolvePort(get.Port, ports)
 	if err != nil {
 		return nil, fmt.Errorf("httpGet: %w", err)
 	}
 	get.Port = api.IntOrString{Int: number}
-	return &resolved, nil
+	return &api.Handler{Exec: h.Exec, HTTPGet: &get}, nil
 }

@@ -1,0 +1,96 @@
+package health
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"kubelet14/api"
+)
+
+// maxOutput is how many bytes are kept of what a container prints or answers.
+const maxOutput = 1 << 10
+
+// limitedBuffer keeps the first maxOutput bytes. It accepts the rest, so that a command
+// that prints without end is not interrupted.
+type limitedBuffer []byte
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), maxOutput-len(*b))]...)
+	return len(p), nil
+}
+
+// exec runs a command in the container.
+func (t Target) exec(ctx context.Context, command []string) error {
+	var out limitedBuffer
+	code, err := t.Exec(ctx, command, &out)
+	switch {
+	case err != nil && ctx.Err() == nil: // an error of Docker
+		return err
+	case err != nil:
+		return fmt.Errorf("run %q: %w", command[0], classify(ctx, err))
+	case code != 0:
+		return fmt.Errorf("run %q: %w", command[0], unhealthy(fmt.Sprintf("exit code %d: %s", code, out)))
+	}
+	return nil
+}
+
+// tcpSocket opens a connection to the container, and closes it.
+func (t Target) tcpSocket(ctx context.Context, port api.IntOrString) error {
+	address, err := t.address("", port)
+	if err != nil {
+		return err
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w", address, classify(ctx, err))
+	}
+	return conn.Close()
+}
+
+// httpGet sends a request to the container: without a proxy, over a new connection. A
+// redirect is a good answer, and is not followed.
+func (t Target) httpGet(ctx context.Context, a *api.HTTPGetAction) error {
+	address, err := t.address(a.Host, a.Port)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/"+strings.TrimPrefix(a.Path, "/"), nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("User-Agent", "kubelet14")
+	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10}
+	transport.DialContext = func(_ context.Context, network, address string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address) // the ctx of the Transport outlives the request
+	}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return fmt.Errorf("GET %s: %w", request.URL, classify(ctx, err))
+	}
+	defer response.Body.Close()
+	var body limitedBuffer
+	io.CopyN(&body, response.Body, 64<<10) // reads a small body to its end, so that its server sees no error
+	if response.StatusCode < 200 || response.StatusCode >= 400 {
+		return fmt.Errorf("GET %s: %w", request.URL, unhealthy(fmt.Sprintf("%s: %s", response.Status, body)))
+	}
+	return nil
+}
+
+// address returns host:port for a dial. The default host is the pod's IP.
+func (t Target) address(host string, port api.IntOrString) (string, error) {
+	number, err := ResolvePort(port, t.Ports)
+	if err != nil {
+		return "", err
+	}
+	if host = cmp.Or(strings.Trim(host, "[]"), t.PodIP); host == "" {
+		return "", errors.New("the pod has no IP yet")
+	}
+	return net.JoinHostPort(host, strconv.Itoa(number)), nil
+}
