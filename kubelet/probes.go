@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -83,31 +84,30 @@ func (p *probes) run(ctx context.Context, prober *prober) {
 		case <-ctx.Done():
 			return
 		}
-		result := p.probe(ctx, prober)
-		if ctx.Err() != nil {
-			return
+		err := p.probe(ctx, prober)
+		if err == nil || ctx.Err() != nil {
+			continue
 		}
-		if result.Status == health.Unknown && result.Output != said {
-			said = result.Output
-			p.events.add(prober.pod, prober.container, "probe not run", "%s", said)
-		}
-		if result.Status == health.Unhealthy {
-			p.events.add(prober.pod, prober.container, "unhealthy", "%s", result.Output)
+		problem := plainWords(err.Error())
+		if _, unhealthy := errors.AsType[health.Unhealthy](err); unhealthy {
+			p.events.add(prober.pod, prober.container, "unhealthy", "%s", problem)
 			p.mu.Lock()
-			prober.verdict = fmt.Sprintf("its liveness probe failed: %s", result.Output)
+			prober.verdict = "its liveness probe failed: " + problem
 			p.mu.Unlock()
 			p.unhealthy()
 			return
 		}
+		if problem != said {
+			said = problem
+			p.events.add(prober.pod, prober.container, "probe not run", "%s", said)
+		}
 	}
 }
 
-func (p *probes) probe(ctx context.Context, prober *prober) health.Result {
+func (p *probes) probe(ctx context.Context, prober *prober) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, probeLimit, fmt.Errorf("no answer within %v", probeLimit))
 	defer cancel()
-	result := health.Probe(ctx, prober.probe, prober.target)
-	result.Output = plainWords(result.Output)
-	return result
+	return health.Probe(ctx, prober.probe, prober.target)
 }
 
 // initialDelay is how long after its start a container is first probed. One that
