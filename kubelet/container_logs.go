@@ -10,16 +10,16 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
 )
 
-// ContainerLogs writes what the newest attempt of a container has printed, or the one
-// before it; each Write is one line. The error is api.ErrNotFound when there is no such
-// attempt.
+// ContainerLogs writes the log of the newest attempt of a container, or of the attempt before
+// it, one line with each Write. The error wraps api.ErrNotFound if there is no such attempt.
 //
-// When the log is to be followed it goes on with what comes: first it waits for a
-// container that has not been created yet, and after its end for the next attempt, of
-// which it writes all. It returns nil once ctx is done, the pod is gone, or the
-// container has run for the last time. Docker may go away meanwhile and come back.
+// With Follow it continues with what comes: it waits for a container that is not created yet,
+// and after the end of an attempt it writes the log of the next one. It returns nil when ctx
+// is done, when the pod is gone and when the container is done. Docker may be restarted
+// meanwhile; each line is written once.
 func (kl *Kubelet) ContainerLogs(ctx context.Context, podFullName, container string, opts api.LogOptions, out io.Writer) error {
 	found, err := kl.findContainer(podFullName, container)
 	if err != nil {
@@ -36,7 +36,6 @@ func (kl *Kubelet) ContainerLogs(ctx context.Context, podFullName, container str
 	}
 	r := &logReader{docker: kl.docker, opts: opts, out: out, read: map[string]*logPosition{}}
 	for i := range attempts {
-		// Those before the last are none of the caller's business.
 		r.read[attempts[i].ID] = &logPosition{tail: opts.Tail, done: i < len(attempts)-1}
 	}
 	if opts.Follow {
@@ -49,9 +48,8 @@ func (kl *Kubelet) ContainerLogs(ctx context.Context, podFullName, container str
 	return err
 }
 
-// followLogs reads one attempt after the other until there will be no more. An attempt is
-// done with once its log was read to the end by a reading that began after the attempt
-// had ended: Docker may end one that is followed before it has given all.
+// followLogs reads one attempt after the other. An attempt is done when its log was read to
+// the end after the attempt had ended: Docker may end a log that is followed too early.
 func (kl *Kubelet) followLogs(ctx context.Context, podFullName, container string, r *logReader) error {
 	for ctx.Err() == nil {
 		found, err := kl.findContainer(podFullName, container)
@@ -68,13 +66,13 @@ func (kl *Kubelet) followLogs(ctx context.Context, podFullName, container string
 				return nil
 			case r.writeErr != nil || errors.Is(err, dockertools.ErrLogNotKept):
 				return err
-			case err == nil && c.dead() || errors.Is(err, dockertools.ErrNoSuchContainer):
+			case err == nil && c.Terminated() || errors.Is(err, dockertools.ErrNoSuchContainer):
 				r.read[c.ID].done = true
 				continue
 			case err != nil:
 				glog.V(2).Infof("pod %s: container %q: follow its log: %v", podFullName, container, err)
 			}
-		} else if found.overForGood() {
+		} else if found.done() {
 			return nil
 		}
 		select {
@@ -90,48 +88,49 @@ type logReader struct {
 	docker   dockertools.Interface
 	opts     api.LogOptions
 	out      io.Writer
-	writeErr error                   // the reader of the log takes no more
+	writeErr error                   // of the last Write
 	read     map[string]*logPosition // by container id
 }
 
-// logPosition is how far the log of an attempt was read. Docker counts no lines, so it is
-// a time, and a line of that time may have been written already.
+// logPosition is how far the log of an attempt was read. Docker does not count lines, so it
+// is a time, and the number of lines of that time.
 type logPosition struct {
-	tail int       // so many lines of those that were there before; -1: all
-	last time.Time // the latest of the lines that were written; zero: none was
-	same int       // how many of that time were written
-	done bool      // it was read to its end, after the attempt had ended
+	tail int       // lines to write of those that are there at the beginning; -1: all
+	last time.Time // of the last line that was written; zero: none
+	same int       // lines of that time that were written
+	done bool      // it was read to the end after the attempt had ended
 }
 
-// next is the oldest attempt with something to read, or nil. One that was done with and
-// runs again was started by somebody else.
-func (r *logReader) next(found *foundContainer) *seenContainer {
+// next returns the oldest attempt with something to read, or nil. An attempt that is done
+// and runs again was started by somebody else.
+func (r *logReader) next(found *foundContainer) *plan.Observed {
 	for i := range found.attempts {
 		c := &found.attempts[i]
 		if r.read[c.ID] == nil {
 			r.read[c.ID] = &logPosition{tail: -1}
 		}
 		p := r.read[c.ID]
-		if p.done = p.done && (c != found.newest() || !c.State.Live()); !p.done {
+		p.done = p.done && (c != found.newest() || !c.State.Live())
+		if !p.done {
 			return c
 		}
 	}
 	return nil
 }
 
-// readAttempt writes what was not written yet of the log of an attempt, and what comes
-// until it ends.
-func (r *logReader) readAttempt(ctx context.Context, c *seenContainer) error {
+// readAttempt writes what was not written yet of the log of an attempt and, with Follow, what
+// comes until it ends.
+func (r *logReader) readAttempt(ctx context.Context, c *plan.Observed) error {
 	p := r.read[c.ID]
 	opts := dockertools.LogOptions{Since: p.last, Tail: p.tail, Follow: r.opts.Follow, Stdout: r.opts.Stdout, Stderr: r.opts.Stderr}
 	if !p.last.IsZero() {
 		opts.Tail = -1
 	}
-	began, known := time.Now(), p.same
+	began, written := time.Now(), p.same
 	err := r.docker.Logs(ctx, c.ID, opts, func(line dockertools.LogLine) error {
 		switch {
-		case known > 0 && line.Time.Equal(p.last):
-			known--
+		case written > 0 && line.Time.Equal(p.last):
+			written--
 			return nil
 		case line.Time.After(p.last):
 			p.last, p.same = line.Time, 1
@@ -147,48 +146,10 @@ func (r *logReader) readAttempt(ctx context.Context, c *seenContainer) error {
 	})
 	switch {
 	case !p.last.IsZero():
-	case p.tail == 0: // what was there before is left out, and nothing else
+	case p.tail == 0: // the lines before are left out, and no others
 		p.last = began
-	case err == nil: // there was nothing to leave out
+	case err == nil: // there were no lines to leave out
 		p.tail = -1
-	}
-	return err
-}
-
-// RunInContainer runs a command, without a shell, in the container of a pod that is
-// wanted or being removed, writes to out what it prints, and returns its exit code.
-func (kl *Kubelet) RunInContainer(ctx context.Context, podFullName, container string, command []string, out io.Writer) (exitCode int, err error) {
-	_, c, err := kl.findRunning(podFullName, container)
-	if err != nil {
-		return 0, err
-	}
-	exitCode, err = kl.docker.Exec(ctx, c.ID, command, out)
-	return exitCode, endedMeanwhile(err, podFullName, container)
-}
-
-// ContainerStats measures a container that runs, of a pod that is wanted or being removed.
-func (kl *Kubelet) ContainerStats(ctx context.Context, podFullName, container string) (api.ContainerStats, error) {
-	found, c, err := kl.findRunning(podFullName, container)
-	if err != nil {
-		return api.ContainerStats{}, err
-	}
-	measured, err := kl.docker.Stats(ctx, c.ID)
-	if err != nil {
-		return api.ContainerStats{}, endedMeanwhile(err, podFullName, container)
-	}
-	stats := api.ContainerStats{
-		Time: measured.Time, CPU: measured.CPU, Memory: measured.Memory, Network: measured.Network,
-		Created: c.Created, Image: c.Image, ID: c.ID,
-	}
-	if found.want != nil && found.want.spec != nil {
-		stats.MemoryLimit, stats.CPUShares = found.want.spec.Memory, cpuShares(found.want.spec.CPU)
-	}
-	return stats, nil
-}
-
-func endedMeanwhile(err error, podFullName, container string) error {
-	if errors.Is(err, dockertools.ErrNoSuchContainer) || errors.Is(err, dockertools.ErrNotRunning) {
-		return notFound("container %q of pod %s has just ended", container, podFullName)
 	}
 	return err
 }

@@ -1,67 +1,69 @@
 package kubelet
 
 import (
-	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
 	"kubelet14/volume"
 )
 
-// errPrivileged is checked here once more, as it was in 2014: validation keeps
-// such manifests out, and this keeps out what came round it.
-var errPrivileged = trouble{reason: api.ReasonPrivilegedRefused, message: "it asks for privileged mode, and -allow_privileged is not set"}
-
-// containerSpec says what to create for a create action. The directories of the
-// volumes it mounts are made on the way.
-func (kl *Kubelet) containerSpec(ctx context.Context, want *wantedPod, a action) (dockertools.ContainerSpec, error) {
-	spec := dockertools.ContainerSpec{Name: a.name.String(), Labels: kl.opts.Identity.Labels(a.name.String())}
-	spec.Labels[dockertools.LabelOrigin] = want.Origin
-	if a.quickEnds > 0 {
-		spec.Labels[dockertools.LabelQuickEnds] = strconv.Itoa(a.quickEnds)
+// containerSpec returns what to create for a Create action. It sets up the volumes that the
+// container mounts.
+func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action) (dockertools.ContainerSpec, error) {
+	spec := dockertools.ContainerSpec{
+		Name: a.Name.String(), Labels: kl.opts.Identity.Labels(a.Name.String()), Image: kl.imageOf(a.Container), Log: kl.logLimit,
 	}
-	spec.Log = kl.logLimit
-	if a.want.spec == nil {
-		kl.describeNetwork(&spec, want)
+	spec.Labels[dockertools.LabelOrigin] = pod.Origin
+	if a.Crashes > 0 {
+		spec.Labels[dockertools.LabelQuickEnds] = strconv.Itoa(a.Crashes)
+	}
+	if a.Container.Spec == nil {
+		networkSpec(&spec, pod)
 		return spec, nil
 	}
-	spec.Labels[dockertools.LabelNetworkContainer] = a.netID
-	spec.NetworkContainer = a.netID
-	if a.lifecycle != "" {
-		spec.Labels[dockertools.LabelLifecycle] = a.lifecycle
+	spec.Labels[dockertools.LabelNetworkContainer] = a.NetworkID
+	spec.NetworkContainer = a.NetworkID
+	if a.Lifecycle != "" {
+		spec.Labels[dockertools.LabelLifecycle] = a.Lifecycle
 	}
-	if err := kl.describeApp(&spec, want, a.want.spec); err != nil {
+	if err := kl.appSpec(&spec, pod, a.Container.Spec); err != nil {
 		return spec, err
 	}
-	path, err := kl.opts.Volumes.MakeTerminationFile(want.UID, terminationFile(a.name))
-	spec.Mounts = append(spec.Mounts, dockertools.Mount{HostPath: path, ContainerPath: a.want.spec.TerminationMessagePath})
+	path, err := kl.opts.Volumes.MakeTerminationFile(pod.UID, terminationFile(a.Name))
+	spec.Mounts = append(spec.Mounts, dockertools.Mount{HostPath: path, ContainerPath: a.Container.Spec.TerminationMessagePath})
 	return spec, err
 }
 
-// describeNetwork fills in the network container: it holds the pod's network
+// imageOf returns the image of a container.
+func (kl *Kubelet) imageOf(c *plan.Container) string {
+	if c.Spec == nil {
+		return kl.opts.NetworkContainerImage
+	}
+	return c.Spec.Image
+}
+
+// networkSpec completes the spec of a network container: it has the pod's network
 // namespace, host name and ports, and does nothing.
-func (kl *Kubelet) describeNetwork(spec *dockertools.ContainerSpec, want *wantedPod) {
-	spec.Image = kl.opts.NetworkContainerImage
+func networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 	if spec.Image == dockertools.PauseImage {
 		spec.Entrypoint = dockertools.PauseCommand()
-		// It has nothing to tidy up and no handler for SIGTERM, which Linux keeps
-		// from a first process without one.
-		spec.StopSignal = "SIGKILL"
+		spec.StopSignal = "SIGKILL" // it has no handler for SIGTERM, so Linux does not deliver that to it
 	}
-	spec.Hostname = want.hostname
-	for _, port := range want.ports {
-		spec.Ports = append(spec.Ports, published(port))
+	spec.Hostname = pod.Hostname
+	for _, port := range pod.Ports {
+		spec.Ports = append(spec.Ports, plan.Published(port))
 	}
 }
 
-// describeApp fills in an app container as its manifest says.
-func (kl *Kubelet) describeApp(spec *dockertools.ContainerSpec, want *wantedPod, c *api.Container) error {
-	if c.Privileged && !kl.opts.AllowPrivileged {
-		return errPrivileged
+// appSpec completes the spec of an app container as its manifest describes it.
+func (kl *Kubelet) appSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, c *api.Container) error {
+	if c.Privileged && !kl.opts.AllowPrivileged { // validation refuses it too; as in 2014, it is checked twice
+		return plan.Problem{Reason: api.ReasonPrivilegedRefused, Message: "it asks for privileged mode, and -allow_privileged is not set"}
 	}
-	spec.Image = c.Image
 	spec.Command = c.Command
 	spec.WorkingDir = c.WorkingDir
 	spec.Memory = c.Memory
@@ -71,7 +73,7 @@ func (kl *Kubelet) describeApp(spec *dockertools.ContainerSpec, want *wantedPod,
 		spec.Env = append(spec.Env, env.Name+"="+env.Value)
 	}
 	for _, mount := range c.VolumeMounts {
-		path, err := kl.setUpVolume(want, mount.Name)
+		path, err := kl.setUpVolume(pod, mount.Name)
 		if err != nil {
 			return err
 		}
@@ -80,27 +82,24 @@ func (kl *Kubelet) describeApp(spec *dockertools.ContainerSpec, want *wantedPod,
 	return nil
 }
 
-// setUpVolume makes a volume of the pod ready and returns its path on the host.
-func (kl *Kubelet) setUpVolume(want *wantedPod, name string) (path string, err error) {
-	for i := range want.manifest.Volumes {
-		v := &want.manifest.Volumes[i]
-		if v.Name != name {
-			continue
-		}
-		vol, err := volume.CreateVolume(v, want.UID, kl.opts.Volumes)
-		if err != nil {
-			return "", err
-		}
-		if err := vol.SetUp(); err != nil {
-			return "", fmt.Errorf("set up volume %q: %w", name, err)
-		}
-		return vol.GetPath(), nil
+// setUpVolume sets up a volume of the pod and returns its path on the host.
+func (kl *Kubelet) setUpVolume(pod *plan.Pod, name string) (path string, err error) {
+	i := slices.IndexFunc(pod.Manifest.Volumes, func(v api.Volume) bool { return v.Name == name })
+	if i < 0 {
+		return "", fmt.Errorf("mount volume %q: the pod has no volume of this name", name)
 	}
-	return "", fmt.Errorf("mount volume %q: the pod has no volume of this name", name)
+	v, err := volume.CreateVolume(&pod.Manifest.Volumes[i], pod.UID, kl.opts.Volumes)
+	if err != nil {
+		return "", err
+	}
+	if err := v.SetUp(); err != nil {
+		return "", fmt.Errorf("set up volume %q: %w", name, err)
+	}
+	return v.GetPath(), nil
 }
 
-// cpuShares turns thousandths of a core into Docker's relative shares: 1024 a
-// core, and no less than the 2 that Linux takes. 0 stays Docker's default.
+// cpuShares returns Docker's relative shares for thousandths of a core: 1024 for each core,
+// and at least 2, which is the least that Linux takes. 0 is Docker's default.
 func cpuShares(milliCPU int64) int64 {
 	if milliCPU == 0 {
 		return 0

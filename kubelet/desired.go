@@ -1,57 +1,77 @@
 package kubelet
 
 import (
+	"fmt"
 	"maps"
 	"reflect"
 	"slices"
+	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/plan"
 )
 
-// desired is what PodConfig has said so far.
+// desired is the desired state as the updates describe it so far.
 type desired struct {
-	pods   map[string]*wantedPod // by full name
-	silent map[string]error      // sources that have not spoken, see api.PodUpdate
-	heard  bool                  // a SET has come; before that nothing is known, not even that nothing is wanted
+	known    bool                 // a SET has arrived
+	pods     map[string]*plan.Pod // by full name
+	unsynced map[string]error     // sources that are not ready, see api.PodUpdate
 }
 
-// apply takes over an update, and tells what of it is news. A pod that is as it was
-// keeps its wantedPod, so that a worker in the middle of it is not disturbed.
-func (d *desired) apply(u api.PodUpdate, networkImage string, tell func(podFullName, news string)) {
-	pods := map[string]*wantedPod{}
+// apply applies an update and calls changed for each pod that is new, changed or gone. A
+// pod that is unchanged keeps its pointer, so that a worker busy with it goes on.
+func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(podFullName, change string)) {
+	pods := map[string]*plan.Pod{}
 	if u.Op == api.SET {
-		d.heard = true
+		d.known = true
 	} else {
-		pods = d.pods
+		maps.Copy(pods, d.pods)
 	}
 	for _, pod := range u.Pods {
-		name := pod.FullName()
-		// 2014 matched an UPDATE by UID alone, so with empty UIDs one changed pod
+		// In 2014 an UPDATE was matched by UID alone: with empty UIDs, one changed pod
 		// overwrote all others.
-		if known, ok := d.pods[name]; ok && reflect.DeepEqual(known.Pod, pod) {
-			pods[name] = known
-		} else {
-			pods[name] = newWantedPod(pod, networkImage)
-			if ok {
-				tell(name, "its manifest has changed")
-			} else {
-				tell(name, "it is wanted from now on")
-			}
+		name := pod.FullName()
+		old := d.pods[name]
+		switch {
+		case old == nil:
+			changed(name, "it is wanted from now on")
+		case reflect.DeepEqual(old.Pod, pod):
+			pods[name] = old
+			continue
+		default:
+			changed(name, "its manifest has changed")
 		}
+		pods[name] = plan.NewPod(pod, networkImage, time.Now(), lifecycleLabel)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.pods)) {
 		if pods[name] == nil {
-			tell(name, "it is no longer wanted")
+			changed(name, "it is no longer wanted")
 		}
 	}
-	d.pods = pods
-	d.silent = u.Unsynced
+	d.pods, d.unsynced = pods, u.Unsynced
 }
 
-// isSilent says that the source of a pod has not spoken, so that the pod may be
-// wanted although it is not among the desired ones.
-func (d *desired) isSilent(podFullName string) bool {
+// sorted returns the desired pods by full name.
+func (d *desired) sorted() []*plan.Pod {
+	var pods []*plan.Pod
+	for _, name := range slices.Sorted(maps.Keys(d.pods)) {
+		pods = append(pods, d.pods[name])
+	}
+	return pods
+}
+
+// mayBeRemoved reports whether a pod is not desired. A source that is not ready may still
+// name it.
+func (d *desired) mayBeRemoved(podFullName string) bool {
 	_, _, source, _ := api.SplitFullName(podFullName)
-	_, silent := d.silent[source]
-	return silent
+	_, unsynced := d.unsynced[source]
+	return d.pods[podFullName] == nil && !unsynced
+}
+
+// count returns "1 pod" or "2 pods".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

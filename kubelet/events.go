@@ -11,31 +11,29 @@ import (
 	"kubelet14/api"
 )
 
-// maxEvents is how many events are remembered.
-const maxEvents = 1000
+const maxEvents = 1000 // the number of events that are kept
 
-// events is the memory of the last things that the kubelet did to pods, or saw.
-// Its methods may be called by any number of goroutines.
+// events holds the last events. Its methods may be called concurrently.
 type events struct {
 	mu   sync.Mutex
-	last []api.Event   // the oldest first; only the end of it counts, maxEvents long
+	last []api.Event   // oldest first; up to 2*maxEvents, so that dropping old ones is rare
 	seq  uint64        // of the newest
-	more chan struct{} // closed at the next event; nil while nobody waits for it
+	more chan struct{} // closed at the next event; nil if nobody waits
 }
 
-// add remembers an event and logs it at V(2).
+// add records an event and logs it at V(2).
 func (e *events) add(podFullName, container, reason, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
-	of := podFullName
 	if container != "" {
-		of += fmt.Sprintf(": container %q", container)
+		glog.V(2).Infof("pod %s: container %q: %s: %s", podFullName, container, reason, message)
+	} else {
+		glog.V(2).Infof("pod %s: %s: %s", podFullName, reason, message)
 	}
-	glog.V(2).Infof("pod %s: %s: %s", of, reason, message)
-	e.remember(podFullName, container, reason, message)
+	e.addQuietly(podFullName, container, reason, message)
 }
 
-// remember is add for what is in the log already.
-func (e *events) remember(podFullName, container, reason, message string) {
+// addQuietly records an event that is in the log already.
+func (e *events) addQuietly(podFullName, container, reason, message string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.more != nil {
@@ -43,20 +41,20 @@ func (e *events) remember(podFullName, container, reason, message string) {
 		e.more = nil
 	}
 	e.seq++
-	if len(e.last) == 2*maxEvents { // seldom, so that an event costs little
+	if len(e.last) == 2*maxEvents {
 		e.last = slices.Delete(e.last, 0, maxEvents)
 	}
 	e.last = append(e.last, api.Event{Seq: e.seq, Time: time.Now(), Pod: podFullName, Container: container, Reason: reason, Message: message})
 }
 
-// after gives the events that are remembered and newer than seq, the oldest first,
-// and a channel that is closed when there is another.
+// after returns the events newer than seq, oldest first, and a channel that is closed at the
+// next event.
 func (e *events) after(seq uint64) (newer []api.Event, more <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.more == nil {
 		e.more = make(chan struct{})
 	}
-	n := min(e.seq-min(seq, e.seq), maxEvents)
+	n := min(e.seq-min(seq, e.seq), maxEvents, uint64(len(e.last)))
 	return slices.Clone(e.last[len(e.last)-int(n):]), e.more
 }

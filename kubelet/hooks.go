@@ -13,37 +13,34 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/health"
+	"kubelet14/kubelet/plan"
 )
 
-// The time limits of hooks. A preStop runs within stopGrace and leaves some of it
-// for the stop signal.
+// The time limits of hooks. A preStop hook runs within stopGrace, and leaves a part of it to
+// the stop signal.
 const (
 	postStartLimit = 30 * time.Second
 	preStopLimit   = stopGrace - minTermGrace
 	minTermGrace   = 2 * time.Second
 )
 
-// lifecycleLabel writes down the hooks of a container, ports as numbers, for
-// whoever has to run them: that may be a later kubelet, without the manifest.
-// Empty when there are none.
+// lifecycleLabel returns the hooks of a container as a label, with port numbers for port
+// names; empty if there are none. From the label a kubelet without the manifest can run a
+// preStop hook.
 func lifecycleLabel(c *api.Container) string {
 	if c.Lifecycle == nil {
 		return ""
 	}
-	var resolved api.Lifecycle
-	var err error
-	if resolved.PostStart, err = health.ResolveHandler(c.Lifecycle.PostStart, c.Ports); err == nil {
-		resolved.PreStop, err = health.ResolveHandler(c.Lifecycle.PreStop, c.Ports)
+	postStart, err := health.ResolveHandler(c.Lifecycle.PostStart, c.Ports)
+	preStop, err2 := health.ResolveHandler(c.Lifecycle.PreStop, c.Ports)
+	label, err3 := json.Marshal(api.Lifecycle{PostStart: postStart, PreStop: preStop})
+	if err := errors.Join(err, err2, err3); err != nil {
+		panic(fmt.Sprintf("lifecycle of container %q: %v", c.Name, err)) // validation refuses such ports
 	}
-	text, marshalErr := json.Marshal(resolved)
-	if err != nil || marshalErr != nil {
-		panic(fmt.Sprintf("lifecycle of container %q: %v, %v", c.Name, err, marshalErr)) // validation refuses such ports
-	}
-	return string(text)
+	return string(label)
 }
 
-// lifecycle reads the label. One that somebody else wrote may hold anything: what
-// cannot be read is no hook.
+// lifecycle returns the hooks in a label; none if another program wrote something else.
 func lifecycle(label string) (hooks api.Lifecycle) {
 	if label != "" && json.Unmarshal([]byte(label), &hooks) != nil {
 		return api.Lifecycle{}
@@ -51,86 +48,86 @@ func lifecycle(label string) (hooks api.Lifecycle) {
 	return hooks
 }
 
-// runHook runs a hook of a container whose network is that of another one.
-func (kl *Kubelet) runHook(ctx context.Context, handler *api.Handler, id, netID string, limit time.Duration) error {
+// runHook runs a hook of the container of an action.
+func (kl *Kubelet) runHook(ctx context.Context, hook *api.Handler, a plan.Action, limit time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than %v", limit))
 	defer cancel()
-	target := health.Target{Exec: kl.execIn(id)}
-	if handler.HTTPGet != nil {
-		// Asked of Docker each time: hooks are rare, and of a pod that is not wanted
-		// nothing else is known.
-		details, err := kl.docker.InspectContainer(ctx, netID)
+	target := health.Target{Exec: kl.execIn(a.ID)}
+	if hook.HTTPGet != nil {
+		details, err := kl.docker.InspectContainer(ctx, a.NetworkID)
 		if err != nil {
 			return err
 		}
 		target.PodIP = details.IP
 	}
-	return health.RunHandler(ctx, handler, target)
+	return health.RunHandler(ctx, hook, target)
 }
 
-// execIn runs commands in a container.
+// execIn returns a function that runs commands in a container.
 func (kl *Kubelet) execIn(id string) func(context.Context, []string, io.Writer) (int, error) {
 	return func(ctx context.Context, command []string, out io.Writer) (int, error) {
 		return kl.docker.Exec(ctx, id, command, out)
 	}
 }
 
-// errOvertaken is the end of an action that has become pointless: a newer wish has
-// come, the kubelet ends, or the container has ended by itself.
-var errOvertaken = errors.New("what came meanwhile goes first")
+// errInterrupted is the end of an action that is no longer needed, and no failure.
+var errInterrupted = errors.New("interrupted")
 
-// postStart runs the hook of a container that has just been started, and then
-// renames the container: so Docker remembers that it is done. A hook that fails
-// stops its container. It may run twice, when the kubelet is killed in the middle; after
-// a renaming that failed, such as for a full disk, only the renaming is tried again.
-//
-// A newer wish for the pod interrupts it (errOvertaken), and decides what becomes of
-// the container.
-func (r *planRun) postStart(ctx context.Context, a *action) error {
-	until, cancel := context.WithCancel(ctx)
+// postStart runs the postStart hook of a container that was just started. If it fails the
+// container is stopped. It is interrupted if its container is no longer desired.
+func (w *work) postStart(ctx context.Context, a plan.Action) error {
+	hook := lifecycle(a.Lifecycle).PostStart
+	if hook == nil {
+		return nil
+	}
+	hookCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(r.work.overtaken, cancel)()
-
-	var err error
-	if hook := lifecycle(a.lifecycle).PostStart; hook != nil {
-		err = r.kl.runHook(until, hook, a.id, a.netID, postStartLimit)
-	}
-	if err == nil {
-		plain := a.name
-		plain.AwaitsHook = false
-		// A name that is taken costs the container its attempt, like a failed hook.
-		if err = r.kl.docker.RenameContainer(ctx, a.id, plain.String()); !errors.Is(err, dockertools.ErrNameTaken) {
-			return err
+	defer context.AfterFunc(w.superseded, func() {
+		if !desires(w.newPod, a.Name) {
+			cancel()
 		}
+	})()
+	err := w.kl.runHook(hookCtx, hook, a, postStartLimit)
+	if err == nil {
+		return nil
 	}
-	details, gone := r.kl.docker.InspectContainer(ctx, a.id)
-	if until.Err() != nil || gone == nil && details.State.Ended() {
-		return errOvertaken
+	details, inspectErr := w.kl.docker.InspectContainer(ctx, a.ID)
+	if hookCtx.Err() != nil || inspectErr == nil && details.State.Ended() {
+		return errInterrupted
 	}
-	failed := trouble{reason: api.ReasonHookFailed, message: "its postStart hook failed: " + plainWords(err.Error())}
-	a.reason = failed.message
-	if err := r.kl.stop(ctx, a); err != nil {
-		failed.message += fmt.Sprintf("; and then: %v", err)
-		return failed
+	problem := plan.Problem{Container: a.Name.Name, Reason: api.ReasonHookFailed, Message: "its postStart hook failed: " + plan.TrimLayers(err.Error())}
+	a.Reason = problem.Message
+	if err := w.kl.stopContainer(ctx, a); err != nil {
+		problem.Message += fmt.Sprintf("; and then: %v", err)
+		return problem
 	}
-	r.kl.observer.noteKilled(a.id, trouble{container: a.name.Name, reason: api.ReasonHookFailed, message: a.reason})
-	return failed
+	w.kl.observer.noteKilled(a.ID, problem)
+	return problem
 }
 
-// stop asks a container to end: by its preStop hook, by its stop signal, and in
-// the end by SIGKILL, all of it within stopGrace. A hook that fails does not save
-// its container, and one that is gone has ended.
-func (kl *Kubelet) stop(ctx context.Context, a *action) error {
+// desires reports whether a pod, which may be nil, has the container with this name, UID and
+// hash.
+func desires(pod *plan.Pod, name dockertools.NameParts) bool {
+	if pod == nil || pod.UID != name.UID {
+		return false
+	}
+	c := pod.Container(name.Name)
+	return c != nil && c.Hash == name.Hash
+}
+
+// stopContainer stops a container by its preStop hook, then its stop signal, then SIGKILL,
+// all within stopGrace. A hook that fails changes nothing about that.
+func (kl *Kubelet) stopContainer(ctx context.Context, a plan.Action) error {
 	began := time.Now()
-	kl.events.add(a.name.PodFullName, a.name.Name, "killing", "%s", a.what())
-	if hook := lifecycle(a.lifecycle).PreStop; hook != nil && !a.paused {
-		if err := kl.runHook(ctx, hook, a.id, a.netID, preStopLimit); err != nil && ctx.Err() == nil {
-			why := plainWords(err.Error())
-			glog.Warningf("pod %s: container %q: its preStop hook failed: %s", a.name.PodFullName, a.name.Name, why)
-			kl.events.add(a.name.PodFullName, a.name.Name, "preStop failed", "%s", why)
+	kl.events.add(a.Name.PodFullName, a.Name.Name, "killing", "%s", describe(a))
+	if hook := lifecycle(a.Lifecycle).PreStop; hook != nil && !a.Paused {
+		if err := kl.runHook(ctx, hook, a, preStopLimit); err != nil && ctx.Err() == nil {
+			text := plan.TrimLayers(err.Error())
+			glog.Warningf("pod %s: container %q: its preStop hook failed: %s", a.Name.PodFullName, a.Name.Name, text)
+			kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, "preStop failed", text)
 		}
 	}
-	err := kl.docker.StopContainer(ctx, a.id, max(stopGrace-time.Since(began), minTermGrace))
+	err := kl.docker.StopContainer(ctx, a.ID, max(stopGrace-time.Since(began), minTermGrace))
 	if errors.Is(err, dockertools.ErrNoSuchContainer) {
 		return nil
 	}

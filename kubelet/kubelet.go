@@ -10,82 +10,100 @@ import (
 	"golang.org/x/time/rate"
 
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
 	"kubelet14/volume"
 )
 
-// Options is all that a Kubelet is made of. Every field must be set.
+// Options are the settings of a Kubelet and what it works with. Every field must be set.
 type Options struct {
 	Identity dockertools.Identity
 	Docker   dockertools.Interface
-	Volumes  *volume.RootDir // nil for a kubelet that only does a DryRun
+	Volumes  *volume.RootDir // at Identity.RootDir; may be nil for DryRun
 
 	NetworkContainerImage string
 	AllowPrivileged       bool
 	SyncFrequency         time.Duration // longest time between two syncs
-	MaxRestartBackoff     time.Duration
-	MaxDeadContainers     int // to keep of each container, 0 = all
-	MinContainerTTL       time.Duration
+	MaxRestartBackoff     time.Duration // longest wait before a crashing container is started again
+	MaxDeadContainers     int           // dead containers to keep of each container; 0: all
+	MinContainerTTL       time.Duration // youngest age at which a dead container may be removed
 
+	// Credentials returns the credentials for an image; the zero Auth if there are none.
+	// An error is logged, and the image is pulled without credentials.
 	Credentials   func(ctx context.Context, image string) (dockertools.Auth, error)
-	RegistryQPS   float64 // 0 = no limit
-	RegistryBurst int
-	ContainerLog  dockertools.LogLimit // the zero LogLimit leaves logs to Docker
+	RegistryQPS   float64              // average number of pulls begun per second; 0: no limit
+	RegistryBurst int                  // number of pulls begun at once before RegistryQPS counts
+	ContainerLog  dockertools.LogLimit // for each container; zero: Docker's default
 
-	SourceErrors func() map[string]string // by source, what of it cannot be read now
+	SourceErrors func() map[string]string // errors of sources that cannot be read now, by source
 
-	// SyncDone and PullDone are metrics hooks. They must not block.
+	// SyncDone and PullDone observe each piece of work on a pod and each pull of an image.
+	// ok is false if something failed. What the end of the kubelet interrupts is not
+	// observed. They are called concurrently and must not block.
 	SyncDone, PullDone func(took time.Duration, ok bool)
 }
 
-// Kubelet runs the pods of one host. It has no exported field (PR #551).
+// Kubelet runs the pods of one host. It has no exported field (PR #551). Its methods for the
+// info server may be called concurrently with Run, and with each other.
 type Kubelet struct {
-	opts       Options
-	docker     dockertools.Interface
-	limits     limits
-	observer   *observer
-	podWorkers *podWorkers
-	wake       *wakeup
-	images     *images
-	probes     *probes
-	events     *events
-	health     healthState
-	slots      chan struct{} // bounds the creations and starts that Docker does at a time
-	pauseImage sync.Mutex    // held while the built-in network container image is imported
-	logLimit   dockertools.LogLimit
-	trash      chan struct{}        // 1-slot: something may have been set aside
-	view       atomic.Pointer[view] // what the last sync saw; for everyone but the sync loop
+	opts     Options
+	docker   dockertools.Interface
+	limits   plan.Limits
+	observer *observer
+	workers  *podWorkers
+	images   *images
+	probes   *probes
+	events   *events
+	health   healthState
+	snapshot atomic.Pointer[snapshot] // of the last sync
 
-	// The rest belongs to the goroutine of the sync loop.
-	desired    desired
-	pods       map[string]*podState // every pod that is wanted, has containers or has a busy worker
-	removes    bool                 // unwanted pods and volumes are removed; RunOnce does not
-	complaints map[string]string    // errors that were logged, by what they are about
+	wakeup      chan struct{} // 1-slot: a sync is needed
+	trash       chan struct{} // 1-slot: there may be volumes to delete
+	startSlots  chan struct{} // limits the creations and starts in progress
+	importPause sync.Mutex    // one worker at a time imports the built-in network container image
+	logLimit    dockertools.LogLimit
+
+	// The sync loop owns the rest.
+	desired  desired
+	pods     map[string]*podRecord // desired, being removed or with a busy worker; by full name
+	removes  bool                  // remove what is not desired; false for RunOnce
+	runOnce  *runOnce              // nil in other modes
+	lastLogs map[string]string     // errors that were logged, by what they are about
 }
 
-// NewMainKubelet makes a Kubelet. It asks nothing of Docker, which may not be up yet.
+// NewMainKubelet returns a Kubelet. It does not call Docker, which may not be up yet.
 func NewMainKubelet(opts Options) *Kubelet {
-	wake, events := &wakeup{ready: make(chan struct{}, 1)}, &events{}
 	kl := &Kubelet{
 		opts:       opts,
 		docker:     opts.Docker,
-		limits:     limits{opts.MaxRestartBackoff, opts.MaxDeadContainers, opts.MinContainerTTL},
-		observer:   newObserver(opts.Docker, opts.Identity, opts.Volumes),
-		wake:       wake,
-		events:     events,
-		health:     healthState{docker: errNotBegun, events: errNotBegun, turned: time.Now()},
-		slots:      make(chan struct{}, max(8, 4*runtime.NumCPU())),
+		limits:     plan.Limits{MaxBackoff: opts.MaxRestartBackoff, MaxDeadContainers: opts.MaxDeadContainers, MinDeadAge: opts.MinContainerTTL},
+		observer:   &observer{docker: opts.Docker, identity: opts.Identity, volumes: opts.Volumes, records: map[string]*containerRecord{}},
+		events:     &events{},
+		health:     healthState{docker: errNoSyncYet, events: errNoSyncYet, heartbeat: time.Now()},
+		wakeup:     make(chan struct{}, 1),
 		trash:      make(chan struct{}, 1),
-		desired:    desired{pods: map[string]*wantedPod{}},
-		pods:       map[string]*podState{},
+		startSlots: make(chan struct{}, max(8, 4*runtime.NumCPU())),
+		desired:    desired{pods: map[string]*plan.Pod{}},
+		pods:       map[string]*podRecord{},
 		removes:    true,
-		complaints: map[string]string{},
+		lastLogs:   map[string]string{},
 	}
-	qps := rate.Inf
+	limit := rate.Inf
 	if opts.RegistryQPS > 0 {
-		qps = rate.Limit(opts.RegistryQPS)
+		limit = rate.Limit(opts.RegistryQPS)
 	}
-	kl.podWorkers = newPodWorkers(wake.sync)
-	kl.images = &images{opts: &kl.opts, limiter: rate.NewLimiter(qps, opts.RegistryBurst), events: events, wake: wake.retry, pulls: map[string]*pull{}}
-	kl.probes = &probes{period: opts.SyncFrequency, events: events, unhealthy: wake.sync, probers: map[string]*prober{}}
+	kl.workers = newPodWorkers(kl.wake)
+	kl.images = &images{opts: &kl.opts, limiter: rate.NewLimiter(limit, opts.RegistryBurst), events: kl.events, pullDone: kl.wake, pulls: map[string]*pull{}}
+	kl.probes = &probes{period: opts.SyncFrequency, events: kl.events, unhealthy: kl.wake, probers: map[string]*prober{}}
 	return kl
+}
+
+// wake asks for a sync. It never blocks, and a thousand calls may be one sync.
+func (kl *Kubelet) wake() { notify(kl.wakeup) }
+
+// notify fills a 1-slot channel.
+func notify(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
 }

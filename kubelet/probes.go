@@ -2,54 +2,76 @@ package kubelet
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/health"
+	"kubelet14/kubelet/plan"
 )
 
-// probeLimit is how long a container may take to answer a liveness probe.
+// probeLimit is how long a liveness probe may take.
 const probeLimit = 5 * time.Second
 
-// probes are the probers of all pods: a goroutine for each container that has a
-// liveness probe and runs. So a slow answer delays nobody, and a container is
-// never asked twice at a time. In 2014 the pod's worker asked by itself, and waited
-// for the answer.
-//
-// The pod's worker says by sync which containers are to be probed, and learns by
-// verdict what came of it.
+// probes runs a goroutine for each running container with a liveness probe. So a slow probe
+// delays nothing else, and a container is never probed twice at a time. In 2014 the worker of
+// the pod probed, and waited for the answer.
 type probes struct {
 	period    time.Duration
 	events    *events
-	unhealthy func() // a probe has failed
+	unhealthy func() // called when a probe has failed
 
-	wg      sync.WaitGroup // of the probers
+	wg      sync.WaitGroup
 	mu      sync.Mutex
 	probers map[string]*prober // by container id
 }
 
-// prober probes one container, until it is unhealthy or nobody wants to know.
+// prober probes one container until the first failure.
 type prober struct {
 	pod, container string
 	probe          *api.LivenessProbe
 	target         health.Target
-	started        time.Time     // of the life it probes: somebody may restart the container
-	initialDelay   time.Duration // from then on
+	startedAt      time.Time // of the life it probes: somebody may restart the container
+	initialDelay   time.Duration
 	cancel         context.CancelFunc
-	verdict        string // why it is unhealthy; empty when it is not. Guarded by probes.mu.
+	failure        string // why the container is unhealthy; guarded by probes.mu
 }
 
-// sync makes the given containers of a pod, and no others of it, be probed until ctx
-// is done.
+// syncProbes starts and stops the probers of a pod so that they match its containers.
+func (kl *Kubelet) syncProbes(ctx context.Context, p *podRecord) {
+	wanted := map[string]*prober{}
+	if p.pod != nil {
+		for i := range p.pod.Apps {
+			app := &p.pod.Apps[i]
+			c := newestOf(p.containers, p.pod.UID, app.Name)
+			if app.Spec.LivenessProbe == nil || c == nil || c.State != dockertools.StateRunning || c.Of.Hash != app.Hash {
+				continue
+			}
+			delay := time.Duration(app.Spec.LivenessProbe.InitialDelaySeconds) * time.Second
+			if delay == 0 { // as in 2014, when the sync that started a container did not probe it
+				delay = kl.opts.SyncFrequency
+			}
+			target := health.Target{PodIP: podIP(p.containers), Ports: app.Spec.Ports, Exec: kl.execIn(c.ID)}
+			wanted[c.ID] = &prober{
+				pod: p.name, container: app.Name, probe: app.Spec.LivenessProbe, target: target, startedAt: c.StartedAt, initialDelay: delay,
+			}
+		}
+	}
+	kl.probes.sync(ctx, p.name, wanted)
+}
+
+// sync replaces the probers of a pod. One that would stay the same goes on.
 func (p *probes) sync(ctx context.Context, podFullName string, wanted map[string]*prober) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for id, running := range p.probers {
-		if now := wanted[id]; running.pod == podFullName && (now == nil || now.target.PodIP != running.target.PodIP || !now.started.Equal(running.started)) {
-			running.cancel()
+	for id, old := range p.probers {
+		if old.pod != podFullName {
+			continue
+		}
+		if w := wanted[id]; w == nil || w.target.PodIP != old.target.PodIP || !w.startedAt.Equal(old.startedAt) {
+			old.cancel()
 			delete(p.probers, id)
 		}
 	}
@@ -63,84 +85,39 @@ func (p *probes) sync(ctx context.Context, podFullName string, wanted map[string
 	}
 }
 
-// verdict says why a container is unhealthy; empty when it is not, or not known to be.
-func (p *probes) verdict(c *seenContainer) string {
+// unhealthyReason returns why a container is unhealthy, or "".
+func (p *probes) unhealthyReason(c *plan.Observed) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if prober := p.probers[c.ID]; prober != nil && prober.started.Equal(c.StartedAt) {
-		return prober.verdict
+	if prober := p.probers[c.ID]; prober != nil && prober.startedAt.Equal(c.StartedAt) {
+		return prober.failure
 	}
 	return ""
 }
 
-// run probes until the first failure, as in 2014. A probe that could not be run
-// says nothing about its container; why it could not is told once.
+// run probes a container until the first failure, as in 2014. A probe that could not be run
+// is no failure; its reason is an event.
 func (p *probes) run(ctx context.Context, prober *prober) {
 	defer prober.cancel()
-	said := ""
-	for wait := time.Until(prober.started.Add(prober.initialDelay)); ; wait = p.period {
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
+	lastUnknown := ""
+	for wait := time.Until(prober.startedAt.Add(prober.initialDelay)); sleep(ctx, wait); wait = p.period {
+		probeCtx, cancel := context.WithTimeoutCause(ctx, probeLimit, fmt.Errorf("no answer within %v", probeLimit))
+		result := health.Probe(probeCtx, prober.probe, prober.target)
+		cancel()
+		output := plan.TrimLayers(result.Output)
+		switch {
+		case ctx.Err() != nil:
 			return
-		}
-		err := p.probe(ctx, prober)
-		if err == nil || ctx.Err() != nil {
-			continue
-		}
-		problem := plainWords(err.Error())
-		if _, unhealthy := errors.AsType[health.Unhealthy](err); unhealthy {
-			p.events.add(prober.pod, prober.container, "unhealthy", "%s", problem)
+		case result.Status == health.Unknown && output != lastUnknown:
+			lastUnknown = output
+			p.events.add(prober.pod, prober.container, "probe not run", "%s", output)
+		case result.Status == health.Unhealthy:
+			p.events.add(prober.pod, prober.container, "unhealthy", "%s", output)
 			p.mu.Lock()
-			prober.verdict = "its liveness probe failed: " + problem
+			prober.failure = "its liveness probe failed: " + output
 			p.mu.Unlock()
 			p.unhealthy()
 			return
 		}
-		if problem != said {
-			said = problem
-			p.events.add(prober.pod, prober.container, "probe not run", "%s", said)
-		}
 	}
-}
-
-func (p *probes) probe(ctx context.Context, prober *prober) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, probeLimit, fmt.Errorf("no answer within %v", probeLimit))
-	defer cancel()
-	return health.Probe(ctx, prober.probe, prober.target)
-}
-
-// initialDelay is how long after its start a container is first probed. One that
-// names no delay has a period to come up, as in 2014, when the sync that started a
-// container did not probe it yet.
-func (kl *Kubelet) initialDelay(p *api.LivenessProbe) time.Duration {
-	if p.InitialDelaySeconds == 0 {
-		return kl.opts.SyncFrequency
-	}
-	return time.Duration(p.InitialDelaySeconds) * time.Second
-}
-
-// syncProbes has those containers of a pod probed that are to be.
-func (kl *Kubelet) syncProbes(ctx context.Context, podFullName string, want *wantedPod, seen []seenContainer) {
-	wanted := map[string]*prober{}
-	if want != nil {
-		ip := podIP(seen)
-		for i := range want.apps {
-			app := &want.apps[i]
-			c := newestOf(seen, want.UID, app.name)
-			if app.spec.LivenessProbe == nil || c == nil || !c.probable(app.hash) {
-				continue
-			}
-			wanted[c.ID] = &prober{
-				pod:       podFullName,
-				container: app.name,
-				probe:     app.spec.LivenessProbe,
-				target:    health.Target{PodIP: ip, Ports: app.spec.Ports, Exec: kl.execIn(c.ID)},
-
-				started:      c.StartedAt,
-				initialDelay: kl.initialDelay(app.spec.LivenessProbe),
-			}
-		}
-	}
-	kl.probes.sync(ctx, podFullName, wanted)
 }

@@ -6,192 +6,213 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
 )
 
-// podView is all that a pod's status is made of. What it says has no effects.
-type podView struct {
+// podSnapshot is what a sync saw of a pod. Its status is a pure function of it and of the
+// progress of pulls.
+type podSnapshot struct {
 	name, origin string
-	want         *wantedPod // nil when the pod is not wanted
-	seen         []seenContainer
-	plan         podPlan
-	blocked      trouble
-	troubles     func() []trouble // of the last piece of work
+	pod          *plan.Pod // nil if it is being removed
+	containers   []plan.Observed
+	finished     bool
+	conflict     bool           // the pod waits for another one, and keeps its containers
+	problems     []plan.Problem // why it is not as desired
 	progress     func(image string) string
 }
 
-func (v *podView) status() api.PodStatus {
-	name, namespace, source, _ := api.SplitFullName(v.name)
-	s := api.PodStatus{
-		Name: name, Namespace: namespace, Source: source, Origin: v.origin, PodIP: podIP(v.seen), Phase: v.phase(),
-		Reason: v.blocked.reason, Message: v.blocked.message,
+// status returns the status of the pod, without the error of its source.
+func (s *podSnapshot) status() api.PodStatus {
+	name, namespace, source, _ := api.SplitFullName(s.name)
+	status := api.PodStatus{
+		Name: name, Namespace: namespace, Source: source, Origin: s.origin, PodIP: podIP(s.containers), Phase: s.phase(),
 	}
-	if v.want == nil {
-		s.Reason, s.Message = api.ReasonRemoved, "it is no longer wanted, and its containers are removed"
-		for i := range v.seen {
-			c := &v.seen[i]
-			s.UID = c.Of.UID
-			if c == newestOf(v.seen, c.Of.UID, c.Of.Name) {
-				s.Containers = append(s.Containers, v.container(&wantedContainer{name: c.Of.Name}))
+	if s.pod == nil {
+		status.Reason, status.Message = api.ReasonRemoved, "it is no longer wanted, and its containers are removed"
+		for i := range s.containers {
+			c := &s.containers[i]
+			status.UID = c.Of.UID
+			if c == newestOf(s.containers, c.Of.UID, c.Of.Name) {
+				status.Containers = append(status.Containers, s.container(&plan.Container{Name: c.Of.Name}))
 			}
 		}
-		return s
+		return status
 	}
-	s.UID = v.want.UID
-	for i := range v.want.apps {
-		s.Containers = append(s.Containers, v.container(&v.want.apps[i]))
+	status.UID = s.pod.UID
+	if problem := s.problem(""); problem != nil {
+		status.Reason, status.Message = problem.Reason, problem.Message
 	}
-	if t := v.trouble(""); t != nil && s.Reason == "" {
-		s.Reason, s.Message = t.reason, t.message
+	for i := range s.pod.Apps {
+		status.Containers = append(status.Containers, s.container(&s.pod.Apps[i]))
 	}
-	net := v.container(&v.want.net)
-	net.PodIP = s.PodIP
-	s.Containers = append(s.Containers, net)
-	return s
+	network := s.container(&s.pod.Network)
+	network.PodIP = status.PodIP
+	status.Containers = append(status.Containers, network)
+	return status
 }
 
-// uid is that of the containers that are told of. A pod that must wait runs as it was,
-// and that may be under another uuid.
-func (v *podView) uid() string {
-	for i := range v.seen {
-		if c := &v.seen[i]; v.blocked.message != "" && c.isNetwork() && c.State.Live() {
+// uid returns the UID of the containers that the status is about. A pod that waits keeps
+// running as it was, maybe with another UID.
+func (s *podSnapshot) uid() string {
+	for i := range s.containers {
+		if c := &s.containers[i]; s.conflict && c.IsNetwork() && c.State.Live() {
 			return c.Of.UID
 		}
 	}
-	return v.want.UID
+	return s.pod.UID
 }
 
-// phase says how far the pod has come.
-func (v *podView) phase() api.PodPhase {
-	if v.want == nil {
+func (s *podSnapshot) phase() api.PodPhase {
+	if s.pod == nil {
 		return api.PodRunning
 	}
-	succeeded := true
-	for i := range v.want.apps {
-		c := newestOf(v.seen, v.uid(), v.want.apps[i].name)
-		if c == nil || !v.hasRun(c.Of.Name) {
+	phase := api.PodSucceeded
+	for i := range s.pod.Apps {
+		attempts := s.attempts(s.pod.Apps[i].Name)
+		if !slices.ContainsFunc(attempts, func(c *plan.Observed) bool { return c.HasStarted() }) {
 			return api.PodPending
 		}
-		succeeded = succeeded && !c.failed()
+		if attempts[0].Failed() {
+			phase = api.PodFailed
+		}
 	}
 	switch {
-	case v.plan.finished && succeeded:
-		return api.PodSucceeded
-	case v.plan.finished:
-		return api.PodFailed
-	case len(v.want.apps) == 0 && podIP(v.seen) == "":
+	case s.finished:
+		return phase
+	case len(s.pod.Apps) == 0 && podIP(s.containers) == "":
 		return api.PodPending
 	}
 	return api.PodRunning
 }
 
-// hasRun says that Docker knows of an attempt of the container that had a process.
-func (v *podView) hasRun(container string) bool {
-	return slices.ContainsFunc(v.seen, func(c seenContainer) bool {
-		return c.Of.UID == v.uid() && c.Of.Name == container && c.ran()
-	})
-}
-
-// trouble is what keeps a container from being as it should, or nil. What the last
-// work ran into comes before what the plan says now; "" is the pod as a whole.
-func (v *podView) trouble(container string) *trouble {
-	for _, troubles := range [][]trouble{v.troubles(), v.plan.notRunning} {
-		for i := range troubles {
-			if troubles[i].container == container {
-				return &troubles[i]
-			}
+// attempts returns the attempts of a container, newest first.
+func (s *podSnapshot) attempts(container string) (attempts []*plan.Observed) {
+	for i := range slices.Backward(s.containers) {
+		c := &s.containers[i]
+		if c.Of.Name == container && c.State != dockertools.StateRemoving && (s.pod == nil || c.Of.UID == s.uid()) {
+			attempts = append(attempts, c)
 		}
 	}
-	return nil
+	return attempts
 }
 
-func (v *podView) container(want *wantedContainer) api.ContainerStatus {
-	s := api.ContainerStatus{Name: want.name}
-	if want.spec != nil {
-		s.Image = want.spec.Image
+// problem returns the first problem of a container, or of the pod for "", or nil.
+func (s *podSnapshot) problem(container string) *plan.Problem {
+	i := slices.IndexFunc(s.problems, func(p plan.Problem) bool { return p.Container == container })
+	if i < 0 {
+		return nil
 	}
-	var newest, before *seenContainer
-	for i := range v.seen {
-		if c := &v.seen[i]; c.Of.Name == want.name && (v.want == nil || c.Of.UID == v.uid()) {
-			newest, before = c, newest
-		}
+	return &s.problems[i]
+}
+
+// container returns the status of a container.
+func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
+	status := api.ContainerStatus{Name: want.Name}
+	if want.Spec != nil {
+		status.Image = want.Spec.Image
 	}
-	if newest != nil {
-		s.RestartCount = newest.Of.Attempt - 1
-		s.Image = cmp.Or(s.Image, newest.Image)
-		s.ImageID = newest.ImageID
+	attempts := s.attempts(want.Name)
+	var newest, before *plan.Observed
+	if len(attempts) > 0 {
+		newest = attempts[0]
+		status.RestartCount = newest.Of.Attempt - 1
+		status.Image = cmp.Or(status.Image, newest.Image)
+		status.ImageID = newest.ImageID
+	}
+	if len(attempts) > 1 {
+		before = attempts[1]
 	}
 	switch {
 	case newest != nil && newest.State.Live():
-		s.State.Running = &api.ContainerStateRunning{StartedAt: newest.StartedAt, Message: v.complaint(want, newest)}
-	case newest != nil && newest.dead() && (v.want == nil || want.spec != nil && v.want.ranForTheLastTime(want, newest)):
-		s.State.Terminated = newest.terminated()
-		return s
-	case want.spec == nil && v.plan.finished: // the network container of a pod that is done
-		s.State.Terminated = &api.ContainerStateTerminated{Reason: api.ReasonCompleted}
-		return s
+		status.State.Running = &api.ContainerStateRunning{StartedAt: newest.StartedAt, Message: s.runningMessage(want, newest)}
+	case newest != nil && newest.Terminated() && (s.pod == nil || want.Spec != nil && s.pod.Done(want, newest)):
+		status.State.Terminated = terminated(newest)
+		return status
+	case want.Spec == nil && s.finished: // the network container of a finished pod was removed
+		status.State.Terminated = &api.ContainerStateTerminated{Reason: api.ReasonCompleted}
+		return status
 	default:
-		s.State.Waiting = v.waiting(want)
-		if w := s.State.Waiting; w.Message == "" && before != nil && before.State.Live() {
-			w.Message = "the attempt before it is being stopped"
+		waiting := s.waiting(want)
+		if waiting.Message == "" && before != nil && before.State.Live() {
+			waiting.Message = "the attempt before it is being stopped"
 		}
-		if newest != nil && newest.dead() {
+		if newest != nil && newest.Terminated() {
 			before = newest
-			if w := s.State.Waiting; w.Reason == api.ReasonBackOff && !newest.State.Ended() {
-				w.Reason = newest.endReason() // which says more than that it waits
+			if waiting.Reason == api.ReasonBackOff && !newest.State.Ended() {
+				waiting.Reason = newest.EndReason() // why it could not be started tells more
 			}
 		}
+		status.State.Waiting = waiting
 	}
-	if before != nil && before.dead() {
-		s.Last = before.terminated()
+	if before != nil && before.Terminated() {
+		status.Last = terminated(before)
 	}
-	return s
+	return status
 }
 
-// complaint says what is not right with a container that runs.
-func (v *podView) complaint(want *wantedContainer, c *seenContainer) string {
-	switch t := v.trouble(want.name); {
+// runningMessage returns what is not as desired with a container that runs.
+func (s *podSnapshot) runningMessage(want *plan.Container, c *plan.Observed) string {
+	switch problem := s.problem(want.Name); {
 	case c.Unhealthy != "":
 		return c.Unhealthy
-	case t != nil:
-		return cmp.Or(v.pulling(want, t), t.message)
-	case c.Of.AwaitsHook:
-		return "its postStart hook has not succeeded yet"
+	case problem != nil:
+		return s.message(want, problem)
 	case c.State == dockertools.StatePaused:
 		return "it is paused; docker unpause lets it go on"
 	}
 	return ""
 }
 
-// waiting says what a container that does not run waits for.
-func (v *podView) waiting(want *wantedContainer) *api.ContainerStateWaiting {
-	t := v.trouble(want.name)
-	if net := v.trouble(api.NetworkContainerName); t == nil && net != nil {
-		return &api.ContainerStateWaiting{Reason: api.ReasonNetworkContainer, Message: "the pod's network container: " + net.message, Next: net.next}
+// waiting returns what a container that does not run waits for.
+func (s *podSnapshot) waiting(want *plan.Container) *api.ContainerStateWaiting {
+	problem := s.problem(want.Name)
+	if network := s.problem(api.NetworkContainerName); problem == nil && network != nil {
+		return &api.ContainerStateWaiting{Reason: api.ReasonNetworkContainer, Message: "the pod's network container: " + network.Message, Next: network.RetryAt}
 	}
-	if t == nil && v.blocked.message != "" {
-		t = &v.blocked
+	if problem == nil {
+		problem = s.problem("")
 	}
-	if t == nil {
+	if problem == nil {
 		return &api.ContainerStateWaiting{Reason: api.ReasonCreating}
 	}
-	return &api.ContainerStateWaiting{Reason: t.reason, Message: cmp.Or(v.pulling(want, t), t.message), Next: t.next}
+	return &api.ContainerStateWaiting{Reason: problem.Reason, Message: s.message(want, problem), Next: problem.RetryAt}
 }
 
-// pulling says how far the pull is that a container waits for.
-func (v *podView) pulling(want *wantedContainer, t *trouble) string {
-	if t.reason != api.ReasonPulling || want.spec == nil {
-		return ""
+// message returns the message of a problem, or the progress of the pull that it waits for.
+func (s *podSnapshot) message(want *plan.Container, problem *plan.Problem) string {
+	if problem.Reason == api.ReasonPulling && want.Spec != nil {
+		return cmp.Or(s.progress(want.Spec.Image), problem.Message)
 	}
-	return v.progress(want.spec.Image)
+	return problem.Message
 }
 
-// terminated is how a dead container ended.
-func (c *seenContainer) terminated() *api.ContainerStateTerminated {
+// terminated returns how a terminated container ended.
+func terminated(c *plan.Observed) *api.ContainerStateTerminated {
 	return &api.ContainerStateTerminated{
 		ExitCode:   c.ExitCode,
-		Reason:     c.endReason(),
-		Message:    cmp.Or(c.Killed.message, plainWords(c.Error), c.LastWords),
+		Reason:     c.EndReason(),
+		Message:    cmp.Or(c.Killed.Message, plan.TrimLayers(c.Error), c.TerminationMessage),
 		StartedAt:  c.StartedAt,
 		FinishedAt: c.FinishedAt,
 	}
+}
+
+// newestOf returns the attempt of a container that counts, or nil.
+func newestOf(containers []plan.Observed, uid, name string) (newest *plan.Observed) {
+	for i := range containers {
+		if c := &containers[i]; c.Of.UID == uid && c.Of.Name == name && c.State != dockertools.StateRemoving {
+			newest = c
+		}
+	}
+	return newest
+}
+
+// podIP returns the address of a pod: that of its running network container.
+func podIP(containers []plan.Observed) (ip string) {
+	for i := range containers {
+		if c := &containers[i]; c.IsNetwork() && c.State.Live() {
+			ip = c.IP
+		}
+	}
+	return ip
 }

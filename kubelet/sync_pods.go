@@ -7,163 +7,156 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/golang/glog"
 
-	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
 )
 
-// SyncPods compares what is wanted with one list of what is there, for every pod, and
-// has the workers do what their pods need. It does not wait for them. It returns when
-// to look again although nothing happens.
+// SyncPods compares every pod with one list of the containers, starts the workers of those
+// that are not as desired, and publishes a snapshot. It does not wait for the workers. It
+// returns when to sync again even if nothing happens.
 //
-// A list that was begun while a worker was at work may not show what that worker has
-// done, so nothing is decided on it for that pod: the end of the work wakes the loop.
+// A list that is begun while a worker is busy may not show what that worker does. So its pod
+// is skipped, and the end of the work wakes the sync loop.
 func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
-	kl.interruptOvertaken()
-	busy := kl.podWorkers.Busy()
+	kl.supersedeWork()
+	busy := kl.workers.Busy()
 
+	kl.health.set(func(h *healthState) { h.listing = time.Now() })
 	list, err := kl.observer.list(ctx)
-	if err != nil {
-		return time.Time{}, err
-	}
-	kl.look(list, kl.observer.inspect(ctx, list))
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
-	blocked := kl.blocked(list)
+	kl.health.set(func(h *healthState) { h.listing, h.docker = time.Time{}, err })
+	if err != nil {
+		return time.Time{}, err
+	}
+	kl.planPods(ctx, list)
+	if ctx.Err() != nil {
+		return time.Time{}, ctx.Err()
+	}
+	waiting := 0
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
-		p := kl.pods[name]
-		p.blocked = blocked[name]
-		if !busy[name] {
-			next = earliest(next, kl.syncPod(ctx, p))
+		if busy[name] {
+			continue
 		}
+		again := kl.dispatch(ctx, kl.pods[name])
+		if !again.IsZero() {
+			waiting++
+		}
+		next = earliest(next, again)
 	}
 	if kl.removes {
-		kl.setAsideOrphans(list, busy)
+		kl.trashVolumes(list, busy)
 	}
-	kl.publish()
+	kl.publish(waiting)
 	return next, nil
 }
 
-// interruptOvertaken makes workers stop, between two steps, that do what is no longer
-// wanted.
-func (kl *Kubelet) interruptOvertaken() {
+// supersedeWork tells workers to stop, at the end of their step, if the desired state of
+// their pod has changed.
+func (kl *Kubelet) supersedeWork() {
 	for name, p := range kl.pods {
-		if p.work != nil && p.work.want != kl.desired.pods[name] {
-			p.work.overtake()
+		if p.work != nil && p.work.pod != kl.desired.pods[name] {
+			p.work.supersede(kl.desired.pods[name])
 		}
 	}
 }
 
-// look brings up to date what is known of each pod: what is wanted, what is there and
-// what is to be done.
-func (kl *Kubelet) look(list []dockertools.Owned, seen map[string]*observation) {
+// planPods updates the record of each pod: what is desired, what is observed, and the plan.
+func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
 	for i := range list {
-		if name := list[i].Of.PodFullName; kl.desired.pods[name] == nil && kl.removes && !kl.desired.isSilent(name) {
-			kl.podState(name).origin = list[i].Labels[dockertools.LabelOrigin]
+		if name := list[i].Of.PodFullName; kl.removes && kl.desired.mayBeRemoved(name) {
+			kl.record(name).origin = list[i].Labels[dockertools.LabelOrigin]
 		}
 	}
-	for name, want := range kl.desired.pods {
-		kl.podState(name).origin = want.Origin
+	for name, pod := range kl.desired.pods {
+		kl.record(name).origin = pod.Origin
 	}
+	observed, errs := kl.observer.inspect(ctx, list)
 	for name, p := range kl.pods {
-		p.want, p.containers, p.lookErr = kl.desired.pods[name], nil, nil
-		if o := seen[name]; o != nil {
-			p.containers, p.lookErr = o.containers, o.err
-		}
+		p.pod, p.containers, p.err = kl.desired.pods[name], observed[name], errs[name]
 		for i := range p.containers {
-			p.containers[i].Unhealthy = kl.probes.verdict(&p.containers[i])
+			p.containers[i].Unhealthy = kl.probes.unhealthyReason(&p.containers[i])
 		}
-		err := recovered(func() error {
-			p.plan = plan(p.want, p.containers, kl.limits, time.Now())
+		panicked := catchPanic("plan for pod "+name, func() error {
+			p.plan = plan.Make(p.pod, p.containers, kl.limits, time.Now())
 			return nil
 		})
-		p.lookErr = cmp.Or(p.lookErr, err)
+		p.err = cmp.Or(p.err, panicked)
+	}
+	finished := func(pod *plan.Pod) bool {
+		p := kl.pods[pod.FullName]
+		return p.err == nil && p.plan.Finished
+	}
+	conflicts := plan.Admit(kl.desired.sorted(), finished, list)
+	for name, p := range kl.pods {
+		p.conflict = conflicts[name]
 	}
 }
 
-// recovered turns a panic into an error: what is wrong with one pod must not end the
-// others.
-func recovered(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return f()
-}
-
-func (kl *Kubelet) podState(name string) *podState {
-	p := kl.pods[name]
+// record returns the record of a pod, a new one if there is none.
+func (kl *Kubelet) record(podFullName string) *podRecord {
+	p := kl.pods[podFullName]
 	if p == nil {
-		p = &podState{name: name, events: kl.events}
-		kl.pods[name] = p
+		p = &podRecord{name: podFullName, events: kl.events, loggedProblems: map[string]string{}}
+		kl.pods[podFullName] = p
 	}
 	return p
 }
 
-// blocked says which pods must wait for a UID or for a port of the host, and why. A pod
-// that has done its work wants no ports.
-func (kl *Kubelet) blocked(list []dockertools.Owned) map[string]trouble {
-	pods := slices.SortedFunc(maps.Values(kl.desired.pods), func(a, b *wantedPod) int { return strings.Compare(a.fullName, b.fullName) })
-	blocked := sharedUIDs(pods, list)
-	published := slices.DeleteFunc(pods, func(pod *wantedPod) bool {
-		p := kl.pods[pod.fullName]
-		return len(pod.ports) == 0 || blocked[pod.fullName].message != "" || p.lookErr == nil && p.plan.finished
-	})
-	maps.Copy(blocked, admit(published, list))
-	return blocked
-}
-
-// syncPod does what an idle pod needs, and returns when to look at it again.
-func (kl *Kubelet) syncPod(ctx context.Context, p *podState) (next time.Time) {
+// dispatch starts the worker of an idle pod if there is something to do, and returns when
+// to look at the pod again even if nothing happens.
+func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time) {
 	p.endWork(kl.opts.SyncFrequency)
-	switch {
-	case p.parked:
-		return time.Time{}
-	case p.lookErr != nil:
-		p.report([]trouble{{reason: api.ReasonDocker, message: p.lookErr.Error()}})
-		return time.Time{}
-	case p.blocked.message != "":
-		p.say(glog.Warningf, "waits, as it is: "+p.blocked.message)
+	p.logProblems()
+	if p.err != nil || p.conflict.Message != "" {
+		return time.Time{} // its containers stay as they are
+	}
+	kl.syncProbes(ctx, p)
+	if len(p.plan.Steps) == 0 {
+		p.synced()
+		if p.pod == nil && len(p.containers) == 0 {
+			delete(kl.pods, p.name)
+		}
+		return p.plan.Next
+	}
+	if kl.runOnce != nil && kl.runOnce.decided(p) {
 		return time.Time{}
 	}
-	kl.syncProbes(ctx, p.name, p.want, p.containers)
-	steps := describeSteps(p.want, p.plan.steps, kl.wake.generation.Load())
-	switch {
-	case len(p.plan.steps) == 0 && p.want == nil && len(p.containers) == 0:
-		p.settled()
-		delete(kl.pods, p.name)
-		return time.Time{}
-	case len(p.plan.steps) == 0:
-		p.settled()
-		return p.plan.next
-	case steps == p.tried && time.Now().Before(p.retryAt):
-		return earliest(p.retryAt, p.plan.next)
+	steps := kl.describeSteps(p)
+	if steps == p.tried && time.Now().Before(p.retryAt) {
+		return earliest(p.retryAt, p.plan.Next)
 	}
 	p.tried = steps
 	kl.startWork(ctx, p)
-	return p.plan.next
+	return p.plan.Next
 }
 
-// describeSteps differs whenever there is something else to do.
-func describeSteps(want *wantedPod, steps [][]action, generation uint64) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%p %d", want, generation)
-	for _, a := range slices.Concat(steps...) {
-		fmt.Fprintf(&b, " %s %s %s", a.kind, a.name, a.id)
+// describeSteps describes what a worker would try now. The text changes with the plan, and
+// when a pull of an image that the plan needs has ended; then no retry time counts.
+func (kl *Kubelet) describeSteps(p *podRecord) string {
+	text := fmt.Sprintf("%p", p.pod)
+	for _, a := range slices.Concat(p.plan.Steps...) {
+		text += fmt.Sprintf(" %s %s %s", a.Kind, a.Name, a.ID)
+		if a.Kind == plan.Create {
+			text += fmt.Sprintf(" %d", kl.images.endedPulls(kl.imageOf(a.Container)))
+		}
 	}
-	return b.String()
+	return text
 }
 
-// earliest is the sooner of two times; the zero time is never.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
+// catchPanic calls f, and turns a panic into a log entry and an error: a bug that one pod
+// meets must not end the kubelet.
+func catchPanic(what string, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			glog.Errorf("%s: panic: %v\n%s", what, p, debug.Stack())
+			err = fmt.Errorf("%s: panic: %v", what, p)
+		}
+	}()
+	return f()
 }

@@ -89,15 +89,21 @@ func lastLine(text string) string {
 	return line
 }
 
-// StartFailure reads the reason of a failed start from Docker's error, which has no code
-// for it. The message leaves out the names of the layers that passed the error on.
-func StartFailure(text string) (reason, message string) {
+// TrimLayers leaves out of Docker's error the names of the layers that passed it on.
+func TrimLayers(text string) string {
 	for _, layer := range []string{
-		"failed to create shim task: ", "OCI runtime create failed: ", "runc create failed: ", "unable to start container process: ",
+		"failed to create shim task: ", "OCI runtime create failed: ", "OCI runtime exec failed: ", "runc create failed: ",
+		"exec failed: ", "unable to start container process: ",
 	} {
 		text = strings.ReplaceAll(text, layer, "")
 	}
-	message = "could not start: " + strings.TrimSuffix(text, ": unknown")
+	return strings.TrimSuffix(text, ": unknown")
+}
+
+// StartFailure reads the reason of a failed start from Docker's error, which has no code
+// for it.
+func StartFailure(text string) (reason, message string) {
+	message = "could not start: " + TrimLayers(text)
 	contains := func(part string) bool { return strings.Contains(text, part) }
 	switch {
 	case contains("port is already allocated"), contains("address already in use"):

@@ -17,6 +17,7 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -71,6 +72,14 @@ type Problem struct {
 	Reason    string    // one of api's Reason constants
 	Message   string    // for people
 	RetryAt   time.Time // zero: when something changes
+}
+
+// Error makes a Problem usable as the error of what it is about.
+func (p Problem) Error() string {
+	if p.Container == "" {
+		return p.Message
+	}
+	return fmt.Sprintf("container %q: %s", p.Container, p.Message)
 }
 
 // Limits are the settings of the kubelet that plans depend on.

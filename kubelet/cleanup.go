@@ -1,0 +1,46 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/golang/glog"
+)
+
+// Cleanup stops and removes every container of this kubelet, and then every volume. The error
+// names what could not be removed.
+//
+// It is the sync loop without desired pods and with an end.
+func (kl *Kubelet) Cleanup(ctx context.Context) error {
+	if err := kl.connect(ctx); err != nil {
+		return err
+	}
+	kl.desired, kl.pods, kl.removes, kl.runOnce = desired{known: true}, map[string]*podRecord{}, true, nil
+	removed, failed := map[string]bool{}, map[string]error{}
+	kl.run(ctx, nil, func() (done bool, again time.Time) {
+		clear(failed)
+		for name, p := range kl.pods {
+			removed[name] = true
+			if problems := p.problems(); p.work == nil && len(problems) > 0 {
+				failed[name] = fmt.Errorf("%s: %s", p.label(), joinProblems(problems))
+			}
+		}
+		return len(failed) == len(kl.pods), time.Time{}
+	})
+	if len(failed) > 0 {
+		return errors.Join(slices.Collect(maps.Values(failed))...)
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := kl.opts.Volumes.EmptyTrash(ctx); err != nil {
+		return err
+	}
+	glog.Infof("removed %s of hostname %s and root_dir %s, and all volumes there",
+		count(len(removed), "pod"), kl.opts.Identity.Hostname, kl.opts.Identity.RootDir)
+	return nil
+}

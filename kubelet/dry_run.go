@@ -1,0 +1,69 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
+)
+
+// DryRun prints what a sync would do to each pod, and why, and changes nothing. The error is
+// about sources that could not be read and pods that could not be inspected.
+func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w io.Writer) error {
+	if err := kl.connect(ctx); err != nil {
+		return err
+	}
+	sourcesErr, err := kl.waitForSources(ctx, updates)
+	if err != nil {
+		return err
+	}
+	list, err := kl.observer.list(ctx)
+	if err != nil {
+		return err
+	}
+	kl.planPods(ctx, list)
+	errs := []error{sourcesErr}
+	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
+		p := kl.pods[name]
+		fmt.Fprintln(w, p.label())
+		if p.err != nil {
+			errs = append(errs, fmt.Errorf("pod %s: %w", name, p.err))
+			p.plan.Steps = nil
+		}
+		writePlan(w, p)
+	}
+	for i := range list {
+		if name := list[i].Of.PodFullName; kl.pods[name] == nil {
+			p := kl.record(name)
+			p.origin = list[i].Labels[dockertools.LabelOrigin]
+			fmt.Fprintf(w, "%s\n  is left alone: its source is not ready\n", p.label())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// writePlan prints the steps and the problems of a pod.
+func writePlan(w io.Writer, p *podRecord) {
+	steps := slices.Concat(p.plan.Steps...)
+	if p.conflict.Message != "" {
+		steps = nil
+	}
+	for _, a := range steps {
+		fmt.Fprintf(w, "  %-6s %s (attempt %d): %s\n", a.Kind, a.Name.Name, a.Name.Attempt, a.Reason)
+		if a.Kind == plan.Create && !a.PulledSince.IsZero() {
+			fmt.Fprintf(w, "         after a pull of %s\n", a.Container.Spec.Image)
+		}
+	}
+	for _, problem := range p.problems() {
+		fmt.Fprintf(w, "  %v\n", problem)
+	}
+	if len(steps) == 0 && len(p.problems()) == 0 {
+		fmt.Fprintln(w, "  is as it should be")
+	}
+}

@@ -1,0 +1,228 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/golang/glog"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
+)
+
+// stopGrace is how long a container may take to end by itself when it is stopped.
+const stopGrace = 10 * time.Second
+
+// work is one plan being carried out by the pod's worker.
+type work struct {
+	kl    *Kubelet
+	pod   *plan.Pod // as desired when the work began; nil: it is being removed
+	label string
+
+	superseded context.Context // done when the desired state has changed
+	cancel     func()
+	newPod     *plan.Pod // the new desired state; set before superseded is done
+
+	mu       sync.Mutex
+	created  map[string]plan.Action  // by container name
+	problems map[string]plan.Problem // of actions that failed, by container name
+	acted    bool
+}
+
+// startWork lets the pod's worker carry out its plan.
+func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
+	w := &work{kl: kl, pod: p.pod, label: p.label(), created: map[string]plan.Action{}, problems: map[string]plan.Problem{}}
+	w.superseded, w.cancel = context.WithCancel(context.Background())
+	p.work = w
+	steps := p.plan.Steps
+	kl.workers.Run(p.name, func() {
+		began := time.Now()
+		w.syncPod(ctx, steps)
+		if problems, _ := w.result(); ctx.Err() == nil {
+			kl.opts.SyncDone(time.Since(began), !slices.ContainsFunc(problems, failed))
+		}
+		w.cancel()
+	})
+}
+
+// supersede tells the work that the desired state is now pod, or nil. Only the first call
+// has an effect. The work stops at the end of its step.
+func (w *work) supersede(pod *plan.Pod) {
+	if w.superseded.Err() == nil {
+		w.newPod = pod
+		w.cancel()
+	}
+}
+
+// result returns what failed, by container, and whether anything was done.
+func (w *work) result() (problems []plan.Problem, acted bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(w.problems)) {
+		problems = append(problems, w.problems[name])
+	}
+	return problems, w.acted
+}
+
+// syncPod carries out a plan: its steps one after the other, the actions of a step
+// concurrently. After an action has failed nothing more is done to its container: what
+// cannot be replaced is not stopped. After a failure of the network container nothing more
+// is done at all.
+func (w *work) syncPod(ctx context.Context, steps [][]plan.Action) {
+	for _, step := range steps {
+		_, networkFailed := w.problems[api.NetworkContainerName]
+		if networkFailed || ctx.Err() != nil || w.superseded.Err() != nil {
+			return
+		}
+		var wg sync.WaitGroup
+		for _, a := range slices.DeleteFunc(slices.Clone(step), func(a plan.Action) bool { return w.problems[a.Name.Name].Message != "" }) {
+			wg.Go(func() { w.act(ctx, a) })
+		}
+		wg.Wait()
+	}
+}
+
+// act carries out an action, and records a failure. A panic is a failure.
+func (w *work) act(ctx context.Context, a plan.Action) {
+	w.complete(&a)
+	err := catchPanic(w.label, func() error {
+		switch a.Kind {
+		case plan.Create:
+			return w.create(ctx, a)
+		case plan.Start:
+			return w.start(ctx, a)
+		case plan.Stop:
+			return w.stop(ctx, a)
+		default:
+			return w.remove(ctx, a)
+		}
+	})
+	if err == nil || ctx.Err() != nil || errors.Is(err, errInterrupted) {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.problems[a.Name.Name] = problemOf(a, err)
+}
+
+// complete fills in what an action does not know of containers that this work has created.
+func (w *work) complete(a *plan.Action) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c, ok := w.created[a.Name.Name]; ok && a.ID == "" {
+		a.ID, a.Name.Attempt = c.ID, c.Name.Attempt
+	}
+	if a.NetworkID == "" {
+		a.NetworkID = w.created[api.NetworkContainerName].ID
+	}
+}
+
+// done logs an action that succeeded, and records an event for it.
+func (w *work) done(a plan.Action) {
+	verb := [...]string{"created", "started", "stopped", "removed"}[a.Kind]
+	level := glog.Level(0)
+	if a.Kind == plan.Create || a.Kind == plan.Remove {
+		level = 2
+	}
+	glog.V(level).Infof("%s: %s container %q (attempt %d): %s", w.label, verb, a.Name.Name, a.Name.Attempt, a.Reason)
+	w.kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, verb, describe(a))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.acted = true
+	if a.Kind == plan.Create {
+		w.created[a.Name.Name] = a
+	}
+}
+
+// describe describes an action for an event.
+func describe(a plan.Action) string { return fmt.Sprintf("attempt %d: %s", a.Name.Attempt, a.Reason) }
+
+// create creates a container, once its image is there. Docker's rule that names are unique
+// is the lock: if the container is there after all, because an earlier call succeeded and
+// its answer was lost, the next sync finds it. If another program has the name, the attempt
+// number is skipped.
+func (w *work) create(ctx context.Context, a plan.Action) error {
+	if !a.PulledSince.IsZero() {
+		if err := w.pullImage(ctx, a); err != nil {
+			return err
+		}
+	}
+	defer w.kl.startSlot()()
+	for range 10 {
+		at := time.Now()
+		spec, err := w.kl.containerSpec(w.pod, a)
+		if err != nil {
+			return err
+		}
+		a.ID, err = w.kl.docker.CreateContainer(ctx, spec)
+		switch {
+		case err == nil:
+			w.done(a)
+			return nil
+		case errors.Is(err, dockertools.ErrNoSuchImage):
+			if err := w.getImage(ctx, a, at, err); err != nil {
+				return err
+			}
+		case errors.Is(err, dockertools.ErrNameTaken):
+			list, listErr := w.kl.observer.list(ctx)
+			if listErr != nil {
+				return errors.Join(err, listErr)
+			}
+			if slices.ContainsFunc(list, func(c dockertools.Owned) bool { return c.Name == a.Name.String() }) {
+				return fmt.Errorf("%w by a container of this pod that was not in the list", err)
+			}
+			a.Name.Attempt++
+		default:
+			return err
+		}
+	}
+	return errors.New("Docker has no free name or no image for it, after 10 tries")
+}
+
+// start starts a container and runs its postStart hook.
+func (w *work) start(ctx context.Context, a plan.Action) error {
+	release := w.kl.startSlot()
+	err := w.kl.docker.StartContainer(ctx, a.ID)
+	release()
+	w.kl.observer.changed(a.ID, false) // a start that fails leaves its error in the container, without an event
+	if err != nil {
+		return err
+	}
+	w.done(a)
+	return w.postStart(ctx, a)
+}
+
+// stop runs the preStop hook of a container and stops it. What an unhealthy container was
+// stopped for is noted.
+func (w *work) stop(ctx context.Context, a plan.Action) error {
+	if err := w.kl.stopContainer(ctx, a); err != nil {
+		return err
+	}
+	if a.Unhealthy {
+		w.kl.observer.noteKilled(a.ID, plan.Problem{Container: a.Name.Name, Reason: api.ReasonUnhealthy, Message: a.Reason})
+	}
+	w.done(a)
+	return nil
+}
+
+// remove removes a container, unless it is gone, and its termination message.
+func (w *work) remove(ctx context.Context, a plan.Action) error {
+	if err := w.kl.docker.RemoveContainer(ctx, a.ID); err != nil && !errors.Is(err, dockertools.ErrNoSuchContainer) {
+		return err
+	}
+	w.done(a)
+	return w.kl.opts.Volumes.RemoveTerminationFile(a.Name.UID, terminationFile(a.Name))
+}
+
+// startSlot waits until few enough creations and starts are in progress. A start mostly
+// waits, so there may be more of them than cores; many more only slow down the host.
+func (kl *Kubelet) startSlot() (release func()) {
+	kl.startSlots <- struct{}{}
+	return func() { <-kl.startSlots }
+}

@@ -1,0 +1,48 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/golang/glog"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
+)
+
+// pullImage pulls the image of a Create action although it may be present. If the pull fails
+// a present image will do, unless the policy is PullAlways: a registry that is down stops no
+// pod.
+func (w *work) pullImage(ctx context.Context, a plan.Action) error {
+	image := a.Container.Spec.Image
+	err := w.kl.images.require(ctx, w.pod, a.Name.Name, image, a.PulledSince)
+	var problem plan.Problem
+	if err == nil || errors.As(err, &problem) && problem.Reason == api.ReasonPulling || a.Container.Spec.ImagePullPolicy == api.PullAlways {
+		return err
+	}
+	if _, missing := w.kl.docker.InspectImage(ctx, image); missing != nil {
+		return err
+	}
+	glog.Warningf("%s: container %q: uses the present image %q, since its pull failed: %v", w.label, a.Name.Name, image, err)
+	w.kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, "used present image", fmt.Sprintf("%q: %v", image, err))
+	return nil
+}
+
+// getImage gets the image that a creation at the given time did not find. It returns nil once
+// it is there.
+func (w *work) getImage(ctx context.Context, a plan.Action, at time.Time, missing error) error {
+	image := w.kl.imageOf(a.Container)
+	switch {
+	case image == dockertools.PauseImage: // many workers may find it missing at the same time
+		w.kl.importPause.Lock()
+		defer w.kl.importPause.Unlock()
+		return dockertools.EnsurePauseImage(ctx, w.kl.docker)
+	case a.Container.Spec != nil && a.Container.Spec.ImagePullPolicy == api.PullNever:
+		return plan.Problem{Reason: api.ReasonImageNeverPulled, Message: fmt.Sprintf(
+			"%s, and its imagePullPolicy is PullNever; `docker pull %s` gets it", trimName(a, missing), image)}
+	}
+	return w.kl.images.require(ctx, w.pod, a.Name.Name, image, at)
+}

@@ -1,0 +1,55 @@
+package kubelet
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+var errNoSyncYet = errors.New("the kubelet has not looked at Docker yet")
+
+// listPatience is how long a list may take before Docker counts as not answering.
+const listPatience = 10 * time.Second
+
+// healthState is what /healthz reports.
+type healthState struct {
+	mu        sync.Mutex
+	heartbeat time.Time // when the sync loop last waited for something to do
+	listing   time.Time // since when Docker is asked for a list; zero: it is not
+	docker    error     // of the last list
+	events    error     // why Docker's events do not come
+}
+
+func (h *healthState) set(change func(*healthState)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	change(h)
+}
+
+// Health returns why the kubelet cannot look after its pods, or nil if it can. It does not
+// call Docker.
+func (kl *Kubelet) Health() (err error) {
+	kl.health.set(func(h *healthState) {
+		idle := time.Since(h.heartbeat)
+		switch {
+		case h.docker != nil:
+			err = h.docker
+		case h.events != nil:
+			err = h.events
+		case idle > 2*kl.opts.SyncFrequency:
+			err = fmt.Errorf("the sync loop has been busy for %v, and should run every %v", idle.Round(time.Second), kl.opts.SyncFrequency)
+		}
+	})
+	return err
+}
+
+// dockerError returns why what the last sync saw is not to be trusted, or nil.
+func (kl *Kubelet) dockerError() (err error) {
+	kl.health.set(func(h *healthState) {
+		if err = h.docker; err == nil && !h.listing.IsZero() && time.Since(h.listing) > listPatience {
+			err = fmt.Errorf("no answer from Docker for %v", time.Since(h.listing).Round(time.Second))
+		}
+	})
+	return err
+}

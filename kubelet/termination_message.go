@@ -1,0 +1,51 @@
+package kubelet
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/golang/glog"
+
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
+)
+
+const (
+	maxMessage  = 4 << 10 // bytes of a termination message
+	maxLogLines = 10      // that stand in for one
+)
+
+// terminationFile returns the name of the file with the termination message of an attempt,
+// see volume.RootDir.
+func terminationFile(name dockertools.NameParts) string {
+	return fmt.Sprintf("%s.%d", name.Name, name.Attempt)
+}
+
+// terminationMessage returns the termination message of a terminated container, or the end
+// of its log if it failed without a message.
+func (o *observer) terminationMessage(ctx context.Context, c *plan.Observed) string {
+	if o.volumes != nil {
+		message, err := o.volumes.ReadTerminationFile(c.Of.UID, terminationFile(c.Of), maxMessage)
+		if err != nil {
+			glog.Warningf("pod %s: container %q: read its termination message: %v", c.Of.PodFullName, c.Of.Name, err)
+		}
+		if len(message) > 0 {
+			return strings.ToValidUTF8(string(message), "\uFFFD")
+		}
+	}
+	if c.ExitCode == 0 {
+		return ""
+	}
+	var log bytes.Buffer
+	err := o.docker.Logs(ctx, c.ID, dockertools.LogOptions{Tail: maxLogLines, Stdout: true, Stderr: true}, func(line dockertools.LogLine) error {
+		log.Write(line.Text)
+		return nil
+	})
+	if err != nil {
+		glog.V(2).Infof("pod %s: container %q: read its log: %v", c.Of.PodFullName, c.Of.Name, err)
+	}
+	text := log.Bytes()
+	return strings.ToValidUTF8(string(text[max(0, len(text)-maxMessage):]), "\uFFFD")
+}

@@ -1,0 +1,74 @@
+package kubelet
+
+import (
+	"context"
+
+	"github.com/golang/glog"
+
+	"kubelet14/kubelet/dockertools"
+)
+
+// trashVolumes moves to the trash the volumes of every UID that no desired pod, no container
+// in the list and no worker that was busy before the list needs. It does nothing while a
+// source is not ready: that source may name pods that need them.
+func (kl *Kubelet) trashVolumes(list []dockertools.Owned, busy map[string]bool) {
+	if len(kl.desired.unsynced) > 0 {
+		return
+	}
+	needed := map[string]bool{}
+	for _, pod := range kl.desired.pods {
+		needed[pod.UID] = true
+	}
+	for i := range list {
+		needed[list[i].Of.UID] = true
+	}
+	for name := range busy {
+		if p := kl.pods[name]; p != nil && p.work != nil && p.work.pod != nil {
+			needed[p.work.pod.UID] = true
+		}
+	}
+	uids, err := kl.opts.Volumes.PodUIDs()
+	kl.logOnce("list volumes", err)
+	for _, uid := range uids {
+		if needed[uid] {
+			continue
+		}
+		err := kl.opts.Volumes.SetAside(uid)
+		kl.logOnce("remove volumes of uid "+uid, err)
+		if err == nil {
+			glog.V(2).Infof("the volumes of uid %s belong to no pod and are removed", uid)
+		}
+	}
+	notify(kl.trash)
+}
+
+// emptyTrash deletes what is in the trash, also from an earlier run, until ctx is done. What
+// cannot be deleted is tried again after the next sync.
+func (kl *Kubelet) emptyTrash(ctx context.Context) {
+	logged := ""
+	for {
+		select {
+		case <-kl.trash:
+		case <-ctx.Done():
+			return
+		}
+		text := ""
+		if err := kl.opts.Volumes.EmptyTrash(ctx); err != nil && ctx.Err() == nil {
+			text = err.Error()
+			if text != logged {
+				glog.Errorf("remove volumes: %v", err)
+			}
+		}
+		logged = text
+	}
+}
+
+// logOnce logs an error when it appears or changes. Only the sync loop calls it.
+func (kl *Kubelet) logOnce(what string, err error) {
+	if err == nil {
+		delete(kl.lastLogs, what)
+	} else if text := err.Error(); kl.lastLogs[what] != text {
+		kl.lastLogs[what] = text
+		glog.Errorf("%s: %v", what, err)
+	}
+}
