@@ -209,18 +209,16 @@ func dryRun(ctx context.Context, kl *kubelet.Kubelet, pods *config.PodConfig, so
 func runOnce(ctx context.Context, kl *kubelet.Kubelet, pods *config.PodConfig, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("-runonce_timeout of %v has passed", timeout))
 	defer cancel()
-	stopLine := showPulls(ctx, kl)
 	results, err := kl.RunOnce(ctx, pods.Updates())
-	stopLine()
 	if results == nil {
 		return err
 	}
-	if writeErr := kubelet.WriteResults(os.Stdout, results); writeErr != nil {
+	if writeErr := kubelet.WriteStatuses(os.Stdout, results, time.Now()); writeErr != nil {
 		return writeErr
 	}
 	failed := 0
 	for _, r := range results {
-		if r.State == "failed" {
+		if r.Phase == api.PodFailed {
 			failed++
 		}
 	}
@@ -271,4 +269,9 @@ func untilSignal() (ctx context.Context, stop func()) {
 	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
+}
+
+func isTerminal(file *os.File) bool {
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }

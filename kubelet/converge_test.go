@@ -11,6 +11,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/plan"
 )
 
 // TestPlanConverges begins with a random wish and a random mess of containers,
@@ -54,14 +55,14 @@ type chaos struct {
 }
 
 // wish is a random form of the pod, or nil.
-func (c *chaos) wish() *wantedPod {
+func (c *chaos) wish() *plan.Pod {
 	if c.IntN(6) == 0 {
 		return nil
 	}
 	return c.form()
 }
 
-func (c *chaos) form() *wantedPod {
+func (c *chaos) form() *plan.Pod {
 	var names []string
 	for _, name := range []string{"a", "b", "c"} {
 		if c.IntN(3) > 0 {
@@ -84,7 +85,7 @@ func (c *chaos) form() *wantedPod {
 	case 1:
 		p = onFailure(p)
 	}
-	return newWantedPod(p, dockertools.PauseImage)
+	return plan.NewPod(p, dockertools.PauseImage, time.Now(), lifecycleLabel)
 }
 
 // mess makes containers that some kubelet may have left, and people been at since.
@@ -92,18 +93,17 @@ func (c *chaos) mess() {
 	nets := []string{"nobody"}
 	for range c.IntN(8) {
 		form := c.form()
-		of := form.net
-		if len(form.apps) > 0 && c.IntN(3) > 0 {
-			of = form.apps[c.IntN(len(form.apps))]
+		of := form.Network
+		if len(form.Apps) > 0 && c.IntN(3) > 0 {
+			of = form.Apps[c.IntN(len(form.Apps))]
 		}
-		name := dockertools.NameParts{Name: of.name, Hash: of.hash, PodFullName: form.fullName, UID: form.UID, Attempt: 1 + c.IntN(4)}
-		name.AwaitsHook = of.awaitsHook() && c.IntN(2) == 0
+		name := dockertools.NameParts{Name: of.Name, Hash: of.Hash, PodFullName: form.FullName, UID: form.UID, Attempt: 1 + c.IntN(4)}
 		spec := dockertools.ContainerSpec{Name: name.String(), Image: "hello:1", Labels: dockertools.Identity{Hostname: "host", RootDir: c.rootDir}.Labels(name.String())}
 		net := nets[c.IntN(len(nets))]
-		if of.spec != nil {
+		if of.Spec != nil {
 			spec.Labels[dockertools.LabelNetworkContainer] = net
 			spec.Labels[dockertools.LabelQuickEnds] = fmt.Sprint(c.IntN(4))
-			spec.Labels[dockertools.LabelLifecycle] = of.lifecycle
+			spec.Labels[dockertools.LabelLifecycle] = of.Lifecycle
 			if net != "nobody" {
 				spec.NetworkContainer = net
 			}
@@ -112,7 +112,7 @@ func (c *chaos) mess() {
 		if err != nil {
 			continue // the name is taken
 		}
-		if of.spec == nil {
+		if of.Spec == nil {
 			nets = append(nets, id)
 		}
 		c.live1(id)
@@ -173,39 +173,39 @@ func (c *chaos) live() {
 }
 
 // converge plans and acts until there is nothing to do, as a new kubelet.
-func (c *chaos) converge(ctx context.Context, want *wantedPod) (rounds int, done bool) {
+func (c *chaos) converge(ctx context.Context, want *plan.Pod) (rounds int, done bool) {
 	kl, closeRoot := c.newKubelet()
 	defer closeRoot()
-	kl.desired.heard = true
+	kl.desired.known = true
 	if want != nil {
-		kl.desired.pods[want.fullName] = want
+		kl.desired.pods[want.FullName] = want
 	}
 	for rounds = range 12 {
 		list, err := kl.observer.list(ctx)
 		if err != nil {
 			return rounds, false
 		}
-		kl.look(list, kl.observer.inspect(ctx, list))
+		kl.planPods(ctx, list)
 		p := kl.pods["web.default.file"]
 		switch {
 		case p == nil:
 			return rounds, true
-		case p.lookErr != nil:
+		case p.err != nil:
 			return rounds, false
-		case len(p.plan.steps) == 0 && p.plan.next.IsZero():
+		case len(p.plan.Steps) == 0 && p.plan.Next.IsZero():
 			return rounds, true
-		case len(p.plan.steps) == 0:
-			time.Sleep(time.Until(p.plan.next))
+		case len(p.plan.Steps) == 0:
+			time.Sleep(time.Until(p.plan.Next))
 		}
 		kl.startWork(ctx, p)
-		kl.podWorkers.Wait()
+		kl.workers.Wait()
 		p.endWork(time.Second)
 	}
 	return rounds, false
 }
 
 // checkResult compares what is live with the wish.
-func (c *chaos) checkResult(want *wantedPod) {
+func (c *chaos) checkResult(want *plan.Pod) {
 	c.t.Helper()
 	if n := c.doubles(); n > 0 {
 		c.t.Errorf("%d containers are live twice", n)
@@ -225,15 +225,12 @@ func (c *chaos) checkResult(want *wantedPod) {
 			c.t.Errorf("%s is of another uid", container.Name)
 		case container.State.Live():
 			live[parts.Name] = container
-			if parts.AwaitsHook && container.State == dockertools.StateRunning {
-				c.t.Errorf("the postStart of %s has not been run", container.Name)
-			}
 		}
 	}
-	if want.manifest.RestartPolicy.Always == nil {
+	if want.Manifest.RestartPolicy.Always == nil {
 		return // how containers ended says which are to run: the cases of testdata/plan have it
 	}
-	for _, name := range want.names() {
+	for _, name := range want.Names() {
 		container, ok := live[name]
 		if !ok {
 			c.t.Errorf("container %q does not run", name)
@@ -245,12 +242,7 @@ func (c *chaos) checkResult(want *wantedPod) {
 		if name != "net" && container.Labels[dockertools.LabelNetworkContainer] != live["net"].ID {
 			c.t.Errorf("container %q has not joined the pod's network container", name)
 		}
-		hash := want.net.hash
-		for i := range want.apps {
-			if want.apps[i].name == name {
-				hash = want.apps[i].hash
-			}
-		}
+		hash := want.Container(name).Hash
 		if !strings.Contains(container.Name, "."+hash+"_") {
 			c.t.Errorf("container %q is of an old form", name)
 		}
@@ -258,9 +250,9 @@ func (c *chaos) checkResult(want *wantedPod) {
 	}
 }
 
-func describeWish(want *wantedPod) string {
+func describeWish(want *plan.Pod) string {
 	if want == nil {
 		return "none"
 	}
-	return fmt.Sprintf("uid %s, policy %+v, %v", want.UID, want.manifest.RestartPolicy, want.names())
+	return fmt.Sprintf("uid %s, policy %+v, %v", want.UID, want.Manifest.RestartPolicy, want.Names())
 }

@@ -61,6 +61,9 @@ func writePlan(w io.Writer, p *podRecord) {
 		}
 	}
 	for _, problem := range p.problems() {
+		if p.conflict.Message != "" {
+			problem.Message = "waits, unchanged: " + problem.Message
+		}
 		fmt.Fprintf(w, "  %v\n", problem)
 	}
 	if len(steps) == 0 && len(p.problems()) == 0 {

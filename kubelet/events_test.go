@@ -22,7 +22,7 @@ func TestEventsKeepTheLastThousandInOrder(t *testing.T) {
 	for _, n := range []int{0, 1, 999, 1000, 1001, 2000, 3456} {
 		var e events
 		for i := range n {
-			e.remember("web", "main", "started", fmt.Sprint(i))
+			e.addQuietly("web", "main", "started", fmt.Sprint(i))
 		}
 		all, _ := e.after(0)
 		if len(all) != min(n, 1000) {
@@ -56,7 +56,7 @@ func TestEventsOfManyAtOnce(t *testing.T) {
 // Whoever is given the events may not change what is remembered.
 func TestEventsAreCopied(t *testing.T) {
 	var e events
-	e.remember("web", "main", "started", "as it was")
+	e.addQuietly("web", "main", "started", "as it was")
 	first, _ := e.after(0)
 	first[0].Message = "changed"
 	if again, _ := e.after(0); again[0].Message != "as it was" {
@@ -81,7 +81,7 @@ func TestEventsAfter(t *testing.T) {
 	}
 	for i := range 1500 {
 		_, more := e.after(uint64(i))
-		e.remember("web", "main", "started", "")
+		e.addQuietly("web", "main", "started", "")
 		if !isClosed(more) {
 			t.Fatalf("nobody was told of event %d", i+1)
 		}
@@ -124,7 +124,7 @@ func TestEventsTellAPodsLife(t *testing.T) {
 			" SET: it is wanted from now on",
 			"net created: attempt 1: the pod has no network container",
 			"main created: attempt 1: the pod has no such container yet",
-			"net started: attempt 1: it is the pod's network container and does not run",
+			"net started: attempt 1: the pod's network container does not run",
 			"main started: attempt 1: the pod has no such container yet",
 			"main created: attempt 2: " + end, "main started: attempt 2: " + end,
 			" SET: it is no longer wanted",

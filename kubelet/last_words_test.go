@@ -113,21 +113,6 @@ func TestTerminationFilesGoWithTheirContainers(t *testing.T) {
 	})
 }
 
-func TestLastLine(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                             "",
-		" \n\n":                        "",
-		"one":                          "one",
-		"one\ntwo\n\n":                 "two",
-		strings.Repeat("x", 121):       strings.Repeat("x", 120) + "…",
-		strings.Repeat("x", 119) + "é": strings.Repeat("x", 119) + "…",
-	} {
-		if got := lastLine(text); got != want {
-			t.Errorf("the last line of %q is %q, want %q", text, got, want)
-		}
-	}
-}
-
 // Somebody may start a dead container again, and then it ends in another way.
 func TestAnotherLifeHasOtherLastWords(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -74,13 +74,13 @@ func TestLoadCountsWhatThereIsToDo(t *testing.T) {
 		// One pull has begun. The slow pod is at work, and a sync has come meanwhile; the
 		// one that crashes waits for its time.
 		load := k.kl.Load()
-		if load.Pulls != 3 || load.Queued != 2 || load.Workers != 1 {
+		if load.Pulls != 3 || load.Queued != 2 || load.Workers != 1 || load.Waiting != 4 {
 			w.t.Errorf("while it pulls and creates: %+v", load)
 		}
 		w.docker.SetFault(nil)
 		time.Sleep(time.Hour)
 		settle()
-		if load := k.kl.Load(); load != (api.Load{}) {
+		if load := k.kl.Load(); load != (api.Load{Waiting: 1}) {
 			w.t.Errorf("when all is done: %+v", load)
 		}
 	})

@@ -16,7 +16,7 @@ import (
 )
 
 // runOnce runs -runonce with a first update, for at most five minutes.
-func (w *world) runOnce(updates ...api.PodUpdate) (map[string]PodResult, error) {
+func (w *world) runOnce(updates ...api.PodUpdate) (map[string]api.PodStatus, error) {
 	w.t.Helper()
 	kl, closeRoot := w.newKubelet()
 	defer closeRoot()
@@ -27,9 +27,9 @@ func (w *world) runOnce(updates ...api.PodUpdate) (map[string]PodResult, error) 
 		source <- u
 	}
 	results, err := kl.RunOnce(ctx, source)
-	byName := map[string]PodResult{}
+	byName := map[string]api.PodStatus{}
 	for _, r := range results {
-		byName[r.Pod.Name] = r
+		byName[r.Name] = r
 	}
 	return byName, err
 }
@@ -44,12 +44,12 @@ func onFailure(p api.Pod) api.Pod {
 // podResult is the state and a part of the reason; an empty reason is none.
 type podResult struct{ state, reason string }
 
-func checkResults(t *testing.T, results map[string]PodResult, want map[string]podResult) {
+func checkResults(t *testing.T, results map[string]api.PodStatus, want map[string]podResult) {
 	t.Helper()
 	for name, want := range want {
 		got := results[name]
-		if got.State != want.state || !strings.Contains(got.Reason, want.reason) || want.reason == "" && got.Reason != "" {
-			t.Errorf("pod %s: %s %q, want %s %q", name, got.State, got.Reason, want.state, want.reason)
+		if string(got.Phase) != want.state || !strings.Contains(got.Message, want.reason) || want.reason == "" && got.Message != "" {
+			t.Errorf("pod %s: %s %q, want %s %q", name, got.Phase, got.Message, want.state, want.reason)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestRunOnce(t *testing.T) {
 		}
 		checkResults(t, results, map[string]podResult{
 			"good":      {"running", ""},
-			"job":       {"finished", ""},
+			"job":       {"succeeded", ""},
 			"noimage":   {"failed", "nosuch:1"},
 			"nocommand": {"failed", "executable file not found"},
 			"crashes":   {"failed", "exit code 3"},
@@ -111,9 +111,9 @@ func TestRunOnceWaitsForTheEndOfWork(t *testing.T) {
 			t.Error(err)
 		}
 		checkResults(t, results, map[string]podResult{
-			"works":   {"finished", ""},
+			"works":   {"succeeded", ""},
 			"fails":   {"failed", "exit code 3"},
-			"job":     {"finished", ""},
+			"job":     {"succeeded", ""},
 			"server":  {"running", ""},
 			"endless": {"running", "not finished"},
 			"net":     {"running", ""}, // it has no work
@@ -130,7 +130,7 @@ func TestRunOnceWaitsForDockerWhileThereIsWork(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		checkResults(t, results, map[string]podResult{"job": {"finished", ""}})
+		checkResults(t, results, map[string]podResult{"job": {"succeeded", ""}})
 	})
 }
 
@@ -155,7 +155,7 @@ func TestRunOnceHearsEverySource(t *testing.T) {
 			api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main")}, Unsynced: map[string]error{"http": nil}},
 			api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main"), pod("b", "main")}, Unsynced: map[string]error{"http": bad}},
 		)
-		if !errors.Is(err, bad) || len(results) != 2 || results["b"].State != "running" {
+		if !errors.Is(err, bad) || len(results) != 2 || results["b"].Phase != api.PodRunning {
 			t.Errorf("results %+v, error %v; want both pods, and the error of the source", results, err)
 		}
 	})
@@ -179,20 +179,6 @@ func TestRunOnceDoesNotWaitForDocker(t *testing.T) {
 	})
 }
 
-func TestWriteResults(t *testing.T) {
-	var b strings.Builder
-	p := pod("web")
-	if err := WriteResults(&b, []PodResult{{p, "running", ""}, {p, "failed", "one\ntwo"}}); err != nil {
-		t.Fatal(err)
-	}
-	want := "POD                STATE     FROM       REASON\n" +
-		"web.default.file   running   web.yaml   -\n" +
-		"web.default.file   failed    web.yaml   one; two\n"
-	if b.String() != want {
-		t.Errorf("the table is\n%swant\n%s", b.String(), want)
-	}
-}
-
 func TestDryRunSaysAllAndTouchesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(pod("same", "main"), pod("edited", "main:1"), pod("gone", "main"), publish(pod("holder", "main"), 80))
@@ -208,7 +194,7 @@ func TestDryRunSaysAllAndTouchesNothing(t *testing.T) {
 		}
 		want := `pod edited.default.file (edited.yaml)
   create main (attempt 2): its part of the manifest has changed
-  stop   main (attempt 1): attempt 2 takes its place
+  stop   main (attempt 1): attempt 2 replaces it
   start  main (attempt 2): its part of the manifest has changed
 pod gone.default.file (gone.yaml)
   stop   main (attempt 1): its pod is no longer wanted
@@ -220,7 +206,7 @@ pod holder.default.file (holder.yaml)
 pod same.default.file (same.yaml)
   is as it should be
 pod waits.default.file (waits.yaml)
-  waits, as it is: host port 80/tcp is taken by pod holder.default.file, which runs
+  waits, unchanged: host port 80/tcp is taken by pod holder.default.file, which runs
 `
 		if b.String() != want {
 			t.Errorf("it prints\n%swant\n%s", b.String(), want)
@@ -251,7 +237,7 @@ func TestDryRunLeavesAloneWhatIsSilent(t *testing.T) {
 		if err := kl.DryRun(w.t.Context(), updates, &b); !errors.Is(err, bad) {
 			t.Errorf("error %v, want %v", err, bad)
 		}
-		if want := "pod web.default.file (web.yaml)\n  is left alone: its source has not been read whole\n"; b.String() != want {
+		if want := "pod web.default.file (web.yaml)\n  is left alone: its source is not ready\n"; b.String() != want {
 			t.Errorf("it prints\n%swant\n%s", b.String(), want)
 		}
 	})
@@ -392,8 +378,8 @@ func TestRunOnceSaysWhatWasWrongWhenTimeWasUp(t *testing.T) {
 			return dockertest.Fault{}
 		})
 		results, _ := w.runOnce(set(pod("web", "main")))
-		if got := results["web"]; got.State != "failed" || !strings.Contains(got.Reason, "exit code 7") {
-			t.Errorf("the pod is %s: %s", got.State, got.Reason)
+		if got := results["web"]; got.Phase != api.PodFailed || !strings.Contains(got.Message, "exit code 7") {
+			t.Errorf("the pod is %s: %s", got.Phase, got.Message)
 		}
 	})
 }
@@ -426,8 +412,8 @@ func TestRunOnceEndsWithItsLastPod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, took := results["web"], time.Since(begun); r.State != "failed" || !strings.Contains(r.Reason, "manifest unknown") || took > 5*time.Second {
-			t.Errorf("after %v the pod is %s: %s", took, r.State, r.Reason)
+		if r, took := results["web"], time.Since(begun); r.Phase != api.PodFailed || !strings.Contains(r.Message, "manifest unknown") || took > 5*time.Second {
+			t.Errorf("after %v the pod is %s: %s", took, r.Phase, r.Message)
 		}
 	})
 }
@@ -440,8 +426,8 @@ func TestRunOnceForgetsAPullThatIsOver(t *testing.T) {
 		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: 5*time.Minute - time.Second})
 		w.docker.SetFault(always("StartContainer", dockertest.Fault{Delay: 300 * time.Millisecond}))
 		results, err := w.runOnce(set(ofImage(pod("web", "main"), "big:1", "")))
-		if r := results["web"]; r.State != "running" || r.Reason != "" || err != nil {
-			t.Errorf("the pod is %s: %s, %v", r.State, r.Reason, err)
+		if r := results["web"]; r.Phase != api.PodRunning || r.Message != "" || err != nil {
+			t.Errorf("the pod is %s: %s, %v", r.Phase, r.Message, err)
 		}
 		w.check("it is up", "web/main", "web/net")
 	})

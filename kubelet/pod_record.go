@@ -81,6 +81,9 @@ func (p *podRecord) problems() []plan.Problem {
 			problems = append(problems, problem)
 		}
 	}
+	if p.work != nil {
+		problems = append(problems, p.work.runningHooks()...)
+	}
 	return append(problems, p.plan.Problems...)
 }
 
@@ -92,7 +95,7 @@ func (p *podRecord) synced() {
 	case p.pod == nil:
 		p.logState("is gone")
 	case p.plan.Finished:
-		p.logState("is finished")
+		p.logState("has done its work")
 	default:
 		p.logState("is up")
 	}
@@ -121,7 +124,11 @@ func (p *podRecord) logProblems() {
 		case !failed(problem) || p.conflict.Message != "":
 			log = glog.Warningf
 		}
-		log("%s: %v", p.label(), problem)
+		verb := ":"
+		if p.conflict.Message != "" {
+			verb = " waits, unchanged:"
+		}
+		log("%s%s %v", p.label(), verb, problem)
 		p.events.addQuietly(p.name, problem.Container, problem.Reason, problem.Message)
 	}
 	p.loggedProblems = logged

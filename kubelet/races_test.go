@@ -12,6 +12,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/plan"
 )
 
 // always makes every call of a method fail or wait.
@@ -68,7 +69,7 @@ func TestANewerWishEndsAPlanThatIsBeingRun(t *testing.T) {
 }
 
 func TestAnUnchangedPodKeepsItsWish(t *testing.T) {
-	d := desired{pods: map[string]*wantedPod{}}
+	d := desired{pods: map[string]*plan.Pod{}}
 	d.apply(set(pod("web", "main:1"), pod("other", "main")), "pause", func(string, string) {})
 	web, other := d.pods["web.default.file"], d.pods["other.default.file"]
 	d.apply(set(pod("web", "main:2"), pod("other", "main")), "pause", func(string, string) {})

@@ -1,7 +1,6 @@
 package kubelet
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,9 +38,12 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 		done = true
 		for name := range kl.desired.pods {
 			p := kl.pods[name]
-			if !r.decided(p) {
-				done = false
-				again = earliest(again, p.upAt())
+			if r.decided(p) {
+				continue
+			}
+			done = false
+			if at := p.upAt(); at.After(time.Now()) {
+				again = earliest(again, at)
 			}
 		}
 		return done, again
@@ -122,23 +124,24 @@ func (p *podRecord) upAt() (at time.Time) {
 // outcomes returns the statuses of the pods at the end of RunOnce.
 func (kl *Kubelet) outcomes(ctx context.Context, r *runOnce) []api.PodStatus {
 	for name, pod := range kl.desired.pods {
-		p := kl.record(name)
+		p := kl.record(name) // a new one if there was no sync
 		p.pod, p.origin = pod, pod.Origin
-		if _, ok := r.outcomes[name]; ok {
-			continue
-		}
-		ended := fmt.Sprintf("it has not come up: %v", context.Cause(ctx))
-		if hasEnd(pod) {
-			ended = fmt.Sprintf("it has not finished: %v", context.Cause(ctx))
-		}
-		r.outcomes[name] = cmp.Or(r.last[name], plan.Problem{Reason: api.ReasonError, Message: ended})
 	}
 	kl.publish(0)
-	statuses, _ := kl.currentSnapshot()
-	var pods []api.PodStatus
-	for i := range statuses.pods {
-		status := statuses.pods[i].status()
-		if outcome := r.outcomes[status.FullName()]; outcome.Message != "" {
+	pods := []api.PodStatus{}
+	for _, s := range kl.snapshot.Load().pods {
+		status := s.status()
+		outcome, decided := r.outcomes[s.name]
+		last, hasLast := r.last[s.name]
+		switch {
+		case !decided && hasLast:
+			outcome = last
+		case !decided && hasEnd(s.pod) && status.Phase == api.PodRunning:
+			status.Message = fmt.Sprintf("it has not finished: %v", context.Cause(ctx))
+		case !decided:
+			outcome = plan.Problem{Reason: api.ReasonError, Message: fmt.Sprintf("it has not come up: %v", context.Cause(ctx))}
+		}
+		if outcome.Message != "" {
 			status.Phase, status.Reason, status.Message = api.PodFailed, outcome.Reason, outcome.Message
 		}
 		pods = append(pods, status)

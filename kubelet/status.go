@@ -139,7 +139,7 @@ func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
 		if newest != nil && newest.Terminated() {
 			before = newest
 			if waiting.Reason == api.ReasonBackOff && !newest.State.Ended() {
-				waiting.Reason = newest.EndReason() // why it could not be started tells more
+				waiting.Reason = newest.Exit().Reason // why it could not be started tells more
 			}
 		}
 		status.State.Waiting = waiting
@@ -190,7 +190,7 @@ func (s *podSnapshot) message(want *plan.Container, problem *plan.Problem) strin
 func terminated(c *plan.Observed) *api.ContainerStateTerminated {
 	return &api.ContainerStateTerminated{
 		ExitCode:   c.ExitCode,
-		Reason:     c.EndReason(),
+		Reason:     c.Exit().Reason,
 		Message:    cmp.Or(c.Killed.Message, plan.TrimLayers(c.Error), c.TerminationMessage),
 		StartedAt:  c.StartedAt,
 		FinishedAt: c.FinishedAt,

@@ -12,6 +12,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/plan"
 )
 
 func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {
@@ -249,9 +250,9 @@ func (w *world) checkStarts(want string, n int) {
 
 func TestANameHeldByAStrangerCostsOneAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
-		want := newWantedPod(pod("web", "main"), dockertools.PauseImage)
-		for _, c := range []wantedContainer{want.net, want.apps[0]} {
-			name := dockertools.NameParts{Name: c.name, Hash: c.hash, PodFullName: want.fullName, UID: want.UID, Attempt: 1}
+		want := plan.NewPod(pod("web", "main"), dockertools.PauseImage, time.Now(), lifecycleLabel)
+		for _, c := range []plan.Container{want.Network, want.Apps[0]} {
+			name := dockertools.NameParts{Name: c.Name, Hash: c.Hash, PodFullName: want.FullName, UID: want.UID, Attempt: 1}
 			if _, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: name.String(), Image: "hello:1"}); err != nil {
 				t.Fatal(err)
 			}

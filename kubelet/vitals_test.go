@@ -52,7 +52,7 @@ func TestHealthGoesByTheSyncLoop(t *testing.T) {
 		time.Sleep(15 * time.Second)
 		k.healthIs(t, "the loop hangs since at most 15 s", "")
 		time.Sleep(20 * time.Second)
-		k.healthIs(t, "the loop hangs since more than two periods", "the sync loop has not turned for")
+		k.healthIs(t, "the loop hangs since more than two periods", "the sync loop has been busy for")
 		w.docker.SetFault(nil)
 		time.Sleep(2 * time.Hour)
 		k.healthIs(t, "the loop turns again", "")
@@ -99,7 +99,7 @@ func TestStatusesCostNothingWhileNothingChanges(t *testing.T) {
 			t.Fatal(err)
 		}
 		if main := statuses[0].Containers[0]; main.State.Running != nil {
-			t.Errorf("the container was killed, and its state is %s", stateText(main.State))
+			t.Errorf("the container was killed, and its state is %+v", main.State)
 		}
 		calls("and all has been seen", 0)
 	})

@@ -33,7 +33,7 @@ func (kl *Kubelet) trashVolumes(list []dockertools.Owned, busy map[string]bool) 
 		if needed[uid] {
 			continue
 		}
-		err := kl.opts.Volumes.SetAside(uid)
+		err := kl.opts.Volumes.MoveToTrash(uid)
 		kl.logOnce("remove volumes of uid "+uid, err)
 		if err == nil {
 			glog.V(2).Infof("the volumes of uid %s belong to no pod and are removed", uid)

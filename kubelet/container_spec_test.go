@@ -4,16 +4,17 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/plan"
 	"kubelet14/volume"
 )
 
-// fullPod uses every field that reaches Docker.
 func fullPod() api.Pod {
 	return api.Pod{
 		Name: "www", Namespace: "default", UID: "u-1", Source: "file", Origin: "www.yaml",
@@ -41,79 +42,6 @@ func fullPod() api.Pod {
 	}
 }
 
-// The hashes are part of the names of running containers: when one of these
-// changes, every such container of every user is replaced at the next upgrade.
-func TestHashesGolden(t *testing.T) {
-	w := newWantedPod(fullPod(), "kubelet14/pause:1")
-	got := map[string]string{w.net.name: w.net.hash, w.apps[0].name: w.apps[0].hash, w.apps[1].name: w.apps[1].hash}
-	want := map[string]string{"net": "b17157e8", "web": "365c5be8", "side": "53884e61"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("hashes (-want +got):\n%s", diff)
-	}
-	if got, want := api.NewUID("host", "file", "default", "www"), "14055da564af9a34231a46362cb9dfbb"; got != want {
-		t.Errorf("uid %s, want %s", got, want)
-	}
-}
-
-// TestWhatChangesAHash: an edit replaces the containers it is about, and no other.
-func TestWhatChangesAHash(t *testing.T) {
-	tests := []struct {
-		name    string
-		edit    func(m *api.ContainerManifest)
-		changed string // names of the containers whose hash must change
-	}{
-		{"nothing", func(*api.ContainerManifest) {}, ""},
-		{"env", func(m *api.ContainerManifest) { m.Containers[1].Env = []api.EnvVar{{Name: "X"}} }, "side"},
-		{"a probe", func(m *api.ContainerManifest) { m.Containers[0].LivenessProbe.HTTPGet.Path = "/ok" }, "web"},
-		{"a mounted volume", func(m *api.ContainerManifest) { m.Volumes[1].Source.HostDir.Path = "/mnt/other" }, "web"},
-		{"a volume nobody mounts", func(m *api.ContainerManifest) { m.Volumes[0].Name = "other" }, ""},
-		{"a published port", func(m *api.ContainerManifest) { m.Containers[0].Ports[0].HostPort = 81 }, "net web"},
-		{"a port that is not published", func(m *api.ContainerManifest) { m.Containers[0].Ports[2].ContainerPort = 81 }, "web"},
-		{"the restart policy", func(m *api.ContainerManifest) { m.RestartPolicy.Never = &api.RestartPolicyNever{} }, ""},
-		{"the order of containers", func(m *api.ContainerManifest) {
-			m.Containers[0], m.Containers[1] = m.Containers[1], m.Containers[0]
-		}, ""},
-	}
-	hashes := func(pod api.Pod) map[string]string {
-		w := newWantedPod(pod, "pause")
-		h := map[string]string{"net": w.net.hash}
-		for _, app := range w.apps {
-			h[app.name] = app.hash
-		}
-		return h
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			before := hashes(fullPod())
-			edited := fullPod()
-			tt.edit(&edited.Manifest)
-			var changed []string
-			for _, name := range []string{"net", "web", "side"} {
-				if hashes(edited)[name] != before[name] {
-					changed = append(changed, name)
-				}
-			}
-			if got := strings.Join(changed, " "); got != tt.changed {
-				t.Errorf("changed %q, want %q", got, tt.changed)
-			}
-		})
-	}
-}
-
-func TestPodHostname(t *testing.T) {
-	for name, want := range map[string]string{
-		"www":                           "www",
-		"a.b.c":                         "a.b.c",
-		strings.Repeat("x", 64):         strings.Repeat("x", 63),
-		strings.Repeat("x", 62) + "-yz": strings.Repeat("x", 62),
-		strings.Repeat("x", 62) + ".yz": strings.Repeat("x", 62),
-	} {
-		if got := podHostname(name); got != want {
-			t.Errorf("%q: host name %q, want %q", name, got, want)
-		}
-	}
-}
-
 func TestContainerSpec(t *testing.T) {
 	root, err := volume.OpenRootDir(t.TempDir())
 	if err != nil {
@@ -126,9 +54,9 @@ func TestContainerSpec(t *testing.T) {
 		Docker: dockertest.NewFake(), Volumes: root, ContainerLog: logs,
 	})
 	kl.logLimit = logs
-	w := newWantedPod(fullPod(), dockertools.PauseImage)
-	name := dockertools.NameParts{Name: "web", Hash: "1", PodFullName: w.fullName, UID: "u-1", Attempt: 2}
-	got, err := kl.containerSpec(t.Context(), w, action{name: name, want: &w.apps[0], quickEnds: 3, lifecycle: "{}", netID: "net-id"})
+	pod := plan.NewPod(fullPod(), dockertools.PauseImage, time.Now(), lifecycleLabel)
+	name := dockertools.NameParts{Name: "web", Hash: "1", PodFullName: pod.FullName, UID: "u-1", Attempt: 2}
+	got, err := kl.containerSpec(pod, plan.Action{Name: name, Container: &pod.Apps[0], Crashes: 3, Lifecycle: "{}", NetworkID: "net-id"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +78,7 @@ func TestContainerSpec(t *testing.T) {
 		t.Errorf("app container (-want +got):\n%s", diff)
 	}
 
-	got, err = kl.containerSpec(t.Context(), w, action{name: dockertools.NameParts{Name: "net", Hash: "2", PodFullName: w.fullName, UID: "u-1", Attempt: 1}, want: &w.net})
+	got, err = kl.containerSpec(pod, plan.Action{Name: dockertools.NameParts{Name: "net", Hash: "2", PodFullName: pod.FullName, UID: "u-1", Attempt: 1}, Container: &pod.Network})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,8 +99,8 @@ func TestContainerSpec(t *testing.T) {
 
 func TestPrivilegedNeedsTheFlag(t *testing.T) {
 	kl := NewMainKubelet(Options{})
-	w := newWantedPod(fullPod(), dockertools.PauseImage)
-	if _, err := kl.containerSpec(t.Context(), w, action{want: &w.apps[0], netID: "net-id"}); err == nil || !strings.Contains(err.Error(), "-allow_privileged") {
+	pod := plan.NewPod(fullPod(), dockertools.PauseImage, time.Now(), lifecycleLabel)
+	if _, err := kl.containerSpec(pod, plan.Action{Container: &pod.Apps[0], NetworkID: "net-id"}); err == nil || !strings.Contains(err.Error(), "-allow_privileged") {
 		t.Errorf("error %v, want one that names -allow_privileged", err)
 	}
 }
