@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -96,28 +97,29 @@ func (p *probes) unhealthyReason(c *plan.Observed) string {
 }
 
 // run probes a container until the first failure, as in 2014. A probe that could not be run
-// is no failure; its reason is an event.
+// is no failure; its error is an event.
 func (p *probes) run(ctx context.Context, prober *prober) {
 	defer prober.cancel()
-	lastUnknown := ""
+	logged := ""
 	for wait := time.Until(prober.startedAt.Add(prober.initialDelay)); sleep(ctx, wait); wait = p.period {
 		probeCtx, cancel := context.WithTimeoutCause(ctx, probeLimit, fmt.Errorf("no answer within %v", probeLimit))
-		result := health.Probe(probeCtx, prober.probe, prober.target)
+		err := health.Probe(probeCtx, prober.probe, prober.target)
 		cancel()
-		output := plan.TrimLayers(result.Output)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case result.Status == health.Unknown && output != lastUnknown:
-			lastUnknown = output
-			p.events.add(prober.pod, prober.container, "probe not run", "%s", output)
-		case result.Status == health.Unhealthy:
-			p.events.add(prober.pod, prober.container, "unhealthy", "%s", output)
+		if err == nil || ctx.Err() != nil {
+			continue
+		}
+		problem := plan.TrimLayers(err.Error())
+		if _, unhealthy := errors.AsType[health.Unhealthy](err); unhealthy {
+			p.events.add(prober.pod, prober.container, "unhealthy", "%s", problem)
 			p.mu.Lock()
-			prober.failure = "its liveness probe failed: " + output
+			prober.failure = "its liveness probe failed: " + problem
 			p.mu.Unlock()
 			p.unhealthy()
 			return
+		}
+		if problem != logged {
+			logged = problem
+			p.events.add(prober.pod, prober.container, "probe not run", "%s", problem)
 		}
 	}
 }
