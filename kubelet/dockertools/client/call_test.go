@@ -16,7 +16,7 @@ import (
 // hung makes a client of a daemon that takes requests and never answers.
 func hung(t *testing.T) *Client {
 	c := mustClient(t, "tcp://192.0.2.1:2375")
-	c.api.HTTPClient.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
+	c.network = roundTripper(func(req *http.Request) (*http.Response, error) {
 		<-req.Context().Done()
 		return nil, req.Context().Err()
 	})
@@ -55,7 +55,7 @@ func calls(c *Client) map[string]func(context.Context) error {
 }
 
 func TestClientGivesUpOnADaemonThatHangs(t *testing.T) {
-	limits := map[string]time.Duration{"stop": 30*time.Second + callLimit, "import": importLimit, "pull": pullSilence}
+	limits := map[string]time.Duration{"stop": 30*time.Second + callLimit, "import": importLimit, "pull": pullLimit}
 	for name := range calls(nil) {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
@@ -101,7 +101,7 @@ func TestClientLeavesASilentEventStreamAlone(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		body, daemon := io.Pipe()
 		c := mustClient(t, "tcp://192.0.2.1:2375")
-		c.api.HTTPClient.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
+		c.network = roundTripper(func(req *http.Request) (*http.Response, error) {
 			context.AfterFunc(req.Context(), func() { body.CloseWithError(req.Context().Err()) })
 			return &http.Response{StatusCode: http.StatusOK, Body: body, Request: req}, nil
 		})

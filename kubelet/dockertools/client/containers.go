@@ -17,35 +17,27 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-func (c *Client) Version(ctx context.Context) (v dockertools.Version, err error) {
-	err = c.call(ctx, callLimit, "ask for the version", func(ctx context.Context, api *docker.Client) error {
-		env, err := api.VersionWithContext(ctx)
-		if err != nil {
-			return err
-		}
-		v = dockertools.Version{
-			Version:    env.Get("Version"),
-			APIVersion: env.Get("ApiVersion"),
-			OS:         env.Get("Os"),
-			// Some daemons use the words of uname.
-			Arch: strings.NewReplacer("x86_64", "amd64", "aarch64", "arm64").Replace(env.Get("Arch")),
-		}
-		return nil
-	})
-	return v, err
+func (c *Client) Version(ctx context.Context) (dockertools.Version, error) {
+	r := c.begin(ctx, callLimit, "ask for the version")
+	env, err := c.api.VersionWithContext(r.ctx)
+	if err := r.end(err); err != nil {
+		return dockertools.Version{}, err
+	}
+	return dockertools.Version{
+		Version:    env.Get("Version"),
+		APIVersion: env.Get("ApiVersion"),
+		OS:         env.Get("Os"),
+		// Some daemons name it as uname does.
+		Arch: strings.NewReplacer("x86_64", "amd64", "aarch64", "arm64").Replace(env.Get("Arch")),
+	}, nil
 }
 
 func (c *Client) ListContainers(ctx context.Context, labels map[string]string) ([]dockertools.Container, error) {
-	var list []docker.APIContainers
-	err := c.call(ctx, callLimit, "list containers", func(ctx context.Context, api *docker.Client) (err error) {
-		list, err = api.ListContainers(docker.ListContainersOptions{
-			All:     true,
-			Filters: map[string][]string{"label": labelFilter(labels)},
-			Context: ctx,
-		})
-		return err
+	r := c.begin(ctx, callLimit, "list containers")
+	list, err := c.api.ListContainers(docker.ListContainersOptions{
+		All: true, Filters: map[string][]string{"label": labelFilter(labels)}, Context: r.ctx,
 	})
-	if err != nil {
+	if err := r.end(err); err != nil {
 		return nil, err
 	}
 	containers := make([]dockertools.Container, len(list))
@@ -55,8 +47,7 @@ func (c *Client) ListContainers(ctx context.Context, labels map[string]string) (
 	return containers, nil
 }
 
-// labelFilter is labels in Docker's words, where a name without a value asks for
-// the label alone.
+// labelFilter writes labels as Docker's filter does.
 func labelFilter(labels map[string]string) []string {
 	filter := []string{}
 	for name, value := range labels {
@@ -85,30 +76,26 @@ func convertListed(listed *docker.APIContainers) dockertools.Container {
 			break
 		}
 	}
-	var endpoints []string
 	for _, name := range slices.Sorted(maps.Keys(listed.Networks.Networks)) {
-		if id := listed.Networks.Networks[name].EndpointID; id != "" {
-			endpoints = append(endpoints, id)
-		}
+		c.Endpoint += listed.Networks.Networks[name].EndpointID
 	}
-	c.Endpoint = strings.Join(endpoints, " ")
 	return c
 }
 
-// publishedPorts leaves out ports that are only exposed, and makes one of a port
-// that Docker names twice because it listens on every IPv4 and every IPv6
-// address.
+// publishedPorts leaves out ports that are only exposed, and lists a port once that
+// Docker lists for IPv4 and IPv6.
 func publishedPorts(listed []docker.APIPort) []dockertools.PublishedPort {
 	var ports []dockertools.PublishedPort
 	for _, p := range listed {
 		if p.PublicPort == 0 {
 			continue
 		}
-		port := dockertools.PublishedPort{HostIP: p.IP, HostPort: int(p.PublicPort), ContainerPort: int(p.PrivatePort), Protocol: p.Type}
-		if isEveryAddress(p.IP) {
-			port.HostIP = ""
+		if ip, err := netip.ParseAddr(p.IP); err == nil && ip.IsUnspecified() {
+			p.IP = ""
 		}
-		ports = append(ports, port)
+		ports = append(ports, dockertools.PublishedPort{
+			HostIP: p.IP, HostPort: int(p.PublicPort), ContainerPort: int(p.PrivatePort), Protocol: p.Type,
+		})
 	}
 	slices.SortFunc(ports, func(a, b dockertools.PublishedPort) int {
 		return cmp.Or(cmp.Compare(a.HostPort, b.HostPort), cmp.Compare(a.Protocol, b.Protocol),
@@ -117,18 +104,10 @@ func publishedPorts(listed []docker.APIPort) []dockertools.PublishedPort {
 	return slices.Compact(ports)
 }
 
-func isEveryAddress(hostIP string) bool {
-	ip, err := netip.ParseAddr(hostIP)
-	return hostIP == "" || err == nil && ip.IsUnspecified()
-}
-
 func (c *Client) InspectContainer(ctx context.Context, id string) (dockertools.Details, error) {
-	var found *docker.Container
-	err := c.call(ctx, callLimit, fmt.Sprintf("inspect container %q", id), func(ctx context.Context, api *docker.Client) (err error) {
-		found, err = api.InspectContainerWithOptions(docker.InspectContainerOptions{ID: id, Context: ctx})
-		return err
-	})
-	if err != nil {
+	r := c.begin(ctx, callLimit, "inspect container %q", id)
+	found, err := c.api.InspectContainerWithOptions(docker.InspectContainerOptions{ID: id, Context: r.ctx})
+	if err := r.end(err); err != nil {
 		return dockertools.Details{}, err
 	}
 	details := dockertools.Details{
@@ -149,61 +128,48 @@ func (c *Client) InspectContainer(ctx context.Context, id string) (dockertools.D
 }
 
 func (c *Client) StartContainer(ctx context.Context, id string) error {
-	return c.call(ctx, callLimit, fmt.Sprintf("start container %q", id), func(ctx context.Context, api *docker.Client) error {
-		err := api.StartContainerWithContext(id, nil, ctx)
-		if running := (*docker.ContainerAlreadyRunning)(nil); errors.As(err, &running) {
-			return nil
-		}
-		return err
-	})
+	r := c.begin(ctx, callLimit, "start container %q", id)
+	err := c.api.StartContainerWithContext(id, nil, r.ctx)
+	if _, running := errors.AsType[*docker.ContainerAlreadyRunning](err); running {
+		err = nil
+	}
+	return r.end(err)
 }
 
-// StopContainer rounds grace up: Docker counts it in seconds.
+// StopContainer rounds grace up to a second, Docker's unit.
 func (c *Client) StopContainer(ctx context.Context, id string, grace time.Duration) error {
-	seconds := uint((max(grace, 0) + time.Second - 1) / time.Second)
-	// Docker answers when the container has ended, so the grace comes on top.
-	limit := time.Duration(seconds)*time.Second + callLimit
-	return c.call(ctx, limit, fmt.Sprintf("stop container %q", id), func(ctx context.Context, api *docker.Client) error {
-		err := api.StopContainerWithContext(id, seconds, ctx)
-		if ended := (*docker.ContainerNotRunning)(nil); errors.As(err, &ended) {
-			return nil
-		}
-		return err
-	})
+	seconds := (max(grace, 0) + time.Second - 1) / time.Second
+	// Docker answers when the container has ended.
+	r := c.begin(ctx, seconds*time.Second+callLimit, "stop container %q", id)
+	err := c.api.StopContainerWithContext(id, uint(seconds), r.ctx)
+	if _, ended := errors.AsType[*docker.ContainerNotRunning](err); ended {
+		err = nil
+	}
+	return r.end(err)
 }
 
 func (c *Client) RemoveContainer(ctx context.Context, id string) error {
-	return c.call(ctx, callLimit, fmt.Sprintf("remove container %q", id), func(ctx context.Context, api *docker.Client) error {
-		return api.RemoveContainer(docker.RemoveContainerOptions{ID: id, RemoveVolumes: true, Force: true, Context: ctx})
-	})
+	r := c.begin(ctx, callLimit, "remove container %q", id)
+	return r.end(c.api.RemoveContainer(docker.RemoveContainerOptions{ID: id, RemoveVolumes: true, Force: true, Context: r.ctx}))
 }
 
 func (c *Client) RenameContainer(ctx context.Context, id, name string) error {
-	return c.call(ctx, callLimit, fmt.Sprintf("rename container %q to %q", id, name), func(ctx context.Context, api *docker.Client) error {
-		return api.RenameContainer(docker.RenameContainerOptions{ID: id, Name: name, Context: ctx})
-	})
+	r := c.begin(ctx, callLimit, "rename container %q to %q", id, name)
+	return r.end(c.api.RenameContainer(docker.RenameContainerOptions{ID: id, Name: name, Context: r.ctx}))
 }
 
 func (c *Client) CreateContainer(ctx context.Context, spec dockertools.ContainerSpec) (id string, err error) {
-	err = c.call(ctx, callLimit, fmt.Sprintf("create container %q", spec.Name), func(ctx context.Context, api *docker.Client) error {
-		config, host := createConfig(&spec)
-		created, err := api.CreateContainer(docker.CreateContainerOptions{
-			Name:       spec.Name,
-			Config:     config,
-			HostConfig: host,
-			Context:    ctx,
-		})
-		if err != nil {
-			return err
-		}
-		id = created.ID
-		return nil
-	})
-	return id, err
+	r := c.begin(ctx, callLimit, "create container %q", spec.Name)
+	config, host := createConfig(&spec)
+	created, err := c.api.CreateContainer(docker.CreateContainerOptions{Name: spec.Name, Config: config, HostConfig: host, Context: r.ctx})
+	if err := r.end(err); err != nil {
+		return "", err
+	}
+	return created.ID, nil
 }
 
-// createConfig is a spec in Docker's words. The host's part goes with the
-// creation: 2014 gave it to the start, which Docker has ignored since API 1.24.
+// createConfig gives the host's part with the creation. 2014 gave it with the start,
+// where Docker has ignored it since API 1.24.
 func createConfig(spec *dockertools.ContainerSpec) (*docker.Config, *docker.HostConfig) {
 	config := &docker.Config{
 		Image:        spec.Image,
@@ -220,7 +186,7 @@ func createConfig(spec *dockertools.ContainerSpec) (*docker.Config, *docker.Host
 		Memory:     spec.Memory,
 		CPUShares:  spec.CPUShares,
 		Privileged: spec.Privileged,
-		// The kubelet alone restarts: with two that do, nobody knows the attempts.
+		// Only the kubelet restarts containers: it counts the attempts.
 		RestartPolicy: docker.NeverRestart(),
 		PortBindings:  map[docker.Port][]docker.PortBinding{},
 	}

@@ -1,107 +1,111 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
+	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	docker "github.com/fsouza/go-dockerclient"
+	"github.com/golang/glog"
+	"github.com/moby/moby/api/pkg/stdcopy"
 
 	"kubelet14/kubelet/dockertools"
 )
 
-// Exec starts the command with a request of its own making: the library's goes on
-// when ctx is done.
 func (c *Client) Exec(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error) {
 	what := fmt.Sprintf("run %q in container %q", command, id)
-	var exec *docker.Exec
-	err = c.call(ctx, callLimit, what, func(ctx context.Context, api *docker.Client) (err error) {
-		exec, err = api.CreateExec(docker.CreateExecOptions{
-			Container: id, Cmd: command, AttachStdout: true, AttachStderr: true, Context: ctx,
-		})
-		return err
-	})
-	if err != nil {
-		return 0, notStarted(err)
+	r := c.begin(ctx, callLimit, "%s", what)
+	exec, err := c.api.CreateExec(docker.CreateExecOptions{Container: id, Cmd: command, AttachStdout: true, AttachStderr: true, Context: r.ctx})
+	if err := r.end(err); err != nil {
+		return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, err)
 	}
-	if err = c.startExec(ctx, what, exec.ID, out); err == nil {
-		exitCode, err = c.awaitExec(ctx, what, exec.ID)
-	}
-	if refused := (*refusal)(nil); err != nil && !errors.As(err, &refused) {
-		if begun := c.killExec(context.WithoutCancel(ctx), what, exec.ID); !begun {
-			err = notStarted(err)
-		}
-	}
-	return exitCode, err
-}
-
-func notStarted(err error) error { return fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, err) }
-
-// startExec returns when the command has closed its output. Docker puts its words
-// about a command that it cannot start there too.
-func (c *Client) startExec(ctx context.Context, what, exec string, out io.Writer) error {
-	// Once it has begun it may be silent for as long as it wants.
-	ctx, silent, end := unlessSilent(ctx, callLimit, c.noAnswer(callLimit))
-	defer end()
-	return c.exchange(ctx, what, func(_ context.Context, api *docker.Client) error {
-		json := http.Header{"Content-Type": {"application/json"}}
-		stream, err := c.open(api, http.MethodPost, "exec/"+exec+"/start", nil, json, strings.NewReader("{}"))
-		if err != nil {
-			return err
-		}
-		defer stream.Close()
-		silent.Stop()
-		return copyOutput(out, stream)
-	})
-}
-
-// execState is what an inspect tells of a command.
-type execState struct {
-	Running     bool
-	ExitCode    int
-	Pid         int // on Docker's host, and the reason why this is not left to the library; 0: it has not begun
-	ContainerID string
-}
-
-func (c *Client) inspectExec(ctx context.Context, limit time.Duration, what, exec string) (state execState, err error) {
-	err = c.getJSON(ctx, limit, what, "exec/"+exec+"/json", nil, &state)
-	return state, err
-}
-
-// awaitExec asks until the command has ended: its output may be closed before.
-func (c *Client) awaitExec(ctx context.Context, what, exec string) (exitCode int, err error) {
-	for wait := 5 * time.Millisecond; ; wait = min(2*wait, time.Second) {
-		state, err := c.inspectExec(ctx, callLimit, what, exec)
-		if err != nil {
-			return 0, err
-		}
-		if !state.Running {
+	r = c.begin(ctx, callLimit, "%s", what)
+	r.silent = true
+	err = r.end(r.startExec(exec.ID, out))
+	// A command can close its output long before it ends.
+	for wait := 5 * time.Millisecond; err == nil; wait = min(2*wait, time.Second) {
+		var state execState
+		if state, err = c.inspectExec(ctx, what, exec.ID); err == nil && !state.Running {
 			return state.ExitCode, nil
 		}
 		select {
 		case <-time.After(wait):
-		case <-ctx.Done():
-			return 0, fmt.Errorf("%s: %w", what, context.Cause(ctx))
+		case <-ctx.Done(): // the next inspect returns its cause
 		}
 	}
+	if !isAPIError(err) && !c.killExec(ctx, what, exec.ID) {
+		err = fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, err)
+	}
+	return 0, err
 }
 
-// copyOutput takes the marks out of what Docker sends of stdout and stderr.
-func copyOutput(out io.Writer, stream io.Reader) error {
-	for {
-		_, size, err := readMark(stream)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if _, err := io.CopyN(out, stream, size); err != nil {
-			return err
-		}
+// startExec returns when the command has closed its output. The library's call goes
+// on when the context is done.
+func (r *call) startExec(exec string, out io.Writer) error {
+	header := http.Header{"Content-Type": {"application/json"}}
+	body, err := r.open(http.MethodPost, "exec/"+exec+"/start", nil, header, strings.NewReader("{}"))
+	if err != nil {
+		return err
 	}
+	defer body.Close()
+	_, err = stdcopy.StdCopy(out, out, body)
+	return err
+}
+
+// execState is what an inspect of a command returns. The library leaves out Pid.
+type execState struct {
+	Running     bool
+	ExitCode    int
+	Pid         int // on Docker's host; 0 before the start
+	ContainerID string
+}
+
+func (c *Client) inspectExec(ctx context.Context, what, exec string) (state execState, err error) {
+	err = c.begin(ctx, callLimit, "%s", what).getJSON("exec/"+exec+"/json", nil, &state)
+	return state, err
+}
+
+// killLimit bounds how long a caller that has stopped waits for the kill: the
+// kubelet must end within two seconds.
+const killLimit = time.Second
+
+// killExec kills a command whose output nobody reads any more, and reports whether
+// it was started. Docker has no request for that.
+func (c *Client) killExec(ctx context.Context, what, exec string) (started bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killLimit)
+	defer cancel()
+	state, err := c.inspectExec(ctx, what, exec)
+	if err == nil && state.Running && state.Pid != 0 && strings.HasPrefix(c.endpoint, "unix://") {
+		err = killGroup(state.Pid, state.ContainerID)
+	}
+	if err != nil && !isAPIError(err) {
+		glog.Warningf("%s: the command may go on: %v", what, err)
+	}
+	return state.Pid != 0
+}
+
+// killGroup kills a process that runs in the container, with its process group:
+// Docker makes each command the leader of one.
+func killGroup(pid int, containerID string) error {
+	cgroups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case containerID == "" || !bytes.Contains(cgroups, []byte(containerID)):
+		return fmt.Errorf("process %d of this host is not in the container: Docker runs on another host or in another process namespace", pid)
+	}
+	if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return err
+	}
+	return nil
 }

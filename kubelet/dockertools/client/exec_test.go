@@ -57,15 +57,6 @@ func TestExecWaitsForTheExitCode(t *testing.T) {
 	}
 }
 
-func TestExecWhoseOutputIsCutIsAnError(t *testing.T) {
-	for _, sent := range []string{piece(1, "text")[:10], piece(1, "text") + "\x01\x00"} {
-		c := execDaemon(t, answer(200, sent), `{"ExitCode":0,"Pid":1}`)
-		if code, err := c.Exec(t.Context(), "web", []string{"date"}, io.Discard); err == nil {
-			t.Errorf("cut off after %q it ended with %d and no error", sent, code)
-		}
-	}
-}
-
 func TestExecIsRefusedAtItsStart(t *testing.T) {
 	c := execDaemon(t, answer(409, `{"message":"Container 0123 is not running"}`), `{"ExitCode":0}`)
 	if _, err := c.Exec(t.Context(), "web", []string{"date"}, io.Discard); err == nil || !strings.HasSuffix(err.Error(), ": Container 0123 is not running") {
@@ -126,23 +117,6 @@ func TestExecTellsWhetherTheCommandHasRun(t *testing.T) {
 		_, err := c.Exec(ctx, "web", []string{"date"}, io.Discard)
 		if !errors.Is(err, context.Canceled) || hasBegun(err) != test.want {
 			t.Errorf("%s: %v tells that the command has run: %v, want %v", name, err, hasBegun(err), test.want)
-		}
-	}
-}
-
-// A busy Docker starts a command after its caller has gone: then nobody kills it, and
-// that must be told.
-func TestACommandThatBeginsTooLateIsTold(t *testing.T) {
-	for state, told := range map[string]bool{`{"Running":true,"Pid":0}`: true, `{"Running":false,"Pid":0}`: false} {
-		c := execDaemon(t, nil, state)
-		ctx, cancel := context.WithCancel(t.Context())
-		daemon := c.api.HTTPClient.Transport
-		c.api.HTTPClient.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
-			defer cancel() // the time is over once it has been looked for
-			return daemon.RoundTrip(r.WithContext(t.Context()))
-		})
-		if _, err := c.begunExec(ctx, "run", "0123"); (err != nil) != told {
-			t.Errorf("%s: %v, want an error: %v", state, err, told)
 		}
 	}
 }

@@ -1,78 +1,155 @@
 package client
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
+	"strings"
 
+	"github.com/distribution/reference"
 	docker "github.com/fsouza/go-dockerclient"
 
 	"kubelet14/kubelet/dockertools"
 )
 
+// InspectImage makes its own request: the library's takes no context.
 func (c *Client) InspectImage(ctx context.Context, image string) (id string, err error) {
-	found, err := c.inspectImage(ctx, image)
-	if err != nil {
-		return "", err
-	}
-	return found.ID, nil
+	var found struct{ ID string }
+	err = c.begin(ctx, callLimit, "inspect image %q", image).getJSON("images/"+image+"/json", nil, &found)
+	return found.ID, err
 }
 
-func (c *Client) inspectImage(ctx context.Context, image string) (found *docker.Image, err error) {
-	err = c.call(ctx, callLimit, fmt.Sprintf("inspect image %q", image), func(_ context.Context, api *docker.Client) (err error) {
-		found, err = api.InspectImage(image)
-		return err
-	})
-	return found, err
-}
-
-// ImportImage takes the name from the image that had it before, which stays;
-// EnsureImage is the one that tidies up.
 func (c *Client) ImportImage(ctx context.Context, image string, tar io.Reader) error {
-	what := fmt.Sprintf("import image %q", image)
 	name, tag := docker.ParseRepositoryTag(image)
 	if tag == "" {
-		return fmt.Errorf("%s: the name needs a tag, such as %s:1", what, image)
+		return fmt.Errorf("import image %q: the name needs a tag, such as %[1]s:1", image)
 	}
-	return c.call(ctx, importLimit, what, func(_ context.Context, api *docker.Client) error {
-		query := url.Values{"fromSrc": {"-"}, "repo": {name}, "tag": {tag}}
-		return c.createImage(api, query, nil, tar, func(dockertools.PullProgress) {})
-	})
+	r := c.begin(ctx, importLimit, "import image %q", image)
+	query := url.Values{"fromSrc": {"-"}, "repo": {name}, "tag": {tag}}
+	return r.end(r.createImage(query, nil, tar, func(dockertools.PullProgress) {}))
 }
 
-// EnsureImage makes the named image hold exactly the files of an uncompressed
-// tar. It does nothing and returns false when that is so already: Docker knows an
-// image's layers by the digest of their tar. The image that had the name before
-// is removed, unless it has another one or a container.
-//
-// Two callers at once for one name may leave an image without a name behind.
-func (c *Client) EnsureImage(ctx context.Context, image string, tar []byte) (imported bool, err error) {
-	old, err := c.inspectImage(ctx, image)
-	if err != nil && !errors.Is(err, dockertools.ErrNoSuchImage) {
-		return false, err
+func (c *Client) PullImage(ctx context.Context, image string, auth dockertools.Auth, progress func(dockertools.PullProgress)) error {
+	named, err := reference.ParseNormalizedNamed(image)
+	if err != nil {
+		return fmt.Errorf("pull image %q: %w", image, err)
 	}
-	layer := fmt.Sprintf("sha256:%x", sha256.Sum256(tar))
-	if old != nil && old.RootFS != nil && slices.Equal(old.RootFS.Layers, []string{layer}) {
-		return false, nil
+	r := c.begin(ctx, pullLimit, "pull image %q", image)
+	err = r.end(r.createImage(pullQuery(named), authHeader(auth), nil, progress))
+	if refused, ok := errors.AsType[*apiError](err); ok {
+		refused.kind = pullErrorKind(refused.text)
 	}
-	if err := c.ImportImage(ctx, image, bytes.NewReader(tar)); err != nil {
-		return false, err
+	return err
+}
+
+// pullErrorKind finds in Docker's words what the registry answered. "Pull access
+// denied" is also Docker Hub's answer for an image that does not exist.
+func pullErrorKind(text string) error {
+	text = strings.ToLower(text)
+	has := func(words string) bool { return strings.Contains(text, words) }
+	switch {
+	case has("manifest unknown"), has("name unknown"), has("pull access denied"), strings.HasSuffix(text, ": not found"):
+		return dockertools.ErrImageNotFound
+	case has("unauthorized"), has("no basic auth credentials"):
+		return dockertools.ErrUnauthorised
 	}
-	if old == nil || len(old.RepoTags) > 1 {
-		return true, nil
+	return nil
+}
+
+// pullQuery always names a tag or a digest: without one Docker pulls every tag.
+func pullQuery(named reference.Named) url.Values {
+	query := url.Values{"fromImage": {named.Name()}}
+	switch named := reference.TagNameOnly(named).(type) {
+	case reference.Digested:
+		query.Set("tag", named.Digest().String())
+	case reference.Tagged:
+		query.Set("tag", named.Tag())
 	}
-	return true, c.call(ctx, callLimit, fmt.Sprintf("remove image %q", old.ID), func(ctx context.Context, api *docker.Client) error {
-		err := api.RemoveImageExtended(old.ID, docker.RemoveImageOptions{Context: ctx})
-		inUse := (*docker.Error)(nil)
-		if errors.Is(err, docker.ErrNoSuchImage) || errors.As(err, &inUse) && inUse.Status == http.StatusConflict {
-			return nil
-		}
-		return err
+	return query
+}
+
+func authHeader(a dockertools.Auth) http.Header {
+	if a == (dockertools.Auth{}) {
+		return nil
+	}
+	text, _ := json.Marshal(docker.AuthConfiguration{ // strings always marshal
+		Username: a.Username, Password: a.Password, IdentityToken: a.IdentityToken, ServerAddress: a.ServerAddress,
 	})
+	return http.Header{"X-Registry-Auth": {base64.URLEncoding.EncodeToString(text)}}
+}
+
+// createImage makes the request of a pull and of an import, and reads the messages
+// of its answer. The library's calls show either the progress or the error.
+func (r *call) createImage(query url.Values, header http.Header, tar io.Reader, progress func(dockertools.PullProgress)) error {
+	body, err := r.open(http.MethodPost, "images/create", query, header, tar)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	layers := pullLayers{}
+	for decoder := json.NewDecoder(body); ; {
+		var m pullMessage
+		if err := decoder.Decode(&m); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if m.Error != "" {
+			return &apiError{text: m.Error}
+		}
+		layers.update(m)
+		progress(layers.progress())
+	}
+}
+
+// pullMessage is one of the messages that Docker sends during a pull. Its state is
+// in Status alone, a sentence for people.
+type pullMessage struct {
+	Status         string
+	ID             string // of a layer, or a tag
+	Error          string
+	ProgressDetail struct{ Current, Total int64 }
+}
+
+// pullLayers is the progress of each layer by its id.
+type pullLayers map[string]*pullLayer
+
+type pullLayer struct {
+	done         bool
+	bytes, total int64
+}
+
+func (l pullLayers) update(m pullMessage) {
+	if m.ID == "" || strings.HasPrefix(m.Status, "Pulling from ") {
+		return // it is about the image
+	}
+	if l[m.ID] == nil {
+		l[m.ID] = &pullLayer{}
+	}
+	layer := l[m.ID]
+	switch m.Status {
+	case "Downloading":
+		layer.bytes, layer.total = m.ProgressDetail.Current, max(m.ProgressDetail.Current, m.ProgressDetail.Total)
+	case "Download complete", "Extracting": // a busy Docker leaves out any but the last message
+		layer.bytes = layer.total
+	case "Already exists", "Pull complete":
+		layer.bytes, layer.done = layer.total, true
+	}
+}
+
+func (l pullLayers) progress() dockertools.PullProgress {
+	p := dockertools.PullProgress{Layers: len(l)}
+	for _, layer := range l {
+		p.Bytes += layer.bytes
+		p.TotalBytes += layer.total
+		if layer.done {
+			p.LayersDone++
+		}
+	}
+	return p
 }

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"archive/tar"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +62,12 @@ func uniqueName(name string) string {
 // raw asks Docker for all it knows of a container.
 func raw(t *testing.T, c *Client, id string) *docker.Container {
 	t.Helper()
-	found, err := c.api.InspectContainerWithOptions(docker.InspectContainerOptions{ID: id, Context: t.Context()})
+	hands, err := docker.NewClientFromEnv()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hands.HTTPClient.CloseIdleConnections()
+	found, err := hands.InspectContainerWithOptions(docker.InspectContainerOptions{ID: id, Context: t.Context()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,84 +166,6 @@ func TestIntegrationEventsTellOfStartDeathAndRemoval(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Errorf("stopped by its caller it says %v", err)
-	}
-}
-
-// layerOf makes a tar with one file.
-func layerOf(t *testing.T, content string) []byte {
-	t.Helper()
-	layer, err := dockertools.Layer([]byte(content), tar.Header{Name: "file", Mode: 0o444, Size: int64(len(content))})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return layer
-}
-
-func TestIntegrationEnsureImageLeavesNothingBehind(t *testing.T) {
-	c := realDocker(t)
-	image := uniqueName("image") + ":1"
-	removeImage := func(name string) {
-		err := c.api.RemoveImageExtended(name, docker.RemoveImageOptions{Context: context.Background()})
-		if err != nil && !errors.Is(err, docker.ErrNoSuchImage) {
-			t.Errorf("remove image %s: %v", name, err)
-		}
-	}
-	ensure := func(content string, want bool) (id string) {
-		t.Helper()
-		imported, err := c.EnsureImage(t.Context(), image, layerOf(t, content))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if imported != want {
-			t.Fatalf("imported: %v, want %v", imported, want)
-		}
-		if id, err = c.InspectImage(t.Context(), image); err != nil {
-			t.Fatal(err)
-		}
-		return id
-	}
-	present := func(id string) bool {
-		t.Helper()
-		_, err := c.InspectImage(t.Context(), id)
-		if err != nil && !errors.Is(err, dockertools.ErrNoSuchImage) {
-			t.Fatal(err)
-		}
-		return err == nil
-	}
-	defer removeImage(image)
-
-	// Step: the image is missing, then it is there.
-	first := ensure("one", true)
-	if again := ensure("one", false); again != first {
-		t.Errorf("the image is another: %s, was %s", again, first)
-	}
-
-	// Step: its content changes, and nobody needs the old one.
-	second := ensure("two", true)
-	if present(first) {
-		t.Errorf("old image %s is still there", first)
-	}
-
-	// Step: a container is made of the old one.
-	user := createContainer(t, c, dockertools.ContainerSpec{Name: "user", Image: image, Command: []string{"/x"}})
-	third := ensure("three", true)
-	if !present(second) {
-		t.Error("the image of a container is gone")
-	}
-	if err := c.RemoveContainer(t.Context(), user); err != nil {
-		t.Fatal(err)
-	}
-	removeImage(second)
-
-	// Step: the old one has another name.
-	kept := uniqueName("kept")
-	if err := c.api.TagImage(image, docker.TagImageOptions{Repo: kept, Tag: "1", Context: t.Context()}); err != nil {
-		t.Fatal(err)
-	}
-	defer removeImage(kept + ":1")
-	ensure("four", true)
-	if got, err := c.InspectImage(t.Context(), kept+":1"); err != nil || got != third {
-		t.Errorf("the image with another name: got %s, %v, want %s", got, err, third)
 	}
 }
 

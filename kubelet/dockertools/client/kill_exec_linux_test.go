@@ -87,24 +87,24 @@ func (l *local) isSpared() {
 	}
 }
 
-func TestKillInContainerKillsWhatTheCommandHasStarted(t *testing.T) {
+func TestKillGroupKillsWhatTheCommandHasStarted(t *testing.T) {
 	l := runLocal(t)
-	if err := killInContainer(l.cmd.Process.Pid, l.cgroup); err != nil {
+	if err := killGroup(l.cmd.Process.Pid, l.cgroup); err != nil {
 		t.Error(err)
 	}
 	l.isKilled()
 	l.cmd.Wait()
-	if err := killInContainer(l.cmd.Process.Pid, l.cgroup); err != nil {
+	if err := killGroup(l.cmd.Process.Pid, l.cgroup); err != nil {
 		t.Errorf("once it is gone: %v", err)
 	}
 }
 
 // The number that Docker tells may be that of a process on another host, or of one
 // that came later.
-func TestKillInContainerSparesOthers(t *testing.T) {
+func TestKillGroupSparesOthers(t *testing.T) {
 	l := runLocal(t)
 	for _, id := range []string{strings.Repeat("0123456789abcdef", 4), ""} {
-		if err := killInContainer(l.cmd.Process.Pid, id); err == nil {
+		if err := killGroup(l.cmd.Process.Pid, id); err == nil {
 			t.Errorf("a process that is not in container %q: no error", id)
 		}
 	}

@@ -1,61 +1,53 @@
 package client
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
-	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 
-	docker "github.com/fsouza/go-dockerclient"
+	"github.com/moby/moby/api/pkg/stdcopy"
 
 	"kubelet14/kubelet/dockertools"
 )
 
-// maxLogLine is how many bytes of a line wait for its end: so a line stays whole,
-// and one without an end costs no memory.
+// maxLogLine is the number of bytes after which a line is passed on without its end.
 const maxLogLine = 64 << 10
 
-// Logs takes it that the container has no terminal, as none of a ContainerSpec has:
-// Docker marks every piece as of stdout or of stderr.
+// Logs makes its own request: the library takes Since in whole seconds, and has no
+// limit for the time until the answer begins. The container must have no terminal, as
+// none of a ContainerSpec has.
 func (c *Client) Logs(ctx context.Context, id string, opts dockertools.LogOptions, each func(dockertools.LogLine) error) error {
-	// The limit is one on Docker's silence, and not on the time that each takes.
-	ctx, silent, end := unlessSilent(ctx, callLimit, c.noAnswer(callLimit))
-	defer end()
-	listen := func() {
-		if !opts.Follow {
-			silent.Reset(callLimit)
-		}
-	}
-	var enough error // of each
-	err := c.exchange(ctx, fmt.Sprintf("read the log of container %q", id), func(_ context.Context, api *docker.Client) error {
-		stream, err := c.open(api, http.MethodGet, "containers/"+id+"/logs", logQuery(opts), nil, nil)
-		if err != nil {
-			return err
-		}
-		defer stream.Close()
-		silent.Stop()
-		listen()
-		return readPieces(stream, func(line dockertools.LogLine) error {
-			silent.Stop()
-			enough = each(line)
-			listen()
-			return enough
-		})
-	})
-	if enough != nil {
-		return enough
+	var eachErr error
+	r := c.begin(ctx, callLimit, "read the log of container %q", id)
+	r.silent = opts.Follow
+	err := r.end(r.readLog(id, opts, func(line dockertools.LogLine) error {
+		eachErr = each(line)
+		return eachErr
+	}))
+	if eachErr != nil {
+		return eachErr
 	}
 	return err
 }
 
-// logQuery always asks for the times.
+func (r *call) readLog(id string, opts dockertools.LogOptions, each func(dockertools.LogLine) error) error {
+	body, err := r.open(http.MethodGet, "containers/"+id+"/logs", logQuery(opts), nil, nil)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
+	stdout := lineWriter{each: each}
+	stderr := lineWriter{each: each, line: dockertools.LogLine{Stderr: true}}
+	if _, err := stdcopy.StdCopy(&stdout, &stderr, body); err != nil {
+		return err
+	}
+	return errors.Join(stdout.flush(), stderr.flush())
+}
+
 func logQuery(o dockertools.LogOptions) url.Values {
 	query := url.Values{"timestamps": {"1"}, "tail": {strconv.Itoa(o.Tail)}}
 	for name, wanted := range map[string]bool{"stdout": o.Stdout, "stderr": o.Stderr, "follow": o.Follow} {
@@ -69,103 +61,40 @@ func logQuery(o dockertools.LogOptions) url.Values {
 	return query
 }
 
-// unixTime is a moment as Docker takes it in its queries.
-func unixTime(t time.Time) string {
-	return fmt.Sprintf("%d.%09d", t.Unix(), t.Nanosecond())
+// lineWriter makes lines of the frames of one stream, which StdCopy writes one at a
+// time. A line longer than Docker's buffer of 16 KiB comes in several frames, each
+// with its time in front.
+type lineWriter struct {
+	line dockertools.LogLine
+	each func(dockertools.LogLine) error
 }
 
-// The marks of Docker's pieces, eight bytes before each: the first says what it is,
-// the last four how long it is.
-const (
-	markStdout = 1
-	markStderr = 2
-	markError  = 3 // Docker's own words about what it could not read
-)
-
-// readPieces makes lines of the pieces: one that is longer than Docker's buffer of
-// 16 KiB comes in several, with pieces of the other stream between them.
-func readPieces(stream io.Reader, each func(dockertools.LogLine) error) error {
-	begun := map[byte]*dockertools.LogLine{markStdout: {}, markStderr: {Stderr: true}}
-	buffered := bufio.NewReader(stream)
-	for {
-		what, piece, err := readPiece(buffered)
-		if errors.Is(err, io.EOF) {
-			return errors.Join(giveRest(begun[markStdout], each), giveRest(begun[markStderr], each))
-		}
-		if err != nil {
-			return err
-		}
-		line := begun[what]
-		switch {
-		case what == markError:
-			return &refusal{text: string(piece)}
-		case line == nil:
-			return fmt.Errorf("a piece of the log is marked %d, which is neither stdout nor stderr", what)
-		}
-		var text []byte
-		line.Time, text = cutTime(piece, line.Time)
-		line.Text = append(line.Text, text...)
-		if bytes.HasSuffix(text, []byte("\n")) || len(line.Text) >= maxLogLine {
-			if err := giveRest(line, each); err != nil {
-				return err
-			}
-		}
+func (w *lineWriter) Write(frame []byte) (int, error) {
+	text := frame
+	stamp, rest, _ := bytes.Cut(frame, []byte(" "))
+	if at, err := time.Parse(time.RFC3339Nano, string(stamp)); err == nil {
+		w.line.Time, text = at, rest
 	}
+	w.line.Text = append(w.line.Text, text...)
+	if !bytes.HasSuffix(text, []byte("\n")) && len(w.line.Text) < maxLogLine {
+		return len(frame), nil
+	}
+	return len(frame), w.flush()
 }
 
-// readMark returns io.EOF only between two pieces.
-func readMark(stream io.Reader) (what byte, size int64, err error) {
-	var mark [8]byte
-	if _, err := io.ReadFull(stream, mark[:]); err != nil {
-		return 0, 0, err
-	}
-	return mark[0], int64(binary.BigEndian.Uint32(mark[4:])), nil
-}
-
-// readPiece returns io.EOF only between two pieces.
-func readPiece(stream io.Reader) (what byte, piece []byte, err error) {
-	what, size, err := readMark(stream)
-	if err != nil {
-		return 0, nil, err
-	}
-	if size > 1<<20 { // sixty times what Docker makes
-		return 0, nil, fmt.Errorf("a piece of the log is said to have %d bytes", size)
-	}
-	piece = make([]byte, size)
-	if _, err := io.ReadFull(stream, piece); err != nil {
-		return 0, nil, io.ErrUnexpectedEOF
-	}
-	return what, piece, nil
-}
-
-// giveRest gives what there is of a line, and begins the next.
-func giveRest(line *dockertools.LogLine, each func(dockertools.LogLine) error) error {
-	if len(line.Text) == 0 {
+// flush passes on what there is of a line.
+func (w *lineWriter) flush() error {
+	if len(w.line.Text) == 0 {
 		return nil
 	}
-	whole := *line
-	line.Text = nil
-	return each(whole)
+	line := w.line
+	w.line.Text = nil
+	return w.each(line)
 }
 
-// cutTime takes the time from the beginning of a text. One that has none is of the time
-// of what came before.
-func cutTime(text []byte, before time.Time) (time.Time, []byte) {
-	stamp, rest, _ := bytes.Cut(text, []byte(" "))
-	at, err := time.Parse(time.RFC3339Nano, string(stamp))
-	if err != nil {
-		return before, text
-	}
-	return at, rest
-}
-
-func (c *Client) LogDriver(ctx context.Context) (driver string, err error) {
-	err = c.call(ctx, callLimit, "ask for the log driver", func(_ context.Context, api *docker.Client) error {
-		info, err := api.Info()
-		if err == nil {
-			driver = info.LoggingDriver
-		}
-		return err
-	})
-	return driver, err
+// LogDriver makes its own request: the library's takes no context.
+func (c *Client) LogDriver(ctx context.Context) (string, error) {
+	var info struct{ LoggingDriver string }
+	err := c.begin(ctx, callLimit, "ask for the log driver").getJSON("info", nil, &info)
+	return info.LoggingDriver, err
 }

@@ -167,10 +167,10 @@ func TestPullTakesAsLongAsItGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body, daemon := io.Pipe()
 		c := mustClient(t, "tcp://192.0.2.1:2375")
-		c.api.HTTPClient.Transport = roundTrip(func(req *http.Request) (*http.Response, error) {
+		c.network = roundTripper(func(req *http.Request) (*http.Response, error) {
 			go func() {
 				for range 100 {
-					time.Sleep(pullSilence - time.Second)
+					time.Sleep(pullLimit - time.Second)
 					io.WriteString(daemon, `{"status":"Downloading","id":"aaa"}`)
 				}
 				<-req.Context().Done()
@@ -181,7 +181,7 @@ func TestPullTakesAsLongAsItGoesOn(t *testing.T) {
 		heard := 0
 		began := time.Now()
 		err := c.PullImage(t.Context(), "web", dockertools.Auth{}, func(dockertools.PullProgress) { heard++ })
-		if want := 100*(pullSilence-time.Second) + pullSilence; heard != 100 || time.Since(began) != want {
+		if want := 100*(pullLimit-time.Second) + pullLimit; heard != 100 || time.Since(began) != want {
 			t.Errorf("it was given up after %d messages and %v, want %v", heard, time.Since(began), want)
 		}
 		if err == nil || isContextError(err) || !strings.Contains(err.Error(), "no answer") {

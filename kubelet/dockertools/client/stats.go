@@ -5,62 +5,38 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"time"
+
+	docker "github.com/fsouza/go-dockerclient"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
-// statsAnswer is what is read of Docker's answer.
-type statsAnswer struct {
-	Read     time.Time // zero: it does not run
-	CPUStats struct {
-		CPUUsage struct {
-			Total  uint64   `json:"total_usage"`
-			PerCPU []uint64 `json:"percpu_usage"` // not with cgroup v2
-			System uint64   `json:"usage_in_kernelmode"`
-			User   uint64   `json:"usage_in_usermode"`
-		} `json:"cpu_usage"`
-	} `json:"cpu_stats"`
-	MemoryStats struct {
-		Usage uint64
-		Stats struct {
-			V1 uint64 `json:"total_inactive_file"`
-			V2 uint64 `json:"inactive_file"` // v1 has it too, without the cgroups below
-		}
-	} `json:"memory_stats"`
-	Networks map[string]api.NetworkStats
-}
-
-// Stats makes the request here: the library's waits for ever when it cannot connect.
-// one-shot spares the second measurement, a second later, that Docker would compare
-// with.
+// Stats makes its own request: the library's waits for ever when it cannot connect,
+// and for a second measurement.
 func (c *Client) Stats(ctx context.Context, id string) (dockertools.Stats, error) {
-	var answer statsAnswer
-	what := fmt.Sprintf("measure container %q", id)
-	err := c.getJSON(ctx, callLimit, what, "containers/"+id+"/stats", url.Values{"stream": {"0"}, "one-shot": {"1"}}, &answer)
+	var answer docker.Stats
+	err := c.begin(ctx, callLimit, "measure container %q", id).getJSON("containers/"+id+"/stats", url.Values{"stream": {"0"}, "one-shot": {"1"}}, &answer)
+	if err == nil && answer.Read.IsZero() {
+		err = fmt.Errorf("measure container %q: %w", id, dockertools.ErrNotRunning)
+	}
 	if err != nil {
 		return dockertools.Stats{}, err
 	}
-	if answer.Read.IsZero() {
-		return dockertools.Stats{}, fmt.Errorf("%s: %w", what, dockertools.ErrNotRunning)
-	}
-	return answer.convert(), nil
-}
-
-func (a *statsAnswer) convert() dockertools.Stats {
-	cpu, memory := &a.CPUStats.CPUUsage, &a.MemoryStats
+	cpu, memory := answer.CPUStats.CPUUsage, answer.MemoryStats
+	// The first is of cgroup v1, where the second leaves out the cgroups below.
+	inactive := cmp.Or(memory.Stats.TotalInactiveFile, memory.Stats.InactiveFile)
 	s := dockertools.Stats{
-		Time: a.Read,
-		CPU:  api.CPUStats{Total: cpu.Total, User: cpu.User, System: cpu.System, PerCPU: cpu.PerCPU},
-		Memory: api.MemoryStats{
-			Usage: memory.Usage,
-			// The two are not read at the same moment.
-			WorkingSet: memory.Usage - min(memory.Usage, cmp.Or(memory.Stats.V1, memory.Stats.V2)),
-		},
+		Time: answer.Read,
+		CPU:  api.CPUStats{Total: cpu.TotalUsage, User: cpu.UsageInUsermode, System: cpu.UsageInKernelmode, PerCPU: cpu.PercpuUsage},
+		// The two are not read at the same moment.
+		Memory: api.MemoryStats{Usage: memory.Usage, WorkingSet: memory.Usage - min(memory.Usage, inactive)},
 	}
-	for _, n := range a.Networks {
-		s.Network.Add(n)
+	for _, n := range answer.Networks {
+		s.Network.Add(api.NetworkStats{
+			RxBytes: n.RxBytes, RxPackets: n.RxPackets, RxErrors: n.RxErrors, RxDropped: n.RxDropped,
+			TxBytes: n.TxBytes, TxPackets: n.TxPackets, TxErrors: n.TxErrors, TxDropped: n.TxDropped,
+		})
 	}
-	return s
+	return s, nil
 }

@@ -10,17 +10,24 @@ package main
 
 import (
 	"archive/tar"
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
+	docker "github.com/fsouza/go-dockerclient"
+
 	"kubelet14/kubelet/dockertools"
-	dockerclient "kubelet14/kubelet/dockertools/client"
 )
 
 func main() {
@@ -47,15 +54,19 @@ func run(endpoint, image string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	docker, err := dockerclient.New(endpoint)
+	api, err := docker.NewClientFromEnv()
+	if endpoint != "" {
+		api, err = docker.NewClient(endpoint)
+	}
 	if err != nil {
 		return err
 	}
-	daemon, err := docker.Version(ctx)
+	daemon, err := api.VersionWithContext(ctx)
 	if err != nil {
 		return err
 	}
-	binary, err := build(ctx, daemon.Arch)
+	arch := strings.NewReplacer("x86_64", "amd64", "aarch64", "arm64").Replace(daemon.Get("Arch"))
+	binary, err := build(ctx, arch)
 	if err != nil {
 		return err
 	}
@@ -66,16 +77,38 @@ func run(endpoint, image string) error {
 	if err != nil {
 		return err
 	}
-	imported, err := docker.EnsureImage(ctx, image, layer)
+	imported, err := ensureImage(ctx, api, image, layer)
 	if err != nil {
 		return err
 	}
 	if imported {
-		fmt.Printf("image %s: made for %s\n", image, daemon.Arch)
+		fmt.Printf("image %s: made for %s\n", image, arch)
 	} else {
 		fmt.Printf("image %s: up to date\n", image)
 	}
 	return nil
+}
+
+// ensureImage gives the image exactly the files of a tar, and reports whether it had
+// others: Docker knows an image's layers by the digest of their tar. The image that
+// had the name before is removed, unless it has another name or a container.
+func ensureImage(ctx context.Context, api *docker.Client, image string, layer []byte) (imported bool, err error) {
+	old, err := api.InspectImage(image)
+	if err != nil && !errors.Is(err, docker.ErrNoSuchImage) {
+		return false, err
+	}
+	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(layer))
+	if old != nil && old.RootFS != nil && slices.Equal(old.RootFS.Layers, []string{digest}) {
+		return false, nil
+	}
+	name, tag := docker.ParseRepositoryTag(image)
+	err = api.ImportImage(docker.ImportImageOptions{
+		Repository: name, Tag: tag, Source: "-", InputStream: bytes.NewReader(layer), OutputStream: io.Discard, Context: ctx,
+	})
+	if err == nil && old != nil && len(old.RepoTags) <= 1 {
+		_ = api.RemoveImageExtended(old.ID, docker.RemoveImageOptions{Context: ctx}) // Docker refuses when a container needs it
+	}
+	return err == nil, err
 }
 
 // build compiles the program, static and the same byte for byte wherever it is

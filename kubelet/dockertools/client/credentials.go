@@ -1,0 +1,116 @@
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/distribution/reference"
+	"github.com/docker/cli/cli/config"
+	"golang.org/x/sync/singleflight"
+
+	"kubelet14/kubelet/dockertools"
+)
+
+// Keyring finds the credentials for an image: in Docker's config.json or with the
+// credential helper it names, else in a .dockercfg, the file of 2014. It reads the
+// files at each Lookup, so a changed file counts at once. Any number of goroutines
+// may use it.
+type Keyring struct {
+	config, dockercfg string // paths
+	limit             time.Duration
+	lookups           singleflight.Group // by registry: a helper that hangs runs once
+}
+
+// NewKeyring returns a Keyring of the config.json in dockerConfigDir, or in the
+// docker command's directory when that is empty, and of the file dockercfg. Neither
+// file needs to exist.
+func NewKeyring(dockerConfigDir, dockercfg string) *Keyring {
+	dir := cmp.Or(dockerConfigDir, config.Dir())
+	return &Keyring{config: filepath.Join(dir, config.ConfigFileName), dockercfg: dockercfg, limit: 10 * time.Second}
+}
+
+// Lookup returns the credentials for the registry of an image; the zero Auth when
+// there are none. It takes at most 10 seconds, or until ctx is done: the library
+// waits for a credential helper for as long as that runs.
+//
+// With an error the Auth is valid too: log the error, and go on. No error contains a
+// secret.
+func (k *Keyring) Lookup(ctx context.Context, image string) (dockertools.Auth, error) {
+	named, err := reference.ParseNormalizedNamed(image)
+	if err != nil {
+		return dockertools.Auth{}, fmt.Errorf("read the image name %q: %w", image, err)
+	}
+	server := reference.Domain(named)
+	if server == "docker.io" {
+		server = "https://index.docker.io/v1/" // its name in Docker's configuration
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, k.limit, fmt.Errorf("no answer within %v", k.limit))
+	defer cancel()
+	select {
+	case found := <-k.lookups.DoChan(server, func() (any, error) { return k.find(server) }):
+		return found.Val.(dockertools.Auth), found.Err
+	case <-ctx.Done():
+		return dockertools.Auth{}, fmt.Errorf("look up the credentials for %q: %w", server, context.Cause(ctx))
+	}
+}
+
+// find returns the credentials in the first file that has them, and the errors of
+// the files before it.
+func (k *Keyring) find(server string) (auth dockertools.Auth, err error) {
+	for _, path := range []string{k.config, k.dockercfg} {
+		found, findErr := k.findIn(path, server)
+		if findErr != nil {
+			err = errors.Join(err, fmt.Errorf("read the credentials for %q in %q: %w", server, path, redact(findErr)))
+		}
+		if found != (dockertools.Auth{}) {
+			return found, err
+		}
+	}
+	return dockertools.Auth{}, err
+}
+
+func (k *Keyring) findIn(path, server string) (dockertools.Auth, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return dockertools.Auth{}, nil
+	}
+	if err != nil {
+		return dockertools.Auth{}, err
+	}
+	if path == k.dockercfg { // it is the "auths" of a config.json alone
+		data = fmt.Appendf(nil, `{"auths": %s}`, data)
+	}
+	file, err := config.LoadFromReader(bytes.NewReader(data))
+	if err != nil {
+		return dockertools.Auth{}, err
+	}
+	found, err := file.GetAuthConfig(server)
+	if err != nil || found.Username == "" && found.IdentityToken == "" {
+		return dockertools.Auth{}, err
+	}
+	return dockertools.Auth{Username: found.Username, Password: found.Password, IdentityToken: found.IdentityToken, ServerAddress: server}, nil
+}
+
+// redact returns an error without what may be a secret: the library's errors contain
+// the output of a helper, and what the JSON decoder cannot read.
+func redact(err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path
+	}
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return fmt.Errorf("not JSON at byte %d", syntax.Offset)
+	}
+	if reason, _, ok := strings.Cut(err.Error(), ", out:"); ok {
+		return errors.New(reason)
+	}
+	return errors.New("it is malformed; `docker login` writes it anew")
+}
