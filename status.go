@@ -19,7 +19,6 @@ func printStatus(ctx context.Context, f *options) error {
 	if err != nil {
 		return err
 	}
-	defer client.Close()
 	table, err := client.Status(ctx)
 	fmt.Print(table)
 	return err

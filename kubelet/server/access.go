@@ -28,7 +28,7 @@ var securityHeaders = map[string]string{
 	"Cache-Control":                "no-store",
 }
 
-// checkRequest refuses requests with another kubelet's Host header and requests of pages of other origins.
+// checkRequest refuses requests with another Host header and requests of pages of other origins.
 func (s *Server) checkRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range securityHeaders {
@@ -52,8 +52,7 @@ func (s *Server) deny(reason string, status int, format string, args ...any) err
 	return httpErrorf(status, format, args...)
 }
 
-// allowedHost reports whether a Host header names this kubelet. The browser sets it, so a page whose own name resolves
-// to 127.0.0.1 is refused.
+// allowedHost reports whether a Host header names this kubelet. A page whose own name resolves to 127.0.0.1 has that name there.
 func (s *Server) allowedHost(hostport string) bool {
 	host, _, err := net.SplitHostPort(hostport)
 	if err != nil { // no port
@@ -71,26 +70,19 @@ func (s *Server) allowedHost(hostport string) bool {
 
 var crossOriginProtection = http.NewCrossOriginProtection()
 
-// crossOrigin reports whether a browser makes the request for a page of another origin. The standard library checks only
-// methods that change something; here reads are checked too. A link to the page is allowed.
+// crossOrigin reports whether a browser makes the request for a page of another origin. Reading is checked as if it changed
+// something, since it tells a lot. A link to the page is allowed.
 func crossOrigin(r *http.Request) bool {
-	scheme := "http://"
-	if r.TLS != nil {
-		scheme = "https://"
-	}
-	if origin := r.Header.Get("Origin"); origin != "" && origin != scheme+r.Host {
-		return true
-	}
 	isLink := r.Method == http.MethodGet && r.URL.Path == "/" &&
 		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
 	post := &http.Request{Method: http.MethodPost, Host: r.Host, URL: r.URL, Header: r.Header}
 	return !isLink && crossOriginProtection.Check(post) != nil
 }
 
-// requireAccess calls next for requests with the access that they need, and answers with its error.
+// requireAccess calls next for requests with the access that they need.
 func (s *Server) requireAccess(need access, next handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		err := s.checkAccess(w, r, need)
+		err := s.checkAccess(r, need)
 		if err == nil {
 			err = next(w, r)
 		}
@@ -100,12 +92,11 @@ func (s *Server) requireAccess(need access, next handler) http.HandlerFunc {
 	}
 }
 
-func (s *Server) checkAccess(w http.ResponseWriter, r *http.Request, need access) error {
+func (s *Server) checkAccess(r *http.Request, need access) error {
 	granted, hasToken := s.granted(r)
 	if granted >= need {
 		return nil
 	}
-	w.Header().Set("WWW-Authenticate", `Bearer realm="kubelet14"`)
 	if hasToken {
 		return s.deny("token", http.StatusUnauthorized, "the token is wrong: the right one is in %s", s.opts.TokenFile)
 	}

@@ -27,45 +27,44 @@ func httpErrorf(status int, format string, args ...any) error {
 	return &httpError{status, fmt.Sprintf(format, args...)}
 }
 
-// writeError answers with an error: 404 for api.ErrNotFound, 500 for what has no status. The latter is logged, unless the
-// client is gone.
+// writeError answers with an error: with its own status, 404 for api.ErrNotFound, and 500 for others, which are logged.
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	answer := &httpError{http.StatusInternalServerError, err.Error()}
 	switch {
 	case errors.As(err, &answer):
 	case errors.Is(err, api.ErrNotFound):
 		answer.status = http.StatusNotFound
-	case r.Context().Err() == nil:
+	case r.Context().Err() == nil: // the client is not gone
 		glog.Warningf("info server: %s: %v", r.Pattern, err) // not the path, which the client chooses
+	}
+	if answer.status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Bearer realm="kubelet14"`)
 	}
 	http.Error(w, answer.text, answer.status)
 }
 
-// answerJSON sends v as JSON, indented with ?pretty=1.
-func answerJSON(w http.ResponseWriter, r *http.Request, v any) error {
-	pretty, err := boolParam(r, "pretty", false)
-	if err != nil {
-		return err
+// asJSON answers with the value of get as JSON, indented with ?pretty=1.
+func asJSON(get func(r *http.Request) (any, error)) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		pretty, err := boolParam(r, "pretty", false)
+		if err != nil {
+			return err
+		}
+		v, err := get(r)
+		if err != nil {
+			return err
+		}
+		w.Header().Set("Content-Type", "application/json")
+		encoder := json.NewEncoder(w)
+		if pretty {
+			encoder.SetIndent("", "  ")
+		}
+		return encoder.Encode(v)
 	}
-	body, err := json.Marshal(v)
-	if pretty {
-		body, err = json.MarshalIndent(v, "", "  ")
-	}
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(append(body, '\n'))
-	return err
 }
 
-// answerList sends items as {"items": [...]}.
-func answerList[T any](w http.ResponseWriter, r *http.Request, items []T) error {
-	if items == nil {
-		items = []T{} // [] and not null
-	}
-	return answerJSON(w, r, map[string][]T{"items": items})
-}
+// list is the JSON form of several items: {"items": [...]}.
+func list[T any](items []T) any { return map[string][]T{"items": append([]T{}, items...)} } // [] and not null
 
 func boolParam(r *http.Request, name string, otherwise bool) (bool, error) {
 	text := r.URL.Query().Get(name)

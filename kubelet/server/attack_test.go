@@ -1,219 +1,393 @@
 package server
 
 import (
+	"bufio"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+
+	"kubelet14/api"
 )
 
-// survives fails the test unless the server still answers and nothing was done.
-func survives(t *testing.T, d *door, used *atomic.Int64) {
+// survives fails the test unless the server answers a new client and nothing was done.
+func (s *testServer) survives(t *testing.T, k *fakeKubelet) {
 	t.Helper()
-	d.transport.CloseIdleConnections() // as a new client
-	if got := d.ask(t, "GET /healthz"); got.status != http.StatusOK {
-		t.Errorf("the server answers %d %s", got.status, got.body)
-	}
-	if n := used.Load(); n != 0 {
-		t.Errorf("%d commands were run or logs read", n)
+	s.transport.CloseIdleConnections()
+	if got := s.ask(t, "GET /healthz"); got.status != http.StatusOK || k.usedTimes() != 0 {
+		t.Errorf("the server answers %d %s; %d commands were run or logs read", got.status, got.body, k.usedTimes())
 	}
 }
 
-// What a page of another origin can make a browser ask, and what anybody can who has no
-// token.
+// What a page of another origin can make a browser send, and what a client without the token can.
 func TestAttacksByRequest(t *testing.T) {
-	type h = map[string]string
-	k, used, options := fullKubelet(t)
+	k, options := withEverything(t)
 	s := serve(t, k, options)
-	form := func(r *http.Request) {
-		r.Body = io.NopCloser(strings.NewReader("cmd=rm&cmd=-rf&cmd=/"))
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	form := func(headers ...string) func(*http.Request) {
+		return func(r *http.Request) {
+			withBody(formType, "cmd=rm&cmd=-rf&cmd=/")(r)
+			with(headers...)(r)
+		}
 	}
-	const run = "/run/default/web/c?cmd=id"
+	const run = "/run/default/web/app?cmd=id"
 	for name, tt := range map[string]struct {
 		request string
 		set     func(*http.Request)
 		want    int
 	}{
-		"the attack of 2014: an image":      {"GET " + run, headers(h{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}), 403},
-		"the same by an old browser":        {"GET " + run, headers(h{"Referer": "http://evil.example/"}), 405},
-		"the same with the cookie":          {"GET " + run, withCookie(testToken), 405},
-		"a form":                            {"POST /run/default/web/c", func(r *http.Request) { form(r); headers(h{"Origin": "http://evil.example"})(r) }, 403},
-		"a form by an old browser":          {"POST /run/default/web/c", form, 401},
-		"a form with the cookie":            {"POST /run/default/web/c", func(r *http.Request) { form(r); withCookie(testToken)(r) }, 401},
-		"a form in a frame without origin":  {"POST /run/default/web/c", func(r *http.Request) { form(r); headers(h{"Origin": "null"})(r) }, 403},
-		"a page on another port":            {"POST " + run, headers(h{"Origin": "http://127.0.0.1:8080", "Sec-Fetch-Site": "same-site"}), 403},
-		"a script's question":               {"OPTIONS " + run, headers(h{"Origin": "http://evil.example", "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization"}), 403},
-		"a name that was made to lead here": {"GET /pods", headers(h{"Host": "evil.example", "Sec-Fetch-Site": "same-origin"}), 421},
-		"the same, with what it asks for":   {"POST " + run, headers(h{"Host": "evil.example:10250", "Origin": "http://evil.example:10250"}), 421},
-		"another method in a header":        {"GET " + run, headers(h{"X-HTTP-Method-Override": "POST"}), 405},
-		"a websocket":                       {"GET /stream", headers(h{"Connection": "Upgrade", "Upgrade": "websocket", "Origin": "http://evil.example"}), 403},
-		"no token":                          {"POST " + run, nil, 401},
-		"another token":                     {"POST " + run, with("Authorization", "Bearer another-token-1234"), 401},
-		"no token for logs":                 {"GET /containerLogs/default/web/c", nil, 401},
-		"the token in the address":          {"POST " + run + "&token=" + testToken, nil, 401},
+		"the attack of 2014: an image":     {"GET " + run, with("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image"), 403},
+		"the same by an old browser":       {"GET " + run, with("Referer", "http://evil.example/"), 405},
+		"the same with the cookie":         {"GET " + run, withCookie, 405},
+		"a form":                           {"POST /run/default/web/app", form("Origin", "http://evil.example"), 403},
+		"a form by an old browser":         {"POST /run/default/web/app", form(), 401},
+		"a form with the cookie":           {"POST /run/default/web/app", form("Cookie", cookieName+"="+token(testToken).cookie()), 401},
+		"a form in a frame without origin": {"POST /run/default/web/app", form("Origin", "null"), 403},
+		"a page on another port":           {"POST " + run, with("Origin", "http://127.0.0.1:8080", "Sec-Fetch-Site", "same-site"), 403},
+		"a preflight request":              {"OPTIONS " + run, with("Origin", "http://evil.example", "Access-Control-Request-Method", "POST"), 403},
+		"DNS rebinding":                    {"GET /pods", with("Host", "evil.example", "Sec-Fetch-Site", "same-origin"), 421},
+		"DNS rebinding with a port":        {"POST " + run, with("Host", "evil.example:10250", "Origin", "http://evil.example:10250"), 421},
+		"another method in a header":       {"GET " + run, with("X-HTTP-Method-Override", "POST"), 405},
+		"a websocket":                      {"GET /stream", with("Connection", "Upgrade", "Upgrade", "websocket", "Origin", "http://evil.example"), 403},
+		"no token":                         {"POST " + run, nil, 401},
+		"another token":                    {"POST " + run, with("Authorization", "Bearer another-token-1234"), 401},
+		"no token for logs":                {"GET /containerLogs/default/web/app", nil, 401},
+		"the token in the address":         {"POST " + run + "&token=" + testToken, nil, 401},
 	} {
-		if got := ask(t, s, tt.request, func(r *http.Request) {
-			if tt.set != nil {
-				tt.set(r)
-			}
-		}); got.status != tt.want {
+		if got := s.ask(t, tt.request, tt.set); got.status != tt.want {
 			t.Errorf("%s: it answers %d %s, want %d", name, got.status, got.body, tt.want)
 		}
 	}
-	survives(t, doorOf(t, s, ""), used)
+	s.survives(t, k)
 }
 
-// The kubelet's log directory holds what else is there, and links to what is not.
+// The log directory may hold other files, and links to files elsewhere.
 func TestAttacksOnTheLogDirectory(t *testing.T) {
 	const secret = "the secret of another directory"
-	outside := filepath.Join(t.TempDir(), "outside")
-	writeFile(t, outside, secret, 0o644)
-	k, used, options := fullKubelet(t)
+	outside := writeFile(t, filepath.Join(t.TempDir(), "outside"), secret, 0o644)
+	k, options := withEverything(t)
 	var dir string
-	s := serve(t, k, options, func(o *Options) {
-		dir = o.LogDir
-		o.TokenFile = filepath.Join(dir, "token")
-		writeFile(t, o.TokenFile, testToken, 0o600)
-	})
+	s := serve(t, k, options, func(o *Options) { dir = o.LogDir })
 	at := func(name string) string { return filepath.Join(dir, name) }
+	linkName, pipeName, dirName := logFile+"1", logFile+"2", logFile+"3"
 	for _, err := range []error{
-		os.Symlink(outside, at("link")), os.Symlink(filepath.Dir(outside), at("directory-link")), os.Symlink("/dev/zero", at("device-link")),
-		os.Mkdir(at("directory"), 0o755), syscall.Mkfifo(at("pipe"), 0o600), os.Link(at("token"), at("hard-link-to-the-token")),
+		os.Symlink(outside, at(linkName)), os.Symlink(logFile, at("kubelet14.INFO")), os.Symlink("..", at("up")), os.Mkdir(at(dirName), 0o755), syscall.Mkfifo(at(pipeName), 0o600),
 	} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	writeFile(t, at("directory/inside"), secret, 0o644)
-	relative, err := filepath.Rel(dir, outside)
-	if err != nil {
-		t.Fatal(err)
-	}
+	writeFile(t, at(dirName+"/"+logFile), secret, 0o644)
+	writeFile(t, at("token"), secret, 0o600)
+	writeFile(t, at(".dockercfg"), secret, 0o600)
 	for _, path := range []string{
-		"link", "directory-link", "directory-link/", "directory-link/outside", "device-link", "directory", "directory/", "directory/inside", "pipe", "token", "hard-link-to-the-token",
-		"..", "../", ".", "%2e%2e", "%2e%2e%2foutside", "..%2foutside", "..%2f..%2f..%2f..%2fetc%2fpasswd", "../../../../etc/passwd", "....//etc/passwd", "..%5coutside",
-		"%2fetc%2fpasswd", "/etc/passwd", "//etc/passwd", outside, relative, strings.ReplaceAll(relative, "/", "%2f"), "directory%2finside", "link%00", logFile + "%00.txt", logFile + "/", "%",
+		linkName, "kubelet14.INFO", pipeName, dirName, dirName + "/", dirName + "/" + logFile, dirName + "%2f" + logFile, "token", ".dockercfg", "%2edockercfg",
+		"%2e%2e", "%2e%2e%2foutside", "..%2foutside", "..%2f..%2f..%2f..%2fetc%2fpasswd", "../../../../etc/passwd", "....//etc/passwd", "..%5coutside",
+		"up", "up/outside", "up%2foutside", "%2fetc%2fpasswd", "/etc/passwd", outside, logFile + "%00", logFile + "/", "%",
 	} {
-		conn, err := net.Dial("tcp", s.listener.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn.SetDeadline(time.Now().Add(time.Minute))
 		// As it is: a client would tidy up the path.
-		fmt.Fprintf(conn, "GET /logs/%s HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", path, testToken)
-		answer, err := io.ReadAll(conn)
-		if err != nil {
-			t.Errorf("%s: %v", path, err)
-		}
-		conn.Close()
-		if strings.HasPrefix(string(answer), "HTTP/1.0 200") && path != "." && path != "../" && path != ".." {
+		answer := s.raw(t, "GET /logs/%s HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", path, testToken)
+		if !strings.HasPrefix(answer, "HTTP/1.") || strings.HasPrefix(answer, "HTTP/1.0 200") || strings.Contains(answer, secret) || strings.Contains(answer, "root:") {
 			t.Errorf("%s: it answers\n%s", path, answer)
 		}
-		for _, held := range []string{secret, testToken, "root:"} {
-			if strings.Contains(string(answer), held) {
-				t.Errorf("%s: it answers\n%s", path, answer)
+	}
+	if got := s.ask(t, "GET /logs/", withToken); got.status != 200 || strings.Count(got.body, "<a ") != 1 || !strings.Contains(got.body, logFile) {
+		t.Errorf("one of all these is a log, and the list is\n%s", got.body)
+	}
+	s.survives(t, k)
+}
+
+// countingListener counts the bytes that a server reads.
+type countingListener struct {
+	net.Listener
+	read *atomic.Int64
+}
+
+type countingConn struct {
+	net.Conn
+	read *atomic.Int64
+}
+
+func (l countingListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	return countingConn{conn, l.read}, err
+}
+
+func (c countingConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.read.Add(int64(n))
+	return n, err
+}
+
+type zeros struct{}
+
+func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
+
+func TestAttacksBySize(t *testing.T) {
+	const gigabyte = 1 << 30
+	k, options := withEverything(t)
+	server, err := New(testOptions(k, options))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read atomic.Int64
+	server.listener = countingListener{server.listener, &read}
+	s := start(t, server)
+	for name, tt := range map[string]struct {
+		request string
+		set     func(*http.Request)
+		length  int64
+		want    int
+	}{
+		"a command":                   {"POST /run/default/web/app", withToken, gigabyte, 413},
+		"a command of unknown length": {"POST /run/default/web/app", withToken, -1, 413},
+		"without a token":             {"POST /run/default/web/app", nil, gigabyte, 401},
+		"to read":                     {"GET /pods", nil, gigabyte, 200},
+		"to nowhere":                  {"PUT /nothing", nil, -1, 404},
+	} {
+		read.Store(0)
+		method, path, _ := strings.Cut(tt.request, " ")
+		r, err := http.NewRequestWithContext(t.Context(), method, s.base+path, io.LimitReader(zeros{}, gigabyte))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.ContentLength = tt.length
+		r.Header.Set("Content-Type", jsonType)
+		if tt.set != nil {
+			tt.set(r)
+		}
+		// The server may close while the client still sends, and then there is no answer.
+		if resp, err := s.transport.RoundTrip(r); err == nil {
+			resp.Body.Close()
+			if resp.StatusCode != tt.want && !(tt.want == 413 && resp.StatusCode == 400) {
+				t.Errorf("a gigabyte, %s: it answers %s, want %d", name, resp.Status, tt.want)
 			}
 		}
+		s.transport.CloseIdleConnections()
+		if n := read.Load(); n > 2*maxBodyBytes {
+			t.Errorf("a gigabyte, %s: the server read %d bytes", name, n)
+		}
 	}
-	if got := ask(t, s, "GET /logs/", withToken); got.status != 200 || strings.Count(got.body, "<a ") != 1 || !strings.Contains(got.body, logFile) {
-		t.Errorf("of all these one is a log, and the list is\n%s", got.body)
+	for name, tt := range map[string]struct{ path, header string }{
+		"a long line":    {"/pods", "X: " + strings.Repeat("x", 1<<20)},
+		"many lines":     {"/pods", strings.Repeat("X: y\r\n", 200_000) + "X: y"},
+		"a long address": {"/" + strings.Repeat("x", 1<<20), "X: y"},
+	} {
+		if got := s.raw(t, "GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n", tt.path, tt.header); got != "" && !strings.HasPrefix(got, "HTTP/1.1 431 ") {
+			t.Errorf("%s: it answers %q", name, got)
+		}
 	}
-	survives(t, doorOf(t, s, ""), used)
+	s.survives(t, k)
 }
 
-// logged is what is logged while do runs, by the kubelet or by net/http.
-func logged(t *testing.T, do func()) string {
-	t.Helper()
-	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
+const (
+	getHealth    = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	postCommand  = "POST /run/default/web/app HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + testToken + "\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n"
+	unwantedBody = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n0"
+	deniedBody   = "POST /run/default/web/app HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n1"
+	getPods      = "GET /pods HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	halfHeader   = "GET /pods HTTP/1.1\r\nHost: localhost\r\nX: "
+)
+
+// A slow client is cut off at each step of a request.
+func TestSlowClientsAreCutOff(t *testing.T) {
+	endless := strings.Repeat("x", 10_000)
+	all, nothing := time.Duration(0), time.Hour // pauses before each byte that is read
+	for name, tt := range map[string]struct {
+		sends, slowly string // at once, and then a byte a second
+		reads         time.Duration
+		within        time.Duration
+	}{
+		"sends nothing":                    {"", "", all, readHeaderTimeout},
+		"sends a header slowly":            {"", halfHeader + endless, all, readHeaderTimeout},
+		"does not end its header":          {halfHeader, "", all, readHeaderTimeout},
+		"sends a body slowly":              {postCommand, endless, all, readTimeout},
+		"does not send its body":           {postCommand, "", all, readTimeout},
+		"sends an unwanted body":           {unwantedBody, "", all, readTimeout},
+		"sends a denied body":              {deniedBody, "", all, readTimeout},
+		"does not read its answer":         {getPods, "", nothing, writeTimeout},
+		"reads its answer slowly":          {getPods, "", time.Second, writeTimeout},
+		"sends one request, then nothing":  {getHealth, "", all, idleTimeout},
+		"sends one request, then half one": {getHealth + "GET ", "", all, readHeaderTimeout},
+	} {
+		k := withContainers()
+		k.statuses[0].Message = strings.Repeat("x", 1<<20) // more than fits into any buffer
+		inBubble(t, k, func(t *testing.T, s *testServer) {
+			conn, err := s.transport.DialContext(t.Context(), "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			var client sync.WaitGroup
+			client.Go(func() {
+				_, err := io.WriteString(conn, tt.sends)
+				for i := 0; i < len(tt.slowly) && err == nil; i++ {
+					_, err = io.WriteString(conn, tt.slowly[i:i+1])
+					time.Sleep(time.Second)
+				}
+			})
+			client.Go(func() {
+				reader := bufio.NewReaderSize(conn, 16)
+				for {
+					time.Sleep(tt.reads)
+					if _, err := reader.ReadByte(); err != nil {
+						break
+					}
+				}
+				if took := time.Since(began); tt.reads == all && took > tt.within {
+					t.Errorf("a client that %s is cut off after %v, want %v", name, took, tt.within)
+				}
+			})
+			if tt.reads != all { // the server has closed its end when nothing can be written
+				time.Sleep(tt.within + 2*time.Second)
+				if _, err := io.WriteString(conn, "x"); err == nil {
+					t.Errorf("a client that %s is not cut off", name)
+				}
+			}
+			time.Sleep(tt.within)
+			conn.Close()
+			client.Wait()
+		})
 	}
-	defer file.Close()
-	for name, value := range map[string]string{"logtostderr": "true", "v": "9"} {
-		old := flag.Lookup(name).Value.String()
-		defer flag.Set(name, old)
-		flag.Set(name, value)
-	}
-	stderr := os.Stderr
-	defer func() { os.Stderr = stderr; log.SetOutput(stderr) }()
-	os.Stderr = file
-	log.SetOutput(file)
-	do()
-	text, err := os.ReadFile(file.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
 }
 
-// Wherever a client puts the token, rightly or by mistake, it is not told again.
+// Clients beyond the limit wait until others are cut off; the kubelet has its files.
+func TestConnectionsAreLimited(t *testing.T) {
+	k, options := withEverything(t)
+	for name, listen := range map[string]func(*Options){"plain": func(*Options) {}, "TLS": withTLS(t), "socket": onSocket(t)} {
+		s := serve(t, k, options, listen)
+		var conns []net.Conn
+		for range maxConnections + 10 {
+			conn, err := s.transport.DialContext(t.Context(), "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			conns = append(conns, conn)
+		}
+		answered := make(chan reply)
+		go func() { answered <- s.ask(t, "GET /healthz") }()
+		for _, conn := range conns {
+			conn.Close()
+		}
+		if got := <-answered; got.status != http.StatusOK {
+			t.Errorf("%s: when they have gone a new client gets %d", name, got.status)
+		}
+		s.survives(t, k)
+	}
+}
+
+// Wherever a client puts the token, rightly or by mistake, no answer and no log repeats it.
 func TestTheTokenIsInNoLogAndNoAnswer(t *testing.T) {
 	places := map[string]func(r *http.Request, token string){
 		"header":         func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) },
 		"another scheme": func(r *http.Request, token string) { r.Header.Set("Authorization", "Basic "+token) },
-		"no scheme":      func(r *http.Request, token string) { r.Header.Set("Authorization", token) },
 		"user":           func(r *http.Request, token string) { r.SetBasicAuth(token, token) },
 		"cookie":         func(r *http.Request, token string) { r.Header.Set("Cookie", cookieName+"="+token) },
 		"other headers": func(r *http.Request, token string) {
-			for _, name := range []string{"X-Token", "Referer", "User-Agent", "X-Request-Id", "Accept", "Last-Event-Id", "If-None-Match", "Range", "Content-Type"} {
+			for _, name := range []string{"X-Token", "Referer", "User-Agent", "X-Request-Id", "Accept", "If-None-Match", "Range", "Content-Type"} {
 				r.Header.Set(name, token)
 			}
 		},
 		"query": func(r *http.Request, token string) {
 			r.URL.RawQuery = strings.TrimPrefix(r.URL.RawQuery+"&token="+token, "&")
 		},
-		"link":     func(r *http.Request, token string) { r.URL.Path, r.URL.RawQuery = "/", "token="+token },
-		"body":     func(r *http.Request, token string) { r.Body = io.NopCloser(strings.NewReader("token=" + token)) },
-		"fragment": func(r *http.Request, token string) { r.URL.Fragment = token },
+		"body": func(r *http.Request, token string) { withBody("", "token="+token)(r) },
 	}
 	token, err := MakeToken(filepath.Join(t.TempDir(), "token"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	most := token[:len(token)-1] // is as good as all of it
-	well, _, options := fullKubelet(t)
+	well, options := withEverything(t)
 	ill := &fakeKubelet{err: errors.New("Docker is away"), health: errors.New("Docker is away")}
-	text := logged(t, func() {
+	text := logged(t, "9", func() {
 		for _, k := range []*fakeKubelet{well, ill} {
 			s := serve(t, k, options, func(o *Options) {
 				o.Token = token
 				if k == ill {
-					o.LogDir = "/nothing" // which is logged when it is asked for
+					o.LogDir = "/nothing" // an error that is logged
 				}
 			})
 			for place, put := range places {
 				for _, route := range everyRoute {
 					for _, given := range []string{token, most} {
-						got := ask(t, s, route.request, func(r *http.Request) { put(r, given) })
-						if all := fmt.Sprint(got); strings.Contains(all, most) {
-							t.Errorf("%s, the token in %s: the answer is %s", route.request, place, all)
+						if got := fmt.Sprint(s.ask(t, route.request, func(r *http.Request) { put(r, given) })); strings.Contains(got, most) {
+							t.Errorf("%s, the token in the %s: the answer is %s", route.request, place, got)
 						}
 					}
 				}
 			}
-			// What is asked for by name is told again, but not to the log.
-			for _, request := range []string{
-				"GET /" + token, "GET /containerLogs/default/" + token + "/c", "GET /logs/" + token, "GET /static/" + token, "POST /run/default/web/" + token + "?cmd=" + token,
-				"GET /events?after=" + token, "GET /stats/" + token + "/" + token, token + " /",
-			} {
-				ask(t, s, request, func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+token) })
+			// A name in the path is in the answer, but not in the log.
+			for _, request := range []string{"GET /" + token, "GET /containerLogs/default/" + token + "/c", "GET /logs/" + token, "GET /events?after=" + token, token + " /"} {
+				s.ask(t, request, with("Authorization", "Bearer "+token))
 			}
-			ask(t, s, "GET /pods", with("Host", token))
-			ask(t, s, "GET /pods", with("Origin", token))
+			s.ask(t, "GET /pods", with("Host", token))
+			s.ask(t, "GET /pods", with("Origin", token))
 		}
 	})
 	if strings.Contains(text, most) || !strings.Contains(text, "open the log directory") {
 		t.Errorf("the log is\n%s", text)
 	}
+}
+
+// A panic of a handler is logged. A client that breaks off is logged with -v=2 only, on one line.
+func TestWhatIsLogged(t *testing.T) {
+	k := withContainers()
+	k.logs = func(context.Context, string, string, api.LogOptions, io.Writer) error { panic("a bug") }
+	s := serve(t, k, withTLS(t))
+	for verbosity, lines := range map[string]int{"0": 0, "2": 1} {
+		text := logged(t, verbosity, func() {
+			r, err := http.NewRequestWithContext(t.Context(), "GET", s.base+"/containerLogs/default/web/app", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			withToken(r)
+			if resp, err := s.transport.RoundTrip(r); err == nil {
+				resp.Body.Close()
+				t.Errorf("the handler panics, and the answer is %s", resp.Status)
+			}
+			s.raw(t, "no TLS")
+		})
+		if !strings.Contains(text, "info server: http: panic serving") || !strings.Contains(text, "a bug") {
+			t.Errorf("-v=%s: the panic is not in the log:\n%s", verbosity, text)
+		}
+		if got := strings.Count(text, "TLS handshake error"); got != lines {
+			t.Errorf("-v=%s: the client that broke off is on %d lines, want %d:\n%s", verbosity, got, lines, text)
+		}
+	}
+}
+
+// logged returns what is logged while do runs, with -v.
+func logged(t *testing.T, verbosity string, do func()) string {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for name, value := range map[string]string{"logtostderr": "true", "v": verbosity} {
+		old := flag.Lookup(name).Value.String()
+		defer flag.Set(name, old)
+		flag.Set(name, value)
+	}
+	stderr := os.Stderr
+	defer func() { os.Stderr = stderr }()
+	os.Stderr = file
+	do()
+	text, err := io.ReadAll(io.NewSectionReader(file, 0, 1<<30))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -17,23 +17,23 @@ import (
 	"time"
 )
 
-// Client asks the info server of a kubelet on this host. It does not trust the answer: while no kubelet listens, any
-// user of the host can listen at its port.
+const (
+	clientTimeout   = 30 * time.Second
+	clientMaxAnswer = 64 << 20
+)
+
+// Client asks the info server of a kubelet on this host. It does not trust the answer: while no kubelet listens, any user
+// of the host can listen at its port.
 type Client struct {
 	base, name string // name is for errors
 	token      string // empty without TLS
 	transport  *http.Transport
 }
 
-const (
-	clientTimeout   = 30 * time.Second
-	clientMaxAnswer = 64 << 20
-)
-
 // NewClient returns a client of the server with the same address, port, certificate and token. Only the holder of the
 // certificate is sent the token; without TLS reading needs none.
-func NewClient(address string, port int, certFile, tokenFile string) (*Client, error) {
-	c := &Client{transport: &http.Transport{}} // without a proxy
+func NewClient(address string, port int, certFile, tokenFile string) (c *Client, err error) {
+	c = &Client{transport: &http.Transport{DisableKeepAlives: true}} // without a proxy
 	if path, unix := strings.CutPrefix(address, unixPrefix); unix {
 		c.name, c.base = address, "http://localhost"
 		c.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -41,13 +41,9 @@ func NewClient(address string, port int, certFile, tokenFile string) (*Client, e
 		}
 		return c, nil
 	}
-	if ip := net.ParseIP(address); ip != nil && ip.IsUnspecified() {
-		address = "localhost"
-	}
 	scheme := "http"
 	if certFile != "" {
 		scheme = "https"
-		var err error
 		if c.transport.TLSClientConfig, err = pinCertificate(certFile); err != nil {
 			return nil, err
 		}
@@ -55,49 +51,49 @@ func NewClient(address string, port int, certFile, tokenFile string) (*Client, e
 			return nil, err
 		}
 	}
+	if ip := net.ParseIP(address); ip != nil && ip.IsUnspecified() {
+		address = "localhost"
+	}
 	c.base = scheme + "://" + net.JoinHostPort(address, strconv.Itoa(port))
 	c.name = c.base
 	return c, nil
 }
 
-// pinCertificate accepts only the first certificate of a file, whatever names it has: localhost need not be one of them.
-// The certificates after the first have signed it, and may have signed others.
+// pinCertificate accepts only the first certificate of a file, whatever names it has: localhost need not be one of them. The
+// certificates after the first have signed it, and may have signed others.
 func pinCertificate(certFile string) (*tls.Config, error) {
 	text, err := os.ReadFile(certFile)
 	if err != nil {
 		return nil, fmt.Errorf("read -tls_cert_file: %w", err)
 	}
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-		if block.Type != "CERTIFICATE" {
-			continue
-		}
-		return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, VerifyConnection: func(cs tls.ConnectionState) error {
-			if !bytes.Equal(cs.PeerCertificates[0].Raw, block.Bytes) {
-				return fmt.Errorf("its certificate is not the one in %s; after a renewal restart the kubelet, which reads it at its start", certFile)
-			}
-			return nil
-		}}, nil
+	block, rest := pem.Decode(text)
+	for block != nil && block.Type != "CERTIFICATE" {
+		block, rest = pem.Decode(rest)
 	}
-	return nil, fmt.Errorf("read -tls_cert_file: %s holds no certificate in PEM", certFile)
+	if block == nil {
+		return nil, fmt.Errorf("read -tls_cert_file: %s holds no certificate in PEM", certFile)
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, VerifyConnection: func(cs tls.ConnectionState) error {
+		if !bytes.Equal(cs.PeerCertificates[0].Raw, block.Bytes) {
+			return fmt.Errorf("its certificate is not the one in %s; after a renewal restart the kubelet, which reads it at its start", certFile)
+		}
+		return nil
+	}}, nil
 }
 
-// Close closes its connections.
-func (c *Client) Close() { c.transport.CloseIdleConnections() }
-
-// Status returns the table of /status, and an error when a pod is not up or a source was not read. Both are safe to
-// print on a terminal.
+// Status returns the table of /status, and an error when a pod is not up or a source was not read. Both are safe to print on
+// a terminal.
 func (c *Client) Status(ctx context.Context) (table string, err error) {
 	status, text, err := c.get(ctx, "/status")
 	if err != nil {
-		return "", errors.New(printable(fmt.Sprintf("ask the kubelet at %s: %v", c.name, err)))
+		return "", fmt.Errorf("ask the kubelet at %s: %w", c.name, err)
 	}
 	text = printable(text)
-	isTable := strings.Contains(text, "POD ")
-	switch {
+	end := max(strings.LastIndex(text, "\n\n"), 0)
+	switch isTable := strings.Contains(text, "POD "); {
 	case status == http.StatusOK && isTable:
 		return text, nil
 	case status == http.StatusServiceUnavailable && isTable:
-		end := max(strings.LastIndex(text, "\n\n"), 0)
 		return text[:end+1], errors.New(strings.ReplaceAll(strings.TrimSpace(text[end:]), "\n", ", "))
 	case status == http.StatusOK:
 		return "", fmt.Errorf("the program that answers at %s is not a kubelet14", c.name)
@@ -105,7 +101,7 @@ func (c *Client) Status(ctx context.Context) (table string, err error) {
 	return "", fmt.Errorf("the kubelet at %s answers \"%d %s\": %s", c.name, status, http.StatusText(status), strings.TrimSpace(text))
 }
 
-func (c *Client) get(ctx context.Context, path string) (status int, body string, err error) {
+func (c *Client) get(ctx context.Context, path string) (status int, text string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, clientTimeout, fmt.Errorf("no answer within %v", clientTimeout))
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
@@ -123,6 +119,6 @@ func (c *Client) get(ctx context.Context, path string) (status int, body string,
 		return 0, "", err
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, clientMaxAnswer))
-	return resp.StatusCode, string(text), err
+	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, clientMaxAnswer))
+	return resp.StatusCode, string(body), err
 }

@@ -11,12 +11,10 @@
 //	                                         ▼
 //	                                 Kubelet, an interface
 //
-// A handler either answers a request or returns an error, which the client gets as one line of text.
+// A handler answers a request, or returns an error before it has written anything: the client gets it as one line.
 //
-// # Access
-//
-// A user who can run a command in a container that mounts a directory of the host is root on the host. In 2014 every
-// web page could do that: GET /run/... as the address of an image was enough. Here:
+// A user who can run a command in a container that mounts a directory of the host is root on the host. In 2014 every web
+// page could do that: GET /run/... as the address of an image was enough. Here:
 //
 //  1. The listener is on a loopback address, is a unix socket of mode 0600, or has TLS.
 //  2. The Host header must name this kubelet, which stops DNS rebinding. Requests made by pages of other origins are refused.
@@ -24,6 +22,6 @@
 //  4. Every user of this host may read the status; with TLS that takes the token. Logs and commands take the token and
 //     -enable_debugging_handlers. A client that can open the unix socket needs no token.
 //  5. The page's cookie gives access to logs, not to commands.
-//  6. No answer holds the value of an environment variable, except /boundPods?env=1 for clients that may run commands.
+//  6. Only /boundPods?env=1 shows values of environment variables, and only to clients that may run commands.
 //  7. Each step of a request has a time limit, and the number of connections is limited.
 package server

@@ -33,7 +33,7 @@ func (s *Server) serveHostLogs(w http.ResponseWriter, _ *http.Request) error {
 	}
 	var files []fs.FileInfo
 	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil && isLog(info) {
+		if info, err := entry.Info(); err == nil && isLog(entry.Name(), info) {
 			files = append(files, info)
 		}
 	}
@@ -41,7 +41,9 @@ func (s *Server) serveHostLogs(w http.ResponseWriter, _ *http.Request) error {
 	return hostLogsPage.Execute(w, files)
 }
 
-func isLog(info fs.FileInfo) bool { return info.Mode().IsRegular() && logName.MatchString(info.Name()) }
+func isLog(name string, info fs.FileInfo) bool {
+	return info.Mode().IsRegular() && logName.MatchString(name)
+}
 
 // serveHostLog answers with one log file, or a range of it.
 func (s *Server) serveHostLog(w http.ResponseWriter, r *http.Request) error {
@@ -53,7 +55,7 @@ func (s *Server) serveHostLog(w http.ResponseWriter, r *http.Request) error {
 	defer root.Close()
 	name := r.PathValue("file")
 	info, err := root.Lstat(name)
-	if err != nil || !isLog(info) {
+	if err != nil || !isLog(name, info) {
 		return httpErrorf(http.StatusNotFound, "there is no log file %q: /logs/ lists them", name)
 	}
 	file, err := root.Open(name)

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -24,22 +24,20 @@ const (
 // unix reports whether the listener is a unix socket.
 func (s *Server) unix() bool { return strings.HasPrefix(s.opts.Address, unixPrefix) }
 
-// CheckAddress returns an error for an address that the server must not listen on, such as one that other hosts can
-// reach while there is no TLS that keeps the token secret.
+// CheckAddress returns an error for an address that the server must not listen on, such as one that other hosts can reach
+// while there is no TLS.
 func CheckAddress(address string, port int, hasTLS bool) error {
-	if path, unix := strings.CutPrefix(address, unixPrefix); unix {
-		switch {
-		case !strings.HasPrefix(path, "/"): // a name that begins with @ would be open to every user
-			return fmt.Errorf("-address=%s: a socket needs an absolute path, such as unix:/run/kubelet14.sock", address)
-		case len(path) > maxUnixPath:
-			return fmt.Errorf("-address=%s: the path of a socket has at most %d bytes, and this has %d", address, maxUnixPath, len(path))
-		case hasTLS:
-			return errors.New("-tls_cert_file and a unix socket exclude each other: a socket needs no encryption")
-		}
-		return nil
-	}
+	path, unix := strings.CutPrefix(address, unixPrefix)
 	ip := net.ParseIP(address)
 	switch {
+	case unix && !strings.HasPrefix(path, "/"): // a name that begins with @ would be open to every user
+		return fmt.Errorf("-address=%s: a socket needs an absolute path, such as unix:/run/kubelet14.sock", address)
+	case unix && len(path) > maxUnixPath:
+		return fmt.Errorf("-address=%s: the path of a socket has at most %d bytes, and this has %d", address, maxUnixPath, len(path))
+	case unix && hasTLS:
+		return errors.New("-tls_cert_file and a unix socket exclude each other: a socket needs no encryption")
+	case unix:
+		return nil
 	case ip == nil:
 		return fmt.Errorf("-address=%s is not an IP address: give one, such as 127.0.0.1, or a socket, such as unix:/run/kubelet14.sock", address)
 	case !ip.IsLoopback() && !hasTLS:
@@ -62,57 +60,44 @@ func LoadTLS(certFile, keyFile string) (*tls.Config, error) {
 
 // listen opens the listener. TLS is outermost, since net/http limits the time of a handshake only there.
 func (s *Server) listen() (net.Listener, error) {
-	err := CheckAddress(s.opts.Address, s.opts.Port, s.opts.TLS != nil)
-	if err == nil && s.opts.TLS != nil {
-		s.certificate, err = x509.ParseCertificate(s.opts.TLS.Certificates[0].Certificate[0])
-	}
-	if err != nil {
+	if err := CheckAddress(s.opts.Address, s.opts.Port, s.opts.TLS != nil); err != nil {
 		return nil, fmt.Errorf("info server: %w", err)
 	}
-	open := s.listenTCP
-	if s.unix() {
-		open = s.listenUnix
+	var listener net.Listener
+	var err error
+	address, unix := strings.CutPrefix(s.opts.Address, unixPrefix)
+	if unix {
+		listener, err = listenUnix(address)
+	} else {
+		address = net.JoinHostPort(address, strconv.Itoa(s.opts.Port))
+		listener, err = net.Listen("tcp", address)
 	}
-	listener, err := open()
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("info server: %s is taken by another program, maybe another kubelet: give another -port, or -enable_server=false", address)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return nil, fmt.Errorf("info server: this host has no address %s: give another -address", s.opts.Address)
+	case err != nil:
 		return nil, fmt.Errorf("info server: %w", err)
 	}
 	listener = netutil.LimitListener(listener, maxConnections)
-	if s.opts.TLS != nil {
-		listener = tls.NewListener(listener, s.opts.TLS)
+	if s.opts.TLS == nil {
+		return listener, nil
 	}
-	return listener, nil
+	s.certificate = s.opts.TLS.Certificates[0].Leaf
+	return tls.NewListener(listener, s.opts.TLS), nil
 }
 
-func (s *Server) listenTCP() (net.Listener, error) {
-	address := net.JoinHostPort(s.opts.Address, strconv.Itoa(s.opts.Port))
-	listener, err := net.Listen("tcp", address)
-	switch {
-	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("%s is taken by another program, maybe another kubelet: give another -port, or -enable_server=false", address)
-	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, fmt.Errorf("this host has no address %s: give another -address", s.opts.Address)
+// listenUnix opens a socket that only this user may open. It replaces a socket that a killed kubelet has left.
+func listenUnix(path string) (net.Listener, error) {
+	conn, err := net.Dial("unix", path)
+	if err == nil {
+		conn.Close()
+		return nil, fmt.Errorf("another program listens on %s, maybe another kubelet: give another -address, or -enable_server=false", path)
 	}
-	return listener, err
-}
-
-// listenUnix opens a socket that only this user may open. It replaces a socket that no process listens on, and nothing else.
-func (s *Server) listenUnix() (net.Listener, error) {
-	path := strings.TrimPrefix(s.opts.Address, unixPrefix)
-	if info, err := os.Lstat(path); err == nil {
-		if info.Mode()&os.ModeSocket == 0 {
-			return nil, fmt.Errorf("-address: %s exists and is not a socket", path)
-		}
-		conn, err := net.Dial("unix", path)
-		switch {
-		case err == nil:
-			conn.Close()
-			return nil, fmt.Errorf("another program listens on %s, maybe another kubelet: give another -address, or -enable_server=false", path)
-		case !errors.Is(err, syscall.ECONNREFUSED):
-			return nil, fmt.Errorf("find out whether another program listens on %s: %w", path, err)
-		}
+	if info, statErr := os.Lstat(path); statErr == nil && info.Mode()&os.ModeSocket != 0 && errors.Is(err, syscall.ECONNREFUSED) {
 		if err := os.Remove(path); err != nil {
-			return nil, fmt.Errorf("replace an old socket: %w", err)
+			return nil, err
 		}
 	}
 	// Linux creates the file with the mode that the socket has before bind, so other users can never open it.
@@ -121,9 +106,29 @@ func (s *Server) listenUnix() (net.Listener, error) {
 		err := conn.Control(func(fd uintptr) { chmod = syscall.Fchmod(int(fd), 0o600) })
 		return cmp.Or(err, chmod)
 	}}
-	listener, err := config.Listen(context.Background(), "unix", path)
-	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w", path, err)
+	return config.Listen(context.Background(), "unix", path)
+}
+
+// URL returns the server's address for users.
+func (s *Server) URL() string {
+	scheme := "http"
+	switch {
+	case s.unix():
+		return s.opts.Address
+	case s.opts.TLS != nil:
+		scheme = "https"
 	}
-	return listener, nil
+	address := s.listener.Addr().(*net.TCPAddr)
+	if address.IP.IsUnspecified() && len(s.opts.Hostnames) > 0 {
+		return fmt.Sprintf("%s://%s:%d/", scheme, s.opts.Hostnames[0], address.Port)
+	}
+	return fmt.Sprintf("%s://%s/", scheme, address)
+}
+
+// Link returns the page's address with the token, which lets a browser read logs. It is empty on a unix socket.
+func (s *Server) Link() string {
+	if s.unix() {
+		return ""
+	}
+	return s.URL() + "?token=" + url.QueryEscape(s.opts.Token)
 }

@@ -1,8 +1,14 @@
 package server
 
 import (
-	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
 	"fmt"
+	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -10,7 +16,31 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
+
+func makeCertificate(t testing.TB, names ...string) (certFile, keyFile string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(14), Subject: pkix.Name{CommonName: "kubelet14"}, DNSNames: names, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	return writeFile(t, filepath.Join(dir, "cert.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})), 0o644),
+		writeFile(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})), 0o600)
+}
 
 func TestCheckAddress(t *testing.T) {
 	long := "/" + strings.Repeat("x", maxUnixPath)
@@ -18,7 +48,7 @@ func TestCheckAddress(t *testing.T) {
 		address string
 		port    int
 		tls     bool
-		want    string // empty: it is good
+		want    string // the error; empty: none
 	}{
 		{"127.0.0.1", 10250, false, ""},
 		{"127.0.0.2", 0, false, ""},
@@ -54,80 +84,60 @@ func TestCheckAddress(t *testing.T) {
 		if err == nil {
 			continue
 		}
-		// Whoever forgets to check makes no server either.
-		opts := testOptions(&fakeKubelet{}, func(o *Options) { o.Address, o.Port = tt.address, tt.port })
+		opts := testOptions(&fakeKubelet{})
 		if tt.tls {
-			_, tls := withTLS(t)
-			tls(&opts)
-			opts.Address = tt.address
+			withTLS(t)(&opts)
 		}
+		opts.Address, opts.Port = tt.address, tt.port
 		if s, err := New(opts); err == nil {
 			s.listener.Close()
-			t.Errorf("%s, port %d, TLS %v: a server listens there", tt.address, tt.port, tt.tls)
-		}
-	}
-}
-
-func TestEveryLoopbackAddressWillDo(t *testing.T) {
-	for _, address := range []string{"127.0.0.1", "127.0.0.2", "::1"} {
-		if listener, err := net.Listen("tcp", net.JoinHostPort(address, "0")); err != nil {
-			t.Logf("this host has no %s: %v", address, err)
-			continue
-		} else {
-			listener.Close()
-		}
-		s := serve(t, &fakeKubelet{}, func(o *Options) { o.Address = address })
-		if got := ask(t, s, "GET /pods"); got.status != 200 {
-			t.Errorf("%s answers %d %s", s.URL(), got.status, got.body)
+			t.Errorf("%s, port %d, TLS %v: New makes a server", tt.address, tt.port, tt.tls)
 		}
 	}
 }
 
 func TestURL(t *testing.T) {
-	_, tls := withTLS(t, "test-host")
-	for name, tt := range map[string]struct {
+	for _, tt := range []struct {
 		options func(*Options)
 		want    string
 	}{
-		"loopback":      {func(*Options) {}, `^http://127\.0\.0\.1:\d+/$`},
-		"all addresses": {tls, `^https://test-host:\d+/$`},
-		"a socket":      {onSocket(t), `^unix:/.*/s$`},
+		{func(*Options) {}, `^http://127\.0\.0\.1:\d+/$`},
+		{func(o *Options) { o.Address = "127.0.0.2" }, `^http://127\.0\.0\.2:\d+/$`},
+		{withTLS(t, "test-host"), `^https://test-host:\d+/$`},
+		{onSocket(t), `^unix:/.*/s$`},
 	} {
-		if got := serve(t, &fakeKubelet{}, tt.options).URL(); !regexp.MustCompile(tt.want).MatchString(got) {
-			t.Errorf("%s: it is %s", name, got)
+		s := serve(t, &fakeKubelet{}, tt.options)
+		if got := s.URL(); !regexp.MustCompile(tt.want).MatchString(got) {
+			t.Errorf("it is %s, want %s", got, tt.want)
+		}
+		if got := s.ask(t, "GET /healthz"); got.status != 200 {
+			t.Errorf("%s answers %d %s", s.URL(), got.status, got.body)
 		}
 	}
 }
 
-func TestAPortThatIsTaken(t *testing.T) {
-	s := serve(t, &fakeKubelet{})
-	at := s.listener.Addr().(*net.TCPAddr)
-	_, err := New(testOptions(&fakeKubelet{}, func(o *Options) { o.Port = at.Port }))
-	if want := fmt.Sprintf("info server: %s is taken by another program, maybe another kubelet: give another -port, or -enable_server=false", at); err == nil || err.Error() != want {
-		t.Errorf("it says %v, want %s", err, want)
+func TestAddressesThatCannotBeUsed(t *testing.T) {
+	at := serve(t, &fakeKubelet{}).listener.Addr().(*net.TCPAddr)
+	want := fmt.Sprintf("info server: %s is taken by another program, maybe another kubelet: give another -port, or -enable_server=false", at)
+	if _, err := New(testOptions(&fakeKubelet{}, func(o *Options) { o.Port = at.Port })); err == nil || err.Error() != want {
+		t.Errorf("it returns %v, want %s", err, want)
 	}
-}
-
-func TestAnAddressOfAnotherHost(t *testing.T) {
-	_, tls := withTLS(t)
-	opts := testOptions(&fakeKubelet{}, tls, func(o *Options) { o.Address = "192.0.2.1" }) // is nobody's (RFC 5737)
-	if _, err := New(opts); err == nil || err.Error() != "info server: this host has no address 192.0.2.1: give another -address" {
-		t.Errorf("it says %v", err)
+	want = "info server: this host has no address 192.0.2.1: give another -address" // of RFC 5737, which no host has
+	if _, err := New(testOptions(&fakeKubelet{}, withTLS(t), func(o *Options) { o.Address = "192.0.2.1" })); err == nil || err.Error() != want {
+		t.Errorf("it returns %v, want %s", err, want)
 	}
 }
 
 func TestCertificatesThatCannotBeUsed(t *testing.T) {
 	cert, key := makeCertificate(t, "a.example")
 	_, otherKey := makeCertificate(t, "b.example")
-	bad := filepath.Join(t.TempDir(), "bad.pem")
-	writeFile(t, bad, "nothing\n", 0o600)
+	bad := writeFile(t, filepath.Join(t.TempDir(), "bad.pem"), "nothing\n", 0o600)
 	if config, err := LoadTLS(cert, key); err != nil || config.MinVersion < 0x0303 {
 		t.Errorf("a good one gives %+v, %v", config, err)
 	}
 	for name, tt := range map[string]struct{ cert, key, want string }{
 		"no certificate":     {"/nothing.pem", key, "open /nothing.pem: no such file or directory"},
 		"no key":             {cert, "/nothing.pem", "open /nothing.pem: no such file or directory"},
-		"a directory":        {t.TempDir(), key, "is a directory"},
 		"no PEM":             {bad, key, "PEM"},
 		"a key without PEM":  {cert, bad, "PEM"},
 		"key of another":     {cert, otherKey, "private key does not match public key"},
@@ -136,69 +146,58 @@ func TestCertificatesThatCannotBeUsed(t *testing.T) {
 		config, err := LoadTLS(tt.cert, tt.key)
 		prefix := fmt.Sprintf("read -tls_cert_file=%s and -tls_private_key_file=%s: ", tt.cert, tt.key)
 		if err == nil || config != nil || !strings.HasPrefix(err.Error(), prefix) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: it gives %v, %v", name, config, err)
+			t.Errorf("%s: it returns %v, %v", name, config, err)
 		}
 	}
 }
 
-// socketServer makes a server on a socket that nothing ends by itself.
-func socketServer(t *testing.T, path string) (*Server, error) {
-	t.Helper()
-	return New(testOptions(&fakeKubelet{}, func(o *Options) { o.Address, o.Token = unixPrefix+path, "" }))
-}
-
 func TestASocketIsForItsOwnerAlone(t *testing.T) {
-	old := syscall.Umask(0) // whatever it is
-	defer syscall.Umask(old)
-	path := filepath.Join(t.TempDir(), "s")
-	s, err := socketServer(t, path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	info, err := os.Lstat(path)
-	if err != nil || info.Mode() != os.ModeSocket|0o600 {
-		t.Errorf("it is %v, %v", info.Mode(), err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- s.Serve(ctx) }()
-	if got := doorOf(t, s, "").ask(t, "GET /pods"); got.status != 200 {
-		t.Errorf("it answers %d %s", got.status, got.body)
-	}
-	cancel()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
+	defer syscall.Umask(syscall.Umask(0)) // whatever it is
+	var path string
+	t.Run("while it is there", func(t *testing.T) {
+		s := serve(t, &fakeKubelet{}, onSocket(t))
+		path = strings.TrimPrefix(s.URL(), unixPrefix)
+		if info, err := os.Lstat(path); err != nil || info.Mode() != os.ModeSocket|0o600 || s.Link() != "" {
+			t.Errorf("it is %v, %v; the link is %q", info.Mode(), err, s.Link())
+		}
+		if got := s.ask(t, "GET /pods"); got.status != 200 {
+			t.Errorf("it answers %d %s", got.status, got.body)
+		}
+	})
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
 		t.Errorf("after its end it is still there: %v", err)
 	}
 }
 
-func TestASocketThatIsThere(t *testing.T) {
+func TestAFileAtTheAddressOfASocket(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-
+	socket := func(name string) func(*Options) {
+		return func(o *Options) { o.Address, o.Token = unixPrefix+at(name), "" }
+	}
 	writeFile(t, at("file"), "mine", 0o600)
 	if err := os.Symlink(at("file"), at("link")); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"file", "link"} {
-		if _, err := socketServer(t, at(name)); err == nil || err.Error() != "info server: -address: "+at(name)+" exists and is not a socket" {
-			t.Errorf("a %s: it says %v", name, err)
+	other, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: at("other kind"), Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	used := serve(t, &fakeKubelet{}, socket("used"))
+	for name, want := range map[string]string{
+		"file": "is taken", "link": "is taken", "other kind": "is taken", "used": "another program listens on " + at("used"), "no/directory": at("no/directory"),
+	} {
+		if _, err := New(testOptions(&fakeKubelet{}, socket(name))); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: it returns %v", name, err)
 		}
 	}
 	if text, err := os.ReadFile(at("file")); string(text) != "mine" {
 		t.Errorf("the file holds %q, %v", text, err)
 	}
-
-	living := serve(t, &fakeKubelet{}, func(o *Options) { o.Address, o.Token = unixPrefix+at("living"), "" })
-	if _, err := socketServer(t, at("living")); err == nil || !strings.Contains(err.Error(), "another program listens on "+at("living")) {
-		t.Errorf("one that lives: it says %v", err)
+	if got := used.ask(t, "GET /healthz"); got.status != 200 {
+		t.Errorf("the used one answers %d", got.status)
 	}
-	if got := doorOf(t, living, "").ask(t, "GET /healthz"); got.status != 200 {
-		t.Errorf("the one that lives answers %d", got.status)
-	}
-
 	// A kubelet that was killed leaves its socket behind.
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: at("stale"), Net: "unix"})
 	if err != nil {
@@ -206,22 +205,7 @@ func TestASocketThatIsThere(t *testing.T) {
 	}
 	stale.SetUnlinkOnClose(false)
 	stale.Close()
-	s := serve(t, &fakeKubelet{}, func(o *Options) { o.Address, o.Token = unixPrefix+at("stale"), "" })
-	if got := doorOf(t, s, "").ask(t, "GET /healthz"); got.status != 200 {
+	if got := serve(t, &fakeKubelet{}, socket("stale")).ask(t, "GET /healthz"); got.status != 200 {
 		t.Errorf("in the place of an old one it answers %d", got.status)
-	}
-
-	if _, err := socketServer(t, at("no/directory")); err == nil || !strings.Contains(err.Error(), "listen on "+at("no/directory")) {
-		t.Errorf("where it cannot be made: it says %v", err)
-	}
-
-	// Another kind of socket does not take connections as ours would, and is not ours.
-	other, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: at("other"), Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	if _, err := socketServer(t, at("other")); err == nil || !strings.Contains(err.Error(), "find out whether another program listens on "+at("other")) {
-		t.Errorf("another kind of socket: it says %v", err)
 	}
 }

@@ -1,8 +1,13 @@
 package server
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"strconv"
+	"time"
+
+	"github.com/golang/glog"
 
 	"kubelet14/api"
 )
@@ -19,24 +24,28 @@ func (s *Server) serveContainerLogs(w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	out, err := newStream(w, r)
-	if err != nil {
+	if err != nil || r.Method == http.MethodHead {
 		return err
 	}
 	defer out.close()
-	if r.Method == http.MethodHead {
-		return nil
-	}
 	if opts.Follow {
-		if err := out.begin(); err != nil {
-			return nil // the client is gone
-		}
+		out.begin()
 	}
 	return out.end(s.opts.Kubelet.ContainerLogs(r.Context(), pod, container, opts, out))
 }
 
 // logOptions reads the query: everything that is kept, unless it says otherwise.
 func logOptions(r *http.Request) (api.LogOptions, error) {
-	opts := api.LogOptions{Tail: -1}
+	var errs []error
+	param := func(name string, otherwise bool) bool {
+		value, err := boolParam(r, name, otherwise)
+		errs = append(errs, err)
+		return value
+	}
+	opts := api.LogOptions{
+		Tail: -1, Follow: param("follow", false), Timestamps: param("timestamps", false), Previous: param("previous", false),
+		Stdout: param("stdout", true), Stderr: param("stderr", true),
+	}
 	if text := r.URL.Query().Get("tail"); text != "" {
 		n, err := strconv.ParseUint(text, 10, 31)
 		if err != nil {
@@ -44,23 +53,72 @@ func logOptions(r *http.Request) (api.LogOptions, error) {
 		}
 		opts.Tail = int(n)
 	}
-	for name, value := range map[string]*bool{"follow": &opts.Follow, "timestamps": &opts.Timestamps, "previous": &opts.Previous} {
-		var err error
-		if *value, err = boolParam(r, name, false); err != nil {
-			return opts, err
-		}
-	}
-	for name, value := range map[string]*bool{"stdout": &opts.Stdout, "stderr": &opts.Stderr} {
-		var err error
-		if *value, err = boolParam(r, name, true); err != nil {
-			return opts, err
-		}
-	}
 	switch {
 	case !opts.Stdout && !opts.Stderr:
 		return opts, httpErrorf(http.StatusBadRequest, "stdout=0 and stderr=0 leave nothing: leave one of them out")
 	case opts.Previous && opts.Follow:
 		return opts, httpErrorf(http.StatusBadRequest, "previous=1 and follow=1 exclude each other: the previous attempt prints nothing more")
 	}
-	return opts, nil
+	return opts, errors.Join(errs...)
+}
+
+// stream is a text answer without a time limit. Each write is flushed. It is not safe for concurrent use.
+type stream struct {
+	w       http.ResponseWriter
+	r       *http.Request
+	control *http.ResponseController
+	close   func() bool // to call at the end
+	begun   bool        // the status is sent
+	midLine bool        // the last write did not end with a newline
+}
+
+// newStream returns a stream. When its request is canceled, what is still to be written gets a time limit: a client that does
+// not read must not delay the killing of its command when the server stops.
+func newStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
+	s := &stream{w: w, r: r, control: http.NewResponseController(w)}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	s.close = context.AfterFunc(r.Context(), func() { _ = s.control.SetWriteDeadline(time.Now().Add(lastWriteTimeout)) })
+	return s, clearDeadlines(w)
+}
+
+// clearDeadlines lifts the time limits of a request.
+func clearDeadlines(w http.ResponseWriter) error {
+	control := http.NewResponseController(w)
+	return errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{}))
+}
+
+// begin sends the status before the first write. An error is that of a later write, too.
+func (s *stream) begin() {
+	if !s.begun {
+		s.begun = true
+		s.w.WriteHeader(http.StatusOK)
+		_ = s.control.Flush()
+	}
+}
+
+func (s *stream) Write(piece []byte) (int, error) {
+	if len(piece) == 0 {
+		return 0, nil
+	}
+	s.begun, s.midLine = true, piece[len(piece)-1] != '\n'
+	if n, err := s.w.Write(piece); err != nil {
+		return n, err
+	}
+	return len(piece), s.control.Flush()
+}
+
+// end reports an error to the client: before the first write as an HTTP status, which it returns, later as a last line.
+func (s *stream) end(err error) error {
+	if err == nil || !s.begun {
+		return err
+	}
+	if !errors.Is(err, api.ErrNotFound) && s.r.Context().Err() == nil {
+		glog.Warningf("info server: %s: %v", s.r.Pattern, err)
+	}
+	line := "kubelet14: " + oneLine(err.Error()) + "\n"
+	if s.midLine {
+		line = "\n" + line
+	}
+	_, _ = s.Write([]byte(line))
+	return nil
 }

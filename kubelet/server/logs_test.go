@@ -7,11 +7,18 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/golang/glog"
 
 	"kubelet14/api"
 )
+
+const logOf = "GET /containerLogs/default/"
 
 func TestALogHasWhatIsAskedFor(t *testing.T) {
 	k := withContainers()
@@ -21,61 +28,52 @@ func TestALogHasWhatIsAskedFor(t *testing.T) {
 	}
 	s := serve(t, k)
 	all := api.LogOptions{Tail: -1, Stdout: true, Stderr: true}
-	but := func(change func(*api.LogOptions)) api.LogOptions {
-		opts := all
-		change(&opts)
-		return opts
-	}
-	for path, want := range map[string]string{
-		"web/app":                     fmt.Sprintf("web.default.file app %+v", all),
-		"web/helper?tail=&follow=":    fmt.Sprintf("web.default.file helper %+v", all),
-		"web/net":                     fmt.Sprintf("web.default.file net %+v", all),
-		"twin.default.etcd/app":       fmt.Sprintf("twin.default.etcd app %+v", all),
-		"web/app?tail=0":              fmt.Sprintf("web.default.file app %+v", but(func(o *api.LogOptions) { o.Tail = 0 })),
-		"web/app?tail=17":             fmt.Sprintf("web.default.file app %+v", but(func(o *api.LogOptions) { o.Tail = 17 })),
-		"web/app?follow=1":            fmt.Sprintf("web.default.file app %+v", but(func(o *api.LogOptions) { o.Follow = true })),
-		"web/app?follow=0":            fmt.Sprintf("web.default.file app %+v", all),
-		"web/app?timestamps=true":     fmt.Sprintf("web.default.file app %+v", but(func(o *api.LogOptions) { o.Timestamps = true })),
-		"web/app?previous=1":          fmt.Sprintf("web.default.file app %+v", but(func(o *api.LogOptions) { o.Previous = true })),
-		"web/app?stdout=0":            fmt.Sprintf("web.default.file app %+v", but(func(o *api.LogOptions) { o.Stdout = false })),
-		"web/app?stderr=0&stdout=1":   fmt.Sprintf("web.default.file app %+v", but(func(o *api.LogOptions) { o.Stderr = false })),
-		"web/app?follow=1&tail=5":     fmt.Sprintf("web.default.file app %+v", but(func(o *api.LogOptions) { o.Follow, o.Tail = true, 5 })),
-		"web.default.file/app?tail=3": fmt.Sprintf("web.default.file app %+v", but(func(o *api.LogOptions) { o.Tail = 3 })),
+	for path, change := range map[string]func(*api.LogOptions){
+		"web/app":                     func(*api.LogOptions) {},
+		"web/helper?tail=&follow=":    func(*api.LogOptions) {},
+		"web/net":                     func(*api.LogOptions) {},
+		"twin.default.etcd/app":       func(*api.LogOptions) {},
+		"web/app?tail=0":              func(o *api.LogOptions) { o.Tail = 0 },
+		"web/app?tail=17":             func(o *api.LogOptions) { o.Tail = 17 },
+		"web/app?follow=1":            func(o *api.LogOptions) { o.Follow = true },
+		"web/app?follow=0":            func(*api.LogOptions) {},
+		"web/app?timestamps=true":     func(o *api.LogOptions) { o.Timestamps = true },
+		"web/app?previous=1":          func(o *api.LogOptions) { o.Previous = true },
+		"web/app?stdout=0":            func(o *api.LogOptions) { o.Stdout = false },
+		"web/app?stderr=0&stdout=1":   func(o *api.LogOptions) { o.Stderr = false },
+		"web/app?follow=1&tail=5":     func(o *api.LogOptions) { o.Follow, o.Tail = true, 5 },
+		"web.default.file/app?tail=3": func(o *api.LogOptions) { o.Tail = 3 },
 	} {
-		got := ask(t, s, "GET /containerLogs/default/"+path, withToken)
-		if got.status != http.StatusOK || got.body != want {
-			t.Errorf("%s: %d %q, want 200 %q", path, got.status, got.body, want)
+		want := all
+		change(&want)
+		name, _, _ := strings.Cut(path, "?")
+		pod, container, _ := strings.Cut(name, "/")
+		if pod == "web" {
+			pod = "web.default.file"
 		}
-		if kind := got.header.Get("Content-Type"); kind != "text/plain; charset=utf-8" {
-			t.Errorf("%s: Content-Type %q", path, kind)
+		got := s.ask(t, logOf+path, withToken)
+		if got.status != http.StatusOK || got.body != fmt.Sprintf("%s %s %+v", pod, container, want) || got.header.Get("Content-Type") != "text/plain; charset=utf-8" {
+			t.Errorf("%s: %d %q %v, want %+v", path, got.status, got.body, got.header, want)
 		}
 	}
-}
-
-func TestAnEmptyLogIsNoError(t *testing.T) {
-	got := ask(t, serve(t, withContainers()), "GET /containerLogs/default/web/app", withToken)
-	if got.status != http.StatusOK || got.body != "" || got.header.Get("Content-Type") != "text/plain; charset=utf-8" {
-		t.Errorf("it answers %d %q %v", got.status, got.body, got.header)
+	if got := serve(t, withContainers()).ask(t, logOf+"web/app", withToken); got.status != http.StatusOK || got.body != "" {
+		t.Errorf("an empty log: %d %q", got.status, got.body)
 	}
 }
 
 func TestTheHeadOfALogAsksForNoLog(t *testing.T) {
 	k := withContainers()
-	k.logs = func(context.Context, string, string, api.LogOptions, io.Writer) error {
-		t.Error("the kubelet is asked for the log")
-		return nil
-	}
 	s := serve(t, k)
-	got := ask(t, s, "HEAD /containerLogs/default/web/app?follow=1", withToken)
-	if got.status != http.StatusOK || got.body != "" || got.header.Get("Content-Type") != "text/plain; charset=utf-8" {
+	got := s.ask(t, "HEAD /containerLogs/default/web/app?follow=1", withToken)
+	if got.status != http.StatusOK || got.body != "" || got.header.Get("Content-Type") != "text/plain; charset=utf-8" || k.usedTimes() > 0 {
 		t.Errorf("it answers %d %q %v", got.status, got.body, got.header)
 	}
-	if got := ask(t, s, "HEAD /containerLogs/default/web/none", withToken); got.status != http.StatusNotFound {
+	if got := s.ask(t, "HEAD /containerLogs/default/web/none", withToken); got.status != http.StatusNotFound {
 		t.Errorf("of a container that is not there: %d, want 404", got.status)
 	}
 }
 
-func TestALogThatCannotBeHad(t *testing.T) {
+func TestALogThatCannotBeRead(t *testing.T) {
 	k := withContainers()
 	k.logs = func(_ context.Context, _, container string, _ api.LogOptions, _ io.Writer) error {
 		if container == "helper" {
@@ -84,46 +82,39 @@ func TestALogThatCannotBeHad(t *testing.T) {
 		return errors.New("Docker does not answer")
 	}
 	s := serve(t, k)
-	for _, row := range []struct {
-		request string
-		status  int
-		says    string
+	for _, tt := range []struct {
+		path   string
+		status int
+		text   string
 	}{
-		{"GET /containerLogs/default/none/app", http.StatusNotFound, `no pod "none" in namespace "default"`},
-		{"GET /containerLogs/other/web/app", http.StatusNotFound, `no pod "web" in namespace "other"`},
-		{"GET /containerLogs/default/web/none", http.StatusNotFound, `no container "none": it has app, helper, net`},
-		{"GET /containerLogs/default/web/", http.StatusNotFound, "not found"},
-		{"GET /containerLogs/default/web/app/more", http.StatusNotFound, "not found"},
-		{"GET /containerLogs/default/twin/app", http.StatusConflict, "twin.default.etcd, twin.default.file"},
-		{"GET /containerLogs/default/web/helper", http.StatusNotFound, "has not been created yet"},
-		{"GET /containerLogs/default/web/app", http.StatusInternalServerError, "Docker does not answer"},
-		{"POST /containerLogs/default/web/app", http.StatusMethodNotAllowed, "Not Allowed"},
-		{"GET /containerLogs/default/web/app?tail=many", http.StatusBadRequest, `tail="many"`},
-		{"GET /containerLogs/default/web/app?tail=-1", http.StatusBadRequest, `tail="-1"`},
-		{"GET /containerLogs/default/web/app?tail=99999999999999999999", http.StatusBadRequest, "tail="},
-		{"GET /containerLogs/default/web/app?follow=yes", http.StatusBadRequest, `follow="yes"`},
-		{"GET /containerLogs/default/web/app?timestamps=2", http.StatusBadRequest, `timestamps="2"`},
-		{"GET /containerLogs/default/web/app?previous=x", http.StatusBadRequest, `previous="x"`},
-		{"GET /containerLogs/default/web/app?stdout=x", http.StatusBadRequest, `stdout="x"`},
-		{"GET /containerLogs/default/web/app?stderr=x", http.StatusBadRequest, `stderr="x"`},
-		{"GET /containerLogs/default/web/app?stdout=0&stderr=0", http.StatusBadRequest, "stdout=0 and stderr=0"},
-		{"GET /containerLogs/default/web/app?previous=1&follow=1", http.StatusBadRequest, "previous=1 and follow=1"},
+		{"none/app", http.StatusNotFound, `no pod "none" in namespace "default"`},
+		{"web/none", http.StatusNotFound, `no container "none": it has app, helper, net`},
+		{"web/", http.StatusNotFound, "not found"},
+		{"web/app/more", http.StatusNotFound, "not found"},
+		{"twin/app", http.StatusConflict, "twin.default.etcd, twin.default.file"},
+		{"web/helper", http.StatusNotFound, "has not been created yet"},
+		{"web/app", http.StatusInternalServerError, "Docker does not answer"},
+		{"web/app?tail=many", http.StatusBadRequest, `tail="many"`},
+		{"web/app?tail=-1", http.StatusBadRequest, `tail="-1"`},
+		{"web/app?tail=99999999999999999999", http.StatusBadRequest, "tail="},
+		{"web/app?follow=yes", http.StatusBadRequest, `follow="yes"`},
+		{"web/app?timestamps=2", http.StatusBadRequest, `timestamps="2"`},
+		{"web/app?previous=x", http.StatusBadRequest, `previous="x"`},
+		{"web/app?stdout=x", http.StatusBadRequest, `stdout="x"`},
+		{"web/app?stderr=x", http.StatusBadRequest, `stderr="x"`},
+		{"web/app?stdout=0&stderr=0", http.StatusBadRequest, "stdout=0 and stderr=0"},
+		{"web/app?previous=1&follow=1", http.StatusBadRequest, "previous=1 and follow=1"},
 	} {
-		got := ask(t, s, row.request, withToken)
-		if got.status != row.status || !strings.Contains(got.body, row.says) {
-			t.Errorf("%s: %d %q, want %d %q", row.request, got.status, got.body, row.status, row.says)
-		}
-		if lines := strings.Count(got.body, "\n"); lines != 1 {
-			t.Errorf("%s: the reason has %d lines", row.request, lines)
+		if got := s.ask(t, logOf+tt.path, withToken); got.status != tt.status || !got.isOneLine(tt.text) {
+			t.Errorf("%s: %d %q, want %d %q", tt.path, got.status, got.body, tt.status, tt.text)
 		}
 	}
 }
 
-// TestAFollowerSeesEachLineAsItComes lets the container print a line when the client has
-// seen what was before it: first the status alone.
+// The container prints a line when the client has seen what was before it: first the status alone.
 func TestAFollowerSeesEachLineAsItComes(t *testing.T) {
 	k, lines := withContainers(), make(chan string)
-	k.logs = func(ctx context.Context, _, _ string, _ api.LogOptions, out io.Writer) error {
+	k.logs = func(_ context.Context, _, _ string, _ api.LogOptions, out io.Writer) error {
 		for line := range lines {
 			if _, err := io.WriteString(out, line); err != nil {
 				return err
@@ -131,7 +122,7 @@ func TestAFollowerSeesEachLineAsItComes(t *testing.T) {
 		}
 		return nil
 	}
-	answer, _ := open(t, serve(t, k), "GET", "/containerLogs/default/web/app?follow=1")
+	answer := serve(t, k).open(t, t.Context(), logOf+"web/app?follow=1", withToken)
 	body := bufio.NewReader(answer.Body)
 	for _, line := range []string{"one\n", "two\n", "three\n"} {
 		lines <- line
@@ -146,59 +137,145 @@ func TestAFollowerSeesEachLineAsItComes(t *testing.T) {
 }
 
 func TestAnErrorInALogIsItsLastLine(t *testing.T) {
-	for _, row := range []struct{ query, printed, want string }{
+	for _, tt := range []struct{ query, printed, want string }{
 		{"", "one\n", "one\nkubelet14: Docker has; gone away\n"},
 		{"", "half", "half\nkubelet14: Docker has; gone away\n"},
-		{"?follow=1", "one\n", "one\nkubelet14: Docker has; gone away\n"},
 		{"?follow=1", "", "kubelet14: Docker has; gone away\n"},
 	} {
 		k := withContainers()
 		k.logs = func(_ context.Context, _, _ string, _ api.LogOptions, out io.Writer) error {
-			io.WriteString(out, row.printed)
+			io.WriteString(out, tt.printed)
 			return errors.New("Docker has\ngone away")
 		}
-		got := ask(t, serve(t, k), "GET /containerLogs/default/web/app"+row.query, withToken)
-		if got.status != http.StatusOK || got.body != row.want {
-			t.Errorf("%s after %q: %d %q, want 200 %q", row.query, row.printed, got.status, got.body, row.want)
+		got := serve(t, k).ask(t, logOf+"web/app"+tt.query, withToken)
+		if got.status != http.StatusOK || got.body != tt.want {
+			t.Errorf("%s after %q: %d %q, want 200 %q", tt.query, tt.printed, got.status, got.body, tt.want)
 		}
 	}
 }
 
-func TestWithoutDebuggingNothingIsToldOfContainersAndNothingRuns(t *testing.T) {
+const longTime = time.Hour // longer than every time limit of the server
+
+// A stream may be quiet, and its client may pause.
+func TestStreamsHaveNoTimeLimit(t *testing.T) {
 	k := withContainers()
-	k.run = func(context.Context, string, string, []string, io.Writer) (int, error) {
-		t.Error("a command runs")
-		return 0, nil
-	}
-	s := serve(t, k, func(o *Options) { o.Debugging, o.LogDir = false, t.TempDir() })
-	for _, request := range []string{
-		"GET /containerLogs/default/web/app", "POST /run/default/web/app?cmd=ls", "POST /run/default/web/web-uid/app?cmd=ls", "GET /logs/",
-	} {
-		if got := ask(t, s, request, withToken); got.status != http.StatusNotFound {
-			t.Errorf("%s: %d, want 404", request, got.status)
+	k.logs = func(ctx context.Context, _, _ string, _ api.LogOptions, out io.Writer) error {
+		select {
+		case <-ctx.Done():
+			return errors.New("it was canceled")
+		case <-time.After(longTime):
 		}
+		_, err := io.WriteString(out, "at last\n")
+		return errors.Join(err, ctx.Err())
+	}
+	k.run = func(ctx context.Context, pod, container string, _ []string, out io.Writer) (int, error) {
+		return 0, k.logs(ctx, pod, container, api.LogOptions{}, out)
+	}
+	for request, body := range map[string]string{
+		logOf + "web/app?follow=1": "", logOf + "web/app": "", "POST /run/default/web/app?cmd=sleep": "", "POST /run/default/web/app": "cmd=sleep",
+	} {
+		inBubble(t, k, func(t *testing.T, s *testServer) {
+			answer := s.open(t, t.Context(), request, withToken, withBody(formType, body))
+			time.Sleep(longTime)
+			if text, err := io.ReadAll(answer.Body); string(text) != "at last\n" || err != nil {
+				t.Errorf("%s: it is %q, %v, want at last", request, text, err)
+			}
+		})
 	}
 }
 
-func TestLogsAndCommandsNeedTheToken(t *testing.T) {
-	k := withContainers()
-	k.run = func(context.Context, string, string, []string, io.Writer) (int, error) {
-		t.Error("a command runs")
-		return 0, nil
-	}
-	s := serve(t, k, func(o *Options) { o.LogDir = t.TempDir() })
-	cookie := with("Cookie", cookieName+"="+s.token.cookie())
-	for request, byCookie := range map[string]int{
-		"GET /containerLogs/default/web/app":         http.StatusOK,
-		"GET /logs/":                                 http.StatusOK,
-		"POST /run/default/web/app?cmd=ls":           http.StatusUnauthorized,
-		"POST /run/default/web/web-uid/app?cmd=date": http.StatusUnauthorized,
-	} {
-		if got := ask(t, s, request); got.status != http.StatusUnauthorized {
-			t.Errorf("%s without a token: %d, want 401", request, got.status)
+func TestStreamsEndWhenTheirClientGoes(t *testing.T) {
+	for _, request := range []string{logOf + "web/app?follow=1", "POST /run/default/web/app?cmd=cat"} {
+		k, ended := withContainers(), make(chan struct{})
+		k.logs = func(ctx context.Context, _, _ string, _ api.LogOptions, out io.Writer) error {
+			io.WriteString(out, "begun\n")
+			<-ctx.Done()
+			close(ended)
+			return nil
 		}
-		if got := ask(t, s, request, cookie); got.status != byCookie {
-			t.Errorf("%s with the cookie: %d, want %d", request, got.status, byCookie)
+		k.run = func(ctx context.Context, pod, container string, _ []string, out io.Writer) (int, error) {
+			return 0, k.logs(ctx, pod, container, api.LogOptions{}, out)
+		}
+		ctx, leave := context.WithCancel(t.Context())
+		answer := serve(t, k).open(t, ctx, request, withToken)
+		if line, err := bufio.NewReader(answer.Body).ReadString('\n'); line != "begun\n" {
+			t.Fatalf("%s: its first line is %q, %v", request, line, err)
+		}
+		leave()
+		<-ended
+	}
+}
+
+// A kubelet that stops must kill commands before it ends. A client that does not read its output must not delay that.
+func TestAClientThatDoesNotReadKeepsNoCommandAlive(t *testing.T) {
+	k := withContainers()
+	k.run = func(ctx context.Context, _, _ string, _ []string, out io.Writer) (int, error) {
+		for {
+			if _, err := io.WriteString(out, "a line\n"); err != nil {
+				if !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() == nil {
+					t.Errorf("its output ends with %v, and its context with %v", err, ctx.Err())
+				}
+				return 0, err
+			}
+		}
+	}
+	inBubble(t, k, func(t *testing.T, s *testServer) {
+		conn, err := s.transport.DialContext(t.Context(), "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(conn, "POST /run/default/web/app?cmd=flood HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", testToken)
+		time.Sleep(longTime)
+	})
+}
+
+func TestTheKubeletsOwnLogFiles(t *testing.T) {
+	k, options := withEverything(t)
+	s := serve(t, k, options, func(o *Options) {
+		if err := os.Chtimes(filepath.Join(o.LogDir, logFile), time.Time{}, noon); err != nil {
+			t.Fatal(err)
+		}
+	})
+	got := s.ask(t, "GET /logs/", withToken)
+	want := `<a href="/logs/` + logFile + `">` + logFile + `</a>, 18 bytes, last changed 2014-10-23T12:00:00Z`
+	if got.status != http.StatusOK || got.header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.Contains(got.body, want) {
+		t.Errorf("the list is %d %v\n%s", got.status, got.header, got.body)
+	}
+	for _, tt := range []struct {
+		method, ranges string
+		status         int
+		body           string
+	}{
+		{"GET", "", http.StatusOK, "a line of the log\n"},
+		{"GET", "bytes=-4", http.StatusPartialContent, "log\n"},
+		{"GET", "bytes=2-5", http.StatusPartialContent, "line"},
+		{"HEAD", "", http.StatusOK, ""},
+	} {
+		got := s.ask(t, tt.method+" /logs/"+logFile, withToken, with("Range", tt.ranges))
+		if got.status != tt.status || got.body != tt.body || got.header.Get("Content-Type") != "text/plain; charset=utf-8" {
+			t.Errorf("%s %s: %d %q %v", tt.method, tt.ranges, got.status, got.body, got.header)
+		}
+	}
+
+	glog.Info("a line for this test")
+	files, err := glog.Names("INFO")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, file := filepath.Split(files[0])
+	if got := serve(t, k, func(o *Options) { o.LogDir = dir }).ask(t, "GET /logs/"+file, withToken); !strings.Contains(got.body, "a line for this test") {
+		t.Errorf("glog's newest line is not in the log: %d %q", got.status, got.body)
+	}
+	if got := serve(t, k, func(o *Options) { o.LogDir = t.TempDir() }).ask(t, "GET /logs/", withToken); !strings.Contains(got.body, "There are none") {
+		t.Errorf("without files it answers %d %q", got.status, got.body)
+	}
+	if got := serve(t, k).ask(t, "GET /logs/", withToken); got.status != http.StatusNotFound {
+		t.Errorf("without a directory it answers %d %q", got.status, got.body)
+	}
+	s = serve(t, k, func(o *Options) { o.LogDir = "/gone" })
+	for _, path := range []string{"/logs/", "/logs/any"} {
+		if got := s.ask(t, "GET "+path, withToken); got.status != http.StatusInternalServerError || !got.isOneLine("/gone") {
+			t.Errorf("%s of a directory that is gone: %d %q", path, got.status, got.body)
 		}
 	}
 }

@@ -3,10 +3,8 @@ package server
 import (
 	"net/http"
 	"runtime"
-	"strings"
 	"time"
 
-	"github.com/golang/glog"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promauto"
@@ -19,42 +17,42 @@ import (
 type Metrics struct {
 	registry             *prometheus.Registry
 	syncs, pulls, docker *prometheus.HistogramVec
-	requests, refused    *prometheus.CounterVec
-	inFlight             prometheus.Gauge
+	refused              *prometheus.CounterVec
+}
+
+// factory registers metrics when it makes them.
+type factory struct{ promauto.Factory }
+
+func (f factory) histogram(name, help string, firstBucket float64, labels ...string) *prometheus.HistogramVec {
+	buckets := prometheus.ExponentialBuckets(firstBucket, 4, 9)
+	return f.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+}
+
+func (f factory) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return f.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func (f factory) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
+	return f.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
 }
 
 // NewMetrics returns metrics that are all zero.
 func NewMetrics() *Metrics {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	factory := promauto.With(registry)
-	histogram := func(name, help string, firstBucket float64, labels ...string) *prometheus.HistogramVec {
-		buckets := prometheus.ExponentialBuckets(firstBucket, 4, 9)
-		return factory.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
-	}
+	f := factory{promauto.With(registry)}
 	m := &Metrics{
 		registry: registry,
-		syncs:    histogram("kubelet_pod_sync_duration_seconds", "Syncs of a pod by outcome: ok or failed.", 0.001, "outcome"),
-		pulls:    histogram("kubelet_image_pull_duration_seconds", "Pulls of images by outcome: ok or failed.", 0.25, "outcome"),
-		docker: histogram("kubelet_docker_request_duration_seconds",
+		syncs:    f.histogram("kubelet_pod_sync_duration_seconds", "Syncs of a pod by outcome: ok or failed.", 0.001, "outcome"),
+		pulls:    f.histogram("kubelet_image_pull_duration_seconds", "Pulls of images by outcome: ok or failed.", 0.25, "outcome"),
+		docker: f.histogram("kubelet_docker_request_duration_seconds",
 			"Requests to Docker, until the answer begins, by operation and outcome: ok, refused for an error of Docker, failed for no answer.",
 			0.001, "operation", "outcome"),
-		requests: factory.NewCounterVec(prometheus.CounterOpts{
-			Name: "kubelet_http_requests_total", Help: "Answered requests to the info server by path, method and status code.",
-		}, []string{"path", "method", "code"}),
-		refused: factory.NewCounterVec(prometheus.CounterOpts{
-			Name: "kubelet_http_requests_refused_total", Help: "Refused requests to the info server by reason: host, origin or token.",
-		}, []string{"reason"}),
-		inFlight: factory.NewGauge(prometheus.GaugeOpts{
-			Name: "kubelet_http_requests_in_flight", Help: "Requests to the info server that are being answered.",
-		}),
+		refused: f.counter("kubelet_http_requests_refused_total", "Refused requests to the info server by reason: host, origin or token.", "reason"),
 	}
-	for _, outcome := range []string{"ok", "failed"} { // present before the first one
+	for _, outcome := range []string{outcome(true), outcome(false)} { // present before the first one
 		m.syncs.WithLabelValues(outcome)
 		m.pulls.WithLabelValues(outcome)
-	}
-	for _, reason := range []string{"host", "origin", "token"} {
-		m.refused.WithLabelValues(reason)
 	}
 	return m
 }
@@ -81,78 +79,55 @@ func outcome(ok bool) string {
 	return "failed"
 }
 
-// count counts the requests of a route.
-func (m *Metrics) count(pattern string, next http.Handler) http.Handler {
-	_, path, _ := strings.Cut(pattern, " ")
-	requests := m.requests.MustCurryWith(prometheus.Labels{"path": path})
-	return promhttp.InstrumentHandlerInFlight(m.inFlight, promhttp.InstrumentHandlerCounter(requests, next))
-}
-
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) error {
-	promhttp.HandlerFor(prometheus.Gatherers{s.opts.Metrics.registry, s.collect()}, promhttp.HandlerOpts{
-		ErrorLog: metricsLog{}, ErrorHandling: promhttp.ContinueOnError,
-	}).ServeHTTP(w, r)
+	promhttp.HandlerFor(prometheus.Gatherers{s.opts.Metrics.registry, s.snapshot()}, promhttp.HandlerOpts{}).ServeHTTP(w, r)
 	return nil
 }
 
-type metricsLog struct{}
-
-func (metricsLog) Println(v ...any) {
-	glog.Warning(append([]any{"info server: GET /metrics: "}, v...)...)
-}
-
-// collect returns the metrics that are read at each scrape. Those of pods are absent while Docker does not answer.
-func (s *Server) collect() *prometheus.Registry {
+// snapshot returns the metrics that are read anew at each scrape. Those of pods are absent while Docker does not answer.
+func (s *Server) snapshot() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
-	factory := promauto.With(registry)
-	gauges := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		return factory.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
-	}
-	gauge := func(name, help string, value float64) { gauges(name, help).WithLabelValues().Set(value) }
-	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return factory.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-	}
+	f := factory{promauto.With(registry)}
+	set := func(name, help string, value float64) { f.gauge(name, help).WithLabelValues().Set(value) }
 
-	gauges("kubelet_build_info", "Always 1.", "version", "goversion").WithLabelValues(s.opts.Version, runtime.Version()).Set(1)
-	gauge("kubelet_healthy", "1 while /healthz answers ok.", oneIf(s.opts.Kubelet.Health() == nil))
+	f.gauge("kubelet_build_info", "Always 1.", "version", "goversion").WithLabelValues(s.opts.Version, runtime.Version()).Set(1)
+	set("kubelet_healthy", "1 while /healthz answers ok.", oneIf(s.opts.Kubelet.Health() == nil))
 	load := s.opts.Kubelet.Load()
-	gauge("kubelet_pod_workers", "Pods that have a worker.", float64(load.Workers))
-	gauge("kubelet_pod_work_queue_length", "Pods with work that has not begun.", float64(load.Waiting))
-	gauge("kubelet_image_pulls_in_progress", "Images that are being pulled, or wait for that.", float64(load.Pulls))
-	gauge("kubelet_image_pull_queue_length", "Images that wait for their turn by -registry_qps.", float64(load.Queued))
-	total := counters("kubelet_events_total", "Events since the start of the kubelet.").WithLabelValues()
+	set("kubelet_pod_workers", "Pods that have a worker.", float64(load.Workers))
+	set("kubelet_pod_work_queue_length", "Pods with work that has not begun.", float64(load.Waiting))
+	set("kubelet_image_pulls_in_progress", "Images that are being pulled, or wait for that.", float64(load.Pulls))
+	set("kubelet_image_pull_queue_length", "Images that wait for their turn by -registry_qps.", float64(load.Queued))
+	total := f.counter("kubelet_events_total", "Events since the start of the kubelet.").WithLabelValues()
 	if events, _ := s.opts.Kubelet.Events(0); len(events) > 0 {
 		total.Add(float64(events[len(events)-1].Seq)) // only the last events are kept
 	}
 
-	age := gauges("kubelet_source_age_seconds", "Time since a source was last read without errors; absent before the first time.", "source")
-	failing := gauges("kubelet_source_failing", "1 while a source cannot be read whole.", "source")
-	desired := gauges("kubelet_source_pods", "Desired pods of a source.", "source")
-	sources := s.opts.Sources()
-	for _, source := range sources {
+	pods := f.gauge("kubelet_pods", "Pods by source and phase.", "source", "phase")
+	age := f.gauge("kubelet_source_age_seconds", "Time since a source was last read without errors; absent before the first time.", "source")
+	failing := f.gauge("kubelet_source_failing", "1 while a source cannot be read whole.", "source")
+	desired := f.gauge("kubelet_source_pods", "Desired pods of a source.", "source")
+	statuses, _, err := s.opts.Kubelet.Statuses()
+	set("kubelet_docker_up", "1 while Docker answers.", oneIf(err == nil))
+	for _, source := range s.opts.Sources() {
 		if !source.LastSuccess.IsZero() {
 			age.WithLabelValues(source.Source).Set(time.Since(source.LastSuccess).Seconds())
 		}
 		failing.WithLabelValues(source.Source).Set(oneIf(!source.FailingSince.IsZero()))
 		desired.WithLabelValues(source.Source).Set(float64(source.Pods))
+		for _, phase := range []api.PodPhase{api.PodPending, api.PodRunning, api.PodSucceeded, api.PodFailed} {
+			if err == nil {
+				pods.WithLabelValues(source.Source, string(phase)) // 0, not absent
+			}
+		}
 	}
-
-	statuses, _, err := s.opts.Kubelet.Statuses()
-	gauge("kubelet_docker_up", "1 while Docker answers.", oneIf(err == nil))
 	if err != nil {
 		return registry
 	}
-	pods := gauges("kubelet_pods", "Pods by source and phase.", "source", "phase")
-	for _, source := range sources {
-		for _, phase := range []api.PodPhase{api.PodPending, api.PodRunning, api.PodSucceeded, api.PodFailed} {
-			pods.WithLabelValues(source.Source, string(phase)) // 0, not absent
-		}
-	}
-	containers := gauges("kubelet_containers", "Containers of all pods, network containers included, by state.", "state")
+	containers := f.gauge("kubelet_containers", "Containers of all pods, network containers included, by state.", "state")
 	for state, n := range countStates(statuses) {
 		containers.WithLabelValues(state).Set(float64(n))
 	}
-	restarts := counters("kubelet_container_restarts_total", "Attempts of a container before the newest, those for edits included.",
+	restarts := f.counter("kubelet_container_restarts_total", "Attempts of a container before the newest, those for edits included.",
 		"source", "namespace", "pod", "container")
 	for _, pod := range statuses {
 		pods.WithLabelValues(pod.Source, string(pod.Phase)).Inc()

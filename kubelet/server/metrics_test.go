@@ -23,9 +23,9 @@ import (
 type samples map[string]float64
 
 // scrape asks for /metrics, which must be such that Prometheus can read it.
-func scrape(t testing.TB, s *Server) samples {
+func (s *testServer) scrape(t testing.TB, set ...func(*http.Request)) samples {
 	t.Helper()
-	got := ask(t, s, "GET /metrics")
+	got := s.ask(t, "GET /metrics", set...)
 	if got.status != http.StatusOK || !strings.HasPrefix(got.header.Get("Content-Type"), "text/plain; version=0.0.4") {
 		t.Fatalf("it answers %d, %s\n%s", got.status, got.header.Get("Content-Type"), got.body)
 	}
@@ -84,9 +84,7 @@ func (got samples) of(family string) (names []string) {
 
 // busy is a kubelet with something of everything.
 func busy() *fakeKubelet {
-	running := api.ContainerState{Running: &api.ContainerStateRunning{}}
-	waiting := api.ContainerState{Waiting: &api.ContainerStateWaiting{Reason: api.ReasonBackOff, Message: "PASSWORD=secret"}}
-	ended := api.ContainerState{Terminated: &api.ContainerStateTerminated{Message: "PASSWORD=secret"}}
+	running, waiting, ended := runningState(noon, ""), waitingState(api.ReasonBackOff, "PASSWORD=secret"), terminatedState(0, "secret", noon)
 	return &fakeKubelet{
 		load: api.Load{Workers: 4, Waiting: 3, Pulls: 2, Queued: 1},
 		statuses: []api.PodStatus{
@@ -102,15 +100,17 @@ func busy() *fakeKubelet {
 	}
 }
 
-func sourcesOf(statuses ...api.SourceStatus) func(*Options) {
-	return func(o *Options) { o.Sources = func() []api.SourceStatus { return statuses } }
+func busyWith(sources ...api.SourceStatus) *fakeKubelet {
+	k := busy()
+	k.sources = sources
+	return k
 }
 
 func TestMetricsPassPrometheusLinter(t *testing.T) {
-	s := serve(t, busy(), sourcesOf(api.SourceStatus{Source: "file", LastSuccess: time.Now()}))
+	s := serve(t, busyWith(api.SourceStatus{Source: "file", LastSuccess: time.Now()}))
 	s.opts.Metrics.DockerCall("GET /info", "ok", time.Second)
-	ask(t, s, "GET /metrics")
-	problems, err := promlint.New(strings.NewReader(ask(t, s, "GET /metrics").body)).Lint()
+	s.ask(t, "GET /metrics")
+	problems, err := promlint.New(strings.NewReader(s.ask(t, "GET /metrics").body)).Lint()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,12 +121,12 @@ func TestMetricsPassPrometheusLinter(t *testing.T) {
 
 func TestMetricsTellWhatThereIs(t *testing.T) {
 	now := time.Now()
-	s := serve(t, busy(), sourcesOf(
+	s := serve(t, busyWith(
 		api.SourceStatus{Source: "file", Place: "/secret", Pods: 1, LastSuccess: now.Add(-time.Hour), FailingSince: now, LastError: "secret"},
 		api.SourceStatus{Source: "http", Pods: 2, LastSuccess: now},
 		api.SourceStatus{Source: "etcd"},
 	))
-	got := scrape(t, s)
+	got := s.scrape(t)
 	got.check(t, samples{
 		`kubelet_pods{phase="pending",source="file"}`:   0,
 		`kubelet_pods{phase="running",source="file"}`:   1,
@@ -173,7 +173,7 @@ func TestMetricsTellWhatThereIs(t *testing.T) {
 
 func TestMetricsCountWork(t *testing.T) {
 	s := serve(t, &fakeKubelet{})
-	scrape(t, s).check(t, samples{ // they are there before there was any
+	s.scrape(t).check(t, samples{ // they are there before there was any
 		`kubelet_pod_sync_duration_seconds_count{outcome="ok"}`:       0,
 		`kubelet_pod_sync_duration_seconds_count{outcome="failed"}`:   0,
 		`kubelet_image_pull_duration_seconds_count{outcome="ok"}`:     0,
@@ -187,7 +187,7 @@ func TestMetricsCountWork(t *testing.T) {
 	s.opts.Metrics.PullDone(time.Second, false)
 	s.opts.Metrics.DockerCall("POST /containers/{id}/start", "ok", 250*time.Millisecond)
 	s.opts.Metrics.DockerCall("GET /images/{name}/json", "refused", 500*time.Millisecond)
-	scrape(t, s).check(t, samples{
+	s.scrape(t).check(t, samples{
 		`kubelet_pod_sync_duration_seconds_count{outcome="ok"}`:                                                2,
 		`kubelet_pod_sync_duration_seconds_sum{outcome="ok"}`:                                                  5,
 		`kubelet_pod_sync_duration_seconds_count{outcome="failed"}`:                                            1,
@@ -201,10 +201,10 @@ func TestMetricsCountWork(t *testing.T) {
 }
 
 func TestMetricsGoOnWithoutDocker(t *testing.T) {
-	k := busy()
+	k := busyWith(api.SourceStatus{Source: "file", Pods: 1})
 	k.err, k.health = errors.New("Docker is away"), errors.New("Docker is away")
-	s := serve(t, k, sourcesOf(api.SourceStatus{Source: "file", Pods: 1}))
-	got := scrape(t, s)
+	s := serve(t, k)
+	got := s.scrape(t)
 	got.check(t, samples{
 		`kubelet_docker_up`: 0, `kubelet_healthy`: 0, `kubelet_pod_workers`: 4, `kubelet_source_pods{source="file"}`: 1,
 		`kubelet_pod_sync_duration_seconds_count{outcome="ok"}`: 0,
@@ -221,19 +221,19 @@ func TestMetricsBearTwoContainersOfOneName(t *testing.T) {
 	k := &fakeKubelet{statuses: []api.PodStatus{{Name: "web", Namespace: "default", Source: "file", Phase: api.PodRunning, Containers: []api.ContainerStatus{
 		{Name: "main", RestartCount: 2}, {Name: "main", RestartCount: 1},
 	}}}}
-	scrape(t, serve(t, k)).check(t, samples{
+	serve(t, k).scrape(t).check(t, samples{
 		`kubelet_containers{state="waiting"}`: 2,
 		`kubelet_container_restarts_total{container="main",namespace="default",pod="web",source="file"}`: 3,
 	})
 }
 
 func TestMetricsHoldNoSecrets(t *testing.T) {
-	s := serve(t, busy(), sourcesOf(api.SourceStatus{Source: "file", Place: "http://u:secret@host/", LastError: "secret", FailingSince: time.Now()}))
+	s := serve(t, busyWith(api.SourceStatus{Source: "file", Place: "http://u:secret@host/", LastError: "secret", FailingSince: time.Now()}))
 	for _, request := range []string{"GET /?token=secret", "GET /secret", "GET /stats/secret/secret", "GET /podInfo?podID=secret", "SECRET /pods"} {
-		ask(t, s, request, withToken)
+		s.ask(t, request, withToken)
 	}
-	ask(t, s, "GET /pods", with("Host", "secret"))
-	body := ask(t, s, "GET /metrics").body
+	s.ask(t, "GET /pods", with("Host", "secret"))
+	body := s.ask(t, "GET /metrics").body
 	for line := range strings.Lines(body) {
 		if strings.Contains(strings.ToLower(line), "secret") || strings.Contains(line, testToken) {
 			t.Errorf("it says %s", line)

@@ -21,7 +21,7 @@ var (
 	pageFiles embed.FS
 
 	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-		"join": join, "tone": tone, "containerTone": containerTone, "ending": ending, "count": count,
+		"join": join, "tone": tone, "containerTone": containerTone, "exit": exitText, "count": count,
 		"isNetwork": func(c api.ContainerStatus) bool { return c.Name == api.NetworkContainerName },
 	}).ParseFS(pageSources, "page/*.html"))
 )
@@ -34,7 +34,7 @@ type page struct {
 	Instance    string // the script loads the page anew when it changes
 	Now         time.Time
 	Ill, Docker error // what is wrong with the kubelet, and with Docker
-	Sources     []api.SourceStatus
+	SourceList  []api.SourceStatus
 	Load        api.Load
 	Desired     int
 	Pods        []api.PodStatus
@@ -49,11 +49,10 @@ type page struct {
 func (s *Server) look() *page {
 	k := s.opts.Kubelet
 	p := &page{
-		Options: s.opts, Instance: s.instance, Now: time.Now(), Ill: k.Health(), Sources: s.sources(), Load: k.Load(),
+		Options: s.opts, Instance: s.instance, Now: time.Now(), Ill: k.Health(), SourceList: s.opts.Sources(), Load: k.Load(),
 		Desired: len(k.Pods()), Updates: map[string]api.Event{},
 	}
 	p.Pods, p.newer, p.Docker = k.Statuses()
-	p.Pods = withoutExcerpts(p.Pods)
 	p.States = countStates(p.Pods)
 	events, newer := k.Events(0)
 	p.newerEvents = newer
@@ -116,10 +115,6 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-func ending(t *api.ContainerStateTerminated) string {
-	return join(fmt.Sprintf("exit code %d, %s", t.ExitCode, t.Reason), t.Message)
-}
-
 // tone is the class of a pod: good, busy, bad or done. It is that of its worst container. An error of its source does not
 // count: one bad file would turn all good pods red.
 func tone(p api.PodStatus) string {
@@ -157,7 +152,7 @@ func (s *Server) serveRoot(w http.ResponseWriter, r *http.Request) error {
 	if presented := r.URL.Query().Get("token"); presented != "" {
 		return s.logIn(w, r, presented)
 	}
-	if err := s.checkAccess(w, r, reading); err != nil {
+	if err := s.checkAccess(r, reading); err != nil {
 		return err
 	}
 	text, err := s.look().render("page.html")

@@ -18,9 +18,9 @@ type element struct {
 	*html.Node
 }
 
-func pageOf(t testing.TB, s *Server) element {
+func pageOf(t testing.TB, s *testServer) element {
 	t.Helper()
-	got := ask(t, s, "GET /")
+	got := s.ask(t, "GET /")
 	if got.status != http.StatusOK || got.header.Get("Content-Type") != "text/html; charset=utf-8" {
 		t.Fatalf("the page is %d %s\n%s", got.status, got.header.Get("Content-Type"), got.body)
 	}
@@ -100,7 +100,7 @@ func hostileKubelet() *fakeKubelet {
 			{Name: "c", Image: hostile, State: api.ContainerState{Terminated: end}},
 		},
 	}}}
-	k.happens(api.Event{Time: time.Now(), Pod: hostile, Container: hostile, Reason: hostile, Message: hostile})
+	k.addEvent(api.Event{Time: time.Now(), Pod: hostile, Container: hostile, Reason: hostile, Message: hostile})
 	return k
 }
 

@@ -18,8 +18,8 @@ const (
 // servePageStream sends server-sent events to a page: each holds the part of the page that changes. One comes at once, one
 // soon after each change, and one every ten seconds, so that the page notices a lost connection.
 func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
-	defer s.pages.Add(-1)
-	if s.pages.Add(1) > maxPages {
+	defer s.openPages.Add(-1)
+	if s.openPages.Add(1) > maxPages {
 		return httpErrorf(http.StatusServiceUnavailable, "%d pages are open: close one", maxPages)
 	}
 	if err := clearDeadlines(w); err != nil {
@@ -79,5 +79,5 @@ func (p *page) push(w http.ResponseWriter) error {
 // silentChange reports whether something has changed that signals no change.
 func (s *Server) silentChange(p *page) bool {
 	k := s.opts.Kubelet
-	return p.newer == nil || k.Load().Pulls > 0 || (k.Health() == nil) != (p.Ill == nil) || !slices.Equal(p.Sources, s.sources())
+	return p.newer == nil || k.Load().Pulls > 0 || (k.Health() == nil) != (p.Ill == nil) || !slices.Equal(p.SourceList, s.opts.Sources())
 }

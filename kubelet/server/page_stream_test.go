@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -48,16 +49,17 @@ func TestStreamPushesEachChange(t *testing.T) {
 		do     func(*fakeKubelet)
 		within time.Duration
 	}{
-		"a new snapshot": {func(k *fakeKubelet) { k.publish(func() {}) }, 0},
-		"an event":       {func(k *fakeKubelet) { k.happens(api.Event{}) }, 0},
-		"health":         {func(k *fakeKubelet) { k.change(func() { k.health = errors.New("Docker is away") }) }, pageTick},
-		"a pull":         {func(k *fakeKubelet) { k.change(func() { k.load.Pulls = 1 }) }, pageTick},
-		"a source":       {func(k *fakeKubelet) { k.change(func() { k.sources = []api.SourceStatus{{Source: "http"}} }) }, pageTick},
+		"a new snapshot": {func(k *fakeKubelet) { k.publish() }, 0},
+		"an event":       {func(k *fakeKubelet) { k.addEvent(api.Event{}) }, 0},
+		"health":         {func(k *fakeKubelet) { k.set(func() { k.health = errors.New("Docker is away") }) }, pageTick},
+		"a pull":         {func(k *fakeKubelet) { k.set(func() { k.load.Pulls = 1 }) }, pageTick},
+		"a source":       {func(k *fakeKubelet) { k.set(func() { k.sources = []api.SourceStatus{{Source: "http"}} }) }, pageTick},
 		"nothing":        {func(k *fakeKubelet) {}, pageAlive},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := &fakeKubelet{sources: []api.SourceStatus{{Source: "file"}}}
-			inBubble(t, k, "GET", "/stream", "", func(answer *http.Response) {
+			inBubble(t, k, func(t *testing.T, s *testServer) {
+				answer := s.open(t, context.Background(), "GET /stream")
 				count := pushes(t, answer)
 				if n := count(); n != 1 || answer.Header.Get("Content-Type") != "text/event-stream" {
 					t.Errorf("at the beginning %d come, of type %s", n, answer.Header.Get("Content-Type"))
@@ -78,11 +80,12 @@ func TestStreamPushesEachChange(t *testing.T) {
 
 func TestStreamPushesTwiceASecondAtMost(t *testing.T) {
 	k := &fakeKubelet{}
-	inBubble(t, k, "GET", "/stream", "", func(answer *http.Response) {
+	inBubble(t, k, func(t *testing.T, s *testServer) {
+		answer := s.open(t, context.Background(), "GET /stream")
 		count := pushes(t, answer)
 		for range 300 {
-			k.happens(api.Event{})
-			k.publish(func() {})
+			k.addEvent(api.Event{})
+			k.publish()
 			time.Sleep(10 * time.Millisecond)
 		}
 		time.Sleep(pagePause) // the last change too
@@ -103,7 +106,8 @@ func TestStreamPushesTwiceASecondAtMost(t *testing.T) {
 // A page whose connection takes nothing any more is dropped.
 func TestStreamEndsWhenNothingIsRead(t *testing.T) {
 	k := &fakeKubelet{statuses: []api.PodStatus{{Message: strings.Repeat("x", 1<<20)}}}
-	inBubble(t, k, "GET", "/stream", "", func(answer *http.Response) {
+	inBubble(t, k, func(t *testing.T, s *testServer) {
+		answer := s.open(t, context.Background(), "GET /stream")
 		time.Sleep(writeTimeout + time.Second)
 		if _, err := io.Copy(io.Discard, answer.Body); err == nil {
 			t.Error("the stream has not ended by an error")

@@ -32,10 +32,10 @@ func TestThePageShowsEveryPodAndContainer(t *testing.T) {
 			case s.Waiting != nil:
 				container.hasText("waiting", s.Waiting.Reason, s.Waiting.Message)
 			case s.Terminated != nil:
-				container.hasText("ended", fmt.Sprint("exit code ", s.Terminated.ExitCode), s.Terminated.Reason, s.Terminated.Message)
+				container.hasText("ended", exitText(s.Terminated), s.Terminated.Message)
 			}
 			if c.Last != nil {
-				container.hasText(fmt.Sprint("exit code ", c.Last.ExitCode), c.Last.Reason, c.Last.Message)
+				container.hasText(exitText(c.Last), c.Last.Message)
 			}
 			if c.RestartCount > 0 {
 				container.hasText(fmt.Sprintf("%d restart", c.RestartCount))
@@ -70,7 +70,7 @@ func TestThePageIsThereWhenDockerIsNot(t *testing.T) {
 func TestThePageShowsTheNewestEventsFirst(t *testing.T) {
 	k := &fakeKubelet{}
 	for i := range pageEvents + 50 {
-		k.happens(api.Event{Time: time.Now(), Pod: "web.default.file", Container: "main", Reason: "started", Message: fmt.Sprint("number ", i)})
+		k.addEvent(api.Event{Time: time.Now(), Pod: "web.default.file", Container: "main", Reason: "started", Message: fmt.Sprint("number ", i)})
 	}
 	doc := pageOf(t, serve(t, k))
 	items := doc.byID("event-list").all("li")
@@ -109,7 +109,7 @@ func TestThePageLinksToLogs(t *testing.T) {
 			for _, a := range pageOf(t, s).byID("live").all("a") {
 				if address := a.attr("href"); strings.HasPrefix(address, "/containerLogs") {
 					got = append(got, address)
-					if answer := ask(t, s, "GET "+address, withToken); answer.status != http.StatusOK {
+					if answer := s.ask(t, "GET "+address, withToken); answer.status != http.StatusOK {
 						t.Errorf("%s answers %d %s", address, answer.status, answer.body)
 					}
 				}
@@ -126,12 +126,12 @@ func TestThePagesFiles(t *testing.T) {
 	for file, want := range map[string]string{
 		"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8", "favicon.svg": "image/svg+xml",
 	} {
-		if got := ask(t, s, "GET /static/"+file); got.status != http.StatusOK || got.header.Get("Content-Type") != want {
+		if got := s.ask(t, "GET /static/"+file); got.status != http.StatusOK || got.header.Get("Content-Type") != want {
 			t.Errorf("%s: %d %s, want 200 %s", file, got.status, got.header.Get("Content-Type"), want)
 		}
 	}
 	for _, path := range []string{"/static/", "/static/page.html", "/static/..%2fpage.go", "/static/%2e%2e%2f%2e%2e%2fdoc.go"} {
-		if got := ask(t, s, "GET "+path); got.status == http.StatusOK {
+		if got := s.ask(t, "GET "+path); got.status == http.StatusOK {
 			t.Errorf("%s is there: %s", path, got.body)
 		}
 	}
@@ -139,11 +139,11 @@ func TestThePagesFiles(t *testing.T) {
 
 func TestTheLinkWithTheToken(t *testing.T) {
 	s := serve(t, &fakeKubelet{})
-	got := ask(t, s, "GET /?token="+testToken)
+	got := s.ask(t, "GET /?token="+testToken)
 	if got.status != http.StatusSeeOther || got.header.Get("Location") != "/" || got.header.Get("Set-Cookie") == "" {
 		t.Errorf("it answers %d to %q with cookie %q", got.status, got.header.Get("Location"), got.header.Get("Set-Cookie"))
 	}
-	if got := ask(t, s, "GET /?token=wrong"); got.status != http.StatusForbidden || got.header.Get("Set-Cookie") != "" {
+	if got := s.ask(t, "GET /?token=wrong"); got.status != http.StatusForbidden || got.header.Get("Set-Cookie") != "" {
 		t.Errorf("a wrong token: %d %v", got.status, got.header)
 	}
 }

@@ -59,7 +59,7 @@ func everyKind(now time.Time) *fakeKubelet {
 		},
 	}
 	for range 6 {
-		k.pods = append(k.pods, api.Pod{})
+		k.desired = append(k.desired, api.Pod{})
 	}
 	for _, e := range []api.Event{
 		{Time: back(3 * time.Hour), Pod: "web.default.file", Reason: "SET", Message: "it is wanted from now on"},
@@ -68,7 +68,7 @@ func everyKind(now time.Time) *fakeKubelet {
 		{Time: back(20 * time.Minute), Pod: "web.default.file", Reason: "UPDATE", Message: "its manifest has changed"},
 		{Time: back(7 * time.Second), Pod: "crash.default.file", Container: "worker", Reason: api.ReasonBackOff, Message: "it ended after 2s with exit code 3, for the 4th time"},
 	} {
-		k.happens(e)
+		k.addEvent(e)
 	}
 	return k
 }

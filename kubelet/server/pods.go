@@ -1,10 +1,13 @@
 package server
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"kubelet14/api"
 	"kubelet14/api/v1beta1"
@@ -18,93 +21,134 @@ func (s *Server) serveHealth(w http.ResponseWriter, _ *http.Request) error {
 	return err
 }
 
-func (s *Server) servePods(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) pods(*http.Request) (any, error) {
 	pods, err := s.statuses()
+	return list(pods), err
+}
+
+func (s *Server) sources(*http.Request) (any, error) { return list(s.opts.Sources()), nil }
+
+func (s *Server) events(r *http.Request) (any, error) {
+	text := cmp.Or(r.URL.Query().Get("after"), "0")
+	after, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		return err
-	}
-	return answerList(w, r, pods)
-}
-
-func (s *Server) serveSources(w http.ResponseWriter, r *http.Request) error {
-	return answerList(w, r, s.sources())
-}
-
-func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) error {
-	var after uint64
-	if text := r.URL.Query().Get("after"); text != "" {
-		var err error
-		if after, err = strconv.ParseUint(text, 10, 64); err != nil {
-			return httpErrorf(http.StatusBadRequest, "after=%q: it must be the seq of an event", text)
-		}
+		return nil, httpErrorf(http.StatusBadRequest, "after=%q: it must be the seq of an event", text)
 	}
 	events, _ := s.opts.Kubelet.Events(after)
-	return answerList(w, r, events)
+	return list(events), nil
 }
 
-// servePodInfo answers with the containers of one pod as 2014 did, with the errors that its clients know.
-func (s *Server) servePodInfo(w http.ResponseWriter, r *http.Request) error {
+// podInfo returns the containers of one pod as in 2014, or the errors that clients of 2014 know.
+func (s *Server) podInfo(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	name, namespace := query.Get("podID"), query.Get("podNamespace")
-	switch {
-	case name == "":
-		return httpErrorf(http.StatusBadRequest, "Missing 'podID=' query entry.")
-	case namespace == "":
-		return httpErrorf(http.StatusBadRequest, "Missing 'podNamespace=' query entry.")
+	for _, name := range []string{"podID", "podNamespace"} {
+		if query.Get(name) == "" {
+			return nil, httpErrorf(http.StatusBadRequest, "Missing '%s=' query entry.", name)
+		}
 	}
-	pod, err := s.findPod(namespace, name, query.Get("UUID"))
+	pod, err := s.findPod(query.Get("podNamespace"), query.Get("podID"), query.Get("UUID"))
 	if err, ok := err.(*httpError); ok && err.status == http.StatusNotFound {
 		err.text = "api.BoundPod does not exist"
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	info := api.PodInfo{}
 	for _, c := range pod.Containers {
 		info[c.Name] = c
 	}
-	return s.answerEncoded(w, r, &info)
+	return s.encode(&info)
 }
 
 const hidden = "(hidden)"
 
-// serveBoundPods answers with the desired pods as 2014 did. The values of environment variables are hidden, since many are
-// passwords; ?env=1 shows them to clients that may run commands, which could read them in the container.
-func (s *Server) serveBoundPods(w http.ResponseWriter, r *http.Request) error {
+// boundPods returns the desired pods as in 2014. The values of environment variables are hidden, since many are passwords;
+// ?env=1 shows them to clients that may run commands, which could read them in the container.
+func (s *Server) boundPods(r *http.Request) (any, error) {
 	env, err := boolParam(r, "env", false)
+	if env && !s.opts.Debugging {
+		err = s.deny("token", http.StatusForbidden, "env=1 is off: this kubelet has -enable_debugging_handlers=false")
+	} else if env {
+		err = s.checkAccess(r, running)
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	bound := api.BoundPods{Items: append([]api.Pod(nil), s.opts.Kubelet.Pods()...)}
-	switch {
-	case !env:
-		for i := range bound.Items {
-			hideEnv(&bound.Items[i])
-		}
-	case !s.opts.Debugging:
-		return s.deny("token", http.StatusForbidden, "env=1 is off: this kubelet has -enable_debugging_handlers=false")
-	default:
-		if err := s.checkAccess(w, r, running); err != nil {
-			return err
+	bound := api.BoundPods{Items: slices.Clone(s.opts.Kubelet.Pods())}
+	for i := range bound.Items {
+		if !env {
+			bound.Items[i].Manifest = withoutValues(bound.Items[i].Manifest)
 		}
 	}
-	return s.answerEncoded(w, r, &bound)
+	return s.encode(&bound)
 }
 
-func hideEnv(pod *api.Pod) {
-	pod.Manifest = pod.Manifest.Clone()
-	for _, c := range pod.Manifest.Containers {
+func withoutValues(manifest api.ContainerManifest) api.ContainerManifest {
+	manifest = manifest.Clone()
+	for _, c := range manifest.Containers {
 		for i := range c.Env {
 			c.Env[i].Value = hidden
 		}
 	}
+	return manifest
 }
 
-// answerEncoded sends what obj points to in the API version of 2014.
-func (s *Server) answerEncoded(w http.ResponseWriter, r *http.Request, obj any) error {
+// encode returns what obj points to in the API version of 2014.
+func (s *Server) encode(obj any) (any, error) {
 	text, err := s.opts.Scheme.Encode(v1beta1.Version, obj)
+	return json.RawMessage(text), err
+}
+
+// statuses returns the statuses of all pods, or 503 while Docker does not answer.
+func (s *Server) statuses() ([]api.PodStatus, error) {
+	pods, _, err := s.opts.Kubelet.Statuses()
 	if err != nil {
-		return err
+		return nil, httpErrorf(http.StatusServiceUnavailable, "%v", err)
 	}
-	return answerJSON(w, r, json.RawMessage(text))
+	return pods, nil
+}
+
+// findPod returns the pod with a name or full name, of any source; an empty uid matches every UID. Several pods of one
+// name are a conflict, which a full name resolves.
+func (s *Server) findPod(namespace, name, uid string) (pod api.PodStatus, err error) {
+	pods, err := s.statuses()
+	if err != nil {
+		return pod, err
+	}
+	var fullNames []string
+	for _, p := range pods {
+		switch {
+		case p.Namespace != namespace || uid != "" && p.UID != uid:
+		case p.FullName() == name: // which may be the name of another pod, too
+			return p, nil
+		case p.Name == name:
+			pod, fullNames = p, append(fullNames, p.FullName())
+		}
+	}
+	switch {
+	case len(fullNames) > 1:
+		return pod, httpErrorf(http.StatusConflict, "several pods are named %q: use one of the full names %s", name, strings.Join(fullNames, ", "))
+	case len(fullNames) == 0 && uid != "":
+		return pod, httpErrorf(http.StatusNotFound, "there is no pod %q with UID %q in namespace %q", name, uid, namespace)
+	case len(fullNames) == 0:
+		return pod, httpErrorf(http.StatusNotFound, "there is no pod %q in namespace %q", name, namespace)
+	}
+	return pod, nil
+}
+
+// findContainer returns the full name of the pod and the container that the path of a request names.
+func (s *Server) findContainer(r *http.Request) (podFullName, container string, err error) {
+	pod, err := s.findPod(cmp.Or(r.PathValue("namespace"), api.NamespaceDefault), r.PathValue("pod"), r.PathValue("uid"))
+	if err != nil {
+		return "", "", err
+	}
+	container = r.PathValue("container")
+	var names []string
+	for _, c := range pod.Containers {
+		if c.Name == container {
+			return pod.FullName(), container, nil
+		}
+		names = append(names, c.Name)
+	}
+	return "", "", httpErrorf(http.StatusNotFound, "pod %s has no container %q: it has %s", pod.FullName(), container, strings.Join(names, ", "))
 }

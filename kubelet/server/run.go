@@ -6,21 +6,19 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"strconv"
 )
 
 // serveRun runs a command in a container, and kills it when the client is gone. The trailer Exit-Code or Error follows
 // the output.
 func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) error {
-	body, err := io.ReadAll(r.Body) // net/http notices that a client is gone only once its body is read
+	command, err := parseCommand(r)
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
 		return httpErrorf(http.StatusRequestEntityTooLarge, "a command may have %d bytes", tooLarge.Limit)
 	}
-	if err != nil {
-		return httpErrorf(http.StatusBadRequest, "read the command: %v", err)
+	if known := new(httpError); err != nil && !errors.As(err, &known) {
+		return httpErrorf(http.StatusBadRequest, "the command is not well encoded: %v; curl does it with --data-urlencode cmd=…", err)
 	}
-	command, err := parseCommand(r.URL.RawQuery, r.Header.Get("Content-Type"), body)
 	if err != nil {
 		return err
 	}
@@ -37,9 +35,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) error {
 	exitCode, err := s.opts.Kubelet.RunInContainer(r.Context(), pod, container, command, out)
 	switch {
 	case err == nil:
-		if err := out.begin(); err != nil { // a header that is set before the status would be no trailer
-			return nil // the client is gone
-		}
+		out.begin() // a header that is set before the status would be no trailer
 		w.Header().Set("Exit-Code", strconv.Itoa(exitCode))
 	case out.begun:
 		w.Header().Set("Error", oneLine(err.Error()))
@@ -49,43 +45,30 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) error {
 	return out.end(err)
 }
 
-// parseCommand reads the words of a command: a cmd for each word in the query or in a form, or a JSON list. It splits no words.
-func parseCommand(query, contentType string, body []byte) ([]string, error) {
-	words, err := cmdValues("query", query)
-	if err != nil {
+// parseCommand reads the words of a command: a cmd for each word in the query or in a form, or a JSON list. It splits no words
+// and ignores nothing.
+func parseCommand(r *http.Request) (words []string, err error) {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	hasBody, inQuery := r.ContentLength != 0, r.URL.Query().Has("cmd")
+	if err := r.ParseForm(); err != nil {
 		return nil, err
 	}
-	if len(body) > 0 {
-		if len(words) > 0 {
-			return nil, httpErrorf(http.StatusBadRequest, "both the query and the body hold a command: give it once")
+	switch {
+	case hasBody && inQuery:
+		return nil, httpErrorf(http.StatusBadRequest, "both the query and the body hold a command: give it once")
+	case hasBody && kind == "application/json":
+		if err := json.NewDecoder(r.Body).Decode(&words); err != nil {
+			return nil, httpErrorf(http.StatusBadRequest, `the body must be a list of words in JSON, such as ["ls", "-l"]: %v`, err)
 		}
-		kind, _, _ := mime.ParseMediaType(contentType)
-		switch kind {
-		case "application/json":
-			if err := json.Unmarshal(body, &words); err != nil {
-				return nil, httpErrorf(http.StatusBadRequest, `the body must be a list of words in JSON, such as ["ls", "-l"]: %v`, err)
-			}
-		case "application/x-www-form-urlencoded":
-			if words, err = cmdValues("body", string(body)); err != nil {
-				return nil, err
-			}
-		default:
-			return nil, httpErrorf(http.StatusUnsupportedMediaType, "Content-Type %q: a body must be application/x-www-form-urlencoded, "+
-				"with a cmd for each word, or application/json, a list of words", contentType)
-		}
+	case hasBody && kind != "application/x-www-form-urlencoded":
+		return nil, httpErrorf(http.StatusUnsupportedMediaType, "Content-Type %q: a body must be application/x-www-form-urlencoded, "+
+			"with a cmd for each word, or application/json, a list of words", r.Header.Get("Content-Type"))
+	default:
+		words = r.Form["cmd"]
 	}
 	if len(words) == 0 || words[0] == "" {
 		return nil, httpErrorf(http.StatusBadRequest, "there is no command: give a cmd for each word of it, such as ?cmd=ls&cmd=-l")
 	}
-	return words, nil
-}
-
-// cmdValues returns the values of cmd. A part that cannot be parsed, such as an unescaped semicolon, is an error, since
-// the rest would be another command.
-func cmdValues(where, encoded string) ([]string, error) {
-	values, err := url.ParseQuery(encoded)
-	if err != nil {
-		return nil, httpErrorf(http.StatusBadRequest, "the %s is not well encoded: %v; curl does it with --data-urlencode cmd=…", where, err)
-	}
-	return values["cmd"], nil
+	_, err = io.Copy(io.Discard, r.Body) // net/http notices that a client is gone only once its body is read
+	return words, err
 }

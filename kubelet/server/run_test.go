@@ -13,18 +13,6 @@ import (
 	"kubelet14/api"
 )
 
-// body gives a request a body.
-func body(contentType, text string) func(*http.Request) {
-	return func(r *http.Request) {
-		r.Body, r.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
-		if contentType != "" {
-			r.Header.Set("Content-Type", contentType)
-		}
-	}
-}
-
-const formType, jsonType = "application/x-www-form-urlencoded", "application/json"
-
 func TestACommandRunsWordByWord(t *testing.T) {
 	k := withContainers()
 	k.run = func(_ context.Context, pod, container string, command []string, out io.Writer) (int, error) {
@@ -47,7 +35,7 @@ func TestACommandRunsWordByWord(t *testing.T) {
 		{"web/app", jsonType, `["ls", "/a b", ""]`, `web.default.file app ["ls" "/a b" ""]`},
 		{"web/app", jsonType + "; charset=utf-8", `["ls"]`, `web.default.file app ["ls"]`},
 	} {
-		got := ask(t, s, "POST /run/default/"+row.path, withToken, body(row.contentType, row.body))
+		got := s.ask(t, "POST /run/default/"+row.path, withToken, withBody(row.contentType, row.body))
 		if got.status != http.StatusOK || got.body != row.want {
 			t.Errorf("%s %s: %d %q, want 200 %q", row.path, row.body, got.status, got.body, row.want)
 		}
@@ -57,8 +45,7 @@ func TestACommandRunsWordByWord(t *testing.T) {
 	}
 }
 
-// TestHowACommandEndedIsInTheTrailer has commands that end well, badly, silently, and
-// that are cut off.
+// Commands that end well, badly, without output, and by an error.
 func TestHowACommandEndedIsInTheTrailer(t *testing.T) {
 	for _, row := range []struct {
 		printed  string
@@ -77,7 +64,7 @@ func TestHowACommandEndedIsInTheTrailer(t *testing.T) {
 			io.WriteString(out, row.printed)
 			return row.exitCode, row.err
 		}
-		got := ask(t, serve(t, k), "POST /run/default/web/app?cmd=x", withToken)
+		got := serve(t, k).ask(t, "POST /run/default/web/app?cmd=x", withToken)
 		if got.status != http.StatusOK || got.body != row.want {
 			t.Errorf("%+v: %d %q, want 200 %q", row, got.status, got.body, row.want)
 		}
@@ -86,7 +73,7 @@ func TestHowACommandEndedIsInTheTrailer(t *testing.T) {
 				t.Errorf("%+v: %s: %q is in the header, before the command has ended", row, name, values)
 			}
 			if got, want := got.trailer.Get(name), row.trailer.Get(name); got != want {
-				t.Errorf("%+v: the trailer says %s: %q, want %q", row, name, got, want)
+				t.Errorf("%+v: the trailer has %s: %q, want %q", row, name, got, want)
 			}
 		}
 	}
@@ -114,9 +101,9 @@ func TestACommandThatCannotBeRun(t *testing.T) {
 		{"POST /run/default/web/app", "", "", http.StatusBadRequest, "?cmd=ls&cmd=-l"},
 		{"POST /run/default/web/app?cmd=", "", "", http.StatusBadRequest, "there is no command"},
 		{"POST /run/default/web/app?cmd=&cmd=ls", "", "", http.StatusBadRequest, "there is no command"},
-		{"POST /run/default/web/app?cmd=sh&cmd=-c&cmd=a;b", "", "", http.StatusBadRequest, "the query is not well encoded"},
-		{"POST /run/default/web/app?cmd=%zz", "", "", http.StatusBadRequest, "the query is not well encoded"},
-		{"POST /run/default/web/app", formType, "cmd=a&cmd=b;c", http.StatusBadRequest, "the body is not well encoded"},
+		{"POST /run/default/web/app?cmd=sh&cmd=-c&cmd=a;b", "", "", http.StatusBadRequest, "the command is not well encoded"},
+		{"POST /run/default/web/app?cmd=%zz", "", "", http.StatusBadRequest, "the command is not well encoded"},
+		{"POST /run/default/web/app", formType, "cmd=a&cmd=b;c", http.StatusBadRequest, "the command is not well encoded"},
 		{"POST /run/default/web/app", formType, "ls -l", http.StatusBadRequest, "there is no command"},
 		{"POST /run/default/web/app", jsonType, `["ls"`, http.StatusBadRequest, "list of words in JSON"},
 		{"POST /run/default/web/app", jsonType, `["ls", 1]`, http.StatusBadRequest, "list of words in JSON"},
@@ -126,9 +113,6 @@ func TestACommandThatCannotBeRun(t *testing.T) {
 		{"POST /run/default/web/app", "text/plain", "ls", http.StatusUnsupportedMediaType, `Content-Type "text/plain"`},
 		{"POST /run/default/web/app", "", "ls", http.StatusUnsupportedMediaType, "application/json"},
 		{"POST /run/default/web/app", formType, "cmd=" + strings.Repeat("x", maxBodyBytes), http.StatusRequestEntityTooLarge, "1048576 bytes"},
-		{"GET /run/default/web/app?cmd=ls", "", "", http.StatusMethodNotAllowed, "Not Allowed"},
-		{"HEAD /run/default/web/app?cmd=ls", "", "", http.StatusMethodNotAllowed, ""},
-		{"PUT /run/default/web/web-uid/app?cmd=ls", "", "", http.StatusMethodNotAllowed, "Not Allowed"},
 		{"POST /run/default/none/app?cmd=ls", "", "", http.StatusNotFound, `no pod "none"`},
 		{"POST /run/default/web/other-uid/app?cmd=ls", "", "", http.StatusNotFound, `no pod "web" with UID "other-uid"`},
 		{"POST /run/default/web/none?cmd=ls", "", "", http.StatusNotFound, `no container "none"`},
@@ -137,12 +121,9 @@ func TestACommandThatCannotBeRun(t *testing.T) {
 		{"POST /run/default/web/helper?cmd=ls", "", "", http.StatusNotFound, "container helper does not run"},
 		{"POST /run/default/web/net?cmd=ls", "", "", http.StatusInternalServerError, "Docker does not answer"},
 	} {
-		got := ask(t, s, row.request, withToken, body(row.contentType, row.body))
+		got := s.ask(t, row.request, withToken, withBody(row.contentType, row.body))
 		if got.status != row.status || !strings.Contains(got.body, row.says) {
 			t.Errorf("%s %.40s: %d %q, want %d %q", row.request, row.body, got.status, got.body, row.status, row.says)
-		}
-		if row.status == http.StatusMethodNotAllowed && got.header.Get("Allow") != "POST" {
-			t.Errorf("%s: Allow: %q, want POST", row.request, got.header.Get("Allow"))
 		}
 		if len(got.trailer) > 0 {
 			t.Errorf("%s: the trailer %v is announced for a command that never ran", row.request, got.trailer)
@@ -162,7 +143,7 @@ func TestWhatACommandPrintsIsSeenAsItComes(t *testing.T) {
 	}
 	s := serve(t, k)
 	go func() { pieces <- "first\n" }()
-	answer, _ := open(t, s, "POST", "/run/default/web/app?cmd=x")
+	answer := s.open(t, t.Context(), "POST /run/default/web/app?cmd=x", withToken)
 	out := bufio.NewReader(answer.Body)
 	for i, want := range []string{"first\n", "second\n"} {
 		if i > 0 {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -10,8 +11,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"net/url"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -39,31 +38,28 @@ type Options struct {
 	Sources func() []api.SourceStatus
 	Scheme  *api.Scheme
 
-	Address string      // an IP address, or unix:PATH
-	Port    int         // 0 picks a free one
-	TLS     *tls.Config // nil for none; then Address must be a loopback address or a socket
+	Address   string      // an IP address, or unix:PATH
+	Port      int         // 0 picks a free one
+	TLS       *tls.Config // nil for none; then Address must be a loopback address or a socket
+	Hostnames []string    // what a Host header may name, in lower case, besides localhost and the names of the certificate
+	Token     string      // not used on a unix socket
+	TokenFile string      // named in errors
 
-	// Hostnames are the names in lower case that a Host header may have, besides localhost and those of the certificate.
-	Hostnames []string
-	Token     string // not used on a unix socket
-	TokenFile string // named in errors
-
-	Debugging bool   // serve logs and run commands
-	LogDir    string // the directory of the kubelet's own log files; empty for none
-
-	CAdvisorPort int // of a cAdvisor on this host; 0 for none
+	Debugging    bool   // serve logs and run commands
+	LogDir       string // the directory of the kubelet's own log files; empty for none
+	CAdvisorPort int    // of a cAdvisor on this host; 0 for none
 	Version      string
 	Metrics      *Metrics
 }
 
-// Kubelet is what the server needs of the kubelet. Its methods are safe for concurrent use.
+// Kubelet is what the server needs of the kubelet. Its methods are safe for concurrent use; the first five do not block.
 type Kubelet interface {
-	// Health returns why the kubelet cannot manage its pods, or nil. It does not block.
+	// Health returns why the kubelet cannot manage its pods, or nil.
 	Health() error
 	// Pods returns the desired pods, sorted by full name.
 	Pods() []api.Pod
 	// Statuses returns the statuses of the last sync, sorted by full name, a channel that is closed when there are newer
-	// ones, and the error of the last look at Docker. The caller must not change the statuses. It does not block.
+	// ones, and the error of the last look at Docker.
 	Statuses() (pods []api.PodStatus, newer <-chan struct{}, err error)
 	// Events returns the events after a number, oldest first, and a channel that is closed when there is another.
 	Events(after uint64) (events []api.Event, newer <-chan struct{})
@@ -73,8 +69,7 @@ type Kubelet interface {
 	// ContainerLogs writes the output of a container. To follow means to go on, over later attempts of the container
 	// too, until ctx is done, the pod is gone or the container has run for the last time.
 	ContainerLogs(ctx context.Context, podFullName, container string, opts api.LogOptions, out io.Writer) error
-	// RunInContainer runs a command in a container, writes its output and returns its exit code. When ctx is done it
-	// kills the command.
+	// RunInContainer runs a command and writes its output. When ctx is done it kills the command.
 	RunInContainer(ctx context.Context, podFullName, container string, command []string, out io.Writer) (exitCode int, err error)
 	// ContainerStats measures a running container.
 	ContainerStats(ctx context.Context, podFullName, container string) (api.ContainerStats, error)
@@ -87,7 +82,7 @@ type Server struct {
 	listener    net.Listener
 	certificate *x509.Certificate // nil without TLS
 	instance    string            // differs after a restart
-	pages       atomic.Int32      // open streams of the page
+	openPages   atomic.Int32      // streams of the page
 }
 
 // New opens the server's listener. Requests are answered once Serve is called.
@@ -96,30 +91,6 @@ func New(opts Options) (*Server, error) {
 	var err error
 	s.listener, err = s.listen()
 	return s, err
-}
-
-// URL returns the server's address for users.
-func (s *Server) URL() string {
-	scheme := "http"
-	switch {
-	case s.unix():
-		return s.opts.Address
-	case s.opts.TLS != nil:
-		scheme = "https"
-	}
-	address := s.listener.Addr().(*net.TCPAddr)
-	if address.IP.IsUnspecified() && len(s.opts.Hostnames) > 0 {
-		return fmt.Sprintf("%s://%s:%d/", scheme, s.opts.Hostnames[0], address.Port)
-	}
-	return fmt.Sprintf("%s://%s/", scheme, address)
-}
-
-// Link returns the page's address with the token, which lets a browser read logs. It is empty on a unix socket.
-func (s *Server) Link() string {
-	if s.unix() {
-		return ""
-	}
-	return s.URL() + "?token=" + url.QueryEscape(s.opts.Token)
 }
 
 // Serve answers requests until ctx is done, and then gives running ones a moment to end.
@@ -151,14 +122,14 @@ func (s *Server) Serve(ctx context.Context) error {
 	return nil
 }
 
-// httpLog writes the messages of net/http to the log: panics as errors, aborted connections only with -v=2.
+// httpLog takes the messages of net/http: panics are errors, connections that clients abort are logged with -v=2 only.
 type httpLog struct{}
 
 func (httpLog) Write(line []byte) (int, error) {
-	if text := strings.TrimSpace(string(line)); strings.HasPrefix(text, "http: panic serving") {
-		glog.Errorf("info server: %s", text)
+	if bytes.HasPrefix(line, []byte("http: panic serving")) {
+		glog.Errorf("info server: %s", line)
 	} else {
-		glog.V(2).Infof("info server: %s", text)
+		glog.V(2).Infof("info server: %s", line)
 	}
 	return len(line), nil
 }
@@ -167,30 +138,29 @@ func (httpLog) Write(line []byte) (int, error) {
 func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	add := func(pattern string, need access, serve handler) {
-		mux.Handle(pattern, s.opts.Metrics.count(pattern, s.requireAccess(need, serve)))
+		mux.Handle(pattern, s.requireAccess(need, serve))
 	}
 	add("GET /{$}", anyone, s.serveRoot)
 	add("GET /static/{file}", reading, s.servePageFile)
 	add("GET /stream", reading, s.servePageStream)
 	add("GET /healthz", anyone, s.serveHealth)
 	add("GET /status", reading, s.serveStatus)
-	add("GET /pods", reading, s.servePods)
-	add("GET /sources", reading, s.serveSources)
-	add("GET /events", reading, s.serveEvents)
+	add("GET /pods", reading, asJSON(s.pods))
+	add("GET /sources", reading, asJSON(s.sources))
+	add("GET /events", reading, asJSON(s.events))
 	add("GET /metrics", reading, s.serveMetrics)
-	add("GET /podInfo", reading, s.servePodInfo)
-	add("GET /boundPods", reading, s.serveBoundPods)
-	add("GET /spec/{$}", reading, s.serveSpec)
-	add("GET /stats/{$}", reading, s.serveMachineStats)
-	add("GET /stats/{pod}/{container}", reading, s.serveContainerStats)
-	add("GET /stats/{namespace}/{pod}/{uid}/{container}", reading, s.serveContainerStats)
-	if !s.opts.Debugging {
-		return mux
+	add("GET /podInfo", reading, asJSON(s.podInfo))
+	add("GET /boundPods", reading, asJSON(s.boundPods))
+	add("GET /spec/{$}", reading, asJSON(s.spec))
+	add("GET /stats/{$}", reading, asJSON(s.machineStats))
+	add("GET /stats/{pod}/{container}", reading, asJSON(s.containerStats))
+	add("GET /stats/{namespace}/{pod}/{uid}/{container}", reading, asJSON(s.containerStats))
+	if s.opts.Debugging {
+		add("GET /containerLogs/{namespace}/{pod}/{container}", logs, s.serveContainerLogs)
+		add("POST /run/{namespace}/{pod}/{container}", running, s.serveRun)
+		add("POST /run/{namespace}/{pod}/{uid}/{container}", running, s.serveRun)
 	}
-	add("GET /containerLogs/{namespace}/{pod}/{container}", logs, s.serveContainerLogs)
-	add("POST /run/{namespace}/{pod}/{container}", running, s.serveRun)
-	add("POST /run/{namespace}/{pod}/{uid}/{container}", running, s.serveRun)
-	if s.opts.LogDir != "" {
+	if s.opts.Debugging && s.opts.LogDir != "" {
 		add("GET /logs/{$}", logs, s.serveHostLogs)
 		add("GET /logs/{file}", logs, s.serveHostLog)
 	}

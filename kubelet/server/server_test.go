@@ -2,13 +2,19 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"flag"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -31,55 +37,62 @@ func TestMain(m *testing.M) {
 
 const testToken = "a-token-for-the-tests"
 
-// fakeKubelet says what a test has told it to. Its fields may be changed while the
-// server runs, by change.
-type fakeKubelet struct {
-	mu       sync.Mutex
-	health   error
-	pods     []api.Pod
-	statuses []api.PodStatus
-	err      error // of Statuses
-	events   []api.Event
-	more     chan struct{}
-	load     api.Load
-	sources  []api.SourceStatus
-	newer    chan struct{} // closed by publish
+var noon = time.Date(2014, 10, 23, 12, 0, 0, 0, time.UTC)
 
-	// What is asked of a container; nil does nothing, and succeeds.
+// fakeKubelet returns what a test has set. While the server runs, set changes it.
+type fakeKubelet struct {
+	mu            sync.Mutex
+	health        error
+	desired       []api.Pod
+	statuses      []api.PodStatus
+	err           error // of Statuses
+	events        []api.Event
+	load          api.Load
+	sources       []api.SourceStatus
+	newer, happen chan struct{} // closed by publish and addEvent
+
+	// A nil function does nothing, and succeeds.
 	logs  func(ctx context.Context, pod, container string, opts api.LogOptions, out io.Writer) error
 	run   func(ctx context.Context, pod, container string, command []string, out io.Writer) (int, error)
-	stats func(ctx context.Context, pod, container string) (api.ContainerStats, error)
+	stats func(pod, container string) (api.ContainerStats, error)
+	used  int // calls of logs and run
 }
 
-func (k *fakeKubelet) change(do func()) {
+func (k *fakeKubelet) set(change func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	do()
+	change()
 }
 
-// happens adds an event and tells those who wait for one.
-func (k *fakeKubelet) happens(e api.Event) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	e.Seq = uint64(len(k.events) + 1)
-	k.events = append(k.events, e)
-	if k.more != nil {
-		close(k.more)
-		k.more = nil
-	}
+// publish makes a new snapshot.
+func (k *fakeKubelet) publish() {
+	k.set(func() {
+		if k.newer != nil {
+			close(k.newer)
+			k.newer = nil
+		}
+	})
 }
 
-func (k *fakeKubelet) Health() error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.health
+func (k *fakeKubelet) addEvent(e api.Event) {
+	k.set(func() {
+		e.Seq = uint64(len(k.events) + 1)
+		k.events = append(k.events, e)
+		if k.happen != nil {
+			close(k.happen)
+			k.happen = nil
+		}
+	})
 }
 
-func (k *fakeKubelet) Pods() []api.Pod {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.pods
+func (k *fakeKubelet) Health() (err error)    { k.set(func() { err = k.health }); return err }
+func (k *fakeKubelet) Pods() (pods []api.Pod) { k.set(func() { pods = k.desired }); return pods }
+func (k *fakeKubelet) Load() (load api.Load)  { k.set(func() { load = k.load }); return load }
+func (k *fakeKubelet) Sources() (all []api.SourceStatus) {
+	k.set(func() { all = k.sources })
+	return all
 }
+func (k *fakeKubelet) usedTimes() (n int) { k.set(func() { n = k.used }); return n }
 
 func (k *fakeKubelet) Statuses() ([]api.PodStatus, <-chan struct{}, error) {
 	k.mu.Lock()
@@ -90,39 +103,17 @@ func (k *fakeKubelet) Statuses() ([]api.PodStatus, <-chan struct{}, error) {
 	return append([]api.PodStatus{}, k.statuses...), k.newer, k.err
 }
 
-// publish makes a new snapshot after a change.
-func (k *fakeKubelet) publish(do func()) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	do()
-	if k.newer != nil {
-		close(k.newer)
-		k.newer = nil
-	}
-}
-
-func (k *fakeKubelet) allSources() []api.SourceStatus {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.sources
-}
-
 func (k *fakeKubelet) Events(after uint64) ([]api.Event, <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.more == nil {
-		k.more = make(chan struct{})
+	if k.happen == nil {
+		k.happen = make(chan struct{})
 	}
-	return k.events[min(after, uint64(len(k.events))):], k.more
-}
-
-func (k *fakeKubelet) Load() api.Load {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.load
+	return k.events[min(after, uint64(len(k.events))):], k.happen
 }
 
 func (k *fakeKubelet) ContainerLogs(ctx context.Context, pod, container string, opts api.LogOptions, out io.Writer) error {
+	k.set(func() { k.used++ })
 	if k.logs == nil {
 		return nil
 	}
@@ -130,35 +121,57 @@ func (k *fakeKubelet) ContainerLogs(ctx context.Context, pod, container string, 
 }
 
 func (k *fakeKubelet) RunInContainer(ctx context.Context, pod, container string, command []string, out io.Writer) (int, error) {
+	k.set(func() { k.used++ })
 	if k.run == nil {
 		return 0, nil
 	}
 	return k.run(ctx, pod, container, command, out)
 }
 
-func (k *fakeKubelet) ContainerStats(ctx context.Context, pod, container string) (api.ContainerStats, error) {
+func (k *fakeKubelet) ContainerStats(_ context.Context, pod, container string) (api.ContainerStats, error) {
 	if k.stats == nil {
 		return api.ContainerStats{}, nil
 	}
-	return k.stats(ctx, pod, container)
+	return k.stats(pod, container)
 }
 
-// serve starts a server of k on a free port of 127.0.0.1, which ends with the test.
-func serve(t testing.TB, k *fakeKubelet, change ...func(*Options)) *Server {
-	t.Helper()
-	s, err := New(testOptions(k, change...))
-	if err != nil {
-		t.Fatal(err)
+// withContainers is a kubelet with a pod web of two containers, and twins of one name from two sources.
+func withContainers() *fakeKubelet {
+	pod := func(name, uid, source string, containers ...string) api.PodStatus {
+		p := api.PodStatus{Name: name, Namespace: "default", UID: uid, Source: source, Phase: api.PodRunning}
+		for _, c := range append(containers, "net") {
+			p.Containers = append(p.Containers, api.ContainerStatus{Name: c, Image: "of-" + source, State: runningState(noon, "")})
+		}
+		return p
 	}
-	start(t, s)
-	return s
+	return &fakeKubelet{statuses: []api.PodStatus{
+		pod("twin", "twin-of-etcd", "etcd", "app"), pod("twin", "twin-of-file", "file", "app"), pod("web", "web-uid", "file", "app", "helper"),
+	}}
+}
+
+func runningState(since time.Time, message string) api.ContainerState {
+	return api.ContainerState{Running: &api.ContainerStateRunning{StartedAt: since, Message: message}}
+}
+
+func waitingState(reason, message string) api.ContainerState {
+	return api.ContainerState{Waiting: &api.ContainerStateWaiting{Reason: reason, Message: message}}
+}
+
+func terminatedState(code int, reason string, at time.Time) api.ContainerState {
+	return api.ContainerState{Terminated: &api.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: at}}
+}
+
+// testServer is a server with a client.
+type testServer struct {
+	*Server
+	transport *http.Transport
+	base      string
 }
 
 func testOptions(k *fakeKubelet, change ...func(*Options)) Options {
 	opts := Options{
-		Kubelet: k, Sources: k.allSources, Scheme: v1beta1.NewScheme(),
-		Address: "127.0.0.1", Hostnames: []string{"test-host"}, Token: testToken, TokenFile: "/root-dir/token",
-		Debugging: true, Version: "v-test", Metrics: NewMetrics(),
+		Kubelet: k, Sources: k.Sources, Scheme: v1beta1.NewScheme(), Address: "127.0.0.1", Hostnames: []string{"test-host"},
+		Token: testToken, TokenFile: "/root-dir/token", Debugging: true, Version: "v-test", Metrics: NewMetrics(),
 	}
 	for _, do := range change {
 		do(&opts)
@@ -166,72 +179,190 @@ func testOptions(k *fakeKubelet, change ...func(*Options)) Options {
 	return opts
 }
 
-// start lets a server answer until the test ends.
-func start(t testing.TB, s *Server) {
+// serve starts a server of k that ends with the test.
+func serve(t testing.TB, k *fakeKubelet, change ...func(*Options)) *testServer {
 	t.Helper()
+	s, err := New(testOptions(k, change...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return start(t, s)
+}
+
+func start(t testing.TB, server *Server) *testServer {
+	t.Helper()
+	at := server.listener.Addr()
+	s := &testServer{Server: server, base: "http://localhost", transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			if p, ok := server.listener.(*pipes); ok {
+				return p.dial(), nil
+			}
+			return new(net.Dialer).DialContext(ctx, at.Network(), strings.Replace(at.String(), "[::]", "127.0.0.1", 1))
+		},
+	}}
+	if server.certificate != nil {
+		roots := x509.NewCertPool()
+		roots.AddCert(server.certificate)
+		s.base, s.transport.TLSClientConfig = "https://localhost", &tls.Config{RootCAs: roots}
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- s.Serve(ctx) }()
 	t.Cleanup(func() {
-		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+		s.transport.CloseIdleConnections()
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("the server has ended with %v", err)
+			t.Errorf("the server ended with %v", err)
 		}
+	})
+	return s
+}
+
+// inBubble runs a test in a synctest bubble, against a server with connections in memory.
+func inBubble(t *testing.T, k *fakeKubelet, test func(t *testing.T, s *testServer)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := New(testOptions(k))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.listener.Close()
+		s.listener = &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+		test(t, start(t, s))
 	})
 }
 
+// pipes is a listener in memory.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) dial() net.Conn {
+	ours, theirs := net.Pipe()
+	p.conns <- theirs
+	return ours
+}
+
+func (p *pipes) Close() error   { close(p.closed); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+
 // reply is what a client gets.
 type reply struct {
-	status  int
-	header  http.Header
-	trailer http.Header
-	body    string
-	close   bool // the connection ends
+	status          int
+	header, trailer http.Header
+	body            string
 }
 
-// ask makes a request, such as ask(t, s, "GET /pods"), and reads the whole answer. Set
-// changes the request first.
-func ask(t testing.TB, s *Server, request string, set ...func(*http.Request)) reply {
-	t.Helper()
-	return askBy(t, http.DefaultTransport, strings.TrimSuffix(s.URL(), "/"), request, set...)
+// isOneLine reports whether the body is one line with a text.
+func (r reply) isOneLine(text string) bool {
+	return strings.Contains(r.body, text) && strings.Count(r.body, "\n") == 1 && strings.HasSuffix(r.body, "\n")
 }
 
-// askBy asks whoever a transport finds at base.
-func askBy(t testing.TB, transport http.RoundTripper, base, request string, set ...func(*http.Request)) reply {
+// ask makes a request, such as s.ask(t, "GET /pods"), and reads the whole answer. Set changes the request first.
+func (s *testServer) ask(t testing.TB, request string, set ...func(*http.Request)) reply {
 	t.Helper()
-	method, path, _ := strings.Cut(request, " ")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // so that a server that hangs ends the test
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, method, base+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, do := range set {
-		do(r)
-	}
-	resp, err := transport.RoundTrip(r) // follows no redirect
-	if err != nil {
-		t.Fatalf("%s: %v", request, err)
-	}
+	resp := s.open(t, t.Context(), request, set...)
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatalf("%s: read the answer: %v", request, err)
 	}
-	return reply{resp.StatusCode, resp.Header, resp.Trailer, string(body), resp.Close}
+	return reply{resp.StatusCode, resp.Header, resp.Trailer, string(body)}
 }
 
-// withToken lets a request in everywhere.
-func withToken(r *http.Request) { r.Header.Set("Authorization", "Bearer "+testToken) }
-
-// with sets a header.
-func with(name, value string) func(*http.Request) {
-	return func(r *http.Request) {
-		if name == "Host" {
-			r.Host = value
-			return
-		}
-		r.Header.Set(name, value)
+// open returns an answer when its status has come.
+func (s *testServer) open(t testing.TB, ctx context.Context, request string, set ...func(*http.Request)) *http.Response {
+	t.Helper()
+	method, path, _ := strings.Cut(request, " ")
+	r, err := http.NewRequestWithContext(ctx, method, s.base+path, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
+	for _, do := range set {
+		if do != nil {
+			do(r)
+		}
+	}
+	resp, err := s.transport.RoundTrip(r) // follows no redirects
+	if err != nil {
+		t.Fatalf("%s: %v", request, err)
+	}
+	t.Cleanup(func() { resp.Body.Close() })
+	return resp
+}
+
+// raw sends a text as it is, and returns the answer.
+func (s *testServer) raw(t testing.TB, format string, args ...any) string {
+	t.Helper()
+	conn, err := s.transport.DialContext(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	go fmt.Fprintf(conn, format, args...) // the server may close before its end
+	answer, _ := io.ReadAll(conn)
+	return string(answer)
+}
+
+func withToken(r *http.Request)  { r.Header.Set("Authorization", "Bearer "+testToken) }
+func withCookie(r *http.Request) { r.Header.Set("Cookie", cookieName+"="+token(testToken).cookie()) }
+
+// with sets headers, given as pairs of name and value.
+func with(pairs ...string) func(*http.Request) {
+	return func(r *http.Request) {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == "Host" {
+				r.Host = pairs[i+1]
+			}
+			r.Header.Set(pairs[i], pairs[i+1])
+		}
+	}
+}
+
+const formType, jsonType = "application/x-www-form-urlencoded", "application/json"
+
+func withBody(contentType, text string) func(*http.Request) {
+	return func(r *http.Request) {
+		r.Header.Set("Content-Type", contentType)
+		if text != "" {
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+		}
+	}
+}
+
+// onSocket makes a server listen on a unix socket.
+func onSocket(t testing.TB) func(*Options) {
+	path := filepath.Join(t.TempDir(), "s")
+	return func(o *Options) { o.Address, o.Token = unixPrefix+path, "" }
+}
+
+// withTLS makes a server listen on all addresses, with a certificate for localhost and other names.
+func withTLS(t testing.TB, names ...string) func(*Options) {
+	t.Helper()
+	config, err := LoadTLS(makeCertificate(t, append(names, "localhost")...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(o *Options) { o.Address, o.TLS = "0.0.0.0", config }
+}
+
+func writeFile(t testing.TB, path, text string, mode os.FileMode) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil { // whatever the umask is
+		t.Fatal(err)
+	}
+	return path
 }

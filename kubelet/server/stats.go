@@ -5,24 +5,32 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
+	"os"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	"kubelet14/api"
 )
 
-// /spec/ and /stats/ answer in the form of cAdvisor's API, from a cAdvisor if one answers, else from /proc and Docker.
-
-// object is a JSON object.
+// object is a JSON object. /spec/ and /stats/ answer in the form of cAdvisor's API: what a cAdvisor on this host answers if there
+// is one, otherwise what /proc tells of the machine and Docker of a container.
 type object = map[string]any
 
 const (
 	cAdvisorTimeout   = time.Second
 	cAdvisorMaxAnswer = 16 << 20
+	statsTimeout      = 20 * time.Second // of Docker; less than writeTimeout
+	defaultShares     = int64(1024)      // of the processor
 )
 
 var cAdvisor = &http.Client{
@@ -32,21 +40,21 @@ var cAdvisor = &http.Client{
 }
 
 // askCAdvisor returns cAdvisor's answer, or nil when there is none.
-func (s *Server) askCAdvisor(ctx context.Context, method, path string, query any) object {
-	body, err := json.Marshal(query)
-	if s.opts.CAdvisorPort == 0 || err != nil {
-		return nil
+func (s *Server) askCAdvisor(r *http.Request, method, path string) (answer object) {
+	n, err := strconv.Atoi(r.URL.Query().Get("num_stats"))
+	if err != nil || n <= 0 {
+		n = 60 // cAdvisor's default
 	}
-	r, err := http.NewRequestWithContext(ctx, method, fmt.Sprintf("http://127.0.0.1:%d/api/v1.3%s", s.opts.CAdvisorPort, path), bytes.NewReader(body))
+	url := fmt.Sprintf("http://127.0.0.1:%d/api/v1.3%s", s.opts.CAdvisorPort, path)
+	question, err := http.NewRequestWithContext(r.Context(), method, url, strings.NewReader(fmt.Sprintf(`{"num_stats":%d}`, n)))
 	if err != nil {
 		return nil
 	}
-	resp, err := cAdvisor.Do(r)
+	resp, err := cAdvisor.Do(question)
 	if err != nil {
 		return nil
 	}
 	defer resp.Body.Close()
-	var answer object
 	decoder := json.NewDecoder(io.LimitReader(resp.Body, cAdvisorMaxAnswer))
 	decoder.UseNumber() // counters may be too large for a float64
 	if err := decoder.Decode(&answer); err != nil || resp.StatusCode != http.StatusOK {
@@ -55,77 +63,49 @@ func (s *Server) askCAdvisor(ctx context.Context, method, path string, query any
 	return answer
 }
 
-func (s *Server) serveSpec(w http.ResponseWriter, r *http.Request) error {
-	info := s.askCAdvisor(r.Context(), http.MethodGet, "/machine", nil)
-	if info == nil {
-		var err error
-		if info, err = machineInfo(); err != nil {
-			return err
-		}
+func (s *Server) spec(r *http.Request) (any, error) {
+	if info := s.askCAdvisor(r, http.MethodGet, "/machine"); info != nil {
+		return info, nil
 	}
-	return answerJSON(w, r, info)
+	return machineInfo()
 }
 
-func (s *Server) serveMachineStats(w http.ResponseWriter, r *http.Request) error {
-	query, err := statsQuery(r)
-	if err != nil {
-		return err
+func (s *Server) machineStats(r *http.Request) (any, error) {
+	if info := s.askCAdvisor(r, http.MethodPost, "/containers/"); info != nil {
+		return withoutEnv(info), nil
 	}
-	info := s.askCAdvisor(r.Context(), http.MethodPost, "/containers/", query)
-	if info == nil {
-		if info, err = machineStats(time.Now()); err != nil {
-			return err
-		}
-	}
-	return answerJSON(w, r, withoutEnv(info))
+	return machineStats(time.Now())
 }
 
-// serveContainerStats asks Docker first, which knows whether the container runs and its id.
-func (s *Server) serveContainerStats(w http.ResponseWriter, r *http.Request) error {
-	query, err := statsQuery(r)
-	if err != nil {
-		return err
-	}
+// containerStats asks the kubelet first, which knows whether the container runs and its id.
+func (s *Server) containerStats(r *http.Request) (any, error) {
 	pod, container, err := s.findContainer(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(r.Context(), dockerTimeout, httpErrorf(http.StatusServiceUnavailable, "no answer from Docker within %v", dockerTimeout))
+	ctx, cancel := context.WithTimeout(r.Context(), statsTimeout)
 	defer cancel()
 	stats, err := s.opts.Kubelet.ContainerStats(ctx, pod, container)
 	if err != nil {
-		return cmp.Or(context.Cause(ctx), err)
+		return nil, err
 	}
-	for _, info := range s.askCAdvisor(r.Context(), http.MethodPost, "/docker/"+stats.ID, query) { // one, by its name there
-		if info, ok := info.(object); ok {
-			return answerJSON(w, r, withoutEnv(info))
-		}
+	for _, info := range s.askCAdvisor(r, http.MethodPost, "/docker/"+stats.ID) { // one, by its name there
+		return withoutEnv(info), nil
 	}
-	return answerJSON(w, r, containerInfo(&stats))
-}
-
-// dockerTimeout is less than writeTimeout, so that there is time left for the error.
-const dockerTimeout = 20 * time.Second
-
-// statsQuery is cAdvisor's query for at most ?num_stats=N measurements.
-func statsQuery(r *http.Request) (object, error) {
-	text := cmp.Or(r.URL.Query().Get("num_stats"), "60") // 60 is cAdvisor's default
-	n, err := strconv.ParseUint(text, 10, 31)
-	if err != nil || n == 0 {
-		return nil, httpErrorf(http.StatusBadRequest, "num_stats=%q: it must be a number of measurements, 1 or more", text)
-	}
-	return object{"num_stats": n}, nil
+	return containerStats(&stats), nil
 }
 
 // withoutEnv removes environment variables, which a cAdvisor may be configured to collect.
-func withoutEnv(container object) object {
-	if spec, ok := container["spec"].(object); ok {
-		delete(spec, "envs")
+func withoutEnv(info any) any {
+	if info, ok := info.(object); ok {
+		if spec, ok := info["spec"].(object); ok {
+			delete(spec, "envs")
+		}
 	}
-	return container
+	return info
 }
 
-func containerInfo(c *api.ContainerStats) object {
+func containerStats(c *api.ContainerStats) object {
 	limit := uint64(math.MaxUint64) // none
 	if c.MemoryLimit > 0 {
 		limit = uint64(c.MemoryLimit)
@@ -140,4 +120,66 @@ func containerInfo(c *api.ContainerStats) object {
 	}
 }
 
-const defaultShares = int64(1024) // of the processor
+// machineInfo describes this host. What it does not tell is empty.
+func machineInfo() (object, error) {
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return nil, err
+	}
+	memory, memErr := proc.Meminfo()
+	cpus, cpuErr := proc.CPUInfo()
+	if err := errors.Join(memErr, cpuErr); err != nil || len(cpus) == 0 {
+		return nil, err
+	}
+	return object{
+		"num_cores": len(cpus), "cpu_frequency_khz": uint64(cpus[0].CPUMHz * 1000), "memory_capacity": memory.MemTotalBytes,
+		"machine_id": fileText("/etc/machine-id"), "system_uuid": fileText("/sys/class/dmi/id/product_uuid"),
+		"boot_id": fileText("/proc/sys/kernel/random/boot_id"),
+	}, nil
+}
+
+// innerInterface matches the loopback and Docker's interfaces, whose traffic passes another interface too.
+var innerInterface = regexp.MustCompile(`^(lo$|veth|docker|br-)`)
+
+// machineStats measures this host.
+func machineStats(now time.Time) (object, error) {
+	proc, err := procfs.NewDefaultFS()
+	if err != nil {
+		return nil, err
+	}
+	stat, statErr := proc.Stat()
+	memory, memErr := proc.Meminfo()
+	interfaces, netErr := proc.NetDev()
+	load, loadErr := proc.LoadAvg()
+	if err := errors.Join(statErr, memErr, netErr, loadErr); err != nil {
+		return nil, err
+	}
+	usage := cpuUsage(stat.CPUTotal)
+	for i := range int64(len(stat.CPU)) {
+		usage.PerCPU = append(usage.PerCPU, cpuUsage(stat.CPU[i]).Total)
+	}
+	maps.DeleteFunc(interfaces, func(name string, _ procfs.NetDevLine) bool { return innerInterface.MatchString(name) })
+	total, free, available := *memory.MemTotalBytes, *memory.MemFreeBytes, *memory.MemAvailableBytes
+	return object{
+		"name": "/",
+		"spec": object{
+			"creation_time": time.Unix(int64(stat.BootTime), 0).UTC(), "has_cpu": true, "has_memory": true, "has_network": true,
+			"cpu": object{"limit": defaultShares, "mask": fileText("/sys/devices/system/cpu/online")}, "memory": object{"limit": total},
+		},
+		"stats": []object{{
+			"timestamp": now, "cpu": object{"usage": usage, "load_average": int(load.Load1 * 1000)},
+			"memory": api.MemoryStats{Usage: total - free, WorkingSet: total - available}, "network": interfaces.Total(),
+		}},
+	}, nil
+}
+
+func cpuUsage(c procfs.CPUStat) api.CPUStats {
+	nanoseconds := func(seconds float64) uint64 { return uint64(seconds * float64(time.Second)) }
+	user, system := c.User+c.Nice, c.System+c.IRQ+c.SoftIRQ
+	return api.CPUStats{Total: nanoseconds(user + system + c.Steal), User: nanoseconds(user), System: nanoseconds(system)}
+}
+
+func fileText(path string) string {
+	text, _ := os.ReadFile(path)
+	return string(bytes.TrimSpace(text))
+}

@@ -13,13 +13,12 @@ import (
 	"kubelet14/api"
 )
 
-// serveStatus answers with the state of every source and pod as text. The status is 200 when all pods are up and all
-// sources were read; otherwise it is 503, and the reasons follow after an empty line.
+// serveStatus answers with the state of every source and pod as text: with 200 when all pods are up and all sources were
+// read, otherwise with 503 and the reasons after an empty line.
 func (s *Server) serveStatus(w http.ResponseWriter, _ *http.Request) error {
 	var text strings.Builder
 	var problems []string
-	// The sources come first: a source that is read in between counts as not read, and not as one without pods.
-	for _, source := range s.sources() {
+	for _, source := range s.opts.Sources() { // before the pods: one that is read in between counts as not read
 		fmt.Fprintln(&text, source)
 		switch {
 		case !source.FailingSince.IsZero():
@@ -29,8 +28,8 @@ func (s *Server) serveStatus(w http.ResponseWriter, _ *http.Request) error {
 		}
 	}
 	pods, _, err := s.opts.Kubelet.Statuses()
-	if err := WriteStatuses(&text, pods, time.Now()); err != nil {
-		return err
+	if err != nil {
+		problems = append(problems, oneLine(err.Error()))
 	}
 	down := 0
 	for i := range pods {
@@ -41,8 +40,8 @@ func (s *Server) serveStatus(w http.ResponseWriter, _ *http.Request) error {
 	if down > 0 {
 		problems = append(problems, fmt.Sprintf("%d of %d pods are not up, for the reasons in the table", down, len(pods)))
 	}
-	if err != nil {
-		problems = append(problems, oneLine(err.Error())+"; the table is that of the last answer of Docker")
+	if err := WriteStatuses(&text, pods, time.Now()); err != nil {
+		return err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if problems != nil {
@@ -68,7 +67,7 @@ func IsUp(p *api.PodStatus) bool {
 	return p.Phase == api.PodRunning && p.Reason == ""
 }
 
-// WriteStatuses writes a table of pods and their containers. Its text is safe to print on a terminal.
+// WriteStatuses writes a table of pods and their containers, which is safe to print on a terminal.
 func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "POD\tCONTAINER\tSTATE\tRESTARTS\tSINCE\tREASON")
@@ -112,7 +111,7 @@ func join(reason, message string) string {
 	return reason + ": " + message
 }
 
-// oneLine replaces line breaks by semicolons and unprintable characters by spaces.
+// oneLine replaces line breaks by semicolons and what is not printable by spaces.
 func oneLine(text string) string {
 	return printable(strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
 }

@@ -1,13 +1,25 @@
 package server
 
 import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"io"
+	"log"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode"
 
@@ -18,23 +30,16 @@ import (
 
 func TestWriteStatuses(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
-	running := func(d time.Duration, message string) api.ContainerState {
-		return api.ContainerState{Running: &api.ContainerStateRunning{StartedAt: ago(d), Message: message}}
-	}
-	backOff := api.ContainerState{Waiting: &api.ContainerStateWaiting{Reason: api.ReasonBackOff, Message: "it said\n\"no\"\n"}}
-	end := func(code int, reason string, at time.Time) *api.ContainerStateTerminated {
-		return &api.ContainerStateTerminated{ExitCode: code, Reason: reason, FinishedAt: at}
-	}
 	pods := []api.PodStatus{
 		{Name: "web", Namespace: "default", Source: "file", Phase: api.PodRunning, Containers: []api.ContainerStatus{
-			{Name: "main", State: running(90*time.Second, "")},
-			{Name: "side", RestartCount: 12, State: backOff},
-			{Name: "back", RestartCount: 1, State: running(time.Minute, ""), Last: end(3, api.ReasonError, noon)},
-			{Name: "net", State: running(time.Hour, "unhealthy"), Last: end(0, api.ReasonCompleted, noon)},
+			{Name: "main", State: runningState(ago(90*time.Second), "")},
+			{Name: "side", RestartCount: 12, State: waitingState(api.ReasonBackOff, "it said\n\"no\"\n")},
+			{Name: "back", RestartCount: 1, State: runningState(ago(time.Minute), ""), Last: terminatedState(3, api.ReasonError, noon).Terminated},
+			{Name: "net", State: runningState(ago(time.Hour), "unhealthy"), Last: terminatedState(0, api.ReasonCompleted, noon).Terminated},
 		}},
 		{Name: "job", Namespace: "ns", Source: "etcd", Phase: api.PodFailed, Containers: []api.ContainerStatus{
-			{Name: "main", State: api.ContainerState{Terminated: end(137, api.ReasonOOMKilled, ago(time.Second))}},
-			{Name: "net", State: api.ContainerState{Terminated: end(0, api.ReasonCompleted, time.Time{})}},
+			{Name: "main", State: terminatedState(137, api.ReasonOOMKilled, ago(time.Second))},
+			{Name: "net", State: terminatedState(0, api.ReasonCompleted, time.Time{})},
 		}},
 		{Name: "late", Namespace: "default", Source: "http", Phase: api.PodPending, Reason: api.ReasonPortTaken, Message: "by web"},
 	}
@@ -86,7 +91,6 @@ func clientOf(t *testing.T, listener net.Listener) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(client.Close)
 	return client
 }
 
@@ -106,15 +110,15 @@ func TestStatus(t *testing.T) {
 		"a pod is down":       {[]api.PodStatus{up, down}, nil, read, "1 of 2 pods are not up, for the reasons in the table"},
 		"a source fails":      {[]api.PodStatus{up}, nil, failing, "cannot read source file"},
 		"a source is not yet": {nil, nil, api.SourceStatus{Source: "file"}, "source file has not been read yet"},
-		"Docker is away":      {[]api.PodStatus{up}, errors.New("Docker is\naway"), read, "Docker is; away; the table is that of the last answer of Docker"},
+		"Docker is away":      {[]api.PodStatus{up}, errors.New("Docker is\naway"), read, "Docker is; away"},
 		"all at once":         {[]api.PodStatus{down}, nil, failing, "cannot read source file, 1 of 1 pods are not up, for the reasons in the table"},
 	} {
-		s := serve(t, &fakeKubelet{statuses: tt.pods, err: tt.err}, sourcesOf(tt.source))
+		s := serve(t, &fakeKubelet{statuses: tt.pods, err: tt.err, sources: []api.SourceStatus{tt.source}})
 		status := http.StatusOK
 		if tt.want != "" {
 			status = http.StatusServiceUnavailable
 		}
-		got := ask(t, s, "GET /status")
+		got := s.ask(t, "GET /status")
 		if got.status != status || got.header.Get("Content-Type") != "text/plain; charset=utf-8" {
 			t.Errorf("%s: it answers %d %v, want %d", name, got.status, got.header, status)
 		}
@@ -131,6 +135,120 @@ func TestStatus(t *testing.T) {
 			}
 		}
 	}
+}
+
+// signed makes a certificate that an authority has signed.
+func signed(t *testing.T, authorityFile, authorityKeyFile string) tls.Certificate {
+	t.Helper()
+	authority, err := tls.LoadX509KeyPair(authorityFile, authorityKeyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(15), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	certificate, err := x509.CreateCertificate(rand.Reader, template, authority.Leaf, &key.PublicKey, authority.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{certificate}, PrivateKey: key}
+}
+
+// A certificate file holds those behind the first that signed it. The holder of another certificate of the same authority must
+// not get the token.
+func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
+	authority, authorityKey := makeCertificate(t, "authority.example")
+	ours, other := signed(t, authority, authorityKey), signed(t, authority, authorityKey)
+	behind, err := os.ReadFile(authority)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ours.Certificate[0]})) + string(behind)
+	certFile, tokenFile := writeFile(t, filepath.Join(t.TempDir(), "chain.pem"), chain, 0o644), writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
+	for name, tt := range map[string]struct {
+		shows tls.Certificate
+		err   string // empty: it gets the token
+	}{
+		"ours": {ours, ""}, "another of the same authority, such as before a renewal": {other, "; after a renewal restart the kubelet, which reads it at its start"},
+		"ours with the key of another": {tls.Certificate{Certificate: ours.Certificate, PrivateKey: other.PrivateKey}, "tls: "},
+	} {
+		var shown string
+		listener := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			shown = r.Header.Get("Authorization")
+			io.WriteString(w, "POD CONTAINER\n")
+		}))
+		listener.TLS = &tls.Config{Certificates: []tls.Certificate{tt.shows}}
+		listener.Config.ErrorLog = log.New(io.Discard, "", 0)
+		listener.StartTLS()
+		client, err := NewClient("127.0.0.1", listener.Listener.Addr().(*net.TCPAddr).Port, certFile, tokenFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.Status(t.Context())
+		listener.Close()
+		if (shown == "Bearer "+testToken) != (tt.err == "") || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: the server is sent %q; %v", name, shown, err)
+		}
+	}
+}
+
+func TestClientOfEachKindOfServer(t *testing.T) {
+	certFile, keyFile := makeCertificate(t, "node.example")
+	config, err := LoadTLS(certFile, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
+	k := &fakeKubelet{sources: []api.SourceStatus{{Source: "file", LastSuccess: noon}}}
+	for name, tt := range map[string]struct {
+		options  func(*Options)
+		certFile string
+	}{
+		"loopback": {func(*Options) {}, ""}, "socket": {onSocket(t), ""},
+		"all addresses, with TLS": {func(o *Options) { o.Address, o.TLS = "0.0.0.0", config }, certFile},
+	} {
+		s := serve(t, k, tt.options)
+		port := 0
+		if at, ok := s.listener.Addr().(*net.TCPAddr); ok {
+			port = at.Port
+		}
+		client, err := NewClient(s.opts.Address, port, tt.certFile, tokenFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table, err := client.Status(t.Context()); err != nil || !strings.Contains(table, "source file") {
+			t.Errorf("%s: %q, %v", name, table, err)
+		}
+	}
+	for _, address := range []string{"127.0.0.1", "unix:/nothing"} {
+		client, err := NewClient(address, 1, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Status(t.Context()); err == nil || !strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), "no kubelet answers: is one running") {
+			t.Errorf("%s: it returns %v", address, err)
+		}
+	}
+}
+
+func TestAKubeletThatHangsIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, err := NewClient("127.0.0.1", 10250, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		client.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go io.Copy(io.Discard, theirs)
+			return ours, nil
+		}
+		const want = "ask the kubelet at http://127.0.0.1:10250: no answer within 30s"
+		if _, err := client.Status(t.Context()); err == nil || err.Error() != want {
+			t.Errorf("it returns %v, want %s", err, want)
+		}
+	})
 }
 
 // Any user of the host may listen at the port while no kubelet does.
@@ -159,11 +277,8 @@ func TestClientTrustsNoAnswer(t *testing.T) {
 }
 
 func TestIsUp(t *testing.T) {
-	running := api.ContainerState{Running: &api.ContainerStateRunning{}}
-	waiting := api.ContainerState{Waiting: &api.ContainerStateWaiting{Reason: api.ReasonPulling}}
-	done := api.ContainerState{Terminated: &api.ContainerStateTerminated{Reason: api.ReasonCompleted}}
-	failed := api.ContainerState{Terminated: &api.ContainerStateTerminated{Reason: api.ReasonError, ExitCode: 1}}
-	paused := api.ContainerState{Running: &api.ContainerStateRunning{Message: "it is paused"}}
+	running, waiting, paused := runningState(noon, ""), waitingState(api.ReasonPulling, ""), runningState(noon, "it is paused")
+	done, failed := terminatedState(0, api.ReasonCompleted, noon), terminatedState(1, api.ReasonError, noon)
 	for _, test := range []struct {
 		name   string
 		phase  api.PodPhase

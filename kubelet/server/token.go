@@ -4,14 +4,12 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -61,37 +59,28 @@ func MakeToken(path string) (string, error) {
 	if text, err := ReadToken(path); !errors.Is(err, fs.ErrNotExist) {
 		return text, err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*") // mode 0600
+	err := os.WriteFile(path+".new", []byte(rand.Text()+rand.Text()+"\n"), 0o600)
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
 	if err != nil {
-		return "", fmt.Errorf("make a token: %w", err)
-	}
-	defer os.Remove(file.Name()) // fails once the file is renamed
-	_, err = fmt.Fprintln(file, rand.Text()+rand.Text())
-	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
-		return "", fmt.Errorf("make a token: %w", err)
-	}
-	if err := os.Rename(file.Name(), path); err != nil {
 		return "", fmt.Errorf("make a token: %w", err)
 	}
 	return ReadToken(path)
 }
 
-// matches takes the same time for every wrong token.
-func (t token) matches(presented string) bool {
-	want, got := sha256.Sum256([]byte(t)), sha256.Sum256([]byte(presented))
-	return t != "" && hmac.Equal(want[:], got[:])
+// matches reports whether a request has presented the token, and matchesCookie whether it has the cookie that is derived from
+// it. They take the same time for every wrong value.
+func (t token) matches(presented string) bool       { return t != "" && equal(string(t), presented) }
+func (t token) matchesCookie(presented string) bool { return t != "" && equal(t.cookie(), presented) }
+
+func equal(a, b string) bool {
+	sumA, sumB := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return hmac.Equal(sumA[:], sumB[:])
 }
 
-// cookie returns a value that is derived from the token and does not reveal it.
-func (t token) cookie() string {
-	mac := hmac.New(sha256.New, []byte(t))
-	mac.Write([]byte(cookieName))
-	return hex.EncodeToString(mac.Sum(nil))
-}
-
-func (t token) matchesCookie(presented string) bool {
-	return t != "" && hmac.Equal([]byte(t.cookie()), []byte(presented))
-}
+// cookie does not reveal the token.
+func (t token) cookie() string { return fmt.Sprintf("%x", sha256.Sum256([]byte(cookieName+string(t)))) }
 
 // logIn answers the link with the token: it sets the cookie and redirects to the page without the token.
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request, presented string) error {
