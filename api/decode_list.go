@@ -12,9 +12,9 @@ import (
 // manifestList is a ContainerManifestList. Its items are decoded later, each by the rules
 // of its own version.
 type manifestList struct {
-	Kind       string       `json:"kind"`
-	APIVersion string       `json:"apiVersion"`
-	Items      []*yaml.Node `json:"items"`
+	Kind       string `json:"kind"`
+	APIVersion string `json:"apiVersion"`
+	Items      []any  `json:"items"`
 }
 
 // DecodeList reads what Decode reads, and also a text that is one list of manifests or
@@ -60,5 +60,5 @@ func (s *Scheme) items(d *decoder, root *yaml.Node) []*yaml.Node {
 	if list.Items == nil && len(d.errs) == 0 {
 		d.refuse("items", nearest(root, "items"), `required value '': a list without manifests is written "items: []"`)
 	}
-	return list.Items
+	return resolve(nearest(root, "items")).Content
 }

@@ -37,7 +37,7 @@ func (d *decoder) refuse(path string, n *yaml.Node, problem string, args ...any)
 // full reports whether a limit is reached, so that the rest is not worth its time.
 func (d *decoder) full() bool { return len(d.errs) > maxErrors || d.values > maxValues }
 
-// value decodes the node at path into out. A *yaml.Node takes it undecoded.
+// value decodes the node at path into out. An any takes the node itself, undecoded.
 func (d *decoder) value(path string, n *yaml.Node, out reflect.Value) {
 	at := n // an alias, or n itself
 	n = resolve(n)
@@ -49,8 +49,10 @@ func (d *decoder) value(path string, n *yaml.Node, out reflect.Value) {
 		return
 	}
 	switch {
-	case out.Type() == reflect.TypeFor[*yaml.Node]():
-		out.Set(reflect.ValueOf(n))
+	case out.Kind() == reflect.Interface:
+		if n.Tag != "!!null" {
+			out.Set(reflect.ValueOf(n))
+		}
 		return
 	case n.Style&yaml.TaggedStyle != 0:
 		d.refuse(path, at, "tags are not supported: remove the word that begins with '!'")

@@ -8,16 +8,14 @@ import (
 	"kubelet14/api"
 )
 
-// reader converts wire types of one version to internal ones, and collects what
-// it has to refuse.
+// reader converts manifests of one version to internal ones, and collects the problems.
 type reader struct {
 	version string
 	errs    api.FieldErrors
 }
 
-func (r *reader) manifest(in *ContainerManifest) api.ContainerManifest {
-	var out api.ContainerManifest
-	api.Copy(&out, in)
+func (r *reader) manifest(in *ContainerManifest, out *api.ContainerManifest) {
+	api.Copy(out, in)
 	out.Version = r.version
 	for i, v := range in.Volumes {
 		const unsupported = "this kind of volume is not supported: use hostDir or emptyDir"
@@ -29,29 +27,30 @@ func (r *reader) manifest(in *ContainerManifest) api.ContainerManifest {
 		}
 	}
 	for i := range in.Containers {
-		r.container(fmt.Sprintf("containers[%d]", i), &in.Containers[i], &out.Containers[i], &out)
+		r.container(fmt.Sprintf("containers[%d]", i), &in.Containers[i], &out.Containers[i], out)
 	}
-	return out
 }
 
-// container converts what is not the same in both types.
-func (r *reader) container(at string, in *Container, out *api.Container, pod *api.ContainerManifest) {
+// container converts what the two types do not have in common.
+func (r *reader) container(path string, in *Container, out *api.Container, pod *api.ContainerManifest) {
 	out.ImagePullPolicy = spell(in.ImagePullPolicy, api.PullAlways, api.PullNever, api.PullIfNotPresent)
 	for i, p := range in.Ports {
 		out.Ports[i].Protocol = spell(p.Protocol, api.ProtocolTCP, api.ProtocolUDP)
 	}
 	for i, e := range in.Env {
-		out.Env[i].Name = r.oldName(fmt.Sprintf("%s.env[%d]", at, i), "key", e.Key, "name", e.Name)
+		out.Env[i].Name = r.oldName(fmt.Sprintf("%s.env[%d]", path, i), "key", e.Key, "name", e.Name)
 	}
 	for i, m := range in.VolumeMounts {
-		at, mount := fmt.Sprintf("%s.volumeMounts[%d]", at, i), &out.VolumeMounts[i]
-		mount.MountPath = r.oldName(at, "path", m.Path, "mountPath", m.MountPath)
-		r.mountType(at+".mountType", m.MountType, mount, pod)
+		path, mount := fmt.Sprintf("%s.volumeMounts[%d]", path, i), &out.VolumeMounts[i]
+		mount.MountPath = r.oldName(path, "path", m.Path, "mountPath", m.MountPath)
+		if m.MountType != "" {
+			r.mountType(path+".mountType", m.MountType, mount, pod)
+		}
 	}
 }
 
-// spell gives a word, which may be written in any case, its one spelling. What
-// is not known stays for validation to refuse.
+// spell returns the one spelling of a word that may be written in any case. An unknown word
+// is left for validation to refuse.
 func spell[Word ~string](word Word, known ...Word) Word {
 	for _, k := range known {
 		if strings.EqualFold(string(word), string(k)) {
@@ -61,44 +60,42 @@ func spell[Word ~string](word Word, known ...Word) Word {
 	return word
 }
 
-// oldName gives the value of a field that had another name before. Both at once
-// are fine only when they agree.
-func (r *reader) oldName(at, oldField, old, newField, value string) string {
+// oldName returns the value of a field that had another name before. Both names are allowed
+// together only if they agree.
+func (r *reader) oldName(path, oldField, old, newField, value string) string {
 	switch {
 	case old == "":
 		return value
 	case r.version != Version:
-		r.errs.Add(at+"."+oldField, "%s calls this field %q", r.version, newField)
+		r.errs.Add(path+"."+oldField, "%s calls this field %q", r.version, newField)
 	case value != "" && value != old:
-		r.errs.Add(at+"."+oldField, "this is the old name of %q, and the two differ: remove %q", newField, oldField)
+		r.errs.Add(path+"."+oldField, "this is the old name of %q, and the two differ: remove %q", newField, oldField)
 	}
 	return old
 }
 
-// mountType checks what a mount's old mountType says of its volume, or makes the
-// volume. Before volumes had sources (PR #527), "mountType: HOST" meant the
-// host's directory at the very path of the mount, and no entry in volumes.
-func (r *reader) mountType(at, mountType string, mount *api.VolumeMount, pod *api.ContainerManifest) {
+// mountType checks a mount's old mountType against its volume, or makes the volume. Before
+// volumes had sources (PR #527), "mountType: HOST" meant the host's directory at the very path
+// of the mount, without an entry in volumes.
+func (r *reader) mountType(path, mountType string, mount *api.VolumeMount, pod *api.ContainerManifest) {
 	var hostDir *api.HostDir
 	i := slices.IndexFunc(pod.Volumes, func(v api.Volume) bool { return v.Name == mount.Name })
 	if i >= 0 && pod.Volumes[i].Source != nil {
 		hostDir = pod.Volumes[i].Source.HostDir
 	}
 	switch {
-	case mountType == "":
 	case r.version != Version:
-		r.errs.Add(at, "%s has no mountType: give the volume a source, such as hostDir", r.version)
+		r.errs.Add(path, "%s has no mountType: give the volume a source, such as hostDir", r.version)
+	case mountType == "LOCAL" && hostDir == nil:
 	case mountType == "LOCAL":
-		if hostDir != nil {
-			r.errs.Add(at, "volume %q is a hostDir, which is not LOCAL: remove mountType", mount.Name)
-		}
+		r.errs.Add(path, "volume %q is a hostDir, which is not LOCAL: remove mountType", mount.Name)
 	case mountType != "HOST":
-		r.errs.Add(at, "unsupported value '%s': HOST or LOCAL", mountType)
-	case mount.Name == "": // validation asks for it
+		r.errs.Add(path, "unsupported value '%s': HOST or LOCAL", mountType)
+	case mount.Name == "": // validation refuses it
 	case i < 0:
 		source := &api.VolumeSource{HostDir: &api.HostDir{Path: mount.MountPath}}
 		pod.Volumes = append(pod.Volumes, api.Volume{Name: mount.Name, Source: source})
 	case hostDir == nil || hostDir.Path != mount.MountPath:
-		r.errs.Add(at, "HOST means the host's directory %q, but volume %q is something else: remove mountType", mount.MountPath, mount.Name)
+		r.errs.Add(path, "HOST means the host's directory %q, but volume %q is something else: remove mountType", mount.MountPath, mount.Name)
 	}
 }

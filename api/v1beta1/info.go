@@ -6,16 +6,16 @@ import (
 	"kubelet14/api"
 )
 
-// BoundPods are the pods that a kubelet is to run. They are written and never read.
+// BoundPods are the pods that a kubelet has to run. These types are written and never read.
 type BoundPods struct {
 	Kind              string     `json:"kind"`
-	CreationTimestamp *time.Time `json:"creationTimestamp"` // null, as in 2014: nothing says when
+	CreationTimestamp *time.Time `json:"creationTimestamp"` // null, as in 2014
 	APIVersion        string     `json:"apiVersion"`
-	Host              string     `json:"host"` // empty, as in 2014: it is the one that was asked
+	Host              string     `json:"host"` // empty, as in 2014
 	Items             []BoundPod `json:"items"`
 }
 
-// BoundPod is a manifest and the identity it has on its host.
+// BoundPod is a manifest and its identity on the host.
 type BoundPod struct {
 	ID                string            `json:"id"`
 	UID               string            `json:"uid"`
@@ -25,58 +25,45 @@ type BoundPod struct {
 	Spec              PodSpec           `json:"spec"`
 }
 
-// SourceAnnotation tells which source a BoundPod comes from.
+// SourceAnnotation has the source of a BoundPod.
 const SourceAnnotation = "kubernetes/config.source"
 
-// PodSpec is what a manifest wants, without the identity.
+// PodSpec is a manifest without the identity.
 type PodSpec struct {
 	Volumes       []Volume          `json:"volumes"`
 	Containers    []Container       `json:"containers"`
 	RestartPolicy api.RestartPolicy `json:"restartPolicy"`
 }
 
-// PodInfo says of each container of a pod, by its name, what has become of it.
+// PodInfo is the state of each container of a pod, by the container's name.
 type PodInfo map[string]ContainerStatus
 
-// ContainerStatus is what 2014 told of a container, and no more than that.
+// ContainerStatus has those fields of api.ContainerStatus that 2014 had.
 type ContainerStatus struct {
-	State        ContainerState `json:"state"`
-	RestartCount int            `json:"restartCount"`
-	PodIP        string         `json:"podIP,omitempty"` // of the network container alone
-	Image        string         `json:"image"`
+	State struct {
+		Waiting *struct {
+			Reason string `json:"reason,omitempty"`
+		} `json:"waiting,omitempty"`
+		Running *struct {
+			StartedAt time.Time `json:"startedAt"`
+		} `json:"running,omitempty"`
+		Terminated *struct {
+			ExitCode   int       `json:"exitCode"`
+			Reason     string    `json:"reason,omitempty"`
+			Message    string    `json:"message,omitempty"`
+			StartedAt  time.Time `json:"startedAt"`
+			FinishedAt time.Time `json:"finishedAt"`
+		} `json:"termination,omitempty"`
+	} `json:"state"`
+	RestartCount int    `json:"restartCount"`
+	PodIP        string `json:"podIP,omitempty"` // of the network container alone
+	Image        string `json:"image"`
 }
 
-// ContainerState has exactly one field set.
-type ContainerState struct {
-	Waiting    *ContainerStateWaiting    `json:"waiting,omitempty"`
-	Running    *ContainerStateRunning    `json:"running,omitempty"`
-	Terminated *ContainerStateTerminated `json:"termination,omitempty"`
-}
-
-// ContainerStateWaiting is a container that is to run and does not.
-type ContainerStateWaiting struct {
-	Reason string `json:"reason,omitempty"`
-}
-
-// ContainerStateRunning is a container that runs.
-type ContainerStateRunning struct {
-	StartedAt time.Time `json:"startedAt"`
-}
-
-// ContainerStateTerminated is a container that has ended.
-type ContainerStateTerminated struct {
-	ExitCode   int       `json:"exitCode"`
-	Reason     string    `json:"reason,omitempty"`
-	Message    string    `json:"message,omitempty"`
-	StartedAt  time.Time `json:"startedAt"`
-	FinishedAt time.Time `json:"finishedAt"`
-}
-
-// registerInfo registers what is told of pods, and so only ever written.
-func registerInfo(s *api.Scheme, version string) {
+// addInfo registers how BoundPods and PodInfo are written.
+func addInfo(s *api.Scheme, version string) {
 	api.AddExternalConversion(s, version, func(in *api.BoundPods, out *BoundPods) error {
-		out.Kind, out.APIVersion = "BoundPods", version
-		out.Items = make([]BoundPod, len(in.Items))
+		*out = BoundPods{Kind: "BoundPods", APIVersion: version, Items: make([]BoundPod, len(in.Items))}
 		for i := range in.Items {
 			out.Items[i] = boundPod(&in.Items[i])
 		}
@@ -85,25 +72,21 @@ func registerInfo(s *api.Scheme, version string) {
 	api.AddExternalConversion(s, version, func(in *api.PodInfo, out *PodInfo) error {
 		*out = PodInfo{}
 		for name, status := range *in {
-			var told ContainerStatus
-			api.Copy(&told, &status)
-			(*out)[name] = told
+			var old ContainerStatus
+			api.Copy(&old, &status)
+			(*out)[name] = old
 		}
 		return nil
 	})
 }
 
 func boundPod(in *api.Pod) BoundPod {
-	out := BoundPod{
-		ID: in.Name, UID: in.UID, Namespace: in.Namespace,
-		Annotations: map[string]string{SourceAnnotation: in.Source},
-	}
+	out := BoundPod{ID: in.Name, UID: in.UID, Namespace: in.Namespace, Annotations: map[string]string{SourceAnnotation: in.Source}}
 	api.Copy(&out.Spec, &in.Manifest)
 	if out.Spec.Containers == nil {
 		out.Spec.Containers = []Container{}
 	}
-	// 2014 made a policy of none while it validated, and the rest of what was left open
-	// only where it was used.
+	// 2014 set this default while it validated, and the others where they were used.
 	if out.Spec.RestartPolicy == (api.RestartPolicy{}) {
 		out.Spec.RestartPolicy.Always = &api.RestartPolicyAlways{}
 	}

@@ -2,7 +2,7 @@ package v1beta1
 
 import "kubelet14/api"
 
-// ContainerManifest says which containers run together on one host.
+// ContainerManifest is the desired state of a pod.
 type ContainerManifest struct {
 	Version       string            `json:"version"` // required: v1beta1 or v1beta2, in any case
 	ID            string            `json:"id,omitempty"`
@@ -18,26 +18,12 @@ type Volume struct {
 	Source *VolumeSource `json:"source,omitempty"` // default: emptyDir
 }
 
-// VolumeSource says where a volume comes from: exactly one of its fields.
+// VolumeSource is where a volume comes from: exactly one of its fields.
 type VolumeSource struct {
-	HostDir        *api.HostDir    `json:"hostDir,omitempty"`
-	EmptyDir       *api.EmptyDir   `json:"emptyDir,omitempty"`
-	PersistentDisk *PersistentDisk `json:"persistentDisk,omitempty"` // not supported
-	GitRepo        *GitRepo        `json:"gitRepo,omitempty"`        // not supported
-}
-
-// PersistentDisk was a disk of Google's cloud.
-type PersistentDisk struct {
-	PDName    string `json:"pdName"`
-	FSType    string `json:"fsType,omitempty"`
-	Partition int    `json:"partition,omitempty"`
-	ReadOnly  bool   `json:"readOnly,omitempty"`
-}
-
-// GitRepo was a clone of a git repository.
-type GitRepo struct {
-	Repository string `json:"repository"`
-	Revision   string `json:"revision,omitempty"`
+	HostDir        *api.HostDir  `json:"hostDir,omitempty"`
+	EmptyDir       *api.EmptyDir `json:"emptyDir,omitempty"`
+	PersistentDisk any           `json:"persistentDisk,omitempty"` // not supported
+	GitRepo        any           `json:"gitRepo,omitempty"`        // not supported
 }
 
 // VolumeMount puts one of the pod's volumes into a container.

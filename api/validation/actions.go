@@ -9,76 +9,63 @@ import (
 	"kubelet14/api"
 )
 
-// validateProbe checks a liveness probe, which may be nil. In 2014 nobody did,
-// and a probe without an action killed its container for ever.
-func validateProbe(p *api.LivenessProbe, ports []api.Port) api.FieldErrors {
+// validateProbe checks a liveness probe, which may be nil. In 2014 a probe without an action
+// killed its container again and again.
+func validateProbe(c checker, p *api.LivenessProbe, ports []api.Port) {
 	if p == nil {
-		return nil
+		return
 	}
-	var errs api.FieldErrors
-	validateExec(&errs, p.Exec)
+	c.exactlyOne("", *p, "action is required: httpGet, tcpSocket or exec")
+	validateExec(c, p.Exec)
 	if p.HTTPGet != nil {
-		validateURLPath(&errs, p.HTTPGet.Path)
-		validateActionPort(&errs, "httpGet.port", p.HTTPGet.Port, ports)
+		validateURLPath(c, p.HTTPGet.Path)
+		validateActionPort(c, "httpGet.port", p.HTTPGet.Port, ports)
 	}
 	if p.TCPSocket != nil {
-		validateActionPort(&errs, "tcpSocket.port", p.TCPSocket.Port, ports)
+		validateActionPort(c, "tcpSocket.port", p.TCPSocket.Port, ports)
 	}
-	if n := len(given(*p)); n != 1 {
-		add(&errs, Invalid, "", strconv.Itoa(n)+" actions", "exactly 1 is required: httpGet, tcpSocket or exec")
-	}
-	// More seconds would not fit into a time.Duration, and come out as none at all.
-	if p.InitialDelaySeconds < 0 || p.InitialDelaySeconds > math.MaxInt32 {
-		add(&errs, Invalid, "initialDelaySeconds", p.InitialDelaySeconds, "use 0 to %d", math.MaxInt32)
-	}
-	return errs
+	// More seconds would overflow a time.Duration.
+	c.check(p.InitialDelaySeconds >= 0 && p.InitialDelaySeconds <= math.MaxInt32, invalid, "initialDelaySeconds", p.InitialDelaySeconds,
+		"use 0 to 2147483647")
 }
 
-// validateHandler checks a hook, which may be nil. A hook's HTTP request goes to
-// port 80 when it names none.
-func validateHandler(h *api.Handler, ports []api.Port) api.FieldErrors {
+// validateHandler checks a hook, which may be nil. Its HTTP request goes to port 80 by default.
+func validateHandler(c checker, h *api.Handler, ports []api.Port) {
 	if h == nil {
-		return nil
+		return
 	}
-	var errs api.FieldErrors
-	validateExec(&errs, h.Exec)
-	if h.HTTPGet != nil && h.HTTPGet.Path == "" {
-		add(&errs, Required, "httpGet.path", "", "")
-	} else if h.HTTPGet != nil {
-		validateURLPath(&errs, h.HTTPGet.Path)
+	c.exactlyOne("", *h, "action is required: exec or httpGet")
+	validateExec(c, h.Exec)
+	if h.HTTPGet == nil {
+		return
 	}
-	if h.HTTPGet != nil && h.HTTPGet.Port != (api.IntOrString{}) {
-		validateActionPort(&errs, "httpGet.port", h.HTTPGet.Port, ports)
-	}
-	if n := len(given(*h)); n != 1 {
-		add(&errs, Invalid, "", strconv.Itoa(n)+" actions", "exactly 1 is required: exec or httpGet")
-	}
-	return errs
-}
-
-func validateURLPath(errs *api.FieldErrors, path string) {
-	if _, err := url.Parse("http://pod/" + path); err != nil {
-		add(errs, Invalid, "httpGet.path", path, "it is no path of a URL")
+	c.check(h.HTTPGet.Path != "", required, "httpGet.path", "", "")
+	validateURLPath(c, h.HTTPGet.Path)
+	if h.HTTPGet.Port != (api.IntOrString{}) {
+		validateActionPort(c, "httpGet.port", h.HTTPGet.Port, ports)
 	}
 }
 
-func validateExec(errs *api.FieldErrors, e *api.ExecAction) {
-	if e != nil && len(e.Command) == 0 {
-		add(errs, Required, "exec.command", "", "")
-	}
+func validateURLPath(c checker, path string) {
+	_, err := url.Parse("http://pod/" + path)
+	c.check(err == nil, invalid, "httpGet.path", path, "this is not the path of a URL")
 }
 
-// validateActionPort checks a port of a probe or a hook: a number, a number in
-// quotes, or the name of a port of the container.
-func validateActionPort(errs *api.FieldErrors, field string, port api.IntOrString, ports []api.Port) {
+func validateExec(c checker, e *api.ExecAction) {
+	c.check(e == nil || len(e.Command) > 0, required, "exec.command", "", "")
+}
+
+// validateActionPort checks a port of a probe or a hook: a number, a number in quotes, or the
+// name of a port of the container.
+func validateActionPort(c checker, field string, port api.IntOrString, ports []api.Port) {
 	number, err := strconv.Atoi(port.String())
 	switch {
 	case port == (api.IntOrString{}):
-		add(errs, Required, field, "", wantPort+", or the name of a port of this container")
+		c.check(false, required, field, "", wantPort+", or the name of a port of this container")
 	case port.Str != "" && slices.ContainsFunc(ports, func(p api.Port) bool { return p.Name == port.Str }):
 	case err != nil:
-		add(errs, NotFound, field, port.Str, "this container has no port of this name")
-	case !isPort(number):
-		add(errs, Invalid, field, port, wantPort)
+		c.check(false, notFound, field, port.Str, "this container has no port of this name")
+	default:
+		c.check(isPort(number), invalid, field, port, wantPort)
 	}
 }

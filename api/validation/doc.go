@@ -1,11 +1,7 @@
-// Package validation says what a good manifest is.
+// Package validation decides what a good manifest is.
 //
-// ValidateManifest takes a manifest as it was written, before defaults, and
-// returns everything that is wrong with it: 2014 stopped at the first error of a
-// container, so a bad name hid a forbidden flag. The manifest parser of package
-// config asks for it first, and adds file and line; PodConfig asks ValidatePod
-// again for every pod of every source, since a pod may also come from a program.
-//
-// The functions are pure and safe for any number of goroutines. Paths of fields
-// are only put together when there is an error to tell.
+// ValidateManifest checks a manifest as it was written, before defaults, and returns all its
+// problems; 2014 stopped at the first of a container, so that a bad name hid a forbidden flag.
+// Package config calls it for every manifest it reads, to add file and line, and ValidatePod
+// for every pod of every source. The functions are pure.
 package validation

@@ -1,4 +1,4 @@
-package validation
+package validation_test
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
+	"kubelet14/api/validation"
 )
 
 // goodManifest uses every field. The tests break one thing of it at a time.
@@ -32,7 +33,7 @@ func goodManifest() api.ContainerManifest {
 					{ContainerPort: 65535},
 				},
 				Env:          []api.EnvVar{{Name: "A_1", Value: "b"}, {Name: "EMPTY"}},
-				Memory:       minMemory,
+				Memory:       6 << 20,
 				CPU:          500,
 				VolumeMounts: []api.VolumeMount{{Name: "empty", MountPath: "/a"}, {Name: "host", MountPath: "/a/b", ReadOnly: true}},
 				LivenessProbe: &api.LivenessProbe{
@@ -53,7 +54,7 @@ func goodManifest() api.ContainerManifest {
 	}
 }
 
-var privileged = Rules{AllowPrivileged: true}
+var privileged = validation.Rules{AllowPrivileged: true}
 
 // checkErrors compares errors, each as "field: kind 'value'", without detail.
 func checkErrors(t *testing.T, got api.FieldErrors, want ...string) {
@@ -91,9 +92,9 @@ func checkRows(t *testing.T, rows map[string]row) {
 func TestGoodManifests(t *testing.T) {
 	m := goodManifest()
 	checkErrors(t, privileged.ValidateManifest(&m))
-	checkErrors(t, Rules{}.ValidateManifest(&api.ContainerManifest{Version: "v1beta2"}))
+	checkErrors(t, validation.Rules{}.ValidateManifest(&api.ContainerManifest{Version: "v1beta2"}))
 	for _, version := range []string{"v1beta1", "v1beta2"} {
-		checkErrors(t, Rules{}.ValidateManifest(&api.ContainerManifest{Version: version, ID: "a"}))
+		checkErrors(t, validation.Rules{}.ValidateManifest(&api.ContainerManifest{Version: version, ID: "a"}))
 	}
 	api.SetDefaults(&m)
 	checkErrors(t, privileged.ValidateManifest(&m))
@@ -101,7 +102,7 @@ func TestGoodManifests(t *testing.T) {
 
 func TestIdentityOfAManifest(t *testing.T) {
 	checkRows(t, map[string]row{
-		"no version":      {func(m *api.ContainerManifest) { m.Version = "" }, []string{"version: required value ''"}},
+		"no version":      {func(m *api.ContainerManifest) { m.Version = "" }, []string{"version: unsupported value ''"}},
 		"version's case":  {func(m *api.ContainerManifest) { m.Version = "V1BETA1" }, []string{"version: unsupported value 'V1BETA1'"}},
 		"unknown version": {func(m *api.ContainerManifest) { m.Version = "v2" }, []string{"version: unsupported value 'v2'"}},
 		"id":              {func(m *api.ContainerManifest) { m.ID = "a_b" }, []string{"id: invalid value 'a_b'"}},
@@ -135,21 +136,21 @@ func TestVolumes(t *testing.T) {
 func TestRestartPolicies(t *testing.T) {
 	always, onFailure, never := &api.RestartPolicyAlways{}, &api.RestartPolicyOnFailure{}, &api.RestartPolicyNever{}
 	for _, good := range []api.RestartPolicy{{}, {Always: always}, {OnFailure: onFailure}, {Never: never}} {
-		checkErrors(t, Rules{}.ValidateManifest(&api.ContainerManifest{Version: "v1beta1", RestartPolicy: good}))
+		checkErrors(t, validation.Rules{}.ValidateManifest(&api.ContainerManifest{Version: "v1beta1", RestartPolicy: good}))
 	}
 	bad := api.RestartPolicy{Always: always, OnFailure: onFailure, Never: never}
-	checkErrors(t, Rules{}.ValidateManifest(&api.ContainerManifest{Version: "v1beta1", RestartPolicy: bad}),
+	checkErrors(t, validation.Rules{}.ValidateManifest(&api.ContainerManifest{Version: "v1beta1", RestartPolicy: bad}),
 		"restartPolicy: invalid value 'always, onFailure, never'")
 }
 
 func TestPods(t *testing.T) {
 	good := api.Pod{Name: "a.b", Namespace: "default", Source: "file", UID: "x", Manifest: api.ContainerManifest{Version: "v1beta1"}}
-	checkErrors(t, Rules{}.ValidatePod(&good))
+	checkErrors(t, validation.Rules{}.ValidatePod(&good))
 
 	long := strings.Repeat("a", 64)
-	checkErrors(t, Rules{}.ValidatePod(&api.Pod{}),
-		"name: invalid value ''", "namespace: invalid value ''", "source: invalid value ''", "uid: invalid value ''", "version: required value ''")
-	checkErrors(t, Rules{}.ValidatePod(&api.Pod{Name: "a.b.c.", Namespace: "a.b", Source: "a.b", UID: long, Manifest: api.ContainerManifest{Version: "x"}}),
+	checkErrors(t, validation.Rules{}.ValidatePod(&api.Pod{}),
+		"name: invalid value ''", "namespace: invalid value ''", "source: invalid value ''", "uid: invalid value ''", "version: unsupported value ''")
+	checkErrors(t, validation.Rules{}.ValidatePod(&api.Pod{Name: "a.b.c.", Namespace: "a.b", Source: "a.b", UID: long, Manifest: api.ContainerManifest{Version: "x"}}),
 		"name: invalid value 'a.b.c.'", "namespace: invalid value 'a.b'", "source: invalid value 'a.b'", "uid: invalid value '"+long+"'", "version: unsupported value 'x'")
 }
 
@@ -161,7 +162,7 @@ func TestAllErrorsAreTold(t *testing.T) {
 		Volumes:    []api.Volume{{Name: "B"}},
 		Containers: []api.Container{{Name: "A_B", Privileged: true, Env: []api.EnvVar{{}}}, {Name: "A_B", CPU: -1}},
 	}
-	checkErrors(t, Rules{}.ValidateManifest(&m),
+	checkErrors(t, validation.Rules{}.ValidateManifest(&m),
 		"version: unsupported value 'v2'",
 		"id: invalid value 'A'",
 		"volumes[0].name: invalid value 'B'",
@@ -174,33 +175,20 @@ func TestAllErrorsAreTold(t *testing.T) {
 		"containers[1].cpu: invalid value '-1'")
 }
 
-func TestErrorsInWords(t *testing.T) {
+func TestProblemsInWords(t *testing.T) {
 	long := strings.Repeat("é", 200)
-	var errs api.FieldErrors
-	add(&errs, Invalid, "containers[0].name", "A_B", "")
-	add(&errs, Forbidden, "containers[0].privileged", true, "not here")
-	add(&errs, Required, "id", "", "")
-	add(&errs, NotFound, "x", long, "")
-	want := "containers[0].name: invalid value 'A_B'; containers[0].privileged: forbidden 'true': not here; id: required value ''; " +
-		"x: not found '" + long[:200] + "…'"
-	if got := errs.Error(); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
+	m := api.ContainerManifest{Version: "v1beta1", ID: long, Containers: []api.Container{{Name: "A_B", Privileged: true, Env: []api.EnvVar{{Name: "A=secret"}}}}}
+	const want = "id: invalid value 'LONG…': use a-z, 0-9, and '-' and '.' except at the ends; at most 253 characters, 63 between dots; " +
+		"containers[0].name: invalid value 'A_B': use a-z, 0-9, and '-' except at the ends; at most 63 characters; " +
+		"containers[0].image: required value ''; containers[0].privileged: forbidden 'true': the kubelet runs without -allow_privileged; " +
+		"containers[0].env[0].name: invalid value '(hidden)': use A-Z, a-z, 0-9 and '_', and no digit first"
+	if got := (validation.Rules{}.ValidateManifest(&m)).Error(); got != strings.Replace(want, "LONG", long[:200], 1) {
+		t.Errorf("got %s", got)
 	}
 }
 
 func BenchmarkValidatePod(b *testing.B) {
 	pod := api.Pod{Name: "a", Namespace: "default", Source: "file", UID: "x", Manifest: goodManifest()}
-	for b.Loop() {
-		if errs := privileged.ValidatePod(&pod); len(errs) > 0 {
-			b.Fatal(errs)
-		}
-	}
-}
-
-func BenchmarkValidateSmallPod(b *testing.B) {
-	pod := api.Pod{Name: "a", Namespace: "default", Source: "file", UID: "x", Manifest: api.ContainerManifest{
-		Version: "v1beta1", ID: "a", Containers: []api.Container{{Name: "main", Image: "kubelet14/hello:1"}},
-	}}
 	for b.Loop() {
 		if errs := privileged.ValidatePod(&pod); len(errs) > 0 {
 			b.Fatal(errs)

@@ -7,36 +7,28 @@ import (
 	"kubelet14/api"
 )
 
-func validatePort(p *api.Port, taken names, hostPorts hostPorts) api.FieldErrors {
-	var errs api.FieldErrors
+func validatePort(c checker, p *api.Port, taken names, hostPorts hostPorts) {
 	if p.Name != "" {
-		errs = taken.validateName(p.Name)
+		c.name(p.Name, taken)
 	}
-	switch {
-	case p.ContainerPort == 0:
-		add(&errs, Required, "containerPort", p.ContainerPort, "")
-	case !isPort(p.ContainerPort):
-		add(&errs, Invalid, "containerPort", p.ContainerPort, wantPort)
-	}
+	c.check(p.ContainerPort != 0, required, "containerPort", "", wantPort)
+	c.check(p.ContainerPort == 0 || isPort(p.ContainerPort), invalid, "containerPort", p.ContainerPort, wantPort)
 	protocol := cmp.Or(p.Protocol, api.ProtocolTCP)
-	if protocol != api.ProtocolTCP && protocol != api.ProtocolUDP {
-		add(&errs, Unsupported, "protocol", p.Protocol, "use TCP or UDP")
-	}
+	c.check(protocol == api.ProtocolTCP || protocol == api.ProtocolUDP, unsupported, "protocol", p.Protocol, "use TCP or UDP")
 	ip, err := netip.ParseAddr(p.HostIP)
-	if p.HostIP != "" && (err != nil || ip.Zone() != "") {
-		add(&errs, Invalid, "hostIP", p.HostIP, "use an address of this host such as 127.0.0.1")
-	}
+	c.check(p.HostIP == "" || err == nil && ip.Zone() == "", invalid, "hostIP", p.HostIP, "use an address of this host such as 127.0.0.1")
 	switch {
 	case p.HostPort == 0:
 	case !isPort(p.HostPort):
-		add(&errs, Invalid, "hostPort", p.HostPort, wantPort)
-	case !hostPorts.take(hostPort{p.HostPort, protocol}, ip.Unmap()):
-		add(&errs, Duplicate, "hostPort", p.HostPort, "another port of this pod has it, with the same protocol and address")
+		c.check(false, invalid, "hostPort", p.HostPort, wantPort)
+	default:
+		c.check(hostPorts.take(hostPort{p.HostPort, protocol}, ip.Unmap()), duplicate, "hostPort", p.HostPort,
+			"another port of this pod has it, with the same protocol and address")
 	}
-	return errs
 }
 
-// hostPort is what two ports must not share, unless their host IPs differ.
+// hostPort is what two ports must not share, unless their host IPs differ. 2014 compared the
+// number alone, and so refused DNS, which needs 53 of both TCP and UDP.
 type hostPort struct {
 	number   int
 	protocol api.Protocol
@@ -45,9 +37,8 @@ type hostPort struct {
 // hostPorts are the addresses on which the ports of one pod are published.
 type hostPorts map[hostPort][]netip.Addr
 
-// take notes a port, and says whether it was free. An ip that is unspecified, or
-// not there at all, means every address of the host. 2014 compared the number
-// alone, and so refused DNS, which needs 53 of both TCP and UDP.
+// take adds a port, and reports whether it was free. An invalid or unspecified ip means every
+// address of the host.
 func (taken hostPorts) take(port hostPort, ip netip.Addr) bool {
 	everywhere := func(ip netip.Addr) bool { return !ip.IsValid() || ip.IsUnspecified() }
 	for _, other := range taken[port] {
