@@ -59,7 +59,7 @@ func (s *Scheme) decodeAll(d *decoder, nodes []*yaml.Node, item string) ([]Docum
 			doc.where = fmt.Sprintf("document %d", i+1)
 		}
 		before := len(d.errs)
-		s.decodeManifest(d, node, &doc)
+		s.decodeManifest(d, &doc)
 		if len(d.errs) == before {
 			docs = append(docs, doc)
 		}
@@ -71,14 +71,14 @@ func (s *Scheme) decodeAll(d *decoder, nodes []*yaml.Node, item string) ([]Docum
 }
 
 // decodeManifest fills doc.Manifest, or reports why not.
-func (s *Scheme) decodeManifest(d *decoder, at *yaml.Node, doc *Document) {
+func (s *Scheme) decodeManifest(d *decoder, doc *Document) {
 	before := len(d.errs)
-	if root := doc.root; root.Kind != yaml.MappingNode {
+	if doc.root.Kind != yaml.MappingNode {
 		hint := ""
-		if root.Kind == yaml.SequenceNode && doc.path == "" {
+		if doc.root.Kind == yaml.SequenceNode && doc.path == "" {
 			hint = `; for several manifests put lines of "---" between them`
 		}
-		d.refuse(doc.path, at, `a manifest begins with fields such as "version: v1beta1", but this is %s%s`, describe(root), hint)
+		d.refuse(doc.path, doc.root, `a manifest begins with fields such as "version: v1beta1", but this is %s%s`, describe(doc.root), hint)
 		return
 	}
 	version := s.version(d, doc)
@@ -87,14 +87,14 @@ func (s *Scheme) decodeManifest(d *decoder, at *yaml.Node, doc *Document) {
 	}
 	wire, err := s.New(version, "ContainerManifest")
 	if err != nil {
-		d.refuse(join(doc.path, "version"), at, "%v", err)
+		d.refuse(join(doc.path, "version"), doc.root, "%v", err)
 		return
 	}
-	d.value(doc.path, at, reflect.ValueOf(wire).Elem())
+	d.value(doc.path, doc.root, reflect.ValueOf(wire).Elem())
 	// The first half of a manifest must not pass for a whole one. If there is another error
 	// it may be why this field is not there, such as that its name is misspelt.
 	if field(doc.root, "containers") == nil && len(d.errs) == before {
-		d.refuse(join(doc.path, "containers"), at, `required value '': write "containers:" and what is to run; `+
+		d.refuse(join(doc.path, "containers"), doc.root, `required value '': write "containers:" and what is to run; `+
 			`a pod of its network container alone is written "containers: []"`)
 	}
 	if len(d.errs) > before {
@@ -108,7 +108,7 @@ func (s *Scheme) decodeManifest(d *decoder, at *yaml.Node, doc *Document) {
 			d.refuse(join(doc.path, p.Field), nearest(doc.root, p.Field), "%s", p.Problem)
 		}
 	case err != nil:
-		d.refuse(doc.path, at, "%v", err)
+		d.refuse(doc.path, doc.root, "%v", err)
 	default:
 		doc.Manifest = *internal.(*ContainerManifest)
 	}

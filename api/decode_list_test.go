@@ -93,7 +93,7 @@ func TestDecodeListRefuses(t *testing.T) {
 		"item that is null":     {"- null\n", "f:1:3: [0]: " + begins + "nothing"},
 		"item without value":    {listObject + "items:\n-\n", "f:4:2: items[0]: " + begins + "nothing"},
 		"item that is a list":   {"[[]]", "f:1:2: [0]: " + begins + "a list"},
-		"item that is the list": {"&a [*a]", "f:1:5: [0]: " + begins + "a list"},
+		"item that is the list": {"&a [*a]", "f:1:1: [0]: " + begins + "a list"},
 		"item with a tag":       {"- !a {version: v1beta1}\n", `f:1:3: [0]: tags are not supported: remove the word that begins with '!'`},
 		"number for string":     {twoItems + "- version: v1beta1\n  containers: [{image: 5}]\n", `f:8:24: [2].containers[0].image: needs a string, but 5 is a number: put quotes around it, "5"`},
 		"conversion":            {listObject + "items:\n- version: v1beta1\n  containers: []\n- version: v1beta2\n  containers: [{env: [{key: A}]}]\n", `f:7:29: items[1].containers[0].env[0].key: v1beta2 calls this field "name"`},

@@ -11,11 +11,10 @@ import (
 )
 
 // mapping decodes a mapping into a struct by the json names of its fields.
-func (d *decoder) mapping(path string, at *yaml.Node, out reflect.Value) {
-	n := resolve(at)
+func (d *decoder) mapping(path string, n *yaml.Node, out reflect.Value) {
 	names := jsonNames(out.Type())
 	if n.Kind != yaml.MappingNode {
-		d.refuse(path, at, "needs a mapping, but this is %s%s", describe(n), writeAsMapping(n.Value, out.Type(), names))
+		d.refuse(path, n, "needs a mapping, but this is %s%s", describe(n), writeAsMapping(n.Value, out.Type(), names))
 		return
 	}
 	lines := map[string]int{}

@@ -174,7 +174,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"tag that is none":    {head + "id: !a!b c\n", `2:5: YAML syntax: tags (!) are not supported; put quotes around text that begins with '!'`},
 		"unknown alias":       {head + "id: *a\n", `2:5: YAML syntax: this alias (*) has no anchor (&) before it; put quotes around text that begins with '*'`},
 		"another's alias":     {head + "id: &a b\n---\n" + head + "id: *a\n", `5:5: YAML syntax: this alias (*) has no anchor (&) before it; put quotes around text that begins with '*'`},
-		"alias of itself":     {head + "containers: &a [*a]\n", `2:17: containers[0]: needs a mapping, but this is a list`},
+		"alias of itself":     {head + "containers: &a [*a]\n", `2:13: containers[0]: needs a mapping, but this is a list`},
 		"merge key":           {head + "volumes:\n- &v {name: v}\n- <<: *v\n", `4:3: volumes[1]: merge keys (<<) are not supported: write the fields out`},
 		"no version":          {"id: a\n", `1:1: version: required value '': write "version:" and v1beta1 or v1beta2`},
 		"unknown version":     {"id: a\nversion: v1\n", `2:10: version: unsupported value 'v1': this program reads v1beta1 or v1beta2`},

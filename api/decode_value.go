@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -15,9 +16,9 @@ const (
 	maxValues = 400_000 // of one text, with what its aliases stand for
 )
 
-// decoder fills Go values from YAML nodes by their json names. Other than the decoder of
-// the YAML library it reports all errors with the paths of their fields, takes no number
-// for a string, and no missing value for an empty one: "never:" must not mean always.
+// decoder fills Go values from YAML nodes by their json names. Other than the decoder of the YAML
+// library it reports all errors with the paths of their fields, takes no number for a string,
+// and no missing value for an empty one: "never:" must not mean always.
 type decoder struct {
 	text   *text
 	values int // decoded so far
@@ -34,18 +35,17 @@ func (d *decoder) refuse(path string, n *yaml.Node, problem string, args ...any)
 	}
 }
 
-// full reports whether a limit is reached, so that the rest is not worth its time.
+// full reports whether a limit is reached, so that the rest is not decoded.
 func (d *decoder) full() bool { return len(d.errs) > maxErrors || d.values > maxValues }
 
-// value decodes the node at path into out. An any takes the node itself, undecoded.
+// value decodes the node at path into out. An any takes the node itself.
 func (d *decoder) value(path string, n *yaml.Node, out reflect.Value) {
-	at := n // an alias, or n itself
-	n = resolve(n)
 	if d.full() {
 		return
 	}
+	n = resolve(n)
 	if d.values += 1 + len(n.Content); d.values > maxValues {
-		d.refuse(path, at, "more than %d values, with those that aliases stand for", maxValues)
+		d.refuse(path, n, "more than %d values, with those that aliases stand for", maxValues)
 		return
 	}
 	switch {
@@ -55,17 +55,16 @@ func (d *decoder) value(path string, n *yaml.Node, out reflect.Value) {
 		}
 		return
 	case n.Style&yaml.TaggedStyle != 0:
-		d.refuse(path, at, "tags are not supported: remove the word that begins with '!'")
+		d.refuse(path, n, "tags are not supported: remove the word that begins with '!'")
 		return
 	case n.Tag == "!!null":
-		// Encoders write null for what is not there; a value that is missing is a mistake,
-		// and in a list neither has a meaning.
+		// Encoders write null for what is not there; a missing value is a mistake, and in a
+		// list neither has a meaning.
 		if n.Value == "" || strings.HasSuffix(path, "]") {
-			d.refuse(path, at, "there is no value: write %s", emptyValue(out.Type()))
+			d.refuse(path, n, "there is no value: write %s", cmp.Or(emptyValues[out.Kind()], "one or remove it"))
 		}
 		return
-	}
-	if out.Kind() == reflect.Pointer {
+	case out.Kind() == reflect.Pointer:
 		out.Set(reflect.New(out.Type().Elem()))
 		out = out.Elem()
 	}
@@ -76,35 +75,34 @@ func (d *decoder) value(path string, n *yaml.Node, out reflect.Value) {
 		case n.Tag == "!!int":
 			out = reflect.ValueOf(&port.Int).Elem()
 		default:
-			d.refuse(path, at, "needs a port number or the name of a port, but this is %s", describe(n))
+			d.refuse(path, n, "needs a port number or the name of a port, but this is %s", describe(n))
 			return
 		}
 	}
 	switch out.Kind() {
 	case reflect.Struct:
-		d.mapping(path, at, out)
+		d.mapping(path, n, out)
 	case reflect.Slice:
-		d.list(path, at, out)
+		d.list(path, n, out)
 	case reflect.String:
-		d.string(path, at, out)
+		d.string(path, n, out)
 	case reflect.Bool:
 		if n.Tag != "!!bool" {
-			d.refuse(path, at, "needs true or false, but this is %s", describe(n))
+			d.refuse(path, n, "needs true or false, but this is %s", describe(n))
 		}
 		out.SetBool(strings.EqualFold(n.Value, "true"))
 	default:
-		d.integer(path, at, out)
+		d.integer(path, n, out)
 	}
 }
 
-func (d *decoder) list(path string, at *yaml.Node, out reflect.Value) {
-	n := resolve(at)
+func (d *decoder) list(path string, n *yaml.Node, out reflect.Value) {
 	if n.Kind != yaml.SequenceNode {
 		want := `needs a list, each item on a line that begins with "- "`
 		if out.Type().Elem().Kind() == reflect.String {
 			want = `needs a list such as ["sleep", "60"]`
 		}
-		d.refuse(path, at, "%s, but this is %s", want, describe(n))
+		d.refuse(path, n, "%s, but this is %s", want, describe(n))
 		return
 	}
 	out.Set(reflect.MakeSlice(out.Type(), len(n.Content), len(n.Content)))
@@ -113,43 +111,41 @@ func (d *decoder) list(path string, at *yaml.Node, out reflect.Value) {
 	}
 }
 
-func (d *decoder) string(path string, at *yaml.Node, out reflect.Value) {
-	n := resolve(at)
+func (d *decoder) string(path string, n *yaml.Node, out reflect.Value) {
 	switch {
 	case isText(n) && strings.Contains(n.Value, "\x00"):
-		d.refuse(path, at, "a string cannot hold the character NUL")
+		d.refuse(path, n, "a string cannot hold the character NUL")
 	case isText(n):
 		out.SetString(n.Value)
 	case n.Kind != yaml.ScalarNode:
-		d.refuse(path, at, "needs a string, but this is %s", describe(n))
+		d.refuse(path, n, "needs a string, but this is %s", describe(n))
 	case isSecret(path):
-		d.refuse(path, at, "needs a string, but this is %s: put quotes around it", describe(n))
+		d.refuse(path, n, "needs a string, but this is %s: put quotes around it", describe(n))
 	default:
-		d.refuse(path, at, "needs a string, but %s is %s: put quotes around it, \"%[1]s\"", n.Value, describe(n))
+		d.refuse(path, n, "needs a string, but %s is %s: put quotes around it, \"%[1]s\"", n.Value, describe(n))
 	}
 }
 
-func (d *decoder) integer(path string, at *yaml.Node, out reflect.Value) {
-	n := resolve(at)
+func (d *decoder) integer(path string, n *yaml.Node, out reflect.Value) {
 	i, err := strconv.ParseInt(n.Value, 10, out.Type().Bits())
 	switch {
 	case n.Tag == "!!int" && err == nil && strconv.FormatInt(i, 10) == n.Value:
 		out.SetInt(i)
 	case errors.Is(err, strconv.ErrRange):
-		d.refuse(path, at, "this number is too big")
+		d.refuse(path, n, "this number is too big")
 	case n.Tag == "!!int":
-		d.refuse(path, at, "write %s as a plain decimal number", n.Value)
+		d.refuse(path, n, "write %s as a plain decimal number", n.Value)
 	case err == nil:
-		d.refuse(path, at, "needs a number, but this is a string: remove the quotes")
+		d.refuse(path, n, "needs a number, but this is a string: remove the quotes")
 	case n.Kind != yaml.ScalarNode:
-		d.refuse(path, at, "needs a whole number, but this is %s", describe(n))
+		d.refuse(path, n, "needs a whole number, but this is %s", describe(n))
 	default:
-		d.refuse(path, at, "needs a whole number, and %s is none", n.Value)
+		d.refuse(path, n, "needs a whole number, and %s is none", n.Value)
 	}
 }
 
-// isSecret reports whether the field at path is a part of a container's environment:
-// errors do not quote it.
+// isSecret reports whether the field at path is a part of a container's environment: errors
+// do not quote it.
 func isSecret(path string) bool { return strings.Contains(path, ".env[") }
 
 // isText reports whether a node is a string. Dates and << need no quotes.
@@ -159,30 +155,15 @@ func isText(n *yaml.Node) bool {
 
 // describe completes "but this is".
 func describe(n *yaml.Node) string {
-	switch {
-	case n.Kind == yaml.MappingNode:
-		return "a mapping"
-	case n.Kind == yaml.SequenceNode:
-		return "a list"
-	case n.Tag == "!!bool":
-		return "a bool"
-	case n.Tag == "!!null":
-		return "nothing"
-	case n.Tag == "!!int", n.Tag == "!!float":
-		return "a number"
-	}
-	return "a string"
+	return cmp.Or(map[string]string{
+		"!!map": "a mapping", "!!seq": "a list", "!!bool": "a bool", "!!null": "nothing", "!!int": "a number", "!!float": "a number",
+	}[n.Tag], "a string")
 }
 
-// emptyValue completes "there is no value: write".
-func emptyValue(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.String:
-		return `"" or remove it`
-	case reflect.Slice:
-		return "[] for none" // some lists, such as the containers, must not be removed
-	case reflect.Pointer, reflect.Struct:
-		return "{} or remove it"
-	}
-	return "one or remove it"
+// emptyValues complete "there is no value: write".
+var emptyValues = map[reflect.Kind]string{
+	reflect.String:  `"" or remove it`,
+	reflect.Slice:   "[] for none", // some lists, such as the containers, must not be removed
+	reflect.Pointer: "{} or remove it",
+	reflect.Struct:  "{} or remove it",
 }

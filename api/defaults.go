@@ -1,16 +1,13 @@
 package api
 
-// DefaultTerminationMessagePath is where a program may leave its last words,
-// when its manifest does not say.
+import "cmp"
+
+// DefaultTerminationMessagePath is where a program may write its termination message.
 const DefaultTerminationMessagePath = "/dev/termination-log"
 
-// SetDefaults fills in what the manifest leaves open. It writes through m's
-// slices, so the caller passes a manifest of its own: see Clone. Doing it twice
-// changes nothing more.
-//
-// It comes after validation and after hashing: 2014 set some defaults while
-// validating and others while reading, and which pod had them depended on the
-// source it came from.
+// SetDefaults fills in what the manifest leaves open. It writes through m's slices: see Clone.
+// It comes after validation and after hashing, so that a new default changes no hash. 2014 set
+// some defaults while validating and others while reading, so that they depended on the source.
 func SetDefaults(m *ContainerManifest) {
 	for i := range m.Volumes {
 		if m.Volumes[i].Source == nil {
@@ -20,16 +17,10 @@ func SetDefaults(m *ContainerManifest) {
 	for i := range m.Containers {
 		c := &m.Containers[i]
 		for j := range c.Ports {
-			if c.Ports[j].Protocol == "" {
-				c.Ports[j].Protocol = ProtocolTCP
-			}
+			c.Ports[j].Protocol = cmp.Or(c.Ports[j].Protocol, ProtocolTCP)
 		}
-		if c.ImagePullPolicy == "" {
-			c.ImagePullPolicy = PullIfNotPresent
-		}
-		if c.TerminationMessagePath == "" {
-			c.TerminationMessagePath = DefaultTerminationMessagePath
-		}
+		c.ImagePullPolicy = cmp.Or(c.ImagePullPolicy, PullIfNotPresent)
+		c.TerminationMessagePath = cmp.Or(c.TerminationMessagePath, DefaultTerminationMessagePath)
 	}
 	if m.RestartPolicy == (RestartPolicy{}) {
 		m.RestartPolicy.Always = &RestartPolicyAlways{}

@@ -1,27 +1,17 @@
-// Package api holds what a pod is, and how its text becomes that.
+// Package api has the types of pods, and decodes the text of their manifests.
 //
-// The internal types (ContainerManifest, Container, Volume, Pod, PodUpdate) are
-// what the whole program works with. What people write is a wire version of
-// them, v1beta1 or v1beta2, and only the Scheme knows both:
+// The program works with the internal types (ContainerManifest, Pod, PodUpdate, PodStatus).
+// Manifests are written in the types of a wire version, v1beta1 or v1beta2, which only the
+// Scheme knows (PR #565):
 //
-//	text ─▶ Decode: limits, YAML, version ─▶ wire type ─▶ Internalize ─▶ internal type
-//	                                         v1beta1.…     registered      ContainerManifest
-//	                                                       conversion
+//	text ─▶ Decode: YAML, version ─▶ wire type ─▶ Internalize ─▶ internal type
+//	                                 v1beta1.…     registered      ContainerManifest
+//	                                               conversion
 //
-// A Scheme maps a version and a kind to a Go type, and each type to its two
-// conversion functions (PR #565). The package of a version registers them;
-// package api imports none of them, so a version can be added without a change
-// here.
+// Decode and DecodeList are strict: unknown fields, wrong types and empty files are errors with
+// file, line, column, the path of the field and an excerpt, and all errors of a document are
+// reported at once. 2014 ignored what it did not understand.
 //
-// DecodeList reads lists too: what a web server or a key of etcd may hold. Encode goes
-// the other way, for who asks what the kubelet runs (BoundPods, PodInfo).
-//
-// Both are strict. The kubelet of 2014 dropped what it did not understand: a
-// misspelt field was silently absent, `cpu: "500"` was 0, and an empty file was
-// a valid pod. Here each of them is an error with file, line, column, the path
-// of the field and an excerpt, and all errors of a document are told at once.
-//
-// What must hold: a manifest is decoded, then validated (package validation),
-// and kept as written. SetDefaults comes last and on a Clone, just before
-// containers are made, so a new default changes nobody's hash.
+// A manifest is decoded, then validated (package validation), and kept as written. SetDefaults
+// changes a Clone just before containers are made.
 package api

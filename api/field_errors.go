@@ -20,13 +20,6 @@ func (es *FieldErrors) Add(field, problem string, args ...any) {
 	*es = append(*es, FieldError{field, fmt.Sprintf(problem, args...)})
 }
 
-// AddIn appends the problems of the value at a path.
-func (es *FieldErrors) AddIn(path string, errs FieldErrors) {
-	for _, e := range errs {
-		*es = append(*es, FieldError{join(path, e.Field), e.Problem})
-	}
-}
-
 func (es FieldErrors) Error() string {
 	var problems []string
 	for _, e := range es {

@@ -2,16 +2,17 @@ package api
 
 import (
 	"errors"
+	"reflect"
 	"time"
 )
 
-// ErrNotFound is wrapped by the errors about a pod, a container or an attempt that is
-// not there, or does not run. Their texts say what to do.
+// ErrNotFound is wrapped by the errors about a pod, a container or an attempt that does not
+// exist or does not run.
 var ErrNotFound = errors.New("not found")
 
-// LogOptions says which part of what a container has printed is wanted.
+// LogOptions select a part of a container's output.
 type LogOptions struct {
-	Tail       int  // so many lines from the end; -1: all that is kept
+	Tail       int  // lines from the end; -1: all that Docker has
 	Follow     bool // and what comes later
 	Timestamps bool // each line begins with its time, as RFC 3339 with nanoseconds
 	Previous   bool // of the attempt before the newest
@@ -19,22 +20,22 @@ type LogOptions struct {
 	Stderr     bool
 }
 
-// Load says how much a kubelet has to do.
+// Load is how much a kubelet has to do.
 type Load struct {
-	Workers int // pods that have a worker, at work or waiting for its time
+	Workers int // pods that have a worker
 	Waiting int // pods with work that has not begun
 	Pulls   int // images that are being pulled
-	Queued  int // of these, those that wait for their turn by -registry_qps
+	Queued  int // of these, those that wait for -registry_qps
 }
 
 // ContainerStats is one measurement of a running container. The JSON of its parts is
-// cAdvisor's, and that of the network Docker's too.
+// cAdvisor's, and that of the network also Docker's.
 type ContainerStats struct {
 	Time        time.Time
 	CPU         CPUStats
 	Memory      MemoryStats
 	Network     NetworkStats // of the pod: all its containers share it
-	CPUShares   int64        // what the container may have; 0: Docker's default
+	CPUShares   int64        // 0: Docker's default
 	MemoryLimit int64        // bytes; 0: none
 	Created     time.Time
 	Image       string
@@ -51,8 +52,8 @@ type CPUStats struct {
 
 // MemoryStats is in bytes.
 type MemoryStats struct {
-	Usage      uint64 `json:"usage"`       // with what the kernel keeps of files
-	WorkingSet uint64 `json:"working_set"` // without what it could give up at once
+	Usage      uint64 `json:"usage"`       // with the kernel's cache of files
+	WorkingSet uint64 `json:"working_set"` // without the inactive part of that cache
 }
 
 // NetworkStats counts since the pod's network container began.
@@ -67,14 +68,10 @@ type NetworkStats struct {
 	TxDropped uint64 `json:"tx_dropped"`
 }
 
-// Add counts another interface in.
+// Add adds the counts of another interface.
 func (n *NetworkStats) Add(other NetworkStats) {
-	n.RxBytes += other.RxBytes
-	n.RxPackets += other.RxPackets
-	n.RxErrors += other.RxErrors
-	n.RxDropped += other.RxDropped
-	n.TxBytes += other.TxBytes
-	n.TxPackets += other.TxPackets
-	n.TxErrors += other.TxErrors
-	n.TxDropped += other.TxDropped
+	sum, more := reflect.ValueOf(n).Elem(), reflect.ValueOf(other)
+	for i := range sum.NumField() {
+		sum.Field(i).SetUint(sum.Field(i).Uint() + more.Field(i).Uint())
+	}
 }

@@ -5,14 +5,13 @@ import (
 	"strconv"
 )
 
-// IntOrString is a port as a probe or a hook names it: a number, or the name of
-// a port of the container.
+// IntOrString is a port in a probe or a hook: a number, or the name of a port of the container.
 type IntOrString struct {
-	Int int    // used when Str is empty
+	Int int    // if Str is empty
 	Str string // a port name, or a number in quotes
 }
 
-// String gives what the user wrote.
+// String returns the number or the name.
 func (v IntOrString) String() string {
 	if v.Str != "" {
 		return v.Str
@@ -20,7 +19,7 @@ func (v IntOrString) String() string {
 	return strconv.Itoa(v.Int)
 }
 
-// MarshalJSON gives a number or a string, as the user wrote it.
+// MarshalJSON implements json.Marshaler.
 func (v IntOrString) MarshalJSON() ([]byte, error) {
 	if v.Str != "" {
 		return json.Marshal(v.Str)
@@ -28,10 +27,9 @@ func (v IntOrString) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v.Int)
 }
 
-// UnmarshalJSON reads a number or a string.
+// UnmarshalJSON implements json.Unmarshaler.
 func (v *IntOrString) UnmarshalJSON(data []byte) error {
-	*v = IntOrString{}
-	if len(data) > 0 && data[0] == '"' {
+	if *v = (IntOrString{}); data[0] == '"' {
 		return json.Unmarshal(data, &v.Str)
 	}
 	return json.Unmarshal(data, &v.Int)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -8,35 +9,32 @@ import (
 	"strings"
 )
 
-// InternalVersion is the version of the internal types: the other end of every
-// conversion. No text is written in it, so no types need to be known of it.
+// InternalVersion is the version of the internal types, one end of every conversion.
 const InternalVersion = ""
 
-// Scheme knows the types of each wire version and how to convert them to and from
-// the internal ones. In 2014 the conversion was one switch over all types that
-// panicked on one it did not know; its TODO asked for a registered function for
-// each type, and that is what this is.
+// Scheme has the types of each wire version and their conversions to and from the internal
+// types. In 2014 one switch over all types converted, and panicked for an unknown one; its TODO
+// asked for a registered function for each type (PR #565).
 //
-// Fill it first; then any number of goroutines may use it.
+// Fill it first; then any number of goroutines may use it. Versions may be in any case.
 type Scheme struct {
 	types       map[string]map[string]reflect.Type // version → kind → type
 	conversions map[conversion]func(any) (any, error)
 }
 
-// conversion is the key of a registered function: the versions it is between,
-// and the type it takes. Two versions may share their Go types.
+// conversion is the key of a registered function. Two versions may share their Go types.
 type conversion struct {
 	from, to string
 	in       reflect.Type
 }
 
-// NewScheme makes a Scheme that knows nothing.
+// NewScheme returns an empty Scheme.
 func NewScheme() *Scheme {
 	return &Scheme{map[string]map[string]reflect.Type{}, map[conversion]func(any) (any, error){}}
 }
 
-// AddKnownTypes makes types known in a version. Each obj is a zero struct; the
-// name of its type is the kind.
+// AddKnownTypes adds types to a version. Each obj is a zero struct; the name of its type is
+// the kind.
 func (s *Scheme) AddKnownTypes(version string, objs ...any) {
 	version = strings.ToLower(version)
 	if s.types[version] == nil {
@@ -48,8 +46,8 @@ func (s *Scheme) AddKnownTypes(version string, objs ...any) {
 	}
 }
 
-// AddInternalConversion registers how Wire of a version becomes Internal. An
-// error that convert returns reaches the user, so it is best a FieldErrors.
+// AddInternalConversion registers how Wire of a version becomes Internal. The error of convert
+// should be a FieldErrors.
 func AddInternalConversion[Wire, Internal any](s *Scheme, version string, convert func(*Wire, *Internal) error) {
 	addConversion(s, version, InternalVersion, convert)
 }
@@ -70,12 +68,10 @@ func addConversion[In, Out any](s *Scheme, from, to string, convert func(*In, *O
 	}
 }
 
-// Versions lists the wire versions, sorted.
-func (s *Scheme) Versions() []string {
-	return slices.Sorted(maps.Keys(s.types))
-}
+// Versions returns the wire versions, sorted.
+func (s *Scheme) Versions() []string { return slices.Sorted(maps.Keys(s.types)) }
 
-// New makes a zero value of a kind, and returns the pointer to it.
+// New returns a pointer to a zero value of a kind.
 func (s *Scheme) New(version, kind string) (any, error) {
 	t, ok := s.types[strings.ToLower(version)][kind]
 	if !ok {
@@ -84,14 +80,14 @@ func (s *Scheme) New(version, kind string) (any, error) {
 	return reflect.New(t).Interface(), nil
 }
 
-// Internalize converts a pointer to a wire type of a version to a pointer to
-// the internal type. The two may share memory.
+// Internalize converts a pointer to a wire type to a pointer to the internal type. The two may
+// share memory.
 func (s *Scheme) Internalize(version string, obj any) (any, error) {
 	return s.convert(version, InternalVersion, obj)
 }
 
-// Externalize converts a pointer to an internal type to a pointer to the wire
-// type of a version. The two may share memory.
+// Externalize converts a pointer to an internal type to a pointer to the wire type. The two may
+// share memory.
 func (s *Scheme) Externalize(version string, obj any) (any, error) {
 	return s.convert(InternalVersion, version, obj)
 }
@@ -102,4 +98,13 @@ func (s *Scheme) convert(from, to string, obj any) (any, error) {
 		return nil, fmt.Errorf("convert %T from version %q to %q: no conversion is registered", obj, from, to)
 	}
 	return convert(obj)
+}
+
+// Encode writes the object of an internal type that obj points to as JSON of a wire version.
+func (s *Scheme) Encode(version string, obj any) ([]byte, error) {
+	wire, err := s.Externalize(version, obj)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(wire)
 }

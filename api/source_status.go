@@ -2,28 +2,31 @@ package api
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
-// SourceStatus is how one source of pods does.
+// SourceStatus is the status of one source of pods.
 type SourceStatus struct {
-	Source string `json:"source"` // "file", "http" or "etcd"
-	Place  string `json:"place"`  // what it reads, without any password
-	Pods   int    `json:"pods"`   // how many it wants now
-
-	LastSuccess  time.Time `json:"lastSuccess,omitzero"`  // when all of it was last read and good; zero: not since start
-	FailingSince time.Time `json:"failingSince,omitzero"` // zero while all is well
-	LastError    string    `json:"lastError,omitempty"`   // the latest one, mended or not; empty: none since start
-	LastErrorAt  time.Time `json:"lastErrorAt,omitzero"`  // when it was seen last
+	Source       string    `json:"source"`                // "file", "http" or "etcd"
+	Place        string    `json:"place"`                 // what it reads, without any password
+	Pods         int       `json:"pods"`                  // how many it wants now
+	LastSuccess  time.Time `json:"lastSuccess,omitzero"`  // when all of it was last read and good; zero: not since the start
+	FailingSince time.Time `json:"failingSince,omitzero"` // zero if the last read was good
+	LastError    string    `json:"lastError,omitempty"`   // the latest, also if it is fixed; one line for each problem
+	LastErrorAt  time.Time `json:"lastErrorAt,omitzero"`  // when it was last seen
 }
 
-// String says it in one line, and below it the error while it lasts.
+// String returns one line, and below it the error while it lasts.
 func (s SourceStatus) String() string {
 	text := fmt.Sprintf("source %s (%s): ", s.Source, s.Place)
 	if s.LastSuccess.IsZero() && s.FailingSince.IsZero() {
 		return text + "not read yet"
 	}
 	text += fmt.Sprintf("%d pods", s.Pods)
+	if s.Pods == 1 {
+		text = strings.TrimSuffix(text, "s")
+	}
 	if s.FailingSince.IsZero() {
 		return text
 	}

@@ -2,47 +2,41 @@ package api
 
 import "time"
 
-// PodPhase says how far a pod has come.
+// PodPhase is how far a pod has come.
 type PodPhase string
 
 // The phases of a pod.
 const (
 	PodPending   PodPhase = "pending"   // a container has not run yet
-	PodRunning   PodPhase = "running"   // all have run, and not all for the last time
-	PodSucceeded PodPhase = "succeeded" // all have run for the last time, and ended with 0
-	PodFailed    PodPhase = "failed"    // all have run for the last time, and not all ended with 0
+	PodRunning   PodPhase = "running"   // all have run, and some will run on or again
+	PodSucceeded PodPhase = "succeeded" // all have ended for good, with exit code 0
+	PodFailed    PodPhase = "failed"    // all have ended for good, some with another exit code
 )
 
-// PodStatus is what has become of a pod: the answer to "why is it not running?".
+// PodStatus is the observed state of a pod.
 type PodStatus struct {
-	Name      string   `json:"name"`
-	Namespace string   `json:"namespace"`
-	UID       string   `json:"uid"`
-	Source    string   `json:"source"`
-	Origin    string   `json:"origin"` // where in the source it was read
-	Phase     PodPhase `json:"phase"`
-	PodIP     string   `json:"podIP,omitempty"`
-	// Reason and Message say what holds up the pod as a whole, such as a port of
-	// the host that another pod has; empty when nothing does.
-	Reason  string `json:"reason,omitempty"`
-	Message string `json:"message,omitempty"`
-	// SourceError is what could not be read of the pod's source the last time;
-	// empty when all could. The pod may then be older than its manifest.
-	SourceError string `json:"sourceError,omitempty"`
-	// Containers are in the order of the manifest, the network container last.
-	Containers []ContainerStatus `json:"containers"`
+	Name        string            `json:"name"`
+	Namespace   string            `json:"namespace"`
+	UID         string            `json:"uid"`
+	Source      string            `json:"source"`
+	Origin      string            `json:"origin"` // place in the source
+	Phase       PodPhase          `json:"phase"`
+	PodIP       string            `json:"podIP,omitempty"`
+	Reason      string            `json:"reason,omitempty"`      // why the pod as a whole waits, such as PortTaken
+	Message     string            `json:"message,omitempty"`     // of the reason
+	SourceError string            `json:"sourceError,omitempty"` // of the last read of the source: the pod may be older than its manifest
+	Containers  []ContainerStatus `json:"containers"`            // in the order of the manifest, the network container last
 }
 
-// ContainerStatus is what has become of a container of a pod. Its JSON is that of
-// 2014, with what 2014 did not tell besides.
+// ContainerStatus is the observed state of a container. Its JSON is that of 2014 with more fields.
 type ContainerStatus struct {
 	Name         string                    `json:"name"`
 	State        ContainerState            `json:"state"`
-	Last         *ContainerStateTerminated `json:"last,omitempty"` // how it ended before, if it did and Docker still knows
+	Last         *ContainerStateTerminated `json:"last,omitempty"` // of the attempt before, if Docker still has it
 	RestartCount int                       `json:"restartCount"`   // attempts before this one, those for an edit included
 	PodIP        string                    `json:"podIP,omitempty"`
 	Image        string                    `json:"image"`
-	ImageID      string                    `json:"imageID,omitempty"` // of the container that is there
+	ImageID      string                    `json:"imageID,omitempty"` // of the container
 }
 
 // ContainerState has exactly one field set.
@@ -52,17 +46,17 @@ type ContainerState struct {
 	Terminated *ContainerStateTerminated `json:"termination,omitempty"`
 }
 
-// ContainerStateWaiting is a container that is to run and does not.
+// ContainerStateWaiting is a container that should run and does not.
 type ContainerStateWaiting struct {
 	Reason  string    `json:"reason"` // one of the Reason constants
 	Message string    `json:"message,omitempty"`
-	Next    time.Time `json:"next,omitzero"` // when it is tried again; zero: when something changes
+	Next    time.Time `json:"next,omitzero"` // the next try; zero: when something changes
 }
 
 // ContainerStateRunning is a container that runs.
 type ContainerStateRunning struct {
 	StartedAt time.Time `json:"startedAt"`
-	Message   string    `json:"message,omitempty"` // what is not as wanted all the same
+	Message   string    `json:"message,omitempty"` // a problem it has all the same
 }
 
 // ContainerStateTerminated is a container that has ended.
@@ -74,7 +68,7 @@ type ContainerStateTerminated struct {
 	FinishedAt time.Time `json:"finishedAt,omitzero"`
 }
 
-// Why a container or a pod waits, or ended.
+// Why a container or a pod waits, or has ended.
 const (
 	ReasonCreating          = "Creating"
 	ReasonPulling           = "Pulling"
@@ -82,7 +76,7 @@ const (
 	ReasonUnauthorised      = "Unauthorised"
 	ReasonPullFailed        = "PullFailed"
 	ReasonImageNeverPulled  = "ImageNeverPulled"
-	ReasonBackOff           = "BackOff" // it ended too quickly too often
+	ReasonBackOff           = "BackOff" // it ended soon after its start too often
 	ReasonPortTaken         = "PortTaken"
 	ReasonUUIDTaken         = "UUIDTaken"
 	ReasonHostDirMissing    = "HostDirMissing"
@@ -91,7 +85,7 @@ const (
 	ReasonCannotCreate      = "CannotCreate"
 	ReasonCannotStart       = "CannotStart"
 	ReasonNetworkContainer  = "NetworkContainer" // it waits for the pod's network container
-	ReasonDocker            = "Docker"           // Docker does not answer, or not as it should
+	ReasonDocker            = "Docker"           // Docker does not answer, or with an error
 	ReasonRemoved           = "Removed"
 
 	ReasonCompleted  = "Completed"
@@ -101,14 +95,18 @@ const (
 	ReasonHookFailed = "HookFailed"
 )
 
-// Event is one thing that the kubelet did to a pod, or ran into.
+// Event is something that the kubelet did to a pod, or a problem of it.
 type Event struct {
-	Seq       uint64    `json:"seq"` // counts from 1, since the kubelet has begun
+	Seq       uint64    `json:"seq"` // from 1, since the start of the kubelet
 	Time      time.Time `json:"time"`
 	Pod       string    `json:"pod"`       // full name
 	Container string    `json:"container"` // empty: the pod as a whole
-	// Reason is, in lower case, what the kubelet did, such as created or killing, or
-	// one of the Reason constants: what it ran into.
-	Reason  string `json:"reason"`
-	Message string `json:"message,omitempty"`
+	Reason    string    `json:"reason"`    // what the kubelet did, in lower case such as created, or a Reason constant
+	Message   string    `json:"message,omitempty"`
 }
+
+// BoundPods are the pods that a kubelet has to run.
+type BoundPods struct{ Items []Pod }
+
+// PodInfo is the status of each container of a pod, by the container's name.
+type PodInfo map[string]ContainerStatus

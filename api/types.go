@@ -1,18 +1,16 @@
 package api
 
-// ContainerManifest says which containers run together on one host: the 2014
-// name for what is now a pod's spec. This is the internal form: every wire
-// version is converted to it, and nothing right of the decoder sees another.
+// ContainerManifest is the desired state of a pod, which today is a pod's spec. This is the
+// internal form: every wire version is converted to it.
 //
-// The JSON form of these types is the canonical text a container's hash is made
-// of, so every optional field is omitempty: a field added tomorrow leaves the
-// hashes of today alone.
+// A container's hash is made of the JSON of these types, so every optional field is omitempty:
+// a field that is added later changes no hash of today.
 type ContainerManifest struct {
-	Version       string        `json:"version"` // wire version it was written in: v1beta1 or v1beta2
+	Version       string        `json:"version"` // v1beta1 or v1beta2
 	ID            string        `json:"id,omitempty"`
 	UUID          string        `json:"uuid,omitempty"`
 	Volumes       []Volume      `json:"volumes,omitempty"`
-	Containers    []Container   `json:"containers,omitempty"` // empty: a pod of a network container alone; its text must say so
+	Containers    []Container   `json:"containers,omitempty"` // empty: a pod of a network container alone
 	RestartPolicy RestartPolicy `json:"restartPolicy,omitzero"`
 }
 
@@ -22,18 +20,18 @@ type Volume struct {
 	Source *VolumeSource `json:"source,omitempty"` // nil means EmptyDir
 }
 
-// VolumeSource says where a volume comes from. Exactly one field is set.
+// VolumeSource is where a volume comes from. Exactly one field is set.
 type VolumeSource struct {
 	HostDir  *HostDir  `json:"hostDir,omitempty"`
 	EmptyDir *EmptyDir `json:"emptyDir,omitempty"`
 }
 
-// HostDir is a directory of the host. The kubelet neither makes nor removes it.
+// HostDir is a directory of the host. The kubelet neither creates nor removes it.
 type HostDir struct {
 	Path string `json:"path"`
 }
 
-// EmptyDir is a directory that lives as long as its pod's UID is wanted.
+// EmptyDir is a directory that is removed with its pod.
 type EmptyDir struct{}
 
 // Protocol of a port, upper case.
@@ -45,9 +43,8 @@ const (
 	ProtocolUDP Protocol = "UDP"
 )
 
-// Port is a port of a container. It is published on the host when HostPort is
-// not 0. All containers of a pod share one network namespace, so the network
-// container does the publishing.
+// Port is a port of a container. All containers of a pod share one network namespace, so that of
+// the network container is published.
 type Port struct {
 	Name          string   `json:"name,omitempty"`     // DNS label, unique in the container
 	HostPort      int      `json:"hostPort,omitempty"` // 0: not published
@@ -87,7 +84,7 @@ type Container struct {
 	ImagePullPolicy        PullPolicy     `json:"imagePullPolicy,omitempty"`
 }
 
-// PullPolicy says when an image is pulled.
+// PullPolicy is when an image is pulled.
 type PullPolicy string
 
 // The pull policies, in the spelling of the manifests.
@@ -97,8 +94,7 @@ const (
 	PullIfNotPresent PullPolicy = "PullIfNotPresent"
 )
 
-// LivenessProbe says how to find out whether a container still works. Exactly
-// one action is set.
+// LivenessProbe tests whether a container still works. Exactly one action is set.
 type LivenessProbe struct {
 	HTTPGet             *HTTPGetAction   `json:"httpGet,omitempty"`
 	TCPSocket           *TCPSocketAction `json:"tcpSocket,omitempty"`
@@ -106,7 +102,7 @@ type LivenessProbe struct {
 	InitialDelaySeconds int64            `json:"initialDelaySeconds,omitempty"`
 }
 
-// HTTPGetAction asks http://host:port/path.
+// HTTPGetAction requests http://host:port/path.
 type HTTPGetAction struct {
 	Path string      `json:"path,omitempty"`
 	Port IntOrString `json:"port,omitzero"`
@@ -135,8 +131,8 @@ type Handler struct {
 	HTTPGet *HTTPGetAction `json:"httpGet,omitempty"`
 }
 
-// RestartPolicy says what happens when a container of the pod ends. At most one
-// field is set; none means Always.
+// RestartPolicy is what happens when a container of the pod ends. At most one field is set; none
+// means Always.
 type RestartPolicy struct {
 	Always    *RestartPolicyAlways    `json:"always,omitempty"`
 	OnFailure *RestartPolicyOnFailure `json:"onFailure,omitempty"`
@@ -152,9 +148,8 @@ type (
 	RestartPolicyNever struct{}
 )
 
-// NetworkContainerName is the container name of every pod's network container;
-// no other container may have it.
+// NetworkContainerName is the name of every pod's network container, and of no other container.
 const NetworkContainerName = "net"
 
-// NamespaceDefault is the namespace of every pod whose manifest cannot name one.
+// NamespaceDefault is the namespace of all pods: a manifest of 2014 has none.
 const NamespaceDefault = "default"

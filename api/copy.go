@@ -1,0 +1,42 @@
+package api
+
+import (
+	"reflect"
+	"time"
+)
+
+// Clone returns a copy that shares no memory with m.
+func (m *ContainerManifest) Clone() (out ContainerManifest) {
+	Copy(&out, m)
+	return out
+}
+
+// Copy copies what two structs have in common: each field of *in goes to the field of *out with
+// its name, if there is one, and so on inside it. The two then share no memory. Reflection
+// finds the fields, so that none is forgotten.
+func Copy(out, in any) {
+	copyValue(reflect.ValueOf(out).Elem(), reflect.ValueOf(in).Elem())
+}
+
+func copyValue(out, in reflect.Value) {
+	switch kind := in.Kind(); {
+	case kind == reflect.Struct && in.Type() != reflect.TypeFor[time.Time]():
+		for i := range in.NumField() {
+			if in.Type() == out.Type() {
+				copyValue(out.Field(i), in.Field(i)) // a search by name takes ten times as long
+			} else if field := out.FieldByName(in.Type().Field(i).Name); field.IsValid() {
+				copyValue(field, in.Field(i))
+			}
+		}
+	case kind == reflect.Pointer && !in.IsNil():
+		out.Set(reflect.New(out.Type().Elem()))
+		copyValue(out.Elem(), in.Elem())
+	case kind == reflect.Slice && !in.IsNil():
+		out.Set(reflect.MakeSlice(out.Type(), in.Len(), in.Len()))
+		for i := range in.Len() {
+			copyValue(out.Index(i), in.Index(i))
+		}
+	case kind != reflect.Pointer && kind != reflect.Slice:
+		out.Set(in)
+	}
+}
