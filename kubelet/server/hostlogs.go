@@ -14,10 +14,13 @@ import (
 // logName matches the names of glog's files. The log directory may hold other files, such as the token.
 var logName = regexp.MustCompile(`^[^/]+\.log\.(INFO|WARNING|ERROR|FATAL)\.\d{8}-\d{6}\.\d+$`)
 
+func isLog(name string, info fs.FileInfo) bool {
+	return logName.MatchString(name) && info.Mode().IsRegular()
+}
+
 var hostLogsPage = template.Must(template.New("logs").Parse(`<!DOCTYPE html>
 <html lang="en">
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
 <title>The kubelet's log files</title>
 <h1>The kubelet's log files</h1>
 {{range .}}<p><a href="/logs/{{.Name}}">{{.Name}}</a>, {{.Size}} bytes, last changed {{.ModTime.UTC.Format "2006-01-02T15:04:05Z07:00"}}
@@ -26,7 +29,6 @@ var hostLogsPage = template.Must(template.New("logs").Parse(`<!DOCTYPE html>
 
 // serveHostLogs lists the kubelet's own log files. In 2014 it was all of /var/log.
 func (s *Server) serveHostLogs(w http.ResponseWriter, _ *http.Request) error {
-	glog.Flush()
 	entries, err := os.ReadDir(s.opts.LogDir)
 	if err != nil {
 		return fmt.Errorf("list the log directory: %w", err)
@@ -41,10 +43,6 @@ func (s *Server) serveHostLogs(w http.ResponseWriter, _ *http.Request) error {
 	return hostLogsPage.Execute(w, files)
 }
 
-func isLog(name string, info fs.FileInfo) bool {
-	return info.Mode().IsRegular() && logName.MatchString(name)
-}
-
 // serveHostLog answers with one log file, or a range of it.
 func (s *Server) serveHostLog(w http.ResponseWriter, r *http.Request) error {
 	glog.Flush()
@@ -54,19 +52,13 @@ func (s *Server) serveHostLog(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer root.Close()
 	name := r.PathValue("file")
-	info, err := root.Lstat(name)
-	if err != nil || !isLog(name, info) {
+	if info, err := root.Lstat(name); err != nil || !isLog(name, info) {
 		return httpErrorf(http.StatusNotFound, "there is no log file %q: /logs/ lists them", name)
 	}
-	file, err := root.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
 	if err := clearDeadlines(w); err != nil { // the file may be large, and the network slow
 		return err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	http.ServeContent(w, r, "", info.ModTime(), file)
+	http.ServeFileFS(w, r, root.FS(), name)
 	return nil
 }

@@ -20,12 +20,11 @@ type Metrics struct {
 	refused              *prometheus.CounterVec
 }
 
-// factory registers metrics when it makes them.
+// factory registers the metrics that it makes.
 type factory struct{ promauto.Factory }
 
 func (f factory) histogram(name, help string, firstBucket float64, labels ...string) *prometheus.HistogramVec {
-	buckets := prometheus.ExponentialBuckets(firstBucket, 4, 9)
-	return f.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+	return f.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(firstBucket, 4, 9)}, labels)
 }
 
 func (f factory) counter(name, help string, labels ...string) *prometheus.CounterVec {
@@ -50,9 +49,9 @@ func NewMetrics() *Metrics {
 			0.001, "operation", "outcome"),
 		refused: f.counter("kubelet_http_requests_refused_total", "Refused requests to the info server by reason: host, origin or token.", "reason"),
 	}
-	for _, outcome := range []string{outcome(true), outcome(false)} { // present before the first one
-		m.syncs.WithLabelValues(outcome)
-		m.pulls.WithLabelValues(outcome)
+	for _, ok := range []bool{true, false} { // present before the first one
+		m.syncs.WithLabelValues(outcome(ok))
+		m.pulls.WithLabelValues(outcome(ok))
 	}
 	return m
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -33,6 +34,7 @@ type page struct {
 	Options
 	Instance    string // the script loads the page anew when it changes
 	Now         time.Time
+	Host        string
 	Ill, Docker error // what is wrong with the kubelet, and with Docker
 	SourceList  []api.SourceStatus
 	Load        api.Load
@@ -49,7 +51,7 @@ type page struct {
 func (s *Server) look() *page {
 	k := s.opts.Kubelet
 	p := &page{
-		Options: s.opts, Instance: s.instance, Now: time.Now(), Ill: k.Health(), SourceList: s.opts.Sources(), Load: k.Load(),
+		Options: s.opts, Instance: s.instance, Host: slices.Concat(s.opts.Hostnames, []string{"this host"})[0], Now: time.Now(), Ill: k.Health(), SourceList: s.opts.Sources(), Load: k.Load(),
 		Desired: len(k.Pods()), Updates: map[string]api.Event{},
 	}
 	p.Pods, p.newer, p.Docker = k.Statuses()
@@ -71,9 +73,6 @@ func (p *page) render(name string) ([]byte, error) {
 	err := pageTemplates.ExecuteTemplate(&out, name, p)
 	return out.Bytes(), err
 }
-
-// Host is the kubelet's hostname.
-func (p *page) Host() string { return append(p.Hostnames, "")[0] }
 
 // Age is the time since a moment, and Until the time to it. The script counts on.
 func (p *page) Age(at time.Time) template.HTML   { return p.timeTag(at, "age", p.Now.Sub(at)) }
@@ -115,36 +114,35 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// tone is the class of a pod: good, busy, bad or done. It is that of its worst container. An error of its source does not
-// count: one bad file would turn all good pods red.
+// tone is the class of a pod: good, busy, bad or done. An error of its source does not count: one bad file would turn all good
+// pods red.
 func tone(p api.PodStatus) string {
-	if p.Reason == api.ReasonRemoved {
+	isBad := func(c api.ContainerStatus) bool { return containerTone(c) == "bad" }
+	switch {
+	case p.Reason == api.ReasonRemoved:
 		return "busy"
-	}
-	worst := map[api.PodPhase]string{api.PodRunning: "good", api.PodPending: "busy", api.PodSucceeded: "done"}[p.Phase]
-	for _, c := range p.Containers {
-		if t := containerTone(c); t == "bad" || t == "busy" && worst == "good" {
-			worst = t
-		}
-	}
-	if worst == "" || p.Reason != "" {
+	case p.Reason != "" || p.Phase == api.PodFailed || slices.ContainsFunc(p.Containers, isBad):
 		return "bad"
+	case p.Phase == api.PodSucceeded:
+		return "done"
+	case IsUp(&p):
+		return "good"
 	}
-	return worst
+	return "busy"
 }
 
 func containerTone(c api.ContainerStatus) string {
 	switch s := c.State; {
 	case s.Running != nil && s.Running.Message == "":
 		return "good"
-	case s.Running != nil:
-		return "busy"
 	case s.Terminated != nil && s.Terminated.ExitCode == 0:
 		return "done"
-	case s.Waiting != nil && slices.Contains([]string{api.ReasonCreating, api.ReasonPulling, api.ReasonNetworkContainer}, s.Waiting.Reason):
-		return "busy" // it takes its time, and nothing is wrong
+	case s.Terminated != nil:
+		return "bad"
+	case s.Waiting != nil && !slices.Contains([]string{api.ReasonCreating, api.ReasonPulling, api.ReasonNetworkContainer}, s.Waiting.Reason):
+		return "bad"
 	}
-	return "bad"
+	return "busy" // it takes its time
 }
 
 // serveRoot answers the link with the token, and otherwise with the page.
@@ -167,4 +165,78 @@ func (s *Server) serveRoot(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) servePageFile(w http.ResponseWriter, r *http.Request) error {
 	http.ServeFileFS(w, r, pageFiles, "page/"+r.PathValue("file"))
 	return nil
+}
+
+const (
+	pagePause = 500 * time.Millisecond // the least time between two pushes to a page
+	pageTick  = time.Second            // how often sources and pulls are checked, which do not signal changes
+	pageAlive = 10 * time.Second       // the most time between two pushes
+	maxPages  = 32
+)
+
+// servePageStream sends server-sent events to a page: each holds the part of the page that changes. One comes at once, one
+// soon after each change, and one every ten seconds, so that the page notices a lost connection.
+func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
+	defer s.openPages.Add(-1)
+	if s.openPages.Add(1) > maxPages {
+		return httpErrorf(http.StatusServiceUnavailable, "%d pages are open: close one", maxPages)
+	}
+	if err := clearDeadlines(w); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	tick := time.NewTicker(pageTick)
+	defer tick.Stop()
+	for {
+		p := s.look()
+		if err := p.push(w); err != nil {
+			return nil // the page is gone
+		}
+		select {
+		case <-time.After(pagePause):
+		case <-r.Context().Done():
+			return nil
+		}
+		for changed := false; !changed; {
+			select {
+			case <-p.newer:
+				changed = true
+			case <-p.newerEvents:
+				changed = true
+			case now := <-tick.C:
+				changed = now.Sub(p.Now) >= pageAlive || s.silentChange(p)
+			case <-r.Context().Done():
+				return nil
+			}
+		}
+	}
+}
+
+// push sends the part that changes. A page that does not read for writeTimeout is dropped.
+func (p *page) push(w http.ResponseWriter) error {
+	html, err := p.render("live.html")
+	if err != nil {
+		return err
+	}
+	data, err := json.Marshal(map[string]string{"instance": p.Instance, "html": string(html)}) // on one line
+	if err != nil {
+		return err
+	}
+	control := http.NewResponseController(w)
+	if err := control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(w, "data: %s\n\n", data); err != nil {
+		return err
+	}
+	return control.Flush()
+}
+
+// silentChange reports whether something has changed that signals no change.
+func (s *Server) silentChange(p *page) bool {
+	k := s.opts.Kubelet
+	return p.newer == nil || k.Load().Pulls > 0 || (k.Health() == nil) != (p.Ill == nil) || !slices.Equal(p.SourceList, s.opts.Sources())
 }

@@ -27,8 +27,7 @@ import (
 type object = map[string]any
 
 const (
-	cAdvisorTimeout   = time.Second
-	cAdvisorMaxAnswer = 16 << 20
+	maxCAdvisorAnswer = 16 << 20
 	statsTimeout      = 20 * time.Second // of Docker; less than writeTimeout
 	defaultShares     = int64(1024)      // of the processor
 )
@@ -36,17 +35,15 @@ const (
 var cAdvisor = &http.Client{
 	Transport:     &http.Transport{DisableKeepAlives: true}, // without a proxy
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	Timeout:       cAdvisorTimeout,
+	Timeout:       time.Second,
 }
 
 // askCAdvisor returns cAdvisor's answer, or nil when there is none.
 func (s *Server) askCAdvisor(r *http.Request, method, path string) (answer object) {
-	n, err := strconv.Atoi(r.URL.Query().Get("num_stats"))
-	if err != nil || n <= 0 {
-		n = 60 // cAdvisor's default
-	}
+	n, _ := strconv.ParseUint(r.URL.Query().Get("num_stats"), 10, 31)
+	query := fmt.Sprintf(`{"num_stats":%d}`, cmp.Or(n, 60)) // 60 is cAdvisor's default
 	url := fmt.Sprintf("http://127.0.0.1:%d/api/v1.3%s", s.opts.CAdvisorPort, path)
-	question, err := http.NewRequestWithContext(r.Context(), method, url, strings.NewReader(fmt.Sprintf(`{"num_stats":%d}`, n)))
+	question, err := http.NewRequestWithContext(r.Context(), method, url, strings.NewReader(query))
 	if err != nil {
 		return nil
 	}
@@ -55,7 +52,7 @@ func (s *Server) askCAdvisor(r *http.Request, method, path string) (answer objec
 		return nil
 	}
 	defer resp.Body.Close()
-	decoder := json.NewDecoder(io.LimitReader(resp.Body, cAdvisorMaxAnswer))
+	decoder := json.NewDecoder(io.LimitReader(resp.Body, maxCAdvisorAnswer))
 	decoder.UseNumber() // counters may be too large for a float64
 	if err := decoder.Decode(&answer); err != nil || resp.StatusCode != http.StatusOK {
 		return nil
@@ -63,18 +60,28 @@ func (s *Server) askCAdvisor(r *http.Request, method, path string) (answer objec
 	return answer
 }
 
+// withoutEnv removes environment variables, which a cAdvisor may be configured to collect.
+func withoutEnv(container object) object {
+	if spec, ok := container["spec"].(object); ok {
+		delete(spec, "envs")
+	}
+	return container
+}
+
 func (s *Server) spec(r *http.Request) (any, error) {
 	if info := s.askCAdvisor(r, http.MethodGet, "/machine"); info != nil {
 		return info, nil
 	}
-	return machineInfo()
+	info, _, err := machine()
+	return info, err
 }
 
 func (s *Server) machineStats(r *http.Request) (any, error) {
-	if info := s.askCAdvisor(r, http.MethodPost, "/containers/"); info != nil {
-		return withoutEnv(info), nil
+	if stats := s.askCAdvisor(r, http.MethodPost, "/containers/"); stats != nil {
+		return withoutEnv(stats), nil
 	}
-	return machineStats(time.Now())
+	_, stats, err := machine()
+	return stats, err
 }
 
 // containerStats asks the kubelet first, which knows whether the container runs and its id.
@@ -85,27 +92,15 @@ func (s *Server) containerStats(r *http.Request) (any, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), statsTimeout)
 	defer cancel()
-	stats, err := s.opts.Kubelet.ContainerStats(ctx, pod, container)
+	c, err := s.opts.Kubelet.ContainerStats(ctx, pod, container)
 	if err != nil {
 		return nil, err
 	}
-	for _, info := range s.askCAdvisor(r, http.MethodPost, "/docker/"+stats.ID) { // one, by its name there
-		return withoutEnv(info), nil
-	}
-	return containerStats(&stats), nil
-}
-
-// withoutEnv removes environment variables, which a cAdvisor may be configured to collect.
-func withoutEnv(info any) any {
-	if info, ok := info.(object); ok {
-		if spec, ok := info["spec"].(object); ok {
-			delete(spec, "envs")
+	for _, stats := range s.askCAdvisor(r, http.MethodPost, "/docker/"+c.ID) { // one, by its name there
+		if stats, ok := stats.(object); ok {
+			return withoutEnv(stats), nil
 		}
 	}
-	return info
-}
-
-func containerStats(c *api.ContainerStats) object {
 	limit := uint64(math.MaxUint64) // none
 	if c.MemoryLimit > 0 {
 		limit = uint64(c.MemoryLimit)
@@ -117,42 +112,22 @@ func containerStats(c *api.ContainerStats) object {
 			"cpu": object{"limit": cmp.Or(c.CPUShares, defaultShares)}, "memory": object{"limit": limit},
 		},
 		"stats": []object{{"timestamp": c.Time, "cpu": object{"usage": c.CPU, "load_average": 0}, "memory": c.Memory, "network": c.Network}},
-	}
-}
-
-// machineInfo describes this host. What it does not tell is empty.
-func machineInfo() (object, error) {
-	proc, err := procfs.NewDefaultFS()
-	if err != nil {
-		return nil, err
-	}
-	memory, memErr := proc.Meminfo()
-	cpus, cpuErr := proc.CPUInfo()
-	if err := errors.Join(memErr, cpuErr); err != nil || len(cpus) == 0 {
-		return nil, err
-	}
-	return object{
-		"num_cores": len(cpus), "cpu_frequency_khz": uint64(cpus[0].CPUMHz * 1000), "memory_capacity": memory.MemTotalBytes,
-		"machine_id": fileText("/etc/machine-id"), "system_uuid": fileText("/sys/class/dmi/id/product_uuid"),
-		"boot_id": fileText("/proc/sys/kernel/random/boot_id"),
 	}, nil
 }
 
 // innerInterface matches the loopback and Docker's interfaces, whose traffic passes another interface too.
 var innerInterface = regexp.MustCompile(`^(lo$|veth|docker|br-)`)
 
-// machineStats measures this host.
-func machineStats(now time.Time) (object, error) {
+// machine describes and measures this host.
+func machine() (info, stats object, err error) {
 	proc, err := procfs.NewDefaultFS()
-	if err != nil {
-		return nil, err
-	}
 	stat, statErr := proc.Stat()
-	memory, memErr := proc.Meminfo()
+	memory, memoryErr := proc.Meminfo()
 	interfaces, netErr := proc.NetDev()
 	load, loadErr := proc.LoadAvg()
-	if err := errors.Join(statErr, memErr, netErr, loadErr); err != nil {
-		return nil, err
+	cpus, cpuErr := proc.CPUInfo()
+	if err := errors.Join(err, statErr, memoryErr, netErr, loadErr, cpuErr); err != nil || len(cpus) == 0 {
+		return nil, nil, err
 	}
 	usage := cpuUsage(stat.CPUTotal)
 	for i := range int64(len(stat.CPU)) {
@@ -160,17 +135,23 @@ func machineStats(now time.Time) (object, error) {
 	}
 	maps.DeleteFunc(interfaces, func(name string, _ procfs.NetDevLine) bool { return innerInterface.MatchString(name) })
 	total, free, available := *memory.MemTotalBytes, *memory.MemFreeBytes, *memory.MemAvailableBytes
-	return object{
+	info = object{
+		"num_cores": len(stat.CPU), "cpu_frequency_khz": uint64(cpus[0].CPUMHz * 1000), "memory_capacity": total,
+		"machine_id": fileText("/etc/machine-id"), "system_uuid": fileText("/sys/class/dmi/id/product_uuid"),
+		"boot_id": fileText("/proc/sys/kernel/random/boot_id"),
+	}
+	stats = object{
 		"name": "/",
 		"spec": object{
 			"creation_time": time.Unix(int64(stat.BootTime), 0).UTC(), "has_cpu": true, "has_memory": true, "has_network": true,
 			"cpu": object{"limit": defaultShares, "mask": fileText("/sys/devices/system/cpu/online")}, "memory": object{"limit": total},
 		},
 		"stats": []object{{
-			"timestamp": now, "cpu": object{"usage": usage, "load_average": int(load.Load1 * 1000)},
+			"timestamp": time.Now(), "cpu": object{"usage": usage, "load_average": int(load.Load1 * 1000)},
 			"memory": api.MemoryStats{Usage: total - free, WorkingSet: total - available}, "network": interfaces.Total(),
 		}},
-	}, nil
+	}
+	return info, stats, nil
 }
 
 func cpuUsage(c procfs.CPUStat) api.CPUStats {
@@ -179,6 +160,7 @@ func cpuUsage(c procfs.CPUStat) api.CPUStats {
 	return api.CPUStats{Total: nanoseconds(user + system + c.Steal), User: nanoseconds(user), System: nanoseconds(system)}
 }
 
+// fileText is empty when the file cannot be read.
 func fileText(path string) string {
 	text, _ := os.ReadFile(path)
 	return string(bytes.TrimSpace(text))
