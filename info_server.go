@@ -1,77 +1,64 @@
 package main
 
 import (
-	"cmp"
 	"context"
-	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/golang/glog"
 
-	"kubelet14/api"
 	"kubelet14/api/v1beta1"
-	"kubelet14/config"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/server"
 )
 
-// openServer opens the info server's listener; nil when there is to be none.
-func (f *options) openServer(kl *kubelet.Kubelet, sources []config.Source, rootDir string, metrics *server.Metrics) (*server.Server, error) {
+// openServer opens the listener of the info server, or returns nil if there is to be none.
+func (f *options) openServer(kl *kubelet.Kubelet, all sources, metrics *server.Metrics) (*server.Server, error) {
 	if !f.serves() {
 		return nil, nil
 	}
-	opts := server.Options{
-		Kubelet:      kl,
-		Sources:      func() []api.SourceStatus { return sourceStatuses(sources) },
-		Scheme:       v1beta1.NewScheme(),
-		Address:      f.address,
-		Port:         f.port,
-		Hostnames:    []string{f.hostname},
-		TokenFile:    f.tokenPath(rootDir),
-		Debugging:    f.enableDebuggingHandlers,
-		LogDir:       flag.Lookup("log_dir").Value.String(),
-		CAdvisorPort: f.cadvisorPort,
-		Version:      version,
-		Metrics:      metrics,
-	}
+	opts := f.server
+	opts.Kubelet, opts.Sources, opts.Metrics = kl, all.statuses, metrics
+	opts.Scheme = v1beta1.NewScheme()
+	opts.Hostnames = []string{f.kubelet.Identity.Hostname}
+	opts.Version = version
 	var err error
 	if f.tlsCertFile != "" {
 		if opts.TLS, err = server.LoadTLS(f.tlsCertFile, f.tlsKeyFile); err != nil {
 			return nil, err
 		}
 	}
-	read := server.ReadToken
+	token := server.ReadToken
 	if f.tokenFile == "" {
-		read = server.MakeToken
+		token = server.MakeToken
 	}
-	if opts.Token, err = read(opts.TokenFile); err != nil {
+	if opts.Token, err = token(opts.TokenFile); err != nil {
 		return nil, err
 	}
 	return server.New(opts)
 }
 
-// tokenPath is where the token is, or is to be made.
-func (f *options) tokenPath(rootDir string) string {
-	return cmp.Or(f.tokenFile, filepath.Join(rootDir, "token"))
-}
-
-// serve answers requests until ctx is done. The link with the token is printed only on a terminal, and never logged.
-func (f *options) serve(ctx context.Context, infoServer *server.Server) {
+// serve answers requests until ctx is done. The link with the token is printed on a
+// terminal only, and never logged.
+func serve(ctx context.Context, infoServer *server.Server) {
 	glog.Infof("info server at %s", infoServer.URL())
-	if link := infoServer.Link(); link != "" && isTerminal(os.Stdout) {
+	info, err := os.Stdout.Stat()
+	if link := infoServer.Link(); link != "" && err == nil && info.Mode()&os.ModeCharDevice != 0 {
 		fmt.Printf("Look at the pods: %s\n", link)
 	}
 	if err := infoServer.Serve(ctx); err != nil {
-		glog.Errorf("%v; the pods are managed all the same", err)
+		glog.Errorf("%v; the kubelet goes on without the info server", err)
 	}
 }
 
-func sourceStatuses(sources []config.Source) []api.SourceStatus {
-	var statuses []api.SourceStatus
-	for _, source := range sources {
-		statuses = append(statuses, source.Status())
+// printStatus prints the table of the kubelet that runs with the same flags. It returns an
+// error if a pod is not up, or if a source was not read and may have more pods.
+func printStatus(ctx context.Context, f *options) error {
+	client, err := server.NewClient(f.server.Address, f.server.Port, f.tlsCertFile, f.server.TokenFile)
+	if err != nil {
+		return err
 	}
-	return statuses
+	table, err := client.Status(ctx)
+	fmt.Print(table)
+	return err
 }

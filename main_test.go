@@ -1,16 +1,23 @@
 package main
 
 import (
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/server"
 )
 
 // asProgram makes the test binary be kubelet14 itself.
@@ -24,8 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// program runs kubelet14 with nothing but flags, and returns what it prints and
-// its exit code.
+// program runs kubelet14, and returns what it prints and its exit code.
 func program(t *testing.T, args ...string) (stdout, stderr string, exit int) {
 	t.Helper()
 	var out, errs strings.Builder
@@ -38,204 +44,182 @@ func program(t *testing.T, args ...string) (stdout, stderr string, exit int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
+func parse(t *testing.T, args ...string) *options {
+	t.Helper()
+	f, err := parseFlags(args)
+	if err != nil {
+		t.Fatalf("%q: %v", args, err)
+	}
+	return f
+}
+
 func TestDefaults(t *testing.T) {
-	got, err := parseFlags([]string{"-config=pods", "-hostname_override=host"})
+	root := filepath.Join(t.TempDir(), "root")
+	want := options{
+		config: "pods", rootDir: root, fileCheckFrequency: 20 * time.Second, httpCheckFrequency: 20 * time.Second,
+		runonceTimeout: 5 * time.Minute, enableServer: true,
+		kubelet: kubelet.Options{
+			Identity:              dockertools.Identity{Hostname: "host", RootDir: root},
+			NetworkContainerImage: dockertools.PauseImage,
+			SyncFrequency:         10 * time.Second,
+			MaxRestartBackoff:     time.Minute,
+			MaxDeadContainers:     2,
+			RegistryBurst:         10,
+			ContainerLog:          dockertools.LogLimit{MaxSize: 10e6, MaxFiles: 3},
+		},
+		server: server.Options{Address: "127.0.0.1", Port: 10250, TokenFile: root + "/token", Debugging: true, CAdvisorPort: 4194},
+	}
+	if got := parse(t, "-config=pods", "-hostname_override=host", "-root_dir="+root); !reflect.DeepEqual(*got, want) {
+		t.Errorf("flags are\n%+v, want\n%+v", *got, want)
+	}
+	name, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := options{
-		config:                "pods",
-		hostname:              "host",
-		rootDir:               "/var/lib/kubelet",
-		networkContainerImage: dockertools.PauseImage,
-		syncFrequency:         10 * time.Second,
-		fileCheckFrequency:    20 * time.Second,
-		httpCheckFrequency:    20 * time.Second,
-		runonceTimeout:        5 * time.Minute,
-		maxRestartBackoff:     time.Minute,
-		maxDeadContainers:     2,
-		registryBurst:         10,
-		containerLogMaxSize:   10e6,
-		containerLogMaxFiles:  3,
-
-		enableServer: true, enableDebuggingHandlers: true, address: "127.0.0.1", port: 10250, cadvisorPort: 4194,
+	f := parse(t, "-config=x", "-container_log_max_size=0")
+	if f.rootDir != "/var/lib/kubelet" || f.kubelet.Identity.Hostname != strings.ToLower(name) {
+		t.Errorf("root_dir %s, hostname %s on host %s", f.rootDir, f.kubelet.Identity.Hostname, name)
 	}
-	if !reflect.DeepEqual(*got, want) {
-		t.Errorf("flags are\n%+v, want\n%+v", *got, want)
+	if f.kubelet.ContainerLog != (dockertools.LogLimit{}) {
+		t.Errorf("a log size of 0 is the limit %+v, want none", f.kubelet.ContainerLog)
 	}
 }
 
+// Names of flags may have dashes; values keep theirs.
 func TestEveryFlagReachesItsOption(t *testing.T) {
-	got, err := parseFlags([]string{
-		"-config=pods", "-hostname_override=host", "-root_dir=root", "-docker_endpoint=unix:///sock",
+	args := []string{
+		"-config=a-b_c", "-hostname_override=my-host", "-root_dir=/ro-ot", "-docker_endpoint=unix:///sock",
 		"-network_container_image=pause", "-allow_privileged", "-sync_frequency=1s", "-file_check_frequency=2s",
 		"-manifest_url=http://web/pods", "-http_check_frequency=7s",
 		"-runonce", "-runonce_timeout=3s", "-max_restart_backoff=4s",
 		"-maximum_dead_containers_per_container=5", "-minimum_container_ttl_duration=6s",
 		"-registry_qps=0.5", "-registry_burst=8", "-container_log_max_size=9KB", "-container_log_max_files=7",
-		"-address=::1", "-port=1", "-enable_debugging_handlers=false", "-token_file=token", "-cadvisor_port=2",
+		"-enable_server=false", "-address=::1", "-port=1", "-enable_debugging_handlers=false", "-token_file=token", "-cadvisor_port=2",
 		"-tls_cert_file=cert", "-tls_private_key_file=key",
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	want := options{
-		config: "pods", hostname: "host", rootDir: "root", dockerEndpoint: "unix:///sock",
-		networkContainerImage: "pause", allowPrivileged: true, syncFrequency: time.Second, fileCheckFrequency: 2 * time.Second,
-		manifestURL: "http://web/pods", httpCheckFrequency: 7 * time.Second,
-		runonce: true, runonceTimeout: 3 * time.Second, maxRestartBackoff: 4 * time.Second,
-		maxDeadContainers: 5, minContainerTTL: 6 * time.Second,
-		registryQPS: 0.5, registryBurst: 8, containerLogMaxSize: 9000, containerLogMaxFiles: 7,
-		enableServer: true, address: "::1", port: 1, tokenFile: "token", cadvisorPort: 2, tlsCertFile: "cert", tlsKeyFile: "key",
+		config: "a-b_c", rootDir: "/ro-ot", dockerEndpoint: "unix:///sock", fileCheckFrequency: 2 * time.Second,
+		manifestURL: "http://web/pods", httpCheckFrequency: 7 * time.Second, runonce: true, runonceTimeout: 3 * time.Second,
+		tokenFile: "token", tlsCertFile: "cert", tlsKeyFile: "key",
+		kubelet: kubelet.Options{
+			Identity:              dockertools.Identity{Hostname: "my-host", RootDir: "/ro-ot"},
+			NetworkContainerImage: "pause",
+			AllowPrivileged:       true,
+			SyncFrequency:         time.Second,
+			MaxRestartBackoff:     4 * time.Second,
+			MaxDeadContainers:     5,
+			MinContainerTTL:       6 * time.Second,
+			RegistryQPS:           0.5,
+			RegistryBurst:         8,
+			ContainerLog:          dockertools.LogLimit{MaxSize: 9000, MaxFiles: 7},
+		},
+		server: server.Options{Address: "::1", Port: 1, TokenFile: "token", CAdvisorPort: 2},
 	}
-	if !reflect.DeepEqual(*got, want) {
-		t.Errorf("flags are\n%+v, want\n%+v", *got, want)
-	}
-}
-
-func TestEtcdServersAreAddedUp(t *testing.T) {
-	got, err := parseFlags([]string{"-etcd_servers=http://a:1, http://b:2", "-hostname_override=host", "-etcd-servers", "http://c:3"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := (servers{"http://a:1", "http://b:2", "http://c:3"}); !slices.Equal(got.etcdServers, want) {
-		t.Errorf("got %q, want %q", got.etcdServers, want)
-	}
-}
-
-// Each of these is enough, and -etcd_config is a path that nobody opens yet.
-func TestOneSourceIsEnough(t *testing.T) {
-	for _, source := range []string{"-config=x", "-manifest_url=http://x", "-etcd_servers=http://x:1", "-etcd_config=x"} {
-		got, err := parseFlags([]string{source})
-		if err != nil {
-			t.Errorf("%s: %v", source, err)
-			continue
+	var dashed, separate []string
+	for _, arg := range args {
+		name, value, hasValue := strings.Cut(arg, "=")
+		name = "-" + strings.ReplaceAll(name, "_", "-")
+		dashed, separate = append(dashed, name+arg[len(name)-1:]), append(separate, name)
+		if value == "false" {
+			separate[len(separate)-1] += "=false"
+		} else if hasValue {
+			separate = append(separate, value)
 		}
-		if source == "-etcd_config=x" && got.etcdConfig != "x" {
-			t.Errorf("%s: got %+v", source, *got)
+	}
+	for _, args := range [][]string{args, dashed, separate} {
+		if got := parse(t, args...); !reflect.DeepEqual(*got, want) {
+			t.Errorf("%q give\n%+v, want\n%+v", args, *got, want)
 		}
 	}
 }
 
-func TestDashesMeanUnderscores(t *testing.T) {
-	want := options{config: "a-b_c", hostname: "my-host", rootDir: "some-dir=x", runonce: true, runonceTimeout: time.Second}
-	for _, args := range [][]string{
-		{"--config=a-b_c", "--hostname-override=my-host", "--root-dir=some-dir=x", "--runonce", "--runonce-timeout=1s"},
-		{"-config", "a-b_c", "-hostname-override", "my-host", "-root-dir", "some-dir=x", "-runonce", "-runonce-timeout", "1s"},
-		{"-config=a-b_c", "-hostname_override=my-host", "--root_dir=some-dir=x", "-runonce=true", "-runonce_timeout=1s"},
+func TestSources(t *testing.T) {
+	f := parse(t, "-etcd_servers=http://a:1, http://b:2", "-etcd-servers", "http://c:3")
+	if want := []string{"http://a:1", "http://b:2", "http://c:3"}; !slices.Equal(f.etcdServers, want) {
+		t.Errorf("etcd servers are %q, want %q", f.etcdServers, want)
+	}
+	// Each of these is enough. Nothing is opened yet.
+	for _, source := range strings.Fields("-config=x -manifest_url=http://x -etcd_servers=http://x:1 -etcd_config=x -cleanup -status") {
+		parse(t, source)
+	}
+	parse(t, "-status", "-address=unix:/run/s", "-port=0")
+}
+
+// A kubelet that does not stay may run beside one that has the port.
+func TestOnlyAKubeletThatStaysServes(t *testing.T) {
+	for mode, want := range map[string]bool{
+		"-v=0": true, "-enable_server=false": false, "-runonce": false, "-dry_run": false, "-cleanup": false, "-status=false": true,
 	} {
-		got, err := parseFlags(args)
-		if err != nil {
-			t.Errorf("%q: %v", args, err)
-			continue
-		}
-		seen := options{config: got.config, hostname: got.hostname, rootDir: got.rootDir, runonce: got.runonce, runonceTimeout: got.runonceTimeout}
-		if !reflect.DeepEqual(seen, want) {
-			t.Errorf("%q give\n%+v, want\n%+v", args, seen, want)
+		if got := parse(t, "-config=x", mode).serves(); got != want {
+			t.Errorf("%s: serves is %v, want %v", mode, got, want)
 		}
 	}
 }
 
-func TestWhatCannotBeMeantIsRefused(t *testing.T) {
+func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 	for _, test := range []struct {
-		name string
-		args []string
-		want []string // words of the error
+		args string
+		want string // words of the error
 	}{
-		{"an unknown flag", []string{"-config=x", "-confg=y"}, []string{"not defined", "-confg"}},
-		{"an unknown flag with dashes is named as it was written", []string{"-config=x", "--root-dirs=y"}, []string{"not defined", "root-dirs"}},
-		{"an argument that is no flag", []string{"manifests"}, []string{`unexpected argument "manifests"`, "-config=manifests"}},
-		{"an argument after the flags", []string{"-config=x", "-runonce", "y"}, []string{`unexpected argument "y"`}},
-		{"nothing that says which pods to run", nil, []string{"-config"}},
-		{"the same in one of the modes", []string{"-runonce"}, []string{"-config"}},
-		{"no server", []string{"-etcd_servers="}, []string{"-etcd_servers", "value should not be an empty string"}},
-		{"no server between commas", []string{"-etcd_servers=http://a:1,,http://b:1"}, []string{"-etcd_servers", "value should not be an empty string"}},
-		{"two ways to etcd", []string{"-etcd_servers=http://a:1", "-etcd_config=x"}, []string{"-etcd_servers", "-etcd_config", "exclude"}},
-		{"etcd once", []string{"-etcd_servers=http://a:1", "-runonce"}, []string{"-runonce", "etcd", "exclude"}},
-		{"a configured etcd once", []string{"-config=x", "-etcd_config=x", "-runonce"}, []string{"-runonce", "etcd", "exclude"}},
-		{"a frequency of 0 for the URL", []string{"-manifest_url=http://x", "-http_check_frequency=0"}, []string{"-http_check_frequency=0s", "longer than 0"}},
-		{"two modes", []string{"-config=x", "-runonce", "-dry_run"}, []string{"-runonce", "-dry_run", "-cleanup", "exclude"}},
-		{"two other modes", []string{"-config=x", "-dry-run", "-cleanup"}, []string{"-runonce", "-dry_run", "-cleanup", "exclude"}},
-		{"a time without a unit", []string{"-config=x", "-sync_frequency=10"}, []string{"-sync_frequency", `"10"`}},
-		{"a frequency of 0", []string{"-config=x", "-sync_frequency=0s"}, []string{"-sync_frequency=0s", "longer than 0"}},
-		{"a negative frequency", []string{"-config=x", "-file_check_frequency=-1s"}, []string{"-file_check_frequency=-1s", "longer than 0"}},
-		{"no time to run once", []string{"-config=x", "-runonce", "-runonce_timeout=0"}, []string{"-runonce_timeout=0s", "longer than 0"}},
-		{"a back-off shorter than its first wait", []string{"-config=x", "-max_restart_backoff=999ms"}, []string{"-max_restart_backoff=999ms", "1s"}},
-		{"fewer than no dead containers", []string{"-config=x", "-maximum_dead_containers_per_container=-1"}, []string{"-maximum_dead_containers_per_container", "negative"}},
-		{"a negative age", []string{"-config=x", "-minimum_container_ttl_duration=-1s"}, []string{"-minimum_container_ttl_duration", "negative"}},
-		{"no number", []string{"-config=x", "-maximum_dead_containers_per_container=few"}, []string{"-maximum_dead_containers_per_container", `"few"`}},
-		{"a certificate without a key", []string{"-config=x", "-tls_cert_file=c"}, []string{"-tls_cert_file", "-tls_private_key_file"}},
-		{"a server for the whole network", []string{"-config=x", "-address=0.0.0.0"}, []string{"-address=0.0.0.0", "-tls_cert_file"}},
-		{"a server at a name", []string{"-config=x", "-address=example.com"}, []string{"-address=example.com", "IP address"}},
-		{"a socket without a path", []string{"-config=x", "-address=unix:"}, []string{"unix:", "path"}},
-		{"a port that is none", []string{"-config=x", "-port=65536"}, []string{"-port=65536"}},
-		{"the port of a cAdvisor that is none", []string{"-config=x", "-cadvisor_port=-1"}, []string{"-cadvisor_port=-1"}},
-		{"a status from nobody", []string{"-status", "-enable_server=false"}, []string{"-status", "-enable_server=false"}},
-		{"a status from an unknown port", []string{"-status", "-port=0"}, []string{"-status", "-port"}},
-		{"a status of a kubelet at a name", []string{"-status", "-address=example.com"}, []string{"-address=example.com"}},
-		{"a status and a cleanup", []string{"-status", "-cleanup"}, []string{"-status", "-cleanup", "exclude"}},
-		{"a directory for the log that is none", []string{"-config=x", "-log_dir=/no/such/directory"}, []string{"-log_dir=/no/such/directory", "make it first"}},
-		{"a hostname that is none", []string{"-config=x", "-hostname_override=My_Host"}, []string{`"My_Host"`, "-hostname_override"}},
+		{"-config=x -confg=y", "not defined -confg"},
+		{"-config=x --root-dirs=y", "not defined root-dirs"},
+		{"manifests", "unexpected argument manifests -config=manifests"},
+		{"-config=x -runonce y", `unexpected argument "y"`},
+		{"", "-config -manifest_url -etcd_servers"},
+		{"-runonce", "-config"},
+		{"-etcd_servers=", "-etcd_servers empty"},
+		{"-etcd_servers=http://a:1,,http://b:1", "-etcd_servers empty"},
+		{"-etcd_servers=http://a:1 -etcd_config=x", "-etcd_servers -etcd_config exclude"},
+		{"-etcd_servers=http://a:1 -runonce", "-runonce etcd exclude"},
+		{"-config=x -etcd_config=x -runonce", "-runonce etcd exclude"},
+		{"-config=x -runonce -dry_run", "-runonce -dry_run -cleanup exclude"},
+		{"-config=x -dry-run -cleanup", "-runonce -dry_run -cleanup exclude"},
+		{"-status -cleanup", "-status -cleanup exclude"},
+		{"-config=x -root_dir=", "-root_dir is empty"},
+		{"-config=x -hostname_override=My_Host", `"My_Host" -hostname_override`},
+		{"-config=x -log_dir=/no/such/directory", "-log_dir=/no/such/directory make it first"},
+		{"-config=x -sync_frequency=10", `-sync_frequency "10"`},
+		{"-config=x -sync_frequency=0s", "-sync_frequency longer than 0"},
+		{"-config=x -file_check_frequency=-1s", "-file_check_frequency longer than 0"},
+		{"-manifest_url=http://x -http_check_frequency=0", "-http_check_frequency longer than 0"},
+		{"-config=x -runonce -runonce_timeout=0", "-runonce_timeout longer than 0"},
+		{"-config=x -max_restart_backoff=999ms", "-max_restart_backoff 1s"},
+		{"-config=x -maximum_dead_containers_per_container=-1", "-maximum_dead_containers_per_container negative"},
+		{"-config=x -maximum_dead_containers_per_container=few", `-maximum_dead_containers_per_container "few"`},
+		{"-config=x -minimum_container_ttl_duration=-1s", "-minimum_container_ttl_duration negative"},
+		{"-config=x -registry_qps=-1", "-registry_qps negative"},
+		{"-config=x -registry_burst=0", "-registry_burst 1"},
+		{"-config=x -container_log_max_size=big", `-container_log_max_size big`},
+		{"-config=x -container_log_max_size=-1", "-container_log_max_size"},
+		{"-config=x -container_log_max_files=0", "-container_log_max_files 1"},
+		{"-config=x -tls_cert_file=c", "-tls_cert_file -tls_private_key_file"},
+		{"-config=x -address=0.0.0.0", "-address=0.0.0.0 -tls_cert_file"},
+		{"-config=x -port=65536", "-port=65536"},
+		{"-config=x -cadvisor_port=-1", "-cadvisor_port"},
+		{"-status -enable_server=false", "-status -enable_server=false"},
+		{"-status -port=0", "-status -port"},
+		{"-status -address=example.com", "-address=example.com"},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			got, err := parseFlags(test.args)
-			if err == nil {
-				t.Fatalf("%q are taken: %+v", test.args, *got)
+		f, err := parseFlags(strings.Fields(test.args))
+		if err == nil {
+			t.Errorf("%q are taken: %+v", test.args, *f)
+			continue
+		}
+		for word := range strings.FieldsSeq(test.want) {
+			if !strings.Contains(err.Error(), word) {
+				t.Errorf("%q: the error does not contain %q: %v", test.args, word, err)
 			}
-			for _, word := range test.want {
-				if !strings.Contains(err.Error(), word) {
-					t.Errorf("%q: the error does not say %q: %v", test.args, word, err)
-				}
-			}
-		})
+		}
 	}
 }
 
 func TestLogDirHasTheLogToo(t *testing.T) {
-	dir := t.TempDir()
-	_, stderr, exit := program(t, "-cleanup", "-log_dir="+dir, "-root_dir="+t.TempDir(), "-hostname_override=nobody", "-docker_endpoint=unix:///no/such/socket")
-	files, err := os.ReadDir(dir)
-	if err != nil || exit != 1 {
-		t.Fatalf("exit code %d, %v", exit, err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(filepath.Join(dir, file.Name()))
-		if err == nil && strings.Contains(string(text), "/no/such/socket") && strings.Contains(stderr, "/no/such/socket") {
-			return
-		}
-	}
-	t.Errorf("the error is not in both, files %v and standard error:\n%s", files, stderr)
-}
-
-func TestSomeModesNeedNoConfig(t *testing.T) {
-	for _, args := range [][]string{{"-cleanup"}, {"-status"}, {"-status", "-address=unix:/run/s", "-port=0"}} {
-		if _, err := parseFlags(args); err != nil {
-			t.Errorf("%q: %v", args, err)
-		}
-	}
-}
-
-// These ask for nobody's attention, and may run beside a kubelet that has the port.
-func TestOnlyAKubeletThatStaysServes(t *testing.T) {
-	for mode, want := range map[string]bool{"-v=0": true, "-enable_server=false": false, "-runonce": false, "-dry_run": false, "-cleanup": false, "-status": false} {
-		f, err := parseFlags([]string{"-config=x", mode})
-		if err != nil || f.serves() != want {
-			t.Errorf("%s: serves is %v, want %v; %v", mode, !want, want, err)
-		}
-	}
-}
-
-func TestHostnameIsThatOfTheHost(t *testing.T) {
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := parseFlags([]string{"-config=x"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if f.hostname != strings.ToLower(host) {
-		t.Errorf("hostname is %q on host %q", f.hostname, host)
+	dir, root := t.TempDir(), t.TempDir()
+	const socket = "/no/such/socket"
+	_, stderr, exit := program(t, "-cleanup", "-log_dir="+dir, "-root_dir="+root, "-docker_endpoint=unix://"+socket)
+	text, err := exec.Command("grep", "-r", socket, dir).Output()
+	if exit != 1 || err != nil || len(text) == 0 || !strings.Contains(stderr, socket) {
+		t.Errorf("exit code %d; the error is not in both, files (%v) %q and standard error %q", exit, err, text, stderr)
 	}
 }
 
@@ -253,38 +237,45 @@ func TestHelpListsEveryFlag(t *testing.T) {
 	if exit != 0 || stderr != "" {
 		t.Errorf("exit code %d, on stderr %q", exit, stderr)
 	}
-	lines := strings.Split(stdout, "\n")
-	for _, name := range []string{
-		"config", "manifest_url", "http_check_frequency", "etcd_servers", "etcd_config", "sync_frequency", "file_check_frequency", "hostname_override", "network_container_image", "docker_endpoint",
-		"root_dir", "allow_privileged", "runonce", "runonce_timeout", "maximum_dead_containers_per_container",
-		"minimum_container_ttl_duration", "max_restart_backoff", "dry_run", "status", "cleanup", "version",
-		"registry_qps", "registry_burst", "container_log_max_size", "container_log_max_files",
-		"enable_server", "address", "port", "enable_debugging_handlers", "token_file", "tls_cert_file", "tls_private_key_file", "cadvisor_port",
-		"v", "vmodule", "logtostderr", // of the log
-	} {
-		if !slices.ContainsFunc(lines, func(line string) bool {
-			word, _, _ := strings.Cut(strings.TrimSpace(line), " ")
-			word, _, _ = strings.Cut(word, "\t")
-			return strings.HasPrefix(line, "  -") && word == "-"+name
-		}) {
-			t.Errorf("-h does not list -%s", name)
+	words := strings.Fields(stdout)
+	for name := range strings.FieldsSeq(`config manifest_url http_check_frequency etcd_servers etcd_config sync_frequency file_check_frequency
+		hostname_override network_container_image docker_endpoint root_dir allow_privileged runonce runonce_timeout
+		maximum_dead_containers_per_container minimum_container_ttl_duration max_restart_backoff dry_run status cleanup version
+		registry_qps registry_burst container_log_max_size container_log_max_files enable_server address port
+		enable_debugging_handlers token_file tls_cert_file tls_private_key_file cadvisor_port v vmodule logtostderr`) {
+		if !slices.Contains(words, "-"+name) {
+			t.Errorf("-h does not list -%s:\n%s", name, stdout)
 		}
 	}
-	// It would be false to say that the log goes to files.
 	if _, after, _ := strings.Cut(stdout, "-logtostderr"); !strings.Contains(after[:min(len(after), 200)], "default true") {
-		t.Errorf("-h does not say that -logtostderr is the default:\n%s", stdout)
-	}
-	if t.Failed() {
-		t.Logf("it prints:\n%s", stdout)
+		t.Errorf("-h does not show that -logtostderr is the default:\n%s", stdout)
 	}
 }
 
 func TestWrongFlagsExitWith2(t *testing.T) {
 	stdout, stderr, exit := program(t, "-config=x", "-confg=y")
-	if exit != 2 || stdout != "" {
-		t.Errorf("exit code %d, on stdout %q", exit, stdout)
+	if lines := strings.Split(strings.TrimSpace(stderr), "\n"); exit != 2 || stdout != "" || len(lines) != 2 ||
+		!strings.Contains(lines[0], "-confg") || !strings.Contains(lines[1], "kubelet14 -h") {
+		t.Errorf("exit code %d, stdout %q; want what is wrong and where help is, in two lines:\n%s", exit, stdout, stderr)
 	}
-	if lines := strings.Split(strings.TrimSpace(stderr), "\n"); len(lines) != 2 || !strings.Contains(lines[0], "-confg") || !strings.Contains(lines[1], "kubelet14 -h") {
-		t.Errorf("it does not say what is wrong and where help is, in two lines:\n%s", stderr)
+}
+
+// The table goes to stdout and what is wrong to stderr. The exit code is 0 if nothing is.
+func TestStatusPrintsTheTable(t *testing.T) {
+	const table = "source http: 2 pods\nPOD CONTAINER\nweb\n"
+	for code, problem := range map[int]string{http.StatusOK: "", http.StatusServiceUnavailable: "1 of 2 pods are not up"} {
+		listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(code)
+			io.WriteString(w, table+"\n"+problem)
+		}))
+		stdout, stderr, exit := program(t, "-status", "-port="+strconv.Itoa(listener.Listener.Addr().(*net.TCPAddr).Port))
+		listener.Close()
+		wantExit := 0
+		if problem != "" {
+			wantExit = 1
+		}
+		if strings.TrimSpace(stdout) != strings.TrimSpace(table) || exit != wantExit || !strings.HasSuffix(strings.TrimSpace(stderr), problem) {
+			t.Errorf("status %d: exit code %d, stdout %q, stderr %q", code, exit, stdout, stderr)
+		}
 	}
 }
