@@ -16,73 +16,49 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// stopGrace is how long a container may take to end by itself when it is stopped.
-const stopGrace = 10 * time.Second
-
 // work is one plan being carried out by the pod's worker.
 type work struct {
-	kl    *Kubelet
-	pod   *plan.Pod // as desired when the work began; nil: it is being removed
-	label string
-
+	kl         *Kubelet
+	pod        *plan.Pod // as desired when the work began; nil: it is being removed
+	label      string
 	superseded context.Context // done when the desired state has changed
-	cancel     func()
-	newPod     *plan.Pod // the new desired state; set before superseded is done
+	supersede  func()
+	hooks      sync.Map // names of containers whose postStart hook is running
 
 	mu       sync.Mutex
 	created  map[string]plan.Action  // by container name
 	problems map[string]plan.Problem // of actions that failed, by container name
-	hooks    map[string]bool         // containers whose postStart hook is running
 	acted    bool
 }
 
 // startWork lets the pod's worker carry out its plan.
 func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
-	w := &work{kl: kl, pod: p.pod, label: p.label(), created: map[string]plan.Action{}, problems: map[string]plan.Problem{}, hooks: map[string]bool{}}
-	w.superseded, w.cancel = context.WithCancel(context.Background())
+	w := &work{kl: kl, pod: p.pod, label: p.label(), created: map[string]plan.Action{}, problems: map[string]plan.Problem{}}
+	w.superseded, w.supersede = context.WithCancel(context.Background())
 	p.work = w
 	steps := p.plan.Steps
 	kl.workers.Run(p.name, func() {
+		defer w.supersede()
 		began := time.Now()
 		w.syncPod(ctx, steps)
-		if problems, _ := w.result(); ctx.Err() == nil {
-			kl.opts.SyncDone(time.Since(began), !slices.ContainsFunc(problems, failed))
+		if ctx.Err() == nil {
+			kl.opts.SyncDone(time.Since(began), !slices.ContainsFunc(slices.Collect(maps.Values(w.problems)), failed))
 		}
-		w.cancel()
 	})
 }
 
-// supersede tells the work that the desired state is now pod, or nil. Only the first call
-// has an effect. The work stops at the end of its step.
-func (w *work) supersede(pod *plan.Pod) {
-	if w.superseded.Err() == nil {
-		w.newPod = pod
-		w.cancel()
-	}
-}
-
-// result returns what failed, by container, and whether anything was done.
-func (w *work) result() (problems []plan.Problem, acted bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(w.problems)) {
-		problems = append(problems, w.problems[name])
-	}
-	return problems, w.acted
-}
-
 // syncPod carries out a plan: its steps one after the other, the actions of a step
-// concurrently. After an action has failed nothing more is done to its container: what
-// cannot be replaced is not stopped. After a failure of the network container nothing more
-// is done at all.
+// concurrently. It stops at the end of a step if the desired state has changed. After an
+// action has failed nothing more is done to its container: what cannot be replaced is not
+// stopped. After a failure of the network container nothing more is done at all.
 func (w *work) syncPod(ctx context.Context, steps [][]plan.Action) {
+	hasFailed := func(container string) bool { return w.problems[container].Message != "" }
 	for _, step := range steps {
-		_, networkFailed := w.problems[api.NetworkContainerName]
-		if networkFailed || ctx.Err() != nil || w.superseded.Err() != nil {
+		if hasFailed(api.NetworkContainerName) || ctx.Err() != nil || w.superseded.Err() != nil {
 			return
 		}
 		var wg sync.WaitGroup
-		for _, a := range slices.DeleteFunc(slices.Clone(step), func(a plan.Action) bool { return w.problems[a.Name.Name].Message != "" }) {
+		for _, a := range slices.DeleteFunc(slices.Clone(step), func(a plan.Action) bool { return hasFailed(a.Name.Name) }) {
 			wg.Go(func() { w.act(ctx, a) })
 		}
 		wg.Wait()
@@ -91,36 +67,23 @@ func (w *work) syncPod(ctx context.Context, steps [][]plan.Action) {
 
 // act carries out an action, and records a failure. A panic is a failure.
 func (w *work) act(ctx context.Context, a plan.Action) {
-	w.complete(&a)
-	err := catchPanic(w.label, func() error {
-		switch a.Kind {
-		case plan.Create:
-			return w.create(ctx, a)
-		case plan.Start:
-			return w.start(ctx, a)
-		case plan.Stop:
-			return w.stop(ctx, a)
-		default:
-			return w.remove(ctx, a)
-		}
-	})
-	if err == nil || ctx.Err() != nil || errors.Is(err, errInterrupted) {
-		return
-	}
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.problems[a.Name.Name] = problemOf(a, err)
-}
-
-// complete fills in what an action does not know of containers that this work has created.
-func (w *work) complete(a *plan.Action) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if c, ok := w.created[a.Name.Name]; ok && a.ID == "" {
-		a.ID, a.Name.Attempt = c.ID, c.Name.Attempt
+	// What the plan could not know of containers that this work has created is filled in.
+	if a.ID == "" {
+		a.ID = w.created[a.Name.Name].ID
+		a.Name.Attempt = max(a.Name.Attempt, w.created[a.Name.Name].Name.Attempt)
 	}
 	if a.NetworkID == "" {
 		a.NetworkID = w.created[api.NetworkContainerName].ID
+	}
+	w.mu.Unlock()
+	err := catchPanic(w.label, func() error {
+		return [...]func(context.Context, plan.Action) error{w.create, w.start, w.stop, w.remove}[a.Kind](ctx, a)
+	})
+	if err != nil && ctx.Err() == nil {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.problems[a.Name.Name] = problemOf(a, err)
 	}
 }
 
@@ -183,7 +146,7 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 			return err
 		}
 	}
-	return errors.New("Docker has no free name or no image for it, after 10 tries")
+	return errors.New("after 10 tries there is no free name, or no image")
 }
 
 // start starts a container and runs its postStart hook.
@@ -191,7 +154,7 @@ func (w *work) start(ctx context.Context, a plan.Action) error {
 	release := w.kl.startSlot()
 	err := w.kl.docker.StartContainer(ctx, a.ID)
 	release()
-	w.kl.observer.changed(a.ID, false) // a start that fails leaves its error in the container, without an event
+	w.kl.observer.changed(a.ID, false) // a failed start leaves its error in the container, and no event
 	if err != nil {
 		return err
 	}
@@ -199,8 +162,7 @@ func (w *work) start(ctx context.Context, a plan.Action) error {
 	return w.postStart(ctx, a)
 }
 
-// stop runs the preStop hook of a container and stops it. What an unhealthy container was
-// stopped for is noted.
+// stop stops a container, and notes why if it is unhealthy.
 func (w *work) stop(ctx context.Context, a plan.Action) error {
 	if err := w.kl.stopContainer(ctx, a); err != nil {
 		return err

@@ -17,22 +17,21 @@ import (
 // a present image will do, unless the policy is PullAlways: a registry that is down stops no
 // pod.
 func (w *work) pullImage(ctx context.Context, a plan.Action) error {
-	image := a.Container.Spec.Image
-	err := w.kl.images.require(ctx, w.pod, a.Name.Name, image, a.PulledSince)
-	var problem plan.Problem
-	if err == nil || errors.As(err, &problem) && problem.Reason == api.ReasonPulling || a.Container.Spec.ImagePullPolicy == api.PullAlways {
+	spec := a.Container.Spec
+	err := w.kl.images.require(ctx, w.pod, a.Name.Name, spec.Image, a.PulledSince)
+	problem, _ := errors.AsType[plan.Problem](err)
+	if err == nil || problem.Reason == api.ReasonPulling || spec.ImagePullPolicy == api.PullAlways {
 		return err
 	}
-	if _, missing := w.kl.docker.InspectImage(ctx, image); missing != nil {
+	if _, missing := w.kl.docker.InspectImage(ctx, spec.Image); missing != nil {
 		return err
 	}
-	glog.Warningf("%s: container %q: uses the present image %q, since its pull failed: %v", w.label, a.Name.Name, image, err)
-	w.kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, "used present image", fmt.Sprintf("%q: %v", image, err))
+	glog.Warningf("%s: container %q: uses the present image %q, since its pull failed: %v", w.label, a.Name.Name, spec.Image, err)
+	w.kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, "used present image", fmt.Sprintf("%q: %v", spec.Image, err))
 	return nil
 }
 
-// getImage gets the image that a creation at the given time did not find. It returns nil once
-// it is there.
+// getImage gets an image that was missing at the given time. It returns nil once it is there.
 func (w *work) getImage(ctx context.Context, a plan.Action, at time.Time, missing error) error {
 	image := w.kl.imageOf(a.Container)
 	switch {

@@ -16,12 +16,10 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// The time limits of hooks. A preStop hook runs within stopGrace, and leaves a part of it to
-// the stop signal.
 const (
 	postStartLimit = 30 * time.Second
-	preStopLimit   = stopGrace - minTermGrace
-	minTermGrace   = 2 * time.Second
+	stopGrace      = 10 * time.Second // for the preStop hook, the stop signal and the end of the container
+	minTermGrace   = 2 * time.Second  // of these, for what follows the preStop hook
 )
 
 // lifecycleLabel returns the hooks of a container as a label, with port numbers for port
@@ -70,33 +68,26 @@ func (kl *Kubelet) execIn(id string) func(context.Context, []string, io.Writer) 
 	}
 }
 
-// errInterrupted is the end of an action that is no longer needed, and no failure.
-var errInterrupted = errors.New("interrupted")
-
-// postStart runs the postStart hook of a container that was just started. If it fails the
-// container is stopped. It is interrupted if its container is no longer desired.
+// postStart runs the postStart hook of a container that was just started. If it fails, or is
+// interrupted because the desired state has changed, the container is stopped: it never runs
+// on without its hook.
 func (w *work) postStart(ctx context.Context, a plan.Action) error {
 	hook := lifecycle(a.Lifecycle).PostStart
 	if hook == nil {
 		return nil
 	}
-	hookCtx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(w.superseded, func() {
-		if !desires(w.newPod, a.Name) {
-			cancel()
-		}
-	})()
-	w.setHook(a.Name.Name, true)
+	hookCtx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(w.superseded, func() { cancel(errors.New("its pod was changed meanwhile")) })()
+	w.hooks.Store(a.Name.Name, true)
+	defer w.hooks.Delete(a.Name.Name)
 	err := w.kl.runHook(hookCtx, hook, a, postStartLimit)
-	w.setHook(a.Name.Name, false)
 	if err == nil {
 		w.kl.events.add(a.Name.PodFullName, a.Name.Name, "postStart", "attempt %d: its hook has succeeded", a.Name.Attempt)
 		return nil
 	}
-	details, inspectErr := w.kl.docker.InspectContainer(ctx, a.ID)
-	if hookCtx.Err() != nil || inspectErr == nil && details.State.Ended() {
-		return errInterrupted
+	if details, err := w.kl.docker.InspectContainer(ctx, a.ID); err == nil && details.State.Ended() {
+		return nil // it ended by itself, and that is the reason to report
 	}
 	problem := plan.Problem{Container: a.Name.Name, Reason: api.ReasonHookFailed, Message: "its postStart hook failed: " + plan.TrimLayers(err.Error())}
 	a.Reason = problem.Message
@@ -108,41 +99,13 @@ func (w *work) postStart(ctx context.Context, a plan.Action) error {
 	return problem
 }
 
-func (w *work) setHook(container string, running bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.hooks[container] = running
-}
-
-// runningHooks returns a problem for each container whose postStart hook is running.
-func (w *work) runningHooks() (problems []plan.Problem) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for name, running := range w.hooks {
-		if running {
-			problems = append(problems, plan.Problem{Container: name, Message: "its postStart hook has not succeeded yet"})
-		}
-	}
-	return problems
-}
-
-// desires reports whether a pod, which may be nil, has the container with this name, UID and
-// hash.
-func desires(pod *plan.Pod, name dockertools.NameParts) bool {
-	if pod == nil || pod.UID != name.UID {
-		return false
-	}
-	c := pod.Container(name.Name)
-	return c != nil && c.Hash == name.Hash
-}
-
 // stopContainer stops a container by its preStop hook, then its stop signal, then SIGKILL,
 // all within stopGrace. A hook that fails changes nothing about that.
 func (kl *Kubelet) stopContainer(ctx context.Context, a plan.Action) error {
 	began := time.Now()
 	kl.events.add(a.Name.PodFullName, a.Name.Name, "killing", "%s", describe(a))
 	if hook := lifecycle(a.Lifecycle).PreStop; hook != nil && !a.Paused {
-		if err := kl.runHook(ctx, hook, a, preStopLimit); err != nil && ctx.Err() == nil {
+		if err := kl.runHook(ctx, hook, a, stopGrace-minTermGrace); err != nil && ctx.Err() == nil {
 			text := plan.TrimLayers(err.Error())
 			glog.Warningf("pod %s: container %q: its preStop hook failed: %s", a.Name.PodFullName, a.Name.Name, text)
 			kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, "preStop failed", text)

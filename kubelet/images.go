@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/distribution/reference"
 	"github.com/docker/go-units"
 	"github.com/golang/glog"
 	"golang.org/x/time/rate"
@@ -25,17 +24,18 @@ const (
 // images pulls images in the background: one pull of an image at a time, however many pods
 // need it. In 2014 each pod pulled for itself.
 type images struct {
-	opts     *Options
-	limiter  *rate.Limiter
-	events   *events
-	pullDone func()
+	opts    *Options
+	limiter *rate.Limiter
+	events  *events
+	wake    func()
 
 	wg    sync.WaitGroup
 	mu    sync.Mutex
-	pulls map[string]*pull // by reference; an entry of 200 bytes stays for each image ever pulled
+	pulls map[string]*pull // by image; an entry of about 200 bytes stays for each image ever pulled
 }
 
-// pull is the current pull of one image, or else the last one.
+// pull is the current pull of one image, or else the last one. Its fields are guarded by
+// images.mu.
 type pull struct {
 	running   bool
 	queued    bool // it waits for -registry_qps
@@ -52,43 +52,37 @@ type pull struct {
 
 // require returns nil if an image was pulled at the given time or later. Otherwise it starts
 // a pull, unless one is running or the back-off of a failed one is not over, and the error
-// is the problem to report meanwhile. It does not wait; a failure from before the pod was
+// is the problem to report meanwhile. It does not wait. A failure from before the pod was
 // edited does not count.
 func (im *images) require(ctx context.Context, pod *plan.Pod, container, image string, since time.Time) error {
-	ref := imageReference(image)
 	im.mu.Lock()
 	defer im.mu.Unlock()
-	p := im.pull(ref)
+	p := im.pulls[image]
+	if p == nil {
+		p = &pull{waiting: map[[2]string]bool{}}
+		im.pulls[image] = p
+	}
 	backsOff := p.err != nil && !pod.Since.After(p.failedAt) && (p.retryAt.IsZero() || time.Now().Before(p.retryAt))
 	switch {
 	case !p.succeeded.IsZero() && !p.succeeded.Before(since):
 		return nil
 	case !p.running && backsOff:
-		if p.retryAt.IsZero() { // the back-off begins here, so that a slow sync reports every failure
-			p.retryAt = time.Now().Add(min(time.Second<<min(p.failures-1, 20), maxPullBackoff))
-		}
 		return p.failure()
 	case !p.running:
 		delay := im.limiter.Reserve().Delay()
 		p.running, p.queued, p.progress = true, delay > 0, dockertools.PullProgress{}
-		im.wg.Go(func() { im.run(ctx, ref, p, delay) })
+		im.wg.Go(func() { im.run(ctx, image, p, delay) })
 	}
 	p.waiting[[2]string{pod.FullName, container}] = true
-	return plan.Problem{Reason: api.ReasonPulling, Message: fmt.Sprintf("waits for the pull of image %q", familiar(ref))}
+	return plan.Problem{Reason: api.ReasonPulling, Message: fmt.Sprintf("waits for the pull of image %q", image)}
 }
 
-// pull returns the pull of a reference. The caller holds im.mu.
-func (im *images) pull(ref string) *pull {
-	p := im.pulls[ref]
-	if p == nil {
-		p = &pull{waiting: map[[2]string]bool{}}
-		im.pulls[ref] = p
-	}
-	return p
-}
-
-// failure returns the problem of the last pull, which failed.
+// failure returns the problem of the last pull, which failed. The back-off begins when the
+// failure is first reported, so that a slow sync does not miss it.
 func (p *pull) failure() error {
+	if p.retryAt.IsZero() {
+		p.retryAt = time.Now().Add(min(time.Second<<min(p.failures-1, 20), maxPullBackoff))
+	}
 	reason := api.ReasonPullFailed
 	switch {
 	case errors.Is(p.err, dockertools.ErrImageNotFound):
@@ -99,8 +93,8 @@ func (p *pull) failure() error {
 	return plan.Problem{Reason: reason, Message: fmt.Sprintf("%v; next pull at %s", p.err, p.retryAt.Local().Format(time.TimeOnly)), RetryAt: p.retryAt}
 }
 
-// run pulls an image after a delay, and records how it ended.
-func (im *images) run(ctx context.Context, ref string, p *pull, delay time.Duration) {
+// run pulls an image after a delay, and records how that ended.
+func (im *images) run(ctx context.Context, image string, p *pull, delay time.Duration) {
 	if !sleep(ctx, delay) {
 		return
 	}
@@ -108,48 +102,44 @@ func (im *images) run(ctx context.Context, ref string, p *pull, delay time.Durat
 	p.queued = false
 	im.mu.Unlock()
 	began := time.Now()
-	err := im.pullImage(ctx, ref, p)
+	err := im.pullImage(ctx, image, p)
 	if ctx.Err() != nil {
 		return
 	}
 	im.opts.PullDone(time.Since(began), err == nil)
 
 	im.mu.Lock()
-	waiting := p.waiting
-	p.waiting = map[[2]string]bool{}
+	defer im.wake()
+	defer im.mu.Unlock()
 	p.running, p.err = false, err
 	p.ended++
-	if err == nil {
-		p.succeeded, p.failures = time.Now(), 0
+	if err != nil {
+		p.failures, p.failedAt, p.retryAt = p.failures+1, time.Now(), time.Time{}
 	} else {
-		p.failedAt, p.retryAt = time.Now(), time.Time{}
-		p.failures++
-	}
-	im.mu.Unlock()
-	if err == nil {
-		glog.Infof("pulled image %q in %v", familiar(ref), time.Since(began).Round(time.Millisecond))
-		for w := range waiting {
-			im.events.add(w[0], w[1], "pulled", "image %q", familiar(ref))
+		p.failures, p.succeeded = 0, time.Now()
+		glog.Infof("pulled image %q in %v", image, time.Since(began).Round(time.Millisecond))
+		for w := range p.waiting {
+			im.events.add(w[0], w[1], "pulled", "image %q", image)
 		}
 	}
-	im.pullDone()
+	clear(p.waiting)
 }
 
 // pullImage pulls an image with the credentials for it.
-func (im *images) pullImage(ctx context.Context, ref string, p *pull) error {
-	auth, err := im.opts.Credentials(ctx, ref)
+func (im *images) pullImage(ctx context.Context, image string, p *pull) error {
+	auth, err := im.opts.Credentials(ctx, image)
 	if err != nil {
-		glog.Warningf("find credentials for image %q: %v", familiar(ref), err)
+		glog.Warningf("find credentials for image %q: %v", image, err)
 	}
-	glog.Infof("pulling image %q", familiar(ref))
+	glog.Infof("pulling image %q", image)
 	logged := time.Now()
-	return im.opts.Docker.PullImage(ctx, ref, auth, func(progress dockertools.PullProgress) {
+	return im.opts.Docker.PullImage(ctx, image, auth, func(progress dockertools.PullProgress) {
 		im.mu.Lock()
 		defer im.mu.Unlock()
 		p.progress = progress
 		if time.Since(logged) >= logPullInterval {
 			logged = time.Now()
-			glog.Infof("pulling image %q: %s", familiar(ref), p.describe())
+			glog.Infof("pulling image %q: %s", image, p.describe())
 		}
 	})
 }
@@ -158,7 +148,7 @@ func (im *images) pullImage(ctx context.Context, ref string, p *pull) error {
 func (im *images) endedPulls(image string) int {
 	im.mu.Lock()
 	defer im.mu.Unlock()
-	if p := im.pulls[imageReference(image)]; p != nil {
+	if p := im.pulls[image]; p != nil {
 		return p.ended
 	}
 	return 0
@@ -166,11 +156,10 @@ func (im *images) endedPulls(image string) int {
 
 // progress returns how far the current pull of an image is, or "".
 func (im *images) progress(image string) string {
-	ref := imageReference(image)
 	im.mu.Lock()
 	defer im.mu.Unlock()
-	if p := im.pulls[ref]; p != nil && p.running {
-		return fmt.Sprintf("pulling %s: %s", familiar(ref), p.describe())
+	if p := im.pulls[image]; p != nil && p.running {
+		return fmt.Sprintf("pulling %s: %s", image, p.describe())
 	}
 	return ""
 }
@@ -193,29 +182,10 @@ func (im *images) load() (running, queued int) {
 	for _, p := range im.pulls {
 		if p.running {
 			running++
-		}
-		if p.running && p.queued {
-			queued++
+			if p.queued {
+				queued++
+			}
 		}
 	}
 	return running, queued
-}
-
-// imageReference returns the full name of an image, with registry and tag or digest. What is
-// not a name, such as an id, stays as it is.
-func imageReference(image string) string {
-	named, err := reference.ParseNormalizedNamed(image)
-	if err != nil {
-		return image
-	}
-	return reference.TagNameOnly(named).String()
-}
-
-// familiar returns the short form of a reference, as people write it.
-func familiar(ref string) string {
-	named, err := reference.ParseNormalizedNamed(ref)
-	if err != nil {
-		return ref
-	}
-	return reference.FamiliarString(named)
 }

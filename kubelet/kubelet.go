@@ -92,7 +92,7 @@ func NewMainKubelet(opts Options) *Kubelet {
 		limit = rate.Limit(opts.RegistryQPS)
 	}
 	kl.workers = newPodWorkers(kl.wake)
-	kl.images = &images{opts: &kl.opts, limiter: rate.NewLimiter(limit, opts.RegistryBurst), events: kl.events, pullDone: kl.wake, pulls: map[string]*pull{}}
+	kl.images = &images{opts: &kl.opts, limiter: rate.NewLimiter(limit, opts.RegistryBurst), events: kl.events, wake: kl.wake, pulls: map[string]*pull{}}
 	kl.probes = &probes{period: opts.SyncFrequency, events: kl.events, unhealthy: kl.wake, probers: map[string]*prober{}}
 	return kl
 }

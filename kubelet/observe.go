@@ -35,7 +35,7 @@ type observer struct {
 
 // containerRecord is what the observer knows of one container.
 type containerRecord struct {
-	key     string // the parts of the list that the details belong to
+	key     string // the part of the list that the details belong to
 	stale   bool   // the details may be out of date
 	details dockertools.Details
 	message string // see plan.Observed.TerminationMessage
@@ -81,7 +81,7 @@ func (o *observer) inspect(ctx context.Context, list []dockertools.Owned) (map[s
 	for i := range list {
 		endpoints[list[i].Of.PodFullName] += list[i].Endpoint
 	}
-	found, errs := make([]plan.Observed, len(list)), make([]error, len(list))
+	errs := make([]error, len(list))
 	slots := make(chan struct{}, 16)
 	var wg sync.WaitGroup
 	for i, c := range list {
@@ -90,122 +90,95 @@ func (o *observer) inspect(ctx context.Context, list []dockertools.Owned) (map[s
 			exit, _, _ := strings.Cut(c.Status, ")")
 			key += exit
 		}
-		known, ok := o.lookup(c.ID, key)
-		if ok {
-			found[i], errs[i] = plan.Observed{Owned: c, Details: known.details, TerminationMessage: known.message}, known.err
+		r, known := o.known(c.ID, key)
+		if known {
+			errs[i] = r.err
 			continue
 		}
 		slots <- struct{}{}
 		wg.Go(func() {
-			defer func() { <-slots }()
-			errs[i] = catchPanic("inspect container "+c.Name, func() (err error) {
-				found[i], err = o.inspectContainer(ctx, c, key)
-				return err
-			})
+			errs[i] = catchPanic("inspect container "+c.Name, func() error { return o.inspectContainer(ctx, c, r, key) })
+			<-slots
 		})
 	}
 	wg.Wait()
 
-	observed, podErrs := map[string][]plan.Observed{}, map[string]error{}
-	o.forgetOthers(list)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	records, observed, podErrs := map[string]*containerRecord{}, map[string][]plan.Observed{}, map[string]error{}
 	for i, c := range list {
+		records[c.ID] = o.record(c.ID)
 		pod := c.Of.PodFullName
 		switch {
-		case errors.Is(errs[i], dockertools.ErrNoSuchContainer): // it was removed after the list
-		case errs[i] != nil:
+		case errs[i] == nil:
+			observed[pod] = append(observed[pod], o.records[c.ID].observed(c))
+		case !errors.Is(errs[i], dockertools.ErrNoSuchContainer): // else it was removed after the list
 			podErrs[pod] = cmp.Or(podErrs[pod], errs[i])
-		default:
-			o.addNotes(&found[i])
-			observed[pod] = append(observed[pod], found[i])
 		}
 	}
+	o.records = records
 	return observed, podErrs
 }
 
-// lookup returns the record of a container unless it must be inspected. It then marks the
-// details as current: an event during the inspect makes them stale again.
-func (o *observer) lookup(id, key string) (known containerRecord, ok bool) {
+// known returns the record of a container, and whether it need not be inspected. Otherwise
+// the details are marked as up to date: an event during the inspect makes them stale again.
+func (o *observer) known(id, key string) (r *containerRecord, known bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	r := o.record(id)
-	if r.err != nil && time.Now().Before(r.retryAt) || r.err == nil && r.key == key && !r.stale {
-		return *r, true
+	r = o.record(id)
+	if time.Now().Before(r.retryAt) || r.key == key && !r.stale {
+		return r, true
 	}
-	r.stale, r.err = false, nil
-	return *r, false
+	r.stale, r.err, r.retryAt = false, nil, time.Time{}
+	return r, false
 }
 
-// inspectContainer inspects one container and records the answer.
-func (o *observer) inspectContainer(ctx context.Context, c dockertools.Owned, key string) (plan.Observed, error) {
+// inspectContainer inspects a container and records the answer.
+func (o *observer) inspectContainer(ctx context.Context, c dockertools.Owned, r *containerRecord, key string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, inspectLimit, fmt.Errorf("inspect container %q: no answer from Docker within %v", c.Name, inspectLimit))
 	defer cancel()
 	details, err := o.docker.InspectContainer(ctx, c.ID)
-	observed := plan.Observed{Owned: c, Details: details}
-
-	o.mu.Lock()
-	before := *o.record(c.ID)
-	o.mu.Unlock()
-	switch {
-	case err != nil || !details.State.Ended():
-	case details.FinishedAt.Equal(before.details.FinishedAt):
-		observed.TerminationMessage = before.message
-	default:
-		observed.TerminationMessage = o.terminationMessage(ctx, &observed)
+	message := ""
+	if err == nil && details.State.Ended() {
+		message = r.message
+		if !details.FinishedAt.Equal(r.details.FinishedAt) {
+			message = o.terminationMessage(ctx, &plan.Observed{Owned: c, Details: details})
+		}
 	}
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	r := o.record(c.ID)
 	switch {
-	case err == nil && details.State == c.State:
-		r.key, r.details, r.message = key, details, observed.TerminationMessage
-	case err == nil: // the list is older, and neither these details nor the ones before belong to the next
-		r.key, r.details, r.message = "", details, observed.TerminationMessage
-	default:
+	case err != nil && ctx.Err() != nil:
+		r.stale, r.err, r.retryAt = true, context.Cause(ctx), time.Now().Add(inspectRetry)
+		return r.err
+	case err != nil:
 		r.stale = true
-		if ctx.Err() != nil {
-			err = context.Cause(ctx)
-			r.err, r.retryAt = err, time.Now().Add(inspectRetry)
-		}
+		return err
+	case details.State != c.State:
+		key = "" // the list is older: neither these details nor those before belong to the next list
 	}
-	return observed, err
+	if !details.StartedAt.Equal(r.startedAt) && !r.startedAt.IsZero() {
+		r.outOfMemory, r.killed = false, plan.Problem{}
+	}
+	r.key, r.details, r.message, r.startedAt = key, details, message, details.StartedAt
+	return nil
+}
+
+// observed returns a container of a list with all that is known of it.
+func (r *containerRecord) observed(c dockertools.Owned) plan.Observed {
+	const exitCodeSIGKILL = 128 + 9
+	o := plan.Observed{Owned: c, Details: r.details, Killed: r.killed, TerminationMessage: r.message}
+	o.OOMKilled = o.OOMKilled || r.outOfMemory && o.State.Ended() && o.ExitCode == exitCodeSIGKILL
+	return o
 }
 
 // record returns the record of a container. The caller holds o.mu.
 func (o *observer) record(id string) *containerRecord {
-	r := o.records[id]
-	if r == nil {
-		r = &containerRecord{}
-		o.records[id] = r
+	if o.records[id] == nil {
+		o.records[id] = &containerRecord{}
 	}
-	return r
-}
-
-// forgetOthers drops the records of containers that are not in the list.
-func (o *observer) forgetOthers(list []dockertools.Owned) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	records := map[string]*containerRecord{}
-	for i := range list {
-		records[list[i].ID] = o.record(list[i].ID)
-	}
-	o.records = records
-}
-
-// addNotes adds to a container what the kubelet knows and Docker does not.
-func (o *observer) addNotes(c *plan.Observed) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	r := o.record(c.ID)
-	if !r.startedAt.Equal(c.StartedAt) {
-		if !r.startedAt.IsZero() {
-			r.outOfMemory, r.killed = false, plan.Problem{}
-		}
-		r.startedAt = c.StartedAt
-	}
-	const exitCodeSIGKILL = 128 + 9
-	c.OOMKilled = c.OOMKilled || r.outOfMemory && c.State.Ended() && c.ExitCode == exitCodeSIGKILL
-	c.Killed = r.killed
+	return o.records[id]
 }
 
 // changed records an event of a container. The next inspect does not rely on what is known

@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -40,28 +41,30 @@ type podRecord struct {
 func (p *podRecord) label() string { return fmt.Sprintf("pod %s (%s)", p.name, p.origin) }
 
 // endWork evaluates work that has ended. After a failure the same steps are tried again
-// after 250 ms, doubling up to limit. Steps that wait have their own time, or wait for the
-// end of a pull.
+// after 250 ms, doubling up to limit. What only waits has its own time, or waits for the end
+// of a pull.
 func (p *podRecord) endWork(limit time.Duration) {
 	if p.work == nil {
 		return
 	}
-	problems, acted := p.work.result()
-	p.work = nil
-	p.failed = problems
-	if acted {
+	if p.work.acted {
 		p.loggedState = ""
 	}
-	if len(problems) == 0 {
-		p.failures, p.tried = 0, ""
-		return
+	p.failed = nil
+	for _, name := range slices.Sorted(maps.Keys(p.work.problems)) {
+		p.failed = append(p.failed, p.work.problems[name])
 	}
-	p.retryAt = time.Now().Add(limit)
-	if slices.ContainsFunc(problems, failed) {
+	p.work = nil
+	switch {
+	case len(p.failed) == 0:
+		p.failures, p.tried = 0, ""
+	case slices.ContainsFunc(p.failed, failed):
 		p.retryAt = time.Now().Add(min(250*time.Millisecond<<min(p.failures, 10), limit))
 		p.failures++
+	default:
+		p.retryAt = time.Now().Add(limit)
 	}
-	for _, problem := range problems {
+	for _, problem := range p.failed {
 		p.retryAt = earliest(p.retryAt, problem.RetryAt)
 	}
 }
@@ -75,34 +78,26 @@ func (p *podRecord) problems() []plan.Problem {
 	case p.conflict.Message != "":
 		return []plan.Problem{p.conflict}
 	}
-	var problems []plan.Problem
-	for _, problem := range p.failed {
-		if slices.ContainsFunc(slices.Concat(p.plan.Steps...), func(a plan.Action) bool { return a.Name.Name == problem.Container }) {
-			problems = append(problems, problem)
-		}
+	unfinished := map[string]bool{}
+	for _, a := range slices.Concat(p.plan.Steps...) {
+		unfinished[a.Name.Name] = true
 	}
-	if p.work != nil {
-		problems = append(problems, p.work.runningHooks()...)
-	}
-	return append(problems, p.plan.Problems...)
+	over := func(problem plan.Problem) bool { return !unfinished[problem.Container] }
+	return append(slices.DeleteFunc(slices.Clone(p.failed), over), p.plan.Problems...)
 }
 
 // synced logs the state of a pod that needs no action.
 func (p *podRecord) synced() {
 	p.failed, p.failures, p.tried = nil, 0, ""
+	state := "is up"
 	switch {
 	case len(p.plan.Problems) > 0:
+		return
 	case p.pod == nil:
-		p.logState("is gone")
+		state = "is gone"
 	case p.plan.Finished:
-		p.logState("has done its work")
-	default:
-		p.logState("is up")
+		state = "has done its work"
 	}
-}
-
-// logState logs the state of the pod if it has changed.
-func (p *podRecord) logState(state string) {
 	if p.loggedState != state {
 		p.loggedState = state
 		glog.Infof("%s %s", p.label(), state)
@@ -117,18 +112,16 @@ func (p *podRecord) logProblems() {
 		if p.loggedProblems[problem.Container] == problem.Message {
 			continue
 		}
-		log := glog.Errorf
 		switch {
-		case problem.Reason == api.ReasonPulling:
-			log = glog.V(2).Infof // the pull is logged itself
-		case !failed(problem) || p.conflict.Message != "":
-			log = glog.Warningf
+		case p.conflict.Message != "":
+			glog.Warningf("%s waits, unchanged: %v", p.label(), problem)
+		case failed(problem):
+			glog.Errorf("%s: %v", p.label(), problem)
+		case problem.Reason == api.ReasonPulling: // the pull is logged itself
+			glog.V(2).Infof("%s: %v", p.label(), problem)
+		default:
+			glog.Warningf("%s: %v", p.label(), problem)
 		}
-		verb := ":"
-		if p.conflict.Message != "" {
-			verb = " waits, unchanged:"
-		}
-		log("%s%s %v", p.label(), verb, problem)
 		p.events.addQuietly(p.name, problem.Container, problem.Reason, problem.Message)
 	}
 	p.loggedProblems = logged

@@ -7,6 +7,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
 )
 
 // RunInContainer runs a command, without a shell, in a running container of a pod that is
@@ -38,6 +39,28 @@ func (kl *Kubelet) ContainerStats(ctx context.Context, podFullName, container st
 		stats.MemoryLimit, stats.CPUShares = found.want.Spec.Memory, cpuShares(found.want.Spec.CPU)
 	}
 	return stats, nil
+}
+
+// findRunning finds the newest attempt of a container if it is running.
+func (kl *Kubelet) findRunning(podFullName, name string) (*foundContainer, *plan.Observed, error) {
+	f, err := kl.findContainer(podFullName, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch c := f.newest(); {
+	case c == nil:
+		return nil, nil, notCreatedYet(podFullName, name)
+	case c.State == dockertools.StatePaused:
+		return nil, nil, notFound("container %q of pod %s is paused: docker unpause %s", name, podFullName, c.Name)
+	case c.State != dockertools.StateRunning:
+		return nil, nil, notFound("container %q of pod %s does not run: kubelet14 -status says why", name, podFullName)
+	default:
+		return f, c, nil
+	}
+}
+
+func notCreatedYet(podFullName, container string) error {
+	return notFound("container %q of pod %s has not been created yet: kubelet14 -status says what it waits for", container, podFullName)
 }
 
 // justEnded returns a better error if the container has ended since the last sync.

@@ -25,7 +25,7 @@ func (kl *Kubelet) publish(waiting int) {
 		p := kl.pods[name]
 		s.pods = append(s.pods, podSnapshot{
 			name: name, origin: p.origin, pod: p.pod, containers: p.containers, finished: p.plan.Finished,
-			conflict: p.conflict.Message != "", problems: p.problems(), progress: kl.images.progress,
+			conflict: p.conflict.Message != "", problems: p.problems(), work: p.work, images: kl.images,
 		})
 	}
 	if old := kl.snapshot.Swap(s); old != nil {
@@ -91,19 +91,13 @@ func (kl *Kubelet) Load() api.Load {
 	return load
 }
 
-// notFoundError is an error about what does not exist, or not yet; it wraps api.ErrNotFound.
+// notFound returns an error that wraps api.ErrNotFound.
+func notFound(format string, args ...any) error { return notFoundError(fmt.Sprintf(format, args...)) }
+
 type notFoundError string
 
 func (e notFoundError) Error() string { return string(e) }
 func (e notFoundError) Unwrap() error { return api.ErrNotFound }
-
-func notFound(format string, args ...any) error {
-	return notFoundError(fmt.Sprintf(format, args...))
-}
-
-func notCreatedYet(podFullName, container string) error {
-	return notFound("container %q of pod %s has not been created yet: kubelet14 -status says what it waits for", container, podFullName)
-}
 
 // foundContainer is a container of a pod as the last sync saw it.
 type foundContainer struct {
@@ -151,22 +145,4 @@ func (f *foundContainer) newest() *plan.Observed {
 func (f *foundContainer) done() bool {
 	c := f.newest()
 	return f.want != nil && f.want.Spec != nil && c != nil && c.Of.UID == f.pod.UID && f.pod.Done(f.want, c)
-}
-
-// findRunning finds the newest attempt of a container if it is running.
-func (kl *Kubelet) findRunning(podFullName, name string) (*foundContainer, *plan.Observed, error) {
-	f, err := kl.findContainer(podFullName, name)
-	if err != nil {
-		return nil, nil, err
-	}
-	switch c := f.newest(); {
-	case c == nil:
-		return nil, nil, notCreatedYet(podFullName, name)
-	case c.State == dockertools.StatePaused:
-		return nil, nil, notFound("container %q of pod %s is paused: docker unpause %s", name, podFullName, c.Name)
-	case c.State != dockertools.StateRunning:
-		return nil, nil, notFound("container %q of pod %s does not run: kubelet14 -status says why", name, podFullName)
-	default:
-		return f, c, nil
-	}
 }

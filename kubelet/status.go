@@ -9,8 +9,8 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// podSnapshot is what a sync saw of a pod. Its status is a pure function of it and of the
-// progress of pulls.
+// podSnapshot is what a sync saw of a pod. Its status follows from it, from the progress of
+// pulls and from the hooks that are running.
 type podSnapshot struct {
 	name, origin string
 	pod          *plan.Pod // nil if it is being removed
@@ -18,7 +18,8 @@ type podSnapshot struct {
 	finished     bool
 	conflict     bool           // the pod waits for another one, and keeps its containers
 	problems     []plan.Problem // why it is not as desired
-	progress     func(image string) string
+	work         *work          // that was being done, or nil
+	images       *images
 }
 
 // status returns the status of the pod, without the error of its source.
@@ -51,17 +52,6 @@ func (s *podSnapshot) status() api.PodStatus {
 	return status
 }
 
-// uid returns the UID of the containers that the status is about. A pod that waits keeps
-// running as it was, maybe with another UID.
-func (s *podSnapshot) uid() string {
-	for i := range s.containers {
-		if c := &s.containers[i]; s.conflict && c.IsNetwork() && c.State.Live() {
-			return c.Of.UID
-		}
-	}
-	return s.pod.UID
-}
-
 func (s *podSnapshot) phase() api.PodPhase {
 	if s.pod == nil {
 		return api.PodRunning
@@ -69,7 +59,7 @@ func (s *podSnapshot) phase() api.PodPhase {
 	phase := api.PodSucceeded
 	for i := range s.pod.Apps {
 		attempts := s.attempts(s.pod.Apps[i].Name)
-		if !slices.ContainsFunc(attempts, func(c *plan.Observed) bool { return c.HasStarted() }) {
+		if !slices.ContainsFunc(attempts, (*plan.Observed).HasStarted) {
 			return api.PodPending
 		}
 		if attempts[0].Failed() {
@@ -85,11 +75,12 @@ func (s *podSnapshot) phase() api.PodPhase {
 	return api.PodRunning
 }
 
-// attempts returns the attempts of a container, newest first.
+// attempts returns the attempts of a container, newest first. A pod that waits for another
+// one keeps its containers, maybe with another UID than it is to get.
 func (s *podSnapshot) attempts(container string) (attempts []*plan.Observed) {
 	for i := range slices.Backward(s.containers) {
 		c := &s.containers[i]
-		if c.Of.Name == container && c.State != dockertools.StateRemoving && (s.pod == nil || c.Of.UID == s.uid()) {
+		if c.Of.Name == container && c.State != dockertools.StateRemoving && (s.pod == nil || s.conflict || c.Of.UID == s.pod.UID) {
 			attempts = append(attempts, c)
 		}
 	}
@@ -111,16 +102,12 @@ func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
 	if want.Spec != nil {
 		status.Image = want.Spec.Image
 	}
-	attempts := s.attempts(want.Name)
-	var newest, before *plan.Observed
-	if len(attempts) > 0 {
-		newest = attempts[0]
+	attempts := append(s.attempts(want.Name), nil, nil)
+	newest, before := attempts[0], attempts[1]
+	if newest != nil {
 		status.RestartCount = newest.Of.Attempt - 1
 		status.Image = cmp.Or(status.Image, newest.Image)
 		status.ImageID = newest.ImageID
-	}
-	if len(attempts) > 1 {
-		before = attempts[1]
 	}
 	switch {
 	case newest != nil && newest.State.Live():
@@ -152,12 +139,18 @@ func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
 
 // runningMessage returns what is not as desired with a container that runs.
 func (s *podSnapshot) runningMessage(want *plan.Container, c *plan.Observed) string {
-	switch problem := s.problem(want.Name); {
-	case c.Unhealthy != "":
+	if c.Unhealthy != "" {
 		return c.Unhealthy
-	case problem != nil:
+	}
+	if problem := s.problem(want.Name); problem != nil {
 		return s.message(want, problem)
-	case c.State == dockertools.StatePaused:
+	}
+	if s.work != nil {
+		if _, running := s.work.hooks.Load(want.Name); running {
+			return "its postStart hook has not succeeded yet"
+		}
+	}
+	if c.State == dockertools.StatePaused {
 		return "it is paused; docker unpause lets it go on"
 	}
 	return ""
@@ -165,23 +158,21 @@ func (s *podSnapshot) runningMessage(want *plan.Container, c *plan.Observed) str
 
 // waiting returns what a container that does not run waits for.
 func (s *podSnapshot) waiting(want *plan.Container) *api.ContainerStateWaiting {
-	problem := s.problem(want.Name)
-	if network := s.problem(api.NetworkContainerName); problem == nil && network != nil {
+	problem := cmp.Or(s.problem(want.Name), s.problem(""))
+	network := s.problem(api.NetworkContainerName)
+	switch {
+	case problem != nil:
+		return &api.ContainerStateWaiting{Reason: problem.Reason, Message: s.message(want, problem), Next: problem.RetryAt}
+	case network != nil:
 		return &api.ContainerStateWaiting{Reason: api.ReasonNetworkContainer, Message: "the pod's network container: " + network.Message, Next: network.RetryAt}
 	}
-	if problem == nil {
-		problem = s.problem("")
-	}
-	if problem == nil {
-		return &api.ContainerStateWaiting{Reason: api.ReasonCreating}
-	}
-	return &api.ContainerStateWaiting{Reason: problem.Reason, Message: s.message(want, problem), Next: problem.RetryAt}
+	return &api.ContainerStateWaiting{Reason: api.ReasonCreating}
 }
 
 // message returns the message of a problem, or the progress of the pull that it waits for.
 func (s *podSnapshot) message(want *plan.Container, problem *plan.Problem) string {
 	if problem.Reason == api.ReasonPulling && want.Spec != nil {
-		return cmp.Or(s.progress(want.Spec.Image), problem.Message)
+		return cmp.Or(s.images.progress(want.Spec.Image), problem.Message)
 	}
 	return problem.Message
 }

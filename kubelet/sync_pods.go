@@ -61,7 +61,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 func (kl *Kubelet) supersedeWork() {
 	for name, p := range kl.pods {
 		if p.work != nil && p.work.pod != kl.desired.pods[name] {
-			p.work.supersede(kl.desired.pods[name])
+			p.work.supersede()
 		}
 	}
 }
