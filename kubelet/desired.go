@@ -51,15 +51,6 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(podFu
 	d.pods, d.unsynced = pods, u.Unsynced
 }
 
-// sorted returns the desired pods by full name.
-func (d *desired) sorted() []*plan.Pod {
-	var pods []*plan.Pod
-	for _, name := range slices.Sorted(maps.Keys(d.pods)) {
-		pods = append(pods, d.pods[name])
-	}
-	return pods
-}
-
 // mayBeRemoved reports whether a pod is not desired. A source that is not ready may still
 // name it.
 func (d *desired) mayBeRemoved(podFullName string) bool {

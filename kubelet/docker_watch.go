@@ -17,11 +17,13 @@ func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 		kl.health.set(func(h *healthState) { h.heartbeat = time.Now() })
 		err := kl.connect(ctx)
 		var conflict *dockertools.HalfIdentityError
-		if err == nil || errors.As(err, &conflict) {
+		if !errors.As(err, &conflict) {
+			kl.logOnce("connect to Docker", err)
+		}
+		if err == nil || conflict != nil {
 			return err
 		}
 		kl.health.set(func(h *healthState) { h.docker = err })
-		kl.logOnce("wait for Docker", err)
 		if !sleep(ctx, time.Second) {
 			return nil
 		}
@@ -54,13 +56,14 @@ func (kl *Kubelet) connect(ctx context.Context) error {
 // for example because Docker is restarted, it opens another one; what was missed in between
 // is found by inspecting everything.
 func (kl *Kubelet) watchEvents(ctx context.Context) {
-	for lost := false; ; lost = true {
+	setErr := func(err error) {
+		kl.health.set(func(h *healthState) { h.events = err })
+		kl.logOnce("watch Docker's events", err)
+	}
+	for {
 		err := kl.docker.WatchEvents(ctx, kl.opts.Identity.Halves(), func(e dockertools.Event) {
 			if e.ID == "" { // the stream begins
-				if lost {
-					glog.Info("Docker's events come again")
-				}
-				kl.health.set(func(h *healthState) { h.events = nil })
+				setErr(nil)
 			}
 			kl.observer.changed(e.ID, e.OutOfMemory)
 			kl.wake()
@@ -68,13 +71,21 @@ func (kl *Kubelet) watchEvents(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		kl.health.set(func(h *healthState) { h.events = err })
-		if !lost {
-			glog.Warningf("Docker's events have stopped, trying again every second: %v", err)
-		}
+		setErr(err)
 		if !sleep(ctx, time.Second) {
 			return
 		}
+	}
+}
+
+// logOnce logs an error when it appears or changes, and the success after it.
+func (kl *Kubelet) logOnce(what string, err error) {
+	if err == nil {
+		if _, failed := kl.logged.LoadAndDelete(what); failed {
+			glog.Infof("%s: works again", what)
+		}
+	} else if last, _ := kl.logged.Swap(what, err.Error()); last != err.Error() {
+		glog.Errorf("%s: %v", what, err)
 	}
 }
 

@@ -32,11 +32,15 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
 		p := kl.pods[name]
 		fmt.Fprintln(w, p.label())
-		if p.err != nil {
+		switch {
+		case p.err != nil:
+			fmt.Fprintf(w, "  cannot be inspected: %v\n", p.err)
 			errs = append(errs, fmt.Errorf("pod %s: %w", name, p.err))
-			p.plan.Steps = nil
+		case p.conflict.Message != "":
+			fmt.Fprintf(w, "  waits, unchanged: %s\n", p.conflict.Message)
+		default:
+			writePlan(w, p.plan)
 		}
-		writePlan(w, p)
 	}
 	for i := range list {
 		if name := list[i].Of.PodFullName; kl.pods[name] == nil {
@@ -48,25 +52,17 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 	return errors.Join(errs...)
 }
 
-// writePlan prints the steps and the problems of a pod.
-func writePlan(w io.Writer, p *podRecord) {
-	steps := slices.Concat(p.plan.Steps...)
-	if p.conflict.Message != "" {
-		steps = nil
-	}
-	for _, a := range steps {
+func writePlan(w io.Writer, p plan.Plan) {
+	for _, a := range slices.Concat(p.Steps...) {
 		fmt.Fprintf(w, "  %-6s %s (attempt %d): %s\n", a.Kind, a.Name.Name, a.Name.Attempt, a.Reason)
-		if a.Kind == plan.Create && !a.PulledSince.IsZero() {
+		if !a.PulledSince.IsZero() {
 			fmt.Fprintf(w, "         after a pull of %s\n", a.Container.Spec.Image)
 		}
 	}
-	for _, problem := range p.problems() {
-		if p.conflict.Message != "" {
-			problem.Message = "waits, unchanged: " + problem.Message
-		}
+	for _, problem := range p.Problems {
 		fmt.Fprintf(w, "  %v\n", problem)
 	}
-	if len(steps) == 0 && len(p.problems()) == 0 {
+	if len(p.Steps) == 0 && len(p.Problems) == 0 {
 		fmt.Fprintln(w, "  is as it should be")
 	}
 }

@@ -61,13 +61,13 @@ type Kubelet struct {
 	startSlots  chan struct{} // limits the creations and starts in progress
 	importPause sync.Mutex    // one worker at a time imports the built-in network container image
 	logLimit    dockertools.LogLimit
+	logged      sync.Map // the last error by what it is about, see logOnce
 
 	// The sync loop owns the rest.
-	desired  desired
-	pods     map[string]*podRecord // desired, being removed or with a busy worker; by full name
-	removes  bool                  // remove what is not desired; false for RunOnce
-	runOnce  *runOnce              // nil in other modes
-	lastLogs map[string]string     // errors that were logged, by what they are about
+	desired desired
+	pods    map[string]*podRecord // desired, being removed or with a busy worker; by full name
+	removes bool                  // remove what is not desired; false for RunOnce
+	runOnce runOnce               // nil in other modes
 }
 
 // NewMainKubelet returns a Kubelet. It does not call Docker, which may not be up yet.
@@ -85,7 +85,6 @@ func NewMainKubelet(opts Options) *Kubelet {
 		desired:    desired{pods: map[string]*plan.Pod{}},
 		pods:       map[string]*podRecord{},
 		removes:    true,
-		lastLogs:   map[string]string{},
 	}
 	limit := rate.Inf
 	if opts.RegistryQPS > 0 {

@@ -378,8 +378,9 @@ func TestRunOnceSaysWhatWasWrongWhenTimeWasUp(t *testing.T) {
 			return dockertest.Fault{}
 		})
 		results, _ := w.runOnce(set(pod("web", "main")))
-		if got := results["web"]; got.Phase != api.PodFailed || !strings.Contains(got.Message, "exit code 7") {
-			t.Errorf("the pod is %s: %s", got.Phase, got.Message)
+		got := results["web"]
+		if last := got.Containers[0].Last; got.Phase != api.PodFailed || last == nil || last.ExitCode != 7 {
+			t.Errorf("the pod is %s: %s, and before: %+v", got.Phase, got.Message, last)
 		}
 	})
 }

@@ -32,13 +32,12 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 	if err != nil {
 		return nil, err
 	}
-	r := &runOnce{outcomes: map[string]plan.Problem{}, last: map[string]plan.Problem{}}
-	kl.removes, kl.runOnce = false, r
+	kl.removes, kl.runOnce = false, runOnce{}
 	kl.run(ctx, nil, func() (done bool, again time.Time) {
 		done = true
 		for name := range kl.desired.pods {
 			p := kl.pods[name]
-			if r.decided(p) {
+			if kl.runOnce.decided(p) {
 				continue
 			}
 			done = false
@@ -48,7 +47,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 		}
 		return done, again
 	})
-	return kl.outcomes(ctx, r), sourcesErr
+	return kl.outcomes(ctx), sourcesErr
 }
 
 // waitForSources applies updates until every source is ready or has said why it is not.
@@ -73,39 +72,29 @@ func (kl *Kubelet) waitForSources(ctx context.Context, updates <-chan api.PodUpd
 	}
 }
 
-// runOnce is what RunOnce knows of its pods, by full name.
-type runOnce struct {
-	outcomes map[string]plan.Problem // of pods that are decided; no message: success
-	last     map[string]plan.Problem // the last problem that a pod had
-}
+// runOnce holds the outcomes of the pods that are decided, by full name. A success has no
+// message.
+type runOnce map[string]plan.Problem
 
 // decided reports whether the outcome of a pod is known. Nothing more is then done to it.
-func (r *runOnce) decided(p *podRecord) bool {
-	if _, ok := r.outcomes[p.name]; ok {
-		return true
-	}
-	if p.work != nil || p.err != nil {
-		return false
+func (r runOnce) decided(p *podRecord) bool {
+	_, decided := r[p.name]
+	if decided || p.work != nil || p.err != nil {
+		return decided
 	}
 	problems := p.problems()
-	permanent := slices.IndexFunc(problems, func(p plan.Problem) bool { return p.Reason != api.ReasonPulling && p.Reason != api.ReasonBackOff })
-	if len(problems) > 0 && problems[0].Reason != api.ReasonPulling {
-		r.last[p.name] = plan.Problem{Reason: problems[0].Reason, Message: joinProblems(problems)}
-	}
-	for _, a := range slices.Concat(p.plan.Steps...) {
-		if a.Kind == plan.Create && a.Crashes > 0 {
-			r.last[p.name] = plan.Problem{Reason: api.ReasonError, Message: fmt.Sprintf("container %q was started again: %s", a.Name.Name, a.Reason)}
+	for _, problem := range problems {
+		if problem.Reason != api.ReasonPulling && problem.Reason != api.ReasonBackOff {
+			r[p.name] = plan.Problem{Reason: problem.Reason, Message: joinProblems(problems)}
+			return true
 		}
 	}
-	switch {
-	case permanent >= 0:
-		r.outcomes[p.name] = plan.Problem{Reason: problems[permanent].Reason, Message: joinProblems(problems)}
-	case len(problems) == 0 && len(p.plan.Steps) == 0 && (p.plan.Finished || !hasEnd(p.pod) && !p.upAt().After(time.Now())):
-		r.outcomes[p.name] = plan.Problem{}
-	default:
-		return false
+	isUp := !hasEnd(p.pod) && !p.upAt().After(time.Now())
+	if len(problems) == 0 && len(p.plan.Steps) == 0 && (p.plan.Finished || isUp) {
+		r[p.name] = plan.Problem{}
+		return true
 	}
-	return true
+	return false
 }
 
 // hasEnd reports whether a pod has work that ends.
@@ -122,7 +111,7 @@ func (p *podRecord) upAt() (at time.Time) {
 }
 
 // outcomes returns the statuses of the pods at the end of RunOnce.
-func (kl *Kubelet) outcomes(ctx context.Context, r *runOnce) []api.PodStatus {
+func (kl *Kubelet) outcomes(ctx context.Context) []api.PodStatus {
 	for name, pod := range kl.desired.pods {
 		p := kl.record(name) // a new one if there was no sync
 		p.pod, p.origin = pod, pod.Origin
@@ -131,14 +120,14 @@ func (kl *Kubelet) outcomes(ctx context.Context, r *runOnce) []api.PodStatus {
 	pods := []api.PodStatus{}
 	for _, s := range kl.snapshot.Load().pods {
 		status := s.status()
-		outcome, decided := r.outcomes[s.name]
-		last, hasLast := r.last[s.name]
+		outcome, decided := kl.runOnce[s.name]
 		switch {
-		case !decided && hasLast:
-			outcome = last
-		case !decided && hasEnd(s.pod) && status.Phase == api.PodRunning:
+		case decided:
+		case len(s.problems) > 0:
+			outcome = plan.Problem{Reason: s.problems[0].Reason, Message: joinProblems(s.problems)}
+		case hasEnd(s.pod) && status.Phase == api.PodRunning:
 			status.Message = fmt.Sprintf("it has not finished: %v", context.Cause(ctx))
-		case !decided:
+		default:
 			outcome = plan.Problem{Reason: api.ReasonError, Message: fmt.Sprintf("it has not come up: %v", context.Cause(ctx))}
 		}
 		if outcome.Message != "" {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/golang/glog"
@@ -92,7 +93,8 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
 		p := kl.pods[pod.FullName]
 		return p.err == nil && p.plan.Finished
 	}
-	conflicts := plan.Admit(kl.desired.sorted(), finished, list)
+	byName := func(a, b *plan.Pod) int { return strings.Compare(a.FullName, b.FullName) }
+	conflicts := plan.Admit(slices.SortedFunc(maps.Values(kl.desired.pods), byName), finished, list)
 	for name, p := range kl.pods {
 		p.conflict = conflicts[name]
 	}

@@ -45,30 +45,15 @@ func (kl *Kubelet) trashVolumes(list []dockertools.Owned, busy map[string]bool) 
 // emptyTrash deletes what is in the trash, also from an earlier run, until ctx is done. What
 // cannot be deleted is tried again after the next sync.
 func (kl *Kubelet) emptyTrash(ctx context.Context) {
-	logged := ""
 	for {
 		select {
 		case <-kl.trash:
 		case <-ctx.Done():
 			return
 		}
-		text := ""
-		if err := kl.opts.Volumes.EmptyTrash(ctx); err != nil && ctx.Err() == nil {
-			text = err.Error()
-			if text != logged {
-				glog.Errorf("remove volumes: %v", err)
-			}
+		err := kl.opts.Volumes.EmptyTrash(ctx)
+		if ctx.Err() == nil {
+			kl.logOnce("remove volumes", err)
 		}
-		logged = text
-	}
-}
-
-// logOnce logs an error when it appears or changes. Only the sync loop calls it.
-func (kl *Kubelet) logOnce(what string, err error) {
-	if err == nil {
-		delete(kl.lastLogs, what)
-	} else if text := err.Error(); kl.lastLogs[what] != text {
-		kl.lastLogs[what] = text
-		glog.Errorf("%s: %v", what, err)
 	}
 }
