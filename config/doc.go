@@ -4,10 +4,9 @@
 //	-manifest_url ─▶ SourceHTTP ─┼─ PodUpdate(SET) ─▶ Mux ─▶ podStorage ─▶ Updates() ─▶ the kubelet
 //	-etcd_servers ─▶ SourceEtcd ─┘  one channel each         Merge
 //
-// A source reads one place and sends all of its pods, as a SET, whenever they
-// change. The Mux has a channel and a goroutine for each source and calls Merge.
-// podStorage compares the pods with those it has, rejects invalid ones, and sends
-// the difference in the form its mode asks for. PodConfig is all of it together:
+// A source sends all of its pods, as a SET, whenever they change. The Mux has a
+// goroutine for each source, which calls Merge. podStorage rejects invalid pods and
+// sends what has changed, in the form its mode asks for:
 //
 //	pods := config.NewPodConfig(config.PodConfigNotificationSnapshotAndUpdates, rules)
 //	updates := pods.Channel(ctx, "file") // for every source, before the first Run
@@ -19,12 +18,10 @@
 //  1. An error never removes a pod. A file, body or key that cannot be read or is
 //     invalid keeps its last good pods. Only when it is gone are its pods removed.
 //  2. A source is not ready until all of it was read without an error. Every update
-//     names the sources that are not ready, in Unsynced; the first update that does
-//     not name a source has all of its pods.
-//  3. Within a source a pod name belongs to one input. Its owner keeps it.
-//  4. Every change makes an update and nothing else does. Updates are delivered in
-//     order, and what was sent never changes.
+//     names the sources that are not ready in Unsynced; the first one that does not
+//     name a source has all of its pods.
+//  3. Every change makes an update and nothing else does. Updates arrive in order,
+//     and what was sent never changes.
 //
-// A new source implements Source, on top of Parser, input and source, and is made in
-// main.go; docs/sources.md has the list of its duties.
+// docs/sources.md tells how to add a source.
 package config

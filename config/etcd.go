@@ -3,9 +3,9 @@ package config
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -18,8 +18,6 @@ const (
 	// etcdPollInterval is how often the keys are listed without a hint of the watch: the
 	// watch of a server that is gone gives none.
 	etcdPollInterval = 5 * time.Second
-	// etcdTimeout is how long a list may take.
-	etcdTimeout = 5 * time.Second
 	// etcdRetryDelay is the pause after a failure.
 	etcdRetryDelay = time.Second
 	// etcdHintDelay lets a burst of changes lead to one list.
@@ -33,13 +31,8 @@ const (
 //	/registry/hosts/HOST/kubelet/POD    one manifest
 type SourceEtcd struct {
 	source
-	config       clientv3.Config
-	pollInterval time.Duration
-	parser       Parser
-
+	config    clientv3.Config
 	root, end string // the range [root, end) has all keys, and a few of others
-	whole     input
-	keys      map[string]*input // by key; the version is the key's ModRevision
 
 	// The revision of a cluster only grows. A cluster with another id or a lower
 	// revision was replaced or has lost its data, so missing keys mean nothing.
@@ -54,14 +47,10 @@ func NewSourceEtcd(config clientv3.Config, parser Parser) *SourceEtcd {
 	root := "/registry/hosts/" + parser.Hostname + "/kubelet"
 	place := root + " at " + strings.Join(config.Endpoints, ", ")
 	return &SourceEtcd{
-		source:       source{title: "Etcd source", name: "etcd", place: place},
-		config:       config,
-		pollInterval: etcdPollInterval,
-		parser:       parser,
-		root:         root,
-		end:          clientv3.GetPrefixRangeEnd(root + "/"),
-		whole:        input{place: place},
-		keys:         map[string]*input{},
+		source: newSource("Etcd source", "etcd", place, etcdPollInterval, parser),
+		config: config,
+		root:   root,
+		end:    clientv3.GetPrefixRangeEnd(root + "/"),
 	}
 }
 
@@ -69,10 +58,13 @@ func NewSourceEtcd(config clientv3.Config, parser Parser) *SourceEtcd {
 func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	for ctx.Err() == nil {
 		if err := s.follow(ctx, updates); err != nil && ctx.Err() == nil {
-			s.whole.err = fmt.Errorf("read %s: %w", s.place, s.explain(ctx, err))
-			s.publish(ctx, updates, append(sorted(s.keys), &s.whole)...)
+			s.inputs[""].err = fmt.Errorf("read %s: %w", s.place, s.explain(ctx, err))
+			s.publish(ctx, updates)
 		}
-		sleep(ctx, etcdRetryDelay)
+		select {
+		case <-time.After(etcdRetryDelay):
+		case <-ctx.Done():
+		}
 	}
 }
 
@@ -86,45 +78,41 @@ func (s *SourceEtcd) follow(ctx context.Context, updates chan<- api.PodUpdate) e
 		return err
 	}
 	defer client.Close()
-	hints := make(chan struct{}, 1)
-	watchCtx, stop := context.WithCancel(ctx)
-	var watching sync.WaitGroup
-	defer watching.Wait()
+	// Watch waits for a server. A member that has lost its leader ends the watch.
+	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	watching.Go(func() {
-		defer stop()
-		s.watch(watchCtx, client, hints)
-	})
+	var watch clientv3.WatchChan
 	for {
 		if err := s.list(ctx, client); err != nil {
 			return err
 		}
-		s.whole.err = nil
-		s.publish(ctx, updates, append(sorted(s.keys), &s.whole)...)
-		select {
-		case <-watchCtx.Done():
-			return nil
-		case <-time.After(s.pollInterval):
-		case <-hints:
-			sleep(ctx, etcdHintDelay)
+		s.publish(ctx, updates)
+		if watch == nil {
+			timer := time.AfterFunc(config.DialTimeout, stop)
+			watch = client.Watch(clientv3.WithRequireLeader(ctx), s.root, clientv3.WithRange(s.end), clientv3.WithCreatedNotify())
+			timer.Stop()
 		}
-	}
-}
-
-// watch gives a hint when it has begun, so that a list has what changed before, and
-// after every change. A member that has lost its leader ends it.
-func (s *SourceEtcd) watch(ctx context.Context, client *clientv3.Client, hints chan<- struct{}) {
-	for range client.Watch(clientv3.WithRequireLeader(ctx), s.root, clientv3.WithRange(s.end), clientv3.WithCreatedNotify()) {
-		select {
-		case hints <- struct{}{}:
-		default: // one is waiting
+		poll := time.After(s.pollInterval)
+		for waiting := true; waiting; {
+			select {
+			case <-poll:
+				waiting = false
+			case change, open := <-watch:
+				if !open {
+					return nil
+				}
+				// The list may be newer than the change.
+				if waiting = change.Header.Revision <= s.revision; !waiting {
+					time.Sleep(etcdHintDelay)
+				}
+			}
 		}
 	}
 }
 
 // list reads all keys.
 func (s *SourceEtcd) list(ctx context.Context, client *clientv3.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, etcdTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.config.DialTimeout)
 	defer cancel()
 	list, err := client.Get(ctx, s.root, clientv3.WithRange(s.end))
 	if err == nil {
@@ -133,20 +121,16 @@ func (s *SourceEtcd) list(ctx context.Context, client *clientv3.Client) error {
 	if err != nil {
 		return err
 	}
-	keys := map[string]*input{}
+	listed := map[string]bool{"": true}
 	for _, kv := range list.Kvs {
 		key := string(kv.Key)
-		if key != s.root && !strings.HasPrefix(key, s.root+"/") {
-			continue
+		if key == s.root || strings.HasPrefix(key, s.root+"/") {
+			listed[key] = true
+			s.input(key).load(strconv.FormatInt(kv.ModRevision, 10), func() ([]api.Pod, error) { return s.parse(key, kv.Value) })
 		}
-		in := s.keys[key]
-		if in == nil {
-			in = &input{place: key}
-		}
-		keys[key] = in
-		in.load(strconv.FormatInt(kv.ModRevision, 10), func() ([]api.Pod, error) { return s.parse(key, kv.Value) })
 	}
-	s.keys = keys
+	maps.DeleteFunc(s.inputs, func(key string, _ *input) bool { return !listed[key] })
+	s.inputs[""].err = nil
 	return nil
 }
 
@@ -178,12 +162,4 @@ func (s *SourceEtcd) parse(key string, value []byte) ([]api.Pod, error) {
 		return nil, fmt.Errorf("%s: %d manifests: put each into a key of its own", key, len(pods))
 	}
 	return pods, err
-}
-
-// sleep returns after d, or when ctx is done.
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }

@@ -30,12 +30,12 @@ func EtcdConfig(servers []string, file string) (clientv3.Config, error) {
 		if err == nil {
 			config, err = yaml.NewConfig(file)
 		}
+		if err == nil && len(config.Endpoints) == 0 {
+			err = errors.New(`it names no servers: write endpoints: ["https://HOST:2379"]`)
+		}
 		if err != nil {
 			return clientv3.Config{}, fmt.Errorf("read the etcd client's configuration %s: %w", file, err)
 		}
-	}
-	if len(config.Endpoints) == 0 {
-		return clientv3.Config{}, fmt.Errorf("%s names no servers: write endpoints: [\"https://HOST:2379\"]", file)
 	}
 	for _, endpoint := range config.Endpoints {
 		u, err := endpointURL(endpoint, config.TLS)
@@ -44,16 +44,16 @@ func EtcdConfig(servers []string, file string) (clientv3.Config, error) {
 		}
 		warnOfPlainHTTP(u)
 	}
-	config.Logger = zap.NewNop() // its errors are returned too
-	config.DialTimeout = cmp.Or(config.DialTimeout, etcdTimeout)
+	config.Logger = zap.NewNop()                                   // its errors are returned too
+	config.DialTimeout = cmp.Or(config.DialTimeout, 5*time.Second) // of a list too
 	// Without these it takes a quarter of an hour to notice a host that is cut off.
 	config.DialKeepAliveTime = cmp.Or(config.DialKeepAliveTime, 10*time.Second)
 	config.DialKeepAliveTimeout = cmp.Or(config.DialKeepAliveTimeout, 3*time.Second)
 	return *config, nil
 }
 
-// checkEtcdFile rejects what the client would ignore: with a misspelt "username" the
-// server would only answer that no user is given.
+// checkEtcdFile rejects fields that the client would ignore, such as a misspelt
+// "username".
 func checkEtcdFile(file string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -82,11 +82,12 @@ func checkEtcdFile(file string) error {
 // is reached with TLS if there is a configuration for it.
 func endpointURL(endpoint string, config *tls.Config) (*url.URL, error) {
 	address := endpoint
-	if !strings.Contains(endpoint, "://") {
+	switch {
+	case strings.Contains(endpoint, "://"):
+	case config == nil:
 		address = "http://" + endpoint
-		if config != nil {
-			address = "https://" + endpoint
-		}
+	default:
+		address = "https://" + endpoint
 	}
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Port() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" {
@@ -114,25 +115,23 @@ func (s *SourceEtcd) explain(ctx context.Context, err error) error {
 }
 
 // dialEndpoints returns why no server can be reached, or nil if one can.
-func dialEndpoints(ctx context.Context, config clientv3.Config) error {
-	var errs []error
+func dialEndpoints(ctx context.Context, config clientv3.Config) (errs error) {
+	plain := &net.Dialer{Timeout: time.Second}
 	for _, endpoint := range config.Endpoints {
-		ctx, cancel := context.WithTimeout(ctx, time.Second)
-		defer cancel()
-		dial := (&net.Dialer{}).DialContext
 		u, err := endpointURL(endpoint, config.TLS)
 		if err != nil {
 			return err
 		}
+		dial := plain.DialContext
 		if u.Scheme == "https" {
-			dial = (&tls.Dialer{Config: config.TLS}).DialContext
+			dial = (&tls.Dialer{NetDialer: plain, Config: config.TLS}).DialContext
 		}
 		conn, err := dial(ctx, "tcp", u.Host)
 		if err == nil {
 			conn.Close()
 			return nil
 		}
-		errs = append(errs, fmt.Errorf("%s: %w", endpoint, stableMessage(err)))
+		errs = errors.Join(errs, fmt.Errorf("%s: %w", endpoint, stableMessage(err)))
 	}
-	return errors.Join(errs...)
+	return errs
 }

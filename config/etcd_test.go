@@ -37,7 +37,7 @@ func newEtcdRun(t *testing.T, endpoints []string, file string, pollInterval time
 	config, err := EtcdConfig(endpoints, file)
 	must(t, err)
 	source := NewSourceEtcd(config, testParser())
-	source.pollInterval = pollInterval
+	source.pollInterval, source.config.DialTimeout = pollInterval, time.Second
 	return runSource(t, source)
 }
 

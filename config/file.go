@@ -11,6 +11,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+	"github.com/golang/glog"
+
 	"kubelet14/api"
 )
 
@@ -20,23 +23,18 @@ const (
 	settleTime = 50 * time.Millisecond
 	// maxUnsettled is how long files that change all the time delay the others.
 	maxUnsettled = time.Second
-	// hintDelay lets the many events of one edit lead to one poll.
+	// hintDelay lets the first events of an edit lead to one snapshot.
 	hintDelay = 5 * time.Millisecond
 )
 
 // SourceFile is the source "file": the manifests of one file or of one directory. It
-// takes a snapshot of the files every pollInterval, and soon after a hint of its
-// watch; after a change it takes another one every settleTime.
+// takes a snapshot of the files every pollInterval, and soon after a hint of inotify;
+// after a change it takes another one every settleTime.
 type SourceFile struct {
 	source
-	pollInterval time.Duration
-	parser       Parser
-
-	whole          input             // place is the absolute path
-	files          map[string]*input // by path
-	last           snapshot          // nil if the path could not be read
-	unsettledSince time.Time         // zero if the last two snapshots are equal
-	ignored        map[string]bool   // paths in the directory that are not read
+	last           snapshot        // nil if the path could not be read
+	unsettledSince time.Time       // zero if the last two snapshots are equal
+	ignored        map[string]bool // paths in the directory that are not read
 }
 
 // NewSourceFile returns the source for path, which is made absolute. pollInterval
@@ -45,58 +43,55 @@ func NewSourceFile(path string, pollInterval time.Duration, parser Parser) *Sour
 	if abs, err := filepath.Abs(path); err == nil { // fails only without a working directory
 		path = abs
 	}
-	return &SourceFile{
-		source:       source{title: "File source", name: "file", place: path},
-		pollInterval: pollInterval,
-		parser:       parser,
-		whole:        input{place: path},
-		files:        map[string]*input{},
-	}
+	return &SourceFile{source: newSource("File source", "file", path, pollInterval, parser)}
 }
 
 // Run implements Source.
 func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
-	watch := newPathWatch(s.place)
-	defer watch.close()
-	due := time.After(0)
-	var hinted <-chan time.Time // nil without a hint
-	hint := func() {
-		// No early poll while the files change: two equal snapshots would prove nothing.
-		if hinted == nil && s.unsettledSince.IsZero() {
-			hinted = time.After(hintDelay)
-		}
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		glog.Warningf("File source: changes are noticed by -file_check_frequency only: %v", err)
+		watcher = &fsnotify.Watcher{} // gives no hints
+	} else {
+		defer watcher.Close()
 	}
+	due, hinted := time.After(0), false
 	for {
+		hint := false
 		select {
 		case <-ctx.Done():
 			return
-		case event := <-watch.events:
-			if watch.concerns(event) {
-				hint()
-			}
-			continue
-		case <-watch.errors: // events are missing
-			hint()
-			continue
-		case <-hinted:
+		case event := <-watcher.Events:
+			hint = event.Name == s.place || filepath.Dir(event.Name) == s.place
+		case <-watcher.Errors: // events are missing
+			hint = true
 		case <-due:
+			if err == nil {
+				// A watch stays with a directory that is moved away. That of the parent notices
+				// a path that is made, replaced or linked elsewhere.
+				watcher.Add(filepath.Dir(s.place))
+				watcher.Add(s.place)
+			}
+			wait, done := s.poll(time.Now())
+			if done {
+				s.publish(ctx, updates)
+			}
+			due, hinted = time.After(wait), false
 		}
-		watch.follow() // before the snapshot, so that no change falls between them
-		wait, done := s.poll(time.Now())
-		if done {
-			s.publish(ctx, updates, append(sorted(s.files), &s.whole)...)
+		// No early snapshot while the files change: two equal ones would prove nothing.
+		if hint && !hinted && s.unsettledSince.IsZero() {
+			due, hinted = time.After(hintDelay), true
 		}
-		hinted, due = nil, time.After(wait)
 	}
 }
 
 // poll takes a snapshot, and if that is equal to the last one reads the files that
 // have changed. It returns when to poll again and whether the inputs are up to date.
 func (s *SourceFile) poll(now time.Time) (wait time.Duration, done bool) {
-	before := s.last
-	s.last, s.whole.err = s.snapshot()
+	before, whole := s.last, s.inputs[""]
+	s.last, whole.err = s.snapshot()
 	switch {
-	case s.whole.err != nil: // the files stay as they were
+	case whole.err != nil: // the files stay as they were
 		s.unsettledSince = time.Time{}
 		return s.pollInterval, true
 	case before != nil && maps.Equal(before, s.last):
@@ -115,16 +110,9 @@ func (s *SourceFile) poll(now time.Time) (wait time.Duration, done bool) {
 // read brings the inputs up to date with the last snapshot and the one before it. A
 // file that differs between the two is still being written, and keeps its pods.
 func (s *SourceFile) read(before snapshot) {
-	for path := range s.files {
-		if s.last[path] == "" && before[path] == "" {
-			delete(s.files, path)
-		}
-	}
+	maps.DeleteFunc(s.inputs, func(path string, _ *input) bool { return path != "" && s.last[path] == "" && before[path] == "" })
 	for path, version := range s.last {
-		if s.files[path] == nil {
-			s.files[path] = &input{place: path}
-		}
-		s.files[path].load(version, func() ([]api.Pod, error) {
+		s.input(path).load(version, func() ([]api.Pod, error) {
 			if before[path] != version {
 				return nil, fmt.Errorf("read %q: it changes all the time, and is read once it is unchanged for %v", path, settleTime)
 			}

@@ -49,26 +49,25 @@ func (s *SourceFile) snapshot() (snapshot, error) {
 	for _, entry := range entries {
 		path := filepath.Join(s.place, entry.Name())
 		info, err := os.Stat(path)
-		switch isLink := entry.Type()&fs.ModeSymlink != 0; {
+		switch isManifest := slices.Contains(manifestSuffixes, filepath.Ext(path)); {
 		case strings.HasPrefix(entry.Name(), "."):
-		case err != nil && !isLink && errors.Is(err, fs.ErrNotExist): // removed meanwhile
-		case !slices.Contains(manifestSuffixes, filepath.Ext(path)), err == nil && !info.Mode().IsRegular() && s.files[path] == nil:
+		case !isManifest, err == nil && !info.Mode().IsRegular() && s.inputs[path] == nil:
 			ignored[path] = true
 			if !s.ignored[path] {
 				glog.Infof("File source: %s is ignored: only files whose names end in %s are read", path, strings.Join(manifestSuffixes, ", "))
 			}
-		case err != nil:
-			versions[path] = err.Error()
-		default:
+		case err == nil:
 			versions[path] = versionOf(info)
+		case entry.Type() == fs.ModeSymlink || !errors.Is(err, fs.ErrNotExist): // else it was removed meanwhile
+			versions[path] = err.Error()
 		}
 	}
 	s.ignored = ignored
 	return versions, nil
 }
 
-// readFile returns the content of a file that still has the version. It never waits,
-// as opening or reading a named pipe in its place would.
+// readFile returns the content of a file that still has the version. It does not wait
+// for a named pipe or a device in its place.
 func readFile(path, version string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -76,17 +75,20 @@ func readFile(path, version string) ([]byte, error) {
 	}
 	defer file.Close()
 	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("read %q: it is not a regular file", path)
-	} else if err == nil && info.Size() > api.MaxManifestBytes {
-		err = fmt.Errorf("read %q: its %d bytes are too many for a manifest: the limit is %d", path, info.Size(), api.MaxManifestBytes)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("read %q: it is not a regular file", path)
+	case info.Size() > api.MaxManifestBytes:
+		return nil, fmt.Errorf("read %q: its %d bytes are too many for a manifest: the limit is %d", path, info.Size(), api.MaxManifestBytes)
 	}
+	text, err := io.ReadAll(file)
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(file, api.MaxManifestBytes+1)) // the size may be wrong
-	if info, statErr := file.Stat(); err == nil && (statErr != nil || versionOf(info) != version) {
-		err = fmt.Errorf("read %q: it has changed meanwhile", path)
+	if info, err = file.Stat(); err != nil || versionOf(info) != version {
+		return nil, fmt.Errorf("read %q: it has changed meanwhile", path)
 	}
-	return text, err
+	return text, nil
 }

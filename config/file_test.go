@@ -46,7 +46,7 @@ func (f *fileTest) pollOnce() (sent bool) {
 	if !done {
 		return false
 	}
-	f.publish(f.t.Context(), f.updates, append(sorted(f.files), &f.whole)...)
+	f.publish(f.t.Context(), f.updates)
 	select {
 	case f.last = <-f.updates:
 		return true

@@ -23,31 +23,24 @@ const httpTimeout = 20 * time.Second
 // SourceHTTP is the source "http": the manifests at a URL, which it polls.
 type SourceHTTP struct {
 	source
-	url          string
-	pollInterval time.Duration
-	parser       Parser
-	client       *http.Client
-
-	body input
-	etag string // of the last good body; empty if the server sent none
+	client  *http.Client
+	request *http.Request
+	etag    string // of the latest body; empty if the server sent none
 }
 
 // NewSourceHTTP returns the source for an http or https URL. A user and a password in
 // it are sent to the server, and the password is in no error, status or log.
 // pollInterval must be more than 0.
 func NewSourceHTTP(manifestURL string, pollInterval time.Duration, parser Parser) (*SourceHTTP, error) {
-	u, err := url.Parse(manifestURL)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+	request, err := http.NewRequest(http.MethodGet, manifestURL, nil)
+	if err != nil || request.URL.Scheme != "http" && request.URL.Scheme != "https" || request.URL.Hostname() == "" {
 		return nil, errors.New("this is no URL of a web server: give one such as https://example.com/pods.yaml")
 	}
-	warnOfPlainHTTP(u)
+	warnOfPlainHTTP(request.URL)
 	return &SourceHTTP{
-		source:       source{title: "HTTP source", name: "http", place: u.Redacted()},
-		url:          manifestURL,
-		pollInterval: pollInterval,
-		parser:       parser,
-		client:       &http.Client{Timeout: httpTimeout, CheckRedirect: checkRedirect},
-		body:         input{place: u.Redacted()},
+		source:  newSource("HTTP source", "http", request.URL.Redacted(), pollInterval, parser),
+		client:  &http.Client{Timeout: httpTimeout, CheckRedirect: checkRedirect},
+		request: request,
 	}, nil
 }
 
@@ -68,13 +61,14 @@ func (s *SourceHTTP) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	ticker := time.NewTicker(s.pollInterval)
 	defer ticker.Stop()
 	for {
-		if err := s.poll(ctx); err != nil {
-			s.body.err = fmt.Errorf("get %s: %w", s.place, stableMessage(err))
-		}
+		err := s.poll(ctx, s.inputs[""])
 		if ctx.Err() != nil {
-			return // the reason why the poll failed
+			return // the reason of the error
 		}
-		s.publish(ctx, updates, &s.body)
+		if err != nil {
+			s.inputs[""].err = fmt.Errorf("get %s: %w", s.place, stableMessage(err))
+		}
+		s.publish(ctx, updates)
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
@@ -84,12 +78,9 @@ func (s *SourceHTTP) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 }
 
 // poll asks the server once. The error says why there is no body.
-func (s *SourceHTTP) poll(ctx context.Context) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
-	if err != nil {
-		return err
-	}
-	conditional := s.etag != "" && s.body.err == nil // a bad body is read again
+func (s *SourceHTTP) poll(ctx context.Context, body *input) error {
+	request := s.request.Clone(ctx)
+	conditional := s.etag != "" && body.err == nil // a bad body is read again
 	if conditional {
 		request.Header.Set("If-None-Match", s.etag)
 	}
@@ -104,18 +95,18 @@ func (s *SourceHTTP) poll(ctx context.Context) error {
 	case response.StatusCode != http.StatusOK:
 		return fmt.Errorf("the server answers %q, and only 200 OK counts", response.Status)
 	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, api.MaxManifestBytes+1))
+	text, err := io.ReadAll(io.LimitReader(response.Body, api.MaxManifestBytes+1))
 	switch {
 	case err != nil:
 		return err
-	case len(body) == 0:
+	case len(text) == 0:
 		return errors.New("the server sends an empty body: for no pods at all it is [], the empty list")
-	case len(body) > api.MaxManifestBytes:
+	case len(text) > api.MaxManifestBytes:
 		return fmt.Errorf("the server sends more than %d bytes", api.MaxManifestBytes)
 	}
 	s.etag = response.Header.Get("ETag")
-	s.body.load(string(body), func() ([]api.Pod, error) {
-		return s.parser.pods("http", s.place, body, s.parser.Scheme.DecodeList, strconv.Itoa)
+	body.load(string(text), func() ([]api.Pod, error) {
+		return s.parser.pods("http", s.place, text, s.parser.Scheme.DecodeList, strconv.Itoa)
 	})
 	return nil
 }

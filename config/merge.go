@@ -18,11 +18,9 @@ type podSet map[string]*api.Pod
 func compare(before, after podSet) (added, updated, removed podSet) {
 	added, updated, removed = podSet{}, podSet{}, podSet{}
 	for name, pod := range after {
-		switch before[name] {
-		case nil:
+		if before[name] == nil {
 			added[name] = pod
-		case pod:
-		default:
+		} else if before[name] != pod {
 			updated[name] = pod
 		}
 	}

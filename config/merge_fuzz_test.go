@@ -39,14 +39,14 @@ func FuzzMerge(f *testing.F) {
 
 				quiet := len(updates) == 0
 				for len(updates) > 0 {
-					told := <-updates
-					receive(receiver, told)
+					sent := <-updates
+					receive(receiver, sent)
 					want := before // until the last one
 					if len(updates) == 0 {
 						want = model.unsynced
 					}
-					if diff := cmp.Diff(want, reasons(told.Unsynced)); diff != "" {
-						t.Fatalf("mode %d, %s: unsynced in %v (-want +got):\n%s", mode, text, told.Op, diff)
+					if diff := cmp.Diff(want, reasons(sent.Unsynced)); diff != "" {
+						t.Fatalf("mode %d, %s: unsynced in %v (-want +got):\n%s", mode, text, sent.Op, diff)
 					}
 				}
 				if diff := cmp.Diff(model.pods(), storage.MergedState()); diff != "" {
@@ -56,7 +56,7 @@ func FuzzMerge(f *testing.F) {
 					t.Fatalf("mode %d, %s: received (-want +got):\n%s", mode, text, diff)
 				}
 				if quiet && !maps.Equal(before, model.unsynced) && source != "late" {
-					t.Fatalf("mode %d, %s: nobody was told that unsynced is now %v", mode, text, model.unsynced)
+					t.Fatalf("mode %d, %s: nothing was sent, and unsynced is now %v", mode, text, model.unsynced)
 				}
 			}
 		}
@@ -77,7 +77,7 @@ func takeUpdate(data []byte) (api.PodUpdate, []byte) {
 	head := next()
 	update := api.PodUpdate{Op: api.PodOperation(head % 6)}
 	if head&0x40 != 0 {
-		update.Err = fmt.Errorf("trouble %d", head>>7)
+		update.Err = fmt.Errorf("problem %d", head>>7)
 	}
 	for range head / 8 % 5 {
 		b := next()
@@ -106,12 +106,12 @@ func receive(known map[string]api.Pod, update api.PodUpdate) {
 // mergeModel says the rules of Merge in the plainest way.
 type mergeModel struct {
 	sources  map[string]map[string]api.Pod // by source and full name
-	unsynced map[string]string             // the reasons of those that have not spoken
-	spoken   []string
+	unsynced map[string]string             // the reasons of those that are not synced
+	synced   []string
 }
 
 func (m *mergeModel) merge(source string, update api.PodUpdate) {
-	if _, known := m.unsynced[source]; !known && !slices.Contains(m.spoken, source) {
+	if _, known := m.unsynced[source]; !known && !slices.Contains(m.synced, source) {
 		m.unsynced[source] = ""
 	}
 	if update.Op < api.SET || update.Op > api.UPDATE {
@@ -123,7 +123,7 @@ func (m *mergeModel) merge(source string, update api.PodUpdate) {
 		pods = map[string]api.Pod{}
 	}
 	err := update.Err
-	goBack := func(name string) {
+	keepLastGood := func(name string) {
 		err = errors.Join(err, errors.New("refused"))
 		delete(pods, name)
 		if pod, ok := old[name]; ok {
@@ -139,14 +139,14 @@ func (m *mergeModel) merge(source string, update api.PodUpdate) {
 		case update.Op == api.REMOVE:
 			delete(pods, name)
 		case times[name] > 1 || len(validation.Rules{}.ValidatePod(&pod)) > 0:
-			goBack(name)
+			keepLastGood(name)
 		default:
 			pods[name] = pod
 		}
 	}
 	m.sources[source] = pods
-	if err == nil && !slices.Contains(m.spoken, source) {
-		m.spoken = append(m.spoken, source)
+	if err == nil && !slices.Contains(m.synced, source) {
+		m.synced = append(m.synced, source)
 		delete(m.unsynced, source)
 	}
 	if _, unsynced := m.unsynced[source]; unsynced {
@@ -163,11 +163,11 @@ func (m *mergeModel) pods() []api.Pod {
 }
 
 func podsByName(pods map[string]api.Pod) []api.Pod {
-	list := []api.Pod{}
+	sorted := []api.Pod{}
 	for _, name := range sortedKeys(pods) {
-		list = append(list, pods[name])
+		sorted = append(sorted, pods[name])
 	}
-	return list
+	return sorted
 }
 
 // reasons keeps of an error that there is one: the model does not write errors.
@@ -180,39 +180,4 @@ func reasons(unsynced map[string]error) map[string]string {
 		}
 	}
 	return reasons
-}
-
-// BenchmarkMerge is a source that sends its pods again. They are copies, as they
-// would be from a source that reads all anew.
-func BenchmarkMerge(b *testing.B) {
-	const count = 10_000
-	pods := func() []api.Pod {
-		pods := make([]api.Pod, count)
-		for i := range pods {
-			pods[i] = newPod(fmt.Sprint("pod-", i), "image")
-			pods[i].Manifest.Containers = append(pods[i].Manifest.Containers, api.Container{
-				Name: "sidecar", Image: "image", Env: []api.EnvVar{{Name: "A", Value: "1"}},
-				Ports: []api.Port{{ContainerPort: 80}},
-			})
-		}
-		return pods
-	}
-	run := func(name string, change func(i int, pods []api.Pod)) {
-		b.Run(name, func(b *testing.B) {
-			updates := make(chan api.PodUpdate, 2)
-			storage := newPodStorage(PodConfigNotificationSnapshotAndUpdates, validation.Rules{}, updates)
-			storage.Merge(b.Context(), "file", api.PodUpdate{Op: api.SET, Pods: pods()})
-			again := pods()
-			for i := 0; b.Loop(); i++ {
-				for len(updates) > 0 {
-					<-updates
-				}
-				change(i, again)
-				storage.Merge(b.Context(), "file", api.PodUpdate{Op: api.SET, Pods: again})
-			}
-		})
-	}
-	run("nothing changed", func(int, []api.Pod) {})
-	run("one changed", func(i int, pods []api.Pod) { pods[i%count].Origin += "x" })
-	run("one came or went", func(i int, pods []api.Pod) { pods[0].Name = fmt.Sprint("new-", i) })
 }

@@ -25,38 +25,30 @@ const (
 )
 
 // PodConfig merges the pods of all sources into one stream of updates. Its methods may
-// be called by any goroutine, but not Channel and Sync by the one that receives the
-// updates: they wait for it.
+// be called by any goroutine, but the one that receives the updates may only call
+// Updates and Wait.
 type PodConfig struct {
-	pods *podStorage
-	mux  *Mux
+	*podStorage // Merge, MergedState, Sync
+	*Mux        // Wait
 }
 
 // NewPodConfig returns a PodConfig without sources, which accepts pods valid by rules.
 func NewPodConfig(mode PodConfigNotificationMode, rules validation.Rules) *PodConfig {
 	pods := newPodStorage(mode, rules, make(chan api.PodUpdate))
-	return &PodConfig{pods: pods, mux: NewMux(pods.Merge)}
+	return &PodConfig{pods, NewMux(pods.Merge)}
 }
 
 // Channel declares a source, which is not ready yet, and returns the channel to send
 // its updates to; see Mux.Channel. Declare every source before the first one sends:
-// until a source is declared it counts as empty, and its pods are removed. Give all
-// sources the context of the whole program.
+// until a source is declared it counts as empty, and its pods are removed.
 func (c *PodConfig) Channel(ctx context.Context, source string) chan<- api.PodUpdate {
-	c.pods.declare(source)
-	return c.mux.Channel(ctx, source)
+	c.declare(source)
+	return c.Mux.Channel(ctx, source)
 }
 
 // Updates returns the channel of all changes, in order. A slow receiver delays the
 // sources and misses nothing.
-func (c *PodConfig) Updates() <-chan api.PodUpdate { return c.pods.updates }
-
-// Sync sends a SET of all pods, changed or not. It returns once that was received, or
-// ctx is done.
-func (c *PodConfig) Sync(ctx context.Context) { c.pods.Sync(ctx) }
-
-// Wait is Mux.Wait.
-func (c *PodConfig) Wait() { c.mux.Wait() }
+func (c *PodConfig) Updates() <-chan api.PodUpdate { return c.updates }
 
 // MergeFunc merges an update of a source. It returns what is wrong with the update
 // after it has merged the rest, and gives up when ctx is done. It is called by one
@@ -67,16 +59,16 @@ type MergeFunc func(ctx context.Context, source string, update api.PodUpdate) er
 // channels carried interface{}, so an update of a wrong type made another goroutine
 // panic, and the errors of Merge were dropped.
 type Mux struct {
-	merge MergeFunc
-	wg    sync.WaitGroup
+	merge   MergeFunc
+	serving sync.WaitGroup
 
-	mu      sync.Mutex
-	sources map[string]chan api.PodUpdate
+	mu       sync.Mutex
+	channels map[string]chan api.PodUpdate // by source
 }
 
 // NewMux returns a Mux without sources.
 func NewMux(merge MergeFunc) *Mux {
-	return &Mux{merge: merge, sources: map[string]chan api.PodUpdate{}}
+	return &Mux{merge: merge, channels: map[string]chan api.PodUpdate{}}
 }
 
 // Channel returns the channel of a source, the same one for the same name. The first
@@ -88,18 +80,18 @@ func (m *Mux) Channel(ctx context.Context, source string) chan<- api.PodUpdate {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	updates, ok := m.sources[source]
+	updates, ok := m.channels[source]
 	if !ok {
 		updates = make(chan api.PodUpdate)
-		m.sources[source] = updates
-		m.wg.Go(func() { m.serve(ctx, source, updates) })
+		m.channels[source] = updates
+		m.serving.Go(func() { m.serve(ctx, source, updates) })
 	}
 	return updates
 }
 
 // Wait returns when the goroutines of all sources have ended, which they do when
 // their context is done.
-func (m *Mux) Wait() { m.wg.Wait() }
+func (m *Mux) Wait() { m.serving.Wait() }
 
 func (m *Mux) serve(ctx context.Context, source string, updates <-chan api.PodUpdate) {
 	for {

@@ -2,6 +2,8 @@ package config
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -9,79 +11,60 @@ import (
 	"kubelet14/api/validation"
 )
 
-func TestPodConfigJoinsItsSources(t *testing.T) {
+// testPodConfig runs a test in a bubble. Everything must end with the context, also
+// what waits for a receiver.
+func testPodConfig(t *testing.T, mode PodConfigNotificationMode, test func(ctx context.Context, config *PodConfig)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		config := NewPodConfig(PodConfigNotificationSnapshotAndUpdates, validation.Rules{})
-		defer config.Wait()
-		defer stop()
-		file, http := config.Channel(ctx, "file"), config.Channel(ctx, "http")
-
-		file <- api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("web", "1")}}
-		expect(t, <-config.Updates(), "SET web=1 unsynced:http")
-		http <- api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("web", "2")}}
-		expect(t, <-config.Updates(), "SET web=1 web=2")
-		file <- api.PodUpdate{Op: api.SET}
-		expect(t, <-config.Updates(), "SET web=2")
-	})
-}
-
-func TestPodConfigSyncSendsAll(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		config := NewPodConfig(PodConfigNotificationIncremental, validation.Rules{})
-		defer config.Wait()
-		defer stop()
-		config.Channel(ctx, "http")
-		go config.Sync(ctx)
-		expect(t, <-config.Updates(), "SET unsynced:http")
-		config.Channel(ctx, "file") <- api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("web", "1")}}
-		expect(t, <-config.Updates(), "ADD web=1 unsynced:http")
-		go config.Sync(ctx)
-		expect(t, <-config.Updates(), "SET web=1 unsynced:http")
-	})
-}
-
-// What is on its way when nobody receives any more must not keep the program
-// from ending.
-func TestPodConfigEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		config := NewPodConfig(PodConfigNotificationSnapshot, validation.Rules{})
-		config.Channel(ctx, "file") <- api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("web", "1")}}
-		synctest.Wait() // until the merge is stuck for want of a receiver
+		config := NewPodConfig(mode, validation.Rules{})
+		test(ctx, config)
 		stop()
 		config.Wait()
 	})
 }
 
-func TestSyncEndsWithItsContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		go NewPodConfig(PodConfigNotificationSnapshot, validation.Rules{}).Sync(ctx)
-		synctest.Wait() // until it is stuck for want of a receiver
-		stop()
+func set(pods ...api.Pod) api.PodUpdate { return api.PodUpdate{Op: api.SET, Pods: pods} }
+
+func TestPodConfigJoinsItsSources(t *testing.T) {
+	testPodConfig(t, PodConfigNotificationSnapshotAndUpdates, func(ctx context.Context, config *PodConfig) {
+		expect := func(want string) {
+			t.Helper()
+			if text := showUpdate(<-config.Updates()); text != want {
+				t.Errorf("got  %s\nwant %s", text, want)
+			}
+		}
+		file, http := config.Channel(ctx, "file"), config.Channel(ctx, "http")
+		go config.Sync(ctx)
+		expect("SET unsynced:file unsynced:http")
+		file <- set(newPod("web", "1"))
+		expect("SET web=1 unsynced:http")
+		http <- set(newPod("web", "2"))
+		expect("SET web=1 web=2")
+		go config.Sync(ctx)
+		expect("SET web=1 web=2")
+		file <- set()
+		expect("SET web=2")
+		http <- set(newPod("web", "3"))
+		synctest.Wait() // until the merge waits for a receiver
+	})
+	testPodConfig(t, PodConfigNotificationSnapshot, func(ctx context.Context, config *PodConfig) {
+		go config.Sync(ctx)
+		synctest.Wait() // until it waits for a receiver
 	})
 }
 
-// A slow receiver must get changes in the order in which they were merged, from
-// several sources at once.
+// A slow receiver gets changes in the order in which they were merged, from several
+// sources at once.
 func TestPodConfigKeepsTheOrder(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(t.Context())
-		config := NewPodConfig(PodConfigNotificationSnapshot, validation.Rules{})
-		defer config.Wait()
-		defer stop()
+	testPodConfig(t, PodConfigNotificationSnapshot, func(ctx context.Context, config *PodConfig) {
 		const edits = 20
 		sources := []string{"file", "http", "etcd"}
 		for _, source := range sources {
-			config.Channel(ctx, source)
-		}
-		for _, source := range sources {
+			updates := config.Channel(ctx, source)
 			go func() {
 				for i := range edits {
-					pod := newPod(source, string(rune('a'+i)))
-					config.Channel(ctx, source) <- api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod}}
+					updates <- set(newPod(source, string(rune('a'+i))))
 				}
 			}()
 		}
@@ -98,9 +81,42 @@ func TestPodConfigKeepsTheOrder(t *testing.T) {
 	})
 }
 
-func expect(t *testing.T, got api.PodUpdate, want string) {
-	t.Helper()
-	if text := showUpdate(got); text != want {
-		t.Errorf("got  %s\nwant %s", text, want)
+func TestMux(t *testing.T) {
+	logged := captureLog(t)
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		merged := make(chan string, 4)
+		mux := NewMux(func(_ context.Context, source string, update api.PodUpdate) error {
+			if source == "stuck" {
+				<-release
+			}
+			merged <- source + " " + showUpdate(update)
+			return errors.New("pod web is invalid")
+		})
+		ctx, stop := context.WithCancel(t.Context())
+		mux.Channel(ctx, "stuck") <- set(newPod("a", "1"))
+		if mux.Channel(ctx, "free") != mux.Channel(ctx, "free") {
+			t.Error("a source has two channels")
+		}
+		mux.Channel(ctx, "free") <- set(newPod("b", "1"))
+		if got := <-merged; got != "free SET b=1" {
+			t.Errorf("first %q was merged", got)
+		}
+		close(release)
+		if got := <-merged; got != "stuck SET a=1" {
+			t.Errorf("then %q was merged", got)
+		}
+		synctest.Wait()
+		stop()
+		mux.Wait()
+	})
+	if text := logged(); !strings.Contains(text, `source "free": pod web is invalid`) {
+		t.Errorf("log:\n%s", text)
 	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a source without a name")
+		}
+	}()
+	NewMux(nil).Channel(t.Context(), "")
 }

@@ -14,14 +14,13 @@ import (
 // podStorage has the pods of every source and sends every change of them. What it
 // sends is a deep copy, so a receiver may write to it.
 type podStorage struct {
-	mode  PodConfigNotificationMode
-	rules validation.Rules
+	mode    PodConfigNotificationMode
+	rules   validation.Rules
+	updates chan api.PodUpdate // never closed
 
 	// mu is held until the last update about a change was received, which keeps the
-	// updates in order. So the receiver must not call Merge, Sync, MergedState or
-	// declare. The other methods are called with mu held.
+	// updates in order. So the receiver must not call what locks it.
 	mu      sync.Mutex
-	updates chan api.PodUpdate // never closed
 	sources map[string]*sourceState
 }
 
@@ -47,29 +46,28 @@ func (s *podStorage) declare(source string) {
 
 // Merge stores the pods that a source sends and sends what has changed. It returns
 // once that was received, or ctx is done. The error names the pods that were
-// rejected; the update's own Err is not part of it, since the source logs that.
+// rejected, but not the update's own Err, which the source logs.
 func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpdate) error {
 	s.declare(source)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	state := s.sources[source]
+	state, before := s.sources[source], s.unsynced()
 	pods, rejected := mergePods(state.pods, source, update, s.rules)
 	if pods == nil {
 		return rejected
 	}
-	unsynced, old := s.unsynced(), state.pods
-	state.pods = pods
-	state.err = errors.Join(update.Err, rejected)
+	added, updated, removed := compare(state.pods, pods)
+	state.pods, state.err = pods, errors.Join(update.Err, rejected)
 	state.synced = state.synced || state.err == nil
 
-	changes := s.inMode(compare(old, pods))
-	if len(changes) == 0 && !maps.EqualFunc(unsynced, s.unsynced(), sameText) {
+	changes := s.inMode(added, updated, removed)
+	if len(changes) == 0 && !maps.EqualFunc(before, s.unsynced(), sameText) {
 		changes = append(changes, s.set())
 	}
 	// Only the last update may make the source synced. After an UPDATE that did so before
 	// the SET with the source's other pods, the receiver would remove those.
 	for i := range len(changes) - 1 {
-		changes[i].Unsynced = maps.Clone(unsynced)
+		changes[i].Unsynced = maps.Clone(before)
 	}
 	s.send(ctx, changes...)
 	return rejected
@@ -100,13 +98,6 @@ func (s *podStorage) inMode(added, updated, removed podSet) (changes []api.PodUp
 	return changes
 }
 
-// Sync sends a SET of all pods.
-func (s *podStorage) Sync(ctx context.Context) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.send(ctx, s.set())
-}
-
 func (s *podStorage) send(ctx context.Context, updates ...api.PodUpdate) {
 	for _, update := range updates {
 		select {
@@ -117,6 +108,14 @@ func (s *podStorage) send(ctx context.Context, updates ...api.PodUpdate) {
 	}
 }
 
+// Sync sends a SET of all pods, changed or not. It returns once that was received, or
+// ctx is done.
+func (s *podStorage) Sync(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.send(ctx, s.set())
+}
+
 // MergedState returns copies of all pods, sorted by full name.
 func (s *podStorage) MergedState() []api.Pod {
 	s.mu.Lock()
@@ -124,7 +123,6 @@ func (s *podStorage) MergedState() []api.Pod {
 	return s.set().Pods
 }
 
-// set returns a SET of all pods.
 func (s *podStorage) set() api.PodUpdate {
 	pods := podSet{}
 	for _, state := range s.sources {

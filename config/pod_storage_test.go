@@ -19,7 +19,7 @@ func badPod(name string) api.Pod {
 	return pod
 }
 
-// storageTest is a podStorage whose updates can be looked at without a receiver.
+// storageTest is a podStorage without a receiver; its updates are kept.
 type storageTest struct {
 	*podStorage
 	t       *testing.T
@@ -34,24 +34,19 @@ func newStorageTest(t *testing.T, mode PodConfigNotificationMode) *storageTest {
 	return s
 }
 
-// merge sends an update of the source "test" and returns what was told of it.
+// merge sends an update of the source "test" and returns what was sent because of it.
 func (s *storageTest) merge(op api.PodOperation, pods ...api.Pod) []string {
 	s.t.Helper()
-	told, _ := s.mergeFrom("test", api.PodUpdate{Op: op, Pods: pods})
-	return told
+	sent, _ := s.mergeFrom("test", api.PodUpdate{Op: op, Pods: pods})
+	return sent
 }
 
-func (s *storageTest) mergeFrom(source string, update api.PodUpdate) ([]string, error) {
-	err := s.Merge(s.t.Context(), source, update)
-	return s.told(), err
-}
-
-func (s *storageTest) told() []string {
-	var told []string
+func (s *storageTest) mergeFrom(source string, update api.PodUpdate) (sent []string, err error) {
+	err = s.Merge(s.t.Context(), source, update)
 	for len(s.updates) > 0 {
-		told = append(told, showUpdate(<-s.updates))
+		sent = append(sent, showUpdate(<-s.updates))
 	}
-	return told
+	return sent, err
 }
 
 func (s *storageTest) expect(got []string, want ...string) {
@@ -61,7 +56,7 @@ func (s *storageTest) expect(got []string, want ...string) {
 	}
 }
 
-// What each mode says of the same history.
+// The updates of each mode for the same history.
 func TestModes(t *testing.T) {
 	a1, a2, b1, c1 := newPod("a", "1"), newPod("a", "2"), newPod("b", "1"), newPod("c", "1")
 	steps := []struct {
@@ -103,174 +98,109 @@ func TestModes(t *testing.T) {
 }
 
 func TestEveryDifferenceIsAChange(t *testing.T) {
-	for what, change := range map[string]func(*api.Pod){
-		"UID":      func(p *api.Pod) { p.UID = "another" },
-		"origin":   func(p *api.Pod) { p.Origin = "/elsewhere" },
-		"manifest": func(p *api.Pod) { p.Manifest.Containers[0].Env = []api.EnvVar{{Name: "A"}} },
-	} {
-		t.Run(what, func(t *testing.T) {
-			s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
-			s.merge(api.SET, newPod("a", "1"))
-			changed := newPod("a", "1")
-			change(&changed)
-			s.expect(s.merge(api.SET, changed), "UPDATE a=1")
-			changed.Source = "test"
-			if diff := cmp.Diff([]api.Pod{changed}, s.MergedState()); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
-
-func TestPodIsStampedWithItsSource(t *testing.T) {
-	s := newStorageTest(t, PodConfigNotificationIncremental)
+	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
 	pod := newPod("a", "1")
-	pod.Source = "a lie"
-	s.merge(api.ADD, pod)
-	if got := s.MergedState()[0].FullName(); got != "a.default.test" {
-		t.Errorf("full name %q", got)
+	s.merge(api.SET, pod)
+	for _, change := range []func(){
+		func() { pod.UID = "another" },
+		func() { pod.Origin = "/elsewhere" },
+		func() {
+			pod.Manifest.Containers = []api.Container{{Name: "main", Image: "1", Env: []api.EnvVar{{Name: "A"}}}}
+		},
+	} {
+		change()
+		s.expect(s.merge(api.SET, pod), "UPDATE a=1")
+		pod.Source = "test"
+		if diff := cmp.Diff([]api.Pod{pod}, s.MergedState()); diff != "" {
+			t.Error(diff)
+		}
+		pod.Source = "a lie" // the storage knows better
 	}
 }
 
-func TestNamespacesAreApart(t *testing.T) {
-	s := newStorageTest(t, PodConfigNotificationIncremental)
-	other := newPod("a", "2")
-	other.Namespace, other.UID = "zoo", "another"
-	s.expect(s.merge(api.ADD, newPod("a", "1")), "ADD a=1")
-	s.expect(s.merge(api.ADD, other), "ADD a=2")
-	s.expect(s.merge(api.REMOVE, newPod("a", "")), "REMOVE a=1")
-	s.expect([]string{show(s.MergedState())}, "a=2")
+func TestNamespacesAndSourcesAreApart(t *testing.T) {
+	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
+	zoo := newPod("a", "2")
+	zoo.Namespace, zoo.UID = "zoo", "another"
+	s.expect(s.merge(api.ADD, newPod("a", "1")), "SET a=1")
+	s.expect(s.merge(api.ADD, zoo), "SET a=1 a=2")
+	got, _ := s.mergeFrom("other", set(newPod("a", "3")))
+	s.expect(got, "SET a=3 a=1 a=2") // a.default.other, a.default.test, a.zoo.test
+	s.expect(s.merge(api.REMOVE, newPod("a", "")), "SET a=3 a=2")
+	got, _ = s.mergeFrom("other", set())
+	s.expect(got, "SET a=2")
 }
 
-func TestSourcesAreApart(t *testing.T) {
+func TestRejectedPodsStayAsTheyWere(t *testing.T) {
 	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
 	s.merge(api.SET, newPod("a", "1"), newPod("b", "1"))
-	got, _ := s.mergeFrom("other", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "2")}})
-	s.expect(got, "SET a=2 a=1 b=1") // a.default.other, a.default.test, b.default.test
-	got, _ = s.mergeFrom("other", api.PodUpdate{Op: api.SET})
-	s.expect(got, "SET a=1 b=1")
-}
-
-func TestInvalidPodStaysAsItWas(t *testing.T) {
-	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
-	s.merge(api.SET, newPod("a", "1"), newPod("b", "1"))
-	for _, op := range []api.PodOperation{api.SET, api.UPDATE} {
-		got, err := s.mergeFrom("test", api.PodUpdate{Op: op, Pods: []api.Pod{badPod("a"), newPod("b", "1")}})
-		s.expect(got)
-		if err == nil || !strings.Contains(err.Error(), "a.default.test (/etc/a.yaml)") {
-			t.Errorf("%v: error %v", op, err)
+	second, noNamespace := newPod("a", "3"), newPod("c", "1")
+	second.Origin, noNamespace.Namespace = "/etc/copy.yaml", ""
+	for words, update := range map[string]api.PodUpdate{
+		"pod a.default.test (/etc/a.yaml) is invalid": set(badPod("a"), newPod("b", "1")),
+		"is invalid": {Op: api.UPDATE, Pods: []api.Pod{badPod("a")}},
+		"pod a.default.test (/etc/copy.yaml) is given a second time, first as a.default.test (/etc/a.yaml)": set(newPod("a", "2"), second, newPod("b", "1")),
+		"pod c..test": set(newPod("a", "1"), newPod("b", "1"), noNamespace),
+		"operation":   {Op: 17, Pods: []api.Pod{newPod("d", "1")}},
+	} {
+		sent, err := s.mergeFrom("test", update)
+		if err == nil || !strings.Contains(err.Error(), words) || len(sent) > 0 || show(s.MergedState()) != "a=1 b=1" {
+			t.Errorf("sent %q, error %v\nwant an error with %q, pods %s", sent, err, words, show(s.MergedState()))
 		}
 	}
-	s.expect([]string{show(s.MergedState())}, "a=1 b=1")
 	s.expect(s.merge(api.SET, newPod("b", "1")), "SET b=1")
 }
 
-func TestPodThatWasNeverValidIsLeftOut(t *testing.T) {
-	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
-	noNamespace := newPod("c", "1")
-	noNamespace.Namespace = ""
-	s.expect(s.merge(api.SET, newPod("a", "1"), badPod("b"), noNamespace), "SET a=1 unsynced:test")
-}
-
-func TestPodGivenTwiceStaysAsItWas(t *testing.T) {
-	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
-	s.merge(api.SET, newPod("a", "1"))
-	first, second := newPod("a", "2"), newPod("a", "3")
-	second.Origin = "/etc/copy.yaml"
-	got, err := s.mergeFrom("test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{first, second, newPod("b", "1"), newPod("b", "1")}})
-	s.expect(got)
-	s.expect([]string{show(s.MergedState())}, "a=1")
-	if err == nil || !strings.Contains(err.Error(), first.Origin) || !strings.Contains(err.Error(), second.Origin) {
-		t.Errorf("the error does not name both places: %v", err)
-	}
-}
-
-func TestUnknownOperationChangesNothing(t *testing.T) {
-	s := newStorageTest(t, PodConfigNotificationSnapshot)
-	got, err := s.mergeFrom("test", api.PodUpdate{Op: 17, Pods: []api.Pod{newPod("a", "1")}})
-	s.expect(got)
-	if err == nil {
-		t.Error("no error")
-	}
-	s.Sync(t.Context())
-	s.expect(s.told(), "SET unsynced:test")
-}
-
-func TestSourceIsSilentUntilItSpeaksWithoutAnError(t *testing.T) {
+func TestSourceIsSyncedAfterAnUpdateWithoutAnError(t *testing.T) {
 	for mode, first := range []string{"SET a=1", "SET a=1", "ADD a=1"} {
 		s := newStorageTest(t, PodConfigNotificationMode(mode))
 		s.declare("other")
-		a := newPod("a", "1")
-		send := func(err error, pods ...api.Pod) []string {
-			got, _ := s.mergeFrom("test", api.PodUpdate{Op: api.SET, Pods: pods, Err: err})
+		send := func(err error) []string {
+			got, _ := s.mergeFrom("test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1"), badPod("b")}[:1], Err: err})
 			return got
 		}
 		bad := errors.New("x.yaml is bad")
-		s.expect(send(bad, a), first+" unsynced:other unsynced:test")
-		s.expect(send(bad, a))
-		s.expect(send(errors.New("y.yaml is bad"), a), "SET a=1 unsynced:other unsynced:test") // the reason changed
-		s.expect(send(nil, a), "SET a=1 unsynced:other")                                       // it has spoken
-		s.expect(send(bad, a))                                                                 // and speaks for ever
-		s.expect(send(nil, a))
-		got, _ := s.mergeFrom("other", api.PodUpdate{Op: api.SET})
+		s.expect(send(bad), first+" unsynced:other unsynced:test")
+		s.expect(send(bad))
+		s.expect(send(errors.New("y.yaml is bad")), "SET a=1 unsynced:other unsynced:test") // the reason changed
+		s.Merge(t.Context(), "test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1"), badPod("b")}, Err: bad})
+		unsynced := (<-s.updates).Unsynced
+		if other, ok := unsynced["other"]; !ok || other != nil {
+			t.Errorf("a source that sent nothing: %v, %v", other, ok)
+		}
+		if text := unsynced["test"].Error(); !strings.Contains(text, "x.yaml is bad") || !strings.Contains(text, "b.default.test") {
+			t.Errorf("a source that sent errors: %v", text)
+		}
+		s.expect(send(nil), "SET a=1 unsynced:other")
+		s.expect(send(bad)) // it stays synced
+		got, _ := s.mergeFrom("other", set())
 		s.expect(got, "SET a=1")
 	}
 }
 
-func TestSilentSaysWhy(t *testing.T) {
-	s := newStorageTest(t, PodConfigNotificationSnapshot)
-	s.declare("other")
-	s.Merge(t.Context(), "test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{badPod("b")}, Err: errors.New("x.yaml is bad")})
-	silent := (<-s.updates).Unsynced
-	if reason, ok := silent["other"]; !ok || reason != nil {
-		t.Errorf("a source that sent nothing: %v, %v", reason, ok)
-	}
-	reason := silent["test"]
-	if reason == nil || !strings.Contains(reason.Error(), "x.yaml is bad") || !strings.Contains(reason.Error(), "b.default.test") {
-		t.Errorf("a source that sent errors: %v", reason)
-	}
-}
-
-// An UPDATE or REMOVE says nothing of the source's other pods. If it also said
-// that the source has spoken, a receiver would take them for unwanted until the
-// next update came.
-func TestOnlyTheLastUpdateSaysThatASourceHasSpoken(t *testing.T) {
-	pods := []api.Pod{newPod("a", "2"), newPod("c", "1")}
+// An UPDATE or REMOVE does not have the source's other pods. If it made the source
+// synced, a receiver would remove those until the next update came. And a receiver
+// that writes to what it got does not change what others get.
+func TestOnlyTheLastUpdateMakesASourceSynced(t *testing.T) {
 	for mode, want := range map[PodConfigNotificationMode][]string{
 		PodConfigNotificationSnapshotAndUpdates: {"UPDATE a=2 unsynced:test", "SET a=2 c=1"},
 		PodConfigNotificationIncremental:        {"REMOVE b=1 unsynced:test", "ADD c=1 unsynced:test", "UPDATE a=2"},
 	} {
 		s := newStorageTest(t, mode)
 		s.mergeFrom("test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1"), newPod("b", "1")}, Err: errors.New("c.yaml is bad")})
-		s.expect(s.merge(api.SET, pods...), want...)
-	}
-}
-
-// A receiver that writes to what it got must not change what others get.
-func TestWhatWasSentIsApart(t *testing.T) {
-	all := newStorageTest(t, PodConfigNotificationIncremental)
-	all.mergeFrom("test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1"), newPod("b", "1")}, Err: errors.New("c.yaml is bad")})
-	all.Merge(t.Context(), "test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "2"), newPod("c", "1")}})
-	delete((<-all.updates).Unsynced, "test")
-	all.expect(all.told(), "ADD c=1 unsynced:test", "UPDATE a=2")
-
-	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
-	s.merge(api.SET, newPod("a", "1"))
-	s.Merge(t.Context(), "test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "2"), newPod("b", "2")}})
-	want := s.MergedState()
-	for len(s.updates) > 0 {
-		update := <-s.updates
-		update.Unsynced["x"] = nil
-		for i := range update.Pods {
-			update.Pods[i].Manifest.Containers[0].Image = "changed"
-			update.Pods[i] = api.Pod{}
+		s.Merge(t.Context(), "test", set(newPod("a", "2"), newPod("c", "1")))
+		state := s.MergedState()
+		for _, text := range want {
+			update := <-s.updates
+			s.expect([]string{showUpdate(update)}, text)
+			clear(update.Unsynced)
+			update.Pods[0].Manifest.Containers[0].Image = "changed"
+			update.Pods[0] = api.Pod{}
 		}
+		s.MergedState()[0].Manifest.Containers[0].Image = "changed"
+		if diff := cmp.Diff(state, s.MergedState()); diff != "" {
+			t.Error(diff)
+		}
+		s.expect(s.merge(api.SET, newPod("a", "2"), newPod("c", "1"))) // nothing new
 	}
-	s.MergedState()[0].Manifest.Containers[0].Image = "changed"
-	if diff := cmp.Diff(want, s.MergedState()); diff != "" {
-		t.Error(diff)
-	}
-	s.expect(s.merge(api.SET, newPod("a", "2"), newPod("b", "2"))) // nothing new
-	s.Sync(t.Context())
-	s.expect(s.told(), "SET a=2 b=2")
 }

@@ -26,14 +26,14 @@ type Source interface {
 }
 
 // input is one text that a source reads: a file, a response body or the value of an
-// etcd key. It is good or bad as a whole. An input without pods stands for the
-// directory or the list of keys.
+// etcd key. It is good or bad as a whole.
 type input struct {
 	place     string // a path, a URL or a key
 	lastGood  []api.Pod
-	version   string // of the text that lastGood was parsed from; it changes with the text
+	version   string // of the text of lastGood; it changes with the text
 	err       error  // why the latest text cannot be read or parsed
-	duplicate error  // which names are in another input too
+	duplicate error  // which pod names belong to other inputs
+	logged    error  // the problem that was logged last
 }
 
 // load parses a text that is new or was bad. A bad one leaves the last good pods.
@@ -47,17 +47,31 @@ func (in *input) load(version string, parse func() ([]api.Pod, error)) {
 	}
 }
 
-// source is what the three sources have in common. It sends the pods of inputs,
+// source is what the three sources have in common: it sends the pods of the inputs,
 // logs each problem once and keeps the status.
 type source struct {
 	title, name, place string
+	pollInterval       time.Duration
+	parser             Parser
 
+	inputs map[string]*input // files or keys by place; "" is the source as a whole
 	owners map[string]*input // by pod name: the input whose pod was sent last
-	logged map[*input]error  // the problem that was logged last
 	sent   *api.PodUpdate    // nil at first
 
 	mu     sync.Mutex
 	status api.SourceStatus
+}
+
+func newSource(title, name, place string, pollInterval time.Duration, parser Parser) source {
+	return source{title: title, name: name, place: place, pollInterval: pollInterval, parser: parser, inputs: map[string]*input{"": {place: place}}}
+}
+
+// input returns the input of a place, a new one if there is none.
+func (s *source) input(place string) *input {
+	if s.inputs[place] == nil {
+		s.inputs[place] = &input{place: place}
+	}
+	return s.inputs[place]
 }
 
 // Status implements Source.
@@ -69,24 +83,23 @@ func (s *source) Status() api.SourceStatus {
 	return status
 }
 
-// publish sends the pods of the inputs if they or the errors have changed.
-func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate, inputs ...*input) {
-	pods := s.rejectDuplicates(inputs)
+// publish sends the pods of all inputs if they or the errors have changed.
+func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
+	inputs := slices.SortedFunc(maps.Values(s.inputs), func(a, b *input) int { return strings.Compare(a.place, b.place) })
+	update := api.PodUpdate{Op: api.SET, Pods: s.rejectDuplicates(inputs)}
 	var errs []error
-	logged := map[*input]error{}
 	for _, in := range inputs {
 		err := errors.Join(in.err, in.duplicate)
-		if err != nil && !sameText(err, s.logged[in]) {
+		if err != nil && !sameText(err, in.logged) {
 			glog.Errorf("%s: pods stay as they were: %s", s.title, api.WithExcerpts(err))
-		} else if err == nil && s.logged[in] != nil {
+		} else if err == nil && in.logged != nil {
 			glog.Infof("%s: %s is read again", s.title, in.place)
 		}
-		logged[in] = err
+		in.logged = err
 		errs = append(errs, err)
 	}
-	s.logged = logged
-	update := api.PodUpdate{Op: api.SET, Pods: pods, Err: errors.Join(errs...)}
-	s.setStatus(time.Now(), len(pods), update.Err)
+	update.Err = errors.Join(errs...)
+	s.setStatus(time.Now(), len(update.Pods), update.Err)
 	if s.sent != nil && sameText(update.Err, s.sent.Err) && reflect.DeepEqual(update.Pods, s.sent.Pods) {
 		return
 	}
@@ -98,43 +111,32 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate, inpu
 }
 
 // rejectDuplicates returns the pods of the inputs, each name once. The owner of a name,
-// which had it first, keeps it; a name that several inputs have and none owns is given
+// which had it first, keeps it. A name that several inputs have and none owns is given
 // to none.
 func (s *source) rejectDuplicates(inputs []*input) (pods []api.Pod) {
 	candidates := map[string][]*input{} // by pod name
+	places := map[string][]string{}
 	for _, in := range inputs {
-		in.duplicate = nil
-		for i := range in.lastGood {
-			name := in.lastGood[i].Name
-			candidates[name] = append(candidates[name], in)
+		for _, pod := range in.lastGood {
+			candidates[pod.Name] = append(candidates[pod.Name], in)
+			places[pod.Name] = append(places[pod.Name], in.place)
 		}
 	}
 	owners := map[string]*input{}
-	for _, name := range slices.Sorted(maps.Keys(candidates)) {
-		all, owner, used := candidates[name], s.owners[name], "none"
-		if len(all) == 1 {
-			owners[name] = all[0]
-			continue
-		}
-		if slices.Contains(all, owner) {
-			owners[name], used = owner, "that of "+owner.place
-		}
-		var places []string
-		for _, in := range all {
-			places = append(places, in.place)
-		}
-		loser := all[0]
-		if loser == owner {
-			loser = all[1]
-		}
-		loser.duplicate = errors.Join(loser.duplicate, fmt.Errorf("pod %q is in %s: keep one of them; until then %s is used",
-			name, strings.Join(places, " and "), used))
-	}
 	for _, in := range inputs {
+		in.duplicate = nil
 		for _, pod := range in.lastGood {
-			if owners[pod.Name] == in {
+			all, owner, used := candidates[pod.Name], s.owners[pod.Name], "none"
+			if owner == in || len(all) == 1 {
+				owners[pod.Name] = in
 				pods = append(pods, pod)
+				continue
 			}
+			if slices.Contains(all, owner) {
+				used = "that of " + owner.place
+			}
+			in.duplicate = errors.Join(in.duplicate, fmt.Errorf("pod %q is in %s: keep one of them; until then %s is used",
+				pod.Name, strings.Join(places[pod.Name], " and "), used))
 		}
 	}
 	s.owners = owners
@@ -154,11 +156,6 @@ func (s *source) setStatus(now time.Time, pods int, err error) {
 	if s.status.FailingSince.IsZero() {
 		s.status.FailingSince = now
 	}
-}
-
-// sorted returns inputs in the order of their places.
-func sorted(byPlace map[string]*input) []*input {
-	return slices.SortedFunc(maps.Values(byPlace), func(a, b *input) int { return strings.Compare(a.place, b.place) })
 }
 
 func sameText(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }

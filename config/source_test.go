@@ -75,10 +75,11 @@ func TestFilesMaySwapTheirPods(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	s := &source{title: "Test source", name: "test", place: "/pods"}
+	made := newSource("Test source", "test", "/pods", time.Hour, testParser())
+	s := &made
 	updates := make(chan api.PodUpdate, 1)
-	web := &input{place: "/pods/web", lastGood: []api.Pod{newPod("web", "1")}}
-	whole, db := &input{place: "/pods"}, &input{place: "/pods/db"}
+	s.input("/pods/web").lastGood = []api.Pod{newPod("web", "1")}
+	whole, db := s.inputs[""], s.input("/pods/db")
 	var last time.Time
 	step := func(what string, wholeErr, dbErr error, pods int, sent bool) (status, before api.SourceStatus) {
 		t.Helper()
@@ -86,7 +87,7 @@ func TestStatus(t *testing.T) {
 		for last = time.Now(); time.Now().Equal(last); { // until the clock has moved on
 		}
 		whole.err, db.err = wholeErr, dbErr
-		s.publish(t.Context(), updates, web, db, whole)
+		s.publish(t.Context(), updates)
 		if got := len(updates) == 1; got != sent {
 			t.Errorf("%s: an update was sent: %v", what, got)
 		}
@@ -120,7 +121,7 @@ func TestStatus(t *testing.T) {
 		t.Errorf("it still is: %+v", status)
 	}
 	status, before = step("all fails", errors.New("away"), errors.New("db is bad"), 3, true)
-	if status.LastError != "db is bad\naway" || !status.FailingSince.After(last) || status.LastSuccess != before.LastSuccess {
+	if status.LastError != "away\ndb is bad" || !status.FailingSince.After(last) || status.LastSuccess != before.LastSuccess {
 		t.Errorf("all fails: %+v", status)
 	}
 	step("the same errors, made anew", errors.New("away"), errors.New("db is bad"), 3, false)
