@@ -84,7 +84,7 @@ func TestEtcdBadConfigIsRefused(t *testing.T) {
 		server + "ca-file: ca.pem":    `unknown field "ca-file"`,
 		server + "dial-timeout: soon": "dial-timeout",
 		"username: me":                `names no servers: write endpoints: ["https://HOST:2379"]`,
-		"":                            "etcd.yaml names no servers",
+		"":                            "etcd.yaml: it names no servers",
 		server + "trusted-ca-file: /no/such/ca.pem":                         "/no/such/ca.pem: no such file",
 		server + "cert-file: /no/such/cert.pem\nkey-file: /no/such/key.pem": "/no/such/cert.pem: no such file",
 		server + "cert-file: cert.pem":                                      "cert-file and key-file need each other",
