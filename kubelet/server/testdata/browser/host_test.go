@@ -1,5 +1,4 @@
-// Package browser looks at the page as a person does: in Chromium, over a kubelet that
-// runs pods on the real Docker.
+// Package browser looks at the page in Chromium, with a kubelet that runs pods on the real Docker.
 package browser
 
 import (
@@ -11,14 +10,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// patience is how long a test waits for what must come about. It is no limit on speed.
+// patience is how long a test waits for a state. It is no limit on speed.
 const patience = 2 * time.Minute
 
 const top = "../../../.." // of kubelet14
@@ -28,25 +26,21 @@ var binary string
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "kubelet14-browser-")
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		panic(err)
 	}
 	binary = filepath.Join(dir, "kubelet14")
+	for _, args := range [][]string{{"build", "-C", top, "-o", binary, "."}, {"run", "-C", top, "./manifests/hello/mkimage"}} {
+		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "go %s: %v\n%s", strings.Join(args, " "), err, out)
+			os.Exit(1)
+		}
+	}
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
 }
 
-var prepare = sync.OnceValue(func() error {
-	for _, args := range [][]string{{"build", "-C", top, "-o", binary, "."}, {"run", "-C", top, "./manifests/hello/mkimage"}} {
-		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-			return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
-		}
-	}
-	return nil
-})
-
-// host has a kubelet that looks after the pods of a directory.
+// host has a kubelet that runs the pods of a directory.
 type host struct {
 	t        *testing.T
 	hostname string
@@ -60,9 +54,6 @@ var hosts atomic.Int32
 // newHost starts a kubelet. When the test ends it is stopped, and its pods are removed.
 func newHost(t *testing.T) *host {
 	t.Helper()
-	if err := prepare(); err != nil {
-		t.Fatal(err)
-	}
 	// The tests of kubelet/e2e remove what is left of this name when its process has died.
 	h := &host{t: t, hostname: fmt.Sprintf("kubelet14-test-%d-%d", os.Getpid(), hosts.Add(1)), dir: t.TempDir()}
 	if err := os.Mkdir(h.path("manifests"), 0o755); err != nil {
@@ -99,17 +90,13 @@ func (h *host) start(port int) {
 	if err := h.kubelet.Start(); err != nil {
 		h.t.Fatal(err)
 	}
-	h.eventually("the kubelet says where its page is", func() error {
+	h.eventually("the kubelet logs where its page is", func() error {
 		text, err := os.ReadFile(h.path("log"))
-		if err != nil {
-			return err
+		if found := address.FindSubmatch(text); found != nil {
+			h.url = string(found[1])
+			return nil
 		}
-		found := address.FindSubmatch(text)
-		if found == nil {
-			return fmt.Errorf("its log is\n%s", text)
-		}
-		h.url = string(found[1])
-		return nil
+		return fmt.Errorf("its log is %v\n%s", err, text)
 	})
 }
 
@@ -125,8 +112,7 @@ func (h *host) stop() {
 	h.kubelet = nil
 }
 
-// link is the one that lets a browser read logs. A terminal is told it; its token is
-// what the file holds.
+// link is the page's address with the token, which lets a browser read logs.
 func (h *host) link() string {
 	h.t.Helper()
 	token, err := os.ReadFile(h.path("root/token"))
@@ -136,8 +122,7 @@ func (h *host) link() string {
 	return h.url + "?token=" + strings.TrimSpace(string(token))
 }
 
-// web is a pod with a server at a port of this host, which answers its liveness probe
-// until it is told otherwise.
+// web is a pod with a server at a port of this host, which answers its liveness probe until it is told otherwise.
 func web(image string, port int) string {
 	return fmt.Sprintf(`version: v1beta1
 id: web
@@ -155,17 +140,16 @@ containers:
 // write puts a manifest into the directory in one go.
 func (h *host) write(name, text string) {
 	h.t.Helper()
-	aside := h.path("aside")
-	if err := os.WriteFile(aside, []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(h.path("aside"), []byte(text), 0o644); err != nil {
 		h.t.Fatal(err)
 	}
-	if err := os.Rename(aside, filepath.Join(h.path("manifests"), name)); err != nil {
+	if err := os.Rename(h.path("aside"), filepath.Join(h.path("manifests"), name)); err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-// ask gets a page of a container.
-func (h *host) ask(port int, path string) {
+// get asks the server of a container for a path until it answers 200.
+func (h *host) get(port int, path string) {
 	h.t.Helper()
 	h.eventually("the server answers "+path, func() error {
 		resp, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d%s", port, path))
@@ -190,19 +174,15 @@ func freePort(t *testing.T) int {
 	return l.Addr().(*net.TCPAddr).Port
 }
 
-// eventually waits until check finds nothing wrong.
+// eventually waits until check returns nil.
 func (h *host) eventually(what string, check func() error) {
 	h.t.Helper()
-	deadline := time.Now().Add(patience)
-	for {
-		err := check()
-		if err == nil {
-			return
-		}
+	err := check()
+	for deadline := time.Now().Add(patience); err != nil; err = check() {
 		if time.Now().After(deadline) {
 			log, _ := os.ReadFile(h.path("log"))
 			h.t.Fatalf("%s: still after %v: %v\nthe kubelet's log:\n%s", what, patience, err, log)
 		}
-		time.Sleep(50 * time.Millisecond) // between two looks, not instead of one
+		time.Sleep(50 * time.Millisecond) // between two checks
 	}
 }

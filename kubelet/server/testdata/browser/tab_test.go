@@ -9,28 +9,29 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
-// tab is a tab of a browser of its own, with a person before it.
+// tab is a tab of a browser of its own.
 type tab struct {
 	h   *host
 	ctx context.Context
 
-	mu    sync.Mutex
-	wrong []string // what the browser has complained of
+	mu     sync.Mutex
+	errors []string // of scripts, of the content security policy and of requests
 }
 
 // open opens the page in a new browser, which is closed when the test ends.
 func (h *host) open(address string) *tab {
 	h.t.Helper()
-	path := chromium(h.t)
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		h.t.Fatalf("%v: apt-get install -y --no-install-recommends chromium", err)
+	}
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1360, 900), chromedp.UserDataDir(h.path("browser")))...)
 	h.t.Cleanup(cancel)
@@ -44,41 +45,30 @@ func (h *host) open(address string) *tab {
 	return b
 }
 
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Fatal("there is no browser: apt-get install -y --no-install-recommends chromium")
-	return ""
-}
-
-// listen remembers errors of scripts, refusals of the content security policy and
-// requests that failed.
 func (b *tab) listen(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch e := event.(type) {
 	case *runtime.EventExceptionThrown:
-		b.wrong = append(b.wrong, fmt.Sprintf("%s at %s:%d", e.ExceptionDetails.Text, e.ExceptionDetails.URL, e.ExceptionDetails.LineNumber+1))
+		b.errors = append(b.errors, fmt.Sprintf("%s at %s:%d", e.ExceptionDetails.Text, e.ExceptionDetails.URL, e.ExceptionDetails.LineNumber+1))
 	case *runtime.EventConsoleAPICalled:
-		b.wrong = append(b.wrong, fmt.Sprintf("console.%s", e.Type))
+		b.errors = append(b.errors, fmt.Sprintf("console.%s", e.Type))
 	case *log.EventEntryAdded:
 		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
-			b.wrong = append(b.wrong, fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
+			b.errors = append(b.errors, fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
 		}
 	}
 }
 
-// complaints are those since the last call.
-func (b *tab) complaints() []string {
+// hasNoErrors fails the test for the errors since its last call.
+func (b *tab) hasNoErrors() {
+	b.h.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	wrong := b.wrong
-	b.wrong = nil
-	return wrong
+	if len(b.errors) > 0 {
+		b.h.t.Errorf("the browser reports %q", b.errors)
+	}
+	b.errors = nil
 }
 
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
@@ -90,7 +80,7 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// get runs an action that gives a value.
+// get runs an action that returns a value.
 func get[T any](b *tab, action chromedp.Action[T]) T {
 	b.h.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -102,41 +92,30 @@ func get[T any](b *tab, action chromedp.Action[T]) T {
 	return value
 }
 
-// at is the element with an id, which may have dots in it.
+// at selects the element with an id, which may have dots in it.
 func at(id string) chromedp.CSS { return chromedp.CSS(fmt.Sprintf("[id=%q]", id)) }
 
-// eval gives the value of an expression on the page.
+// eval returns the value of an expression on the page.
 func eval[T any](b *tab, expression string) T {
 	b.h.t.Helper()
 	return get(b, chromedp.Evaluate[T](expression))
 }
 
-// shows waits until the element with an id has all the words, and no class but these.
-func (b *tab) shows(id, class string, words ...string) {
+// shows waits until the element with an id has all the texts, and the class unless that is empty.
+func (b *tab) shows(id, class string, texts ...string) {
 	b.h.t.Helper()
-	b.h.eventually(fmt.Sprintf("the page shows %s %q", id, words), func() error {
+	b.h.eventually(fmt.Sprintf("the page shows %s %q", id, texts), func() error {
 		seen := eval[struct{ Text, Class string }](b, fmt.Sprintf(`(e => ({Text: e?.innerText ?? "", Class: e?.className ?? ""}))(document.getElementById(%q))`, id))
 		var missing []error
-		for _, word := range words {
-			if !strings.Contains(seen.Text, word) {
-				missing = append(missing, fmt.Errorf("%q is missing in %q", word, seen.Text))
+		for _, text := range texts {
+			if !strings.Contains(seen.Text, text) {
+				missing = append(missing, fmt.Errorf("%q is missing in %q", text, seen.Text))
 			}
 		}
 		if class != "" && seen.Class != class {
 			missing = append(missing, fmt.Errorf("its class is %q, want %q", seen.Class, class))
 		}
 		return errors.Join(missing...)
-	})
-}
-
-// gone waits until no element has an id.
-func (b *tab) gone(id string) {
-	b.h.t.Helper()
-	b.h.eventually("the page has no "+id, func() error {
-		if eval[bool](b, fmt.Sprintf(`document.getElementById(%q) !== null`, id)) {
-			return errors.New("it is there")
-		}
-		return nil
 	})
 }
 
@@ -154,16 +133,4 @@ func command[P any](c cdp.Command[P, cdp.Empty], params P) chromedp.Action[chrom
 		_, err := cdp.Call(ctx, t, c, params)
 		return err
 	})
-}
-
-// prefers is dark or light, what a person's system is set to.
-func prefers(scheme string) chromedp.Action[chromedp.Void] {
-	return command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-	})
-}
-
-// phone is a narrow one.
-func phone() chromedp.Action[chromedp.Void] {
-	return command(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 360, Height: 740, DeviceScaleFactor: 2, Mobile: true})
 }
