@@ -84,41 +84,36 @@ func pinCertificate(certFile string) (*tls.Config, error) {
 // Status returns the table of /status, and an error when a pod is not up or a source was not read. Both are safe to print on
 // a terminal.
 func (c *Client) Status(ctx context.Context) (table string, err error) {
-	status, text, err := c.get(ctx, "/status")
-	if err != nil {
-		return "", fmt.Errorf("ask the kubelet at %s: %w", c.name, err)
-	}
-	text = printable(text)
-	end := max(strings.LastIndex(text, "\n\n"), 0)
-	switch isTable := strings.Contains(text, "POD "); {
-	case status == http.StatusOK && isTable:
-		return text, nil
-	case status == http.StatusServiceUnavailable && isTable:
-		return text[:end+1], errors.New(strings.ReplaceAll(strings.TrimSpace(text[end:]), "\n", ", "))
-	case status == http.StatusOK:
-		return "", fmt.Errorf("the program that answers at %s is not a kubelet14", c.name)
-	}
-	return "", fmt.Errorf("the kubelet at %s answers \"%d %s\": %s", c.name, status, http.StatusText(status), strings.TrimSpace(text))
-}
-
-func (c *Client) get(ctx context.Context, path string) (status int, text string, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, clientTimeout, fmt.Errorf("no answer within %v", clientTimeout))
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/status", nil)
 	if err != nil {
-		return 0, "", err
+		return "", err
 	}
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	resp, err := c.transport.RoundTrip(r) // follows no redirects
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
-		return 0, "", errors.New("no kubelet answers: is one running, with the same -address and -port, and without -enable_server=false?")
+		err = errors.New("no kubelet answers: is one running, with the same -address and -port, and without -enable_server=false?")
 	}
 	if err != nil {
-		return 0, "", err
+		return "", fmt.Errorf("ask the kubelet at %s: %w", c.name, err)
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, clientMaxAnswer))
-	return resp.StatusCode, string(body), err
+	if err != nil {
+		return "", fmt.Errorf("ask the kubelet at %s: %w", c.name, err)
+	}
+	text := printable(string(body))
+	reasons := max(strings.LastIndex(text, "\n\n"), 0)
+	switch isTable := strings.Contains(text, "POD "); {
+	case resp.StatusCode == http.StatusOK && isTable:
+		return text, nil
+	case resp.StatusCode == http.StatusServiceUnavailable && isTable:
+		return text[:reasons+1], errors.New(strings.ReplaceAll(strings.TrimSpace(text[reasons:]), "\n", ", "))
+	case resp.StatusCode == http.StatusOK:
+		return "", fmt.Errorf("the program that answers at %s is not a kubelet14", c.name)
+	}
+	return "", fmt.Errorf("the kubelet at %s answers %q: %s", c.name, resp.Status, strings.TrimSpace(text))
 }

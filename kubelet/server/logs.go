@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -69,7 +70,6 @@ type stream struct {
 	control *http.ResponseController
 	close   func() bool // to call at the end
 	begun   bool        // the status is sent
-	midLine bool        // the last write did not end with a newline
 }
 
 // newStream returns a stream. When its request is canceled, what is still to be written gets a time limit: a client that does
@@ -100,7 +100,7 @@ func (s *stream) Write(piece []byte) (int, error) {
 	if len(piece) == 0 {
 		return 0, nil
 	}
-	s.begun, s.midLine = true, piece[len(piece)-1] != '\n'
+	s.begun = true
 	if n, err := s.w.Write(piece); err != nil {
 		return n, err
 	}
@@ -115,10 +115,6 @@ func (s *stream) end(err error) error {
 	if !errors.Is(err, api.ErrNotFound) && s.r.Context().Err() == nil {
 		glog.Warningf("info server: %s: %v", s.r.Pattern, err)
 	}
-	line := "kubelet14: " + oneLine(err.Error()) + "\n"
-	if s.midLine {
-		line = "\n" + line
-	}
-	_, _ = s.Write([]byte(line))
+	_, _ = fmt.Fprintf(s, "\nkubelet14: %s\n", oneLine(err.Error()))
 	return nil
 }

@@ -138,9 +138,9 @@ func TestAFollowerSeesEachLineAsItComes(t *testing.T) {
 
 func TestAnErrorInALogIsItsLastLine(t *testing.T) {
 	for _, tt := range []struct{ query, printed, want string }{
-		{"", "one\n", "one\nkubelet14: Docker has; gone away\n"},
+		{"", "one\n", "one\n\nkubelet14: Docker has; gone away\n"},
 		{"", "half", "half\nkubelet14: Docker has; gone away\n"},
-		{"?follow=1", "", "kubelet14: Docker has; gone away\n"},
+		{"?follow=1", "", "\nkubelet14: Docker has; gone away\n"},
 	} {
 		k := withContainers()
 		k.logs = func(_ context.Context, _, _ string, _ api.LogOptions, out io.Writer) error {

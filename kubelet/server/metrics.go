@@ -50,20 +50,20 @@ func NewMetrics() *Metrics {
 		refused: f.counter("kubelet_http_requests_refused_total", "Refused requests to the info server by reason: host, origin or token.", "reason"),
 	}
 	for _, ok := range []bool{true, false} { // present before the first one
-		m.syncs.WithLabelValues(outcome(ok))
-		m.pulls.WithLabelValues(outcome(ok))
+		m.syncs.WithLabelValues(outcome[ok])
+		m.pulls.WithLabelValues(outcome[ok])
 	}
 	return m
 }
 
 // SyncDone counts a sync of a pod.
 func (m *Metrics) SyncDone(took time.Duration, ok bool) {
-	m.syncs.WithLabelValues(outcome(ok)).Observe(took.Seconds())
+	m.syncs.WithLabelValues(outcome[ok]).Observe(took.Seconds())
 }
 
 // PullDone counts a pull of an image.
 func (m *Metrics) PullDone(took time.Duration, ok bool) {
-	m.pulls.WithLabelValues(outcome(ok)).Observe(took.Seconds())
+	m.pulls.WithLabelValues(outcome[ok]).Observe(took.Seconds())
 }
 
 // DockerCall counts a request to Docker. The operation must not name an object.
@@ -71,12 +71,10 @@ func (m *Metrics) DockerCall(operation, outcome string, took time.Duration) {
 	m.docker.WithLabelValues(operation, outcome).Observe(took.Seconds())
 }
 
-func outcome(ok bool) string {
-	if ok {
-		return "ok"
-	}
-	return "failed"
-}
+var (
+	outcome = map[bool]string{true: "ok", false: "failed"}
+	oneIf   = map[bool]float64{true: 1, false: 0}
+)
 
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) error {
 	promhttp.HandlerFor(prometheus.Gatherers{s.opts.Metrics.registry, s.snapshot()}, promhttp.HandlerOpts{}).ServeHTTP(w, r)
@@ -90,7 +88,7 @@ func (s *Server) snapshot() *prometheus.Registry {
 	set := func(name, help string, value float64) { f.gauge(name, help).WithLabelValues().Set(value) }
 
 	f.gauge("kubelet_build_info", "Always 1.", "version", "goversion").WithLabelValues(s.opts.Version, runtime.Version()).Set(1)
-	set("kubelet_healthy", "1 while /healthz answers ok.", oneIf(s.opts.Kubelet.Health() == nil))
+	set("kubelet_healthy", "1 while /healthz answers ok.", oneIf[s.opts.Kubelet.Health() == nil])
 	load := s.opts.Kubelet.Load()
 	set("kubelet_pod_workers", "Pods that have a worker.", float64(load.Workers))
 	set("kubelet_pod_work_queue_length", "Pods with work that has not begun.", float64(load.Waiting))
@@ -106,12 +104,12 @@ func (s *Server) snapshot() *prometheus.Registry {
 	failing := f.gauge("kubelet_source_failing", "1 while a source cannot be read whole.", "source")
 	desired := f.gauge("kubelet_source_pods", "Desired pods of a source.", "source")
 	statuses, _, err := s.opts.Kubelet.Statuses()
-	set("kubelet_docker_up", "1 while Docker answers.", oneIf(err == nil))
+	set("kubelet_docker_up", "1 while Docker answers.", oneIf[err == nil])
 	for _, source := range s.opts.Sources() {
 		if !source.LastSuccess.IsZero() {
 			age.WithLabelValues(source.Source).Set(time.Since(source.LastSuccess).Seconds())
 		}
-		failing.WithLabelValues(source.Source).Set(oneIf(!source.FailingSince.IsZero()))
+		failing.WithLabelValues(source.Source).Set(oneIf[!source.FailingSince.IsZero()])
 		desired.WithLabelValues(source.Source).Set(float64(source.Pods))
 		for _, phase := range []api.PodPhase{api.PodPending, api.PodRunning, api.PodSucceeded, api.PodFailed} {
 			if err == nil {
@@ -153,11 +151,4 @@ func countStates(pods []api.PodStatus) map[string]int {
 		}
 	}
 	return count
-}
-
-func oneIf(yes bool) float64 {
-	if yes {
-		return 1
-	}
-	return 0
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -51,8 +52,8 @@ type page struct {
 func (s *Server) look() *page {
 	k := s.opts.Kubelet
 	p := &page{
-		Options: s.opts, Instance: s.instance, Host: slices.Concat(s.opts.Hostnames, []string{"this host"})[0], Now: time.Now(), Ill: k.Health(), SourceList: s.opts.Sources(), Load: k.Load(),
-		Desired: len(k.Pods()), Updates: map[string]api.Event{},
+		Options: s.opts, Instance: s.instance, Now: time.Now(), Host: slices.Concat(s.opts.Hostnames, []string{"this host"})[0],
+		Ill: k.Health(), SourceList: s.opts.Sources(), Load: k.Load(), Desired: len(k.Pods()), Updates: map[string]api.Event{},
 	}
 	p.Pods, p.newer, p.Docker = k.Statuses()
 	p.States = countStates(p.Pods)
@@ -218,15 +219,10 @@ func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
 // push sends the part that changes. A page that does not read for writeTimeout is dropped.
 func (p *page) push(w http.ResponseWriter) error {
 	html, err := p.render("live.html")
-	if err != nil {
-		return err
-	}
-	data, err := json.Marshal(map[string]string{"instance": p.Instance, "html": string(html)}) // on one line
-	if err != nil {
-		return err
-	}
+	data, jsonErr := json.Marshal(map[string]string{"instance": p.Instance, "html": string(html)}) // on one line
 	control := http.NewResponseController(w)
-	if err := control.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+	deadlineErr := control.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if err := errors.Join(err, jsonErr, deadlineErr); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintf(w, "data: %s\n\n", data); err != nil {

@@ -75,22 +75,15 @@ func (s *Server) boundPods(r *http.Request) (any, error) {
 		return nil, err
 	}
 	bound := api.BoundPods{Items: slices.Clone(s.opts.Kubelet.Pods())}
-	for i := range bound.Items {
-		if !env {
-			bound.Items[i].Manifest = withoutValues(bound.Items[i].Manifest)
+	for i := 0; !env && i < len(bound.Items); i++ {
+		bound.Items[i].Manifest = bound.Items[i].Manifest.Clone()
+		for _, c := range bound.Items[i].Manifest.Containers {
+			for j := range c.Env {
+				c.Env[j].Value = hidden
+			}
 		}
 	}
 	return s.encode(&bound)
-}
-
-func withoutValues(manifest api.ContainerManifest) api.ContainerManifest {
-	manifest = manifest.Clone()
-	for _, c := range manifest.Containers {
-		for i := range c.Env {
-			c.Env[i].Value = hidden
-		}
-	}
-	return manifest
 }
 
 // encode returns what obj points to in the API version of 2014.
