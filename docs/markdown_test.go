@@ -40,24 +40,13 @@ func readPage(t *testing.T, path string) page {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := page{path: path, words: len(strings.Fields(string(data)))}
-	var open *fence
-	for i, line := range strings.Split(string(data), "\n") {
-		trimmed := strings.TrimSpace(line) // a block in a list is indented
-		switch {
-		case open == nil && strings.HasPrefix(trimmed, "```"):
-			open = &fence{info: trimmed[3:], line: i + 1}
-		case open == nil:
-			p.text += line + "\n"
-		case trimmed == "```":
-			p.fences = append(p.fences, *open)
-			open = nil
-		default:
-			open.body += line + "\n"
-		}
+	p := page{path: path, text: string(data), words: len(strings.Fields(string(data)))}
+	block := regexp.MustCompile("(?ms)^ *```([^\n`]*)\n(.*?)^ *```\n") // a block in a list is indented
+	for _, m := range block.FindAllStringSubmatchIndex(p.text, -1) {
+		p.fences = append(p.fences, fence{p.text[m[2]:m[3]], strings.Count(p.text[:m[0]], "\n") + 1, p.text[m[4]:m[5]]})
 	}
-	if open != nil {
-		t.Errorf("%s:%d: the block is never closed", path, open.line)
+	if p.text = block.ReplaceAllString(p.text, ""); strings.Contains(p.text, "```") {
+		t.Errorf("%s: a block is never closed", path)
 	}
 	return p
 }

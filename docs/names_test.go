@@ -26,6 +26,8 @@ type names struct {
 	make    []string // targets of the Makefile
 	reasons []string // of package api
 	texts   string   // all string literals of the program
+	program int      // lines of Go, without tests and what they use
+	tests   int
 }
 
 func readNames(t *testing.T) *names {
@@ -39,13 +41,21 @@ func readNames(t *testing.T) *names {
 			return fs.SkipDir
 		}
 		n.known[d.Name()] = true
-		if filepath.Ext(path) == ".go" {
-			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-			if err != nil {
-				return err
-			}
-			n.addFile(file, strings.HasSuffix(path, "_test.go"))
+		if filepath.Ext(path) != ".go" {
+			return nil
 		}
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		test := strings.HasSuffix(path, "_test.go")
+		if test {
+			n.tests += fset.File(file.Package).LineCount() - 1
+		} else if !notProgram.MatchString(path) {
+			n.program += fset.File(file.Package).LineCount() - 1
+		}
+		n.addFile(file, test)
 		return nil
 	})
 	makefile, errMake := os.ReadFile("../Makefile")
@@ -73,22 +83,16 @@ func (n *names) addFile(file *ast.File, test bool) {
 			declare(in, node.Name)
 		case *ast.TypeSpec:
 			declare(pkg, node.Name)
-			var members *ast.FieldList
-			switch t := node.Type.(type) {
-			case *ast.StructType:
-				members = t.Fields
-			case *ast.InterfaceType:
-				members = t.Methods
-			default:
-				return true
-			}
-			for _, member := range members.List {
-				declare(node.Name.Name, member.Names...)
-				if member.Tag != nil && (pkg == "v1beta1" || pkg == "api") {
-					field, _, _ := strings.Cut(reflect.StructTag(unquote(member.Tag)).Get("json"), ",")
-					n.known[field] = true
+			ast.Inspect(node.Type, func(part ast.Node) bool {
+				if member, ok := part.(*ast.Field); ok {
+					declare(node.Name.Name, member.Names...)
+					if member.Tag != nil && (pkg == "v1beta1" || pkg == "api") {
+						field, _, _ := strings.Cut(reflect.StructTag(unquote(member.Tag)).Get("json"), ",")
+						n.known[field] = true
+					}
 				}
-			}
+				return true
+			})
 		case *ast.ValueSpec:
 			declare(pkg, node.Names...)
 			for i, value := range node.Values {
@@ -119,27 +123,27 @@ func unquote(e ast.Expr) string {
 }
 
 var (
-	flagSpan  = regexp.MustCompile(`^--?([a-z][a-z_]*)(=.*)?$`)
-	pathSpan  = regexp.MustCompile(`^[\w.*-]+(/[\w.*-]*)+$`)
-	identSpan = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*){0,2}(\(\))?$`)
-	fileSpan  = regexp.MustCompile(`^\w[\w-]*\.(go|yaml|md|txt|service)$`)
+	notProgram = regexp.MustCompile(`testdata/|test/|^../docs/|^../manifests/`)
+	flagSpan   = regexp.MustCompile(`^--?([a-z][a-z_]*)(=.*)?$`)
+	pathSpan   = regexp.MustCompile(`^[\w.*-]+(/[\w.*-]*)+$`)
+	nameSpan   = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*){0,2}(\(\))?$|^\w[\w-]*\.(go|yaml|md|txt|service)$`)
 )
 
 // has reports whether what a page has in backticks exists. Texts that are neither a
 // name nor a path, such as commands, are not looked up.
 func (n *names) has(span string) bool {
-	if f := flagSpan.FindStringSubmatch(span); f != nil {
+	target, isMake := strings.CutPrefix(span, "make ")
+	f := flagSpan.FindStringSubmatch(span)
+	switch {
+	case f != nil:
 		return n.flags[f[1]] || f[1] == "h" || flag.Lookup(f[1]) != nil && !strings.HasPrefix(f[1], "test.")
-	}
-	if target, ok := strings.CutPrefix(span, "make "); ok {
+	case isMake:
 		return slices.Contains(n.make, target)
-	}
-	if pathSpan.MatchString(span) {
+	case pathSpan.MatchString(span):
 		inModule, _ := filepath.Glob(filepath.Join("..", span))
 		inDocs, _ := filepath.Glob(span)
 		return len(inModule)+len(inDocs) > 0
-	}
-	if identSpan.MatchString(span) || fileSpan.MatchString(span) {
+	case nameSpan.MatchString(span):
 		name := strings.TrimSuffix(span, "()")
 		return n.known[name] || token.IsKeyword(name) || types.Universe.Lookup(name) != nil
 	}

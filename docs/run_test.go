@@ -4,14 +4,12 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,50 +22,53 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// asOurs gives the files that pages use the reader's names: reader.bash replaces 8014,
+// "toy", try and 10250. The files may be links; sed makes new ones.
+const asOurs = `
+sed -i 's/801[4]/8014/' manifests/web.yaml
+sed -i 's/"to[y]"/"toy"/' docs/toyloop/toy.json
+sed -i 's/root_dir=.run/& -hostname_override=try -port=10250/' Makefile
+`
+
 // TestIntegrationPages runs the commands of the pages, all pages at once, and compares
 // what they print with what the pages show.
 func TestIntegrationPages(t *testing.T) {
-	project := newReader(t)
-	if err := os.CopyFS(project.dir, visible{os.DirFS("..")}); err != nil {
-		t.Fatal(err)
-	}
-	project.personalize(t)
 	setup := readPage(t, "README.md").marked("sh run")
-	project.bash(t, setup[0].body) // builds the program and the image, once for all pages
+	root, _ := filepath.Abs("..")
+	project := newReader(t)
+	project.bash(t, "cp -r "+root+"/[!.]* .\n"+setup[0].body) // builds the program and the image, once for all pages
 	for _, p := range pages(t) {
 		if p.path == "README.md" || len(p.marked("sh run")) == 0 {
 			continue
 		}
+		script := "set -euo pipefail\ncp -rl " + project.dir + "/. ." + asOurs + setup[1].body
+		for _, f := range p.marked("sh run") {
+			script += f.body
+		}
 		r := newReader(t)
 		t.Run(p.path, func(t *testing.T) {
-			r.link(t, project.dir) // before "make run" writes there
 			t.Parallel()
-			script := "set -euo pipefail\n" + setup[1].body
-			for _, f := range p.marked("sh run") {
-				script += f.body
-			}
-			checkPrinted(t, p, r.bash(t, script))
-			r.checkNothingLeft(t)
+			r.checkPrinted(t, p, r.bash(t, script))
 		})
 	}
 	t.Run("make run", func(t *testing.T) {
 		t.Parallel()
-		out := project.bash(t, `set -m
+		r := newReader(t)
+		r.checkPrinted(t, readPage(t, "../README.md"), r.bash(t, "cp -rl "+project.dir+"/. ."+asOurs+`set -m
 make run >log 2>&1 & make=$!
 until curl -s http://127.0.0.1:8014/ | grep 'answers 200'; do sleep 0.1; done
 curl -s http://127.0.0.1:8014/
-until grep -q 'done its work' log && grep -q 'pod web.* is up' log; do sleep 0.1; done
+until grep -q 'pod once.* has done its work' log && grep -q 'pod web.* is up' log; do sleep 0.1; done
 kill -INT -- -$make # to the whole process group, as Ctrl-C does
 wait $make || true
 cat log
-make clean`)
-		checkPrinted(t, readPage(t, "../README.md"), out)
-		project.checkNothingLeft(t)
+make clean`))
 	})
 }
 
-// checkPrinted looks for each line that a page shows in the output of its commands.
-func checkPrinted(t *testing.T, p page, out string) {
+// checkPrinted looks for each line that a page shows in the output of its commands, and
+// for containers that they left behind.
+func (r *reader) checkPrinted(t *testing.T, p page, out string) {
 	t.Helper()
 	for _, f := range p.marked("text see") {
 		for line := range strings.Lines(f.body) {
@@ -79,12 +80,15 @@ func checkPrinted(t *testing.T, p page, out string) {
 			}
 		}
 	}
+	if left := r.containers(); left != "" {
+		t.Errorf("containers are left:\n%s", left)
+	}
 	if t.Failed() {
 		t.Logf("the output:\n%s", out)
 	}
 }
 
-// reader follows a page in a directory of its own, with its own hostname and ports in
+// reader follows a page in a copy of the project, with its own hostname and ports in
 // place of those that the pages name.
 type reader struct {
 	dir      string
@@ -105,76 +109,33 @@ func newReader(t *testing.T) *reader {
 	// The demo, two servers that pages start, the info server, a third server, and the
 	// info server of `make run`.
 	for _, port := range []string{"8014", "8015", "8016", "8017", "8018", "10250"} {
-		free := freePort(t)
+		free := freePort()
 		toOurs, toPages = append(toOurs, port, free), append(toPages, ":"+free, ":"+port)
 	}
 	r := &reader{filepath.Join(tmp, "kubelet14"), hostname, strings.NewReplacer(toOurs...), strings.NewReplacer(toPages...)}
 	t.Cleanup(func() {
-		for _, id := range strings.Fields(r.containers(t)) {
+		for _, id := range append(strings.Fields(r.containers()), "toyloop_"+hostname+"-toy") {
 			exec.Command("docker", "rm", "-f", id).Run()
 		}
-		exec.Command("docker", "rm", "-f", "toyloop_"+hostname+"-toy").Run()
 	})
+	if err := os.Mkdir(r.dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	return r
 }
 
 var usedPorts = map[string]bool{}
 
 // freePort returns a port below those that the kernel gives to clients.
-func freePort(t *testing.T) string {
-	t.Helper()
-	for range 1000 {
+func freePort() string {
+	for {
 		port := fmt.Sprint(10_000 + rand.IntN(20_000))
-		listener, err := net.Listen("tcp", "127.0.0.1:"+port)
-		if err != nil || usedPorts[port] {
-			continue
-		}
-		listener.Close()
-		usedPorts[port] = true
-		return port
-	}
-	t.Fatal("there is no free port")
-	return ""
-}
-
-// link makes the reader's directory of the files of a built project.
-func (r *reader) link(t *testing.T, project string) {
-	t.Helper()
-	err := filepath.WalkDir(project, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, _ := filepath.Rel(project, path)
-		if d.IsDir() {
-			return os.MkdirAll(filepath.Join(r.dir, rel), 0o755)
-		}
-		return os.Link(path, filepath.Join(r.dir, rel))
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.personalize(t)
-}
-
-// personalize puts the reader's names into the files that the pages use.
-func (r *reader) personalize(t *testing.T) {
-	t.Helper()
-	flags := "-root_dir=.run -hostname_override=" + r.hostname + " -port=" + r.toOurs.Replace("10250")
-	for name, change := range map[string]*strings.Replacer{
-		"manifests/web.yaml":    r.toOurs,
-		"docs/toyloop/toy.json": r.toOurs,
-		"Makefile":              strings.NewReplacer("-root_dir=.run", flags),
-	} {
-		path := filepath.Join(r.dir, name)
-		text, err := os.ReadFile(filepath.Join("..", name))
-		if err == nil {
-			err = os.Remove(path) // it may be a link
-		}
-		if err == nil {
-			err = os.WriteFile(path, []byte(change.Replace(string(text))), 0o644)
-		}
-		if err != nil {
-			t.Fatal(err)
+		if listener, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+			listener.Close()
+			if !usedPorts[port] {
+				usedPorts[port] = true
+				return port
+			}
 		}
 	}
 }
@@ -207,28 +168,8 @@ func (r *reader) bash(t *testing.T, script string) string {
 	return text
 }
 
-// containers returns the ids of the reader's containers.
-func (r *reader) containers(t *testing.T) string {
-	t.Helper()
-	out, err := exec.Command("docker", "ps", "-aq", "--filter", "label=kubelet14.hostname="+r.hostname).CombinedOutput()
-	if err != nil {
-		t.Fatalf("docker ps: %v\n%s", err, out)
-	}
+// containers returns the ids of the reader's containers, or Docker's error.
+func (r *reader) containers() string {
+	out, _ := exec.Command("docker", "ps", "-aq", "--filter", "label=kubelet14.hostname="+r.hostname).CombinedOutput()
 	return string(out)
-}
-
-func (r *reader) checkNothingLeft(t *testing.T) {
-	t.Helper()
-	if left := r.containers(t); left != "" {
-		t.Errorf("containers are left:\n%s", left)
-	}
-}
-
-// visible is a file system without hidden files, and without bin, where `make etcd`
-// puts large programs.
-type visible struct{ fs.FS }
-
-func (v visible) ReadDir(name string) ([]fs.DirEntry, error) {
-	entries, err := fs.ReadDir(v.FS, name)
-	return slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return e.Name()[0] == '.' || e.Name() == "bin" }), err
 }
