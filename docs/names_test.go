@@ -23,16 +23,15 @@ import (
 type names struct {
 	known   map[string]bool // Go names, alone and after their package or type; text constants; fields of manifests; files
 	flags   map[string]bool
-	make    []string // targets of the Makefile
-	reasons []string // of package api
-	texts   string   // all string literals of the program
-	program int      // lines of Go, without tests and what they use
-	tests   int
+	make    []string     // targets of the Makefile
+	reasons []string     // of package api
+	texts   string       // all string literals of the program
+	lines   map[bool]int // of Go: of tests, and of the program
 }
 
 func readNames(t *testing.T) *names {
 	t.Helper()
-	n := &names{known: map[string]bool{}, flags: map[string]bool{}}
+	n := &names{known: map[string]bool{}, flags: map[string]bool{}, lines: map[bool]int{}}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -50,10 +49,8 @@ func readNames(t *testing.T) *names {
 			return err
 		}
 		test := strings.HasSuffix(path, "_test.go")
-		if test {
-			n.tests += fset.File(file.Package).LineCount() - 1
-		} else if !notProgram.MatchString(path) {
-			n.program += fset.File(file.Package).LineCount() - 1
+		if test || !notProgram.MatchString(path) {
+			n.lines[test] += fset.File(file.Package).LineCount() - 1
 		}
 		n.addFile(file, test)
 		return nil

@@ -124,18 +124,14 @@ func newReader(t *testing.T) *reader {
 	return r
 }
 
-var usedPorts = map[string]bool{}
+var lastPort = 10_000 + rand.IntN(20_000) // below those that the kernel gives to clients
 
-// freePort returns a port below those that the kernel gives to clients.
 func freePort() string {
 	for {
-		port := fmt.Sprint(10_000 + rand.IntN(20_000))
-		if listener, err := net.Listen("tcp", "127.0.0.1:"+port); err == nil {
+		lastPort++
+		if listener, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", lastPort)); err == nil {
 			listener.Close()
-			if !usedPorts[port] {
-				usedPorts[port] = true
-				return port
-			}
+			return fmt.Sprint(lastPort)
 		}
 	}
 }

@@ -12,12 +12,10 @@ func TestDecide(t *testing.T) {
 		t.Fatal(err)
 	}
 	for state, want := range map[string][]string{
-		"":           {"run", "--detach", "--name", "c", "kubelet14/hello:1", "/hello", "sleep"},
-		"created":    {"start", "c"},
-		"exited":     {"start", "c"},
-		"running":    nil,
-		"paused":     nil,
-		"restarting": nil,
+		"":        {"run", "--detach", "--name", "c", "kubelet14/hello:1", "/hello", "sleep"},
+		"created": {"start", "c"},
+		"exited":  {"start", "c"},
+		"running": nil,
 	} {
 		if got := decide("c", manifest, state); !slices.Equal(got, want) {
 			t.Errorf("for a container that is %q: %q, want %q", state, got, want)
