@@ -110,7 +110,7 @@ func newReader(t *testing.T) *reader {
 	// info server of `make run`.
 	for _, port := range []string{"8014", "8015", "8016", "8017", "8018", "10250"} {
 		free := freePort()
-		toOurs, toPages = append(toOurs, port, free), append(toPages, ":"+free, ":"+port)
+		toOurs, toPages = append(toOurs, port, free), append(toPages, ":"+free, ":"+port, " "+free, " "+port)
 	}
 	r := &reader{filepath.Join(tmp, "kubelet14"), hostname, strings.NewReplacer(toOurs...), strings.NewReplacer(toPages...)}
 	t.Cleanup(func() {
