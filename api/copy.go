@@ -11,9 +11,8 @@ func (m *ContainerManifest) Clone() (out ContainerManifest) {
 	return out
 }
 
-// Copy copies what two structs have in common: each field of *in goes to the field of *out with
-// its name, if there is one, and so on inside it. The two then share no memory. Reflection
-// finds the fields, so that none is forgotten.
+// Copy copies what two structs have in common: each field of *in goes to the field of *out with its name, if there is
+// one, and so on inside it. The two then share no memory. Reflection finds the fields, so that none is forgotten.
 func Copy(out, in any) {
 	copyValue(reflect.ValueOf(out).Elem(), reflect.ValueOf(in).Elem())
 }

@@ -21,21 +21,18 @@ type Document struct {
 	text  *text
 }
 
-// Where returns which manifest of its text this is: "document 2", "item 3" of a list, or
-// nothing when the text is this manifest alone.
+// Where returns which manifest of its text this is: "document 2", "item 3" of a list, or nothing if it is the only one.
 func (doc *Document) Where() string { return doc.where }
 
-// At returns an error about a field of the manifest, such as "containers[0].env[1].name".
-// When the text has no such field, because it is missing or has its old name, the error
-// points at what should hold it.
+// At returns an error about a field of the manifest, such as "containers[0].env[1].name". If the text has no such field,
+// because it is missing or has its old name, the error points at what should hold it.
 func (doc *Document) At(field, problem string) *SourceError {
 	return doc.text.errorAt(nearest(doc.root, field), join(doc.path, field), problem)
 }
 
-// Decode reads every manifest of the text: one in each YAML document, or one JSON object.
-// file is a label for people. Good documents are returned beside an error about others;
-// the error joins a *SourceError for each problem. The fields version and containers are
-// required; the containers may be empty.
+// Decode reads every manifest of the text: one in each YAML document, or one JSON object. file is a label for people.
+// Good documents are returned beside an error about others; the error joins a *SourceError for each problem. The fields
+// version and containers are required; the containers may be empty.
 //
 // The text may come from anybody: Decode never panics, and its time and memory are bounded.
 func (s *Scheme) Decode(file string, data []byte) ([]Document, error) {
@@ -46,21 +43,64 @@ func (s *Scheme) Decode(file string, data []byte) ([]Document, error) {
 	return s.decodeAll(&decoder{text: t}, roots, "")
 }
 
-// decodeAll decodes a manifest from each node: the documents of a text, or the items of a
-// list. item is the path of an item with %d for its index, and empty for documents.
+// manifestList is a ContainerManifestList. Its items are decoded later, each by the rules of its own version.
+type manifestList struct {
+	Kind       string `json:"kind"`
+	APIVersion string `json:"apiVersion"`
+	Items      []any  `json:"items"`
+}
+
+// DecodeList reads what Decode reads, and also a text that is one list of manifests or one ContainerManifestList. Only if
+// such a list is empty are there no documents and no error.
+func (s *Scheme) DecodeList(file string, data []byte) ([]Document, error) {
+	t, roots, err := parse(file, data)
+	if err != nil {
+		return nil, err
+	}
+	d := &decoder{text: t}
+	for _, root := range roots {
+		kind, items := field(root, "kind"), field(root, "items")
+		switch {
+		case root.Kind != yaml.SequenceNode && items == nil && (kind == nil || kind.Value != "ContainerManifestList"):
+			continue
+		case len(roots) > 1:
+			return nil, t.errorAt(root, "", "a list must be the only document of its text: put every manifest into it, or none")
+		case root.Kind == yaml.SequenceNode:
+			return s.decodeAll(d, root.Content, "[%d]")
+		}
+		var list manifestList
+		d.value("", root, reflect.ValueOf(&list).Elem())
+		// Half of a list must not pass for an empty one.
+		if list.Kind != "ContainerManifestList" {
+			d.refuse("kind", nearest(root, "kind"), `unsupported value '%s': write "kind: ContainerManifestList"`, list.Kind)
+		}
+		if !slices.Contains(s.Versions(), strings.ToLower(list.APIVersion)) {
+			d.refuse("apiVersion", nearest(root, "apiVersion"), `unsupported value '%s': write "apiVersion:" and %s`,
+				list.APIVersion, strings.Join(s.Versions(), " or "))
+		}
+		if list.Items == nil && len(d.errs) == 0 {
+			d.refuse("items", nearest(root, "items"), `required value '': a list without manifests is written "items: []"`)
+		}
+		if len(d.errs) > 0 {
+			return nil, errors.Join(d.errs...)
+		}
+		return s.decodeAll(d, items.Content, "items[%d]")
+	}
+	return s.decodeAll(d, roots, "")
+}
+
+// decodeAll decodes a manifest from each node: the documents of a text, or the items of a list. item is the path of an
+// item with %d for its index, and empty for documents.
 func (s *Scheme) decodeAll(d *decoder, nodes []*yaml.Node, item string) ([]Document, error) {
 	docs := []Document{}
 	for i, node := range nodes {
 		doc := Document{Number: i + 1, root: resolve(node), text: d.text}
-		switch {
-		case item != "":
+		if item != "" {
 			doc.where, doc.path = fmt.Sprintf("item %d", i+1), fmt.Sprintf(item, i)
-		case len(nodes) > 1:
+		} else if len(nodes) > 1 {
 			doc.where = fmt.Sprintf("document %d", i+1)
 		}
-		before := len(d.errs)
-		s.decodeManifest(d, &doc)
-		if len(d.errs) == before {
+		if s.decodeManifest(d, &doc) {
 			docs = append(docs, doc)
 		}
 		if d.full() {
@@ -70,69 +110,60 @@ func (s *Scheme) decodeAll(d *decoder, nodes []*yaml.Node, item string) ([]Docum
 	return docs, errors.Join(d.errs...)
 }
 
-// decodeManifest fills doc.Manifest, or reports why not.
-func (s *Scheme) decodeManifest(d *decoder, doc *Document) {
+// decodeManifest fills doc.Manifest. It returns false if it has reported a problem.
+func (s *Scheme) decodeManifest(d *decoder, doc *Document) bool {
 	before := len(d.errs)
-	if doc.root.Kind != yaml.MappingNode {
-		hint := ""
-		if doc.root.Kind == yaml.SequenceNode && doc.path == "" {
-			hint = `; for several manifests put lines of "---" between them`
-		}
-		d.refuse(doc.path, doc.root, `a manifest begins with fields such as "version: v1beta1", but this is %s%s`, describe(doc.root), hint)
-		return
-	}
-	version := s.version(d, doc)
-	if len(d.errs) > before {
-		return
-	}
-	wire, err := s.New(version, "ContainerManifest")
-	if err != nil {
-		d.refuse(join(doc.path, "version"), doc.root, "%v", err)
-		return
+	version, wire := s.newWireType(d, doc)
+	if wire == nil {
+		return false
 	}
 	d.value(doc.path, doc.root, reflect.ValueOf(wire).Elem())
-	// The first half of a manifest must not pass for a whole one. If there is another error
-	// it may be why this field is not there, such as that its name is misspelt.
+	// The first half of a manifest must not pass for a whole one. Another error may be the reason that this field is not
+	// there, such as that its name is misspelt.
 	if field(doc.root, "containers") == nil && len(d.errs) == before {
 		d.refuse(join(doc.path, "containers"), doc.root, `required value '': write "containers:" and what is to run; `+
 			`a pod of its network container alone is written "containers: []"`)
 	}
 	if len(d.errs) > before {
-		return
+		return false
 	}
 	internal, err := s.Internalize(version, wire)
 	var problems FieldErrors
-	switch {
-	case errors.As(err, &problems):
-		for _, p := range problems[:min(len(problems), maxErrors+1)] {
-			d.refuse(join(doc.path, p.Field), nearest(doc.root, p.Field), "%s", p.Problem)
-		}
-	case err != nil:
-		d.refuse(doc.path, doc.root, "%v", err)
-	default:
+	if err != nil && !errors.As(err, &problems) {
+		problems.Add("", "%v", err)
+	}
+	for _, p := range problems[:min(len(problems), maxErrors+1)] {
+		d.refuse(join(doc.path, p.Field), nearest(doc.root, p.Field), "%s", p.Problem)
+	}
+	if err == nil {
 		doc.Manifest = *internal.(*ContainerManifest)
 	}
+	return err == nil
 }
 
-// version reads the version of a manifest ahead of the rest of it, which is read by the
-// rules of that version.
-func (s *Scheme) version(d *decoder, doc *Document) (version string) {
+// newWireType returns the version of a manifest and an empty value of its wire type; nil if it has reported a problem.
+func (s *Scheme) newWireType(d *decoder, doc *Document) (version string, wire any) {
 	path, known := join(doc.path, "version"), strings.Join(s.Versions(), " or ")
-	if n := field(doc.root, "version"); n != nil {
-		before := len(d.errs)
+	has := func(name string) bool { return field(doc.root, name) != nil }
+	switch {
+	case doc.root.Kind != yaml.MappingNode:
+		hint := ""
+		if doc.root.Kind == yaml.SequenceNode && doc.path == "" {
+			hint = `; for several manifests put lines of "---" between them`
+		}
+		d.refuse(doc.path, doc.root, `a manifest begins with fields such as "version: v1beta1", but this is %s%s`, describe(doc.root), hint)
+	case has("version"):
+		before, n := len(d.errs), field(doc.root, "version")
 		d.value(path, n, reflect.ValueOf(&version).Elem())
-		if len(d.errs) == before && !slices.Contains(s.Versions(), strings.ToLower(version)) {
+		var err error
+		if wire, err = s.New(version, "ContainerManifest"); err != nil && len(d.errs) == before {
 			d.refuse(path, n, "unsupported value '%s': this program reads %s", version, known)
 		}
-		return version
+	case slices.ContainsFunc([]string{"apiVersion", "kind", "metadata", "spec"}, has):
+		d.refuse(doc.path, doc.root, "this is an object of today's Kubernetes; this program reads the container manifests of 2014: "+
+			`"version" (%s), "id" and "containers" at the top level, and no apiVersion, kind, metadata or spec`, known)
+	default:
+		d.refuse(path, doc.root, `required value '': write "version:" and %s`, known)
 	}
-	for _, name := range []string{"apiVersion", "kind", "metadata", "spec"} {
-		if field(doc.root, name) != nil {
-			d.refuse(doc.path, doc.root, "this is an object of today's Kubernetes; this program reads the container manifests of 2014: "+
-				`"version" (%s), "id" and "containers" at the top level, and no apiVersion, kind, metadata or spec`, known)
-			return ""
-		}
-	}
-	d.refuse(path, doc.root, `required value '': write "version:" and %s`, known)
-	return ""
+	return version, wire
 }

@@ -19,16 +19,14 @@ func (d *decoder) mapping(path string, n *yaml.Node, out reflect.Value) {
 	}
 	lines := map[string]int{}
 	for i := 0; i+1 < len(n.Content) && !d.full(); i += 2 {
-		key := n.Content[i]
-		name := key.Value
+		key, name := n.Content[i], n.Content[i].Value
 		if key.Kind != yaml.ScalarNode {
 			name = "" // no field has this name
 		}
-		number, field := slices.Index(names, name), join(path, name)
+		number, field, first := slices.Index(names, name), join(path, name), lines[name]
 		if number < 0 && isSecret(path) {
 			field = path // {name: PASSWORD, value: open,sesame} has a field "sesame"
 		}
-		first := lines[name]
 		switch {
 		case key.Tag == "!!merge":
 			d.refuse(path, key, "merge keys (<<) are not supported: write the fields out")
@@ -52,8 +50,7 @@ func jsonNames(t reflect.Type) []string {
 	return names
 }
 
-// writeAsMapping helps with "restartPolicy: never", where the word is the name of a field
-// that is an empty struct.
+// writeAsMapping helps with "restartPolicy: never", where the word is the name of a field that is an empty struct.
 func writeAsMapping(word string, t reflect.Type, names []string) string {
 	for i, name := range names {
 		f := t.Field(i).Type
@@ -64,8 +61,8 @@ func writeAsMapping(word string, t reflect.Type, names []string) string {
 	return ""
 }
 
-// didYouMean suggests the known name that has most letters in common with a wrong one, at
-// least half of them (today's hostPath was hostDir). If there is none it lists all.
+// didYouMean suggests the known name that has most letters in common with a wrong one, at least half of them (today's
+// hostPath was hostDir). If there is none it lists all.
 func didYouMean(name string, known []string) string {
 	best, most := "", 0
 	for _, k := range known {
@@ -85,8 +82,7 @@ func didYouMean(name string, known []string) string {
 	return fmt.Sprintf(": did you mean %q?", best)
 }
 
-// commonLetters counts the letters that two words share at their beginning and at their
-// end: all but the few around a typing error.
+// commonLetters counts the letters that two words share at their beginning and at their end, around a typing error.
 func commonLetters(a, b string) (n int) {
 	for a != "" && b != "" && a[0] == b[0] {
 		a, b, n = a[1:], b[1:], n+1

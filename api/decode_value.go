@@ -16,9 +16,9 @@ const (
 	maxValues = 400_000 // of one text, with what its aliases stand for
 )
 
-// decoder fills Go values from YAML nodes by their json names. Other than the decoder of the YAML
-// library it reports all errors with the paths of their fields, takes no number for a string,
-// and no missing value for an empty one: "never:" must not mean always.
+// decoder fills Go values from YAML nodes by their json names. Other than the decoder of the YAML library it reports all
+// errors with the paths of their fields, takes no number for a string, and no missing value for an empty one: "never:"
+// must not mean always.
 type decoder struct {
 	text   *text
 	values int // decoded so far
@@ -58,8 +58,7 @@ func (d *decoder) value(path string, n *yaml.Node, out reflect.Value) {
 		d.refuse(path, n, "tags are not supported: remove the word that begins with '!'")
 		return
 	case n.Tag == "!!null":
-		// Encoders write null for what is not there; a missing value is a mistake, and in a
-		// list neither has a meaning.
+		// Encoders write null for what is not there; a missing value is a mistake, and in a list neither has a meaning.
 		if n.Value == "" || strings.HasSuffix(path, "]") {
 			d.refuse(path, n, "there is no value: write %s", cmp.Or(emptyValues[out.Kind()], "one or remove it"))
 		}
@@ -144,8 +143,7 @@ func (d *decoder) integer(path string, n *yaml.Node, out reflect.Value) {
 	}
 }
 
-// isSecret reports whether the field at path is a part of a container's environment: errors
-// do not quote it.
+// isSecret reports whether the field at path is a part of a container's environment: errors do not quote it.
 func isSecret(path string) bool { return strings.Contains(path, ".env[") }
 
 // isText reports whether a node is a string. Dates and << need no quotes.

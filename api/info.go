@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// ErrNotFound is wrapped by the errors about a pod, a container or an attempt that does not
-// exist or does not run.
+// ErrNotFound is wrapped by the errors about a pod, a container or an attempt that does not exist or does not run.
 var ErrNotFound = errors.New("not found")
 
 // LogOptions select a part of a container's output.

@@ -9,36 +9,32 @@ import (
 
 // resolve returns the node that a document or an alias stands for.
 func resolve(n *yaml.Node) *yaml.Node {
-	for {
-		switch {
-		case n.Kind == yaml.AliasNode:
+	for n.Kind == yaml.AliasNode || n.Kind == yaml.DocumentNode && len(n.Content) > 0 {
+		if n.Kind == yaml.AliasNode {
 			n = n.Alias
-		case n.Kind == yaml.DocumentNode && len(n.Content) > 0:
+		} else {
 			n = n.Content[0]
-		default:
-			return n
 		}
 	}
+	return n
 }
 
 // field returns the value of a field of a mapping, or nil.
 func field(n *yaml.Node, name string) *yaml.Node {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == name {
-			return n.Content[i+1]
+			return resolve(n.Content[i+1])
 		}
 	}
 	return nil
 }
 
-// nearest returns the node at a path such as containers[0].image, or the last node on
-// the way to it.
+// nearest returns the node at a path such as containers[0].image, or the last node on the way to it.
 func nearest(n *yaml.Node, path string) *yaml.Node {
 	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
-		inside := resolve(n)
-		next := field(inside, step)
-		if i, err := strconv.Atoi(step); err == nil && inside.Kind == yaml.SequenceNode && i < len(inside.Content) {
-			next = inside.Content[i]
+		next := field(n, step)
+		if i, err := strconv.Atoi(step); err == nil && n.Kind == yaml.SequenceNode && i < len(n.Content) {
+			next = resolve(n.Content[i])
 		}
 		if next == nil {
 			break

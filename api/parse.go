@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,10 +15,10 @@ import (
 // MaxManifestBytes is the most that Decode and DecodeList read.
 const MaxManifestBytes = 1 << 20
 
-// notInYAML matches what a string of JSON may hold and YAML reads otherwise or refuses: a
-// pair of escapes that stand for one character, and characters that cannot be seen. An
-// escaped backslash is matched too, since it does not begin such a pair.
-var notInYAML = regexp.MustCompile(`\\\\|\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|[\x7f-\x{9f}\x{2028}\x{2029}\x{feff}\x{fffd}-\x{ffff}]`)
+// notInYAML matches what a JSON string may hold and YAML does not read as JSON does: two escapes for one character, and
+// invisible characters. An escaped backslash is matched too, because it does not begin such an escape.
+var notInYAML = regexp.MustCompile(`\\\\|\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|` +
+	`[\x7f-\x{9f}\x{2028}\x{2029}\x{feff}\x{fffd}-\x{ffff}]`)
 
 // escapeForYAML returns a match of notInYAML as an escape of YAML.
 func escapeForYAML(match []byte) []byte {
@@ -27,15 +26,13 @@ func escapeForYAML(match []byte) []byte {
 	if err := json.Unmarshal([]byte(`"`+string(match)+`"`), &s); err != nil || s == `\` {
 		return match
 	}
-	character, _ := utf8.DecodeRuneInString(s)
-	return fmt.Appendf(nil, `\U%08X`, character)
+	return fmt.Appendf(nil, `\U%08X`, []rune(s)[0])
 }
 
 // parse returns the root node of each YAML document of a text that has content.
 func parse(file string, data []byte) (t *text, roots []*yaml.Node, err error) {
 	t = &text{file: file}
-	// The parser gets untrusted input: even a panic of it must end as an error.
-	defer func() {
+	defer func() { // the parser gets untrusted input: even a panic of it must end as an error
 		if p := recover(); p != nil {
 			err = t.errorf("cannot read this as YAML: %v", p)
 		}
@@ -43,18 +40,12 @@ func parse(file string, data []byte) (t *text, roots []*yaml.Node, err error) {
 	if len(data) > MaxManifestBytes {
 		return nil, nil, t.errorf("%d bytes are too many for a manifest: the limit is %d", len(data), MaxManifestBytes)
 	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
-	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
 	if json.Valid(data) {
 		data = notInYAML.ReplaceAllFunc(data, escapeForYAML)
 	}
-	t.lines = strings.Split(string(data), "\n")
-	for i, line := range t.lines {
-		if at := strings.IndexFunc(line, isNotText); at >= 0 {
-			return nil, nil, t.errorf("this is not text: line %d has the byte 0x%02x; a manifest is YAML or JSON in UTF-8", i+1, line[at])
-		}
-	}
-	loader, err := yaml.NewLoader(bytes.NewReader(data))
+	all := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(data), "\ufeff"))
+	t.lines = strings.Split(all, "\n")
+	loader, err := yaml.NewLoader(strings.NewReader(all))
 	for err == nil {
 		document := &yaml.Node{}
 		if err = loader.Load(document); err == nil {
@@ -63,23 +54,17 @@ func parse(file string, data []byte) (t *text, roots []*yaml.Node, err error) {
 			}
 		}
 	}
-	if !errors.Is(err, io.EOF) {
+	switch {
+	case !errors.Is(err, io.EOF):
 		return nil, nil, t.syntaxError(err)
-	}
-	if len(roots) == 0 {
+	case len(roots) == 0:
 		return nil, nil, t.errorf("it is empty or has only comments; a manifest needs at least a version, an id and containers")
 	}
 	return t, roots, nil
 }
 
-// isNotText reports whether YAML does not allow a character. A byte that is not UTF-8 is
-// the RuneError.
-func isNotText(r rune) bool {
-	return r < ' ' && r != '\t' || r == utf8.RuneError || r == '\ufffe' || r == '\uffff'
-}
-
-// syntaxProblems are the parser's messages, by a part of them, in plain words. No message
-// may quote the text: what is quoted could be a password.
+// syntaxProblems are the parser's messages, by a part of them, in plain words. No message may quote the text: it could be
+// a password.
 var syntaxProblems = []struct{ part, plain string }{
 	{"tab", "indent with spaces, not with tabs"},
 	{"unknown anchor", "this alias (*) has no anchor (&) before it; put quotes around text that begins with '*'"},
@@ -101,17 +86,20 @@ var syntaxProblems = []struct{ part, plain string }{
 // syntaxError returns an error of the parser with its place.
 func (t *text) syntaxError(err error) error {
 	var e *yaml.LoadError
-	if !errors.As(err, &e) || e.Mark.Line < 1 {
+	if !errors.As(err, &e) {
 		return t.errorf("cannot read this as YAML: %v", err)
+	}
+	if e.Mark.Line < 1 { // the error of a byte has only its index
+		line := 1 + strings.Count(strings.Join(t.lines, "\n")[:e.Mark.Index], "\n")
+		return t.errorf("this is not text: line %d: %s; a manifest is YAML or JSON in UTF-8", line, e.Message)
 	}
 	message, at := e.Message, yaml.Node{Line: e.Mark.Line, Column: e.Mark.Column}
 	for at.Line > 1 && (at.Line > len(t.lines) || strings.TrimSpace(t.lines[at.Line-1]) == "") {
 		at.Line--
 		at.Column = utf8.RuneCountInString(t.lines[at.Line-1])
 	}
-	// A missing end is noticed too late, and a beginning is known.
 	if strings.Contains(message, "expected ':'") || strings.Contains(message, "end of stream") {
-		at.Line, at.Column = e.ContextMark.Line, e.ContextMark.Column
+		at.Line, at.Column = e.ContextMark.Line, e.ContextMark.Column // where it begins; the end is missing
 	}
 	if strings.HasPrefix(cut(t.lines[at.Line-1], at.Column-1, 1), "\t") {
 		message = "tab"

@@ -58,8 +58,7 @@ func (op PodOperation) String() string {
 	return map[PodOperation]string{SET: "SET", ADD: "ADD", REMOVE: "REMOVE", UPDATE: "UPDATE"}[op]
 }
 
-// PodUpdate goes from a source to the Mux, and from PodConfig to the sync loop. The receiver
-// must not change it.
+// PodUpdate goes from a source to the Mux, and from PodConfig to the sync loop. The receiver must not change it.
 type PodUpdate struct {
 	Op   PodOperation
 	Pods []Pod

@@ -33,8 +33,7 @@ func NewScheme() *Scheme {
 	return &Scheme{map[string]map[string]reflect.Type{}, map[conversion]func(any) (any, error){}}
 }
 
-// AddKnownTypes adds types to a version. Each obj is a zero struct; the name of its type is
-// the kind.
+// AddKnownTypes adds types to a version. Each obj is a zero struct; the name of its type is the kind.
 func (s *Scheme) AddKnownTypes(version string, objs ...any) {
 	version = strings.ToLower(version)
 	if s.types[version] == nil {
@@ -80,14 +79,12 @@ func (s *Scheme) New(version, kind string) (any, error) {
 	return reflect.New(t).Interface(), nil
 }
 
-// Internalize converts a pointer to a wire type to a pointer to the internal type. The two may
-// share memory.
+// Internalize converts a pointer to a wire type to a pointer to the internal type. The two may share memory.
 func (s *Scheme) Internalize(version string, obj any) (any, error) {
 	return s.convert(version, InternalVersion, obj)
 }
 
-// Externalize converts a pointer to an internal type to a pointer to the wire type. The two may
-// share memory.
+// Externalize converts a pointer to an internal type to a pointer to the wire type. The two may share memory.
 func (s *Scheme) Externalize(version string, obj any) (any, error) {
 	return s.convert(InternalVersion, version, obj)
 }

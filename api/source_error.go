@@ -15,8 +15,7 @@ type text struct {
 	lines []string
 }
 
-// SourceError is one problem of a manifest and its place. It is written for the author
-// of the manifest.
+// SourceError is one problem of a manifest and its place. It is written for the author of the manifest.
 type SourceError struct {
 	File         string
 	Line, Column int    // from 1, in characters; 0: the file as a whole
@@ -26,8 +25,8 @@ type SourceError struct {
 	text *text
 }
 
-// Error returns "file:line:column: field: problem". It is one line, and never quotes an
-// environment variable of a manifest: many of them are passwords.
+// Error returns "file:line:column: field: problem". It is one line, and never quotes an environment variable of a
+// manifest: many of them are passwords.
 func (e *SourceError) Error() string {
 	where := e.File
 	if e.Line > 0 {
@@ -39,8 +38,30 @@ func (e *SourceError) Error() string {
 	return where + ": " + e.Problem
 }
 
-// WithExcerpts returns the text of err with lines of the manifest below each SourceError
-// in it. The lines may hold passwords: they are for the log, and for nobody else.
+// FieldError is a problem of one field. Conversion and validation know no lines: Document.At adds them.
+type FieldError struct {
+	Field   string // such as containers[0].image
+	Problem string
+}
+
+// FieldErrors are all problems of an object. None means that it is good.
+type FieldErrors []FieldError
+
+// Add appends a problem of a field. The problem may have the verbs of fmt.
+func (es *FieldErrors) Add(field, problem string, args ...any) {
+	*es = append(*es, FieldError{field, fmt.Sprintf(problem, args...)})
+}
+
+func (es FieldErrors) Error() string {
+	var problems []string
+	for _, e := range es {
+		problems = append(problems, e.Field+": "+e.Problem)
+	}
+	return strings.Join(problems, "; ")
+}
+
+// WithExcerpts returns the text of err with lines of the manifest below each SourceError in it. It is for the log only:
+// the lines may hold passwords.
 func WithExcerpts(err error) string {
 	var inner []error
 	switch err := err.(type) {
@@ -73,8 +94,8 @@ func (t *text) errorAt(n *yaml.Node, field, problem string) *SourceError {
 	return &SourceError{t.file, n.Line, n.Column, printable(field, 400), printable(problem, 400), t}
 }
 
-// Excerpt returns the line of the error, two lines before and one after it, and a caret
-// below the column. It is empty for an error about the file as a whole.
+// Excerpt returns the line of the error, two lines before and one after it, and a caret below the column. It is empty for
+// an error about the file as a whole.
 func (e *SourceError) Excerpt() string {
 	const width = 100
 	if e.text == nil || e.Line < 1 || e.Line > len(e.text.lines) {

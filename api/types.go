@@ -131,8 +131,7 @@ type Handler struct {
 	HTTPGet *HTTPGetAction `json:"httpGet,omitempty"`
 }
 
-// RestartPolicy is what happens when a container of the pod ends. At most one field is set; none
-// means Always.
+// RestartPolicy is what happens when a container of the pod ends. At most one field is set; none means Always.
 type RestartPolicy struct {
 	Always    *RestartPolicyAlways    `json:"always,omitempty"`
 	OnFailure *RestartPolicyOnFailure `json:"onFailure,omitempty"`

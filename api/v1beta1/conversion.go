@@ -17,15 +17,6 @@ type reader struct {
 func (r *reader) manifest(in *ContainerManifest, out *api.ContainerManifest) {
 	api.Copy(out, in)
 	out.Version = r.version
-	for i, v := range in.Volumes {
-		const unsupported = "this kind of volume is not supported: use hostDir or emptyDir"
-		if v.Source != nil && v.Source.PersistentDisk != nil {
-			r.errs.Add(fmt.Sprintf("volumes[%d].source.persistentDisk", i), unsupported)
-		}
-		if v.Source != nil && v.Source.GitRepo != nil {
-			r.errs.Add(fmt.Sprintf("volumes[%d].source.gitRepo", i), unsupported)
-		}
-	}
 	for i := range in.Containers {
 		r.container(fmt.Sprintf("containers[%d]", i), &in.Containers[i], &out.Containers[i], out)
 	}
@@ -74,9 +65,8 @@ func (r *reader) oldName(path, oldField, old, newField, value string) string {
 	return old
 }
 
-// mountType checks a mount's old mountType against its volume, or makes the volume. Before
-// volumes had sources (PR #527), "mountType: HOST" meant the host's directory at the very path
-// of the mount, without an entry in volumes.
+// mountType checks a mount's old mountType against its volume, or makes the volume. Before volumes had sources (PR
+// #527), "mountType: HOST" meant the host's directory at the very path of the mount, without an entry in volumes.
 func (r *reader) mountType(path, mountType string, mount *api.VolumeMount, pod *api.ContainerManifest) {
 	var hostDir *api.HostDir
 	i := slices.IndexFunc(pod.Volumes, func(v api.Volume) bool { return v.Name == mount.Name })

@@ -11,7 +11,7 @@ import (
 
 // internalize converts a manifest of one container with one mount and one
 // variable.
-func internalize(t *testing.T, version string, volumes []v1beta1.Volume, m v1beta1.VolumeMount, e v1beta1.EnvVar) (*api.ContainerManifest, string) {
+func internalize(t *testing.T, version string, volumes []api.Volume, m v1beta1.VolumeMount, e v1beta1.EnvVar) (*api.ContainerManifest, string) {
 	t.Helper()
 	obj, err := v1beta1.NewScheme().Internalize(version, &v1beta1.ContainerManifest{
 		Volumes:    volumes,
@@ -69,23 +69,23 @@ func TestOldNamesAreRefused(t *testing.T) {
 }
 
 func TestMountType(t *testing.T) {
-	host := func(path string) *v1beta1.VolumeSource {
-		return &v1beta1.VolumeSource{HostDir: &api.HostDir{Path: path}}
+	host := func(path string) *api.VolumeSource {
+		return &api.VolumeSource{HostDir: &api.HostDir{Path: path}}
 	}
 	inHost := &api.VolumeSource{HostDir: &api.HostDir{Path: "/data"}}
 	const differs = `containers[0].volumeMounts[0].mountType: HOST means the host's directory "/data", but volume "v" is something else: remove mountType`
 	for name, tt := range map[string]struct {
-		volumes   []v1beta1.Volume
+		volumes   []api.Volume
 		mountType string
 		want      []api.Volume
 		refusal   string
 	}{
 		"HOST brings its volume":       {nil, "HOST", []api.Volume{{Name: "v", Source: inHost}}, ""},
-		"HOST of that very directory":  {[]v1beta1.Volume{{Name: "v", Source: host("/data")}}, "HOST", []api.Volume{{Name: "v", Source: inHost}}, ""},
-		"HOST of another directory":    {[]v1beta1.Volume{{Name: "v", Source: host("/other")}}, "HOST", nil, differs},
-		"HOST of an emptyDir":          {[]v1beta1.Volume{{Name: "v"}}, "HOST", nil, differs},
-		"LOCAL of an emptyDir":         {[]v1beta1.Volume{{Name: "v"}}, "LOCAL", []api.Volume{{Name: "v"}}, ""},
-		"LOCAL of a host's directory":  {[]v1beta1.Volume{{Name: "v", Source: host("/data")}}, "LOCAL", nil, `containers[0].volumeMounts[0].mountType: volume "v" is a hostDir, which is not LOCAL: remove mountType`},
+		"HOST of that very directory":  {[]api.Volume{{Name: "v", Source: host("/data")}}, "HOST", []api.Volume{{Name: "v", Source: inHost}}, ""},
+		"HOST of another directory":    {[]api.Volume{{Name: "v", Source: host("/other")}}, "HOST", nil, differs},
+		"HOST of an emptyDir":          {[]api.Volume{{Name: "v"}}, "HOST", nil, differs},
+		"LOCAL of an emptyDir":         {[]api.Volume{{Name: "v"}}, "LOCAL", []api.Volume{{Name: "v"}}, ""},
+		"LOCAL of a host's directory":  {[]api.Volume{{Name: "v", Source: host("/data")}}, "LOCAL", nil, `containers[0].volumeMounts[0].mountType: volume "v" is a hostDir, which is not LOCAL: remove mountType`},
 		"a word nobody ever specified": {nil, "REMOTE", nil, `containers[0].volumeMounts[0].mountType: unsupported value 'REMOTE': HOST or LOCAL`},
 	} {
 		m, refusal := internalize(t, "v1beta1", tt.volumes, v1beta1.VolumeMount{Name: "v", MountPath: "/data", MountType: tt.mountType}, v1beta1.EnvVar{})

@@ -1,14 +1,10 @@
-// Package v1beta1 has the wire types of 2014, and their conversions to and from the internal
-// types of package api. It differs from them in old names and in what is not supported:
+// Package v1beta1 has the wire types of 2014, and their conversions to and from the internal types of package api. They
+// differ in old names:
 //
 //	env[].key                 first name of env[].name
 //	volumeMounts[].path       first name of volumeMounts[].mountPath
-//	volumeMounts[].mountType  HOST: the volume is the host's directory of the mount's path;
-//	                          LOCAL: any other volume
-//	source.persistentDisk     known, so that the error is not "unknown field"
-//	source.gitRepo
+//	volumeMounts[].mountType  HOST: the volume is the host's directory of the mount's path; LOCAL: any other volume
 //
-// v1beta2 has the same types and refuses the old names. A type without a difference is the
-// internal one: before that changes, its old form is copied here and gets a conversion.
-// Internal to wire to internal loses no field.
+// v1beta2 has the same types and refuses the old names. A type without a difference is the internal one: before that
+// changes, its old form is copied here and gets a conversion. Internal to wire to internal loses no field.
 package v1beta1

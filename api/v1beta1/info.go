@@ -6,7 +6,7 @@ import (
 	"kubelet14/api"
 )
 
-// BoundPods are the pods that a kubelet has to run. These types are written and never read.
+// BoundPods are the pods that a kubelet has to run. Like PodInfo it is written and never read.
 type BoundPods struct {
 	Kind              string     `json:"kind"`
 	CreationTimestamp *time.Time `json:"creationTimestamp"` // null, as in 2014
@@ -21,18 +21,12 @@ type BoundPod struct {
 	UID               string            `json:"uid"`
 	CreationTimestamp *time.Time        `json:"creationTimestamp"` // null
 	Namespace         string            `json:"namespace"`
-	Annotations       map[string]string `json:"annotations"`
-	Spec              PodSpec           `json:"spec"`
-}
-
-// SourceAnnotation has the source of a BoundPod.
-const SourceAnnotation = "kubernetes/config.source"
-
-// PodSpec is a manifest without the identity.
-type PodSpec struct {
-	Volumes       []Volume          `json:"volumes"`
-	Containers    []Container       `json:"containers"`
-	RestartPolicy api.RestartPolicy `json:"restartPolicy"`
+	Annotations       map[string]string `json:"annotations"` // the source
+	Spec              struct {
+		Volumes       []api.Volume      `json:"volumes"`
+		Containers    []Container       `json:"containers"`
+		RestartPolicy api.RestartPolicy `json:"restartPolicy"`
+	} `json:"spec"`
 }
 
 // PodInfo is the state of each container of a pod, by the container's name.
@@ -64,8 +58,16 @@ type ContainerStatus struct {
 func addInfo(s *api.Scheme, version string) {
 	api.AddExternalConversion(s, version, func(in *api.BoundPods, out *BoundPods) error {
 		*out = BoundPods{Kind: "BoundPods", APIVersion: version, Items: make([]BoundPod, len(in.Items))}
-		for i := range in.Items {
-			out.Items[i] = boundPod(&in.Items[i])
+		for i, pod := range in.Items {
+			item := &out.Items[i]
+			item.ID, item.UID, item.Namespace = pod.Name, pod.UID, pod.Namespace
+			item.Annotations = map[string]string{"kubernetes/config.source": pod.Source}
+			item.Spec.Containers = []Container{}
+			api.Copy(&item.Spec, &pod.Manifest)
+			// 2014 set this default while it validated, and the others where they were used.
+			if item.Spec.RestartPolicy == (api.RestartPolicy{}) {
+				item.Spec.RestartPolicy.Always = &api.RestartPolicyAlways{}
+			}
 		}
 		return nil
 	})
@@ -78,17 +80,4 @@ func addInfo(s *api.Scheme, version string) {
 		}
 		return nil
 	})
-}
-
-func boundPod(in *api.Pod) BoundPod {
-	out := BoundPod{ID: in.Name, UID: in.UID, Namespace: in.Namespace, Annotations: map[string]string{SourceAnnotation: in.Source}}
-	api.Copy(&out.Spec, &in.Manifest)
-	if out.Spec.Containers == nil {
-		out.Spec.Containers = []Container{}
-	}
-	// 2014 set this default while it validated, and the others where they were used.
-	if out.Spec.RestartPolicy == (api.RestartPolicy{}) {
-		out.Spec.RestartPolicy.Always = &api.RestartPolicyAlways{}
-	}
-	return out
 }

@@ -20,8 +20,7 @@ func NewScheme() *api.Scheme {
 			}
 			return nil
 		})
-		// This never fails: the wire types have a field for every internal one. The old names
-		// are not written.
+		// This never fails: the wire types have a field for every internal one. The old names are not written.
 		api.AddExternalConversion(s, version, func(in *api.ContainerManifest, out *ContainerManifest) error {
 			api.Copy(out, in)
 			out.Version = version

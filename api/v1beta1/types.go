@@ -7,23 +7,9 @@ type ContainerManifest struct {
 	Version       string            `json:"version"` // required: v1beta1 or v1beta2, in any case
 	ID            string            `json:"id,omitempty"`
 	UUID          string            `json:"uuid,omitempty"`
-	Volumes       []Volume          `json:"volumes,omitempty"`
+	Volumes       []api.Volume      `json:"volumes,omitempty"`
 	Containers    []Container       `json:"containers"` // required; [] or null: a pod of a network container alone
 	RestartPolicy api.RestartPolicy `json:"restartPolicy,omitzero"`
-}
-
-// Volume is a directory that the containers of a pod may mount by name.
-type Volume struct {
-	Name   string        `json:"name"`
-	Source *VolumeSource `json:"source,omitempty"` // default: emptyDir
-}
-
-// VolumeSource is where a volume comes from: exactly one of its fields.
-type VolumeSource struct {
-	HostDir        *api.HostDir  `json:"hostDir,omitempty"`
-	EmptyDir       *api.EmptyDir `json:"emptyDir,omitempty"`
-	PersistentDisk any           `json:"persistentDisk,omitempty"` // not supported
-	GitRepo        any           `json:"gitRepo,omitempty"`        // not supported
 }
 
 // VolumeMount puts one of the pod's volumes into a container.

@@ -8,9 +8,8 @@ import (
 	"kubelet14/api"
 )
 
-// The kinds of problems, in the words of 2014.
+// The kinds of problems, in the words of 2014. Any of them with an empty value is a "required value".
 const (
-	required    = "required value"
 	invalid     = "invalid value"
 	duplicate   = "duplicate value"
 	unsupported = "unsupported value"
@@ -34,40 +33,34 @@ func (c checker) check(ok bool, kind, field string, value any, advice string) {
 	if ok {
 		return
 	}
-	if advice != "" {
-		advice = ": " + advice
+	text := []rune(fmt.Sprint(value))
+	if len(text) == 0 {
+		kind = "required value"
 	}
-	text := fmt.Sprint(value)
-	if runes := []rune(text); len(runes) > 100 {
-		text = string(runes[:100]) + "…"
+	if len(text) > 100 {
+		text = append(text[:100], '…')
 	}
-	c.errs.Add(strings.TrimSuffix(c.path+field, "."), "%s '%s'%s", kind, text, advice)
+	c.errs.Add(strings.TrimSuffix(c.path+field, "."), "%s", strings.TrimSuffix(fmt.Sprintf("%s '%s': %s", kind, string(text), advice), ": "))
 }
 
-// absolute checks a path, which is required.
+// absolute checks a path.
 func (c checker) absolute(field, path string) {
-	c.check(path != "", required, field, path, "")
-	c.check(path == "" || path[0] == '/', invalid, field, path, "use an absolute path")
+	c.check(strings.HasPrefix(path, "/"), invalid, field, path, "use an absolute path")
 }
 
 // names are the names that are taken.
 type names map[string]bool
 
-// name checks the field name: required, a DNS label, and not taken.
+// name checks that the field name is a DNS label and not taken.
 func (c checker) name(name string, taken names) {
-	switch {
-	case name == "":
-		c.check(false, required, "name", name, "")
-	case !IsDNSLabel(name):
-		c.check(false, invalid, "name", name, wantLabel)
-	default:
-		c.check(!taken[name], duplicate, "name", name, "")
-	}
+	c.check(IsDNSLabel(name), invalid, "name", name, wantLabel)
+	c.check(!taken[name] || !IsDNSLabel(name), duplicate, "name", name, "")
 	taken[name] = true
 }
 
-// setFields lists the pointers of a struct that are set, by their names in a manifest.
-func setFields(object any) (set []string) {
+// oneField checks that one pointer of a struct is set, or, if it is optional, at most one.
+func (c checker) oneField(field string, object any, optional bool, advice string) {
+	var set []string
 	fields := reflect.ValueOf(object)
 	for i := range fields.NumField() {
 		if f := fields.Field(i); f.Kind() == reflect.Pointer && !f.IsNil() {
@@ -75,11 +68,5 @@ func setFields(object any) (set []string) {
 			set = append(set, name)
 		}
 	}
-	return set
-}
-
-// exactlyOne checks that one pointer of a struct is set.
-func (c checker) exactlyOne(field string, object any, advice string) {
-	set := setFields(object)
-	c.check(len(set) == 1, invalid, field, strings.Join(set, ", "), "exactly 1 "+advice)
+	c.check(len(set) == 1 || optional && len(set) == 0, invalid, field, strings.Join(set, ", "), advice)
 }

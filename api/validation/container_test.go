@@ -82,7 +82,7 @@ func TestPorts(t *testing.T) {
 		"long name":          {port(api.Port{Name: long, ContainerPort: 1}), []string{at + "name: invalid value '" + long + "'"}},
 		"dotted name":        {port(api.Port{Name: "a.b", ContainerPort: 1}), []string{at + "name: invalid value 'a.b'"}},
 		"same name":          {port(api.Port{Name: "http", ContainerPort: 1}), []string{at + "name: duplicate value 'http'"}},
-		"no containerPort":   {port(api.Port{}), []string{at + "containerPort: required value ''"}},
+		"no containerPort":   {port(api.Port{}), []string{at + "containerPort: invalid value '0'"}},
 		"containerPort":      {port(api.Port{ContainerPort: 65536}), []string{at + "containerPort: invalid value '65536'"}},
 		"hostPort":           {port(api.Port{ContainerPort: 1, HostPort: 65536}), []string{at + "hostPort: invalid value '65536'"}},
 		"negative":           {port(api.Port{ContainerPort: -1, HostPort: -1}), []string{at + "containerPort: invalid value '-1'", at + "hostPort: invalid value '-1'"}},
@@ -121,7 +121,7 @@ func TestProbes(t *testing.T) {
 	}
 	const at = "containers[0].livenessProbe"
 	checkRows(t, map[string]row{
-		"no action":       {probe(api.LivenessProbe{}), []string{at + ": invalid value ''"}},
+		"no action":       {probe(api.LivenessProbe{}), []string{at + ": required value ''"}},
 		"two actions":     {probe(api.LivenessProbe{Exec: &api.ExecAction{Command: []string{"a"}}, HTTPGet: &api.HTTPGetAction{Port: api.IntOrString{Int: 80}}}), []string{at + ": invalid value 'httpGet, exec'"}},
 		"no command":      {probe(api.LivenessProbe{Exec: &api.ExecAction{}}), []string{at + ".exec.command: required value ''"}},
 		"no httpGet port": {probe(api.LivenessProbe{HTTPGet: &api.HTTPGetAction{}}), []string{at + ".httpGet.port: required value ''"}},
@@ -146,7 +146,7 @@ func TestHooks(t *testing.T) {
 	const at = "containers[0].lifecycle.preStop"
 	get := &api.HTTPGetAction{Path: "/bye", Port: api.IntOrString{Str: "http"}}
 	checkRows(t, map[string]row{
-		"no action":    {hook(api.Handler{}), []string{at + ": invalid value ''"}},
+		"no action":    {hook(api.Handler{}), []string{at + ": required value ''"}},
 		"two actions":  {hook(api.Handler{Exec: &api.ExecAction{Command: []string{"a"}}, HTTPGet: get}), []string{at + ": invalid value 'exec, httpGet'"}},
 		"no command":   {hook(api.Handler{Exec: &api.ExecAction{}}), []string{at + ".exec.command: required value ''"}},
 		"no path":      {hook(api.Handler{HTTPGet: &api.HTTPGetAction{}}), []string{at + ".httpGet.path: required value ''"}},

@@ -102,7 +102,7 @@ func TestGoodManifests(t *testing.T) {
 
 func TestIdentityOfAManifest(t *testing.T) {
 	checkRows(t, map[string]row{
-		"no version":      {func(m *api.ContainerManifest) { m.Version = "" }, []string{"version: unsupported value ''"}},
+		"no version":      {func(m *api.ContainerManifest) { m.Version = "" }, []string{"version: required value ''"}},
 		"version's case":  {func(m *api.ContainerManifest) { m.Version = "V1BETA1" }, []string{"version: unsupported value 'V1BETA1'"}},
 		"unknown version": {func(m *api.ContainerManifest) { m.Version = "v2" }, []string{"version: unsupported value 'v2'"}},
 		"id":              {func(m *api.ContainerManifest) { m.ID = "a_b" }, []string{"id: invalid value 'a_b'"}},
@@ -126,7 +126,7 @@ func TestVolumes(t *testing.T) {
 		"dots":          {set(api.Volume{Name: "a.b.c"}), []string{"volumes[0].name: invalid value 'a.b.c'"}},
 		"a way out":     {set(api.Volume{Name: "../a"}), []string{"volumes[0].name: invalid value '../a'"}},
 		"twice":         {set(api.Volume{Name: "a"}, api.Volume{Name: "a"}), []string{"volumes[1].name: duplicate value 'a'"}},
-		"no kind":       {set(api.Volume{Name: "a", Source: &api.VolumeSource{}}), []string{"volumes[0].source: invalid value ''"}},
+		"no kind":       {set(api.Volume{Name: "a", Source: &api.VolumeSource{}}), []string{"volumes[0].source: required value ''"}},
 		"two kinds":     {set(both), []string{"volumes[0].source: invalid value 'hostDir, emptyDir'"}},
 		"no path":       {set(host("")), []string{"volumes[0].source.hostDir.path: required value ''"}},
 		"relative path": {set(host("data")), []string{"volumes[0].source.hostDir.path: invalid value 'data'"}},
@@ -149,7 +149,7 @@ func TestPods(t *testing.T) {
 
 	long := strings.Repeat("a", 64)
 	checkErrors(t, validation.Rules{}.ValidatePod(&api.Pod{}),
-		"name: invalid value ''", "namespace: invalid value ''", "source: invalid value ''", "uid: invalid value ''", "version: unsupported value ''")
+		"name: required value ''", "namespace: required value ''", "source: required value ''", "uid: required value ''", "version: required value ''")
 	checkErrors(t, validation.Rules{}.ValidatePod(&api.Pod{Name: "a.b.c.", Namespace: "a.b", Source: "a.b", UID: long, Manifest: api.ContainerManifest{Version: "x"}}),
 		"name: invalid value 'a.b.c.'", "namespace: invalid value 'a.b'", "source: invalid value 'a.b'", "uid: invalid value '"+long+"'", "version: unsupported value 'x'")
 }
@@ -180,7 +180,7 @@ func TestProblemsInWords(t *testing.T) {
 	m := api.ContainerManifest{Version: "v1beta1", ID: long, Containers: []api.Container{{Name: "A_B", Privileged: true, Env: []api.EnvVar{{Name: "A=secret"}}}}}
 	const want = "id: invalid value 'LONG…': use a-z, 0-9, and '-' and '.' except at the ends; at most 253 characters, 63 between dots; " +
 		"containers[0].name: invalid value 'A_B': use a-z, 0-9, and '-' except at the ends; at most 63 characters; " +
-		"containers[0].image: required value ''; containers[0].privileged: forbidden 'true': the kubelet runs without -allow_privileged; " +
+		"containers[0].image: required value '': invalid reference format; containers[0].privileged: forbidden 'true': the kubelet runs without -allow_privileged; " +
 		"containers[0].env[0].name: invalid value '(hidden)': use A-Z, a-z, 0-9 and '_', and no digit first"
 	if got := (validation.Rules{}.ValidateManifest(&m)).Error(); got != strings.Replace(want, "LONG", long[:200], 1) {
 		t.Errorf("got %s", got)

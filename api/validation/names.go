@@ -1,8 +1,15 @@
 package validation
 
-import "strings"
+import "regexp"
 
-// The rules of the checks below.
+// The rules of names, and their words.
+var (
+	label       = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+	subdomain   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$`)
+	cIdentifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	uid         = regexp.MustCompile(`^[-A-Za-z0-9]{1,63}$`) // a part of a path and of names
+)
+
 const (
 	wantLabel     = "use a-z, 0-9, and '-' except at the ends; at most 63 characters"
 	wantSubdomain = "use a-z, 0-9, and '-' and '.' except at the ends; at most 253 characters, 63 between dots"
@@ -10,33 +17,10 @@ const (
 	wantPort      = "use 1 to 65535"
 )
 
-const (
-	digits  = "0123456789"
-	lower   = "abcdefghijklmnopqrstuvwxyz"
-	letters = lower + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-)
-
-// only reports whether s is not empty and has no other characters than these.
-func only(s, characters string) bool { return s != "" && strings.Trim(s, characters) == "" }
-
 // IsDNSLabel reports whether s is a name such as "web-1".
-func IsDNSLabel(s string) bool {
-	return only(s, lower+digits+"-") && len(s) <= 63 && s[0] != '-' && s[len(s)-1] != '-'
-}
+func IsDNSLabel(s string) bool { return label.MatchString(s) }
 
 // IsDNSSubdomain reports whether s is DNS labels with dots between them.
-func IsDNSSubdomain(s string) bool {
-	for label := range strings.SplitSeq(s, ".") {
-		if !IsDNSLabel(label) {
-			return false
-		}
-	}
-	return len(s) <= 253
-}
-
-func isCIdentifier(s string) bool { return only(s, letters+digits+"_") && !only(s[:1], digits) }
-
-// isUID reports whether s can be a pod's UID, which is a part of a path and of names.
-func isUID(s string) bool { return only(s, letters+digits+"-") && len(s) <= 63 }
+func IsDNSSubdomain(s string) bool { return len(s) <= 253 && subdomain.MatchString(s) }
 
 func isPort(n int) bool { return n >= 1 && n <= 65535 }
