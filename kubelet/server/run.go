@@ -13,14 +13,14 @@ import (
 // the output.
 func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) error {
 	command, err := parseCommand(r)
-	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+	tooLarge, answered := new(http.MaxBytesError), new(httpError)
+	switch {
+	case errors.As(err, &tooLarge):
 		return httpErrorf(http.StatusRequestEntityTooLarge, "a command may have %d bytes", tooLarge.Limit)
-	}
-	if known := new(httpError); err != nil && !errors.As(err, &known) {
-		return httpErrorf(http.StatusBadRequest, "the command is not well encoded: %v; curl does it with --data-urlencode cmd=…", err)
-	}
-	if err != nil {
+	case errors.As(err, &answered):
 		return err
+	case err != nil:
+		return httpErrorf(http.StatusBadRequest, "the command is not well encoded: %v; curl does it with --data-urlencode cmd=…", err)
 	}
 	pod, container, err := s.findContainer(r)
 	if err != nil {
@@ -48,27 +48,29 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) error {
 // parseCommand reads the words of a command: a cmd for each word in the query or in a form, or a JSON list. It splits no words
 // and ignores nothing.
 func parseCommand(r *http.Request) (words []string, err error) {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	hasBody, inQuery := r.ContentLength != 0, r.URL.Query().Has("cmd")
 	if err := r.ParseForm(); err != nil {
 		return nil, err
 	}
+	body, err := io.ReadAll(r.Body) // unless it was a form; net/http notices that a client is gone only once its body is read
+	if err != nil {
+		return nil, err
+	}
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
-	case hasBody && inQuery:
+	case r.URL.Query().Has("cmd") && len(body)+len(r.PostForm) > 0:
 		return nil, httpErrorf(http.StatusBadRequest, "both the query and the body hold a command: give it once")
-	case hasBody && kind == "application/json":
-		if err := json.NewDecoder(r.Body).Decode(&words); err != nil {
-			return nil, httpErrorf(http.StatusBadRequest, `the body must be a list of words in JSON, such as ["ls", "-l"]: %v`, err)
-		}
-	case hasBody && kind != "application/x-www-form-urlencoded":
+	case len(body) == 0:
+		words = r.Form["cmd"]
+	case kind != "application/json":
 		return nil, httpErrorf(http.StatusUnsupportedMediaType, "Content-Type %q: a body must be application/x-www-form-urlencoded, "+
 			"with a cmd for each word, or application/json, a list of words", r.Header.Get("Content-Type"))
 	default:
-		words = r.Form["cmd"]
+		if err := json.Unmarshal(body, &words); err != nil {
+			return nil, httpErrorf(http.StatusBadRequest, `the body must be a list of words in JSON, such as ["ls", "-l"]: %v`, err)
+		}
 	}
 	if len(words) == 0 || words[0] == "" {
 		return nil, httpErrorf(http.StatusBadRequest, "there is no command: give a cmd for each word of it, such as ?cmd=ls&cmd=-l")
 	}
-	_, err = io.Copy(io.Discard, r.Body) // net/http notices that a client is gone only once its body is read
-	return words, err
+	return words, nil
 }
