@@ -1,27 +1,15 @@
-// Package dockertools is everything that says Docker.
+// Package dockertools is the vocabulary of Docker in the kubelet: what it asks of
+// Docker, and what the names and labels of its containers mean.
 //
-//	kubelet ─▶ Lister ─▶ Interface ◀── Client ─▶ dockerd
-//	        └────────────▶         ◀── Fake       (a Docker in memory, for tests)
+//	kubelet, kubelet/plan ─▶ dockertools.Interface ◀─ client.Client ─▶ dockerd
+//	                                               ◀─ dockertest.Fake (in memory, for tests)
 //
-// Interface is all of Docker that the kubelet needs, in the kubelet's words. Client
-// is the real one, over go-dockerclient; Fake keeps the same promises in memory,
-// and one contract test holds both to them.
+// Docker is the kubelet's only memory:
 //
-// NameParts and Identity are the kubelet's memory: what the name and the labels of
-// a container say, and which containers are this kubelet's own. The Lister gives
-// all workers one view of them, as fresh as each needs it.
-//
-// The network container's image is built in: EnsurePauseImage makes it of a
-// hundred bytes of machine code.
-//
-// # What must hold
-//
-//  1. A container is ours when hostname, root_dir and its own name are all truly in
-//     its labels. No other is ever touched.
-//  2. A name is built from what is wanted and the number of the attempt, so Docker's
-//     rule that names are unique is the lock against making a container twice.
-//  3. A list that is asked for after a Mark was begun after it.
-//  4. An event is a hint to look again and never a fact: it may be lost, and it may
-//     come before Docker's list shows what it tells of.
-//  5. Every call ends: with its context, or at a time limit of its own.
+//   - A container belongs to a kubelet when its labels have the kubelet's hostname and
+//     root_dir, and its own name. No other container is ever touched.
+//   - A name is built from the desired state and the number of the attempt, so Docker's
+//     unique names are the lock against doubles.
+//   - An event is a hint to look again: it may be lost, or come before Docker's list
+//     shows the change.
 package dockertools

@@ -3,92 +3,83 @@ package dockertools
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 
 	"kubelet14/api"
 )
 
-// Interface is all of Docker that the kubelet needs, in the kubelet's words. One
-// contract test runs against both who keep it.
+// Interface is everything the kubelet asks of Docker. One contract test runs against
+// client.Client with a real Docker and against dockertest.Fake.
 //
-// Every method may be called by any number of goroutines at once, returns when
-// ctx is done, and also has a time limit of its own. An error names the object
-// and wraps one of the errors below where one fits; any other error means the
-// outcome is not known, and only a list taken later tells. Each that takes the id
-// of a container returns ErrNoSuchContainer when it is gone.
+// Every method may be called by any number of goroutines, returns when ctx is done,
+// and has a time limit of its own. An error names the object and wraps one of the
+// errors below where one fits. After any other error the outcome is unknown; a later
+// list shows it. A method that takes the id of a container returns ErrNoSuchContainer
+// when there is none.
 type Interface interface {
-	// Version asks for what the daemon is. It is also the cheapest sign of life.
+	// Version returns the version of the daemon.
 	Version(ctx context.Context) (Version, error)
 
-	// ListContainers lists every container, dead ones too, that carries all the
-	// given labels; an empty value asks for the label alone. The order is not
-	// defined.
+	// ListContainers lists the containers, dead ones too, that have all the labels,
+	// in no order. An empty value stands for any value.
 	ListContainers(ctx context.Context, labels map[string]string) ([]Container, error)
-	// InspectContainer says what the list does not: times, exit code and error.
+	// InspectContainer returns what the list does not have.
 	InspectContainer(ctx context.Context, id string) (Details, error)
 
-	// CreateContainer makes a container and does not start it. Docker keeps names
-	// unique: ErrNameTaken when another container has it. ErrNoSuchImage when the
-	// image is not on this Docker.
+	// CreateContainer creates a container without starting it. It returns ErrNameTaken
+	// or ErrNoSuchImage.
 	CreateContainer(ctx context.Context, spec ContainerSpec) (id string, err error)
-	// StartContainer starts a created or ended container; a running one is no
-	// error. After an error the container is still there, and Details.Error of it
-	// says why. ErrNoSuchContainer can also mean the one whose network it joins.
+	// StartContainer starts a created or exited container; a running one is no error.
+	// After an error the container still exists, and Details.Error has the reason.
+	// ErrNoSuchContainer can also be about the container whose network it joins.
 	StartContainer(ctx context.Context, id string) error
-	// StopContainer sends the stop signal, and SIGKILL when grace has passed. A
-	// container that is not running is no error.
+	// StopContainer sends the stop signal, and SIGKILL after grace. A container that
+	// does not run is no error.
 	StopContainer(ctx context.Context, id string, grace time.Duration) error
-	// RemoveContainer removes a container with its anonymous volumes, killing it
+	// RemoveContainer removes a container with its anonymous volumes, and kills it
 	// first when it runs.
 	RemoveContainer(ctx context.Context, id string) error
+	// RenameContainer gives a container another name, or returns ErrNameTaken.
+	RenameContainer(ctx context.Context, id, name string) error
 
-	// InspectImage resolves a reference to an image id, or ErrNoSuchImage.
+	// InspectImage returns the id of an image, or ErrNoSuchImage.
 	InspectImage(ctx context.Context, image string) (id string, err error)
 	// ImportImage makes an image named "name:tag" of the files in a tar.
 	ImportImage(ctx context.Context, image string, tar io.Reader) error
-	// PullImage fetches an image from its registry; without a tag or a digest that
-	// is "latest". ErrImageNotFound when the registry has no such image,
-	// ErrUnauthorised when it wants other credentials. progress is called by one
-	// goroutine at a time, often, and must not block. A pull may take as long as it
-	// goes on: its time limit is one on silence.
+	// PullImage pulls an image; without a tag or a digest, "latest". It returns
+	// ErrImageNotFound or ErrUnauthorised. Its time limit is between two reports of the
+	// registry. progress is called often, by one goroutine, and must not block.
 	PullImage(ctx context.Context, image string, auth Auth, progress func(PullProgress)) error
 
-	// RenameContainer gives a container another name; ErrNameTaken.
-	RenameContainer(ctx context.Context, id, name string) error
-	// Exec runs a command in a running container, without a shell, writes what it
-	// prints to out, and returns its exit code. A command that is not there is one
-	// that fails, with Docker's words as its output. ErrNotRunning. ErrExecNotStarted
-	// when the command did not run: a busy Docker can delay it until ctx is done.
+	// Exec runs a command in a running container, without a shell, and writes what it
+	// prints to out. A command that does not exist fails, with Docker's message as its
+	// output. It returns ErrNotRunning, and ErrExecNotStarted when the command did not
+	// run: a busy Docker can delay it until ctx is done.
 	//
-	// It may take as long as it wants. When ctx is done or out fails it is killed, with
-	// what it has started: so nothing is left of a client that has gone, nor of a probe
-	// or a hook that hangs. Docker has no request for that, and so a command goes on
-	// when the daemon is on another host, when this program may not send it signals,
-	// and when it has left its process group.
+	// A command may take as long as it likes. When ctx is done or out fails, it is
+	// killed with its process group. It goes on when Docker runs on another host, or
+	// was just about to start it.
 	Exec(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error)
-	// Logs calls each for the lines that a container has printed, in Docker's order,
-	// and when they are to be followed for those to come, until the container ends;
-	// one that does not run has none to come. A log that is followed may be silent for
-	// ever. each is called by the caller's own goroutine, and its error ends Logs and
-	// is returned as it is. ErrLogNotKept.
+	// Logs calls each for every line that a container has printed, in Docker's order,
+	// and with Follow for those to come until the container ends. It calls each on the
+	// caller's goroutine, and returns its error unchanged. It returns ErrLogNotKept.
 	Logs(ctx context.Context, id string, opts LogOptions, each func(LogLine) error) error
-	// Stats measures a container. ErrNotRunning.
+	// Stats measures a container, or returns ErrNotRunning.
 	Stats(ctx context.Context, id string) (Stats, error)
-	// LogDriver names what this Docker does with the output of a container that
-	// does not say: json-file, unless it was configured otherwise.
+	// LogDriver returns this Docker's default log driver, such as json-file.
 	LogDriver(ctx context.Context) (string, error)
 
-	// WatchEvents calls hint for every container that carries all the given labels,
-	// as ListContainers takes them, and was started, ran out of memory, died or was
-	// destroyed, until ctx is done (nil) or the stream breaks (an error). It calls
-	// hint(Event{}) once the stream stands. Events may come late, twice, out of order
-	// or not at all: they are a hint to look again, never a fact. hint is called by one
-	// goroutine at a time and must not block.
+	// WatchEvents calls hint when a container that has all the labels was started, ran
+	// out of memory, died or was destroyed. It returns nil when ctx is done, and an
+	// error when the stream breaks. Its first call is hint(Event{}): the stream has
+	// begun. An event may come late, twice, out of order or not at all. hint is called
+	// by one goroutine and must not block.
 	WatchEvents(ctx context.Context, labels map[string]string, hint func(Event)) error
 }
 
-// The errors the kubelet decides on. Test with errors.Is.
+// The errors on which the kubelet decides, for errors.Is.
 var (
 	ErrNoSuchContainer = errors.New("no such container")
 	ErrNoSuchImage     = errors.New("no such image")
@@ -100,91 +91,69 @@ var (
 	ErrExecNotStarted  = errors.New("the command was not started")
 )
 
-// PullProgress is how far a pull has come. Layers that were there already count
-// as done, and their bytes as none.
-type PullProgress struct {
-	Layers, LayersDone int
-	Bytes, TotalBytes  int64 // of what is fetched; the total grows as layers are begun
-}
-
-// Auth is what a registry is asked with. The zero Auth asks as nobody. Its String
-// holds no secret.
-type Auth struct {
-	Username, Password string
-	IdentityToken      string // instead of both, for registries that gave one
-	ServerAddress      string // the registry it is for
-}
-
-// Version is what the daemon says of itself.
+// Version is the version of a daemon and of its machine.
 type Version struct {
 	Version    string // such as 20.10.24
 	APIVersion string // such as 1.41
 	OS         string // such as linux
-	Arch       string // as Go spells it: amd64, arm64
+	Arch       string // as Go names it: amd64, arm64
 }
 
-// State of a container, in Docker's words.
+// State is the state of a container in Docker's list.
 type State string
 
-// The states of Docker's list.
 const (
 	StateCreated    State = "created" // never ran: not started yet, or its start failed
 	StateRunning    State = "running"
 	StatePaused     State = "paused"
 	StateRestarting State = "restarting"
-	StateRemoving   State = "removing" // neither live nor dead; its name is still taken
+	StateRemoving   State = "removing" // its name is still taken
 	StateExited     State = "exited"
-	StateDead       State = "dead" // ended, and Docker could not remove all of it
+	StateDead       State = "dead" // exited, and Docker could not remove all of it
 )
 
-// Live says that the container has, or is about to have, a process.
-func (s State) Live() bool {
-	return s == StateRunning || s == StatePaused || s == StateRestarting
-}
+// Live reports whether the container has a process, or is about to have one.
+func (s State) Live() bool { return s == StateRunning || s == StatePaused || s == StateRestarting }
 
-// Ended says that the container ran and is over.
-func (s State) Ended() bool {
-	return s == StateExited || s == StateDead
-}
+// Ended reports whether the container has run and exited.
+func (s State) Ended() bool { return s == StateExited || s == StateDead }
 
-// Container is one line of Docker's list.
+// Container is a container in Docker's list.
 type Container struct {
 	ID      string
-	Name    string // without Docker's leading slash; empty when Docker says none
+	Name    string // without the leading slash; may be empty
 	Image   string
 	Labels  map[string]string
 	State   State
-	Status  string // Docker's words for people: "Exited (1) 3 minutes ago"
+	Status  string // for people: "Exited (1) 3 minutes ago"
 	Created time.Time
-	// Endpoint changes at each start of a container with a network of its own, and
-	// is empty otherwise: it shows a `docker restart` that came between two lists.
+	// Endpoint is different after each start of a container with a network of its own,
+	// and empty otherwise. It shows a `docker restart` between two lists.
 	Endpoint string
-	Ports    []PublishedPort // only while it runs
+	Ports    []PublishedPort // while it runs
 }
 
-// PublishedPort is a port of the host that Docker holds for a container.
+// PublishedPort is a port of the host that leads to a container.
 type PublishedPort struct {
-	HostIP        string // empty, 0.0.0.0 or :: mean every address
+	HostIP        string // empty, 0.0.0.0 or :: is every address
 	HostPort      int
 	ContainerPort int
-	Protocol      string // lower case: tcp, udp
+	Protocol      string // tcp or udp
 }
 
-// Details is what an inspect tells.
+// Details is what an inspect of a container returns.
 type Details struct {
-	// State is newer than the list's: Docker tells of a death in its events before
-	// its list shows it, and an inspect waits until both are done.
-	State      State
+	State      State     // newer than the list's after a death: an event can come before the list shows it
 	StartedAt  time.Time // zero: it never ran
-	FinishedAt time.Time // zero: it never ran, or runs for the first time; a moment before StartedAt when it ended at once
+	FinishedAt time.Time // zero: it has not ended yet; can be a moment before StartedAt
 	ExitCode   int
-	Error      string // why the last start failed; empty when it did not
+	Error      string // why the last start failed
 	OOMKilled  bool
-	IP         string // empty when it runs in another container's network
-	ImageID    string // the image it was made of, such as sha256:…
+	IP         string // empty in another container's network
+	ImageID    string // such as sha256:…
 }
 
-// ContainerSpec is all that a container is created with.
+// ContainerSpec is what a container is created with.
 type ContainerSpec struct {
 	Name       string
 	Image      string
@@ -194,61 +163,88 @@ type ContainerSpec struct {
 	Env        []string // NAME=value
 	WorkingDir string
 	StopSignal string // empty: the image's, else SIGTERM
-	Memory     int64  // bytes, 0: no limit
-	Log        LogLimit
-	CPUShares  int64 // 0: Docker's default
+	Memory     int64  // bytes; 0: no limit
+	CPUShares  int64  // 0: Docker's default
 	Privileged bool
 	Mounts     []Mount
+	Log        LogLimit
 
-	// NetworkContainer is the id of the container whose network this one joins; it
-	// needs to run at the start, not at the creation. When it is set, Docker
-	// refuses a host name and ports.
+	// NetworkContainer is the id of the container whose network this one joins. It must
+	// run at the start. Docker then refuses Hostname and Ports.
 	NetworkContainer string
 	Hostname         string
 	Ports            []PublishedPort
 }
 
-// LogLimit bounds what Docker keeps of a container's output with the log driver
-// json-file. The zero LogLimit leaves the log to the daemon.
+// LogLimit bounds what the log driver json-file keeps. The zero LogLimit leaves the
+// log to the daemon.
 type LogLimit struct {
 	MaxSize  int64 // bytes of one file
 	MaxFiles int
 }
 
-// LogOptions says which lines of a log are wanted.
-type LogOptions struct {
-	Since          time.Time // those of this moment and later; zero: all
-	Tail           int       // so many from the end, counted before one stream is left out; -1: all
-	Follow         bool      // and those to come
-	Stdout, Stderr bool      // one of them, or both
-}
-
-// LogLine is what a container has printed on one stream up to the end of a line. One
-// of more than 64 KiB comes in parts, of which only the last has an end.
-type LogLine struct {
-	Time   time.Time // when Docker read it
-	Stderr bool
-	Text   []byte // with its newline; the callee's to keep
-}
-
-// Stats is one measurement of a container.
-type Stats struct {
-	Time    time.Time
-	CPU     api.CPUStats
-	Memory  api.MemoryStats
-	Network api.NetworkStats // of the network it runs in, which may be that of another container
-}
-
-// Mount binds an existing path of the host; a missing one is an error of the
-// creation, not a new folder.
+// Mount binds a path of the host. It must exist when the container is created.
 type Mount struct {
 	HostPath, ContainerPath string
 	ReadOnly                bool
 }
 
+// LogOptions selects lines of a log.
+type LogOptions struct {
+	Since          time.Time // lines of this time and later; zero: all
+	Tail           int       // the number of lines from the end, of both streams; -1: all
+	Follow         bool
+	Stdout, Stderr bool // at least one
+}
+
+// LogLine is a line that a container has printed. A line of more than 64 KiB comes in
+// parts, of which only the last ends with a newline.
+type LogLine struct {
+	Time   time.Time // when Docker read it
+	Stderr bool
+	Text   []byte // with its newline; the receiver may keep it
+}
+
+// Stats is a measurement of a container.
+type Stats struct {
+	Time    time.Time
+	CPU     api.CPUStats
+	Memory  api.MemoryStats
+	Network api.NetworkStats // of the network it runs in, which may be another container's
+}
+
 // Event is a hint that a container has changed.
 type Event struct {
 	ID          string // of the container
-	Name        string // of the container, when Docker tells it
-	OutOfMemory bool   // the kernel has killed a process in it, which used too much
+	Name        string // of the container; may be empty
+	OutOfMemory bool   // the kernel has killed a process in it
 }
+
+// PullProgress is how far a pull is. A layer that Docker already has counts as done,
+// with 0 bytes.
+type PullProgress struct {
+	Layers, LayersDone int
+	Bytes, TotalBytes  int64 // to download; the total grows as layers begin
+}
+
+// Auth is the credentials for a registry. The zero Auth is none. It prints without the
+// secret.
+type Auth struct {
+	Username, Password string
+	IdentityToken      string // instead of both
+	ServerAddress      string // the registry
+}
+
+// String implements fmt.Stringer.
+func (a Auth) String() string {
+	switch {
+	case a == Auth{}:
+		return "no credentials"
+	case a.IdentityToken != "":
+		return fmt.Sprintf("an identity token for %q", a.ServerAddress)
+	}
+	return fmt.Sprintf("user %q for %q", a.Username, a.ServerAddress)
+}
+
+// GoString implements fmt.GoStringer, for the verb %#v.
+func (a Auth) GoString() string { return a.String() }

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -188,21 +187,4 @@ func TestPullTakesAsLongAsItGoesOn(t *testing.T) {
 			t.Errorf("got %v, want an error about the silence", err)
 		}
 	})
-}
-
-func TestAuthShowsNoSecret(t *testing.T) {
-	for _, auth := range []dockertools.Auth{
-		{Username: "user", Password: "secret", ServerAddress: "example.com"},
-		{IdentityToken: "secret", ServerAddress: "example.com"},
-		{Username: "user", Password: "secret", IdentityToken: "secret"},
-	} {
-		holder := struct{ Auth dockertools.Auth }{auth}
-		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
-			for _, value := range []any{auth, &auth, []dockertools.Auth{auth}, holder} {
-				if text := fmt.Sprintf(verb, value); strings.Contains(text, "secret") || !strings.Contains(text, "for") {
-					t.Errorf("%s of a %T: %s", verb, value, text)
-				}
-			}
-		}
-	}
 }

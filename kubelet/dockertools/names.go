@@ -1,0 +1,137 @@
+package dockertools
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// NameParts is what the name of a container means. The number of the attempt ends it,
+// so two workers that create the same container choose the same name, and Docker
+// refuses one. 2014 had a random number there.
+type NameParts struct {
+	Name        string // of the container in its manifest, or api.NetworkContainerName
+	Hash        string // of its desired state, in lower-case hex
+	PodFullName string // name.namespace.source
+	UID         string // of the pod
+	Attempt     int    // 1 for the first container of this pod and name
+	// AwaitsHook: its postStart has not succeeded yet. The container is created
+	// under such a name and renamed when it has, so that Docker remembers which
+	// hooks are still to run.
+	AwaitsHook bool
+}
+
+// hookSuffix ends the name of a container that awaits its postStart.
+const hookSuffix = "_poststart"
+
+// String returns the container name: k8s_<name>.<hash>_<full name>_<uid>_<attempt>. No
+// part has an underscore: they are DNS names, hex digits and UIDs.
+func (p NameParts) String() string {
+	name := fmt.Sprintf("k8s_%s.%s_%s_%s_%d", p.Name, p.Hash, p.PodFullName, p.UID, p.Attempt)
+	if p.AwaitsHook {
+		name += hookSuffix
+	}
+	return name
+}
+
+// ParseContainerName is the inverse of String. ok is false for every other name.
+func ParseContainerName(name string) (p NameParts, ok bool) {
+	plain, awaitsHook := strings.CutSuffix(name, hookSuffix)
+	p.AwaitsHook = awaitsHook
+	fields := strings.Split(plain, "_")
+	if len(fields) != 5 {
+		return NameParts{}, false
+	}
+	p.Name, p.Hash, _ = strings.Cut(fields[1], ".")
+	p.PodFullName, p.UID = fields[2], fields[3]
+	p.Attempt, _ = strconv.Atoi(fields[4])
+	if p.Name == "" || p.Hash == "" || p.PodFullName == "" || p.UID == "" || p.Attempt < 1 || p.String() != name {
+		return NameParts{}, false
+	}
+	return p, true
+}
+
+// The labels of the kubelet's containers.
+const (
+	LabelHostname = "kubelet14.hostname" // half of the kubelet's identity
+	LabelRootDir  = "kubelet14.root_dir" // the other half
+	LabelName     = "kubelet14.name"     // the container's own name: an image committed from it has its labels, but no container of that image its name
+	LabelOrigin   = "kubelet14.origin"   // where its manifest was read, for people
+
+	LabelNetworkContainer = "kubelet14.network_container" // the id of the container whose network it joins
+	LabelQuickEnds        = "kubelet14.quick_ends"        // the number of attempts in a row, before it, that crashed
+	LabelLifecycle        = "kubelet14.lifecycle"         // its hooks, as the JSON of an api.Lifecycle whose ports are numbers
+)
+
+// Identity is the identity of a kubelet. Several kubelets can share a Docker when both
+// fields differ.
+type Identity struct {
+	Hostname string
+	RootDir  string // absolute
+}
+
+// Selector returns the labels that every container of this kubelet has.
+func (id Identity) Selector() map[string]string {
+	return map[string]string{LabelHostname: id.Hostname, LabelRootDir: id.RootDir}
+}
+
+// Labels returns the labels that identify a container of this kubelet with that name.
+func (id Identity) Labels(name string) map[string]string {
+	labels := id.Selector()
+	labels[LabelName] = strings.TrimSuffix(name, hookSuffix)
+	return labels
+}
+
+// Owned is a container of this kubelet, with what its name and its labels mean.
+type Owned struct {
+	Container
+	Of               NameParts
+	NetworkContainer string // see LabelNetworkContainer
+	QuickEnds        int    // see LabelQuickEnds
+	Lifecycle        string // see LabelLifecycle
+}
+
+// Own reports whether a container is this kubelet's. Its name alone does not tell: the
+// kubelets of Kubernetes have named containers k8s_... too.
+func (id Identity) Own(c Container) (Owned, bool) {
+	parts, ok := ParseContainerName(c.Name)
+	if !ok || !c.hasOwnNameLabel() || c.identity() != id {
+		return Owned{}, false
+	}
+	crashes, _ := strconv.Atoi(c.Labels[LabelQuickEnds]) // 0 when it is no number
+	return Owned{
+		Container:        c,
+		Of:               parts,
+		NetworkContainer: c.Labels[LabelNetworkContainer],
+		QuickEnds:        max(crashes, 0),
+		Lifecycle:        c.Labels[LabelLifecycle],
+	}, true
+}
+
+func (c *Container) identity() Identity {
+	return Identity{c.Labels[LabelHostname], c.Labels[LabelRootDir]}
+}
+
+func (c *Container) hasOwnNameLabel() bool {
+	return c.Labels[LabelName] == strings.TrimSuffix(c.Name, hookSuffix)
+}
+
+// IdentityConflictError reports a container with the hostname of this kubelet and
+// another root_dir, or the other way round.
+type IdentityConflictError struct{ error }
+
+// CheckConflict returns an *IdentityConflictError when the containers are probably
+// those of this kubelet under another -hostname_override or -root_dir: it would start
+// all its pods a second time.
+func (id Identity) CheckConflict(containers []Container) error {
+	for _, c := range containers {
+		theirs := c.identity()
+		if c.hasOwnNameLabel() && (theirs.Hostname == id.Hostname) != (theirs.RootDir == id.RootDir) {
+			return &IdentityConflictError{fmt.Errorf("container %q on this Docker was made by a kubelet with hostname %q and root_dir %q; this one has hostname %q and root_dir %q, and two kubelets on one Docker must differ in both. "+
+				"To go on as that kubelet, give -hostname_override=%s -root_dir=%s; to be another one, choose a -hostname_override and a -root_dir that are both new; "+
+				"to remove what that kubelet made, run it with its own two flags and -cleanup",
+				c.Name, theirs.Hostname, theirs.RootDir, id.Hostname, id.RootDir, theirs.Hostname, theirs.RootDir)}
+		}
+	}
+	return nil
+}
