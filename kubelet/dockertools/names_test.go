@@ -59,13 +59,13 @@ func TestOwnReadsTheLabels(t *testing.T) {
 	}
 }
 
-func TestCheckConflict(t *testing.T) {
+func TestCheckHalves(t *testing.T) {
 	other := Identity{"host-b", "/var/lib/b"}
-	if err := us.CheckConflict([]Container{labelled(ourName, us, nil), labelled("x", other, nil), {Name: "foreign"}}); err != nil {
+	if err := us.CheckHalves([]Container{labelled(ourName, us, nil), labelled("x", other, nil), {Name: "foreign"}}); err != nil {
 		t.Errorf("our own, another kubelet's and a stranger's containers: %v", err)
 	}
 	for _, half := range []Identity{{us.Hostname, other.RootDir}, {other.Hostname, us.RootDir}} {
-		err := us.CheckConflict([]Container{labelled(ourName, half, nil)})
+		err := us.CheckHalves([]Container{labelled(ourName, half, nil)})
 		if err == nil {
 			t.Errorf("a container of %+v does not stop %+v", half, us)
 			continue
@@ -76,7 +76,7 @@ func TestCheckConflict(t *testing.T) {
 			}
 		}
 	}
-	if err := us.CheckConflict([]Container{{Name: "committed", Labels: Identity{us.Hostname, other.RootDir}.Labels(ourName)}}); err != nil {
+	if err := us.CheckHalves([]Container{{Name: "committed", Labels: Identity{us.Hostname, other.RootDir}.Labels(ourName)}}); err != nil {
 		t.Errorf("a container with copied labels is a stranger: %v", err)
 	}
 }

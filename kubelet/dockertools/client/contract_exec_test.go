@@ -58,6 +58,9 @@ func testExecRefused(t *testing.T, d *contractDocker) {
 		"ended":   ended,
 	} {
 		_, err := d.Exec(t.Context(), id, []string{"/hello", "exit", "0"}, io.Discard)
+		if _, err := d.Stats(t.Context(), id); errors.Is(err, dockertools.ErrNotRunning) != (name != "paused") {
+			t.Errorf("measured while %s: %v", name, err)
+		}
 		if err == nil || errors.Is(err, dockertools.ErrNoSuchContainer) || !strings.Contains(err.Error(), id) {
 			t.Errorf("in a container that is %s: %v; want an error that names it", name, err)
 		}
@@ -108,7 +111,7 @@ func testExecEnds(t *testing.T, d *contractDocker) {
 	}
 }
 
-func testExecCallerGoesAway(t *testing.T, d *contractDocker) {
+func testExecCallerStops(t *testing.T, d *contractDocker) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	id, outcome := d.execForEver(t, ctx, "c")
@@ -126,8 +129,22 @@ func testExecCallerGoesAway(t *testing.T, d *contractDocker) {
 	d.checkState(t, id, dockertools.StateRunning, 0)
 }
 
-func testLogDriver(t *testing.T, d *contractDocker) {
-	if driver, err := d.LogDriver(t.Context()); err != nil || driver == "" {
-		t.Errorf("log driver %q, %v", driver, err)
+func testStats(t *testing.T, d *contractDocker) {
+	before := time.Now()
+	id := d.running(t, d.spec(t, "c"))
+	eventually(t, "it has used and got something", func() (bool, string) {
+		s, err := d.Stats(t.Context(), id)
+		return err == nil && s.CPU.Total > 0 && s.Network.RxBytes > 0 && s.Network.RxPackets > 0, fmt.Sprintf("%+v, %v", s, err)
+	})
+	first, err := d.Stats(t.Context(), id)
+	if err != nil || first.Time.Before(before) || first.Time.After(time.Now()) {
+		t.Errorf("measured at %v, %v", first.Time, err)
+	}
+	if m := first.Memory; m.WorkingSet == 0 || m.WorkingSet > m.Usage || m.Usage > 1<<30 {
+		t.Errorf("memory %+v", m)
+	}
+	second, err := d.Stats(t.Context(), id)
+	if err != nil || second.CPU.Total < first.CPU.Total || second.Network.RxBytes < first.Network.RxBytes {
+		t.Errorf("%+v, and a moment later %+v, %v", first, second, err)
 	}
 }

@@ -2,7 +2,7 @@ package client
 
 import (
 	"errors"
-	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,19 +67,6 @@ func testLife(t *testing.T, d *contractDocker) {
 	}
 }
 
-func testEndByItself(t *testing.T, d *contractDocker) {
-	id := d.create(t, d.spec(t, "c", "exit", "3"))
-	d.start(t, id)
-	details := d.ended(t, id)
-	// Docker may learn of a quick end before it has noted the start, so their order is not promised.
-	if details.ExitCode != 3 || details.StartedAt.IsZero() || details.FinishedAt.IsZero() || details.Error != "" {
-		t.Errorf("it ended with %+v", details)
-	}
-	if c := d.listed(t, id); c.Status == "" || c.Status[:10] != "Exited (3)" || c.Endpoint != "" {
-		t.Errorf("it is listed as %+v", c)
-	}
-}
-
 func testMissingCommand(t *testing.T, d *contractDocker) {
 	spec := d.spec(t, "c")
 	spec.Command = []string{"/no/such/command"}
@@ -123,47 +110,41 @@ func testFailedStartAfterRun(t *testing.T, d *contractDocker) {
 	}
 }
 
-func testStopAsks(t *testing.T, d *contractDocker) {
-	id := d.running(t, d.spec(t, "c"), "-exit-on-term", "7")
-	if err := d.StopContainer(t.Context(), id, time.Hour); err != nil {
-		t.Fatal(err)
-	}
-	d.checkState(t, id, dockertools.StateExited, 7)
-}
-
-func testStopKills(t *testing.T, d *contractDocker) {
-	id := d.running(t, d.spec(t, "c"), "-ignore-term")
-	began := time.Now()
-	if err := d.StopContainer(t.Context(), id, time.Second); err != nil {
-		t.Fatal(err)
-	}
-	if took := time.Since(began); took < time.Second {
-		t.Errorf("the grace of a second was over after %v", took)
-	}
-	d.checkState(t, id, dockertools.StateExited, 137)
-}
-
-func testStopSignal(t *testing.T, d *contractDocker) {
-	spec := d.spec(t, "c")
-	spec.StopSignal = "SIGKILL"
-	id := d.running(t, spec, "-ignore-term")
-	if err := d.StopContainer(t.Context(), id, time.Hour); err != nil {
-		t.Fatal(err)
-	}
-	d.checkState(t, id, dockertools.StateExited, 137)
-}
-
-func testKill(t *testing.T, d *contractDocker) {
-	id := d.create(t, d.spec(t, "c", "sleep"))
-	if err := d.hands.Kill(id, 137); err == nil {
-		t.Error("a container that does not run was killed")
-	}
+func testEndByItself(t *testing.T, d *contractDocker) {
+	id := d.create(t, d.spec(t, "c", "exit", "3"))
 	d.start(t, id)
-	if err := d.hands.Kill(id, 137); err != nil {
-		t.Fatal(err)
-	}
-	if details := d.ended(t, id); details.ExitCode != 137 || details.OOMKilled {
+	details := d.ended(t, id)
+	// Docker may learn of a quick end before it has noted the start, so their order is not promised.
+	if details.ExitCode != 3 || details.StartedAt.IsZero() || details.FinishedAt.IsZero() || details.Error != "" {
 		t.Errorf("it ended with %+v", details)
+	}
+	if c := d.listed(t, id); !strings.HasPrefix(c.Status, "Exited (3)") || c.Endpoint != "" {
+		t.Errorf("it is listed as %+v", c)
+	}
+}
+
+func testStop(t *testing.T, d *contractDocker) {
+	for name, c := range map[string]struct {
+		signal string
+		flags  []string
+		grace  time.Duration
+		want   int
+	}{
+		"asks":   {"", []string{"-exit-on-term", "7"}, time.Hour, 7},
+		"kills":  {"", []string{"-ignore-term"}, time.Second, 137},
+		"signal": {"SIGKILL", []string{"-ignore-term"}, time.Hour, 137},
+	} {
+		spec := d.spec(t, name)
+		spec.StopSignal = c.signal
+		id := d.running(t, spec, c.flags...)
+		began := time.Now()
+		if err := d.StopContainer(t.Context(), id, c.grace); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); name == "kills" && took < c.grace {
+			t.Errorf("the grace of %v was over after %v", c.grace, took)
+		}
+		d.checkState(t, id, dockertools.StateExited, c.want)
 	}
 }
 
@@ -185,26 +166,6 @@ func testPaused(t *testing.T, d *contractDocker) {
 	d.checkState(t, id, dockertools.StateExited, 7)
 	if err := d.hands.Pause(id); err == nil {
 		t.Error("an ended container was paused")
-	}
-}
-
-// A container must run to hear that it shall stop.
-func testPausedStop(t *testing.T, d *contractDocker) {
-	id := d.running(t, d.spec(t, "c"), "-ignore-term")
-	if err := d.hands.Pause(id); err != nil {
-		t.Fatal(err)
-	}
-	stopped := make(chan error)
-	go func() { stopped <- d.StopContainer(t.Context(), id, 24*time.Hour) }()
-	eventually(t, "it is thawed", func() (bool, string) {
-		c := d.listed(t, id)
-		return c.State == dockertools.StateRunning, fmt.Sprintf("%+v", c)
-	})
-	if err := d.hands.Kill(id, 137); err != nil {
-		t.Error(err)
-	}
-	if err := <-stopped; err != nil {
-		t.Error(err)
 	}
 }
 

@@ -81,61 +81,6 @@ func testLogs(t *testing.T, d *contractDocker) {
 	check(id, 10, flood("3")+flood("3"))
 }
 
-func testLogStreams(t *testing.T, d *contractDocker) {
-	id := d.serving(t, "c")
-	d.stop(t, id)
-	for _, c := range []struct {
-		stdout, stderr bool
-		want           string
-	}{{true, true, servingLine + stopLine}, {true, false, servingLine}, {false, true, stopLine}} {
-		opts := dockertools.LogOptions{Tail: -1, Stdout: c.stdout, Stderr: c.stderr}
-		if got := d.log(t, id, opts); got != c.want {
-			t.Errorf("with %+v the log is %q, want %q", opts, got, c.want)
-		}
-		err := d.Logs(t.Context(), id, opts, func(line dockertools.LogLine) error {
-			if line.Stderr != (string(line.Text) == stopLine) {
-				t.Errorf("%q is said to be on stderr: %v", line.Text, line.Stderr)
-			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	if err := d.Logs(t.Context(), id, dockertools.LogOptions{Tail: -1}, noLine); err == nil {
-		t.Error("no stream at all is no error")
-	}
-}
-
-func testLogSince(t *testing.T, d *contractDocker) {
-	before := time.Now()
-	id := d.serving(t, "c")
-	time.Sleep(time.Millisecond) // so that the two lines have two times
-	d.stop(t, id)
-	var times []time.Time
-	if err := d.Logs(t.Context(), id, wholeLog, func(line dockertools.LogLine) error {
-		times = append(times, line.Time)
-		return nil
-	}); err != nil || len(times) != 2 {
-		t.Fatalf("%d lines, %v, want 2", len(times), err)
-	}
-	if times[0].Before(before) || !times[1].After(times[0]) || times[1].After(time.Now()) {
-		t.Errorf("the lines are of %v; they were printed after %v", times, before)
-	}
-	for i, want := range []string{servingLine + stopLine, stopLine} {
-		opts := wholeLog
-		opts.Since = times[i]
-		if got := d.log(t, id, opts); got != want {
-			t.Errorf("from the time of line %d on the log is %q, want %q", i+1, got, want)
-		}
-	}
-	opts := wholeLog
-	opts.Since = times[1].Add(time.Nanosecond)
-	if got := d.log(t, id, opts); got != "" {
-		t.Errorf("after the last line there is %q", got)
-	}
-}
-
 // follower follows a log, from a goroutine of its own.
 type follower struct {
 	mu   sync.Mutex
@@ -194,9 +139,47 @@ func testLogFollow(t *testing.T, d *contractDocker) {
 	}
 }
 
-func testLogFollowNothing(t *testing.T, d *contractDocker) {
+func testLogSelection(t *testing.T, d *contractDocker) {
+	before := time.Now()
+	id := d.serving(t, "c")
+	time.Sleep(time.Millisecond) // so that the two lines have two times
+	d.stop(t, id)
+	var lines []dockertools.LogLine
+	if err := d.Logs(t.Context(), id, wholeLog, func(line dockertools.LogLine) error {
+		lines = append(lines, line)
+		return nil
+	}); err != nil || len(lines) != 2 || lines[0].Stderr || !lines[1].Stderr {
+		t.Fatalf("%+v, %v, want one line of each stream", lines, err)
+	}
+	first, second := lines[0].Time, lines[1].Time
+	if first.Before(before) || !second.After(first) || second.After(time.Now()) {
+		t.Errorf("the lines are of %v and %v, and were printed after %v", first, second, before)
+	}
+	for want, opts := range map[string]dockertools.LogOptions{
+		servingLine:            {Tail: -1, Stdout: true},
+		stopLine:               {Tail: -1, Stderr: true},
+		servingLine + stopLine: {Tail: -1, Stdout: true, Stderr: true, Since: first},
+		"":                     {Tail: -1, Stdout: true, Stderr: true, Since: second.Add(time.Nanosecond)},
+	} {
+		if got := d.log(t, id, opts); got != want {
+			t.Errorf("with %+v the log is %q, want %q", opts, got, want)
+		}
+	}
+	if got := d.log(t, id, dockertools.LogOptions{Tail: -1, Stdout: true, Stderr: true, Since: second}); got != stopLine {
+		t.Errorf("from the time of the second line on the log is %q", got)
+	}
+	if err := d.Logs(t.Context(), id, dockertools.LogOptions{Tail: -1}, noLine); err == nil {
+		t.Error("no stream at all is no error")
+	}
+	enough := errors.New("enough")
+	if err := d.Logs(t.Context(), id, wholeLog, func(dockertools.LogLine) error { return enough }); err != enough {
+		t.Errorf("got %v, want the caller's own error", err)
+	}
+}
+
+func testLogFollowEnds(t *testing.T, d *contractDocker) {
 	id := d.create(t, d.spec(t, "c", "flood", "-lines", "3"))
-	for _, want := range []string{"", flood("3")} { // created, ended
+	for _, want := range []string{"", flood("3")} { // created, ended: no line is to come
 		f := d.follow(t.Context(), id)
 		<-f.over
 		f.awaits(t, want)
@@ -206,46 +189,21 @@ func testLogFollowNothing(t *testing.T, d *contractDocker) {
 		d.start(t, id)
 		d.ended(t, id)
 	}
-}
-
-func testLogFollowRemoval(t *testing.T, d *contractDocker) {
-	id := d.serving(t, "c")
-	f := d.follow(t.Context(), id)
-	f.awaits(t, servingLine)
-	if err := d.RemoveContainer(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
-	<-f.over
-	if f.err != nil {
-		t.Errorf("it ended with %v, want no error", f.err)
-	}
-}
-
-func testLogCallerGoesAway(t *testing.T, d *contractDocker) {
-	id := d.serving(t, "c")
 	gone := errors.New("gone")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	f := d.follow(ctx, id)
-	f.awaits(t, servingLine)
-	cancel(gone)
-	<-f.over
-	if !errors.Is(f.err, gone) {
-		t.Errorf("it ended with %v, want the cause of the context's end", f.err)
-	}
-	d.checkState(t, id, dockertools.StateRunning, 0)
-}
-
-func testLogEnough(t *testing.T, d *contractDocker) {
-	id := d.create(t, d.spec(t, "c", "flood", "-lines", "3"))
-	d.start(t, id)
-	d.ended(t, id)
-	enough := errors.New("enough")
-	lines := 0
-	err := d.Logs(t.Context(), id, wholeLog, func(dockertools.LogLine) error {
-		lines++
-		return enough
-	})
-	if err != enough || lines != 1 {
-		t.Errorf("after %d lines: %v, want the caller's own error after the first", lines, err)
+	for _, want := range []error{gone, nil} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		id := d.serving(t, fmt.Sprint("serving", want == nil))
+		f := d.follow(ctx, id)
+		f.awaits(t, servingLine)
+		if want == nil {
+			d.RemoveContainer(t.Context(), id)
+		} else {
+			cancel(want)
+		}
+		<-f.over
+		if !errors.Is(f.err, want) {
+			t.Errorf("it ended with %v, want %v", f.err, want)
+		}
+		cancel(nil)
 	}
 }

@@ -75,21 +75,6 @@ func testNetworkContainerNotRunning(t *testing.T, d *contractDocker) {
 	}
 }
 
-func testSharedNetworkRefuses(t *testing.T, d *contractDocker) {
-	netID := d.create(t, d.spec(t, "net", "sleep"))
-	spec := d.spec(t, "app", "sleep")
-	spec.NetworkContainer = netID
-	withName, withPort := spec, spec
-	withName.Hostname = "mine"
-	withPort.Ports = []dockertools.PublishedPort{{HostPort: freePort(t), ContainerPort: 80, Protocol: "tcp"}}
-	for what, spec := range map[string]dockertools.ContainerSpec{"a host name": withName, "a port": withPort} {
-		if _, err := d.CreateContainer(t.Context(), spec); err == nil {
-			t.Errorf("%s was not refused", what)
-		}
-	}
-	d.create(t, spec) // nothing with that name was left behind
-}
-
 func testEndpoints(t *testing.T, d *contractDocker) {
 	id := d.create(t, d.spec(t, "c", "sleep"))
 	seen := map[string]bool{"": true}
@@ -97,21 +82,15 @@ func testEndpoints(t *testing.T, d *contractDocker) {
 		t.Errorf("created: %+v", c)
 	}
 	d.start(t, id)
-	for _, again := range []func() error{
-		func() error { return nil },
-		func() error { return d.hands.Restart(id) },
-		func() error {
-			return errors.Join(d.StopContainer(t.Context(), id, time.Second), d.StartContainer(t.Context(), id))
-		},
-	} {
-		if err := again(); err != nil {
-			t.Fatal(err)
-		}
+	for range 3 {
 		c := d.listed(t, id)
 		if seen[c.Endpoint] {
 			t.Errorf("no new endpoint: %+v", c)
 		}
 		seen[c.Endpoint] = true
+		if err := d.hands.Restart(id); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := d.StopContainer(t.Context(), id, time.Second); err != nil {
 		t.Fatal(err)
@@ -157,26 +136,31 @@ func testPorts(t *testing.T, d *contractDocker) {
 }
 
 func testTakenPort(t *testing.T, d *contractDocker) {
-	for i, c := range []struct{ holderIP, otherIP string }{
-		{"", ""}, {"", "127.0.0.1"}, {"127.0.0.1", "0.0.0.0"},
+	for i, c := range []struct {
+		holderIP, otherIP, protocol string
+		taken                       bool
+	}{
+		{"", "", "tcp", true}, {"", "127.0.0.1", "tcp", true}, {"127.0.0.1", "0.0.0.0", "tcp", true},
+		{"127.0.0.1", "127.0.0.2", "tcp", false}, {"", "", "udp", false},
 	} {
 		port := freePort(t)
-		withPort := func(name, hostIP string) (id string) {
+		withPort := func(name, hostIP, protocol string) (id string) {
 			spec := d.spec(t, fmt.Sprint(name, i), "sleep")
-			spec.Ports = []dockertools.PublishedPort{{HostIP: hostIP, HostPort: port, ContainerPort: 80, Protocol: "tcp"}}
+			spec.Ports = []dockertools.PublishedPort{{HostIP: hostIP, HostPort: port, ContainerPort: 80, Protocol: protocol}}
 			return d.create(t, spec)
 		}
-		holder, other := withPort("holder", c.holderIP), withPort("other", c.otherIP)
+		holder, other := withPort("holder", c.holderIP, "tcp"), withPort("other", c.otherIP, c.protocol)
 		d.start(t, holder)
+		if !c.taken {
+			d.start(t, other)
+			continue
+		}
 		if err := d.StartContainer(t.Context(), other); err == nil {
-			t.Fatalf("%q and %q: both hold the port", c.holderIP, c.otherIP)
+			t.Fatalf("%q and %q: both have the port", c.holderIP, c.otherIP)
 		}
 		details := d.checkState(t, other, dockertools.StateCreated, 128)
-		if !strings.Contains(details.Error, fmt.Sprint(port)) || !details.StartedAt.IsZero() {
+		if !strings.Contains(details.Error, fmt.Sprint(port)) || !details.StartedAt.IsZero() || len(d.listed(t, other).Ports) != 0 {
 			t.Errorf("the reason does not name port %d: %+v", port, details)
-		}
-		if ports := d.listed(t, other).Ports; len(ports) != 0 {
-			t.Errorf("it holds %+v", ports)
 		}
 		// The port is free again when its holder ends.
 		if err := d.hands.Kill(holder, 137); err != nil {
@@ -187,20 +171,6 @@ func testTakenPort(t *testing.T, d *contractDocker) {
 		if details := d.checkState(t, other, dockertools.StateRunning, 0); details.Error != "" {
 			t.Errorf("it runs with the old reason: %+v", details)
 		}
-	}
-}
-
-func testPortsThatDoNotMeet(t *testing.T, d *contractDocker) {
-	port := freePort(t)
-	for name, p := range map[string]dockertools.PublishedPort{
-		"one":   {HostIP: "127.0.0.1", HostPort: port, Protocol: "tcp"},
-		"other": {HostIP: "127.0.0.2", HostPort: port, Protocol: "tcp"},
-		"udp":   {HostIP: "127.0.0.1", HostPort: port, Protocol: "udp"},
-	} {
-		spec := d.spec(t, name, "sleep")
-		p.ContainerPort = 80
-		spec.Ports = []dockertools.PublishedPort{p}
-		d.start(t, d.create(t, spec))
 	}
 }
 

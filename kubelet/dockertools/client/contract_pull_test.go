@@ -129,39 +129,35 @@ func testPullAgain(t *testing.T, d *contractDocker) {
 	}
 }
 
-func testPullNotFound(t *testing.T, d *contractDocker) {
-	r := d.registry(t)
-	r.Push("web:1")
-	for _, name := range []string{"web:2", "web", "nosuch:1", "web@sha256:" + strings.Repeat("0", 64)} {
-		image := r.Addr() + "/" + name
-		err := d.PullImage(t.Context(), image, dockertools.Auth{}, noProgress)
-		if !errors.Is(err, dockertools.ErrImageNotFound) || errors.Is(err, dockertools.ErrUnauthorised) || !strings.Contains(err.Error(), image) {
-			t.Errorf("%s: %v; want an error that says which image there is not", image, err)
-		}
-	}
-}
-
-func testPullAuth(t *testing.T, d *contractDocker) {
+func testPullRefused(t *testing.T, d *contractDocker) {
 	r := d.registry(t)
 	r.SetAuth("user", "the secret")
 	r.Push("web:1")
-	image := r.Addr() + "/web:1"
-	for _, auth := range []dockertools.Auth{
-		{},
-		{Username: "user", Password: "no secret", ServerAddress: r.Addr()},
-		{Username: "nobody", Password: "the secret", ServerAddress: r.Addr()},
-	} {
-		err := d.PullImage(t.Context(), image, auth, noProgress)
-		if !errors.Is(err, dockertools.ErrUnauthorised) || errors.Is(err, dockertools.ErrImageNotFound) || !strings.Contains(err.Error(), image) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("with %v: %v; want an error that says which image it was, and no secret", auth, err)
-		}
+	auth := func(user, password string) dockertools.Auth {
+		return dockertools.Auth{Username: user, Password: password, ServerAddress: r.Addr()}
 	}
-	if err := d.PullImage(t.Context(), image, dockertools.Auth{Username: "user", Password: "the secret", ServerAddress: r.Addr()}, noProgress); err != nil {
-		t.Errorf("with the right credentials: %v", err)
+	for _, c := range []struct {
+		name string
+		auth dockertools.Auth
+		want error
+	}{
+		{"web:1", auth("user", "the secret"), nil},
+		{"web:2", auth("user", "the secret"), dockertools.ErrImageNotFound},
+		{"nosuch:1", auth("user", "the secret"), dockertools.ErrImageNotFound},
+		{"web@sha256:" + strings.Repeat("0", 64), auth("user", "the secret"), dockertools.ErrImageNotFound},
+		{"web:1", dockertools.Auth{}, dockertools.ErrUnauthorised},
+		{"web:1", auth("user", "no secret"), dockertools.ErrUnauthorised},
+		{"web:1", auth("nobody", "the secret"), dockertools.ErrUnauthorised},
+	} {
+		image := r.Addr() + "/" + c.name
+		err := d.PullImage(t.Context(), image, c.auth, noProgress)
+		if !errors.Is(err, c.want) || err != nil && (!strings.Contains(err.Error(), image) || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("%s with %v: %v; want %v that names the image, and no secret", image, c.auth, err, c.want)
+		}
 	}
 }
 
-func testPullCallerGoesAway(t *testing.T, d *contractDocker) {
+func testPullCallerStops(t *testing.T, d *contractDocker) {
 	r := d.registry(t)
 	r.HoldBlobs()
 	r.Push("web:1")

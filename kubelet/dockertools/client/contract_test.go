@@ -26,58 +26,41 @@ var contract = []struct {
 	name string
 	test func(t *testing.T, d *contractDocker)
 }{
-	{"the daemon says what it is", testVersion},
+	{"version", testVersion},
 	{"list by labels", testListByLabels},
 	{"list shows all of a line", testListLine},
 	{"an unknown container", testUnknownContainer},
-	{"a taken name", testTakenName},
-	{"a missing image", testMissingImage},
+	{"a creation that is refused", testRefusedCreation},
 	{"an imported image", testImportedImage},
 	{"a life", testLife},
 	{"an end by itself", testEndByItself},
 	{"a missing command", testMissingCommand},
 	{"a failed start after a run", testFailedStartAfterRun},
-	{"a stop is asked for first", testStopAsks},
-	{"a stop kills after the grace", testStopKills},
-	{"a stop signal", testStopSignal},
-	{"a kill", testKill},
+	{"a stop", testStop},
 	{"a paused container", testPaused},
-	{"a stop of a paused container", testPausedStop},
 	{"a renamed container", testRenamed},
 	{"a removal", testRemoval},
 	{"a command in a container", testExec},
 	{"a command that cannot be run", testExecRefused},
 	{"a command whose container ends", testExecEnds},
-	{"a command nobody waits for", testExecCallerGoesAway},
-	{"what a container has printed", testLogs},
-	{"one stream of a log", testLogStreams},
-	{"a log from a time on", testLogSince},
-	{"a log that is followed", testLogFollow},
-	{"a log of what does not run is followed", testLogFollowNothing},
-	{"a log of what is removed is followed", testLogFollowRemoval},
-	{"a log nobody waits for", testLogCallerGoesAway},
-	{"a log of which there is enough", testLogEnough},
+	{"a command whose caller stops", testExecCallerStops},
 	{"a measurement", testStats},
-	{"a measurement of what does not run", testStatsNotRunning},
-	{"a measurement in a shared network", testStatsSharedNetwork},
-	{"the log driver", testLogDriver},
+	{"a log", testLogs},
+	{"a log by stream and time", testLogSelection},
+	{"a log that is followed", testLogFollow},
+	{"the end of following", testLogFollowEnds},
 	{"a pull", testPull},
 	{"a pull by every kind of name", testPullNames},
-	{"a pull of what is there", testPullAgain},
-	{"a pull of what is not there", testPullNotFound},
-	{"a pull with credentials", testPullAuth},
-	{"a pull nobody waits for", testPullCallerGoesAway},
+	{"a pull of a changed image", testPullAgain},
+	{"a pull that is refused", testPullRefused},
+	{"a pull whose caller stops", testPullCallerStops},
 	{"mounts", testMounts},
-	{"a missing mount", testMissingMount},
 	{"a shared network", testSharedNetwork},
 	{"a network container that does not run", testNetworkContainerNotRunning},
-	{"a shared network refuses options", testSharedNetworkRefuses},
 	{"an endpoint a start", testEndpoints},
 	{"ports", testPorts},
 	{"a taken port", testTakenPort},
-	{"ports that do not meet", testPortsThatDoNotMeet},
 	{"a done context", testDoneContext},
-	{"a caller that waits no more", testCallerGoesAway},
 	{"events", testEvents},
 	{"fifty callers", testManyCallers},
 }
@@ -86,6 +69,9 @@ func testVersion(t *testing.T, d *contractDocker) {
 	v, err := d.Version(t.Context())
 	if err != nil || v.Version == "" || v.APIVersion == "" || v.OS != "linux" || v.Arch != "amd64" && v.Arch != "arm64" {
 		t.Errorf("version %+v, %v", v, err)
+	}
+	if driver, err := d.LogDriver(t.Context()); err != nil || driver == "" {
+		t.Errorf("log driver %q, %v", driver, err)
 	}
 }
 
@@ -159,28 +145,47 @@ func testUnknownContainer(t *testing.T, d *contractDocker) {
 	}
 }
 
-func testTakenName(t *testing.T, d *contractDocker) {
-	spec := d.spec(t, "c", "sleep")
-	id := d.create(t, spec)
-	_, err := d.CreateContainer(t.Context(), spec)
-	if !errors.Is(err, dockertools.ErrNameTaken) || !strings.Contains(err.Error(), spec.Name) {
-		t.Errorf("second creation: %v; want one that says which name is taken", err)
+func testRefusedCreation(t *testing.T, d *contractDocker) {
+	taken := d.spec(t, "taken", "sleep")
+	id := d.create(t, taken)
+	change := func(change func(*dockertools.ContainerSpec)) dockertools.ContainerSpec {
+		spec := d.spec(t, "c", "sleep")
+		change(&spec)
+		return spec
+	}
+	missing := filepath.Join(t.TempDir(), "missing")
+	noImage := "kubelet14/" + d.run + ":none"
+	for name, c := range map[string]struct {
+		spec dockertools.ContainerSpec
+		kind error
+		says string
+	}{
+		"a taken name":    {taken, dockertools.ErrNameTaken, taken.Name},
+		"a missing image": {change(func(s *dockertools.ContainerSpec) { s.Image = noImage }), dockertools.ErrNoSuchImage, noImage},
+		"a missing mount": {change(func(s *dockertools.ContainerSpec) {
+			s.Mounts = []dockertools.Mount{{HostPath: missing, ContainerPath: "/data"}}
+		}), nil, missing},
+		"a host name in a shared network": {change(func(s *dockertools.ContainerSpec) { s.NetworkContainer, s.Hostname = id, "mine" }), nil, ""},
+		"a port in a shared network": {change(func(s *dockertools.ContainerSpec) {
+			s.NetworkContainer = id
+			s.Ports = []dockertools.PublishedPort{{HostPort: freePort(t), ContainerPort: 80, Protocol: "tcp"}}
+		}), nil, ""},
+	} {
+		_, err := d.CreateContainer(t.Context(), c.spec)
+		if err == nil || c.kind != nil && !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v; want %v with %q", name, err, c.kind, c.says)
+		}
+	}
+	if _, err := os.Stat(missing); err == nil {
+		t.Error("Docker has made the missing directory")
 	}
 	if err := d.RemoveContainer(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
-	d.create(t, spec)
-}
-
-func testMissingImage(t *testing.T, d *contractDocker) {
-	spec := d.spec(t, "c", "sleep")
-	spec.Image = "kubelet14/" + d.run + ":none"
-	_, err := d.CreateContainer(t.Context(), spec)
-	if !errors.Is(err, dockertools.ErrNoSuchImage) || !strings.Contains(err.Error(), spec.Image) {
-		t.Errorf("creation: %v; want one that says which image is missing", err)
-	}
-	if id, err := d.InspectImage(t.Context(), spec.Image); !errors.Is(err, dockertools.ErrNoSuchImage) {
-		t.Errorf("inspect: %q, %v", id, err)
+	d.create(t, taken)
+	d.create(t, d.spec(t, "c", "sleep")) // no refused creation left that name behind
+	if _, err := d.InspectImage(t.Context(), noImage); !errors.Is(err, dockertools.ErrNoSuchImage) {
+		t.Errorf("inspect of an image that is not there: %v", err)
 	}
 	if id, err := d.InspectImage(t.Context(), helloImage); err != nil || id == "" {
 		t.Errorf("inspect of an image that is there: %q, %v", id, err)
@@ -254,19 +259,4 @@ func testMounts(t *testing.T, d *contractDocker) {
 	if _, err := os.Stat(file); err == nil {
 		t.Error("a file was written through a read-only mount")
 	}
-}
-
-func testMissingMount(t *testing.T, d *contractDocker) {
-	spec := d.spec(t, "c", "sleep")
-	missing := filepath.Join(t.TempDir(), "missing")
-	spec.Mounts = []dockertools.Mount{{HostPath: missing, ContainerPath: "/data"}}
-	_, err := d.CreateContainer(t.Context(), spec)
-	if err == nil || !strings.Contains(err.Error(), missing) {
-		t.Errorf("creation: %v; want one that says which path is missing", err)
-	}
-	if _, err := os.Stat(missing); err == nil {
-		t.Error("Docker has made the missing directory")
-	}
-	spec.Mounts = nil
-	d.create(t, spec) // nothing with that name was left behind
 }

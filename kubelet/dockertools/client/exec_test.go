@@ -1,47 +1,61 @@
 package client
 
 import (
+	"bufio"
 	"bytes"
 	"context"
-	"encoding/binary"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
-
-	docker "github.com/fsouza/go-dockerclient"
-	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/kubelet/dockertools"
 )
 
-// piece is what Docker sends of a stream: 1 is stdout, 2 is stderr.
-func piece(stream byte, text string) string {
-	return string(binary.BigEndian.AppendUint32([]byte{stream, 0, 0, 0}, uint32(len(text)))) + text
-}
-
-// execDaemon makes a client of a daemon that runs one command: start sends its
-// output, and after is what the exec is, each time it is asked for.
-func execDaemon(t *testing.T, start http.HandlerFunc, after ...string) *Client {
-	return clientOf(t, func(w http.ResponseWriter, r *http.Request) {
+// execDaemon plays a daemon that runs one command: start is its output, and states
+// are what it is at each inspect, the last one for ever.
+func execDaemon(start http.HandlerFunc, states ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/containers/web/exec":
 			answer(201, `{"Id":"0123"}`)(w, r)
 		case "/exec/0123/start":
 			start(w, r)
 		case "/exec/0123/json":
-			answer(200, after[0])(w, r)
-			if len(after) > 1 { // the last one holds
-				after = after[1:]
+			answer(200, states[0])(w, r)
+			if len(states) > 1 {
+				states = states[1:]
 			}
 		}
-	})
+	}
 }
 
-func TestExecMixesBothStreamsInTheirOrder(t *testing.T) {
+// until sends a text as the output of a command, calls then, and waits for the
+// caller to go away.
+func until(text string, then func()) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body) // else the server does not notice that the client has gone
+		io.WriteString(w, text)
+		http.NewResponseController(w).Flush()
+		then()
+		<-r.Context().Done()
+	}
+}
+
+func hasBegun(err error) bool { return !errors.Is(err, dockertools.ErrExecNotStarted) }
+
+func TestExecMixesBothStreamsAndWaitsForTheEnd(t *testing.T) {
 	long := strings.Repeat("x", 1<<17)
-	c := execDaemon(t, answer(200, piece(1, "one\n")+piece(2, "two\n")+piece(1, "")+piece(1, long)), `{"ExitCode":3}`)
+	c := clientOf(t, execDaemon(answer(200, piece(1, "one\n")+piece(2, "two\n")+piece(1, "")+piece(1, long)),
+		`{"Running":true}`, `{"Running":true}`, `{"Running":false,"ExitCode":3}`))
 	var out bytes.Buffer
 	code, err := c.Exec(t.Context(), "web", []string{"date"}, &out)
 	if want := "one\ntwo\n" + long; err != nil || code != 3 || out.String() != want {
@@ -49,97 +63,134 @@ func TestExecMixesBothStreamsInTheirOrder(t *testing.T) {
 	}
 }
 
-// The output can be closed long before the command ends.
-func TestExecWaitsForTheExitCode(t *testing.T) {
-	c := execDaemon(t, answer(200, ""), `{"Running":true}`, `{"Running":true}`, `{"Running":false,"ExitCode":3}`)
-	if code, err := c.Exec(t.Context(), "web", []string{"date"}, io.Discard); err != nil || code != 3 {
-		t.Errorf("exit code %d, %v", code, err)
-	}
-}
-
-func TestExecIsRefusedAtItsStart(t *testing.T) {
-	c := execDaemon(t, answer(409, `{"message":"Container 0123 is not running"}`), `{"ExitCode":0}`)
-	if _, err := c.Exec(t.Context(), "web", []string{"date"}, io.Discard); err == nil || !strings.HasSuffix(err.Error(), ": Container 0123 is not running") {
+func TestExecRefusedAtItsStart(t *testing.T) {
+	c := clientOf(t, execDaemon(answer(409, `{"message":"Container 0123 is not running"}`), `{"ExitCode":0}`))
+	if _, err := c.Exec(t.Context(), "web", []string{"date"}, io.Discard); !errors.Is(err, dockertools.ErrNotRunning) || !strings.HasSuffix(err.Error(), ": Container 0123 is not running") {
 		t.Errorf("got %v, want the daemon's own words", err)
 	}
 }
 
-func TestExecReturnsItsCallersReason(t *testing.T) {
-	tooLong := errors.New("too long")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	c := execDaemon(t, func(w http.ResponseWriter, r *http.Request) {
-		io.Copy(io.Discard, r.Body) // else the server does not notice that the client has gone
-		io.WriteString(w, piece(1, "half"))
-		http.NewResponseController(w).Flush()
-		cancel(tooLong)
-		<-r.Context().Done()
-	}, `{"Pid":1}`)
-	if _, err := c.Exec(ctx, "web", []string{"date"}, io.Discard); !errors.Is(err, tooLong) {
-		t.Errorf("got %v, want the cause of the context's end", err)
-	}
-}
-
-// hasBegun reports whether an error of Exec is about a command that has run.
-func hasBegun(err error) bool { return !errors.Is(err, dockertools.ErrExecNotStarted) }
-
-// A Docker that is busy keeps commands waiting, and their containers can do nothing
-// about it.
-func TestExecTellsWhetherTheCommandHasRun(t *testing.T) {
-	for name, test := range map[string]struct {
-		waitsAt string // where the daemon has the caller wait until it goes away
-		state   string // of the command
-		want    bool
-	}{
-		"not created":             {"/containers/web/exec", "", false},
-		"created":                 {"/exec/0123/start", `{"Running":true,"Pid":0}`, false},
-		"created, and not known":  {"/exec/0123/start", "", false},
-		"running":                 {"/exec/0123/start", `{"Running":true,"Pid":4194305}`, true}, // no process has such a number
-		"running with its output": {"/exec/0123/json", `{"Running":true,"Pid":4194305}`, true},
+// A busy Docker keeps commands waiting, which is no fault of their containers.
+func TestExecReportsWhetherTheCommandHasRun(t *testing.T) {
+	const noProcess = 4194305 // no process has this number
+	for state, want := range map[string]bool{
+		`{"Running":true,"Pid":0}`: false,
+		"":                         false,
+		fmt.Sprintf(`{"Running":true,"Pid":%d}`, noProcess): true,
 	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		c := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
-			io.Copy(io.Discard, r.Body) // else the server does not notice that the client has gone
-			if r.URL.Path == test.waitsAt && ctx.Err() == nil {
-				http.NewResponseController(w).Flush()
-				cancel()
-				<-r.Context().Done()
-				return
-			}
-			switch r.URL.Path {
-			case "/containers/web/exec":
-				answer(201, `{"Id":"0123"}`)(w, r)
-			case "/exec/0123/start":
-				answer(200, "")(w, r)
-			case "/exec/0123/json":
-				answer(200, test.state)(w, r)
-			}
-		})
-		_, err := c.Exec(ctx, "web", []string{"date"}, io.Discard)
-		if !errors.Is(err, context.Canceled) || hasBegun(err) != test.want {
-			t.Errorf("%s: %v tells that the command has run: %v, want %v", name, err, hasBegun(err), test.want)
+		tooLong := errors.New("too long")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		c := clientOf(t, execDaemon(until("", func() { cancel(tooLong) }), state))
+		if _, err := c.Exec(ctx, "web", []string{"date"}, io.Discard); !errors.Is(err, tooLong) || hasBegun(err) != want {
+			t.Errorf("%s: %v reports that the command has run: %v, want %v", state, err, hasBegun(err), want)
 		}
 	}
+	if _, err := clientOf(t, answer(500, "")).Exec(t.Context(), "web", []string{"date"}, io.Discard); err == nil || hasBegun(err) {
+		t.Errorf("not created: %v", err)
+	}
 }
 
-// The caller bounds a log only when it is a json-file without being asked, and
-// leaves alone what the daemon was configured to do.
-func TestIntegrationTheDaemonHasItsWayWithLogs(t *testing.T) {
-	d, hands := newContractDocker(t)
-	made, err := hands.CreateContainer(docker.CreateContainerOptions{
-		Context: t.Context(),
-		Name:    d.name(t, "raw"), // as somebody else would make it
-		Config:  &docker.Config{Image: helloImage, Cmd: []string{"/hello"}, Labels: map[string]string{labelTest: d.run}},
-	})
-	if err != nil {
+// local is a command on this machine, started as Docker starts one, in a session of
+// its own: a shell that has started another process.
+type local struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	in      io.Writer
+	out     *bufio.Reader
+	started int    // pid of the other process
+	cgroup  string // a line of its cgroups, in place of a container's id
+}
+
+func runLocal(t *testing.T) *local {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", "-c", "sleep 1000 & echo $!; read line; echo $line; wait")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	out, outErr := cmd.StdoutPipe()
+	in, inErr := cmd.StdinPipe()
+	if err := errors.Join(outErr, inErr, cmd.Start()); err != nil {
 		t.Fatal(err)
 	}
-	defer d.RemoveContainer(context.Background(), made.ID)
-	c := d.Interface.(*Client)
-	want := raw(t, c, made.ID).HostConfig.LogConfig
-	if diff := cmp.Diff(want, raw(t, c, d.create(t, d.spec(t, "c", "sleep"))).HostConfig.LogConfig); diff != "" {
-		t.Errorf("the log of a container without limits (-want +got):\n%s", diff)
+	t.Cleanup(func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		cmd.Wait()
+	})
+	reader := bufio.NewReader(out)
+	line, readErr := reader.ReadString('\n')
+	started, numErr := strconv.Atoi(strings.TrimSpace(line))
+	cgroups, err := os.ReadFile("/proc/self/cgroup")
+	if err := errors.Join(readErr, numErr, err); err != nil {
+		t.Fatal(err)
 	}
-	if driver, err := d.LogDriver(t.Context()); err != nil || driver != want.Type {
-		t.Errorf("the log driver is %q, %v; a container that does not say has %q", driver, err, want.Type)
+	cgroup, _, _ := strings.Cut(string(cgroups), "\n")
+	return &local{t: t, cmd: cmd, started: started, cgroup: cgroup, in: in, out: reader}
+}
+
+func (l *local) state() string {
+	state, _ := json.Marshal(map[string]any{"Running": true, "Pid": l.cmd.Process.Pid, "ContainerID": l.cgroup})
+	return string(state)
+}
+
+// runs reports whether a process is more than a zombie.
+func runs(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	_, state, _ := strings.Cut(string(stat), ") ")
+	return err == nil && !strings.HasPrefix(state, "Z")
+}
+
+func (l *local) isKilled() {
+	l.t.Helper()
+	for what, pid := range map[string]int{"the command": l.cmd.Process.Pid, "what it has started": l.started} {
+		eventually(l.t, what+" is gone", func() (bool, string) { return !runs(pid), "it runs" })
+	}
+}
+
+// isSpared has the shell answer, which a shell that was just killed does not.
+func (l *local) isSpared() {
+	l.t.Helper()
+	io.WriteString(l.in, "here\n")
+	if line, err := l.out.ReadString('\n'); line != "here\n" || err != nil || !runs(l.started) {
+		l.t.Errorf("it was killed: it prints %q, %v", line, err)
+	}
+}
+
+type fullWriter struct{ err error }
+
+func (w fullWriter) Write([]byte) (int, error) { return 0, w.err }
+
+func TestExecKillsWhatNobodyWaitsForOnThisHostAlone(t *testing.T) {
+	// Its caller stops.
+	ctx, cancel := context.WithCancel(t.Context())
+	here := runLocal(t)
+	c := clientOf(t, execDaemon(until("", cancel), here.state()))
+	if _, err := c.Exec(ctx, "web", []string{"date"}, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	here.isKilled()
+
+	// The writer of its output fails.
+	here = runLocal(t)
+	full := errors.New("full")
+	c = clientOf(t, execDaemon(until(piece(1, "text"), func() {}), here.state()))
+	if _, err := c.Exec(t.Context(), "web", []string{"date"}, fullWriter{full}); !errors.Is(err, full) {
+		t.Errorf("got %v, want the writer's error", err)
+	}
+	here.isKilled()
+
+	// It runs on another host.
+	ctx, cancel = context.WithCancel(t.Context())
+	elsewhere := runLocal(t)
+	server := httptest.NewServer(execDaemon(until("", cancel), elsewhere.state()))
+	defer server.Close()
+	c = mustClient(t, "tcp://"+server.Listener.Addr().String())
+	if _, err := c.Exec(ctx, "web", []string{"date"}, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	elsewhere.isSpared()
+
+	// The number that Docker reports is that of another process.
+	for _, id := range []string{strings.Repeat("0123456789abcdef", 4), ""} {
+		if err := killGroup(elsewhere.cmd.Process.Pid, id); err == nil || !runs(elsewhere.cmd.Process.Pid) {
+			t.Errorf("a process that is not in container %q: %v", id, err)
+		}
 	}
 }

@@ -1,0 +1,208 @@
+package client
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+func TestTheList(t *testing.T) {
+	got, err := clientOf(t, answer(200, `[{
+		"Id": "0123", "Names": ["/other/alias", "/web"], "Image": "x:1", "Created": 1700000000,
+		"Labels": {"a": "b"}, "State": "running", "Status": "Up 2 hours",
+		"Ports": [
+			{"IP": "0.0.0.0", "PrivatePort": 80, "PublicPort": 8080, "Type": "tcp"},
+			{"IP": "::",      "PrivatePort": 80, "PublicPort": 8080, "Type": "tcp"},
+			{"IP": "127.0.0.1", "PrivatePort": 53, "PublicPort": 53, "Type": "udp"},
+			{"PrivatePort": 443, "Type": "tcp"}],
+		"NetworkSettings": {"Networks": {"b": {"EndpointID": "e2"}, "a": {"EndpointID": "e1"}, "c": {}}}
+	}, {"Id": "4567", "State": "removing"}]`)).ListContainers(t.Context(), nil)
+	want := []dockertools.Container{{
+		ID: "0123", Name: "web", Image: "x:1", Labels: map[string]string{"a": "b"},
+		State: dockertools.StateRunning, Status: "Up 2 hours", Created: time.Unix(1700000000, 0), Endpoint: "e1e2",
+		Ports: []dockertools.PublishedPort{
+			{HostIP: "127.0.0.1", HostPort: 53, ContainerPort: 53, Protocol: "udp"},
+			{HostPort: 8080, ContainerPort: 80, Protocol: "tcp"},
+		},
+	}, {ID: "4567", State: dockertools.StateRemoving, Created: time.Unix(0, 0)}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v, -want +got\n%s", err, diff)
+	}
+}
+
+func TestTheEventStream(t *testing.T) {
+	c := clientOf(t, answer(200, `{"Type":"container","Action":"die","Actor":{"ID":"0123","Attributes":{"name":"web"}}}
+		{"Type":"container","Action":"oom","Actor":{"ID":"0123"}}`))
+	var got []dockertools.Event
+	err := c.WatchEvents(t.Context(), nil, func(e dockertools.Event) { got = append(got, e) })
+	if err == nil || !strings.Contains(err.Error(), "ended the stream") {
+		t.Errorf("got %v, want an error about the end of the stream", err)
+	}
+	if diff := cmp.Diff([]dockertools.Event{{}, {ID: "0123", Name: "web"}, {ID: "0123", OutOfMemory: true}}, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// Docker's answers differ with the kernel's cgroups.
+func TestStats(t *testing.T) {
+	read := time.Date(2026, 11, 21, 16, 36, 7, 0, time.UTC)
+	for name, test := range map[string]struct {
+		answer string
+		want   dockertools.Stats
+	}{
+		"v1": {`{"read":"2026-11-21T16:36:07Z",
+			"cpu_stats":{"cpu_usage":{"total_usage":32,"percpu_usage":[1,31],"usage_in_kernelmode":10,"usage_in_usermode":20}},
+			"memory_stats":{"usage":6000,"stats":{"inactive_file":1000,"total_inactive_file":4000}},
+			"networks":{"eth0":{"rx_bytes":200,"rx_packets":2,"rx_errors":1,"rx_dropped":3,"tx_bytes":100,"tx_packets":4,"tx_errors":5,"tx_dropped":6}}}`,
+			dockertools.Stats{Time: read, CPU: api.CPUStats{Total: 32, User: 20, System: 10, PerCPU: []uint64{1, 31}},
+				Memory:  api.MemoryStats{Usage: 6000, WorkingSet: 2000},
+				Network: api.NetworkStats{RxBytes: 200, RxPackets: 2, RxErrors: 1, RxDropped: 3, TxBytes: 100, TxPackets: 4, TxErrors: 5, TxDropped: 6}}},
+		"v2, in two networks": {`{"read":"2026-11-21T16:36:07Z",
+			"memory_stats":{"usage":6000,"stats":{"inactive_file":1000}}, "networks":{"eth0":{"rx_bytes":200},"eth1":{"rx_bytes":1,"tx_bytes":2}}}`,
+			dockertools.Stats{Time: read, Memory: api.MemoryStats{Usage: 6000, WorkingSet: 5000}, Network: api.NetworkStats{RxBytes: 201, TxBytes: 2}}},
+		"more inactive than used": {`{"read":"2026-11-21T16:36:07Z","memory_stats":{"usage":1,"stats":{"inactive_file":2}}}`,
+			dockertools.Stats{Time: read, Memory: api.MemoryStats{Usage: 1}}},
+	} {
+		got, err := clientOf(t, answer(200, test.answer)).Stats(t.Context(), "web")
+		if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestLogLinesAreWhole(t *testing.T) {
+	half := strings.Repeat("x", 16<<10)
+	long := strings.Repeat(stamped(1, 9, half), 5)
+	for name, test := range map[string]struct {
+		sent string
+		want []string
+	}{
+		"none":                             {"", nil},
+		"one":                              {stamped(1, 1, "one\n"), []string{"1 out one\n"}},
+		"an empty one":                     {stamped(1, 1, "\n"), []string{"1 out \n"}},
+		"one that looks like a time":       {stamped(1, 1, fmt.Sprintf(stamp, 2)+"two\n"), []string{"1 out " + fmt.Sprintf(stamp, 2) + "two\n"}},
+		"both streams":                     {stamped(1, 1, "one\n") + stamped(2, 2, "two\n"), []string{"1 out one\n", "2 err two\n"}},
+		"a long one and the other stream":  {stamped(1, 1, half) + stamped(2, 2, "two\n") + stamped(1, 1, "rest\n"), []string{"2 err two\n", "1 out " + half + "rest\n"}},
+		"one whose end never comes":        {stamped(1, 1, half), []string{"1 out " + half}},
+		"one whose end comes after 64 KiB": {long + stamped(1, 9, "\n"), []string{"9 out " + strings.Repeat(half, 4), "9 out " + half + "\n"}},
+		"one without a time":               {stamped(1, 1, "one\n") + piece(1, "two\n"), []string{"1 out one\n", "1 out two\n"}},
+		"one before Docker's error":        {stamped(1, 1, "one\n") + piece(3, "out of cheese"), []string{"1 out one\n", "error"}},
+		"one before an abrupt end":         {stamped(1, 1, "one\n") + "abort", []string{"1 out one\n", "error"}},
+	} {
+		var got []string
+		sent, abort := strings.CutSuffix(test.sent, "abort")
+		c := clientOf(t, func(w http.ResponseWriter, _ *http.Request) {
+			io.WriteString(w, sent)
+			if abort {
+				http.NewResponseController(w).Flush()
+				panic(http.ErrAbortHandler)
+			}
+		})
+		err := c.Logs(t.Context(), "web", wholeLog, func(line dockertools.LogLine) error {
+			got = append(got, fmt.Sprintf("%d %s %s", line.Time.Second(), map[bool]string{false: "out", true: "err"}[line.Stderr], line.Text))
+			return nil
+		})
+		if err != nil {
+			got = append(got, "error")
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" || err != nil && !strings.Contains(err.Error(), `"web"`) {
+			t.Errorf("%s: %v (-want +got):\n%.500s", name, err, diff)
+		}
+	}
+}
+
+func TestPullProgress(t *testing.T) {
+	steps := []struct {
+		message string
+		want    [4]int64 // layers, done, bytes, of
+	}{
+		{`{"status":"Pulling from web","id":"1"}`, [4]int64{0, 0, 0, 0}},
+		{`{"status":"Already exists","progressDetail":{},"id":"aaa"}`, [4]int64{1, 1, 0, 0}},
+		{`{"status":"Pulling fs layer","progressDetail":{},"id":"bbb"}`, [4]int64{2, 1, 0, 0}},
+		{`{"status":"Pulling fs layer","progressDetail":{},"id":"ccc"}`, [4]int64{3, 1, 0, 0}},
+		{`{"status":"Downloading","progressDetail":{"current":10,"total":100},"id":"bbb"}`, [4]int64{3, 1, 10, 100}},
+		{`{"status":"Downloading","progressDetail":{"current":7,"total":-1},"id":"ccc"}`, [4]int64{3, 1, 17, 107}}, // the registry does not say how much
+		{`{"status":"Retrying in 5 seconds","progressDetail":{},"id":"bbb"}`, [4]int64{3, 1, 17, 107}},
+		{`{"status":"Verifying Checksum","progressDetail":{},"id":"bbb"}`, [4]int64{3, 1, 17, 107}},
+		{`{"status":"Download complete","progressDetail":{},"id":"bbb"}`, [4]int64{3, 1, 107, 107}},
+		{`{"status":"Extracting","progressDetail":{"current":3,"total":100},"id":"bbb"}`, [4]int64{3, 1, 107, 107}},
+		{`{"status":"Pull complete","progressDetail":{},"id":"bbb"}`, [4]int64{3, 2, 107, 107}},
+		{`{"status":"Downloading","progressDetail":{"current":1,"total":10},"id":"ddd"}`, [4]int64{4, 2, 108, 117}},
+		{`{"status":"Pull complete","progressDetail":{},"id":"ddd"}`, [4]int64{4, 3, 117, 117}}, // with nothing in between
+		{`{"status":"Downloading","progressDetail":{"current":1,"total":10},"id":"eee"}`, [4]int64{5, 3, 118, 127}},
+		{`{"status":"Extracting","progressDetail":{"current":1,"total":10},"id":"eee"}`, [4]int64{5, 3, 127, 127}},
+		{`{"status":"Status: Downloaded newer image for web:1"}`, [4]int64{5, 3, 127, 127}},
+	}
+	var messages strings.Builder
+	for _, s := range steps {
+		messages.WriteString(s.message + "\r\n")
+	}
+	i := 0
+	pull := func(messages string) error {
+		return clientOf(t, answer(200, messages)).PullImage(t.Context(), "web:1", dockertools.Auth{}, func(p dockertools.PullProgress) {
+			if got := [4]int64{int64(p.Layers), int64(p.LayersDone), p.Bytes, p.TotalBytes}; got != steps[i].want {
+				t.Errorf("after %s: %v, want %v", steps[i].message, got, steps[i].want)
+			}
+			i++
+		})
+	}
+	if err := pull(messages.String()); err != nil || i != len(steps) {
+		t.Errorf("%d of %d messages, %v", i, len(steps), err)
+	}
+	i = 0
+	if err := pull(steps[0].message + `{"status":"Downlo`); err == nil {
+		t.Error("a stream that ends in the middle of a message is no error")
+	}
+}
+
+// A pull is for one image, and shows the registry the credentials.
+func TestPullRequest(t *testing.T) {
+	digest := "sha256:" + strings.Repeat("0", 64)
+	secret := dockertools.Auth{Username: "user", Password: "pass?>~", ServerAddress: "example.com"}
+	for image, test := range map[string]struct {
+		want url.Values
+		auth dockertools.Auth
+	}{
+		"web":                           {url.Values{"fromImage": {"docker.io/library/web"}, "tag": {"latest"}}, dockertools.Auth{}},
+		"127.0.0.1:5000/team/web:2":     {url.Values{"fromImage": {"127.0.0.1:5000/team/web"}, "tag": {"2"}}, dockertools.Auth{IdentityToken: "token"}},
+		"example.com/web@" + digest:     {url.Values{"fromImage": {"example.com/web"}, "tag": {digest}}, secret},
+		"example.com/web:any@" + digest: {url.Values{"fromImage": {"example.com/web"}, "tag": {digest}}, secret},
+	} {
+		c := clientOf(t, func(_ http.ResponseWriter, r *http.Request) {
+			if diff := cmp.Diff(test.want, r.URL.Query()); diff != "" || r.URL.Path != "/images/create" || r.Method != http.MethodPost {
+				t.Errorf("%s: asked with %s %s: -want +got\n%s", image, r.Method, r.URL, diff)
+			}
+			var got dockertools.Auth
+			if header, ok := r.Header["X-Registry-Auth"]; ok {
+				text, err := base64.URLEncoding.DecodeString(header[0])
+				if err := errors.Join(err, json.Unmarshal(text, &got)); err != nil {
+					t.Error(err)
+				}
+			}
+			if got != test.auth {
+				t.Errorf("%s: the daemon gets %q, want %q", image, got, test.auth)
+			}
+		})
+		if err := c.PullImage(t.Context(), image, test.auth, noProgress); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := hung(t).PullImage(t.Context(), "Not An Image", dockertools.Auth{}, noProgress); err == nil || !strings.Contains(err.Error(), `"Not An Image"`) {
+		t.Errorf("no image name: %v", err)
+	}
+	if err := hung(t).ImportImage(t.Context(), "host:5000/web", strings.NewReader("")); err == nil || !strings.Contains(err.Error(), "host:5000/web:1") {
+		t.Errorf("an import without a tag: %v, want an error that shows a name with one", err)
+	}
+}

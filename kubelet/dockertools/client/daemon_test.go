@@ -1,0 +1,421 @@
+package client
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/binary"
+	"encoding/json"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kubelet14/kubelet/dockertools"
+)
+
+// These tests play the daemon: what it answers, and that it does not answer.
+
+// clientOf returns a client of a played daemon on a unix socket.
+func clientOf(t *testing.T, daemon http.HandlerFunc) *Client {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "docker") // t.TempDir can be too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "sock")
+	serve(t, socket, daemon)
+	return mustClient(t, "unix://"+socket)
+}
+
+func serve(t *testing.T, socket string, daemon http.HandlerFunc) {
+	t.Helper()
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: daemon}}
+	server.Start()
+	t.Cleanup(server.Close)
+}
+
+func mustClient(t *testing.T, endpoint string) *Client {
+	t.Helper()
+	c, err := New(endpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// answer is a daemon that answers everything with the same.
+func answer(status int, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		io.WriteString(w, body)
+	}
+}
+
+// transportOf returns a client whose requests end in a function.
+func transportOf(t *testing.T, f roundTripper) *Client {
+	c := mustClient(t, "tcp://192.0.2.1:2375")
+	c.network = f
+	return c
+}
+
+// hung returns a client of a daemon that never answers.
+func hung(t *testing.T) *Client {
+	return transportOf(t, func(req *http.Request) (*http.Response, error) {
+		<-req.Context().Done()
+		return nil, req.Context().Err()
+	})
+}
+
+// streamOf returns a client of a daemon that sends the pieces of an answer one by
+// one, each after a pause, and then stays silent or ends the answer.
+func streamOf(t *testing.T, pause time.Duration, end bool, pieces ...string) *Client {
+	return transportOf(t, func(req *http.Request) (*http.Response, error) {
+		r, w := io.Pipe()
+		context.AfterFunc(req.Context(), func() { r.CloseWithError(req.Context().Err()) })
+		go func() {
+			for _, piece := range pieces {
+				time.Sleep(pause)
+				if _, err := io.WriteString(w, piece); err != nil {
+					return
+				}
+			}
+			if end {
+				w.Close()
+			}
+		}()
+		return &http.Response{StatusCode: http.StatusOK, Body: r, Request: req}, nil
+	})
+}
+
+func isContextError(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// calls are the methods of a client.
+func calls(c *Client) map[string]func(context.Context) error {
+	none := strings.NewReader("")
+	return map[string]func(context.Context) error{
+		"version": func(ctx context.Context) error { _, err := c.Version(ctx); return err },
+		"list":    func(ctx context.Context) error { _, err := c.ListContainers(ctx, nil); return err },
+		"inspect": func(ctx context.Context) error { _, err := c.InspectContainer(ctx, "web"); return err },
+		"create": func(ctx context.Context) error {
+			_, err := c.CreateContainer(ctx, dockertools.ContainerSpec{Name: "web", Image: "x:1"})
+			return err
+		},
+		"start":  func(ctx context.Context) error { return c.StartContainer(ctx, "web") },
+		"stop":   func(ctx context.Context) error { return c.StopContainer(ctx, "web", 30*time.Second) },
+		"remove": func(ctx context.Context) error { return c.RemoveContainer(ctx, "web") },
+		"image":  func(ctx context.Context) error { _, err := c.InspectImage(ctx, "a/web:1"); return err },
+		"import": func(ctx context.Context) error { return c.ImportImage(ctx, "web:1", none) },
+		"pull":   func(ctx context.Context) error { return c.PullImage(ctx, "web", dockertools.Auth{}, noProgress) },
+		"exec":   func(ctx context.Context) error { _, err := c.Exec(ctx, "web", []string{"y"}, io.Discard); return err },
+		"logs":   func(ctx context.Context) error { return c.Logs(ctx, "web", wholeLog, noLine) },
+		"stats":  func(ctx context.Context) error { _, err := c.Stats(ctx, "web"); return err },
+		"driver": func(ctx context.Context) error { _, err := c.LogDriver(ctx); return err },
+		"events": func(ctx context.Context) error { return c.WatchEvents(ctx, nil, func(dockertools.Event) {}) },
+	}
+}
+
+func TestADaemonThatHangsIsGivenUp(t *testing.T) {
+	limits := map[string]time.Duration{"stop": 30*time.Second + callLimit, "import": importLimit, "pull": pullLimit}
+	for name := range calls(nil) {
+		synctest.Test(t, func(t *testing.T) {
+			want := callLimit
+			if l, ok := limits[name]; ok {
+				want = l
+			}
+			began := time.Now()
+			err := calls(hung(t))[name](t.Context())
+			if took := time.Since(began); took != want {
+				t.Errorf("%s: came back after %v, want %v", name, took, want)
+			}
+			// Docker has failed, the caller has not stopped.
+			if err == nil || isContextError(err) || !strings.Contains(err.Error(), "no answer") {
+				t.Errorf("%s: got %v, want an error about the missing answer", name, err)
+			}
+		})
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			began := time.Now()
+			err := calls(hung(t))[name](ctx)
+			if took := time.Since(began); took != time.Second || errors.Is(err, context.DeadlineExceeded) != (name != "events") {
+				t.Errorf("%s: when its caller stopped, %v after %v", name, err, took)
+			}
+		})
+	}
+}
+
+func TestTheLimitIsForTheSilenceOfAStream(t *testing.T) {
+	lines := slices.Repeat([]string{stamped(1, 1, "line\n")}, 5)
+	messages := slices.Repeat([]string{`{"status":"Downloading","id":"aaa"}`}, 5)
+	logs := func(follow bool, takes time.Duration) func(*Client, func()) error {
+		opts := wholeLog
+		opts.Follow = follow
+		return func(c *Client, got func()) error {
+			return c.Logs(context.Background(), "web", opts, func(dockertools.LogLine) error { got(); time.Sleep(takes); return nil })
+		}
+	}
+	pull := func(c *Client, got func()) error {
+		return c.PullImage(context.Background(), "web", dockertools.Auth{}, func(dockertools.PullProgress) { got() })
+	}
+	events := func(c *Client, got func()) error {
+		return c.WatchEvents(context.Background(), nil, func(e dockertools.Event) {
+			if e.ID != "" {
+				got()
+			}
+		})
+	}
+	for name, test := range map[string]struct {
+		call   func(*Client, func()) error
+		pieces []string
+		pause  time.Duration
+		end    bool
+		want   int
+		err    string
+	}{
+		"a long log":             {logs(false, 0), lines, callLimit - time.Second, true, 5, ""},
+		"a slow reader":          {logs(false, time.Hour), lines, time.Second, true, 5, ""},
+		"a log that hangs":       {logs(false, 0), lines, callLimit + time.Second, true, 0, "no answer"},
+		"a log that is followed": {logs(true, 0), lines, 24 * time.Hour, true, 5, ""},
+		"a long pull":            {pull, messages, pullLimit - time.Second, true, 5, ""},
+		"a pull that hangs":      {pull, messages, time.Second, false, 5, "no answer"},
+		"events":                 {events, slices.Repeat([]string{`{"Actor":{"ID":"0123"}}`}, 5), 24 * time.Hour, true, 5, "ended the stream"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			got := 0
+			err := test.call(streamOf(t, test.pause, test.end, test.pieces...), func() { got++ })
+			if got != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) || isContextError(err) {
+				t.Errorf("%s: %d pieces, %v; want %d and %q", name, got, err, test.want, test.err)
+			}
+			time.Sleep(test.pause) // the daemon ends
+		})
+	}
+}
+
+func TestErrorsHaveTheDaemonsWordsAndTheirKind(t *testing.T) {
+	kinds := []error{
+		dockertools.ErrLogNotKept, dockertools.ErrNotRunning, dockertools.ErrNoSuchContainer, dockertools.ErrNoSuchImage,
+		dockertools.ErrNameTaken, dockertools.ErrImageNotFound, dockertools.ErrUnauthorised,
+	}
+	for _, tt := range []struct {
+		call   string
+		status int
+		text   string
+		want   error // nil: none of the kinds
+	}{
+		{"create", 404, "No such image: x:1", dockertools.ErrNoSuchImage},
+		{"create", 404, "No such container: 0123", dockertools.ErrNoSuchContainer}, // the network container
+		{"create", 404, "unknown runtime", nil},
+		{"create", 409, `Conflict. The container name "/web" is already in use by container "0123". You have to remove it.`, dockertools.ErrNameTaken},
+		{"create", 409, "the image is being removed", nil},
+		{"create", 400, "bind source path does not exist: /x", nil},
+		{"start", 404, "No such container: web", dockertools.ErrNoSuchContainer},
+		{"start", 400, "exec: not found", nil},
+		{"start", 500, "failed to initialize logging driver: dial tcp 127.0.0.1:514: connect: connection refused", nil}, // the library's own words for that are others
+		{"stop", 404, "No such container: web", dockertools.ErrNoSuchContainer},
+		{"remove", 404, "No such container: web", dockertools.ErrNoSuchContainer},
+		{"remove", 409, "removal of container web is already in progress", nil},
+		{"inspect", 404, "No such container: web", dockertools.ErrNoSuchContainer},
+		{"exec", 404, "No such container: web", dockertools.ErrNoSuchContainer},
+		{"exec", 409, "Container 0123 is not running", dockertools.ErrNotRunning},
+		{"exec", 409, "Container 0123 is paused, unpause the container before exec", nil},
+		{"logs", 404, "No such container: web", dockertools.ErrNoSuchContainer},
+		{"logs", 501, "configured logging driver does not support reading", dockertools.ErrLogNotKept},
+		{"stats", 404, "No such container: web", dockertools.ErrNoSuchContainer},
+		{"image", 404, "No such image: web", dockertools.ErrNoSuchImage},
+		{"list", 500, "out of cheese", nil},
+		{"events", 500, "out of cheese", nil},
+		{"import", 500, "out of cheese", nil},
+		// The words of Docker 20.10 with real registries, and of newer ones.
+		{"pull", 500, "manifest for example.com/unauthorized:2 not found: manifest unknown: Unknown manifest", dockertools.ErrImageNotFound},
+		{"pull", 500, "repository example.com/nosuch not found: name unknown: Unknown name", dockertools.ErrImageNotFound},
+		{"pull", 500, "pull access denied for web, repository does not exist or may require 'docker login': denied", dockertools.ErrImageNotFound},
+		{"pull", 500, `failed to resolve reference "docker.io/library/web:2": docker.io/library/web:2: not found`, dockertools.ErrImageNotFound},
+		{"pull", 500, `Head "https://example.com/v2/web/manifests/1": no basic auth credentials`, dockertools.ErrUnauthorised},
+		{"pull", 500, `Get "https://example.com/v2/library/web/manifests/1": unauthorized: incorrect username or password`, dockertools.ErrUnauthorised},
+		{"pull", 500, `Get "http://127.0.0.1:5000/v2/": dial tcp 127.0.0.1:5000: connect: connection refused`, nil},
+		{"pull", 500, "toomanyrequests: You have reached your pull rate limit.", nil},
+		{"pull", 200, "manifest unknown", dockertools.ErrImageNotFound}, // inside the stream
+		{"pull", 200, "download failed: unexpected EOF", nil},
+	} {
+		body, _ := json.Marshal(map[string]string{"message": tt.text, "error": tt.text})
+		c := clientOf(t, answer(tt.status, string(body)))
+		var outcomes []string
+		c.Observe = func(_, outcome string, _ time.Duration) { outcomes = append(outcomes, outcome) }
+		err := calls(c)[tt.call](t.Context())
+		if err == nil || !strings.HasSuffix(err.Error(), ": "+tt.text) || strings.Contains(err.Error(), "API error") {
+			t.Errorf("%s: got %v, want what was done and the daemon's own words %q", tt.call, err, tt.text)
+		}
+		for _, kind := range kinds {
+			if got := errors.Is(err, kind); got != (kind == tt.want) {
+				t.Errorf("%s: errors.Is(%v, %v) is %v", tt.call, err, kind, got)
+			}
+		}
+		if want := []string{OutcomeRefused}; tt.status != 200 && !slices.Equal(outcomes, want) {
+			t.Errorf("%s: observed %q, want %q", tt.call, outcomes, want)
+		}
+	}
+}
+
+func TestAClientWorksOnceTheDaemonIsThere(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "sock")
+	c := mustClient(t, "unix://"+socket)
+	_, err := c.Version(t.Context())
+	for _, want := range []string{"cannot reach Docker", "unix://" + socket, "is it running", "-docker_endpoint"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("without a daemon: %v, want %q in it", err, want)
+		}
+	}
+	serve(t, socket, answer(200, `{"Version":"20.10.24","ApiVersion":"1.41","Os":"linux","Arch":"x86_64"}`))
+	want := dockertools.Version{Version: "20.10.24", APIVersion: "1.41", OS: "linux", Arch: "amd64"}
+	if got, err := c.Version(t.Context()); got != want || err != nil {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
+
+func TestAnErrorSaysWhatToDoWithoutPermission(t *testing.T) {
+	c := transportOf(t, func(*http.Request) (*http.Response, error) {
+		return nil, &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
+	})
+	for _, name := range []string{"version", "events"} {
+		err := calls(c)[name](t.Context())
+		for _, want := range []string{c.endpoint, "docker group", "sudo"} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q in it", name, err, want)
+			}
+		}
+	}
+}
+
+func TestTheEndpoint(t *testing.T) {
+	server := httptest.NewServer(answer(200, `{"Version":"here"}`))
+	defer server.Close()
+	t.Setenv("DOCKER_HOST", "tcp://"+server.Listener.Addr().String())
+	if v, err := mustClient(t, "").Version(t.Context()); err != nil || v.Version != "here" {
+		t.Errorf("from the environment: %+v, %v", v, err)
+	}
+	if _, err := New("ssh://host"); err == nil || !strings.Contains(err.Error(), `"ssh://host"`) || !strings.Contains(err.Error(), "unix:///var/run/docker.sock") {
+		t.Errorf("got %v, want an error that names the endpoint and shows a good one", err)
+	}
+}
+
+func TestTLS(t *testing.T) {
+	server := httptest.NewTLSServer(answer(200, `{"Version":"secret","Actor":{"ID":"0123"}}`))
+	defer server.Close()
+	key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+	dir := t.TempDir()
+	t.Setenv("DOCKER_TLS_VERIFY", "1")
+	t.Setenv("DOCKER_CERT_PATH", dir)
+	endpoint := "tcp://" + server.Listener.Addr().String()
+	writeFile(t, filepath.Join(dir, "cert.pem"), cert)
+	writeFile(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
+	// Without ca.pem the daemon would go unverified.
+	if _, err := New(endpoint); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "ca.pem")) {
+		t.Fatalf("got %v, want an error that names ca.pem", err)
+	}
+	writeFile(t, filepath.Join(dir, "ca.pem"), cert)
+	c := mustClient(t, endpoint)
+	if v, err := c.Version(t.Context()); err != nil || v.Version != "secret" {
+		t.Errorf("got %+v, %v", v, err)
+	}
+	var seen []dockertools.Event
+	err = c.WatchEvents(t.Context(), nil, func(e dockertools.Event) { seen = append(seen, e) })
+	if len(seen) != 2 || seen[1].ID != "0123" {
+		t.Errorf("events: got %v, %v", seen, err)
+	}
+}
+
+// The library must never ask for the API version during a call: it keeps the answer
+// without a lock. With -race this fails when it does.
+func TestObserveAndManyGoroutines(t *testing.T) {
+	want := map[string][]string{
+		"version": {"GET /version"}, "list": {"GET /containers/json"}, "inspect": {"GET /containers/{id}/json"},
+		"create": {"POST /containers/create"}, "start": {"POST /containers/{id}/start"}, "stop": {"POST /containers/{id}/stop"},
+		"remove": {"DELETE /containers/{id}"}, "image": {"GET /images/{name}/json"}, "import": {"POST /images/create"},
+		"pull": {"POST /images/create"}, "exec": {"POST /containers/{id}/exec", "POST /exec/{id}/start", "GET /exec/{id}/json"},
+		"logs": {"GET /containers/{id}/logs"}, "stats": {"GET /containers/{id}/stats"}, "driver": {"GET /info"}, "events": {"GET /events"},
+	}
+	daemon := func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/logs"), strings.HasPrefix(r.URL.Path, "/exec") && strings.HasSuffix(r.URL.Path, "/start"):
+		case r.URL.Path == "/containers/json":
+			io.WriteString(w, "[]")
+		default:
+			io.WriteString(w, `{"Id":"5f0c9a7e4b1d","Config":{},"State":{}}`)
+		}
+	}
+	for name, want := range want {
+		c := clientOf(t, daemon)
+		var mu sync.Mutex
+		var got []string
+		c.Observe = func(operation, outcome string, _ time.Duration) {
+			mu.Lock()
+			defer mu.Unlock()
+			got = append(got, operation+" "+outcome)
+		}
+		var all sync.WaitGroup
+		for range 10 {
+			all.Go(func() { _ = calls(c)[name](t.Context()) })
+		}
+		all.Wait()
+		for _, operation := range want {
+			n := len(slices.DeleteFunc(slices.Clone(got), func(s string) bool { return s != operation+" "+OutcomeOK }))
+			if n != 10 || len(got) != 10*len(want) {
+				t.Errorf("%s: ten calls made the requests %q, want ten times %q", name, got, want)
+			}
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		c := transportOf(t, func(req *http.Request) (*http.Response, error) {
+			time.Sleep(3 * time.Second)
+			return streamOf(t, time.Hour, true, "").network.RoundTrip(req)
+		})
+		c.Observe = func(_, _ string, took time.Duration) {
+			if took != 3*time.Second {
+				t.Errorf("a stream of an hour that began after 3s took %v", took)
+			}
+		}
+		_ = calls(c)["events"](t.Context())
+	})
+	c := mustClient(t, "unix://"+filepath.Join(t.TempDir(), "nobody"))
+	c.Observe = func(_, outcome string, _ time.Duration) {
+		if outcome != OutcomeFailed {
+			t.Errorf("without a daemon: %q", outcome)
+		}
+	}
+	_ = calls(c)["version"](t.Context())
+}
+
+const stamp = "2026-11-21T16:40:%02d.614926242Z "
+
+// piece is a frame of a stream: 1 is stdout, 2 is stderr.
+func piece(stream byte, text string) string {
+	return string(binary.BigEndian.AppendUint32([]byte{stream, 0, 0, 0}, uint32(len(text)))) + text
+}
+
+func stamped(stream byte, second int, text string) string {
+	return piece(stream, fmt.Sprintf(stamp, second)+text)
+}
