@@ -16,7 +16,7 @@ func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 	for {
 		kl.health.set(func(h *healthState) { h.heartbeat = time.Now() })
 		err := kl.connect(ctx)
-		var conflict *dockertools.HalfIdentityError
+		var conflict *dockertools.IdentityConflictError
 		if !errors.As(err, &conflict) {
 			kl.logOnce("connect to Docker", err)
 		}
@@ -61,7 +61,7 @@ func (kl *Kubelet) watchEvents(ctx context.Context) {
 		kl.logOnce("watch Docker's events", err)
 	}
 	for {
-		err := kl.docker.WatchEvents(ctx, kl.opts.Identity.Halves(), func(e dockertools.Event) {
+		err := kl.docker.WatchEvents(ctx, kl.opts.Identity.Selector(), func(e dockertools.Event) {
 			if e.ID == "" { // the stream begins
 				setErr(nil)
 			}

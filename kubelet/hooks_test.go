@@ -30,7 +30,7 @@ func succeed(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutco
 // awaiting counts the live containers whose postStart has not succeeded.
 func (w *world) awaiting() (n int) {
 	for _, c := range w.docker.Containers() {
-		if parts, ok := dockertools.ParseContainerName(c.Name); ok && parts.AwaitsHook && c.State.Live() {
+		if _, ok := dockertools.ParseContainerName(c.Name); ok && strings.HasSuffix(c.Name, "_poststart") && c.State.Live() {
 			n++
 		}
 	}

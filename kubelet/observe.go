@@ -56,7 +56,7 @@ func (o *observer) list(ctx context.Context) ([]dockertools.Owned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.identity.CheckHalves(all); err != nil {
+	if err := o.identity.CheckConflict(all); err != nil {
 		return nil, err
 	}
 	var list []dockertools.Owned

@@ -41,8 +41,6 @@ type Interface interface {
 	// RemoveContainer removes a container with its anonymous volumes, and kills it
 	// first when it runs.
 	RemoveContainer(ctx context.Context, id string) error
-	// RenameContainer gives a container another name, or returns ErrNameTaken.
-	RenameContainer(ctx context.Context, id, name string) error
 
 	// InspectImage returns the id of an image, or ErrNoSuchImage.
 	InspectImage(ctx context.Context, image string) (id string, err error)

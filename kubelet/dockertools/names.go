@@ -15,30 +15,23 @@ type NameParts struct {
 	PodFullName string // name.namespace.source
 	UID         string // of the pod
 	Attempt     int    // 1 for the first container of this pod and name
-	// AwaitsHook: its postStart has not succeeded yet. The container is created
-	// under such a name and renamed when it has, so that Docker remembers which
-	// hooks are still to run.
-	AwaitsHook bool
 }
 
-// hookSuffix ends the name of a container that awaits its postStart.
+// hookSuffix ended the names of containers whose postStart had not succeeded yet, in
+// versions that renamed them afterwards. Such a container is known by its name
+// without it.
 const hookSuffix = "_poststart"
 
 // String returns the container name: k8s_<name>.<hash>_<full name>_<uid>_<attempt>. No
 // part has an underscore: they are DNS names, hex digits and UIDs.
 func (p NameParts) String() string {
-	name := fmt.Sprintf("k8s_%s.%s_%s_%s_%d", p.Name, p.Hash, p.PodFullName, p.UID, p.Attempt)
-	if p.AwaitsHook {
-		name += hookSuffix
-	}
-	return name
+	return fmt.Sprintf("k8s_%s.%s_%s_%s_%d", p.Name, p.Hash, p.PodFullName, p.UID, p.Attempt)
 }
 
 // ParseContainerName is the inverse of String. ok is false for every other name.
 func ParseContainerName(name string) (p NameParts, ok bool) {
-	plain, awaitsHook := strings.CutSuffix(name, hookSuffix)
-	p.AwaitsHook = awaitsHook
-	fields := strings.Split(plain, "_")
+	name = strings.TrimSuffix(name, hookSuffix)
+	fields := strings.Split(name, "_")
 	if len(fields) != 5 {
 		return NameParts{}, false
 	}
@@ -70,15 +63,15 @@ type Identity struct {
 	RootDir  string // absolute
 }
 
-// Halves returns the labels that every container of this kubelet has.
-func (id Identity) Halves() map[string]string {
+// Selector returns the labels that every container of this kubelet has.
+func (id Identity) Selector() map[string]string {
 	return map[string]string{LabelHostname: id.Hostname, LabelRootDir: id.RootDir}
 }
 
 // Labels returns the labels that identify a container of this kubelet with that name.
 func (id Identity) Labels(name string) map[string]string {
-	labels := id.Halves()
-	labels[LabelName] = strings.TrimSuffix(name, hookSuffix)
+	labels := id.Selector()
+	labels[LabelName] = name
 	return labels
 }
 
@@ -116,18 +109,18 @@ func (c *Container) hasOwnNameLabel() bool {
 	return c.Labels[LabelName] == strings.TrimSuffix(c.Name, hookSuffix)
 }
 
-// HalfIdentityError reports a container with the hostname of this kubelet and
+// IdentityConflictError reports a container with the hostname of this kubelet and
 // another root_dir, or the other way round.
-type HalfIdentityError struct{ error }
+type IdentityConflictError struct{ error }
 
-// CheckHalves returns an *HalfIdentityError when the containers are probably
+// CheckConflict returns an *IdentityConflictError when the containers are probably
 // those of this kubelet under another -hostname_override or -root_dir: it would start
 // all its pods a second time.
-func (id Identity) CheckHalves(containers []Container) error {
+func (id Identity) CheckConflict(containers []Container) error {
 	for _, c := range containers {
 		theirs := c.identity()
 		if c.hasOwnNameLabel() && (theirs.Hostname == id.Hostname) != (theirs.RootDir == id.RootDir) {
-			return &HalfIdentityError{fmt.Errorf("container %q on this Docker was made by a kubelet with hostname %q and root_dir %q; this one has hostname %q and root_dir %q, and two kubelets on one Docker must differ in both. "+
+			return &IdentityConflictError{fmt.Errorf("container %q on this Docker was made by a kubelet with hostname %q and root_dir %q; this one has hostname %q and root_dir %q, and two kubelets on one Docker must differ in both. "+
 				"To go on as that kubelet, give -hostname_override=%s -root_dir=%s; to be another one, choose a -hostname_override and a -root_dir that are both new; "+
 				"to remove what that kubelet made, run it with its own two flags and -cleanup",
 				c.Name, theirs.Hostname, theirs.RootDir, id.Hostname, id.RootDir, theirs.Hostname, theirs.RootDir)}

@@ -24,14 +24,13 @@ func TestOwn(t *testing.T) {
 		want bool
 	}{
 		{"ours", labelled(ourName, us, nil), true},
-		{"ours, which awaits its postStart", labelled(ourName+"_poststart", us, nil), true},
-		{"ours, which was renamed when that was done", Container{Name: ourName, Labels: us.Labels(ourName + "_poststart")}, true},
+		{"ours, of a version that marked one whose postStart had not run", Container{Name: ourName + "_poststart", Labels: us.Labels(ourName)}, true},
 		{"no labels", Container{Name: ourName}, false},
 		{"another hostname", labelled(ourName, Identity{"host-b", us.RootDir}, nil), false},
 		{"another root_dir", labelled(ourName, Identity{us.Hostname, "/var/lib/b"}, nil), false},
 		{"run from an image that was committed from ours: the labels are copied, the name is not", Container{Name: "other", Labels: us.Labels(ourName)}, false},
 		{"the same under a name like ours", Container{Name: "k8s_web.1_www.default.file_u_2", Labels: us.Labels(ourName)}, false},
-		{"the same under a name like ours that awaits its postStart", Container{Name: "k8s_web.1_www.default.file_u_2_poststart", Labels: us.Labels(ourName)}, false},
+		{"the same with the mark", Container{Name: "k8s_web.1_www.default.file_u_2_poststart", Labels: us.Labels(ourName)}, false},
 		{"true labels on a name that says nothing", labelled("web", us, nil), false},
 		{"no name at all", labelled("", us, nil), false},
 	}
@@ -46,11 +45,8 @@ func TestOwn(t *testing.T) {
 
 func TestOwnReadsTheLabels(t *testing.T) {
 	o, ok := us.Own(labelled(ourName, us, map[string]string{LabelNetworkContainer: "abc", LabelQuickEnds: "3", LabelLifecycle: "{}"}))
-	if !ok || o.NetworkContainer != "abc" || o.QuickEnds != 3 || o.Lifecycle != "{}" || o.Of.PodFullName != "www.default.file" || o.Of.AwaitsHook {
+	if !ok || o.NetworkContainer != "abc" || o.QuickEnds != 3 || o.Lifecycle != "{}" || o.Of.PodFullName != "www.default.file" {
 		t.Errorf("read %+v, %v", o, ok)
-	}
-	if o, _ := us.Own(labelled(ourName+"_poststart", us, nil)); !o.Of.AwaitsHook || o.Of.Attempt != 1 || o.Lifecycle != "" {
-		t.Errorf("of one that awaits its postStart %+v is read", o)
 	}
 	for _, nonsense := range []string{"many", "-1"} {
 		if o, _ := us.Own(labelled(ourName, us, map[string]string{LabelQuickEnds: nonsense})); o.QuickEnds != 0 {
@@ -59,13 +55,13 @@ func TestOwnReadsTheLabels(t *testing.T) {
 	}
 }
 
-func TestCheckHalves(t *testing.T) {
+func TestCheckConflict(t *testing.T) {
 	other := Identity{"host-b", "/var/lib/b"}
-	if err := us.CheckHalves([]Container{labelled(ourName, us, nil), labelled("x", other, nil), {Name: "foreign"}}); err != nil {
+	if err := us.CheckConflict([]Container{labelled(ourName, us, nil), labelled("x", other, nil), {Name: "foreign"}}); err != nil {
 		t.Errorf("our own, another kubelet's and a stranger's containers: %v", err)
 	}
 	for _, half := range []Identity{{us.Hostname, other.RootDir}, {other.Hostname, us.RootDir}} {
-		err := us.CheckHalves([]Container{labelled(ourName, half, nil)})
+		err := us.CheckConflict([]Container{labelled(ourName, half, nil)})
 		if err == nil {
 			t.Errorf("a container of %+v does not stop %+v", half, us)
 			continue
@@ -76,19 +72,18 @@ func TestCheckHalves(t *testing.T) {
 			}
 		}
 	}
-	if err := us.CheckHalves([]Container{{Name: "committed", Labels: Identity{us.Hostname, other.RootDir}.Labels(ourName)}}); err != nil {
+	if err := us.CheckConflict([]Container{{Name: "committed", Labels: Identity{us.Hostname, other.RootDir}.Labels(ourName)}}); err != nil {
 		t.Errorf("a container with copied labels is a stranger: %v", err)
 	}
 }
 
 func TestContainerNameRoundTrip(t *testing.T) {
 	for _, p := range []NameParts{
-		{"web", "0badf00d", "web.default.file", "0123456789abcdef0123456789abcdef", 1, false},
-		{"with-dashes", "1", "a.b-c.example.com.default.http", "A-uuid-1", 42, false},
-		{"net", "ffffffff", "same.default.etcd", "same", 2147483647, false},
-		{"c", "0", strings.Repeat("x", 253) + "." + strings.Repeat("y", 63) + ".etcd", strings.Repeat("u", 63), 7, false},
-		{"web", "0badf00d", "web.default.file", "u", 1, true},
-		{"poststart", "0", "poststart.default.file", "poststart", 1, true},
+		{"web", "0badf00d", "web.default.file", "0123456789abcdef0123456789abcdef", 1},
+		{"with-dashes", "1", "a.b-c.example.com.default.http", "A-uuid-1", 42},
+		{"net", "ffffffff", "same.default.etcd", "same", 2147483647},
+		{"c", "0", strings.Repeat("x", 253) + "." + strings.Repeat("y", 63) + ".etcd", strings.Repeat("u", 63), 7},
+		{"poststart", "0", "poststart.default.file", "poststart", 1},
 	} {
 		got, ok := ParseContainerName(p.String())
 		if !ok || got != p {
@@ -104,10 +99,6 @@ func TestContainerNameGolden(t *testing.T) {
 	if got, want := p.String(), "k8s_web.0badf00d_www.default.file_u-1_3"; got != want {
 		t.Errorf("name %q, want %q", got, want)
 	}
-	p.AwaitsHook = true
-	if got, want := p.String(), "k8s_web.0badf00d_www.default.file_u-1_3_poststart"; got != want {
-		t.Errorf("name %q while it awaits its postStart, want %q", got, want)
-	}
 }
 
 func TestForeignContainerNames(t *testing.T) {
@@ -120,17 +111,6 @@ func TestForeignContainerNames(t *testing.T) {
 			t.Errorf("%q is taken for a container of ours: %+v", name, p)
 		}
 	}
-}
-
-func FuzzParseContainerName(f *testing.F) {
-	f.Add("k8s_web.0badf00d_www.default.file_u-1_3")
-	f.Add("k8s_web.0badf00d_www.default.file_u-1_3_poststart")
-	f.Add("k8s_x_y_z")
-	f.Fuzz(func(t *testing.T, name string) {
-		if p, ok := ParseContainerName(name); ok && p.String() != name {
-			t.Errorf("%q is parsed to %+v, which is called %q", name, p, p.String())
-		}
-	})
 }
 
 func TestAuthShowsNoSecret(t *testing.T) {

@@ -153,11 +153,6 @@ func (c *Client) RemoveContainer(ctx context.Context, id string) error {
 	return r.end(c.api.RemoveContainer(docker.RemoveContainerOptions{ID: id, RemoveVolumes: true, Force: true, Context: r.ctx}))
 }
 
-func (c *Client) RenameContainer(ctx context.Context, id, name string) error {
-	r := c.begin(ctx, callLimit, "rename container %q to %q", id, name)
-	return r.end(c.api.RenameContainer(docker.RenameContainerOptions{ID: id, Name: name, Context: r.ctx}))
-}
-
 func (c *Client) CreateContainer(ctx context.Context, spec dockertools.ContainerSpec) (id string, err error) {
 	r := c.begin(ctx, callLimit, "create container %q", spec.Name)
 	config, host := createConfig(&spec)

@@ -35,7 +35,6 @@ func testDoneContext(t *testing.T, d *contractDocker) {
 		"stop":    d.StopContainer(ctx, id, time.Second),
 		"remove":  d.RemoveContainer(ctx, id),
 		"image":   imageErr,
-		"rename":  d.RenameContainer(ctx, id, d.name(t, "other")),
 		"exec":    execErr,
 		"logs":    d.Logs(ctx, id, wholeLog, noLine),
 		"driver":  driverErr,

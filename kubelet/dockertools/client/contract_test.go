@@ -38,7 +38,6 @@ var contract = []struct {
 	{"a failed start after a run", testFailedStartAfterRun},
 	{"a stop", testStop},
 	{"a paused container", testPaused},
-	{"a renamed container", testRenamed},
 	{"a removal", testRemoval},
 	{"a command in a container", testExec},
 	{"a command that cannot be run", testExecRefused},
@@ -135,7 +134,6 @@ func testUnknownContainer(t *testing.T, d *contractDocker) {
 		"start":   d.StartContainer(t.Context(), id),
 		"stop":    d.StopContainer(t.Context(), id, time.Second),
 		"remove":  d.RemoveContainer(t.Context(), id),
-		"rename":  d.RenameContainer(t.Context(), id, d.name(t, "c")),
 		"exec":    execErr,
 		"logs":    d.Logs(t.Context(), id, wholeLog, noLine),
 	} {
@@ -220,22 +218,6 @@ func testImportedImage(t *testing.T, d *contractDocker) {
 	if got := d.listed(t, id).Image; got != image {
 		t.Errorf("listed with image %q, want %q", got, image)
 	}
-}
-
-func testRenamed(t *testing.T, d *contractDocker) {
-	spec := d.spec(t, "old", "sleep")
-	id := d.create(t, spec)
-	other := d.create(t, d.spec(t, "other", "sleep"))
-	if err := d.RenameContainer(t.Context(), other, spec.Name); !errors.Is(err, dockertools.ErrNameTaken) || !strings.Contains(err.Error(), spec.Name) {
-		t.Errorf("a name that is taken: %v", err)
-	}
-	if err := d.RenameContainer(t.Context(), id, d.name(t, "new")); err != nil {
-		t.Fatal(err)
-	}
-	if got := d.listed(t, id).Name; got != d.name(t, "new") {
-		t.Errorf("the name is %q", got)
-	}
-	d.create(t, spec) // the old name is free
 }
 
 func testMounts(t *testing.T, d *contractDocker) {

@@ -171,18 +171,6 @@ func (f *Fake) RemoveContainer(ctx context.Context, id string) error {
 	})
 }
 
-func (f *Fake) RenameContainer(ctx context.Context, id, name string) error {
-	return f.call(ctx, "RenameContainer", id, func(context.Context) error {
-		return f.change(id, func(c *fakeContainer) error {
-			if err := f.nameIsFree(name); err != nil {
-				return err
-			}
-			c.Name = name
-			return nil
-		})
-	})
-}
-
 // change calls do with a container and the mutex held.
 func (d *fakeDocker) change(idOrName string, do func(*fakeContainer) error) error {
 	d.mu.Lock()

@@ -90,7 +90,7 @@ func (d *fakeDocker) StopAfter(n int, stop func()) {
 		d.SetFault(nil)
 		return
 	}
-	changing := []string{"CreateContainer", "StartContainer", "StopContainer", "RemoveContainer", "RenameContainer", "Exec", "ImportImage", "PullImage"}
+	changing := []string{"CreateContainer", "StartContainer", "StopContainer", "RemoveContainer", "Exec", "ImportImage", "PullImage"}
 	var mu sync.Mutex
 	d.SetFault(func(c Call) Fault {
 		mu.Lock()

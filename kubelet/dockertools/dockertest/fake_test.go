@@ -3,8 +3,11 @@ package dockertest
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
-	"slices"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,29 +15,39 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"kubelet14/kubelet/dockertools"
 )
 
-// inFake runs a test in a bubble with a Docker that has one image, "app", whose
-// command says what the program does.
+// The contract test of dockertools/client proves that the Fake answers as Docker does.
+// These tests are for what only a Fake has: its clock, its faults and its programs.
+
+func TestMain(m *testing.M) {
+	flag.Set("logtostderr", "true") // and no files in the directory for temporary ones
+	goleak.VerifyTestMain(m)
+}
+
+// inFake runs a test in a bubble, with an image "app" whose command names the program.
 func inFake(t *testing.T, test func(t *testing.T, f *Fake)) {
 	t.Helper()
-	programs := map[string]Program{
-		"polite":   {TermCode: 7},
-		"stubborn": {IgnoreTerm: true},
-		"short":    {Exits: true, ExitCode: 3},
-		"minute":   {Exits: true, After: time.Minute, ExitCode: 4},
-	}
 	synctest.Test(t, func(t *testing.T) {
 		f := NewFake()
-		f.AddImage("app", func(spec dockertools.ContainerSpec) Program { return programs[strings.Join(spec.Command, " ")] })
+		f.AddImage("app", func(spec dockertools.ContainerSpec) Program {
+			return map[string]Program{
+				"polite":   {TermCode: 7, LastWords: "bye", Exec: func([]string) ExecOutcome { return ExecOutcome{Output: "ran\n", After: time.Hour} }},
+				"stubborn": {IgnoreTerm: true, LastWords: "bye"},
+				"short":    {Exits: true, ExitCode: 3, LastWords: "bye"},
+				"minute":   {Exits: true, After: time.Minute, ExitCode: 4},
+				"greedy":   {Exits: true, ExitCode: 137, OOMKilled: true},
+			}[strings.Join(spec.Command, " ")]
+		})
 		test(t, f)
 	})
 }
 
-func app(name string, command ...string) dockertools.ContainerSpec {
-	return dockertools.ContainerSpec{Name: name, Image: "app", Command: command}
+func app(name, program string) dockertools.ContainerSpec {
+	return dockertools.ContainerSpec{Name: name, Image: "app", Command: []string{program}}
 }
 
 // check compares all containers with lines of "name state exit-code".
@@ -58,287 +71,210 @@ func mustRun(t *testing.T, f *Fake, spec dockertools.ContainerSpec) (id string) 
 	return id
 }
 
-func TestFakeProgramsEndInTheirTime(t *testing.T) {
+func TestProgramsEndInTheirTime(t *testing.T) {
 	inFake(t, func(t *testing.T, f *Fake) {
-		began := time.Now()
 		mustRun(t, f, app("a", "short"))
 		id := mustRun(t, f, app("b", "minute"))
-		check(t, f, "a exited 3", "b running 0")
-		time.Sleep(59 * time.Second)
-		check(t, f, "a exited 3", "b running 0")
-		if got := f.Containers()[1].Status; got != "Up 59 seconds" {
-			t.Errorf("status %q", got)
+		greedy := mustRun(t, f, app("c", "greedy"))
+		time.Sleep(40 * time.Second)
+		if err := f.Restart(id); err != nil { // the timer of the first run is void
+			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Second)
-		check(t, f, "a exited 3", "b exited 4")
-		details, err := f.InspectContainer(t.Context(), id)
-		if err != nil || !details.StartedAt.Equal(began) || details.FinishedAt.Sub(began) != time.Minute {
-			t.Errorf("ended with %+v, %v", details, err)
-		}
+		time.Sleep(40 * time.Second)
+		check(t, f, "a exited 3", "b running 0", "c exited 137")
+		time.Sleep(21 * time.Second)
+		check(t, f, "a exited 3", "b exited 4", "c exited 137")
 		if got := f.Containers()[1].Status; got != "Exited (4) 1 second ago" {
 			t.Errorf("status %q", got)
 		}
-	})
-}
-
-func TestFakeForgetsTheTimerOfAnEarlierRun(t *testing.T) {
-	inFake(t, func(t *testing.T, f *Fake) {
-		id := mustRun(t, f, app("a", "minute"))
-		time.Sleep(40 * time.Second)
-		if err := f.Restart(id); err != nil {
-			t.Fatal(err)
+		if details, err := f.InspectContainer(t.Context(), greedy); err != nil || !details.OOMKilled {
+			t.Errorf("the greedy one: %+v, %v", details, err)
 		}
-		time.Sleep(40 * time.Second)
-		check(t, f, "a running 0")
-		time.Sleep(40 * time.Second)
-		check(t, f, "a exited 4")
-
-		if err := errors.Join(f.Restart(id), f.Kill(id, 137)); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(2 * time.Minute)
-		check(t, f, "a exited 137")
-	})
-}
-
-func TestFakeStopsAsThePersonOrTheCallerAsks(t *testing.T) {
-	inFake(t, func(t *testing.T, f *Fake) {
-		polite := mustRun(t, f, app("polite", "polite"))
-		stubborn := mustRun(t, f, app("stubborn", "stubborn"))
-		began := time.Now()
-		if err := errors.Join(f.StopContainer(t.Context(), polite, time.Hour), f.StopContainer(t.Context(), stubborn, time.Hour)); err != nil {
-			t.Fatal(err)
-		}
-		if took := time.Since(began); took != time.Hour {
-			t.Errorf("the grace lasted %v", took)
-		}
-		check(t, f, "polite exited 7", "stubborn exited 137")
-	})
-}
-
-func TestFakeKillsAfterTheGraceAlsoWhenTheCallerIsGone(t *testing.T) {
-	inFake(t, func(t *testing.T, f *Fake) {
-		id := mustRun(t, f, app("a", "stubborn"))
+		// Docker kills after the grace also when the caller has gone.
+		id = mustRun(t, f, app("d", "stubborn"))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := f.StopContainer(ctx, id, time.Minute); !errors.Is(err, context.DeadlineExceeded) {
+		if err := f.StopContainer(ctx, id, time.Minute); !errors.Is(err, context.DeadlineExceeded) || !f.Containers()[3].State.Live() {
 			t.Errorf("stop: %v", err)
 		}
-		check(t, f, "a running 0")
 		time.Sleep(time.Minute)
-		check(t, f, "a exited 137")
+		check(t, f, "a exited 3", "b exited 4", "c exited 137", "d exited 137")
 	})
 }
 
-func TestFakeKeepsTheSpec(t *testing.T) {
-	inFake(t, func(t *testing.T, f *Fake) {
-		spec := app("a", "polite")
-		spec.Env, spec.Labels = []string{"A=1"}, map[string]string{"l": "1"}
-		spec.Mounts = []dockertools.Mount{{HostPath: t.TempDir(), ContainerPath: "/data"}}
-		mustRun(t, f, spec)
-		if diff := cmp.Diff(spec, f.Containers()[0].Spec); diff != "" {
-			t.Errorf("spec (-want +got):\n%s", diff)
-		}
-		spec.Labels["l"] = "changed by the caller"
-		if got := f.Containers()[0].Labels["l"]; got != "1" {
-			t.Errorf("label %q", got)
-		}
-	})
+func TestLastWords(t *testing.T) {
+	stop := func(f *Fake, id string) error { return f.StopContainer(context.Background(), id, time.Second) }
+	for name, tt := range map[string]struct {
+		program string
+		end     func(f *Fake, id string) error
+		want    string
+	}{
+		"an end by itself": {"short", func(*Fake, string) error { return nil }, "bye"},
+		"stopped":          {"polite", stop, "bye"},
+		"killed in a stop": {"stubborn", stop, ""},
+		"killed":           {"polite", func(f *Fake, id string) error { return f.Kill(id, 137) }, ""},
+		"of its own death": {"polite", func(f *Fake, id string) error { return f.Kill(id, 1) }, "bye"},
+		"without power":    {"polite", func(f *Fake, _ string) error { f.RestartDaemon(false); return nil }, ""},
+	} {
+		inFake(t, func(t *testing.T, f *Fake) {
+			file := filepath.Join(t.TempDir(), "message")
+			spec := app("a", tt.program)
+			spec.Mounts = []dockertools.Mount{{HostPath: file, ContainerPath: "/dev/termination-log"}}
+			if err := os.WriteFile(file, nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			if err := tt.end(f, mustRun(t, f, spec)); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := os.ReadFile(file); err != nil || string(got) != tt.want {
+				t.Errorf("%s: the message is %q, %v; want %q", name, got, err, tt.want)
+			}
+		})
+	}
 }
 
-func TestFakeFaults(t *testing.T) {
+func TestFaults(t *testing.T) {
 	broken := errors.New("broken")
-	for _, c := range []struct {
-		name  string
+	for name, c := range map[string]struct {
 		fault Fault
 		took  time.Duration
 		err   error
 		want  string
 	}{
-		{"none", Fault{}, 0, nil, "a running 0"},
-		{"before", Fault{Before: broken}, 0, broken, "a created 0"},
-		{"after", Fault{After: broken}, 0, broken, "a running 0"},
-		{"delay", Fault{Delay: time.Minute}, time.Minute, nil, "a running 0"},
-		{"a delay longer than the caller waits", Fault{Delay: 3 * time.Hour}, 2 * time.Hour, context.DeadlineExceeded, "a created 0"},
+		"none":                                 {Fault{}, 0, nil, "a running 0"},
+		"before":                               {Fault{Before: broken}, 0, broken, "a created 0"},
+		"after":                                {Fault{After: broken}, 0, broken, "a running 0"},
+		"delay":                                {Fault{Delay: time.Minute}, time.Minute, nil, "a running 0"},
+		"a delay longer than the caller waits": {Fault{Delay: 3 * time.Hour}, 2 * time.Hour, context.DeadlineExceeded, "a created 0"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			inFake(t, func(t *testing.T, f *Fake) {
-				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
-				defer cancel()
-				id, err := f.CreateContainer(ctx, app("a"))
-				if err != nil {
-					t.Fatal(err)
+		inFake(t, func(t *testing.T, f *Fake) {
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
+			defer cancel()
+			id, err := f.CreateContainer(ctx, app("a", ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.SetFault(func(call Call) Fault {
+				if call != (Call{2, "StartContainer", "a"}) {
+					t.Errorf("%s: asked about %+v", name, call)
 				}
-				f.SetFault(func(call Call) Fault {
-					if call.N != 2 || call.Method != "StartContainer" || call.Container != "a" {
-						t.Errorf("asked about %+v", call)
-					}
-					return c.fault
-				})
-				began := time.Now()
-				if err := f.StartContainer(ctx, id); !errors.Is(err, c.err) {
-					t.Errorf("error %v, want %v", err, c.err)
-				}
-				if took := time.Since(began); took != c.took {
-					t.Errorf("it took %v, want %v", took, c.took)
-				}
-				check(t, f, c.want)
+				return c.fault
 			})
+			began := time.Now()
+			if err := f.StartContainer(ctx, id); !errors.Is(err, c.err) || time.Since(began) != c.took {
+				t.Errorf("%s: %v after %v, want %v after %v", name, err, time.Since(began), c.err, c.took)
+			}
+			check(t, f, c.want)
+			if diff := cmp.Diff(map[string]int{"CreateContainer": 1, "StartContainer": 1}, f.Calls()); diff != "" {
+				t.Errorf("%s: calls (-want +got):\n%s", name, diff)
+			}
 		})
 	}
-}
-
-func TestFakeFaultSeesAPersonActBetweenTwoCalls(t *testing.T) {
-	inFake(t, func(t *testing.T, f *Fake) {
-		id := mustRun(t, f, app("a"))
-		f.SetFault(func(Call) Fault {
-			return Fault{Before: f.Kill(id, 9)}
-		})
-		if _, err := f.ListContainers(t.Context(), nil); err != nil {
-			t.Error(err)
-		}
-		check(t, f, "a exited 9")
-	})
 }
 
 // The caller dies after each of its steps in turn; what it did until then stays.
-func TestFakeStopsTheCallerAfterEachStep(t *testing.T) {
-	for n, want := range map[int][]string{
-		1: {"a created 0"},
-		2: {"a running 0"},
-		3: {"a exited 7"},
-		4: nil,
-	} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
-			inFake(t, func(t *testing.T, f *Fake) {
-				ctx, cancel := context.WithCancel(t.Context())
-				f.StopAfter(n, cancel)
-				if _, err := f.CreateContainer(ctx, app("a", "polite")); (err == nil) != (n > 1) {
-					t.Errorf("create: %v", err)
-				}
-				if (ctx.Err() == nil) != (n > 1) {
-					t.Error("stop was not called when it should")
-				}
-				// Calls that do not heed the context die as well.
-				ctx = context.WithoutCancel(ctx)
-				f.StartContainer(ctx, "a")
-				f.InspectContainer(ctx, "a")
-				f.StopContainer(ctx, "a", time.Second)
-				if f.RemoveContainer(ctx, "a") == nil {
-					t.Error("the last call succeeded for a dead caller")
-				}
-				if _, err := f.ListContainers(ctx, nil); err == nil {
-					t.Error("a dead caller gets a list")
-				}
-				check(t, f, want...)
-
-				f.StopAfter(0, nil)
-				if _, err := f.ListContainers(t.Context(), nil); err != nil {
-					t.Errorf("a new caller: %v", err)
-				}
-			})
-		})
-	}
-}
-
-func TestFakeCountsCallsOfTheCodeUnderTestAlone(t *testing.T) {
-	inFake(t, func(t *testing.T, f *Fake) {
-		id := mustRun(t, f, app("a"))
-		f.ListContainers(t.Context(), nil)
-		f.ListContainers(t.Context(), nil)
-		f.InspectContainer(t.Context(), "nobody")
-		if err := f.ByHand().StopContainer(t.Context(), id, 0); err != nil {
-			t.Error(err)
+func TestStopAfter(t *testing.T) {
+	for n, want := range []string{1: "a created 0", 2: "a running 0", 3: "a running 0", 4: "a running 0", 5: "a exited 7"} {
+		if n == 0 {
+			continue
 		}
-		if diff := cmp.Diff(map[string]int{"ListContainers": 2, "InspectContainer": 1}, f.Calls()); diff != "" {
-			t.Errorf("calls (-want +got):\n%s", diff)
-		}
-	})
-}
-
-func TestFakeDaemonGoesDownAndComesUp(t *testing.T) {
-	inFake(t, func(t *testing.T, f *Fake) {
-		id := mustRun(t, f, app("a", "stubborn"))
-		waiting := make(chan error, 1)
-		go func() { waiting <- f.StopContainer(t.Context(), id, time.Hour) }()
-		synctest.Wait()
-		f.Down()
-		_, listErr := f.ListContainers(t.Context(), nil)
-		for _, err := range []error{listErr, <-waiting, f.WatchEvents(t.Context(), nil, func(dockertools.Event) { t.Error("a hint") })} {
-			if !errors.Is(err, syscall.ECONNREFUSED) {
-				t.Errorf("error %v, want a refused connection", err)
+		inFake(t, func(t *testing.T, f *Fake) {
+			f.AddRemoteImage("web", RemoteImage{})
+			dead := false
+			f.StopAfter(n, func() { dead = true })
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			f.CreateContainer(ctx, app("a", "polite"))
+			f.StartContainer(ctx, "a")
+			f.InspectContainer(ctx, "a")
+			f.PullImage(ctx, "web", dockertools.Auth{}, func(dockertools.PullProgress) {})
+			f.ImportImage(ctx, "x:1", strings.NewReader(""))
+			f.StopContainer(ctx, "a", time.Second)
+			if _, err := f.ListContainers(ctx, nil); err == nil || !dead {
+				t.Errorf("step %d: a dead caller gets a list; dead: %v", n, dead)
 			}
-		}
-		f.Up()
-		check(t, f, "a running 0")
-		if list, err := f.ListContainers(t.Context(), nil); err != nil || len(list) != 1 {
-			t.Errorf("list %+v, %v", list, err)
-		}
-	})
-}
-
-func TestFakeDaemonRestartEndsContainersAndStreams(t *testing.T) {
-	for graceful, want := range map[bool][]string{
-		true:  {"created created 0", "ended exited 3", "paused exited 7", "polite exited 7", "stubborn exited 137"},
-		false: {"created created 0", "ended exited 3", "paused exited 255", "polite exited 255", "stubborn exited 255"},
-	} {
-		t.Run(fmt.Sprint("graceful ", graceful), func(t *testing.T) {
-			inFake(t, func(t *testing.T, f *Fake) {
-				f.CreateContainer(t.Context(), app("created"))
-				mustRun(t, f, app("ended", "short"))
-				mustRun(t, f, app("polite", "polite"))
-				mustRun(t, f, app("stubborn", "stubborn"))
-				if err := f.Pause(mustRun(t, f, app("paused", "polite"))); err != nil {
-					t.Fatal(err)
-				}
-				broken := make(chan error, 1)
-				go func() { broken <- f.WatchEvents(t.Context(), nil, func(dockertools.Event) {}) }()
-				synctest.Wait()
-				f.RestartDaemon(graceful)
-				if err := <-broken; err == nil {
-					t.Error("the event stream ended without an error")
-				}
-				check(t, f, want...)
-				if _, err := f.Version(t.Context()); err != nil {
-					t.Errorf("after the restart: %v", err)
-				}
-			})
+			check(t, f, want)
+			f.StopAfter(0, nil)
+			if _, err := f.ListContainers(ctx, nil); err != nil {
+				t.Errorf("a new caller: %v", err)
+			}
 		})
 	}
 }
 
-func TestFakeEventsNameTheContainer(t *testing.T) {
-	inFake(t, func(t *testing.T, f *Fake) {
-		ctx, cancel := context.WithCancel(t.Context())
-		var got []string
-		ended := make(chan error, 1)
-		go func() { ended <- f.WatchEvents(ctx, nil, func(e dockertools.Event) { got = append(got, e.Name) }) }()
-		synctest.Wait()
-		a, b := mustRun(t, f, app("a")), mustRun(t, f, app("b", "short"))
-		if err := errors.Join(f.Pause(a), f.RemoveContainer(t.Context(), a), f.RemoveContainer(t.Context(), b)); err != nil {
-			t.Fatal(err)
-		}
-		synctest.Wait()
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		// The stream stands; then start, death and removal of each.
-		slices.Sort(got)
-		if diff := cmp.Diff([]string{"", "a", "a", "a", "b", "b", "b"}, got); diff != "" {
-			t.Errorf("hints (-want +got):\n%s", diff)
-		}
-	})
+func TestTheDaemonGoesDownAndRestarts(t *testing.T) {
+	for restart, want := range map[string][]string{
+		"no":       {"created created 0", "ended exited 3", "paused paused 0", "stubborn running 0"},
+		"graceful": {"created created 0", "ended exited 3", "paused exited 7", "stubborn exited 137"},
+		"abrupt":   {"created created 0", "ended exited 3", "paused exited 255", "stubborn exited 255"},
+	} {
+		inFake(t, func(t *testing.T, f *Fake) {
+			f.AddRemoteImage("web", RemoteImage{Takes: time.Hour})
+			f.CreateContainer(t.Context(), app("created", ""))
+			mustRun(t, f, app("ended", "short"))
+			if err := f.Pause(mustRun(t, f, app("paused", "polite"))); err != nil {
+				t.Fatal(err)
+			}
+			stubborn := mustRun(t, f, app("stubborn", "stubborn"))
+			broken := make(chan error)
+			go func() { broken <- f.WatchEvents(t.Context(), nil, func(dockertools.Event) {}) }()
+			go func() {
+				broken <- f.PullImage(t.Context(), "web", dockertools.Auth{}, func(dockertools.PullProgress) {})
+			}()
+			go func() {
+				broken <- f.Logs(t.Context(), stubborn, dockertools.LogOptions{Follow: true, Stdout: true}, nil)
+			}()
+			synctest.Wait()
+			if restart == "no" {
+				f.Down()
+				if _, err := f.ListContainers(t.Context(), nil); !errors.Is(err, syscall.ECONNREFUSED) {
+					t.Errorf("while it is down: %v", err)
+				}
+				f.Up()
+			} else {
+				go f.RestartDaemon(restart == "graceful")
+			}
+			for range 3 {
+				if err := <-broken; !errors.Is(err, syscall.ECONNREFUSED) {
+					t.Errorf("a stream ended with %v, want a refused connection", err)
+				}
+			}
+			time.Sleep(time.Minute)
+			check(t, f, want...)
+			if _, err := f.Version(t.Context()); err != nil {
+				t.Errorf("after it came back: %v", err)
+			}
+		})
+	}
 }
 
-func TestFakeKnowsImagesByTheirFullName(t *testing.T) {
-	f := NewFake()
-	f.AddImage("app", nil)
-	for image, want := range map[string]bool{
-		"app": true, "app:latest": true, "docker.io/library/app": true, "app:2": false, "example.com/app": false, "Not An Image": false,
-	} {
-		if _, err := f.InspectImage(t.Context(), image); (err == nil) != want || err != nil && !errors.Is(err, dockertools.ErrNoSuchImage) {
-			t.Errorf("%q: %v", image, err)
+func TestPullsAndCommandsTakeTheirTime(t *testing.T) {
+	inFake(t, func(t *testing.T, f *Fake) {
+		pull := func(want time.Duration) (id string) {
+			t.Helper()
+			began := time.Now()
+			err := f.PullImage(t.Context(), "web:1", dockertools.Auth{}, func(dockertools.PullProgress) {})
+			if took := time.Since(began); err != nil || took != want {
+				t.Errorf("the pull took %v, want %v: %v", took, want, err)
+			}
+			id, _ = f.InspectImage(t.Context(), "docker.io/library/web:1")
+			return id
 		}
-	}
+		f.AddRemoteImage("web:1", RemoteImage{Takes: time.Minute})
+		if first := pull(time.Minute); first == "" || pull(0) != first {
+			t.Error("the second pull made another image")
+		}
+		var out strings.Builder
+		id := mustRun(t, f, app("a", "polite"))
+		began := time.Now()
+		if _, err := f.Exec(t.Context(), id, []string{"date"}, &out); err != nil || out.String() != "ran\n" || time.Since(began) != time.Hour {
+			t.Errorf("the command took %v, %v, and printed %q", time.Since(began), err, out.String())
+		}
+		f.SetFault(func(Call) Fault { return Fault{Delay: time.Minute} })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := f.Exec(ctx, id, []string{"date"}, io.Discard); !errors.Is(err, dockertools.ErrExecNotStarted) {
+			t.Errorf("a command that was delayed: %v", err)
+		}
+	})
 }
