@@ -50,7 +50,6 @@ func TestLogsAreThoseOfTheAttemptAndPartAskedFor(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.countingProgram(dockertest.Program{})
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		settle()
 		w.mustKill()
 		settle()
@@ -90,7 +89,6 @@ func TestLogsThatAreNotThere(t *testing.T) {
 			return dockertest.Fault{}
 		})
 		k := w.start(pod("web", "main", "late"))
-		defer k.end()
 		settle()
 		previous := allOfLog
 		previous.Previous = true

@@ -14,11 +14,11 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// TestPlanConverges begins with a random wish and a random mess of containers,
-// carries out what plan says, plans again, and so on. Within a few rounds there must
-// be nothing left to do, and on the way there are never two live containers of a
-// kind, unless the mess had them. In half of the cases the kubelet dies after a
-// random call, and the next one goes on.
+// TestPlanConverges begins with a random desired state and random containers, some of them
+// unhealthy. It plans, acts, plans again, and so on. Within a few rounds there must be nothing
+// left to do, and on the way there are never two live containers of a kind, unless there were
+// at the beginning. In half of the cases the kubelet is killed after a random call, and the
+// next one continues.
 func TestPlanConverges(t *testing.T) {
 	for seed := range uint64(600) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -197,6 +197,11 @@ func (c *chaos) converge(ctx context.Context, want *plan.Pod) (rounds int, done 
 		case len(p.plan.Steps) == 0:
 			time.Sleep(time.Until(p.plan.Next))
 		}
+		for i := range p.containers {
+			if o := &p.containers[i]; rounds == 0 && o.State == dockertools.StateRunning && c.IntN(4) == 0 {
+				kl.probes.probers[o.ID] = &prober{startedAt: o.StartedAt, failure: "its liveness probe failed"}
+			}
+		}
 		kl.startWork(ctx, p)
 		kl.workers.Wait()
 		p.endWork(time.Second)
@@ -228,7 +233,8 @@ func (c *chaos) checkResult(want *plan.Pod) {
 		}
 	}
 	if want.Manifest.RestartPolicy.Always == nil {
-		return // how containers ended says which are to run: the cases of testdata/plan have it
+		c.checkJob(want)
+		return
 	}
 	for _, name := range want.Names() {
 		container, ok := live[name]
@@ -247,6 +253,30 @@ func (c *chaos) checkResult(want *plan.Pod) {
 			c.t.Errorf("container %q is of an old form", name)
 		}
 		delete(live, name)
+	}
+}
+
+// checkJob checks the newest attempt of each container of a pod that may finish. With never it
+// has been started; with onFailure it runs, or it succeeded in the form that is desired.
+func (c *chaos) checkJob(want *plan.Pod) {
+	c.t.Helper()
+	newest := map[string]dockertest.FakeContainer{}
+	attempts := map[string]int{}
+	for _, container := range c.docker.Containers() {
+		parts, _ := dockertools.ParseContainerName(container.Name)
+		if parts.Attempt > attempts[parts.Name] {
+			newest[parts.Name], attempts[parts.Name] = container, parts.Attempt
+		}
+	}
+	for _, app := range want.Apps {
+		container := newest[app.Name]
+		succeeded := container.State.Ended() && container.Details.ExitCode == 0 && strings.Contains(container.Name, "."+app.Hash+"_")
+		switch {
+		case want.Manifest.RestartPolicy.Never != nil && container.Details.StartedAt.IsZero():
+			c.t.Errorf("container %q was never started", app.Name)
+		case want.Manifest.RestartPolicy.OnFailure != nil && !container.State.Live() && !succeeded:
+			c.t.Errorf("container %q neither runs nor has succeeded", app.Name)
+		}
 	}
 }
 

@@ -64,7 +64,6 @@ func TestCrashAfterEveryDockerCall(t *testing.T) {
 						w.t.Errorf("died after %d calls: the pod nobody touched has a new container", n)
 					}
 					w.checkVolumes(append(s.after, bystander)...)
-					k.end()
 				})
 			}
 		})
@@ -116,7 +115,6 @@ func TestEveryDockerCallFailsOnce(t *testing.T) {
 					settle()
 					w.check(fmt.Sprintf("call %d failed", n), "web/net", "web/server:2", "web/side")
 					w.docker.SetFault(nil)
-					k.end()
 				})
 			}
 		})

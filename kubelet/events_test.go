@@ -106,7 +106,6 @@ func TestEventsTellAPodsLife(t *testing.T) {
 			return dockertest.Program{Exits: name == "main", After: time.Hour, ExitCode: 3}
 		}
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		time.Sleep(time.Hour + time.Second)
 		k.set()
 		settle()
@@ -178,7 +177,6 @@ func TestEventsAreInTheLog(t *testing.T) {
 			k.set()
 			time.Sleep(5 * time.Second) // it is being stopped
 			told = eventsOf(k)
-			k.end()
 		})
 		for _, reason := range []string{"SET", "pulled", "created", "started", "postStart", "unhealthy", "killing", "preStop failed", "stopped"} {
 			if !slices.ContainsFunc(told, func(e api.Event) bool { return e.Reason == reason }) {
@@ -207,7 +205,6 @@ func TestEventsTellOfAKillForAHookThatFailed(t *testing.T) {
 		p := hooked(pod("web", "main"))
 		p.Manifest.RestartPolicy = api.RestartPolicy{Never: &api.RestartPolicyNever{}}
 		k := w.start(p)
-		defer k.end()
 		settle()
 		killing := slices.DeleteFunc(eventsOf(k), func(e api.Event) bool { return e.Reason != "killing" || e.Container != "main" })
 		if len(killing) != 1 || !strings.Contains(killing[0].Message, "its postStart hook failed") || !strings.Contains(killing[0].Message, "no database") {

@@ -97,7 +97,6 @@ func TestFollowingGoesOnWithTheNextAttempts(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.countingProgram(dockertest.Program{})
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		settle()
 		tail := allOfLog
 		tail.Tail = 1
@@ -126,7 +125,6 @@ func TestFollowingCatchesUp(t *testing.T) {
 		w.options = func(o *Options) { o.MaxDeadContainers = 10 }
 		w.countingProgram(dockertest.Program{})
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		settle()
 		busy := make(chan struct{})
 		slow, quick := k.followBusy(w, allOfLog, busy), k.follow(w, allOfLog)
@@ -157,7 +155,6 @@ func TestFollowingOutlivesDocker(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.countingProgram(dockertest.Program{})
 				k := w.start(pod("web", "main"))
-				defer k.end()
 				settle()
 				f := k.follow(w, allOfLog)
 				w.mustPrint(false, "one\none\n") // two of the same moment
@@ -186,7 +183,6 @@ func TestFollowingWaitsForTheCreation(t *testing.T) {
 			return dockertest.Fault{}
 		})
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		settle()
 		f := k.follow(w, allOfLog)
 		settle()
@@ -221,7 +217,6 @@ func TestFollowingEnds(t *testing.T) {
 				p := pod("web", "main")
 				p.Manifest.RestartPolicy = test.policy
 				k := w.start(p)
-				defer k.end()
 				settle()
 				f := k.follow(w, allOfLog)
 				f.check("before", "run 1\nrun 1\n", true)
@@ -237,7 +232,6 @@ func TestFollowingGoesOnWithAnotherUID(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.countingProgram(dockertest.Program{StopLog: "bye\n"})
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		settle()
 		f := k.follow(w, allOfLog)
 		other := pod("web", "main")
@@ -254,7 +248,6 @@ func TestFollowingBeginsWithTheNewestAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.countingProgram(dockertest.Program{})
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		settle()
 		w.mustKill()
 		settle()
@@ -277,7 +270,6 @@ func TestFollowingSeesAStartByHand(t *testing.T) {
 				return dockertest.Program{Log: strings.Repeat("line\n", 2*(runs-1))}
 			}
 			k := w.start(pod("web", "main"))
-			defer k.end()
 			settle()
 			opts := allOfLog
 			opts.Tail = tail
@@ -315,7 +307,6 @@ func TestFollowingALifeByHandGoesToItsEnd(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.Docker = cutShort{w.docker} }
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		settle()
 		f := k.follow(w, allOfLog)
 		defer f.end()
@@ -341,7 +332,6 @@ func TestFollowingFromTheEndMissesNothingAfterIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.countingProgram(dockertest.Program{})
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		settle()
 		none := allOfLog
 		none.Tail = 0
@@ -369,7 +359,6 @@ func TestFollowingReturnsWhatCannotMend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				k := w.start(pod("web", "main"))
-				defer k.end()
 				settle()
 				w.docker.SetFault(always("Logs", test.fault))
 				f := k.follow(w, allOfLog)
@@ -393,7 +382,6 @@ func TestFollowingCostsDockerNothing(t *testing.T) {
 		w.countingProgram(dockertest.Program{Exits: true, ExitCode: 1})
 		lists := func(followers int) int {
 			k := w.start(pod("web", "main"))
-			defer k.end()
 			settle()
 			for range followers {
 				defer k.follow(w, allOfLog).end()

@@ -53,7 +53,6 @@ func TestHooksRunOnce(t *testing.T) {
 		k.set()
 		settle()
 		e.check(t, "hello@0s", "bye@2s")
-		k.end()
 	})
 }
 
@@ -69,7 +68,6 @@ func TestAPodRemovedWhileTheKubeletWasDownGetsItsPreStop(t *testing.T) {
 		settle()
 		w.check("removed")
 		e.check(t, "hello@0s", "bye@1m0s")
-		k.end()
 	})
 }
 
@@ -97,7 +95,6 @@ func TestAPostStartThatFailsStopsItsContainer(t *testing.T) {
 		settle()
 		w.check("the third succeeds", "web/main", "web/net", "web/side")
 		e.check(t, "hello@0s", "bye@0s", "hello@0s", "bye@0s", "hello@1s")
-		k.end()
 	})
 }
 
@@ -119,7 +116,6 @@ func TestAHookThatHangs(t *testing.T) {
 		k.set()
 		settle()
 		w.check("removed")
-		k.end()
 	})
 }
 
@@ -135,7 +131,6 @@ func TestAPostStartHasATimeLimit(t *testing.T) {
 			}}
 		}
 		k := w.start(hooked(pod("web", "main")))
-		defer k.end()
 		time.Sleep(postStartLimit - time.Millisecond)
 		synctest.Wait()
 		main := w.id("web", "main")
@@ -174,7 +169,6 @@ func TestAPreStopIsWithinTheGrace(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		synctest.Wait()
 		w.check("after it")
-		k.end()
 	})
 }
 
@@ -189,7 +183,6 @@ func TestAFailedPreStop(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		w.check("removed")
-		k.end()
 	})
 }
 
@@ -222,7 +215,6 @@ func TestCrashAroundHooks(t *testing.T) {
 			if hooks > 2 || hooks == 0 && !started {
 				t.Errorf("died after %d calls: the postStart ran %d times\n%s", n, hooks, w.describe())
 			}
-			k.end()
 		})
 	}
 }
@@ -235,7 +227,6 @@ func TestATroubleEndsWithWhatItIsAbout(t *testing.T) {
 		p := hooked(pod("web", "main"))
 		p.Manifest.Volumes[0].Source = &api.VolumeSource{HostDir: &api.HostDir{Path: dir}}
 		k := w.start(p)
-		defer k.end()
 		settle()
 		main := func() api.ContainerState {
 			statuses, _, err := k.kl.Statuses()

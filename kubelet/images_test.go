@@ -68,7 +68,6 @@ func TestManyPodsShareOnePull(t *testing.T) {
 		if n := w.docker.Calls()["PullImage"]; n != 1 {
 			t.Errorf("%d pulls for 20 pods of one image", n)
 		}
-		k.end()
 	})
 }
 
@@ -88,7 +87,6 @@ func TestPullsKeepToTheirRate(t *testing.T) {
 		if live := w.live(); len(live) != 10 {
 			t.Errorf("live: %v", live)
 		}
-		k.end()
 	})
 }
 
@@ -105,7 +103,6 @@ func TestPullBackOff(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		synctest.Wait()
 		w.check("the registry has it now", "web/main", "web/net")
-		k.end()
 	})
 }
 
@@ -120,7 +117,6 @@ func TestPullsAndCrashesAreCountedApart(t *testing.T) {
 		program := func(dockertools.ContainerSpec) dockertest.Program { return w.program("main") }
 		w.docker.AddRemoteImage("app:1", dockertest.RemoteImage{Program: program})
 		k := w.start(ofImage(pod("web", "main"), "app:1", api.PullAlways))
-		defer k.end()
 		time.Sleep(10*time.Second + 500*time.Millisecond) // attempts at 0, 0, 1, 3 and 7 s; the next is at 15 s
 		begun := time.Now()
 		var failed []string
@@ -165,7 +161,6 @@ func TestThePullOfAnImageThatIsThereAlreadyIsAnEvent(t *testing.T) {
 		w.options = func(o *Options) { o.Docker, o.SyncFrequency = latePull{w.docker}, time.Second }
 		w.docker.AddRemoteImage("app:1", dockertest.RemoteImage{})
 		k := w.start(ofImage(pod("web", "main", "side"), "app:1", ""))
-		defer k.end()
 		time.Sleep(2 * time.Second)
 		if err := w.docker.Kill(w.id("web", "side"), 1); err != nil { // so that the pod is looked at
 			t.Fatal(err)
@@ -201,7 +196,6 @@ func TestAPullHoldsBackNothing(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		w.check("edited to an image that is there", "web/main:2", "web/net", "web/side")
-		k.end()
 	})
 }
 
@@ -245,7 +239,6 @@ func TestWhenAnImageIsPulled(t *testing.T) {
 				k.end()
 				k = w.start(ofImage(pod("web", "main:2"), tt.image, tt.policy))
 				step("restart of the kubelet", tt.atRestart)
-				k.end()
 			})
 		})
 	}
@@ -264,7 +257,6 @@ func TestAPresentImageWhenItsPullFails(t *testing.T) {
 		w.docker.AddRemoteImage("app", dockertest.RemoteImage{})
 		settle()
 		w.check("it is up", "always/main", "always/net", "latest/main", "latest/net")
-		k.end()
 	})
 }
 
@@ -279,7 +271,6 @@ func TestAnImageThatVanishesIsPulledAgain(t *testing.T) {
 		k.set(ofImage(pod("web", "main"), "app:1", ""))
 		settle()
 		w.check("after a docker rmi", "web/main", "web/net")
-		k.end()
 	})
 }
 
@@ -323,7 +314,6 @@ func TestStatusOfAPull(t *testing.T) {
 				t.Errorf("%s: the next try is at %v", statuses[i].Name, got.Next)
 			}
 		}
-		k.end()
 	})
 }
 
@@ -336,7 +326,6 @@ func TestALongPullIsInTheLogNowAndThen(t *testing.T) {
 		text := w.logged("0", func() {
 			k := w.start(ofImage(pod("a", "main"), "quick:1", ""), ofImage(pod("b", "main"), "slow:1", ""))
 			time.Sleep(5 * time.Minute)
-			k.end()
 		})
 		// Docker tells of the one every 2 s, of the other every 10 s.
 		for image, times := range map[string]int{"quick:1": 3, "slow:1": 10} {
@@ -380,7 +369,6 @@ func TestANetworkContainerImageThatIsMissingIsPulled(t *testing.T) {
 		if n := w.docker.Calls()["PullImage"]; n > 5 {
 			t.Errorf("%d pulls", n)
 		}
-		k.end()
 	})
 }
 
@@ -389,7 +377,6 @@ func TestALatestIsPulledAgainForAContainerThatComesBack(t *testing.T) {
 		w.docker.AddImage("app", nil)
 		w.docker.AddRemoteImage("app", dockertest.RemoteImage{Takes: time.Second})
 		k := w.start(ofImage(pod("web", "main", "side"), "app", ""))
-		defer k.end()
 		settle()
 		k.set(pod("web", "side"))
 		settle()
@@ -408,7 +395,6 @@ func TestALatestIsPulledAgainForAWishThatComesBack(t *testing.T) {
 		w.docker.AddImage("app", nil)
 		w.docker.AddRemoteImage("app", dockertest.RemoteImage{Takes: time.Minute})
 		k := w.start(ofImage(pod("web", "main"), "app", ""))
-		defer k.end()
 		time.Sleep(30 * time.Second)
 		k.set(ofImage(pod("web", "main"), "missing:1", ""))
 		time.Sleep(time.Hour)
@@ -430,7 +416,6 @@ func TestAPullIsNotAskedForAgainAndAgain(t *testing.T) {
 		p := ofImage(pod("web", "main", "job"), "big:1", "")
 		p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
 		k := w.start(p)
-		defer k.end()
 		settle()
 		before := w.docker.Calls()["ListContainers"]
 		time.Sleep(50 * time.Minute)

@@ -23,7 +23,6 @@ func (w *world) ended(program dockertest.Program) *api.ContainerStateTerminated 
 	p := pod("job", "main")
 	p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
 	k := w.start(p)
-	defer k.end()
 	settle()
 	statuses, _, err := k.kl.Statuses()
 	if err != nil || len(statuses) != 1 || statuses[0].Containers[0].State.Terminated == nil {
@@ -116,7 +115,6 @@ func TestTerminationFilesGoWithTheirContainers(t *testing.T) {
 		k.set()
 		settle()
 		w.checkVolumes()
-		k.end()
 	})
 }
 
@@ -140,7 +138,6 @@ func TestAnotherLifeHasOtherLastWords(t *testing.T) {
 			return p
 		}
 		k := w.start(never(20))
-		defer k.end()
 		end := func() *api.ContainerStateTerminated {
 			settle()
 			statuses, _, err := k.kl.Statuses()

@@ -21,7 +21,6 @@ func TestPodsAreThoseThatAreWanted(t *testing.T) {
 
 		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
 		k := w.start(pod("web", "main"), pod("db", "main"))
-		defer k.end()
 		check := func(want ...string) {
 			w.t.Helper()
 			var got []string
@@ -69,7 +68,6 @@ func TestLoadCountsWhatThereIsToDo(t *testing.T) {
 			pods = append(pods, p)
 		}
 		k := w.start(pods...)
-		defer k.end()
 		settle()
 		// One pull has begun. The slow pod is at work, and a sync has come meanwhile; the
 		// one that crashes waits for its time.

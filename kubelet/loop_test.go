@@ -36,7 +36,6 @@ func TestALateListDecidesNothing(t *testing.T) {
 			if n := w.docker.Calls()["CreateContainer"]; n != 3 {
 				t.Errorf("list %d is late: %d creations, want 3\n%s", late, n, w.describe())
 			}
-			k.end()
 		})
 	}
 }
@@ -46,7 +45,6 @@ func TestALateListDecidesNothing(t *testing.T) {
 func TestAnInspectThatHangs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(pod("broken", "main"), pod("web", "main"))
-		defer k.end()
 		settle()
 		hangs := w.id("broken", "main")
 		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
@@ -101,7 +99,6 @@ func TestNoWakeupIsLost(t *testing.T) {
 			k := w.start(ofImage(pod("one", "main"), "big:1", api.PullAlways), two)
 			settle()
 			w.check(fmt.Sprintf("run %d", i), "one/main", "one/net", "two/main", "two/net", "two/side")
-			k.end()
 		})
 		if t.Failed() {
 			return
@@ -125,7 +122,6 @@ func TestAPodThatCannotBeCreatedIsCheap(t *testing.T) {
 			return dockertest.Fault{}
 		})
 		k := w.start(pod("web", "full"), pod("other", "crashes"), ofImage(pod("missing", "main"), "missing:1", ""))
-		defer k.end()
 		settle()
 		before, calls := creations, w.docker.Calls()
 		time.Sleep(time.Hour)
@@ -147,7 +143,6 @@ func TestAPodThatCannotBeCreatedIsCheap(t *testing.T) {
 func TestAnotherRootDirIsNoticedAtEverySync(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		settle()
 		other := dockertools.Identity{Hostname: "host", RootDir: "/elsewhere"}
 		name := "k8s_main.12345678_db.default.file_uid-db_1"
@@ -175,7 +170,6 @@ func TestAnotherRootDirIsNoticedAtEverySync(t *testing.T) {
 func TestStatusesWhileDockerHangs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		settle()
 		w.docker.SetFault(always("ListContainers", dockertest.Fault{Delay: time.Hour}))
 		time.Sleep(25 * time.Second)

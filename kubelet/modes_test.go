@@ -219,7 +219,6 @@ pod waits.default.file (waits.yaml)
 				t.Errorf("it calls %s", method)
 			}
 		}
-		k.end()
 	})
 }
 
@@ -327,7 +326,6 @@ func TestVolumesOutliveTheirContainers(t *testing.T) {
 		settle()
 		w.check("after the grace period")
 		w.checkVolumes()
-		k.end()
 	})
 }
 
@@ -342,7 +340,6 @@ func TestAStuckStopHoldsBackNoOtherPod(t *testing.T) {
 		w.check("a second later", "stuck/deaf", "stuck/net", "web/main", "web/net")
 		settle()
 		w.check("after the grace period", "web/main", "web/net")
-		k.end()
 	})
 }
 

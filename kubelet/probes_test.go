@@ -79,7 +79,6 @@ func TestAnUnhealthyContainerIsRestarted(t *testing.T) {
 		k.set()
 		settle()
 		e.check(t, "check@10s", "check@20s", "check@30s")
-		k.end()
 	})
 }
 
@@ -96,7 +95,6 @@ func TestAPodStoppedForItsProbeKeepsItsPort(t *testing.T) {
 		web := publish(probed(pod("web", "main"), 0), 80)
 		web.Manifest.RestartPolicy = api.RestartPolicy{OnFailure: &api.RestartPolicyOnFailure{}}
 		k := w.start(web)
-		defer k.end()
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		net := w.id("web", "net")
@@ -127,7 +125,6 @@ func TestTheInitialDelayCountsFromTheStart(t *testing.T) {
 		time.Sleep(24 * time.Second)
 		synctest.Wait()
 		e.check(t, "check@25s", "check@35s")
-		k.end()
 	})
 }
 
@@ -149,7 +146,6 @@ func TestASlowProbeHoldsBackNothing(t *testing.T) {
 			t.Error("the container whose probe hung was not restarted")
 		}
 		e.check(t, "check@1s")
-		k.end()
 	})
 }
 
@@ -160,7 +156,6 @@ func TestAContainerIsProbedOnceAtATime(t *testing.T) {
 		w.options = func(o *Options) { o.SyncFrequency = time.Second }
 		e := w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: 3 * time.Second} })
 		k := w.start(probed(pod("web", "main", "side:1"), 1))
-		defer k.end()
 		time.Sleep(2500 * time.Millisecond) // in the middle of the first
 		k.set(probed(pod("web", "main", "side:2"), 1))
 		time.Sleep(10 * time.Second)
@@ -181,7 +176,6 @@ func TestAnUnhealthyContainerGetsItsPreStop(t *testing.T) {
 			return dockertest.ExecOutcome{}
 		})
 		k := w.start(hooked(probed(pod("web", "main"), 0)))
-		defer k.end()
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
 		w.check("restarted", "web/main", "web/net")
@@ -204,7 +198,6 @@ func TestAProbeThatCannotBeRunIsNoFailure(t *testing.T) {
 		if len(told) != 1 || !strings.Contains(told[0].Message, "Docker does not answer") {
 			t.Errorf("why nobody could is told by %+v, want one event", told)
 		}
-		k.end()
 	})
 }
 
@@ -213,7 +206,6 @@ func TestAProbeThatDockerDoesNotBeginIsNoFailure(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} })
 		k := w.start(probed(pod("web", "main"), 0))
-		defer k.end()
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		main := w.id("web", "main")
@@ -239,7 +231,6 @@ func TestAPausedContainerIsNotProbed(t *testing.T) {
 			t.Errorf("%d probes of a paused container", now-n)
 		}
 		w.check("paused", "web/main", "web/net")
-		k.end()
 	})
 }
 
@@ -249,7 +240,6 @@ func TestARestartByHandBeginsTheInitialDelayAnew(t *testing.T) {
 		e := w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} })
 		w.docker.SetFault(always("ListContainers", dockertest.Fault{Delay: 100 * time.Millisecond})) // it never shows the container dead
 		k := w.start(probed(pod("web", "main"), 25))
-		defer k.end()
 		time.Sleep(20 * time.Second)
 		id, since := w.id("web", "main"), time.Since(e.begun)
 		if err := w.docker.Restart(id); err != nil {

@@ -48,7 +48,6 @@ func TestAWorkerDecidesOnNoListOlderThanItsAction(t *testing.T) {
 		if n := w.docker.Calls()["CreateContainer"]; n != 2 {
 			t.Errorf("%d creations for two containers", n)
 		}
-		k.end()
 	})
 }
 
@@ -64,7 +63,6 @@ func TestANewerWishEndsAPlanThatIsBeingRun(t *testing.T) {
 		if n := w.docker.Calls()["CreateContainer"]; n != 2 {
 			t.Errorf("%d creations, want two: the old form was overtaken before it was made\n%s", n, w.describe())
 		}
-		k.end()
 	})
 }
 
@@ -100,7 +98,6 @@ func TestANetworkContainerThatCannotBeReplacedIsNotStopped(t *testing.T) {
 		if w.id("web", "net") == net {
 			t.Error("the network container is still the old one")
 		}
-		k.end()
 	})
 }
 
@@ -124,7 +121,6 @@ func TestAFailedStartIsSeen(t *testing.T) {
 			}
 		}
 		t.Errorf("there is no second attempt\n%s", w.describe())
-		k.end()
 	})
 }
 
@@ -144,7 +140,6 @@ func TestAPortThatAJobGivesUpIsTakenAtOnce(t *testing.T) {
 		k.set(job, publish(pod("b", "main:2"), 80))
 		settle()
 		w.check("a pod that is done wants no port", "b/main:2", "b/net")
-		k.end()
 	})
 }
 
@@ -163,7 +158,6 @@ func TestARemovedPodThatCouldNeverStartDoesNotStartLater(t *testing.T) {
 		if n := len(k.kl.pods); n != 0 {
 			t.Errorf("%d pods are remembered, want none", n)
 		}
-		k.end()
 	})
 }
 
@@ -191,7 +185,6 @@ func TestAPodThatIsBeingRemovedIsNotRestartedHalfWay(t *testing.T) {
 		k.set(web, pod("other", "main")) // it is wanted again, before it has gone
 		settle()
 		w.check("wanted again", "other/main", "other/net", "web/deaf", "web/net", "web/quick", "web/side")
-		k.end()
 	})
 }
 
@@ -207,7 +200,6 @@ func TestVolumesGoAtOnceWithTheirPodOrItsUID(t *testing.T) {
 		k.set(withUID(pod("other", "main"), "new"))
 		settle()
 		w.checkVolumes(withUID(pod("other"), "new"))
-		k.end()
 	})
 }
 
@@ -229,7 +221,6 @@ func TestASilentSourceLosesNoVolume(t *testing.T) {
 		k.set()
 		settle()
 		w.checkVolumes()
-		k.end()
 	})
 }
 
@@ -270,7 +261,6 @@ func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
 		settle()
 		w.check("a minute later")
 		w.checkVolumes()
-		k.end()
 	})
 }
 
@@ -288,7 +278,6 @@ func TestAPanicInAnActionEndsThatWorkAlone(t *testing.T) {
 			return dockertest.Fault{}
 		})
 		k := w.start(pod("bad", "main"), pod("web", "main"))
-		defer k.end()
 		settle()
 		w.check("while it panics", "bad/net", "web/main", "web/net")
 		panics.Store(false)

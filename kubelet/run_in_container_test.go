@@ -25,7 +25,6 @@ func TestRunInTheContainerThatRuns(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = outcome(dockertest.ExecOutcome{Output: "ran\n", After: time.Hour, ExitCode: 3})
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		settle()
 		w.mustKill()
 		settle()
@@ -41,7 +40,6 @@ func TestRunEndsWithItsCaller(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = outcome(dockertest.ExecOutcome{After: 24 * time.Hour})
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		settle()
 		ctx, cancel := context.WithTimeout(w.t.Context(), time.Hour)
 		defer cancel()
@@ -61,7 +59,6 @@ func TestWhatDoesNotRunCannotBeAsked(t *testing.T) {
 		p := pod("web", "main", "done", "paused")
 		p.Manifest.RestartPolicy.OnFailure = &api.RestartPolicyOnFailure{}
 		k := w.start(p)
-		defer k.end()
 		settle()
 		if err := w.docker.Pause(w.id("web", "paused")); err != nil {
 			w.t.Fatal(err)
@@ -107,7 +104,6 @@ func TestStatsOfAContainer(t *testing.T) {
 		p := pod("web", "main")
 		p.Manifest.Containers[0].Memory, p.Manifest.Containers[0].CPU = 64<<20, 500
 		k := w.start(p)
-		defer k.end()
 		settle()
 		created := time.Now()
 		w.mustKill()

@@ -395,7 +395,6 @@ func TestStatusesTellOfEveryPodTheKubeletKnows(t *testing.T) {
 		never := pod("job", "job")
 		never.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
 		k := w.start(publish(pod("a", "main"), 80), publish(pod("b", "main"), 80), never, pod("going", "stubborn"))
-		defer k.end()
 		settle()
 		k.set(publish(pod("a", "main"), 80), publish(pod("b", "main"), 80), never)
 		time.Sleep(time.Second) // "going" is being stopped
@@ -453,7 +452,6 @@ func TestAnEndForWantOfMemoryIsToldThoughDockerHearsOfItLate(t *testing.T) {
 			never := pod("job", "main")
 			never.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
 			k := w.start(never)
-			defer k.end()
 			settle()
 			statuses, _, err := k.kl.Statuses()
 			if err != nil {

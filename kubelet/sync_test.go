@@ -35,7 +35,6 @@ func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {
 				t.Errorf("%d calls of %s although nothing changed", n-before[method], method)
 			}
 		}
-		k.end()
 	})
 }
 
@@ -59,7 +58,6 @@ func TestWithoutEventsTheTickMends(t *testing.T) {
 		if w.id("web", "main") == before {
 			t.Error("the app container still lives in a network that is gone")
 		}
-		k.end()
 	})
 }
 
@@ -73,7 +71,6 @@ func TestAnEventMendsAtOnce(t *testing.T) {
 		}
 		synctest.Wait()
 		w.check("at once", "web/main", "web/net")
-		k.end()
 	})
 }
 
@@ -91,7 +88,6 @@ func TestUpdateMessages(t *testing.T) {
 		k.set(pod("b", "main:1"))
 		settle()
 		w.check("a SET without it", "b/main:1", "b/net")
-		k.end()
 	})
 }
 
@@ -120,7 +116,6 @@ func TestASilentSourceLosesNothing(t *testing.T) {
 		if w.id("web", "main") != before {
 			t.Error("the pod that stays has a new container")
 		}
-		k.end()
 	})
 }
 
@@ -135,7 +130,6 @@ func TestAnotherSourceIsNotHeldBack(t *testing.T) {
 		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"http": nil}})
 		settle()
 		w.check("file has spoken, http has not", "other/main", "other/net")
-		k.end()
 	})
 }
 
@@ -153,7 +147,6 @@ func TestTheHolderOfAPortKeepsIt(t *testing.T) {
 		k.set(publish(pod("a", "main"), 80))
 		settle()
 		w.check("the holder is gone", "a/main", "a/net")
-		k.end()
 	})
 }
 
@@ -167,7 +160,6 @@ func TestAPodThatMustWaitRunsOnAsItWas(t *testing.T) {
 		k.set(publish(pod("a", "main:1"), 82), publish(pod("b", "main:2"), 80))
 		settle()
 		w.check("the other gave it up", "a/main:1", "a/net", "b/main:2", "b/net")
-		k.end()
 	})
 }
 
@@ -178,7 +170,6 @@ func TestTwoPodsSwapTheirPorts(t *testing.T) {
 		k.set(publish(pod("a", "main:2"), 81), publish(pod("b", "main:2"), 80))
 		settle()
 		w.check("swapped", "a/main:2", "a/net", "b/main:2", "b/net")
-		k.end()
 	})
 }
 
@@ -199,7 +190,6 @@ func TestDockerMayComeAndGo(t *testing.T) {
 			if n := strings.Count(w.describe(), "k8s_main"); n != 3 {
 				t.Errorf("%d containers main, want two of web and the one of job, which never runs twice\n%s", n, w.describe())
 			}
-			k.end()
 		})
 	}
 }
@@ -222,7 +212,6 @@ func TestBackOffSurvivesTheKubelet(t *testing.T) {
 		if grown := len(w.docker.Containers()) - n; grown > 10 {
 			t.Errorf("%d attempts in the 10 minutes after a restart of the kubelet: the back-off began anew", grown)
 		}
-		k.end()
 	})
 }
 
@@ -271,7 +260,6 @@ func TestANameHeldByAStrangerCostsOneAttempt(t *testing.T) {
 				t.Errorf("%s does not run\n%s", want, w.describe())
 			}
 		}
-		k.end()
 	})
 }
 
@@ -287,7 +275,6 @@ func TestAMissingImageStopsNothing(t *testing.T) {
 		w.docker.AddImage("missing:1", nil)
 		settle()
 		w.check("it is there now", "web/main:2", "web/net", "web/side")
-		k.end()
 	})
 }
 
@@ -309,7 +296,6 @@ func TestTheNewestWishWins(t *testing.T) {
 		k.set(pod("web", "main:1"))
 		settle()
 		w.check("removed and back", "web/main:1", "web/net")
-		k.end()
 	})
 }
 
@@ -337,7 +323,6 @@ func TestADeathThatTheListDoesNotShowYet(t *testing.T) {
 		}
 		settle()
 		w.check("after its event alone", "web/main", "web/net")
-		k.end()
 	})
 }
 
@@ -349,7 +334,6 @@ func TestAPodThatCannotBeLookedAtHoldsUpNoOther(t *testing.T) {
 			bad := publish(pod("bad", "main"), 80)
 			bad.Manifest.RestartPolicy = policy
 			k := w.start(bad)
-			defer k.end()
 			settle()
 			w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 				if c.Method == "InspectContainer" && strings.Contains(c.Container, "_bad.") {

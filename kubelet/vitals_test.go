@@ -23,7 +23,6 @@ func TestHealthGoesByDocker(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.Down()
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		settle()
 		k.healthIs(t, "Docker was never there", "cannot reach Docker")
 		if _, _, err := k.kl.Statuses(); err == nil || !strings.Contains(err.Error(), "cannot reach Docker") {
@@ -46,7 +45,6 @@ func TestHealthGoesByDocker(t *testing.T) {
 func TestHealthGoesByTheSyncLoop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(pod("web", "main"))
-		defer k.end()
 		settle()
 		w.docker.SetFault(always("ListContainers", dockertest.Fault{Delay: time.Hour}))
 		time.Sleep(15 * time.Second)
@@ -71,7 +69,6 @@ func TestAKubeletThatKnowsNothingYetIsNotHealthy(t *testing.T) {
 func TestStatusesCostNothingWhileNothingChanges(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(pod("a", "main"), pod("b", "main"))
-		defer k.end()
 		settle()
 		calls := func(when string, want int) {
 			t.Helper()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -100,11 +101,12 @@ func (w *world) startWith(first api.PodUpdate) *kubelet {
 			w.t.Errorf("run: %v", err)
 		}
 	}()
-	k.end = func() {
+	k.end = sync.OnceFunc(func() {
 		cancel()
 		<-done
 		closeRoot()
-	}
+	})
+	w.t.Cleanup(k.end)
 	k.updates <- first
 	return k
 }
