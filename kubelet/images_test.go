@@ -59,7 +59,7 @@ func TestManyPodsShareOnePull(t *testing.T) {
 		for i := range 20 {
 			pods = append(pods, ofImage(pod(fmt.Sprintf("p%d", i), "main"), "big:1", ""))
 		}
-		k := w.start(pods...)
+		w.start(pods...)
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
 		if live := w.live(); len(live) != 40 {
@@ -81,7 +81,7 @@ func TestPullsKeepToTheirRate(t *testing.T) {
 			pods = append(pods, ofImage(pod(fmt.Sprintf("p%d", i), "main"), image, ""))
 		}
 		pulls := w.watchPulls()
-		k := w.start(pods...)
+		w.start(pods...)
 		settle()
 		pulls.check(t, "0s 0s 2s 4s 6s")
 		if live := w.live(); len(live) != 10 {
@@ -95,7 +95,7 @@ func TestPullsKeepToTheirRate(t *testing.T) {
 func TestPullBackOff(t *testing.T) {
 	inWorld(t, func(w *world) {
 		pulls := w.watchPulls()
-		k := w.start(ofImage(pod("web", "main"), "late:1", ""))
+		w.start(ofImage(pod("web", "main"), "late:1", ""))
 		time.Sleep(25 * time.Minute)
 		synctest.Wait()
 		pulls.check(t, "0s 1s 3s 7s 15s 31s 1m3s 2m7s 4m15s 8m31s 13m31s 18m31s 23m31s")
@@ -116,7 +116,7 @@ func TestPullsAndCrashesAreCountedApart(t *testing.T) {
 		w.options = func(o *Options) { o.MaxDeadContainers = 0 }
 		program := func(dockertools.ContainerSpec) dockertest.Program { return w.program("main") }
 		w.docker.AddRemoteImage("app:1", dockertest.RemoteImage{Program: program})
-		k := w.start(ofImage(pod("web", "main"), "app:1", api.PullAlways))
+		w.start(ofImage(pod("web", "main"), "app:1", api.PullAlways))
 		time.Sleep(10*time.Second + 500*time.Millisecond) // attempts at 0, 0, 1, 3 and 7 s; the next is at 15 s
 		begun := time.Now()
 		var failed []string
@@ -250,7 +250,7 @@ func TestAPresentImageWhenItsPullFails(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddImage("app", nil)
 		w.docker.SetFault(always("PullImage", dockertest.Fault{Before: errors.New("connection refused")}))
-		k := w.start(ofImage(pod("latest", "main"), "app", ""), ofImage(pod("always", "main"), "app", api.PullAlways))
+		w.start(ofImage(pod("latest", "main"), "app", ""), ofImage(pod("always", "main"), "app", api.PullAlways))
 		settle()
 		w.check("the registry is down", "always/net", "latest/main", "latest/net")
 		w.docker.SetFault(nil)
@@ -324,7 +324,7 @@ func TestALongPullIsInTheLogNowAndThen(t *testing.T) {
 			w.docker.AddRemoteImage(image, dockertest.RemoteImage{Takes: takes})
 		}
 		text := w.logged("0", func() {
-			k := w.start(ofImage(pod("a", "main"), "quick:1", ""), ofImage(pod("b", "main"), "slow:1", ""))
+			w.start(ofImage(pod("a", "main"), "quick:1", ""), ofImage(pod("b", "main"), "slow:1", ""))
 			time.Sleep(5 * time.Minute)
 		})
 		// Docker tells of the one every 2 s, of the other every 10 s.
@@ -363,7 +363,7 @@ func TestANetworkContainerImageThatIsMissingIsPulled(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.NetworkContainerImage = "registry.example.com/net:1" }
 		w.docker.AddRemoteImage("registry.example.com/net:1", dockertest.RemoteImage{Takes: time.Second})
-		k := w.start(pod("a", "main"), pod("b", "main"))
+		w.start(pod("a", "main"), pod("b", "main"))
 		settle()
 		w.check("after one pull", "a/main", "a/net", "b/main", "b/net")
 		if n := w.docker.Calls()["PullImage"]; n > 5 {
@@ -415,7 +415,7 @@ func TestAPullIsNotAskedForAgainAndAgain(t *testing.T) {
 		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
 		p := ofImage(pod("web", "main", "job"), "big:1", "")
 		p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
-		k := w.start(p)
+		w.start(p)
 		settle()
 		before := w.docker.Calls()["ListContainers"]
 		time.Sleep(50 * time.Minute)

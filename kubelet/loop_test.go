@@ -96,7 +96,7 @@ func TestNoWakeupIsLost(t *testing.T) {
 				return dockertest.Fault{}
 			})
 			two := ofImage(pod("two", "main", "side"), "big:1", "")
-			k := w.start(ofImage(pod("one", "main"), "big:1", api.PullAlways), two)
+			w.start(ofImage(pod("one", "main"), "big:1", api.PullAlways), two)
 			settle()
 			w.check(fmt.Sprintf("run %d", i), "one/main", "one/net", "two/main", "two/net", "two/side")
 		})
@@ -121,7 +121,7 @@ func TestAPodThatCannotBeCreatedIsCheap(t *testing.T) {
 			}
 			return dockertest.Fault{}
 		})
-		k := w.start(pod("web", "full"), pod("other", "crashes"), ofImage(pod("missing", "main"), "missing:1", ""))
+		w.start(pod("web", "full"), pod("other", "crashes"), ofImage(pod("missing", "main"), "missing:1", ""))
 		settle()
 		before, calls := creations, w.docker.Calls()
 		time.Sleep(time.Hour)

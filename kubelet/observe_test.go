@@ -43,7 +43,7 @@ func TestWorkThatSucceedsIsToldWithItsTime(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.SetFault(always("StartContainer", dockertest.Fault{Delay: 3 * time.Second}))
 		syncs, _ := w.watchWork()
-		k := w.start(pod("web", "main"))
+		w.start(pod("web", "main"))
 		settle()
 		if ok, failed := syncs.count(); ok == 0 || failed > 0 {
 			t.Errorf("a pod that came up: %d ok, %d failed", ok, failed)
@@ -62,7 +62,7 @@ func TestWorkThatFailsIsToldAsSuch(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.docker.SetFault(fault)
 			syncs, _ := w.watchWork()
-			k := w.start(pod("web", "main"))
+			w.start(pod("web", "main"))
 			settle()
 			if ok, failed := syncs.count(); ok > 0 || failed == 0 {
 				w.t.Errorf("%s: %d ok, %d failed", name, ok, failed)
@@ -75,7 +75,7 @@ func TestToWaitIsNoFailure(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
 		syncs, _ := w.watchWork()
-		k := w.start(ofImage(pod("slow", "main"), "big:1", ""), publish(pod("a", "main"), 80), publish(pod("b", "main"), 80))
+		w.start(ofImage(pod("slow", "main"), "big:1", ""), publish(pod("a", "main"), 80), publish(pod("b", "main"), 80))
 		settle()
 		w.check("one waits for its image and one for a port", "a/main", "a/net", "slow/net")
 		if ok, failed := syncs.count(); ok == 0 || failed > 0 {
@@ -88,7 +88,7 @@ func TestPullsAreToldWithTheirTime(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: 40 * time.Second})
 		_, pulls := w.watchWork()
-		k := w.start(ofImage(pod("good", "main"), "big:1", api.PullIfNotPresent), ofImage(pod("bad", "main"), "nosuch:1", ""))
+		w.start(ofImage(pod("good", "main"), "big:1", api.PullIfNotPresent), ofImage(pod("bad", "main"), "nosuch:1", ""))
 		settle()
 		if took := pulls.took[true]; !slices.Equal(took, []time.Duration{40 * time.Second}) {
 			t.Errorf("pulls that succeeded took %v, want one of 40s", took)

@@ -175,7 +175,7 @@ func TestAnUnhealthyContainerGetsItsPreStop(t *testing.T) {
 			}
 			return dockertest.ExecOutcome{}
 		})
-		k := w.start(hooked(probed(pod("web", "main"), 0)))
+		w.start(hooked(probed(pod("web", "main"), 0)))
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
 		w.check("restarted", "web/main", "web/net")
@@ -205,7 +205,7 @@ func TestAProbeThatCannotBeRunIsNoFailure(t *testing.T) {
 func TestAProbeThatDockerDoesNotBeginIsNoFailure(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} })
-		k := w.start(probed(pod("web", "main"), 0))
+		w.start(probed(pod("web", "main"), 0))
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		main := w.id("web", "main")
@@ -219,7 +219,7 @@ func TestAProbeThatDockerDoesNotBeginIsNoFailure(t *testing.T) {
 
 func TestAPausedContainerIsNotProbed(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(probed(pod("web", "main"), 0))
+		w.start(probed(pod("web", "main"), 0))
 		settle()
 		if err := w.docker.Pause(w.id("web", "main")); err != nil {
 			t.Fatal(err)
@@ -239,7 +239,7 @@ func TestARestartByHandBeginsTheInitialDelayAnew(t *testing.T) {
 	inWorld(t, func(w *world) {
 		e := w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} })
 		w.docker.SetFault(always("ListContainers", dockertest.Fault{Delay: 100 * time.Millisecond})) // it never shows the container dead
-		k := w.start(probed(pod("web", "main"), 25))
+		w.start(probed(pod("web", "main"), 25))
 		time.Sleep(20 * time.Second)
 		id, since := w.id("web", "main"), time.Since(e.begun)
 		if err := w.docker.Restart(id); err != nil {

@@ -42,7 +42,7 @@ func TestAWorkerDecidesOnNoListOlderThanItsAction(t *testing.T) {
 		w.options = func(o *Options) { o.SyncFrequency = time.Second }
 		w.importPause()
 		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Delay: 1500 * time.Millisecond}))
-		k := w.start(pod("web", "main"))
+		w.start(pod("web", "main"))
 		settle()
 		w.check("a minute later", "web/main", "web/net")
 		if n := w.docker.Calls()["CreateContainer"]; n != 2 {
@@ -277,7 +277,7 @@ func TestAPanicInAnActionEndsThatWorkAlone(t *testing.T) {
 			}
 			return dockertest.Fault{}
 		})
-		k := w.start(pod("bad", "main"), pod("web", "main"))
+		w.start(pod("bad", "main"), pod("web", "main"))
 		settle()
 		w.check("while it panics", "bad/net", "web/main", "web/net")
 		panics.Store(false)

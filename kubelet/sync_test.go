@@ -21,7 +21,7 @@ func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {
 		for i := range 20 {
 			pods = append(pods, publish(pod(fmt.Sprintf("p%d", i), "main", "side"), 8000+i))
 		}
-		k := w.start(pods...)
+		w.start(pods...)
 		settle()
 		before := w.docker.Calls()
 		time.Sleep(10 * time.Minute)
@@ -41,7 +41,7 @@ func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {
 func TestWithoutEventsTheTickMends(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.SetFault(always("WatchEvents", dockertest.Fault{Before: errors.New("no events today")}))
-		k := w.start(pod("web", "main"))
+		w.start(pod("web", "main"))
 		settle()
 		killed := w.id("web", "main")
 		if err := w.docker.Kill(killed, 137); err != nil {
@@ -64,7 +64,7 @@ func TestWithoutEventsTheTickMends(t *testing.T) {
 func TestAnEventMendsAtOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
-		k := w.start(pod("web", "main"))
+		w.start(pod("web", "main"))
 		settle()
 		if err := w.docker.Kill(w.id("web", "main"), 137); err != nil {
 			t.Fatal(err)
@@ -179,7 +179,7 @@ func TestDockerMayComeAndGo(t *testing.T) {
 			w.docker.Down()
 			job := pod("job", "main")
 			job.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
-			k := w.start(pod("web", "main", "side"), job)
+			w.start(pod("web", "main", "side"), job)
 			settle()
 			w.docker.Up()
 			settle()
@@ -246,7 +246,7 @@ func TestANameHeldByAStrangerCostsOneAttempt(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		k := w.start(pod("web", "main"))
+		w.start(pod("web", "main"))
 		settle()
 		attempts := map[string]bool{}
 		for _, c := range w.docker.Containers() {
@@ -316,7 +316,7 @@ func (d lateList) ListContainers(ctx context.Context, labels map[string]string) 
 func TestADeathThatTheListDoesNotShowYet(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency, o.Docker = 24*time.Hour, lateList{w.docker} }
-		k := w.start(pod("web", "main"))
+		w.start(pod("web", "main"))
 		settle()
 		if err := w.docker.Kill(w.id("web", "main"), 1); err != nil {
 			t.Fatal(err)
