@@ -100,9 +100,9 @@ func (n *names) addFile(file *ast.File, test bool) {
 			}
 		case *ast.SelectorExpr: // a name of another package, such as os.Root
 			n.known[types.ExprString(node)] = true
-		case *ast.CallExpr: // a flag, such as flags.BoolVar(&o.runonce, "runonce", false, "...")
-			if strings.HasSuffix(types.ExprString(node.Fun), "Var") && len(node.Args) >= 3 && unquote(node.Args[1]) != "" {
-				n.flags[unquote(node.Args[1])] = true
+		case *ast.CallExpr: // a flag, such as fs.BoolVar(&o.runonce, "runonce", false, "...")
+			if i := slices.IndexFunc(node.Args, isText); i >= 0 && pkg == "main" && strings.HasPrefix(types.ExprString(node.Fun), "fs.") {
+				n.flags[unquote(node.Args[i])] = true
 			}
 		case *ast.BasicLit:
 			if !test {
@@ -118,6 +118,8 @@ func unquote(e ast.Expr) string {
 	text, _ := strconv.Unquote(types.ExprString(e))
 	return text
 }
+
+func isText(e ast.Expr) bool { return unquote(e) != "" }
 
 var (
 	notProgram = regexp.MustCompile(`testdata/|test/|^../docs/|^../manifests/`)
