@@ -144,12 +144,7 @@ func parseFlags(args []string) (*options, error) {
 	if err != nil || f.version {
 		return f, err
 	}
-	all.Visit(func(fl *flag.Flag) {
-		if fl.Name == "log_dir" || fl.Name == "log-dir" {
-			f.server.LogDir = fl.Value.String()
-		}
-	})
-	if f.server.LogDir != "" { // log to files as well
+	if f.server.LogDir = flag.Lookup("log_dir").Value.String(); f.server.LogDir != "" { // log to files as well
 		err = errors.Join(flag.Set("logtostderr", "false"), flag.Set("alsologtostderr", "true"))
 	}
 	host, _ := os.Hostname() // without a name check asks for -hostname_override

@@ -1,17 +1,17 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
-	"slices"
+	"net/http"
+	"strconv"
 	"strings"
-	"syscall"
-	"unicode"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/dockertools"
 )
 
 // Target is the container of a probe or a hook.
@@ -22,10 +22,10 @@ type Target struct {
 	Exec func(ctx context.Context, command []string, out io.Writer) (exitCode int, err error)
 }
 
-// Probe runs a liveness probe once. It returns nil for a healthy container, an error that
-// wraps Unhealthy for an unhealthy one, and another error if the probe could not be made.
-// After the deadline of ctx the container is unhealthy, for the cause of ctx; if ctx is
-// canceled, its cause is the error.
+// Probe runs a liveness probe once. The error is nil if the container is healthy, wraps
+// Unhealthy if it is not, and is another one if the probe could not be made. If the
+// deadline of ctx passes, the container is unhealthy, for the cause of ctx; if ctx is
+// canceled, the error is the cause.
 func Probe(ctx context.Context, p *api.LivenessProbe, t Target) error {
 	switch {
 	case p.Exec != nil && len(p.Exec.Command) > 0:
@@ -38,51 +38,76 @@ func Probe(ctx context.Context, p *api.LivenessProbe, t Target) error {
 	return errors.New("there is nothing to do: name an action")
 }
 
-// RunHandler runs a hook once; its errors are those of Probe.
+// RunHandler runs a hook once. Its errors are those of Probe.
 func RunHandler(ctx context.Context, h *api.Handler, t Target) error {
 	return Probe(ctx, &api.LivenessProbe{HTTPGet: h.HTTPGet, Exec: h.Exec}, t)
 }
 
-// Unhealthy is the fault of a container: one line of at most 1 KiB that is safe for logs
-// and terminals, though the container may have written it.
-type Unhealthy string
-
-func (u Unhealthy) Error() string { return string(u) }
-
-// unhealthy makes one line of text and returns it as an error.
-func unhealthy(text string) error {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r // U+FFFD for what is not UTF-8
-		}
-		return '?'
-	}, strings.Join(strings.Fields(text), " "))
-	if len(text) > maxOutput {
-		text = strings.ToValidUTF8(text[:maxOutput-len("…")], "") + "…"
-	}
-	return Unhealthy(strings.TrimSuffix(text, ":")) // a colon before an empty output
-}
-
-// localErrnos are errors that this host causes. A kubelet that has no more free file
-// descriptors must not kill every container that it probes.
-var localErrnos = []syscall.Errno{
-	syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS, syscall.EADDRNOTAVAIL, syscall.ENETUNREACH,
-}
-
-// classify returns an error of an action as Unhealthy, unless something else than the
-// container caused it.
-func classify(ctx context.Context, err error) error {
-	errno, _ := errors.AsType[syscall.Errno](err)
-	_, lookup := errors.AsType[*net.DNSError](err)
+// exec runs a command in the container.
+func (t Target) exec(ctx context.Context, command []string) error {
+	var out limitedBuffer
+	code, err := t.Exec(ctx, command, &out)
 	switch {
-	case lookup, slices.Contains(localErrnos, errno), errors.Is(err, dockertools.ErrExecNotStarted):
+	case err != nil && ctx.Err() == nil: // an error of Docker
 		return err
-	case errors.Is(ctx.Err(), context.Canceled):
-		return context.Cause(ctx)
-	case ctx.Err() != nil:
-		return unhealthy(context.Cause(ctx).Error())
-	case errno != 0:
-		return unhealthy(errno.Error())
+	case err != nil:
+		return fmt.Errorf("run %q: %w", command[0], classify(ctx, err))
+	case code != 0:
+		return fmt.Errorf("run %q: %w", command[0], unhealthy(fmt.Sprintf("exit code %d: %s", code, out)))
 	}
-	return unhealthy(err.Error())
+	return nil
+}
+
+// tcpSocket opens a connection to the container, and closes it.
+func (t Target) tcpSocket(ctx context.Context, port api.IntOrString) error {
+	address, err := t.address("", port)
+	if err != nil {
+		return err
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w", address, classify(ctx, err))
+	}
+	return conn.Close()
+}
+
+// httpGet sends a request to the container: without a proxy, over a new connection. A
+// redirect is a good answer, and is not followed.
+func (t Target) httpGet(ctx context.Context, a *api.HTTPGetAction) error {
+	address, err := t.address(a.Host, a.Port)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/"+strings.TrimPrefix(a.Path, "/"), nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("User-Agent", "kubelet14")
+	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10}
+	transport.DialContext = func(_ context.Context, network, address string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address) // the ctx of the Transport outlives the request
+	}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		return fmt.Errorf("GET %s: %w", request.URL, classify(ctx, err))
+	}
+	defer response.Body.Close()
+	var body limitedBuffer
+	io.CopyN(&body, response.Body, 64<<10) // reads a small body to its end, so that its server sees no error
+	if response.StatusCode < 200 || response.StatusCode >= 400 {
+		return fmt.Errorf("GET %s: %w", request.URL, unhealthy(fmt.Sprintf("%s: %s", response.Status, body)))
+	}
+	return nil
+}
+
+// address returns host:port for a dial. The default host is the pod's IP.
+func (t Target) address(host string, port api.IntOrString) (string, error) {
+	number, err := ResolvePort(port, t.Ports)
+	if err != nil {
+		return "", err
+	}
+	if host = cmp.Or(strings.Trim(host, "[]"), t.PodIP); host == "" {
+		return "", errors.New("the pod has no IP yet")
+	}
+	return net.JoinHostPort(host, strconv.Itoa(number)), nil
 }

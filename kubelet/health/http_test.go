@@ -56,27 +56,28 @@ func reset(conn *net.TCPConn) {
 // Each server is asked once, and everything it sends counts.
 func TestAnswers(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\n"
+	const early = "HTTP/1.1 103 Early Hints\r\n\r\n"
 	for name, test := range map[string]struct {
 		port int
 		want string // the end of the fault; none if healthy
 	}{
-		"early hints":                {answer(t, "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"+ok+"\r\n", ""), ""},
-		"body that breaks off":       {answer(t, ok+"Content-Length: 100\r\n\r\nabc", ""), ""},
-		"endless body":               {answer(t, ok+"\r\n", "on and on"), ""},
-		"HTTP/1.0":                   {answer(t, "HTTP/1.0 200 OK\r\n\r\nok", ""), ""},
-		"redirect to nowhere":        {answer(t, "HTTP/1.1 301 Moved Permanently\r\n\r\n", ""), ""},
-		"redirect to %":              {answer(t, "HTTP/1.1 301 Moved Permanently\r\nLocation: %\r\n\r\n", ""), ""},
-		"body that is no gzip":       {answer(t, ok+"Content-Encoding: gzip\r\n\r\nabc", ""), ""},
-		"status without text":        {answer(t, "HTTP/1.1 200\r\n\r\n", ""), ""},
-		"refused connection":         {closedPort(t), "connection refused"},
-		"closed connection":          {answer(t, "", ""), "EOF"},
-		"reset connection":           {listen(t, reset), "connection reset by peer"},
-		"not HTTP":                   {answer(t, "SSH-2.0-OpenSSH\x07\r\n", ""), `malformed HTTP response "SSH-2.0-OpenSSH\a"`},
-		"half a header":              {answer(t, ok+"A: b", ""), "unexpected EOF"},
-		"huge header":                {answer(t, ok+"A: ", "b"), "response headers exceeded 65536 bytes; aborted"},
-		"early hints without an end": {answer(t, "", "HTTP/1.1 103 Early Hints\r\n\r\n"), "response headers exceeded 65536 bytes; aborted"},
-		"body":                       {answer(t, "HTTP/1.1 503 Busy\r\n\r\nno database\x1b[2J\n", "é"), "503 Busy: no database?[2J " + strings.Repeat("é", 497) + "…"},
-		"odd status":                 {answer(t, "HTTP/1.1 099 Odd\r\n\r\n", ""), "099 Odd"},
+		"early hints":          {answer(t, early+ok+"\r\n", ""), ""},
+		"body that breaks off": {answer(t, ok+"Content-Length: 100\r\n\r\nabc", ""), ""},
+		"endless body":         {answer(t, ok+"\r\n", "on and on"), ""},
+		"HTTP/1.0":             {answer(t, "HTTP/1.0 200 OK\r\n\r\nok", ""), ""},
+		"redirect to nowhere":  {answer(t, "HTTP/1.1 301 Moved Permanently\r\n\r\n", ""), ""},
+		"redirect to %":        {answer(t, "HTTP/1.1 301 Moved Permanently\r\nLocation: %\r\n\r\n", ""), ""},
+		"body that is no gzip": {answer(t, ok+"Content-Encoding: gzip\r\n\r\nabc", ""), ""},
+		"status without text":  {answer(t, "HTTP/1.1 200\r\n\r\n", ""), ""},
+		"refused connection":   {closedPort(t), "connection refused"},
+		"closed connection":    {answer(t, "", ""), "EOF"},
+		"reset connection":     {listen(t, reset), "connection reset by peer"},
+		"not HTTP":             {answer(t, "SSH-2.0-OpenSSH\x07\r\n", ""), `malformed HTTP response "SSH-2.0-OpenSSH\a"`},
+		"half a header":        {answer(t, ok+"A: b", ""), "unexpected EOF"},
+		"huge header":          {answer(t, ok+"A: ", "b"), "response headers exceeded 65536 bytes; aborted"},
+		"endless early hints":  {answer(t, "", early), "response headers exceeded 65536 bytes; aborted"},
+		"body":                 {answer(t, "HTTP/1.1 503 Busy\r\n\r\nno database\x1b[2J\n", "é"), "503 Busy: no database?[2J " + strings.Repeat("é", 497) + "…"},
+		"odd status":           {answer(t, "HTTP/1.1 099 Odd\r\n\r\n", ""), "099 Odd"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := Probe(t.Context(), httpProbe("/", test.port), local)
@@ -134,15 +135,15 @@ func TestTheHost(t *testing.T) {
 }
 
 func TestNoConnectionStaysOpen(t *testing.T) {
-	for _, probe := range []func(port int) *api.LivenessProbe{tcpProbe, func(port int) *api.LivenessProbe { return httpProbe("/", port) }} {
-		closed := make(chan error, 1)
-		port := listen(t, func(conn *net.TCPConn) {
-			io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok")
-			_, err := io.Copy(io.Discard, conn)
-			closed <- err
-		})
-		want(t, Probe(t.Context(), probe(port), local), "")
-		<-closed // or the test would hang here
+	closed := make(chan error, 2)
+	port := listen(t, func(conn *net.TCPConn) {
+		io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: keep-alive\r\n\r\nok")
+		_, err := io.Copy(io.Discard, conn)
+		closed <- err
+	})
+	for _, probe := range []*api.LivenessProbe{tcpProbe(port), httpProbe("/", port)} {
+		want(t, Probe(t.Context(), probe, local), "")
+		<-closed // or the test hangs here
 	}
 }
 

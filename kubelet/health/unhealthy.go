@@ -1,0 +1,69 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"kubelet14/kubelet/dockertools"
+)
+
+// Unhealthy is the fault of a container: one line of at most 1 KiB that is safe for logs
+// and terminals, though the container may have written it.
+type Unhealthy string
+
+func (u Unhealthy) Error() string { return string(u) }
+
+// unhealthy makes text one line and returns it as an error.
+func unhealthy(text string) error {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r // U+FFFD for what is not UTF-8
+		}
+		return '?'
+	}, strings.Join(strings.Fields(text), " "))
+	if len(text) > maxOutput {
+		text = strings.ToValidUTF8(text[:maxOutput-len("…")], "") + "…"
+	}
+	return Unhealthy(strings.TrimSuffix(text, ":")) // a colon before an empty output
+}
+
+// localErrnos are errors of this host. A kubelet that has no more free file descriptors
+// must not kill every container that it probes.
+var localErrnos = []syscall.Errno{
+	syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS, syscall.EADDRNOTAVAIL, syscall.ENETUNREACH,
+}
+
+// classify returns an error of an action as Unhealthy, unless something else than the
+// container caused it.
+func classify(ctx context.Context, err error) error {
+	errno, _ := errors.AsType[syscall.Errno](err)
+	_, lookup := errors.AsType[*net.DNSError](err)
+	switch {
+	case lookup, slices.Contains(localErrnos, errno), errors.Is(err, dockertools.ErrExecNotStarted):
+		return err
+	case errors.Is(ctx.Err(), context.Canceled):
+		return context.Cause(ctx)
+	case ctx.Err() != nil:
+		return unhealthy(context.Cause(ctx).Error())
+	case errno != 0:
+		return unhealthy(errno.Error())
+	}
+	return unhealthy(err.Error())
+}
+
+// maxOutput is how many bytes are kept of what a container prints or answers.
+const maxOutput = 1 << 10
+
+// limitedBuffer keeps the first maxOutput bytes. It accepts the rest, so that a command
+// that prints without end is not interrupted.
+type limitedBuffer []byte
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	*b = append(*b, p[:min(len(p), maxOutput-len(*b))]...)
+	return len(p), nil
+}
