@@ -77,8 +77,9 @@ type stream struct {
 func newStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
 	s := &stream{w: w, r: r, control: http.NewResponseController(w)}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	err := clearDeadlines(w)
 	s.close = context.AfterFunc(r.Context(), func() { _ = s.control.SetWriteDeadline(time.Now().Add(lastWriteTimeout)) })
-	return s, clearDeadlines(w)
+	return s, err
 }
 
 // clearDeadlines lifts the time limits of a request.

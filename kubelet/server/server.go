@@ -1,14 +1,12 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -102,7 +100,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		WriteTimeout:      writeTimeout,
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
-		ErrorLog:          log.New(httpLog{}, "", 0),
+		ErrorLog:          glog.NewStandardLogger("WARNING"),
 		BaseContext:       func(net.Listener) context.Context { return ctx },
 	}
 	ended := make(chan struct{})
@@ -120,18 +118,6 @@ func (s *Server) Serve(ctx context.Context) error {
 	}
 	<-ended
 	return nil
-}
-
-// httpLog takes the messages of net/http: panics are errors, connections that clients abort are logged with -v=2 only.
-type httpLog struct{}
-
-func (httpLog) Write(line []byte) (int, error) {
-	if bytes.HasPrefix(line, []byte("http: panic serving")) {
-		glog.Errorf("info server: %s", line)
-	} else {
-		glog.V(2).Infof("info server: %s", line)
-	}
-	return len(line), nil
 }
 
 // routes maps each path to its handler and the access that it needs.

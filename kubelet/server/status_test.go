@@ -2,16 +2,10 @@ package server
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"errors"
 	"io"
 	"log"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -137,41 +131,25 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// signed makes a certificate that an authority has signed.
-func signed(t *testing.T, authorityFile, authorityKeyFile string) tls.Certificate {
-	t.Helper()
-	authority, err := tls.LoadX509KeyPair(authorityFile, authorityKeyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(15), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, authority.Leaf, &key.PublicKey, authority.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{certificate}, PrivateKey: key}
-}
-
-// A certificate file holds those behind the first that signed it. The holder of another certificate of the same authority must
-// not get the token.
+// A certificate file holds those behind the first that signed it. The holder of one of those must not get the token.
 func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
-	authority, authorityKey := makeCertificate(t, "authority.example")
-	ours, other := signed(t, authority, authorityKey), signed(t, authority, authorityKey)
-	behind, err := os.ReadFile(authority)
-	if err != nil {
-		t.Fatal(err)
+	load := func(certFile, keyFile string) (tls.Certificate, string) {
+		pair, err := tls.LoadX509KeyPair(certFile, keyFile)
+		text, readErr := os.ReadFile(certFile)
+		if err := errors.Join(err, readErr); err != nil {
+			t.Fatal(err)
+		}
+		return pair, string(text)
 	}
-	chain := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: ours.Certificate[0]})) + string(behind)
-	certFile, tokenFile := writeFile(t, filepath.Join(t.TempDir(), "chain.pem"), chain, 0o644), writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
+	ours, first := load(makeCertificate(t, "node.example"))
+	other, behind := load(makeCertificate(t, "authority.example"))
+	certFile := writeFile(t, filepath.Join(t.TempDir(), "chain.pem"), first+behind, 0o644)
+	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
 	for name, tt := range map[string]struct {
 		shows tls.Certificate
 		err   string // empty: it gets the token
 	}{
-		"ours": {ours, ""}, "another of the same authority, such as before a renewal": {other, "; after a renewal restart the kubelet, which reads it at its start"},
+		"ours": {ours, ""}, "another, such as before a renewal": {other, "; after a renewal restart the kubelet, which reads it at its start"},
 		"ours with the key of another": {tls.Certificate{Certificate: ours.Certificate, PrivateKey: other.PrivateKey}, "tls: "},
 	} {
 		var shown string
