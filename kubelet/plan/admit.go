@@ -22,87 +22,72 @@ func Admit(pods []*Pod, finished func(*Pod) bool, list []dockertools.Owned) map[
 	for _, pod := range pods {
 		desired[pod.FullName] = pod
 	}
-	a := admission{owners: map[string]string{}}
-	for i := range list {
-		a.observe(&list[i], desired[list[i].Of.PodFullName])
-	}
+	uids, ports := owners(desired, list)
 	waiting := map[string]Problem{}
 	for _, pod := range pods {
-		problem := a.uidConflict(pod, desired)
-		if problem == nil && !finished(pod) {
-			problem = a.portConflict(pod)
-		}
-		if problem != nil {
-			waiting[pod.FullName] = *problem
-		} else if !finished(pod) {
-			for _, port := range pod.Ports {
-				a.ports = append(a.ports, portOwner{Published(port), pod.FullName, "which comes first by name"})
+		owner, owned := uids[pod.UID]
+		if !owned {
+			uids[pod.UID] = pod.FullName
+		} else if owner != pod.FullName {
+			message := "uuid %s belongs to pod %s, whose containers are still there"
+			if other := desired[owner]; other != nil {
+				message, owner = "uuid %s belongs to pod %s: give one of the two another uuid", other.String()
 			}
+			waiting[pod.FullName] = Problem{Reason: api.ReasonUUIDTaken, Message: fmt.Sprintf(message, pod.UID, owner)}
+			continue
+		}
+		if finished(pod) {
+			continue
+		}
+		if conflict := pod.portConflict(ports); conflict != "" {
+			waiting[pod.FullName] = Problem{Reason: api.ReasonPortTaken, Message: conflict}
+			continue
+		}
+		for _, port := range pod.Ports {
+			ports = append(ports, portOwner{Published(port), pod.FullName, "which comes first by name"})
 		}
 	}
 	return waiting
 }
 
-// admission is what pods have of that which can be had only once.
-type admission struct {
-	owners map[string]string // full name of the pod, by UID
-	ports  []portOwner
-}
-
+// portOwner is a pod that has a host port, or gets it.
 type portOwner struct {
 	port     dockertools.PublishedPort
 	pod, why string
 }
 
-// observe records what an existing container has. Its pod is nil if it is not desired.
-func (a *admission) observe(c *dockertools.Owned, pod *Pod) {
-	owner, owned := a.owners[c.Of.UID]
-	if (pod == nil || pod.UID == c.Of.UID) && (!owned || c.Of.PodFullName < owner) {
-		a.owners[c.Of.UID] = c.Of.PodFullName
-	}
-	if !c.State.Live() {
-		return
-	}
-	for _, port := range c.Ports {
-		if pod == nil {
-			a.ports = append(a.ports, portOwner{port, c.Of.PodFullName, "whose containers are still there"})
-		} else if pod.publishes(port) {
-			a.ports = append(a.ports, portOwner{port, pod.FullName, "which runs"})
+// owners returns the UIDs and ports that the pods of existing containers have and keep.
+func owners(desired map[string]*Pod, list []dockertools.Owned) (uids map[string]string, ports []portOwner) {
+	uids = map[string]string{} // full name of the pod by UID
+	for i := range list {
+		c := &list[i]
+		name, pod := c.Of.PodFullName, desired[c.Of.PodFullName]
+		if owner, owned := uids[c.Of.UID]; (pod == nil || pod.UID == c.Of.UID) && (!owned || name < owner) {
+			uids[c.Of.UID] = name
 		}
-	}
-}
-
-func (a *admission) uidConflict(pod *Pod, desired map[string]*Pod) *Problem {
-	owner, owned := a.owners[pod.UID]
-	message := "uuid %s belongs to pod %s, whose containers are still there"
-	switch {
-	case !owned:
-		a.owners[pod.UID] = pod.FullName
-		return nil
-	case owner == pod.FullName:
-		return nil
-	case desired[owner] != nil:
-		message = "uuid %s belongs to pod %s: give one of the two another uuid"
-		owner = desired[owner].String()
-	}
-	return &Problem{Reason: api.ReasonUUIDTaken, Message: fmt.Sprintf(message, pod.UID, owner)}
-}
-
-func (a *admission) portConflict(pod *Pod) *Problem {
-	for _, port := range pod.Ports {
-		for _, owner := range a.ports {
-			if owner.pod != pod.FullName && overlap(Published(port), owner.port) {
-				return &Problem{Reason: api.ReasonPortTaken, Message: fmt.Sprintf("host port %d/%s is taken by pod %s, %s",
-					port.HostPort, strings.ToLower(string(port.Protocol)), owner.pod, owner.why)}
+		for _, port := range c.Ports {
+			switch {
+			case !c.State.Live():
+			case pod == nil:
+				ports = append(ports, portOwner{port, name, "whose containers are still there"})
+			case slices.ContainsFunc(pod.Ports, func(want api.Port) bool { return overlap(Published(want), port) }):
+				ports = append(ports, portOwner{port, name, "which runs"})
 			}
 		}
 	}
-	return nil
+	return uids, ports
 }
 
-// publishes reports whether a port that Docker publishes for the pod is still desired.
-func (p *Pod) publishes(port dockertools.PublishedPort) bool {
-	return slices.ContainsFunc(p.Ports, func(want api.Port) bool { return overlap(Published(want), port) })
+// portConflict describes the first port of a pod that another pod has, or returns "".
+func (p *Pod) portConflict(owners []portOwner) string {
+	for _, port := range p.Ports {
+		for _, owner := range owners {
+			if owner.pod != p.FullName && overlap(Published(port), owner.port) {
+				return fmt.Sprintf("host port %d/%s is taken by pod %s, %s", port.HostPort, owner.port.Protocol, owner.pod, owner.why)
+			}
+		}
+	}
+	return ""
 }
 
 // Published returns a port of a manifest in the form of Docker's list.

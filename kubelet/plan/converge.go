@@ -20,14 +20,14 @@ import (
 func (p *planner) converge() {
 	var createNetwork, startNetwork, createApps, stopApps, startApps []Action
 	network, create := p.decideNetwork()
-	switch {
-	case create != nil:
-		createNetwork = []Action{*create}
-	case network.id == "":
-		return // the network container backs off, and every other container waits for it
+	if network == nil {
+		return // it backs off, and every other container waits for it
 	}
-	if !network.live {
-		startNetwork = []Action{{Kind: Start, Name: network.name, ID: network.id, Reason: "the pod's network container does not run"}}
+	if create != nil {
+		createNetwork = []Action{*create}
+	}
+	if !network.State.Live() {
+		startNetwork = []Action{on(Start, network, "the pod's network container does not run")}
 	}
 	for i := range p.pod.Apps {
 		app := &p.pod.Apps[i]
@@ -36,9 +36,9 @@ func (p *planner) converge() {
 		switch {
 		case create != nil:
 			createApps = append(createApps, *create)
-			startApps = append(startApps, Action{
-				Kind: Start, Name: create.Name, Reason: create.Reason, NetworkID: network.id, Lifecycle: create.Lifecycle,
-			})
+			start := *create
+			start.Kind, start.Container, start.Crashes, start.PulledSince = Start, nil, 0, time.Time{}
+			startApps = append(startApps, start)
 			stopApps = append(stopApps, p.stopOthers(app.Name, "", create.Name.Attempt)...)
 		case newest != nil:
 			if newest.NeverStarted() {
@@ -52,7 +52,7 @@ func (p *planner) converge() {
 			stopApps = append(stopApps, p.stopOthers(app.Name, newest.ID, newest.Of.Attempt)...)
 		}
 	}
-	stopNetwork := p.stopOthers(api.NetworkContainerName, network.id, network.name.Attempt)
+	stopNetwork := p.stopOthers(api.NetworkContainerName, network.ID, network.Of.Attempt)
 
 	p.step(createNetwork)
 	if len(stopApps)+len(stopNetwork) == 0 {
@@ -66,36 +66,28 @@ func (p *planner) converge() {
 	p.step(startApps)
 }
 
-// network is the network container that app containers join.
-type network struct {
-	name      dockertools.NameParts
-	id        string // empty while it is not created
-	live      bool
-	startedAt time.Time
-}
-
-// decideNetwork returns the pod's network container, and the action that creates it if
-// there is none to keep. A network without id and action backs off.
-func (p *planner) decideNetwork() (network, *Action) {
+// decideNetwork returns the pod's network container, and the action that creates it unless
+// it exists. It returns nil while the network container backs off.
+func (p *planner) decideNetwork() (*Observed, *Action) {
 	want, newest := &p.pod.Network, p.newest(api.NetworkContainerName)
 	reason, crashes := "the pod has no network container", 0
 	switch {
 	case newest == nil:
 	case newest.State.Live() && (newest.Of.Hash == want.Hash || p.inUse(newest)):
-		return network{newest.Of, newest.ID, true, newest.StartedAt}, nil
+		return newest, nil
 	case newest.Of.Hash != want.Hash:
 		reason = "the pod's ports, host name or network container image have changed"
 	case newest.NeverStarted():
-		return network{name: newest.Of, id: newest.ID}, nil
+		return newest, nil
 	default:
 		var due time.Time
 		if due, crashes = p.nextAttempt(newest); due.After(p.now) {
-			return network{}, nil
+			return nil, nil
 		}
 		reason = "the network container " + newest.Exit().Message
 	}
 	create := p.create(want, reason, crashes)
-	return network{name: create.Name}, create
+	return &Observed{Owned: dockertools.Owned{Of: create.Name}}, create
 }
 
 // inUse reports whether a live container that is never started again is joined to a
@@ -109,10 +101,10 @@ func (p *planner) inUse(network *Observed) bool {
 
 // decideApp returns what creates the next attempt of an app container, or nil if the
 // newest attempt is as desired, is done, or backs off.
-func (p *planner) decideApp(want *Container, newest *Observed, network network) *Action {
+func (p *planner) decideApp(want *Container, newest *Observed, network *Observed) *Action {
 	create := func(reason string, crashes int, due time.Time) *Action {
 		a := p.create(want, reason, crashes)
-		a.NetworkID = network.id
+		a.NetworkID = network.ID
 		if want.pulls(newest) {
 			a.PulledSince = due
 		}
@@ -137,10 +129,10 @@ func (p *planner) decideApp(want *Container, newest *Observed, network network) 
 		return create("it "+newest.Exit().Message, crashes, due)
 	case newest.State == dockertools.StatePaused:
 		return nil
-	case newest.NetworkContainer != network.id:
+	case newest.NetworkContainer != network.ID:
 		return create("the pod has a new network container", newest.QuickEnds, p.pod.Since)
 	// `docker restart` of a network container keeps its id and makes a new network.
-	case newest.State.Live() && newest.StartedAt.Before(network.startedAt):
+	case newest.State.Live() && newest.StartedAt.Before(network.StartedAt):
 		return create("the pod's network container was restarted after it", newest.QuickEnds, p.pod.Since)
 	}
 	return nil
