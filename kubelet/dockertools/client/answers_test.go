@@ -187,17 +187,13 @@ func TestPullRequest(t *testing.T) {
 			var got dockertools.Auth
 			if header, ok := r.Header["X-Registry-Auth"]; ok {
 				text, err := base64.URLEncoding.DecodeString(header[0])
-				if err := errors.Join(err, json.Unmarshal(text, &got)); err != nil {
-					t.Error(err)
-				}
+				must(t, errors.Join(err, json.Unmarshal(text, &got)))
 			}
 			if got != test.auth {
 				t.Errorf("%s: the daemon gets %q, want %q", image, got, test.auth)
 			}
 		})
-		if err := c.PullImage(t.Context(), image, test.auth, noProgress); err != nil {
-			t.Error(err)
-		}
+		must(t, c.PullImage(t.Context(), image, test.auth, noProgress))
 	}
 	if err := hung(t).PullImage(t.Context(), "Not An Image", dockertools.Auth{}, noProgress); err == nil || !strings.Contains(err.Error(), `"Not An Image"`) {
 		t.Errorf("no image name: %v", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 	"sync"
 	"testing"
 	"testing/iotest"
@@ -12,98 +13,96 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
+// on calls the methods that take the id of a container.
+func (d *contractDocker) on(ctx context.Context, id string) map[string]error {
+	_, inspectErr := d.InspectContainer(ctx, id)
+	_, execErr := d.Exec(ctx, id, []string{"/hello"}, io.Discard)
+	_, statsErr := d.Stats(ctx, id)
+	return map[string]error{
+		"inspect": inspectErr,
+		"exec":    execErr,
+		"stats":   statsErr,
+		"start":   d.StartContainer(ctx, id),
+		"stop":    d.StopContainer(ctx, id, time.Second),
+		"remove":  d.RemoveContainer(ctx, id),
+		"logs":    d.Logs(ctx, id, wholeLog, noLine),
+	}
+}
+
+func testUnknownContainer(t *testing.T, d *contractDocker) {
+	id := strings.Repeat("0123456789abcdef", 4)
+	for call, err := range d.on(t.Context(), id) {
+		if !errors.Is(err, dockertools.ErrNoSuchContainer) || !strings.Contains(err.Error(), id) {
+			t.Errorf("%s: %v; want one that says which container there is not", call, err)
+		}
+	}
+}
+
 func testDoneContext(t *testing.T, d *contractDocker) {
 	cutOff := iotest.ErrReader(errors.New("the tar is cut off")) // so that no image is left behind
 	id := d.create(t, d.spec(t, "c", "sleep"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, versionErr := d.Version(ctx)
-	_, listErr := d.ListContainers(ctx, nil)
-	_, inspectErr := d.InspectContainer(ctx, id)
-	_, createErr := d.CreateContainer(ctx, d.spec(t, "other", "sleep"))
-	_, imageErr := d.InspectImage(ctx, helloImage)
-	_, execErr := d.Exec(ctx, id, []string{"/hello"}, io.Discard)
-	_, driverErr := d.LogDriver(ctx)
-	_, statsErr := d.Stats(ctx, id)
-	for call, err := range map[string]error{
-		"stats":   statsErr,
-		"version": versionErr,
-		"list":    listErr,
-		"inspect": inspectErr,
-		"create":  createErr,
-		"start":   d.StartContainer(ctx, id),
-		"stop":    d.StopContainer(ctx, id, time.Second),
-		"remove":  d.RemoveContainer(ctx, id),
-		"image":   imageErr,
-		"exec":    execErr,
-		"logs":    d.Logs(ctx, id, wholeLog, noLine),
-		"driver":  driverErr,
-		"pull":    d.PullImage(ctx, helloImage, dockertools.Auth{}, func(dockertools.PullProgress) {}),
-		"import":  d.ImportImage(ctx, "kubelet14/"+d.name(t, "image")+":1", cutOff),
-	} {
+	errs := d.on(ctx, id)
+	_, errs["version"] = d.Version(ctx)
+	_, errs["list"] = d.ListContainers(ctx, nil)
+	_, errs["create"] = d.CreateContainer(ctx, d.spec(t, "other", "sleep"))
+	_, errs["image"] = d.InspectImage(ctx, helloImage)
+	_, errs["driver"] = d.LogDriver(ctx)
+	errs["pull"] = d.PullImage(ctx, helloImage, dockertools.Auth{}, noProgress)
+	errs["import"] = d.ImportImage(ctx, "kubelet14/"+d.name(t, "image")+":1", cutOff)
+	for call, err := range errs {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want the context's error", call, err)
 		}
 	}
-	if err := d.WatchEvents(ctx, nil, func(dockertools.Event) {}); err != nil {
-		t.Errorf("watch: %v, want none", err)
+	must(t, d.WatchEvents(ctx, nil, func(dockertools.Event) {}))
+	d.checkState(t, id, dockertools.StateCreated, 0)
+
+	// A caller that stops later leaves the grace of its stop to Docker.
+	id = d.running(t, d.spec(t, "running"), "-ignore-term")
+	ctx, cancel = context.WithCancel(t.Context())
+	stopped := make(chan error)
+	go func() { stopped <- d.StopContainer(ctx, id, 24*time.Hour) }()
+	cancel()
+	if err := <-stopped; !errors.Is(err, context.Canceled) {
+		t.Errorf("the stop: %v, want the context's error", err)
 	}
-	if got := d.listed(t, id).State; got != dockertools.StateCreated {
-		t.Errorf("the container is %s after calls that were over before they began", got)
-	}
+	d.checkState(t, id, dockertools.StateRunning, 0)
 }
 
 func testEvents(t *testing.T, d *contractDocker) {
 	spec := d.spec(t, "c", "sleep")
 	spec.Labels["watched"] = "yes"
-	id := d.create(t, spec)
-	other := d.create(t, d.spec(t, "other", "sleep"))
+	id, other := d.create(t, spec), d.create(t, d.spec(t, "other", "sleep"))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	var mu sync.Mutex
-	var stands, ours int
+	hints := make(chan dockertools.Event, 1000)
 	ended := make(chan error)
 	go func() {
-		ended <- d.WatchEvents(ctx, map[string]string{labelTest: d.run, "watched": ""}, func(e dockertools.Event) {
-			mu.Lock()
-			defer mu.Unlock()
-			if e.ID == other {
-				t.Errorf("a hint at a container without the labels: %v", e)
-			}
-			switch e {
-			case dockertools.Event{}:
-				stands++
-			case dockertools.Event{ID: id, Name: spec.Name}:
-				ours++
-			}
-		})
+		ended <- d.WatchEvents(ctx, map[string]string{labelTest: d.run, "watched": ""}, func(e dockertools.Event) { hints <- e })
 	}()
-	seen := func(count *int, atLeast int) func() (bool, string) {
-		return func() (bool, string) {
-			mu.Lock()
-			defer mu.Unlock()
-			return *count >= atLeast, "too few hints"
+	next := func(what string, want dockertools.Event) {
+		t.Helper()
+		select {
+		case got := <-hints:
+			if got != want {
+				t.Errorf("%s: %v, want %v", what, got, want)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("%s: no hint for a minute", what)
 		}
 	}
-	eventually(t, "the stream stands", seen(&stands, 1))
-	d.start(t, other)
+	next("the stream begins", dockertools.Event{})
+	d.start(t, other) // it has not the labels
 	d.start(t, id)
-	eventually(t, "the start is hinted at", seen(&ours, 1))
-	if err := d.hands.Kill(id, 137); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the death is hinted at", seen(&ours, 2))
-	if err := d.RemoveContainer(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "the removal is hinted at", seen(&ours, 3))
+	next("a start", dockertools.Event{ID: id, Name: spec.Name})
+	must(t, d.hands.Kill(id, 137))
+	next("a death", dockertools.Event{ID: id, Name: spec.Name})
+	must(t, d.RemoveContainer(t.Context(), id))
+	next("a removal", dockertools.Event{ID: id, Name: spec.Name})
 	cancel()
-	if err := <-ended; err != nil {
-		t.Errorf("the watch ended with %v, want no error", err)
-	}
-	if stands != 1 {
-		t.Errorf("the stream stood %d times", stands)
-	}
+	must(t, <-ended)
 }
 
 // Fifty creations under one name: one succeeds.

@@ -78,9 +78,7 @@ func newContractDocker(t *testing.T) (*contractDocker, *docker.Client) {
 	t.Helper()
 	raw := rawDocker(t)
 	client, err := New("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &contractDocker{
 		Interface:   client,
 		hands:       rawHands{raw},
@@ -94,41 +92,30 @@ func newContractDocker(t *testing.T) (*contractDocker, *docker.Client) {
 // image and nothing left of test runs that were killed long ago.
 func rawDocker(t *testing.T) *docker.Client {
 	t.Helper()
-	if err := makeHello(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, makeHello())
 	raw, err := docker.NewClientFromEnv()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(raw.HTTPClient.CloseIdleConnections)
-	if err := removeLeftovers(raw); err != nil {
-		t.Log("could not remove all that an earlier run has left:", err)
-	}
+	removeLeftovers(raw)
 	return raw
 }
 
-// removeLeftovers lets alone what is younger than any test run can be old: its
-// run may still be at work, in another process.
-func removeLeftovers(raw *docker.Client) error {
+// removeLeftovers removes what a run has left that was killed more than an hour ago.
+// A younger one may be at work, in another process.
+func removeLeftovers(raw *docker.Client) {
 	isOld := func(created int64) bool { return time.Since(time.Unix(created, 0)) > time.Hour }
-	containers, err := raw.ListContainers(docker.ListContainersOptions{All: true, Filters: map[string][]string{"label": {labelTest}}})
-	if err != nil {
-		return err
-	}
-	var errs []error
+	containers, _ := raw.ListContainers(docker.ListContainersOptions{All: true, Filters: map[string][]string{"label": {labelTest}}})
 	for _, c := range containers {
 		if isOld(c.Created) {
-			errs = append(errs, raw.RemoveContainer(docker.RemoveContainerOptions{ID: c.ID, RemoveVolumes: true, Force: true}))
+			raw.RemoveContainer(docker.RemoveContainerOptions{ID: c.ID, RemoveVolumes: true, Force: true})
 		}
 	}
-	images, err := raw.ListImages(docker.ListImagesOptions{Filters: map[string][]string{"reference": {"kubelet14/" + runPrefix + "*"}}})
+	images, _ := raw.ListImages(docker.ListImagesOptions{Filters: map[string][]string{"reference": {"kubelet14/" + runPrefix + "*"}}})
 	for _, image := range images {
 		if isOld(image.Created) {
-			errs = append(errs, raw.RemoveImage(image.ID))
+			raw.RemoveImage(image.ID)
 		}
 	}
-	return errors.Join(append(errs, err)...)
 }
 
 var makeHello = sync.OnceValue(func() error {
@@ -183,9 +170,7 @@ func (d *contractDocker) name(t *testing.T, name string) string {
 func (d *contractDocker) create(t *testing.T, spec dockertools.ContainerSpec) (id string) {
 	t.Helper()
 	id, err := d.CreateContainer(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := d.RemoveContainer(context.Background(), id); err != nil && !errors.Is(err, dockertools.ErrNoSuchContainer) {
 			t.Error(err)
@@ -196,9 +181,7 @@ func (d *contractDocker) create(t *testing.T, spec dockertools.ContainerSpec) (i
 
 func (d *contractDocker) start(t *testing.T, id string) {
 	t.Helper()
-	if err := d.StartContainer(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.StartContainer(t.Context(), id))
 }
 
 // running creates and starts a container whose program has set up all it wants
@@ -231,9 +214,7 @@ func (d *contractDocker) ended(t *testing.T, id string) dockertools.Details {
 func (d *contractDocker) details(t *testing.T, id string) dockertools.Details {
 	t.Helper()
 	details, err := d.InspectContainer(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return details
 }
 
@@ -245,9 +226,7 @@ func (d *contractDocker) list(t *testing.T, labels map[string]string) map[string
 		all[name] = value
 	}
 	list, err := d.ListContainers(t.Context(), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	byID := map[string]dockertools.Container{}
 	for _, c := range list {
 		if _, twice := byID[c.ID]; twice {
@@ -276,5 +255,12 @@ func eventually(t *testing.T, what string, cond func() (ok bool, seen string)) {
 		if time.Now().After(deadline) {
 			t.Fatalf("waited a minute in vain until %s; seen last: %s", what, seen)
 		}
+	}
+}
+
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -46,9 +46,7 @@ func testExec(t *testing.T, d *contractDocker) {
 
 func testExecRefused(t *testing.T, d *contractDocker) {
 	paused := d.running(t, d.spec(t, "paused"))
-	if err := d.hands.Pause(paused); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.hands.Pause(paused))
 	ended := d.create(t, d.spec(t, "ended", "exit", "0"))
 	d.start(t, ended)
 	d.ended(t, ended)
@@ -96,18 +94,11 @@ func (d *contractDocker) execForEver(t *testing.T, ctx context.Context, name str
 }
 
 func testExecEnds(t *testing.T, d *contractDocker) {
-	for name, end := range map[string]func(id string) error{
-		"killed":  func(id string) error { return d.hands.Kill(id, 137) },
-		"stopped": func(id string) error { return d.StopContainer(t.Context(), id, time.Hour) },
-	} {
-		id, outcome := d.execForEver(t, t.Context(), name)
-		if err := end(id); err != nil {
-			t.Fatal(err)
-		}
-		// All processes of a container are killed with its first.
-		if code, err := outcome(); code != 137 || err != nil {
-			t.Errorf("%s: the command ended with %d, %v", name, code, err)
-		}
+	id, outcome := d.execForEver(t, t.Context(), "c")
+	must(t, d.hands.Kill(id, 137))
+	// All processes of a container are killed with its first.
+	if code, err := outcome(); code != 137 || err != nil {
+		t.Errorf("the command ended with %d, %v", code, err)
 	}
 }
 

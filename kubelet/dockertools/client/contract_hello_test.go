@@ -40,11 +40,6 @@ func fakeHello(spec dockertools.ContainerSpec) dockertest.Program {
 	case "serve":
 		p.Log = "serving on [::]:" + last + "\n"
 		p.StopLog = "hello: asked to stop: terminated\n"
-	case "fetch":
-		p.Exits = true
-		if spec.NetworkContainer == "" {
-			p.ExitCode = 1
-		}
 	case "append":
 		if err := appendInMount(spec.Mounts, argv[len(argv)-2], last+"\n"); err != nil {
 			p.Exits, p.ExitCode = true, 1

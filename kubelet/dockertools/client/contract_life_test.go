@@ -96,9 +96,7 @@ func testFailedStartAfterRun(t *testing.T, d *contractDocker) {
 		id := d.create(t, spec)
 		d.start(t, id)
 		ran := d.ended(t, id)
-		if err := d.hands.Kill(net, 137); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.hands.Kill(net, 137))
 		d.ended(t, net)
 		if err := d.StartContainer(t.Context(), id); err == nil {
 			t.Error("it started without a network")
@@ -138,9 +136,7 @@ func testStop(t *testing.T, d *contractDocker) {
 		spec.StopSignal = c.signal
 		id := d.running(t, spec, c.flags...)
 		began := time.Now()
-		if err := d.StopContainer(t.Context(), id, c.grace); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.StopContainer(t.Context(), id, c.grace))
 		if took := time.Since(began); name == "kills" && took < c.grace {
 			t.Errorf("the grace of %v was over after %v", c.grace, took)
 		}
@@ -151,18 +147,14 @@ func testStop(t *testing.T, d *contractDocker) {
 func testPaused(t *testing.T, d *contractDocker) {
 	id := d.running(t, d.spec(t, "c"), "-exit-on-term", "7")
 	endpoint := d.listed(t, id).Endpoint
-	if err := d.hands.Pause(id); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.hands.Pause(id))
 	if c := d.listed(t, id); c.State != dockertools.StatePaused || c.Endpoint != endpoint {
 		t.Errorf("it is listed as %+v, its endpoint was %q", c, endpoint)
 	}
 	if err := d.StartContainer(t.Context(), id); err == nil {
 		t.Error("a start has thawed it")
 	}
-	if err := d.StopContainer(t.Context(), id, time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.StopContainer(t.Context(), id, time.Hour))
 	d.checkState(t, id, dockertools.StateExited, 7)
 	if err := d.hands.Pause(id); err == nil {
 		t.Error("an ended container was paused")
@@ -174,9 +166,7 @@ func testRemoval(t *testing.T, d *contractDocker) {
 	d.start(t, ended)
 	d.ended(t, ended)
 	paused := d.running(t, d.spec(t, "paused"), "-ignore-term")
-	if err := d.hands.Pause(paused); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.hands.Pause(paused))
 	for name, id := range map[string]string{
 		"created": d.create(t, d.spec(t, "created", "sleep")),
 		"running": d.running(t, d.spec(t, "running"), "-ignore-term"),

@@ -49,9 +49,7 @@ const (
 
 func (d *contractDocker) stop(t *testing.T, id string) {
 	t.Helper()
-	if err := d.StopContainer(t.Context(), id, time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.StopContainer(t.Context(), id, time.Hour))
 }
 
 func testLogs(t *testing.T, d *contractDocker) {

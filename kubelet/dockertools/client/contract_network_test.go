@@ -10,29 +10,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"kubelet14/kubelet/dockertools"
 )
-
-func testSharedNetwork(t *testing.T, d *contractDocker) {
-	spec := d.spec(t, "net", "serve", "-port", "8080")
-	spec.Hostname = "shared"
-	netID := d.create(t, spec)
-	d.start(t, netID)
-	var apps []string
-	for _, name := range []string{"one", "two"} {
-		spec := d.spec(t, name, "fetch", "-try", "1m", "http://localhost:8080/healthz")
-		spec.NetworkContainer = netID
-		id := d.create(t, spec)
-		d.start(t, id)
-		apps = append(apps, id)
-	}
-	for _, id := range apps {
-		if details := d.ended(t, id); details.ExitCode != 0 {
-			t.Errorf("localhost did not answer: %+v", details)
-		}
-	}
-}
 
 func testNetworkContainerNotRunning(t *testing.T, d *contractDocker) {
 	netID := d.create(t, d.spec(t, "net", "sleep"))
@@ -50,9 +31,7 @@ func testNetworkContainerNotRunning(t *testing.T, d *contractDocker) {
 
 	// Once it runs, also paused, the start goes well, and the reason is gone.
 	d.start(t, netID)
-	if err := d.hands.Pause(netID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.hands.Pause(netID))
 	d.start(t, app)
 	if details := d.checkState(t, app, dockertools.StateRunning, 0); details.Error != "" || details.IP != "" {
 		t.Errorf("running in another's network: %+v", details)
@@ -62,13 +41,9 @@ func testNetworkContainerNotRunning(t *testing.T, d *contractDocker) {
 	}
 
 	// It outlives the one whose network it is in.
-	if err := d.RemoveContainer(t.Context(), netID); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.RemoveContainer(t.Context(), netID))
 	d.checkState(t, app, dockertools.StateRunning, 0)
-	if err := d.hands.Kill(app, 137); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.hands.Kill(app, 137))
 	d.ended(t, app)
 	if err := d.StartContainer(t.Context(), app); err == nil {
 		t.Error("it started in the network of a container that is gone")
@@ -88,13 +63,9 @@ func testEndpoints(t *testing.T, d *contractDocker) {
 			t.Errorf("no new endpoint: %+v", c)
 		}
 		seen[c.Endpoint] = true
-		if err := d.hands.Restart(id); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.hands.Restart(id))
 	}
-	if err := d.StopContainer(t.Context(), id, time.Second); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.StopContainer(t.Context(), id, time.Second))
 	if c := d.listed(t, id); c.Endpoint != "" {
 		t.Errorf("ended: %+v", c)
 	}
@@ -110,28 +81,17 @@ func testPorts(t *testing.T, d *contractDocker) {
 	id := d.create(t, spec)
 	check := func(when string, want ...dockertools.PublishedPort) {
 		t.Helper()
-		got := map[dockertools.PublishedPort]bool{}
-		for _, p := range d.listed(t, id).Ports {
-			got[p] = true
-		}
-		wanted := map[dockertools.PublishedPort]bool{}
-		for _, p := range want {
-			wanted[p] = true
-		}
-		if diff := cmp.Diff(wanted, got); diff != "" {
+		byPort := cmpopts.SortSlices(func(a, b dockertools.PublishedPort) bool { return a.HostPort < b.HostPort })
+		if diff := cmp.Diff(want, d.listed(t, id).Ports, byPort, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("ports when %s (-want +got):\n%s", when, diff)
 		}
 	}
 	check("created")
 	d.start(t, id)
 	check("running", spec.Ports...)
-	if err := d.hands.Pause(id); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.hands.Pause(id))
 	check("paused", spec.Ports...)
-	if err := d.StopContainer(t.Context(), id, time.Second); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.StopContainer(t.Context(), id, time.Second))
 	check("ended")
 }
 
@@ -163,9 +123,7 @@ func testTakenPort(t *testing.T, d *contractDocker) {
 			t.Errorf("the reason does not name port %d: %+v", port, details)
 		}
 		// The port is free again when its holder ends.
-		if err := d.hands.Kill(holder, 137); err != nil {
-			t.Fatal(err)
-		}
+		must(t, d.hands.Kill(holder, 137))
 		d.ended(t, holder)
 		d.start(t, other)
 		if details := d.checkState(t, other, dockertools.StateRunning, 0); details.Error != "" {

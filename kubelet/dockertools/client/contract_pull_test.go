@@ -55,9 +55,7 @@ func noProgress(dockertools.PullProgress) {}
 // pull pulls an image, and returns its id.
 func (d *contractDocker) pull(t *testing.T, image string) (id string) {
 	t.Helper()
-	if err := d.PullImage(t.Context(), image, dockertools.Auth{}, noProgress); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.PullImage(t.Context(), image, dockertools.Auth{}, noProgress))
 	id, err := d.InspectImage(t.Context(), image)
 	if err != nil || id == "" {
 		t.Fatalf("the image that was pulled: %q, %v", id, err)
@@ -80,9 +78,7 @@ func testPull(t *testing.T, d *contractDocker) {
 		}
 		last = p
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// How large they are may be among what a busy Docker leaves out.
 	if last.Layers == 0 || last.LayersDone != last.Layers || last.Bytes != last.TotalBytes {
 		t.Errorf("the pull has succeeded, and its progress ended with %+v", last)

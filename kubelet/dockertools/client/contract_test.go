@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -54,7 +53,6 @@ var contract = []struct {
 	{"a pull that is refused", testPullRefused},
 	{"a pull whose caller stops", testPullCallerStops},
 	{"mounts", testMounts},
-	{"a shared network", testSharedNetwork},
 	{"a network container that does not run", testNetworkContainerNotRunning},
 	{"an endpoint a start", testEndpoints},
 	{"ports", testPorts},
@@ -123,26 +121,6 @@ func testListLine(t *testing.T, d *contractDocker) {
 	}
 }
 
-func testUnknownContainer(t *testing.T, d *contractDocker) {
-	id := strings.Repeat("0123456789abcdef", 4)
-	_, err := d.InspectContainer(t.Context(), id)
-	_, execErr := d.Exec(t.Context(), id, []string{"/hello"}, io.Discard)
-	_, statsErr := d.Stats(t.Context(), id)
-	for call, err := range map[string]error{
-		"inspect": err,
-		"stats":   statsErr,
-		"start":   d.StartContainer(t.Context(), id),
-		"stop":    d.StopContainer(t.Context(), id, time.Second),
-		"remove":  d.RemoveContainer(t.Context(), id),
-		"exec":    execErr,
-		"logs":    d.Logs(t.Context(), id, wholeLog, noLine),
-	} {
-		if !errors.Is(err, dockertools.ErrNoSuchContainer) || !strings.Contains(err.Error(), id) {
-			t.Errorf("%s: %v; want one that says which container there is not", call, err)
-		}
-	}
-}
-
 func testRefusedCreation(t *testing.T, d *contractDocker) {
 	taken := d.spec(t, "taken", "sleep")
 	id := d.create(t, taken)
@@ -177,9 +155,7 @@ func testRefusedCreation(t *testing.T, d *contractDocker) {
 	if _, err := os.Stat(missing); err == nil {
 		t.Error("Docker has made the missing directory")
 	}
-	if err := d.RemoveContainer(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.RemoveContainer(t.Context(), id))
 	d.create(t, taken)
 	d.create(t, d.spec(t, "c", "sleep")) // no refused creation left that name behind
 	if _, err := d.InspectImage(t.Context(), noImage); !errors.Is(err, dockertools.ErrNoSuchImage) {
@@ -194,16 +170,10 @@ func testImportedImage(t *testing.T, d *contractDocker) {
 	image := "kubelet14/" + d.name(t, "image") + ":1"
 	var files bytes.Buffer
 	w := tar.NewWriter(&files)
-	if err := errors.Join(w.WriteHeader(&tar.Header{Name: "empty", Mode: 0o644}), w.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.ImportImage(t.Context(), image, &files); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(w.WriteHeader(&tar.Header{Name: "empty", Mode: 0o644}), w.Close()))
+	must(t, d.ImportImage(t.Context(), image, &files))
 	t.Cleanup(func() {
-		if err := d.removeImage(image); err != nil {
-			t.Error(err)
-		}
+		must(t, d.removeImage(image))
 	})
 	if id, err := d.InspectImage(t.Context(), image); err != nil || id == "" {
 		t.Errorf("inspect: %q, %v", id, err)

@@ -17,9 +17,7 @@ import (
 
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // helpers puts credential helpers, which are shell scripts, first in the PATH.
@@ -29,9 +27,7 @@ func helpers(t *testing.T, scripts map[string]string) {
 	for name, script := range scripts {
 		path := filepath.Join(dir, "docker-credential-"+name)
 		writeFile(t, path, "#!/bin/sh\n"+script+"\n")
-		if err := os.Chmod(path, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chmod(path, 0o755))
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }

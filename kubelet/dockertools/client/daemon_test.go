@@ -31,9 +31,7 @@ import (
 func clientOf(t *testing.T, daemon http.HandlerFunc) *Client {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "docker") // t.TempDir can be too long for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "sock")
 	serve(t, socket, daemon)
@@ -43,9 +41,7 @@ func clientOf(t *testing.T, daemon http.HandlerFunc) *Client {
 func serve(t *testing.T, socket string, daemon http.HandlerFunc) {
 	t.Helper()
 	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: daemon}}
 	server.Start()
 	t.Cleanup(server.Close)
@@ -54,9 +50,7 @@ func serve(t *testing.T, socket string, daemon http.HandlerFunc) {
 func mustClient(t *testing.T, endpoint string) *Client {
 	t.Helper()
 	c, err := New(endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -322,9 +316,7 @@ func TestTLS(t *testing.T) {
 	server := httptest.NewTLSServer(answer(200, `{"Version":"secret","Actor":{"ID":"0123"}}`))
 	defer server.Close()
 	key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cert := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
 	dir := t.TempDir()
 	t.Setenv("DOCKER_TLS_VERIFY", "1")

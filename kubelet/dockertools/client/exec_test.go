@@ -107,9 +107,7 @@ func runLocal(t *testing.T) *local {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	out, outErr := cmd.StdoutPipe()
 	in, inErr := cmd.StdinPipe()
-	if err := errors.Join(outErr, inErr, cmd.Start()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(outErr, inErr, cmd.Start()))
 	t.Cleanup(func() {
 		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		cmd.Wait()
@@ -118,9 +116,7 @@ func runLocal(t *testing.T) *local {
 	line, readErr := reader.ReadString('\n')
 	started, numErr := strconv.Atoi(strings.TrimSpace(line))
 	cgroups, err := os.ReadFile("/proc/self/cgroup")
-	if err := errors.Join(readErr, numErr, err); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(readErr, numErr, err))
 	cgroup, _, _ := strings.Cut(string(cgroups), "\n")
 	return &local{t: t, cmd: cmd, started: started, cgroup: cgroup, in: in, out: reader}
 }

@@ -23,9 +23,7 @@ import (
 func inspectRaw(t *testing.T, raw *docker.Client, id string) *docker.Container {
 	t.Helper()
 	found, err := raw.InspectContainerWithOptions(docker.InspectContainerOptions{ID: id, Context: t.Context()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return found
 }
 
@@ -91,9 +89,7 @@ func TestIntegrationARemovalTakesAnonymousVolumes(t *testing.T) {
 	made, err := raw.CreateContainer(docker.CreateContainerOptions{Context: t.Context(), Name: d.name(t, "c"), Config: &docker.Config{
 		Image: helloImage, Cmd: []string{"/hello", "sleep"}, Labels: map[string]string{labelTest: d.run}, Volumes: map[string]struct{}{"/data": {}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	mounts := inspectRaw(t, raw, made.ID).Mounts
 	if err := d.RemoveContainer(t.Context(), made.ID); err != nil || len(mounts) != 1 || mounts[0].Name == "" {
 		t.Fatalf("%v; the container had the mounts %+v, want an anonymous volume", err, mounts)
@@ -105,9 +101,7 @@ func TestIntegrationARemovalTakesAnonymousVolumes(t *testing.T) {
 
 func TestIntegrationPauseHoldsANetworkForOthers(t *testing.T) {
 	d, raw := newContractDocker(t)
-	if err := dockertools.EnsurePauseImage(t.Context(), d); err != nil {
-		t.Fatal(err)
-	}
+	must(t, dockertools.EnsurePauseImage(t.Context(), d))
 	pause := func(name, network string) (id string) {
 		spec := d.spec(t, name)
 		spec.Image, spec.Entrypoint, spec.Command = dockertools.PauseImage, dockertools.PauseCommand(), nil
@@ -128,9 +122,7 @@ func TestIntegrationPauseHoldsANetworkForOthers(t *testing.T) {
 	// SIGKILL is the stop signal, so the grace is not used.
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	if err := d.StopContainer(ctx, holder, time.Hour); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.StopContainer(ctx, holder, time.Hour))
 	d.checkState(t, holder, dockertools.StateExited, 137)
 }
 

@@ -6,8 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,9 +33,9 @@ func inFake(t *testing.T, test func(t *testing.T, f *Fake)) {
 		f := NewFake()
 		f.AddImage("app", func(spec dockertools.ContainerSpec) Program {
 			return map[string]Program{
-				"polite":   {TermCode: 7, LastWords: "bye", Exec: func([]string) ExecOutcome { return ExecOutcome{Output: "ran\n", After: time.Hour} }},
-				"stubborn": {IgnoreTerm: true, LastWords: "bye"},
-				"short":    {Exits: true, ExitCode: 3, LastWords: "bye"},
+				"polite":   {TermCode: 7, Exec: func([]string) ExecOutcome { return ExecOutcome{Output: "ran\n", After: time.Hour} }},
+				"stubborn": {IgnoreTerm: true},
+				"short":    {Exits: true, ExitCode: 3},
 				"minute":   {Exits: true, After: time.Minute, ExitCode: 4},
 				"greedy":   {Exits: true, ExitCode: 137, OOMKilled: true},
 			}[strings.Join(spec.Command, " ")]
@@ -65,9 +63,7 @@ func check(t *testing.T, f *Fake, want ...string) {
 func mustRun(t *testing.T, f *Fake, spec dockertools.ContainerSpec) (id string) {
 	t.Helper()
 	id, err := f.RunStranger(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return id
 }
 
@@ -102,37 +98,6 @@ func TestProgramsEndInTheirTime(t *testing.T) {
 	})
 }
 
-func TestLastWords(t *testing.T) {
-	stop := func(f *Fake, id string) error { return f.StopContainer(context.Background(), id, time.Second) }
-	for name, tt := range map[string]struct {
-		program string
-		end     func(f *Fake, id string) error
-		want    string
-	}{
-		"an end by itself": {"short", func(*Fake, string) error { return nil }, "bye"},
-		"stopped":          {"polite", stop, "bye"},
-		"killed in a stop": {"stubborn", stop, ""},
-		"killed":           {"polite", func(f *Fake, id string) error { return f.Kill(id, 137) }, ""},
-		"of its own death": {"polite", func(f *Fake, id string) error { return f.Kill(id, 1) }, "bye"},
-		"without power":    {"polite", func(f *Fake, _ string) error { f.RestartDaemon(false); return nil }, ""},
-	} {
-		inFake(t, func(t *testing.T, f *Fake) {
-			file := filepath.Join(t.TempDir(), "message")
-			spec := app("a", tt.program)
-			spec.Mounts = []dockertools.Mount{{HostPath: file, ContainerPath: "/dev/termination-log"}}
-			if err := os.WriteFile(file, nil, 0o666); err != nil {
-				t.Fatal(err)
-			}
-			if err := tt.end(f, mustRun(t, f, spec)); err != nil {
-				t.Fatal(err)
-			}
-			if got, err := os.ReadFile(file); err != nil || string(got) != tt.want {
-				t.Errorf("%s: the message is %q, %v; want %q", name, got, err, tt.want)
-			}
-		})
-	}
-}
-
 func TestFaults(t *testing.T) {
 	broken := errors.New("broken")
 	for name, c := range map[string]struct {
@@ -151,9 +116,7 @@ func TestFaults(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
 			defer cancel()
 			id, err := f.CreateContainer(ctx, app("a", ""))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			f.SetFault(func(call Call) Fault {
 				if call != (Call{2, "StartContainer", "a"}) {
 					t.Errorf("%s: asked about %+v", name, call)
@@ -212,9 +175,7 @@ func TestTheDaemonGoesDownAndRestarts(t *testing.T) {
 			f.AddRemoteImage("web", RemoteImage{Takes: time.Hour})
 			f.CreateContainer(t.Context(), app("created", ""))
 			mustRun(t, f, app("ended", "short"))
-			if err := f.Pause(mustRun(t, f, app("paused", "polite"))); err != nil {
-				t.Fatal(err)
-			}
+			must(t, f.Pause(mustRun(t, f, app("paused", "polite"))))
 			stubborn := mustRun(t, f, app("stubborn", "stubborn"))
 			broken := make(chan error)
 			go func() { broken <- f.WatchEvents(t.Context(), nil, func(dockertools.Event) {}) }()
@@ -277,4 +238,11 @@ func TestPullsAndCommandsTakeTheirTime(t *testing.T) {
 			t.Errorf("a command that was delayed: %v", err)
 		}
 	})
+}
+
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
 }

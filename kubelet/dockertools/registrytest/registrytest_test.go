@@ -2,11 +2,7 @@ package registrytest_test
 
 import (
 	"errors"
-	"io"
-	"net"
-	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,9 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func newDocker(t *testing.T) *docker.Client {
 	t.Helper()
 	client, err := docker.NewClientFromEnv()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(client.HTTPClient.CloseIdleConnections)
 	return client
 }
@@ -36,9 +30,7 @@ func pull(t *testing.T, client *docker.Client, ref string) error {
 
 func mustPull(t *testing.T, client *docker.Client, image registrytest.Image) {
 	t.Helper()
-	if err := pull(t, client, image.Ref); err != nil {
-		t.Fatal(err)
-	}
+	must(t, pull(t, client, image.Ref))
 	if found, err := client.InspectImage(image.Ref); err != nil || found.ID != image.ID {
 		t.Fatalf("pulled: %+v, %v; want id %s", found, err, image.ID)
 	}
@@ -55,13 +47,9 @@ func TestIntegrationImagesGoWithTheTest(t *testing.T) {
 		}
 		// One container is of an image that has no name left.
 		made, err := client.CreateContainer(docker.CreateContainerOptions{Config: &docker.Config{Image: images[0].ID}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() {
-			if err := client.RemoveContainer(docker.RemoveContainerOptions{ID: made.ID}); err != nil {
-				t.Error(err)
-			}
+			must(t, client.RemoveContainer(docker.RemoveContainerOptions{ID: made.ID}))
 		})
 	})
 	for _, image := range images {
@@ -104,43 +92,9 @@ func TestIntegrationPullsAreCounted(t *testing.T) {
 	}
 }
 
-func TestIntegrationAStoppedRegistryRefuses(t *testing.T) {
-	client := newDocker(t)
-	r := registrytest.New(t)
-	image := r.Push("web:1")
-	mustPull(t, client, image)
-
-	// Step: stop it while it holds somebody.
-	r.HoldBlobs()
-	ended := make(chan error, 1)
-	go func() {
-		answer, err := http.Get("http://" + r.Addr() + "/v2/web/blobs/" + image.ID)
-		if err == nil {
-			_, err = io.ReadAll(answer.Body)
-			answer.Body.Close()
-		}
-		ended <- err
-	}()
-	r.AwaitHeld()
-	r.Stop()
-	if err := <-ended; err == nil {
-		t.Error("who was held has got it all")
-	}
-	if conn, err := net.Dial("tcp", r.Addr()); err == nil {
-		conn.Close()
-		t.Error("somebody listens at the address of a stopped registry")
-	}
-
-	// Step: start it.
-	r.MendBlobs()
-	r.Start()
-	answer, err := http.Get("http://" + r.Addr() + "/v2/web/blobs/" + image.ID)
-	if err != nil {
+func must(t *testing.T, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	config, err := io.ReadAll(answer.Body)
-	if err != nil || !strings.Contains(string(config), "/hello") {
-		t.Errorf("configuration of the image: %s, %v", config, err)
 	}
 }
