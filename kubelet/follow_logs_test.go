@@ -382,6 +382,7 @@ func TestFollowingCostsDockerNothing(t *testing.T) {
 		w.countingProgram(dockertest.Program{Exits: true, ExitCode: 1})
 		lists := func(followers int) int {
 			k := w.start(pod("web", "main"))
+			defer k.end()
 			settle()
 			for range followers {
 				defer k.follow(w, allOfLog).end()

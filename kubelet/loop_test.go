@@ -113,20 +113,20 @@ func TestAPodThatCannotBeCreatedIsCheap(t *testing.T) {
 		w.program = func(name string) dockertest.Program {
 			return dockertest.Program{Exits: name == "crashes", ExitCode: 1, After: time.Second}
 		}
-		creations := 0
+		var creations atomic.Int64
 		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if c.Method == "CreateContainer" && strings.HasPrefix(c.Container, "k8s_full.") {
-				creations++
+				creations.Add(1)
 				return dockertest.Fault{Before: errors.New("no space left on device")}
 			}
 			return dockertest.Fault{}
 		})
 		w.start(pod("web", "full"), pod("other", "crashes"), ofImage(pod("missing", "main"), "missing:1", ""))
 		settle()
-		before, calls := creations, w.docker.Calls()
+		before, calls := creations.Load(), w.docker.Calls()
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		if n := creations - before; n < 350 || n > 362 {
+		if n := creations.Load() - before; n < 350 || n > 362 {
 			t.Errorf("%d creations in an hour, want one each 10 s", n)
 		}
 		limits := map[string]int{"ListContainers": 2400, "InspectContainer": 400, "PullImage": 15}
