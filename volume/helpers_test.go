@@ -15,7 +15,6 @@ import (
 
 const emptyDirs = "volumes/kubernetes.io~empty-dir"
 
-// openRoot opens a new root_dir, which the end of the test closes.
 func openRoot(t *testing.T) *RootDir {
 	t.Helper()
 	r, err := OpenRootDir(filepath.Join(t.TempDir(), "root"))
@@ -48,7 +47,6 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// write makes a file and the directories above it.
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
@@ -82,7 +80,6 @@ func wantEmpty(t *testing.T, dir string) {
 	}
 }
 
-// wantError checks that an error contains each of the parts.
 func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
@@ -92,7 +89,6 @@ func wantError(t *testing.T, err error, parts ...string) {
 	}
 }
 
-// tree lists everything below dir.
 func tree(dir string) string {
 	var b strings.Builder
 	filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {
