@@ -58,31 +58,24 @@ Flags:
 func (f *options) define() *flag.FlagSet {
 	fs := flag.NewFlagSet("kubelet14", flag.ContinueOnError)
 	fs.StringVar(&f.config, "config", "", "`path` of a manifest, or of a directory of manifests (*.yaml, *.yml, *.json, *.manifest)")
-	fs.DurationVar(&f.fileCheckFrequency, "file_check_frequency", 20*time.Second,
-		"longest time between two reads of -config; most changes are noticed at once")
+	fs.DurationVar(&f.fileCheckFrequency, "file_check_frequency", 20*time.Second, "longest time until a change of -config is noticed; most are at once")
 	fs.StringVar(&f.manifestURL, "manifest_url", "", "`URL` of a manifest or of a list of manifests")
 	fs.DurationVar(&f.httpCheckFrequency, "http_check_frequency", 20*time.Second, "time between two reads of -manifest_url")
 	fs.Func("etcd_servers", "`addresses` of etcd servers, with commas between them; can be repeated", func(list string) error {
-		for server := range strings.SplitSeq(list, ",") {
-			f.etcdServers = append(f.etcdServers, strings.TrimSpace(server))
-		}
+		f.etcdServers = append(f.etcdServers, strings.Split(strings.ReplaceAll(list, " ", ""), ",")...)
 		return nil
 	})
-	fs.StringVar(&f.etcdConfig, "etcd_config", "",
-		"`path` of a YAML configuration of the etcd client, with endpoints, TLS and user; instead of -etcd_servers")
+	fs.StringVar(&f.etcdConfig, "etcd_config", "", "`path` of the etcd client's configuration in YAML, instead of -etcd_servers")
 
 	k := &f.kubelet
 	fs.StringVar(&k.Identity.Hostname, "hostname_override", "", "`name` of this kubelet; default is the name of the host")
 	fs.StringVar(&f.rootDir, "root_dir", "/var/lib/kubelet", "`directory` of this kubelet, with the volumes of its pods")
 	fs.StringVar(&f.dockerEndpoint, "docker_endpoint", "", "`address` of Docker; default is $DOCKER_HOST or unix:///var/run/docker.sock")
-	fs.StringVar(&k.NetworkContainerImage, "network_container_image", dockertools.PauseImage,
-		"`image` of the network containers; the default is built in")
+	fs.StringVar(&k.NetworkContainerImage, "network_container_image", dockertools.PauseImage, "`image` of network containers; the default is built in")
 	fs.BoolVar(&k.AllowPrivileged, "allow_privileged", false, "allow privileged containers")
-	fs.DurationVar(&k.SyncFrequency, "sync_frequency", 10*time.Second,
-		"longest time between two looks at Docker; most changes are noticed at once")
+	fs.DurationVar(&k.SyncFrequency, "sync_frequency", 10*time.Second, "longest time until a change in Docker is noticed; most are at once")
 	fs.DurationVar(&k.MaxRestartBackoff, "max_restart_backoff", time.Minute, "longest wait before a crashing container is started again")
-	fs.IntVar(&k.MaxDeadContainers, "maximum_dead_containers_per_container", 2,
-		"`number` of dead containers to keep of each container of a pod; 0 keeps all")
+	fs.IntVar(&k.MaxDeadContainers, "maximum_dead_containers_per_container", 2, "`number` of dead containers to keep of each; 0: all")
 	fs.DurationVar(&k.MinContainerTTL, "minimum_container_ttl_duration", 0, "youngest age at which a dead container is removed")
 	fs.Float64Var(&k.RegistryQPS, "registry_qps", 0, "`pulls` of images that start per second, on average; 0 is no limit")
 	fs.IntVar(&k.RegistryBurst, "registry_burst", 10, "`pulls` that may start at once before -registry_qps counts")
@@ -96,8 +89,7 @@ func (f *options) define() *flag.FlagSet {
 
 	s := &f.server
 	fs.BoolVar(&f.enableServer, "enable_server", true, "serve the page, the API and metrics at -address and -port; not with -runonce")
-	fs.StringVar(&s.Address, "address", "127.0.0.1",
-		"`address` of the info server: an IP address of this host, or unix:PATH; all but loopback addresses need TLS")
+	fs.StringVar(&s.Address, "address", "127.0.0.1", "`address` of the info server: unix:PATH or an IP; all but loopback ones need TLS")
 	fs.IntVar(&s.Port, "port", 10250, "`port` of the info server; 0 picks a free one")
 	fs.BoolVar(&s.Debugging, "enable_debugging_handlers", true, "let clients with the token read logs and run commands in containers")
 	fs.StringVar(&f.tokenFile, "token_file", "", "`path` of the token; default is a generated one in -root_dir")
