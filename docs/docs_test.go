@@ -41,8 +41,7 @@ func TestNamesInBackticksExist(t *testing.T) {
 	}
 }
 
-// notOurs are parts of messages of Docker, registries, etcd and Go, which the kubelet
-// passes on.
+// notOurs are parts of messages of Docker, registries, etcd and Go.
 var notOurs = []string{
 	"No such image", "No command specified", "exec:", "manifest unknown", "name unknown", "repository does not exist",
 	"unauthorized", "no basic auth credentials", "certificate signed by unknown authority",
@@ -137,25 +136,34 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestSizes adds up the reading order of README.md, which is one afternoon, and compares
-// the sizes that the project's README states with the true ones.
+func TestDependenciesAreExplained(t *testing.T) {
+	gomod, _ := os.ReadFile("../go.mod")
+	for _, module := range submatches(`(?m)^\t(\S+) v\S+$`, string(gomod)) { // without those marked indirect
+		if !strings.Contains(readPage(t, "dependencies.md").text, module) {
+			t.Errorf("dependencies.md lacks %s", module)
+		}
+	}
+}
+
+func number(text string) int {
+	n, _ := strconv.Atoi(strings.ReplaceAll(text, ",", ""))
+	return n
+}
+
+// TestSizes adds up the afternoon of README.md, and counts what the project's README states.
 func TestSizes(t *testing.T) {
 	p, all := readPage(t, "README.md"), 0
 	afternoon := p.section("An afternoon")
 	minutes, words, lines := 0, 0, 0
 	for _, m := range submatches(`(?m)^\| (\d+) min \|`, afternoon) {
-		n, _ := strconv.Atoi(m)
-		minutes += n
+		minutes += number(m)
 	}
 	for _, path := range submatches(`\]\(([\w./-]+\.md)\)`, afternoon) {
 		words += readPage(t, path).words
 	}
 	heart := submatches("`([\\w/]+\\.go)`", afternoon)
 	for _, path := range heart {
-		data, err := os.ReadFile(filepath.Join("..", path))
-		if err != nil {
-			t.Error(err)
-		}
+		data, _ := os.ReadFile(filepath.Join("..", path)) // TestNamesInBackticksExist finds those that are missing
 		lines += strings.Count(string(data), "\n")
 	}
 	if minutes == 0 || minutes > 4*60 || words > 12_000 || lines > 3_000 || len(heart) > 25 {
@@ -171,7 +179,7 @@ func TestSizes(t *testing.T) {
 	n, root := readNames(t), readPage(t, "../README.md")
 	stated := submatches(`([\d,]+) (?:lines|words|of them)`, root.section("Size"))
 	for i, size := range []int{n.lines[false], lines, n.lines[true], all, words} {
-		if number, _ := strconv.Atoi(strings.ReplaceAll(stated[i], ",", "")); number < size*97/100 || number > size*103/100 {
+		if n := number(stated[i]); n < size*97/100 || n > size*103/100 {
 			t.Errorf("%s states %s, and it is %d", root.path, stated[i], size)
 		}
 	}

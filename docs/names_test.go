@@ -33,10 +33,7 @@ func readNames(t *testing.T) *names {
 	t.Helper()
 	n := &names{known: map[string]bool{}, flags: map[string]bool{}, lines: map[bool]int{}}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && len(d.Name()) > 2 && d.Name()[0] == '.':
+		if d.IsDir() && len(d.Name()) > 2 && d.Name()[0] == '.' {
 			return fs.SkipDir
 		}
 		n.known[d.Name()] = true
@@ -101,7 +98,7 @@ func (n *names) addFile(file *ast.File, test bool) {
 		case *ast.SelectorExpr: // a name of another package, such as os.Root
 			n.known[types.ExprString(node)] = true
 		case *ast.CallExpr: // a flag, such as fs.BoolVar(&o.runonce, "runonce", false, "...")
-			if i := slices.IndexFunc(node.Args, isText); i >= 0 && pkg == "main" && strings.HasPrefix(types.ExprString(node.Fun), "fs.") {
+			if i := slices.IndexFunc(node.Args, func(e ast.Expr) bool { return unquote(e) != "" }); i >= 0 && pkg == "main" && strings.HasPrefix(types.ExprString(node.Fun), "fs.") {
 				n.flags[unquote(node.Args[i])] = true
 			}
 		case *ast.BasicLit:
@@ -119,8 +116,6 @@ func unquote(e ast.Expr) string {
 	return text
 }
 
-func isText(e ast.Expr) bool { return unquote(e) != "" }
-
 var (
 	notProgram = regexp.MustCompile(`testdata/|test/|^../docs/|^../manifests/`)
 	flagSpan   = regexp.MustCompile(`^--?([a-z][a-z_]*)(=.*)?$`)
@@ -128,8 +123,7 @@ var (
 	nameSpan   = regexp.MustCompile(`^[A-Za-z_]\w*(\.[A-Za-z_]\w*){0,2}(\(\))?$|^\w[\w-]*\.(go|yaml|md|txt|service)$`)
 )
 
-// has reports whether what a page has in backticks exists. Texts that are neither a
-// name nor a path, such as commands, are not looked up.
+// has reports whether what a page has in backticks exists, if it is a name or a path.
 func (n *names) has(span string) bool {
 	target, isMake := strings.CutPrefix(span, "make ")
 	f := flagSpan.FindStringSubmatch(span)

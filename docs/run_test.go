@@ -106,21 +106,17 @@ func newReader(t *testing.T) *reader {
 	toOurs := []string{"/tmp/try", tmp + "/try", "=try", "=" + hostname, "/hosts/try", "/hosts/" + hostname,
 		"loop_toy", "loop_" + hostname + "-toy", `"toy"`, `"` + hostname + `-toy"`}
 	toPages := []string{tmp + "/try", "/tmp/try", hostname + "-toy", "toy", hostname, "try"}
-	// The demo, two servers that pages start, the info server, a third server, and the
-	// info server of `make run`.
+	// The demo, two servers of pages, the info server, a third server, the info server of `make run`.
 	for _, port := range []string{"8014", "8015", "8016", "8017", "8018", "10250"} {
 		free := freePort()
 		toOurs, toPages = append(toOurs, port, free), append(toPages, ":"+free, ":"+port, " "+free, " "+port)
 	}
-	r := &reader{filepath.Join(tmp, "kubelet14"), hostname, strings.NewReplacer(toOurs...), strings.NewReplacer(toPages...)}
+	r := &reader{t.TempDir(), hostname, strings.NewReplacer(toOurs...), strings.NewReplacer(toPages...)}
 	t.Cleanup(func() {
 		for _, id := range append(strings.Fields(r.containers()), "toyloop_"+hostname+"-toy") {
 			exec.Command("docker", "rm", "-f", id).Run()
 		}
 	})
-	if err := os.Mkdir(r.dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
 	return r
 }
 
