@@ -118,48 +118,11 @@ func TestAllErrorsOfAllItemsAreTold(t *testing.T) {
 	}
 }
 
-func TestAtPointsIntoTheItem(t *testing.T) {
-	for _, form := range []struct{ head, path string }{{"#\n#\n#\n", "[1]"}, {listObject + "items:\n", "items[1]"}} {
-		docs, err := decodeList(form.head + "- {version: v1beta1, id: a, containers: [{image: a}]}\n- version: v1beta1\n  containers:\n  - image: b\n")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for field, want := range map[string]string{
-			"":                      "5:3 " + form.path,
-			"id":                    "5:3 " + form.path + ".id",
-			"containers[0].image":   "7:12 " + form.path + ".containers[0].image",
-			"containers[0].name":    "7:5 " + form.path + ".containers[0].name",
-			"containers[1].env[2].": "7:3 " + form.path + ".containers[1].env[2].",
-		} {
-			got := docs[1].At(field, "wrong")
-			if place := fmt.Sprintf("%d:%d %s", got.Line, got.Column, got.Field); place != want {
-				t.Errorf("%q: %s, want %s", field, place, want)
-			}
-		}
+func TestAListOfTheLargestSizeIsRead(t *testing.T) {
+	const item = "- {version: v1beta1, id: a, containers: [{name: a, image: b}]}\n"
+	const count = api.MaxManifestBytes / len(item)
+	docs, err := decodeList(strings.Repeat(item, count))
+	if err != nil || len(docs) != count || docs[count-1].Manifest.Containers[0].Image != "b" {
+		t.Errorf("%d of %d manifests, %v", len(docs), count, err)
 	}
-}
-
-func TestAThousandManifestsAreRead(t *testing.T) {
-	const manifest = `{"version": "v1beta1", "id": "%d", "volumes": [{"name": "v", "source": {"emptyDir": {}}}], "containers": [{"name": "a", "image": "a/b:1", ` +
-		`"command": ["sh", "-c", "true"], "env": [{"name": "A", "value": "b"}], "ports": [{"hostPort": 80, "containerPort": 80}]}]},` + "\n"
-	list := manyLines(manifest, 1000)
-	list = "[" + list[:len(list)-2] + "]"
-	for name, text := range map[string]string{
-		"an object in one line": `{"kind": "ContainerManifestList", "apiVersion": "v1beta1", "items": ` + strings.ReplaceAll(list, "\n", "") + "}",
-		"blocks":                manyLines("- version: v1beta1\n  id: \"%d\"\n  containers:\n  - name: a\n    image: a/b:1\n    env:\n    - name: A\n      value: b\n", 1000),
-		"as long as can be":     list + "\n#" + strings.Repeat("x", api.MaxManifestBytes-len(list)-2),
-	} {
-		docs, err := decodeList(text)
-		if err != nil || len(docs) != 1000 || docs[999].Manifest.ID != "999" {
-			t.Errorf("%s: %d manifests, %v", name, len(docs), err)
-		}
-	}
-}
-
-func manyLines(format string, n int) string {
-	var b strings.Builder
-	for i := range n {
-		fmt.Fprintf(&b, format, i)
-	}
-	return b.String()
 }

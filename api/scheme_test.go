@@ -45,26 +45,30 @@ func TestSchemeConvertsByRegisteredFunctions(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(obj, &outside{}) {
 			t.Errorf("new in %s: %v, %v", version, obj, err)
 		}
+		if text, err := s.Encode(version, &inside{"x"}); err != nil || string(text) != `{"Title":"x"}` {
+			t.Errorf("encode in %s: %s, %v", version, text, err)
+		}
 	}
 	if got := s.Versions(); !reflect.DeepEqual(got, []string{"v9"}) {
 		t.Errorf("versions: %v", got)
 	}
 }
 
-// 2014's switch panicked on a type it did not know.
-func TestSchemeGivesAnErrorForWhatItDoesNotKnow(t *testing.T) {
+// 2014's switch panicked for a type it did not know.
+func TestSchemeReturnsAnErrorForWhatItDoesNotKnow(t *testing.T) {
 	s := newTestScheme()
 	for what, call := range map[string]func() (any, error){
-		"new version":          func() (any, error) { return s.New("v8", "outside") },
-		"new kind":             func() (any, error) { return s.New("v9", "inside") },
-		"internalize version":  func() (any, error) { return s.Internalize("v8", &outside{"x"}) },
-		"internalize type":     func() (any, error) { return s.Internalize("v9", &inside{}) },
-		"internalize a value":  func() (any, error) { return s.Internalize("v9", outside{"x"}) },
-		"internalize nothing":  func() (any, error) { return s.Internalize("v9", nil) },
-		"externalize version":  func() (any, error) { return s.Externalize("v8", &inside{}) },
-		"externalize type":     func() (any, error) { return s.Externalize("v9", &outside{}) },
-		"externalize nothing":  func() (any, error) { return s.Externalize("v9", nil) },
-		"conversion's refusal": func() (any, error) { return s.Internalize("v9", &outside{}) },
+		"new version":         func() (any, error) { return s.New("v8", "outside") },
+		"new kind":            func() (any, error) { return s.New("v9", "inside") },
+		"internalize version": func() (any, error) { return s.Internalize("v8", &outside{"x"}) },
+		"internalize type":    func() (any, error) { return s.Internalize("v9", &inside{}) },
+		"internalize a value": func() (any, error) { return s.Internalize("v9", outside{"x"}) },
+		"internalize nothing": func() (any, error) { return s.Internalize("v9", nil) },
+		"externalize version": func() (any, error) { return s.Externalize("v8", &inside{}) },
+		"externalize type":    func() (any, error) { return s.Externalize("v9", &outside{}) },
+		"encode version":      func() (any, error) { _, err := s.Encode("v8", &inside{}); return nil, err },
+		"encode type":         func() (any, error) { _, err := s.Encode("v9", &outside{}); return nil, err },
+		"error of conversion": func() (any, error) { return s.Internalize("v9", &outside{}) },
 	} {
 		if obj, err := call(); err == nil || obj != nil {
 			t.Errorf("%s: got %v, %v", what, obj, err)

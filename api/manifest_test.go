@@ -1,0 +1,161 @@
+package api_test
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"reflect"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kubelet14/api"
+	"kubelet14/api/v1beta1"
+)
+
+// Random manifests go from internal to wire types, to text and back, and to the JSON of labels and back. A field that a
+// conversion forgets, or that has no json name, fails here.
+func TestRoundTripLosesNothing(t *testing.T) {
+	scheme := v1beta1.NewScheme()
+	random := rand.New(rand.NewPCG(14, 14))
+	for i := range 500 {
+		for _, version := range scheme.Versions() {
+			var m, fromLabel api.ContainerManifest
+			filler{random, i == 0}.fill(t, reflect.ValueOf(&m).Elem())
+			m.Version = version
+			wire, err := scheme.Externalize(version, &m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if back, err := scheme.Internalize(version, wire); err != nil || !cmp.Equal(&m, back) {
+				t.Fatalf("through the wire type of %s: %v (-before +after):\n%s", version, err, cmp.Diff(&m, back))
+			}
+			text, err := scheme.Encode(version, &m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if back := mustDecode(t, string(text)); !cmp.Equal(m, back) {
+				t.Fatalf("through the text %s\n(-before +after):\n%s", text, cmp.Diff(m, back))
+			}
+			if text, err = json.Marshal(&m); err != nil || json.Unmarshal(text, &fromLabel) != nil || !cmp.Equal(m, fromLabel) {
+				t.Fatalf("through the label %s: %v (-before +after):\n%s", text, err, cmp.Diff(m, fromLabel))
+			}
+		}
+	}
+}
+
+// filler sets every field that reflection finds, so that a new field is tested without a change here.
+type filler struct {
+	rand *rand.Rand
+	full bool // leave nothing empty
+}
+
+// awkward are strings that a YAML or JSON decoder could take for something else.
+var awkward = []string{
+	"a", "1.10", "true", "null", "~", " b ", "- c", "é😀", "d: e # f", "{}", "[", "*g", "&h", "!i", "'j'", `"k"`, "l\nm", "\tn", "%o", "@p",
+	"<<", "0755", "---", "...", "\\", `\ud83d\ude00`, "\u2028", "\u0085", "\u007f", "\ufeff", "\ufffd", "\uffff", "a\r\nb", "1e3", "=", "|",
+}
+
+func (f filler) fill(t *testing.T, v reflect.Value) {
+	t.Helper()
+	if !f.full && f.rand.IntN(3) == 0 {
+		return
+	}
+	if v.Type() == reflect.TypeFor[api.IntOrString]() {
+		port := api.IntOrString{Int: 1 + f.rand.IntN(65535)}
+		if f.rand.IntN(2) == 0 {
+			port = api.IntOrString{Str: strconv.Itoa(f.rand.IntN(100))}
+		}
+		v.Set(reflect.ValueOf(port))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			f.fill(t, v.Field(i))
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		f.fill(t, v.Elem())
+	case reflect.Slice:
+		n := 1 + f.rand.IntN(2)
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		for i := range n {
+			f.fill(t, v.Index(i))
+		}
+	case reflect.String:
+		v.SetString(awkward[f.rand.IntN(len(awkward))])
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Int, reflect.Int64:
+		v.SetInt(1 + f.rand.Int64N(1<<40))
+	default:
+		t.Fatalf("fill a %s: teach the filler this kind", v.Type())
+	}
+}
+
+// fullManifest has something in every field.
+func fullManifest(t *testing.T) (m api.ContainerManifest) {
+	t.Helper()
+	filler{rand.New(rand.NewPCG(1, 2)), true}.fill(t, reflect.ValueOf(&m).Elem())
+	return m
+}
+
+func TestCloneIsEqualAndSharesNoMemory(t *testing.T) {
+	m := fullManifest(t)
+	clone := m.Clone()
+	if diff := cmp.Diff(m, clone); diff != "" {
+		t.Errorf("the clone differs (-manifest +clone):\n%s", diff)
+	}
+	checkApart(t, "manifest", reflect.ValueOf(m), reflect.ValueOf(clone))
+	var empty api.ContainerManifest
+	if clone := empty.Clone(); !reflect.DeepEqual(empty, clone) {
+		t.Errorf("the clone of nothing is %#v", clone)
+	}
+}
+
+func checkApart(t *testing.T, path string, a, b reflect.Value) {
+	t.Helper()
+	if a.Kind() == reflect.Struct {
+		for i := range a.NumField() {
+			checkApart(t, path+"."+a.Type().Field(i).Name, a.Field(i), b.Field(i))
+		}
+	}
+	if a.Kind() != reflect.Pointer && a.Kind() != reflect.Slice {
+		return
+	}
+	// All pointers to empty structs are the same.
+	if a.Pointer() == b.Pointer() && a.Type().Elem().Size() > 0 {
+		t.Errorf("%s is shared", path)
+	}
+	if a.Kind() == reflect.Slice {
+		checkApart(t, path+"[0]", a.Index(0), b.Index(0))
+	} else {
+		checkApart(t, path, a.Elem(), b.Elem())
+	}
+}
+
+func TestSetDefaults(t *testing.T) {
+	m := api.ContainerManifest{
+		Volumes:    []api.Volume{{Name: "v"}},
+		Containers: []api.Container{{Name: "c", Ports: []api.Port{{ContainerPort: 80}}}},
+	}
+	want := api.ContainerManifest{
+		Volumes: []api.Volume{{Name: "v", Source: &api.VolumeSource{EmptyDir: &api.EmptyDir{}}}},
+		Containers: []api.Container{{
+			Name: "c", Ports: []api.Port{{ContainerPort: 80, Protocol: api.ProtocolTCP}},
+			ImagePullPolicy: api.PullIfNotPresent, TerminationMessagePath: "/dev/termination-log",
+		}},
+		RestartPolicy: api.RestartPolicy{Always: &api.RestartPolicyAlways{}},
+	}
+	for range 2 { // the second time changes nothing
+		if api.SetDefaults(&m); !cmp.Equal(want, m) {
+			t.Errorf("-want +got:\n%s", cmp.Diff(want, m))
+		}
+	}
+	written := fullManifest(t)
+	m = written.Clone()
+	if api.SetDefaults(&m); !cmp.Equal(written, m) {
+		t.Errorf("what is written has changed (-before +after):\n%s", cmp.Diff(written, m))
+	}
+}

@@ -1,0 +1,197 @@
+package validation_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kubelet14/api"
+	"kubelet14/api/v1beta1"
+	"kubelet14/api/validation"
+)
+
+// good uses every field.
+const good = `version: v1beta1
+id: web.example.com
+uuid: 3F2504E0-4f89
+volumes:
+- name: none
+- name: empty
+  source: {emptyDir: {}}
+- name: host
+  source: {hostDir: {path: /data}}
+containers:
+- name: main
+  image: registry:5000/a/b:1.2
+  command: [sh, -c, exit]
+  workingDir: /srv
+  ports:
+  - {name: http, containerPort: 80, hostPort: 8080, hostIP: 127.0.0.1}
+  - {containerPort: 53, hostPort: 8080, protocol: UDP}
+  - {containerPort: 65535}
+  env: [{name: A_1, value: "a=b c\n"}, {name: EMPTY}]
+  memory: 6291456
+  cpu: 256000
+  volumeMounts: [{name: empty, mountPath: /a}, {name: host, mountPath: /a/b, readOnly: true}]
+  livenessProbe: {httpGet: {port: http}, initialDelaySeconds: 2147483647}
+  lifecycle: {postStart: {httpGet: {path: /started}}, preStop: {exec: {command: [bye]}}}
+  terminationMessagePath: /dev/log
+  privileged: true
+  imagePullPolicy: PullNever
+- {name: plain, image: "b@sha256:0000000000000000000000000000000000000000000000000000000000000000"}
+restartPolicy: {onFailure: {}}
+`
+
+func decode(t *testing.T, text string) *api.ContainerManifest {
+	t.Helper()
+	docs, err := v1beta1.NewScheme().Decode("f", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &docs[0].Manifest
+}
+
+// problems returns each problem as "field: kind 'value'", without the advice, on lines of their own.
+func problems(errs api.FieldErrors) string {
+	var lines []string
+	for _, e := range errs {
+		problem, _, advice := strings.Cut(e.Problem, "': ")
+		if advice {
+			problem += "'"
+		}
+		lines = append(lines, e.Field+": "+problem)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Each row replaces a piece of the good manifest.
+func TestValidateManifest(t *testing.T) {
+	const (
+		first, second = "containers[0].", "containers[1]."
+		other         = "- {name: plain, " // the second container
+		get           = "{httpGet: {port: http}, initialDelaySeconds: 2147483647}"
+		port          = "{containerPort: 65535}"
+		mount         = "{name: host, mountPath: /a/b, readOnly: true}"
+		taken         = second + "ports[0].hostPort: duplicate value '8080'"
+	)
+	for name, tt := range map[string]struct{ piece, by, want string }{
+		"nothing":             {"", "", ""},
+		"id":                  {"id: web.", "id: a_b.", "id: invalid value 'a_b.example.com'"},
+		"uuid":                {"3F2504E0-4f89", "../..", "uuid: invalid value '../..'"},
+		"volume's name":       {"name: none", "name: ../a", "volumes[0].name: invalid value '../a'"},
+		"volume without one":  {"name: none", "source: {emptyDir: {}}", "volumes[0].name: required value ''"},
+		"volume twice":        {"name: none", "name: host", "volumes[2].name: duplicate value 'host'"},
+		"no kind of volume":   {"emptyDir: {}", "", "volumes[1].source: required value ''"},
+		"two kinds of volume": {"emptyDir: {}", "emptyDir: {}, hostDir: {path: /a}", "volumes[1].source: invalid value 'hostDir, emptyDir'"},
+		"no hostDir":          {"path: /data", "", "volumes[2].source.hostDir.path: required value ''"},
+		"relative hostDir":    {"path: /data", "path: data", "volumes[2].source.hostDir.path: invalid value 'data'"},
+		"two policies":        {"{onFailure: {}}", "{always: {}, never: {}}", "restartPolicy: invalid value 'always, never'"},
+
+		"no name":                 {"name: main\n  ", "", first + "name: required value ''"},
+		"dotted name":             {"name: main", "name: a.b", first + "name: invalid value 'a.b'"},
+		"reserved name":           {"name: main", "name: net", first + "name: forbidden 'net'"},
+		"same name":               {"name: main", "name: plain", second + "name: duplicate value 'plain'"},
+		"no image":                {"registry:5000/a/b:1.2", `""`, first + "image: required value ''"},
+		"upper case image":        {"registry:5000/a/b:1.2", "A", first + "image: invalid value 'A'"},
+		"image id":                {"registry:5000/a/b:1.2", strings.Repeat("a", 64), first + "image: invalid value '" + strings.Repeat("a", 64) + "'"},
+		"relative workingDir":     {"/srv", "srv", first + "workingDir: invalid value 'srv'"},
+		"relative message":        {"/dev/log", "log", first + "terminationMessagePath: invalid value 'log'"},
+		"message on the root":     {"/dev/log", "/a/..", first + "terminationMessagePath: invalid value '/a/..'"},
+		"negative memory":         {"memory: 6291456", "memory: -1", first + "memory: invalid value '-1'"},
+		"too little memory":       {"memory: 6291456", "memory: 6291455", first + "memory: invalid value '6291455'"},
+		"too much cpu":            {"cpu: 256000", "cpu: 256001", first + "cpu: invalid value '256001'"},
+		"negative cpu":            {"cpu: 256000", "cpu: -1", first + "cpu: invalid value '-1'"},
+		"pull policy":             {"PullNever", "Always", first + "imagePullPolicy: unsupported value 'Always'"},
+		"variable without a name": {"{name: EMPTY}", "{value: a}", first + "env[1].name: required value ''"},
+		"variable's name":         {"{name: EMPTY}", "{name: PASSWORD=secret}", first + "env[1].name: invalid value '(hidden)'"},
+
+		"mount without a name": {mount, "{mountPath: /b}", first + "volumeMounts[1].name: required value ''"},
+		"unknown volume":       {mount, "{name: other, mountPath: /b}", first + "volumeMounts[1].name: not found 'other'"},
+		"mount without a path": {mount, "{name: host}", first + "volumeMounts[1].mountPath: required value ''"},
+		"relative mount":       {mount, "{name: host, mountPath: b}", first + "volumeMounts[1].mountPath: invalid value 'b'"},
+		"mount with a colon":   {mount, "{name: host, mountPath: '/b:ro'}", first + "volumeMounts[1].mountPath: invalid value '/b:ro'"},
+		"mount on the root":    {mount, "{name: host, mountPath: /a/..}", first + "volumeMounts[1].mountPath: invalid value '/a/..'"},
+		"same path":            {mount, "{name: host, mountPath: /a/}", first + "volumeMounts[1].mountPath: duplicate value '/a/'"},
+		"same volume":          {mount, "{name: empty, mountPath: /b}", ""},
+		"message's path":       {mount, "{name: empty, mountPath: /dev/log/}", first + "volumeMounts[1].mountPath: duplicate value '/dev/log/'"},
+		"its default": {other, other + "volumeMounts: [{name: empty, mountPath: /dev/termination-log}], ",
+			second + "volumeMounts[0].mountPath: duplicate value '/dev/termination-log'"},
+
+		"port's name":        {port, "{name: a.b, containerPort: 1}", first + "ports[2].name: invalid value 'a.b'"},
+		"same port's name":   {port, "{name: http, containerPort: 1}", first + "ports[2].name: duplicate value 'http'"},
+		"no containerPort":   {port, "{}", first + "ports[2].containerPort: invalid value '0'"},
+		"big containerPort":  {port, "{containerPort: 65536}", first + "ports[2].containerPort: invalid value '65536'"},
+		"big hostPort":       {port, "{containerPort: 1, hostPort: 65536}", first + "ports[2].hostPort: invalid value '65536'"},
+		"negative ports":     {port, "{containerPort: -1, hostPort: -1}", first + "ports[2].containerPort: invalid value '-1'\n" + first + "ports[2].hostPort: invalid value '-1'"},
+		"protocol":           {port, "{containerPort: 1, protocol: ICMP}", first + "ports[2].protocol: unsupported value 'ICMP'"},
+		"hostIP":             {port, "{containerPort: 1, hostIP: localhost}", first + "ports[2].hostIP: invalid value 'localhost'"},
+		"hostIP with a zone": {port, "{containerPort: 1, hostIP: 'fe80::1%eth0'}", first + "ports[2].hostIP: invalid value 'fe80::1%eth0'"},
+
+		// The good manifest has 8080 of TCP on 127.0.0.1 and 8080 of UDP everywhere.
+		"same address":           {other, other + "ports: [{containerPort: 80, hostPort: 8080, hostIP: 127.0.0.1}], ", taken},
+		"same address otherwise": {other, other + "ports: [{containerPort: 80, hostPort: 8080, hostIP: '::ffff:127.0.0.1'}], ", taken},
+		"every address":          {other, other + "ports: [{containerPort: 80, hostPort: 8080}], ", taken},
+		"every IPv4 address":     {other, other + "ports: [{containerPort: 80, hostPort: 8080, hostIP: 0.0.0.0}], ", taken},
+		"every IPv6 address":     {other, other + "ports: [{containerPort: 80, hostPort: 8080, hostIP: '::'}], ", taken},
+		"another address":        {other, other + "ports: [{containerPort: 80, hostPort: 8080, hostIP: 127.0.0.2}], ", ""},
+		"UDP, taken everywhere":  {other, other + "ports: [{containerPort: 80, hostPort: 8080, hostIP: 127.0.0.2, protocol: UDP}], ", taken},
+		"not published":          {other, other + "ports: [{containerPort: 8080}], ", ""},
+
+		"probe without an action":  {get, "{}", first + "livenessProbe: required value ''"},
+		"probe with two":           {get, "{exec: {command: [a]}, httpGet: {port: 80}}", first + "livenessProbe: invalid value 'httpGet, exec'"},
+		"probe without a command":  {get, "{exec: {}}", first + "livenessProbe.exec.command: required value ''"},
+		"httpGet without a port":   {get, "{httpGet: {}}", first + "livenessProbe.httpGet.port: required value ''"},
+		"httpGet with a bad path":  {get, "{httpGet: {path: /%zz, port: 80}}", first + "livenessProbe.httpGet.path: invalid value '/%zz'"},
+		"tcpSocket without a port": {get, "{tcpSocket: {}}", first + "livenessProbe.tcpSocket.port: required value ''"},
+		"port in quotes":           {get, "{tcpSocket: {port: '80'}}", ""},
+		"big port":                 {get, "{tcpSocket: {port: 65536}}", first + "livenessProbe.tcpSocket.port: invalid value '65536'"},
+		"negative port in quotes":  {get, "{tcpSocket: {port: '-1'}}", first + "livenessProbe.tcpSocket.port: invalid value '-1'"},
+		"unknown port":             {get, "{tcpSocket: {port: https}}", first + "livenessProbe.tcpSocket.port: not found 'https'"},
+		"endless delay":            {"2147483647", "2147483648", first + "livenessProbe.initialDelaySeconds: invalid value '2147483648'"},
+		"negative delay":           {"2147483647", "-1", first + "livenessProbe.initialDelaySeconds: invalid value '-1'"},
+		"hook without an action":   {"preStop: {exec: {command: [bye]}}", "preStop: {}", first + "lifecycle.preStop: required value ''"},
+		"hook with two":            {"command: [bye]}", "command: [bye]}, httpGet: {path: /}", first + "lifecycle.preStop: invalid value 'exec, httpGet'"},
+		"hook without a command":   {"command: [bye]", "", first + "lifecycle.preStop.exec.command: required value ''"},
+		"hook without a path":      {"path: /started", "", first + "lifecycle.postStart.httpGet.path: required value ''"},
+		"hook's port":              {"path: /started", "path: /, port: x", first + "lifecycle.postStart.httpGet.port: not found 'x'"},
+	} {
+		text := strings.Replace(good, tt.piece, tt.by, 1)
+		m := decode(t, text)
+		if diff := cmp.Diff(tt.want, problems(validation.Rules{AllowPrivileged: true}.ValidateManifest(m))); diff != "" || tt.piece != "" && text == good {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if api.SetDefaults(m); tt.want == "" {
+			if got := problems(validation.Rules{}.ValidateManifest(m)); got != first+"privileged: forbidden 'true'" {
+				t.Errorf("%s, without -allow_privileged and with defaults: %s", name, got)
+			}
+		}
+	}
+}
+
+// In 2014 a container with a bad name was not looked at any further.
+func TestAllProblemsInWords(t *testing.T) {
+	long := strings.Repeat("é", 200)
+	pod := api.Pod{Namespace: "a.b", Source: "a.b", Manifest: api.ContainerManifest{Version: "v2", ID: long, Containers: []api.Container{
+		{Name: "A_B", Privileged: true, Env: []api.EnvVar{{Name: "A=secret"}}}, {Name: "A_B", Image: "a", CPU: -1},
+	}}}
+	const name = "use a-z, 0-9, and '-' except at the ends; at most 63 characters"
+	const subdomain = "use a-z, 0-9, and '-' and '.' except at the ends; at most 253 characters, 63 between dots"
+	want := []string{
+		"name: required value '': " + subdomain,
+		"namespace: invalid value 'a.b': " + name,
+		"source: invalid value 'a.b': " + name,
+		"uid: required value '': use A-Z, a-z, 0-9 and '-', at most 63 characters",
+		"version: unsupported value 'v2': use v1beta1 or v1beta2",
+		"id: invalid value '" + long[:200] + "…': " + subdomain,
+		"containers[0].name: invalid value 'A_B': " + name,
+		"containers[0].image: required value '': invalid reference format",
+		"containers[0].privileged: forbidden 'true': the kubelet runs without -allow_privileged",
+		"containers[0].env[0].name: invalid value '(hidden)': use A-Z, a-z, 0-9 and '_', and no digit first",
+		"containers[1].name: invalid value 'A_B': " + name,
+		"containers[1].cpu: invalid value '-1': this is in thousandths of a core: use 0 to 256000; 0 means Docker's default share",
+	}
+	if diff := cmp.Diff(strings.Join(want, "; "), validation.Rules{}.ValidatePod(&pod).Error()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
