@@ -194,7 +194,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 		"sends a denied body":              {deniedBody, "", all, readTimeout},
 		"does not read its answer":         {getPods, "", nothing, writeTimeout},
 		"reads its answer slowly":          {getPods, "", time.Second, writeTimeout},
-		"sends one request, then nothing":  {getHealth, "", all, idleTimeout},
+		"sends one request, then nothing":  {getHealth, "", all, readTimeout},
 		"sends one request, then half one": {getHealth + "GET ", "", all, readHeaderTimeout},
 	} {
 		k := withContainers()
@@ -231,20 +231,26 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 					t.Errorf("a client that %s is not cut off", name)
 				}
 			}
-			time.Sleep(tt.within)
+			time.Sleep(tt.within + time.Minute)
 			conn.Close()
 			client.Wait()
 		})
 	}
 }
 
-// Clients beyond the limit wait until others are cut off; the kubelet has its files.
+// A client beyond the limit waits until another goes, so that the kubelet does not run out of files.
 func TestConnectionsAreLimited(t *testing.T) {
 	k, options := withEverything(t)
-	for name, listen := range map[string]func(*Options){"plain": func(*Options) {}, "TLS": withTLS(t), "socket": onSocket(t)} {
+	for name, listen := range map[string]func(*Options){"TCP": func(*Options) {}, "socket": onSocket(t)} {
 		s := serve(t, k, options, listen)
+		ask := func(conn net.Conn, within time.Duration) error {
+			conn.SetDeadline(time.Now().Add(within))
+			io.WriteString(conn, getHealth)
+			_, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			return err
+		}
 		var conns []net.Conn
-		for range maxConnections + 10 {
+		for range maxConnections + 1 {
 			conn, err := s.transport.DialContext(t.Context(), "", "")
 			if err != nil {
 				t.Fatal(err)
@@ -252,13 +258,21 @@ func TestConnectionsAreLimited(t *testing.T) {
 			defer conn.Close()
 			conns = append(conns, conn)
 		}
-		answered := make(chan reply)
-		go func() { answered <- s.ask(t, "GET /healthz") }()
+		for _, conn := range conns[:maxConnections] {
+			if err := ask(conn, time.Minute); err != nil {
+				t.Fatalf("%s: within the limit: %v", name, err)
+			}
+		}
+		last := conns[maxConnections]
+		if err := ask(last, 50*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: beyond the limit: %v, want no answer", name, err)
+		}
+		conns[0].Close()
+		if err := ask(last, time.Minute); err != nil {
+			t.Errorf("%s: when another has gone: %v", name, err)
+		}
 		for _, conn := range conns {
 			conn.Close()
-		}
-		if got := <-answered; got.status != http.StatusOK {
-			t.Errorf("%s: when they have gone a new client gets %d", name, got.status)
 		}
 		s.survives(t, k)
 	}

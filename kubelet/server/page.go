@@ -126,7 +126,7 @@ func tone(p api.PodStatus) string {
 		return "bad"
 	case p.Phase == api.PodSucceeded:
 		return "done"
-	case IsUp(&p):
+	case isUp(&p):
 		return "good"
 	}
 	return "busy"

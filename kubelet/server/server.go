@@ -23,10 +23,9 @@ const (
 	maxHeaderBytes    = 64 << 10
 	maxBodyBytes      = 1 << 20
 	readHeaderTimeout = 5 * time.Second
-	readTimeout       = 30 * time.Second       // of a request with its body
+	readTimeout       = 30 * time.Second       // of a request with its body, and between two requests
 	writeTimeout      = 30 * time.Second       // of an answer that is not a stream
 	lastWriteTimeout  = 250 * time.Millisecond // of a stream whose request was canceled
-	idleTimeout       = 2 * time.Minute
 	shutdownTimeout   = time.Second
 )
 
@@ -98,7 +97,6 @@ func (s *Server) Serve(ctx context.Context) error {
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
-		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          glog.NewStandardLogger("WARNING"),
 		BaseContext:       func(net.Listener) context.Context { return ctx },

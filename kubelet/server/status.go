@@ -33,7 +33,7 @@ func (s *Server) serveStatus(w http.ResponseWriter, _ *http.Request) error {
 	}
 	down := 0
 	for i := range pods {
-		if !IsUp(&pods[i]) {
+		if !isUp(&pods[i]) {
 			down++
 		}
 	}
@@ -52,8 +52,8 @@ func (s *Server) serveStatus(w http.ResponseWriter, _ *http.Request) error {
 	return err
 }
 
-// IsUp reports whether all containers of a pod run as they should or have completed. A pod that is being removed counts as up.
-func IsUp(p *api.PodStatus) bool {
+// isUp reports whether all containers of a pod run as they should or have completed. A pod that is being removed counts as up.
+func isUp(p *api.PodStatus) bool {
 	if p.Reason == api.ReasonRemoved || p.Phase == api.PodSucceeded {
 		return true
 	}

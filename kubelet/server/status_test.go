@@ -254,33 +254,36 @@ func TestClientTrustsNoAnswer(t *testing.T) {
 	}
 }
 
-func TestIsUp(t *testing.T) {
+func TestWhichPodsAreUp(t *testing.T) {
 	running, waiting, paused := runningState(noon, ""), waitingState(api.ReasonPulling, ""), runningState(noon, "it is paused")
 	done, failed := terminatedState(0, api.ReasonCompleted, noon), terminatedState(1, api.ReasonError, noon)
-	for _, test := range []struct {
+	k := &fakeKubelet{}
+	s := serve(t, k)
+	for _, tt := range []struct {
 		name   string
 		phase  api.PodPhase
 		reason string
 		states []api.ContainerState
-		want   bool
+		want   int
 	}{
-		{"all run", api.PodRunning, "", []api.ContainerState{running, running}, true},
-		{"one runs and one has completed", api.PodRunning, "", []api.ContainerState{running, done}, true},
-		{"one has failed", api.PodRunning, "", []api.ContainerState{running, failed}, false},
-		{"one is paused", api.PodRunning, "", []api.ContainerState{paused}, false},
-		{"one waits", api.PodRunning, "", []api.ContainerState{running, waiting}, false},
-		{"none has run", api.PodPending, "", []api.ContainerState{waiting, running}, false},
-		{"all have completed", api.PodSucceeded, "", []api.ContainerState{done, done}, true},
-		{"it has failed", api.PodFailed, "", []api.ContainerState{failed, done}, false},
-		{"it waits for a port", api.PodRunning, api.ReasonPortTaken, []api.ContainerState{running}, false},
-		{"it is being removed", api.PodRunning, api.ReasonRemoved, []api.ContainerState{waiting}, true},
+		{"all run", api.PodRunning, "", []api.ContainerState{running, running}, 200},
+		{"one runs and one has completed", api.PodRunning, "", []api.ContainerState{running, done}, 200},
+		{"one has failed", api.PodRunning, "", []api.ContainerState{running, failed}, 503},
+		{"one is paused", api.PodRunning, "", []api.ContainerState{paused}, 503},
+		{"one waits", api.PodRunning, "", []api.ContainerState{running, waiting}, 503},
+		{"none has run", api.PodPending, "", []api.ContainerState{waiting, running}, 503},
+		{"all have completed", api.PodSucceeded, "", []api.ContainerState{done, done}, 200},
+		{"it has failed", api.PodFailed, "", []api.ContainerState{failed, done}, 503},
+		{"it waits for a port", api.PodRunning, api.ReasonPortTaken, []api.ContainerState{running}, 503},
+		{"it is being removed", api.PodRunning, api.ReasonRemoved, []api.ContainerState{waiting}, 200},
 	} {
-		pod := api.PodStatus{Phase: test.phase, Reason: test.reason}
-		for _, state := range test.states {
+		pod := api.PodStatus{Phase: tt.phase, Reason: tt.reason}
+		for _, state := range tt.states {
 			pod.Containers = append(pod.Containers, api.ContainerStatus{State: state})
 		}
-		if got := IsUp(&pod); got != test.want {
-			t.Errorf("%s: IsUp is %v", test.name, got)
+		k.set(func() { k.statuses = []api.PodStatus{pod} })
+		if got := s.ask(t, "GET /status"); got.status != tt.want {
+			t.Errorf("%s: it answers %d, want %d", tt.name, got.status, tt.want)
 		}
 	}
 }
