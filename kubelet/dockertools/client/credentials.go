@@ -69,7 +69,7 @@ func (k *Keyring) find(server string) (auth dockertools.Auth, err error) {
 	for _, path := range []string{k.config, k.dockercfg} {
 		found, findErr := k.findIn(path, server)
 		if findErr != nil {
-			err = errors.Join(err, fmt.Errorf("read the credentials for %q in %q: %w", server, path, redact(findErr)))
+			err = errors.Join(err, fmt.Errorf("read the credentials for %q in %q: %w", server, path, findErr))
 		}
 		if found != (dockertools.Auth{}) {
 			return found, err
@@ -86,31 +86,30 @@ func (k *Keyring) findIn(path, server string) (dockertools.Auth, error) {
 	if err != nil {
 		return dockertools.Auth{}, err
 	}
+	prefix := ""
 	if path == k.dockercfg { // it is the "auths" of a config.json alone
-		data = fmt.Appendf(nil, `{"auths": %s}`, data)
+		prefix = `{"auths": `
+		data = fmt.Appendf(nil, "%s%s}", prefix, data)
 	}
 	file, err := config.LoadFromReader(bytes.NewReader(data))
-	if err != nil {
-		return dockertools.Auth{}, err
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		before := strings.TrimPrefix(string(data[:max(syntax.Offset-1, 0)]), prefix)
+		line := 1 + strings.Count(before, "\n")
+		return dockertools.Auth{}, fmt.Errorf("not JSON at line %d, column %d", line, len(before)-strings.LastIndex(before, "\n"))
+	}
+	if err != nil { // it quotes what it cannot read, which may be a secret
+		return dockertools.Auth{}, errors.New("malformed; `docker login` writes it anew")
 	}
 	found, err := file.GetAuthConfig(server)
-	if err != nil || found.Username == "" && found.IdentityToken == "" {
-		return dockertools.Auth{}, err
+	if err != nil { // it contains the output of the helper
+		reason, _, ok := strings.Cut(err.Error(), ", out:")
+		if !ok {
+			reason = "the answer of the credential helper is malformed"
+		}
+		return dockertools.Auth{}, errors.New(reason)
+	}
+	if found.Username == "" && found.IdentityToken == "" {
+		return dockertools.Auth{}, nil
 	}
 	return dockertools.Auth{Username: found.Username, Password: found.Password, IdentityToken: found.IdentityToken, ServerAddress: server}, nil
-}
-
-// redact returns an error without what may be a secret: the library's errors contain
-// the output of a helper, and what the JSON decoder cannot read.
-func redact(err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return path
-	}
-	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		return fmt.Errorf("not JSON at byte %d", syntax.Offset)
-	}
-	if reason, _, ok := strings.Cut(err.Error(), ", out:"); ok {
-		return errors.New(reason)
-	}
-	return errors.New("it is malformed; `docker login` writes it anew")
 }
