@@ -119,14 +119,11 @@ func TestEtcdBadValueKeepsTheLastGoodPods(t *testing.T) {
 	r := runEtcd(t, s.Endpoint())
 	for _, test := range []struct{ key, value, word string }{
 		{etcdPods + "b", "", "empty"},
-		{etcdPods + "b", "hello", "a string"},
-		{etcdPods + "b", "version: v1beta1\n", "containers: required"},
 		{etcdPods + "b", manifest("", "2") + "\n#" + strings.Repeat("x", api.MaxManifestBytes), "the limit is 1048576"},
 		{etcdPods + "b", manifest("web", "2") + "\n---\n" + manifest("db", "2"), "2 manifests: put each into a key of its own"},
 		{etcdPods + "b", "[]", "a list"},
 		{etcdPods + "b", manifest("other", "2"), etcdPods + "a"},
 		{etcdList, "", "empty"},
-		{etcdList, "{}", "version: required"},
 		{etcdList, list(manifest("listed", "2"), "version: v9"), "v9"},
 		{etcdList, list(manifest("listed", "2"), manifest("listed", "2")), `pod "listed"`},
 		{etcdPods, manifest("", "2"), "give it an id"},
@@ -142,15 +139,6 @@ func TestEtcdBadValueKeepsTheLastGoodPods(t *testing.T) {
 			continue
 		}
 		r.await("listed=1 slash=1 other=1 web=1", test.key, test.word)
-		put(etcdPods+"more", manifest("", test.word[:1])) // other keys are read
-		r.awaitThat(func() string {
-			if strings.Contains(show(r.last.Pods), "more="+test.word[:1]) {
-				return ""
-			}
-			return show(r.last.Pods)
-		})
-		_, err := client.Delete(t.Context(), etcdPods+"more")
-		must(t, err)
 	}
 }
 

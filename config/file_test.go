@@ -101,42 +101,24 @@ func (f *fileTest) link(target, name string) {
 	must(f.t, os.Symlink(target, f.path(name)))
 }
 
-func TestDirectoryIsReadInTheOrderOfNames(t *testing.T) {
+func TestFilesAndTheirPods(t *testing.T) {
 	f := newFileTest(t)
 	f.expect("")
-	f.write("b.yaml", manifest("web", "1"))
-	f.write("a.json", `{"version":"v1beta1","id":"db","containers":[{"name":"main","image":"2"}]}`)
-	f.write("c.manifest", manifest("cache", "3"))
-	f.write("d.yml", manifest("log", "4"))
-	f.expect("db=2 web=1 cache=3 log=4")
-	for _, pod := range f.last.Pods {
-		if errs := (validation.Rules{}).ValidatePod(&pod); len(errs) > 0 {
-			t.Errorf("%v is invalid: %v", &pod, errs)
-		}
-	}
-}
-
-func TestFileIdentity(t *testing.T) {
-	f := newFileTest(t)
-	f.write("a.yaml", manifest("web", "1"))
-	f.write("b.yaml", withUUID("my-uuid", manifest("db", "1")))
-	f.write("c.yaml", manifest("", "1"), manifest("", "2"), manifest("named", "3"))
-	f.settle()
-	unnamed := fileName(f.path("c.yaml"), 1)
-	want := []api.Pod{
-		{Name: "web", UID: api.NewUID("host", "file", "default", "web"), Origin: f.path("a.yaml")},
-		{Name: "db", UID: "my-uuid", Origin: f.path("b.yaml")},
-		{Name: unnamed, UID: api.NewUID("host", "file", "default", unnamed), Origin: f.path("c.yaml") + " (document 1)"},
-		{Name: unnamed + "-2", UID: api.NewUID("host", "file", "default", unnamed+"-2"), Origin: f.path("c.yaml") + " (document 2)"},
-		{Name: "named", UID: api.NewUID("host", "file", "default", "named"), Origin: f.path("c.yaml") + " (document 3)"},
-	}
-	if len(f.last.Pods) != len(want) {
-		t.Fatalf("got %q, error %v", show(f.last.Pods), f.last.Err)
-	}
-	for i, pod := range f.last.Pods {
-		want[i].Namespace, want[i].Source, want[i].Manifest = "default", "file", pod.Manifest
-		if fmt.Sprint(pod) != fmt.Sprint(want[i]) {
-			t.Errorf("got  %+v\nwant %+v", pod, want[i])
+	f.write("b.yml", withUUID("my-uuid", manifest("db", "1")))
+	f.write("c.manifest", manifest("", "1"), manifest("", "2"), manifest("named", "3"))
+	f.write("a.json", jsonManifest("web", "1"))
+	unnamed := fileName(f.path("c.manifest"), 1)
+	f.expect("web=1 db=1 " + unnamed + "=1 " + unnamed + "-2=2 named=3")
+	for i, want := range []struct{ uid, origin string }{
+		{api.NewUID("host", "file", "default", "web"), "a.json"},
+		{"my-uuid", "b.yml"},
+		{api.NewUID("host", "file", "default", unnamed), "c.manifest (document 1)"},
+		{api.NewUID("host", "file", "default", unnamed+"-2"), "c.manifest (document 2)"},
+		{api.NewUID("host", "file", "default", "named"), "c.manifest (document 3)"},
+	} {
+		pod := f.last.Pods[i]
+		if pod.UID != want.uid || pod.Origin != f.path(want.origin) || pod.Source != "file" || len((validation.Rules{}).ValidatePod(&pod)) > 0 {
+			t.Errorf("got %+v, want %v", pod, want)
 		}
 	}
 }
@@ -159,30 +141,6 @@ func TestFileName(t *testing.T) {
 	f := newFileTestAt(t, dir, "web.yaml") // a relative path is made absolute
 	f.write("web.yaml", manifest("", "1"))
 	f.expect(fileName(filepath.Join(dir, "web.yaml"), 1) + "=1")
-}
-
-func TestUpdateIsSentWhenSomethingChanged(t *testing.T) {
-	f := newFileTest(t)
-	f.write("a.yaml", manifest("web", "1"))
-	for _, step := range []struct {
-		name string
-		do   func()
-		news bool
-	}{
-		{"the first read", func() {}, true},
-		{"nothing happened", func() {}, false},
-		{"a file was rewritten as it was", func() { f.write("a.yaml", manifest("web", "1")) }, false},
-		{"a file was changed", func() { f.write("a.yaml", manifest("web", "2")) }, true},
-		{"a file went bad", func() { f.write("a.yaml", "bad: [") }, true},
-		{"it is still bad", func() {}, false},
-		{"it is bad in another way", func() { f.write("a.yaml", "version: v9") }, true},
-		{"it is fixed", func() { f.write("a.yaml", manifest("web", "2")) }, true},
-	} {
-		step.do()
-		if news := f.settle(); news != step.news {
-			t.Errorf("%s: news is %v; pods %q, error %v", step.name, news, show(f.last.Pods), f.last.Err)
-		}
-	}
 }
 
 func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
@@ -227,19 +185,14 @@ func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 // pods and those of other files stay, and the error names the file.
 func TestBadFileKeepsItsLastGoodPods(t *testing.T) {
 	for name, content := range map[string]string{
-		"empty":                 "",
-		"bytes":                 "\x01\x02\x03",
-		"plain text":            "hello",
-		"too big":               "# " + strings.Repeat("x", 10<<20),
-		"unknown field":         manifest("web", "2") + "\nimgae: x",
-		"wrong type":            "version: v1beta1\nid: web\ncontainers: {}",
-		"unknown version":       "version: v9\nid: web",
-		"invalid":               "version: v1beta1\nid: web\ncontainers:\n- name: NOT A NAME\n  image: x",
-		"a uuid that is a path": withUUID("../x", manifest("web", "2")),
-		"the first line":        "version: v1beta1\n",
-		"half written":          "version: v1beta1\nid: web\ncontainers:\n- name: main\n  ima",
-		"one bad document":      manifest("web", "2") + "\n---\nversion: v9",
-		"a pod twice":           manifest("web", "2") + "\n---\n" + manifest("web", "3"),
+		"empty":            "",
+		"too big":          "# " + strings.Repeat("x", 10<<20),
+		"unknown field":    manifest("web", "2") + "\nimgae: x",
+		"invalid":          "version: v1beta1\nid: web\ncontainers:\n- name: NOT A NAME\n  image: x",
+		"the first line":   "version: v1beta1\n",
+		"half written":     "version: v1beta1\nid: web\ncontainers:\n- name: main\n  ima",
+		"one bad document": manifest("web", "2") + "\n---\nversion: v9",
+		"a pod twice":      manifest("web", "2") + "\n---\n" + manifest("web", "3"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFileTest(t)
@@ -331,19 +284,6 @@ func TestWhatADirectoryIgnores(t *testing.T) {
 	f.expect("web=1")
 	f.link("nowhere", "dangling.yaml") // a link is meant to lead somewhere
 	f.expect("web=1", "dangling.yaml")
-}
-
-func TestLinkToAFileCounts(t *testing.T) {
-	f := newFileTest(t)
-	f.write("../one", manifest("web", "1"))
-	f.write("../two", manifest("web", "2"))
-	f.link("../one", "web.yaml")
-	f.expect("web=1")
-	f.link("../two", "new")
-	f.rename("new", "web.yaml")
-	f.expect("web=2")
-	f.write("../two", manifest("web", "3"))
-	f.expect("web=3")
 }
 
 func TestSingleFile(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -77,36 +76,6 @@ func (s *sourcesTest) await(want string) (got []api.PodUpdate) {
 			s.t.Fatalf("waited for %q, and got %s", want, text)
 		}
 	}
-}
-
-// In 2014 two pods of one name would have had no UID, and so been one pod.
-func TestSourcesWithPodsOfTheSameName(t *testing.T) {
-	t.Parallel()
-	s := newSourcesTest(t)
-	s.write("web.yaml", manifest("web", "file"))
-	s.http.body(manifest("web", "http"))
-	s.etcd.Ctl("put", etcdPods+"web", manifest("web", "etcd"))
-	s.start()
-	updates := s.await("SET web=etcd web=file web=http")
-	uids := map[string]bool{}
-	for _, pod := range updates[len(updates)-1].Pods {
-		uids[pod.UID] = true
-	}
-	if len(uids) != 3 || uids[""] {
-		t.Errorf("the UIDs are %v", uids)
-	}
-	for _, update := range updates { // a source is not ready, or all of its pods are there
-		for _, source := range []string{"file", "http", "etcd"} {
-			_, unsynced := update.Unsynced[source]
-			if unsynced == slices.ContainsFunc(update.Pods, func(p api.Pod) bool { return p.Source == source }) {
-				t.Errorf("source %s: %s", source, showUpdate(update))
-			}
-		}
-	}
-	s.etcd.Ctl("del", etcdPods+"web")
-	s.await("SET web=file web=http")
-	s.http.body("[]")
-	s.await("SET web=file")
 }
 
 // Sources that do not answer or are bad keep their pods from being removed, and delay
