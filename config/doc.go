@@ -6,12 +6,7 @@
 //
 // A source sends all of its pods, as a SET, whenever they change. The Mux has a
 // goroutine for each source, which calls Merge. podStorage rejects invalid pods and
-// sends what has changed, in the form its mode asks for:
-//
-//	pods := config.NewPodConfig(config.PodConfigNotificationSnapshotAndUpdates, rules)
-//	updates := pods.Channel(ctx, "file") // for every source, before the first Run
-//	go config.NewSourceFile(path, time.Second, parser).Run(ctx, updates)
-//	for update := range pods.Updates() { ... }
+// sends what has changed, in the form its mode asks for. PodConfig is all of it.
 //
 // The rules:
 //

@@ -8,9 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
-	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +15,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/yaml"
 	"go.uber.org/zap"
-	goyaml "go.yaml.in/yaml/v4"
 )
 
 // EtcdConfig makes the configuration of the etcd client: from the addresses of
@@ -26,11 +22,8 @@ import (
 func EtcdConfig(servers []string, file string) (clientv3.Config, error) {
 	config := &clientv3.Config{Endpoints: servers}
 	if len(servers) == 0 {
-		err := checkEtcdFile(file)
-		if err == nil {
-			config, err = yaml.NewConfig(file)
-		}
-		if err == nil && len(config.Endpoints) == 0 {
+		var err error
+		if config, err = yaml.NewConfig(file); err == nil && len(config.Endpoints) == 0 {
 			err = errors.New(`it names no servers: write endpoints: ["https://HOST:2379"]`)
 		}
 		if err != nil {
@@ -50,32 +43,6 @@ func EtcdConfig(servers []string, file string) (clientv3.Config, error) {
 	config.DialKeepAliveTime = cmp.Or(config.DialKeepAliveTime, 10*time.Second)
 	config.DialKeepAliveTimeout = cmp.Or(config.DialKeepAliveTimeout, 3*time.Second)
 	return *config, nil
-}
-
-// checkEtcdFile rejects fields that the client would ignore, such as a misspelt
-// "username".
-func checkEtcdFile(file string) error {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	var given map[string]any
-	if err := goyaml.Unmarshal(data, &given); err != nil {
-		return err
-	}
-	known := []string{"insecure-transport", "insecure-skip-tls-verify", "cert-file", "key-file", "trusted-ca-file"}
-	for field := range reflect.TypeFor[clientv3.Config]().Fields() {
-		known = append(known, field.Tag.Get("json"))
-	}
-	for name := range given {
-		if name == "" || !slices.Contains(known, name) {
-			return fmt.Errorf("unknown field %q: the fields are %s", name, strings.Join(known, ", "))
-		}
-	}
-	if (given["cert-file"] == nil) != (given["key-file"] == nil) {
-		return errors.New("cert-file and key-file need each other")
-	}
-	return nil
 }
 
 // endpointURL parses the address of a server as the client does: one without a scheme

@@ -55,7 +55,7 @@ type source struct {
 	parser             Parser
 
 	inputs map[string]*input // files or keys by place; "" is the source as a whole
-	owners map[string]*input // by pod name: the input whose pod was sent last
+	owners map[string]string // by pod name: the place of the input that has it
 	sent   *api.PodUpdate    // nil at first
 
 	mu     sync.Mutex
@@ -85,7 +85,10 @@ func (s *source) Status() api.SourceStatus {
 
 // publish sends the pods of all inputs if they or the errors have changed.
 func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
-	inputs := slices.SortedFunc(maps.Values(s.inputs), func(a, b *input) int { return strings.Compare(a.place, b.place) })
+	var inputs []*input
+	for _, place := range slices.Sorted(maps.Keys(s.inputs)) {
+		inputs = append(inputs, s.inputs[place])
+	}
 	update := api.PodUpdate{Op: api.SET, Pods: s.rejectDuplicates(inputs)}
 	var errs []error
 	for _, in := range inputs {
@@ -114,29 +117,27 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
 // which had it first, keeps it. A name that several inputs have and none owns is given
 // to none.
 func (s *source) rejectDuplicates(inputs []*input) (pods []api.Pod) {
-	candidates := map[string][]*input{} // by pod name
-	places := map[string][]string{}
+	places := map[string][]string{} // by pod name
 	for _, in := range inputs {
 		for _, pod := range in.lastGood {
-			candidates[pod.Name] = append(candidates[pod.Name], in)
 			places[pod.Name] = append(places[pod.Name], in.place)
 		}
 	}
-	owners := map[string]*input{}
+	owners := map[string]string{}
 	for _, in := range inputs {
 		in.duplicate = nil
 		for _, pod := range in.lastGood {
-			all, owner, used := candidates[pod.Name], s.owners[pod.Name], "none"
-			if owner == in || len(all) == 1 {
-				owners[pod.Name] = in
+			all, owner, used := places[pod.Name], s.owners[pod.Name], "none"
+			if owner == in.place || len(all) == 1 {
+				owners[pod.Name] = in.place
 				pods = append(pods, pod)
 				continue
 			}
 			if slices.Contains(all, owner) {
-				used = "that of " + owner.place
+				used = "that of " + owner
 			}
 			in.duplicate = errors.Join(in.duplicate, fmt.Errorf("pod %q is in %s: keep one of them; until then %s is used",
-				pod.Name, strings.Join(places[pod.Name], " and "), used))
+				pod.Name, strings.Join(all, " and "), used))
 		}
 	}
 	s.owners = owners

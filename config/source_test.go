@@ -76,53 +76,42 @@ func TestFilesMaySwapTheirPods(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	made := newSource("Test source", "test", "/pods", time.Hour, testParser())
-	s := &made
-	updates := make(chan api.PodUpdate, 1)
+	s, updates := &made, make(chan api.PodUpdate, 1)
 	s.input("/pods/web").lastGood = []api.Pod{newPod("web", "1")}
-	whole, db := s.inputs[""], s.input("/pods/db")
-	var last time.Time
-	step := func(what string, wholeErr, dbErr error, pods int, sent bool) (status, before api.SourceStatus) {
+	db := s.input("/pods/db")
+	var before, status api.SourceStatus
+	step := func(what string, wholeErr, dbErr error, pods int, sent bool) {
 		t.Helper()
 		before = s.Status()
-		for last = time.Now(); time.Now().Equal(last); { // until the clock has moved on
+		for begin := time.Now(); time.Now().Equal(begin); { // until the clock has moved on
 		}
-		whole.err, db.err = wholeErr, dbErr
+		s.inputs[""].err, db.err = wholeErr, dbErr
 		s.publish(t.Context(), updates)
-		if got := len(updates) == 1; got != sent {
-			t.Errorf("%s: an update was sent: %v", what, got)
+		status = s.Status()
+		if status.Source != "test" || status.Place != "/pods" || status.Pods != pods || len(updates) == 1 != sent {
+			t.Errorf("%s: %d updates, status %+v", what, len(updates), status)
 		}
 		for len(updates) > 0 {
 			<-updates
 		}
-		status = s.Status()
-		if status.Source != "test" || status.Place != "/pods" || status.Pods != pods {
-			t.Errorf("%s: got %+v", what, status)
+	}
+	expect := func(ok bool) {
+		t.Helper()
+		if !ok {
+			t.Errorf("%+v, before it %+v", status, before)
 		}
-		return status, before
 	}
-	if status := s.Status(); status != (api.SourceStatus{Source: "test", Place: "/pods"}) {
-		t.Errorf("before the first read: %+v", status)
-	}
-	status, _ := step("it cannot be read", errors.New("away"), nil, 1, true)
-	if status.LastError != "away" || !status.FailingSince.After(last) || status.LastErrorAt != status.FailingSince || !status.LastSuccess.IsZero() {
-		t.Errorf("it cannot be read: %+v", status)
-	}
-	status, before := step("an input is bad", nil, errors.New("db is bad"), 1, true)
-	if status.LastError != "db is bad" || status.FailingSince != before.FailingSince || !status.LastErrorAt.After(before.LastErrorAt) {
-		t.Errorf("an input is bad: %+v", status)
-	}
+	away, bad := errors.New("away"), errors.New("db is bad")
+	step("it cannot be read", away, nil, 1, true)
+	expect(status.LastError == "away" && !status.FailingSince.IsZero() && status.LastErrorAt == status.FailingSince && status.LastSuccess.IsZero())
+	step("an input is bad", nil, bad, 1, true)
+	expect(status.LastError == "db is bad" && status.FailingSince == before.FailingSince && status.LastErrorAt.After(before.LastErrorAt))
 	db.lastGood = []api.Pod{newPod("db", "1"), newPod("db-2", "1")}
-	status, before = step("it is well", nil, nil, 3, true)
-	if !status.FailingSince.IsZero() || !status.LastSuccess.After(last) || status.LastError != "db is bad" || status.LastErrorAt != before.LastErrorAt {
-		t.Errorf("it is well: %+v", status)
-	}
-	status, before = step("it still is", nil, nil, 3, false)
-	if !status.LastSuccess.After(before.LastSuccess) {
-		t.Errorf("it still is: %+v", status)
-	}
-	status, before = step("all fails", errors.New("away"), errors.New("db is bad"), 3, true)
-	if status.LastError != "away\ndb is bad" || !status.FailingSince.After(last) || status.LastSuccess != before.LastSuccess {
-		t.Errorf("all fails: %+v", status)
-	}
+	step("it is well", nil, nil, 3, true)
+	expect(status.FailingSince.IsZero() && status.LastSuccess.After(before.LastErrorAt) && status.LastError == "db is bad")
+	step("it still is", nil, nil, 3, false)
+	expect(status.LastSuccess.After(before.LastSuccess))
+	step("all fails", away, bad, 3, true)
+	expect(status.LastError == "away\ndb is bad" && status.FailingSince.After(before.LastSuccess) && status.LastSuccess == before.LastSuccess)
 	step("the same errors, made anew", errors.New("away"), errors.New("db is bad"), 3, false)
 }
