@@ -83,10 +83,7 @@ func TestAPostStartThatFailsStopsItsContainer(t *testing.T) {
 		time.Sleep(500 * time.Millisecond)
 		synctest.Wait()
 		w.check("two failures", "web/net", "web/side")
-		statuses, _, err := k.kl.Statuses()
-		if err != nil {
-			t.Fatal(err)
-		}
+		statuses := k.statuses(w)
 		main := statuses[0].Containers[0]
 		if main.State.Waiting == nil || main.State.Waiting.Reason != api.ReasonBackOff ||
 			main.Last == nil || main.Last.Reason != api.ReasonHookFailed || !strings.Contains(main.Last.Message, "no database") {
@@ -139,10 +136,7 @@ func TestAPostStartHasATimeLimit(t *testing.T) {
 		if w.id("web", "main") == main {
 			t.Errorf("after its time limit there is the same container\n%s", w.describe())
 		}
-		statuses, _, err := k.kl.Statuses()
-		if err != nil {
-			t.Fatal(err)
-		}
+		statuses := k.statuses(w)
 		last := statuses[0].Containers[0].Last
 		if last == nil || last.Reason != api.ReasonHookFailed || !strings.Contains(last.Message, "its postStart hook failed: ") || !strings.Contains(last.Message, "it took longer than 30s") {
 			t.Errorf("how it ended before: %+v", last)
@@ -229,10 +223,7 @@ func TestATroubleEndsWithWhatItIsAbout(t *testing.T) {
 		k := w.start(p)
 		settle()
 		main := func() api.ContainerState {
-			statuses, _, err := k.kl.Statuses()
-			if err != nil {
-				t.Fatal(err)
-			}
+			statuses := k.statuses(w)
 			return statuses[0].Containers[0].State
 		}
 		if s := main(); s.Waiting == nil || s.Waiting.Reason != api.ReasonHostDirMissing {

@@ -68,10 +68,7 @@ func TestAnUnhealthyContainerIsRestarted(t *testing.T) {
 		if w.id("web", "main") == main || w.id("web", "side") != side {
 			t.Errorf("want a new main and the old side\n%s", w.describe())
 		}
-		statuses, _, err := k.kl.Statuses()
-		if err != nil {
-			t.Fatal(err)
-		}
+		statuses := k.statuses(w)
 		last := statuses[0].Containers[0].Last
 		if last == nil || last.Reason != api.ReasonUnhealthy || !strings.Contains(last.Message, "no database") {
 			t.Errorf("how it ended before: %+v", last)

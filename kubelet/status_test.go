@@ -399,10 +399,7 @@ func TestStatusesTellOfEveryPodTheKubeletKnows(t *testing.T) {
 		k.set(publish(pod("a", "main"), 80), publish(pod("b", "main"), 80), never)
 		time.Sleep(time.Second) // "going" is being stopped
 		before := w.docker.Calls()
-		statuses, _, err := k.kl.Statuses()
-		if err != nil {
-			t.Fatal(err)
-		}
+		statuses := k.statuses(w)
 		var got strings.Builder
 		for _, s := range statuses {
 			fmt.Fprintf(&got, "%s (%s) %s %s %s", s.Name, s.Origin, s.Phase, s.Reason, s.SourceError)
@@ -453,10 +450,7 @@ func TestAnEndForWantOfMemoryIsToldThoughDockerHearsOfItLate(t *testing.T) {
 			never.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
 			k := w.start(never)
 			settle()
-			statuses, _, err := k.kl.Statuses()
-			if err != nil {
-				t.Fatal(err)
-			}
+			statuses := k.statuses(w)
 			if main := statuses[0].Containers[0]; main.State.Terminated == nil || main.State.Terminated.Reason != api.ReasonOOMKilled {
 				t.Errorf("late %v: its state is %s", late, stateText(main.State))
 			}
