@@ -41,9 +41,7 @@ func (w *world) mustPrint(stderr bool, text string) {
 
 func (w *world) mustKill() {
 	w.t.Helper()
-	if err := w.docker.Kill(w.id("web", "main"), 137); err != nil {
-		w.t.Fatal(err)
-	}
+	w.kill("web", "main", 137)
 }
 
 func TestLogsAreThoseOfTheAttemptAndPartAskedFor(t *testing.T) {

@@ -176,12 +176,7 @@ func TestFollowingOutlivesDocker(t *testing.T) {
 func TestFollowingWaitsForTheCreation(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.countingProgram(dockertest.Program{})
-		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-			if c.Method == "CreateContainer" && strings.Contains(c.Container, "k8s_main") {
-				return dockertest.Fault{Delay: time.Hour}
-			}
-			return dockertest.Fault{}
-		})
+		w.docker.SetFault(on("CreateContainer", "k8s_main", dockertest.Fault{Delay: time.Hour}))
 		k := w.start(pod("web", "main"))
 		settle()
 		f := k.follow(w, allOfLog)
@@ -226,38 +221,6 @@ func TestFollowingEnds(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestFollowingGoesOnWithAnotherUID(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.countingProgram(dockertest.Program{StopLog: "bye\n"})
-		k := w.start(pod("web", "main"))
-		settle()
-		f := k.follow(w, allOfLog)
-		other := pod("web", "main")
-		other.UID = "uid-other"
-		k.set(other)
-		settle()
-		f.check("after the pod was replaced", "run 1\nrun 1\nbye\nrun 2\nrun 2\n", true)
-		f.end()
-	})
-}
-
-// What had ended before the client came is not followed.
-func TestFollowingBeginsWithTheNewestAttempt(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.countingProgram(dockertest.Program{})
-		k := w.start(pod("web", "main"))
-		settle()
-		w.mustKill()
-		settle()
-		f := k.follow(w, allOfLog)
-		f.check("at first", "run 2\nrun 2\n", true)
-		w.mustKill()
-		settle()
-		f.check("after a restart", "run 2\nrun 2\nrun 3\nrun 3\n", true)
-		f.end()
-	})
 }
 
 // A person stops a container, and starts it again before the kubelet has another.

@@ -103,9 +103,7 @@ func TestStatusesFollowDocker(t *testing.T) {
 		settle()
 		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Delay: time.Hour}))
 		_, newer, _ := k.kl.Statuses()
-		if err := w.docker.Kill(w.id("a", "main"), 3); err != nil {
-			t.Fatal(err)
-		}
+		w.kill("a", "main", 3)
 		<-newer
 		before := w.docker.Calls()["ListContainers"]
 		for k.main(w).State.Running != nil {

@@ -21,7 +21,7 @@ func (w *world) ended(program dockertest.Program) *api.ContainerStateTerminated 
 	program.Exits = true
 	w.program = func(string) dockertest.Program { return program }
 	p := pod("job", "main")
-	p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+	p = never(p)
 	k := w.start(p)
 	settle()
 	statuses, _, err := k.kl.Statuses()
@@ -72,7 +72,7 @@ func TestLastWordsAreAskedForOnce(t *testing.T) {
 			return dockertest.Program{Exits: true, ExitCode: 1, Log: "line\n"}
 		}
 		p := pod("job", "main")
-		p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+		p = never(p)
 		for range 2 { // lives of a kubelet
 			var n atomic.Int64
 			w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
@@ -82,8 +82,7 @@ func TestLastWordsAreAskedForOnce(t *testing.T) {
 				return dockertest.Fault{}
 			})
 			k := w.start(p)
-			time.Sleep(time.Hour)
-			synctest.Wait()
+			wait(time.Hour)
 			if n := n.Load(); n != 1 {
 				w.t.Errorf("the log was read %d times in an hour, want once", n)
 			}
@@ -134,7 +133,7 @@ func TestAnotherLifeHasOtherLastWords(t *testing.T) {
 		}
 		never := func(initialDelay int64) api.Pod {
 			p := probed(pod("job", "main", "side"), initialDelay)
-			p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+			p = never(p)
 			return p
 		}
 		k := w.start(never(20))

@@ -57,9 +57,7 @@ func TestAnInspectThatHangs(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, limit := range []time.Duration{inspectLimit, 0, 0} {
-			if err := w.docker.Kill(w.id("web", "main"), 1); err != nil {
-				t.Fatal(err)
-			}
+			w.kill("web", "main", 1)
 			time.Sleep(limit + 5*time.Second) // 5 s are more than the back-off of the third start
 			synctest.Wait()
 			w.check(fmt.Sprintf("%v and 5 s after kill %d", limit, i+1), "broken/net", "web/main", "web/net")
@@ -80,7 +78,7 @@ func TestAnInspectThatHangs(t *testing.T) {
 func TestNoWakeupIsLost(t *testing.T) {
 	for i := range 200 {
 		inWorld(t, func(w *world) {
-			w.options = func(o *Options) { o.SyncFrequency = never }
+			w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
 			pull := time.Duration(i) * 7 * time.Millisecond
 			w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: pull})
 			attempts := 0
@@ -124,8 +122,7 @@ func TestAPodThatCannotBeCreatedIsCheap(t *testing.T) {
 		w.start(pod("web", "full"), pod("other", "crashes"), ofImage(pod("missing", "main"), "missing:1", ""))
 		settle()
 		before, calls := creations.Load(), w.docker.Calls()
-		time.Sleep(time.Hour)
-		synctest.Wait()
+		wait(time.Hour)
 		if n := creations.Load() - before; n < 350 || n > 362 {
 			t.Errorf("%d creations in an hour, want one each 10 s", n)
 		}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"kubelet14/api"
@@ -35,11 +34,6 @@ func (w *world) runOnce(updates ...api.PodUpdate) (map[string]api.PodStatus, err
 }
 
 func set(pods ...api.Pod) api.PodUpdate { return api.PodUpdate{Op: api.SET, Pods: pods} }
-
-func onFailure(p api.Pod) api.Pod {
-	p.Manifest.RestartPolicy.OnFailure = &api.RestartPolicyOnFailure{}
-	return p
-}
 
 // podResult is the state and a part of the reason; an empty reason is none.
 type podResult struct{ state, reason string }
@@ -100,7 +94,7 @@ func TestRunOnceWaitsForTheEndOfWork(t *testing.T) {
 			return dockertest.Program{}
 		}
 		never := func(p api.Pod) api.Pod {
-			p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+			p = never(p)
 			return p
 		}
 		results, err := w.runOnce(set(
@@ -317,8 +311,7 @@ func TestVolumesOutliveTheirContainers(t *testing.T) {
 		data := filepath.Join(w.rootDir, "pods", "uid-web", "volumes", "kubernetes.io~empty-dir", "data")
 		k.set()
 		for range 9 {
-			time.Sleep(time.Second)
-			synctest.Wait()
+			wait(time.Second)
 			if _, err := os.Stat(data); err != nil {
 				t.Fatalf("the container has not ended yet, and: %v\n%s", err, w.describe())
 			}
@@ -335,25 +328,26 @@ func TestAStuckStopHoldsBackNoOtherPod(t *testing.T) {
 		k := w.start(pod("stuck", "deaf"))
 		settle()
 		k.set(pod("web", "main"))
-		time.Sleep(time.Second)
-		synctest.Wait()
+		wait(time.Second)
 		w.check("a second later", "stuck/deaf", "stuck/net", "web/main", "web/net")
 		settle()
 		w.check("after the grace period", "web/main", "web/net")
 	})
 }
 
-func TestSIGTERMIsNotHeldBackByAStop(t *testing.T) {
+// TestTheEndIsImmediate in the middle of a stop and of a pull.
+func TestTheEndIsImmediate(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
+		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
 		k := w.start(pod("stuck", "deaf"))
 		settle()
-		k.set()
+		k.set(ofImage(pod("web", "main"), "big:1", ""))
 		time.Sleep(time.Second)
 		begun := time.Now()
 		k.end()
 		if took := time.Since(begun); took != 0 {
-			t.Errorf("it ended after %v, in the middle of a stop", took)
+			t.Errorf("it ended after %v", took)
 		}
 	})
 }

@@ -12,20 +12,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
-	"kubelet14/kubelet/plan"
 )
-
-// always makes every call of a method fail or wait.
-func always(method string, fault dockertest.Fault) func(dockertest.Call) dockertest.Fault {
-	return func(c dockertest.Call) dockertest.Fault {
-		if c.Method == method {
-			return fault
-		}
-		return dockertest.Fault{}
-	}
-}
-
-const never = 24 * time.Hour // a -sync_frequency that leaves all to events
 
 // importPause spares the kubelet the creation that finds its image missing.
 func (w *world) importPause() {
@@ -33,22 +20,6 @@ func (w *world) importPause() {
 	if err := dockertools.EnsurePauseImage(w.t.Context(), w.docker.ByHand()); err != nil {
 		w.t.Fatal(err)
 	}
-}
-
-// A tick in the middle of an action gives the worker a request, and Docker a list,
-// that are older than the end of the action.
-func TestAWorkerDecidesOnNoListOlderThanItsAction(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.options = func(o *Options) { o.SyncFrequency = time.Second }
-		w.importPause()
-		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Delay: 1500 * time.Millisecond}))
-		w.start(pod("web", "main"))
-		settle()
-		w.check("a minute later", "web/main", "web/net")
-		if n := w.docker.Calls()["CreateContainer"]; n != 2 {
-			t.Errorf("%d creations for two containers", n)
-		}
-	})
 }
 
 func TestANewerWishEndsAPlanThatIsBeingRun(t *testing.T) {
@@ -66,27 +37,12 @@ func TestANewerWishEndsAPlanThatIsBeingRun(t *testing.T) {
 	})
 }
 
-func TestAnUnchangedPodKeepsItsWish(t *testing.T) {
-	d := desired{pods: map[string]*plan.Pod{}}
-	d.apply(set(pod("web", "main:1"), pod("other", "main")), "pause", func(string, string) {})
-	web, other := d.pods["web.default.file"], d.pods["other.default.file"]
-	d.apply(set(pod("web", "main:2"), pod("other", "main")), "pause", func(string, string) {})
-	if d.pods["other.default.file"] != other || d.pods["web.default.file"] == web {
-		t.Error("a SET must renew the wish for the pod that changed, and for no other")
-	}
-}
-
 func TestANetworkContainerThatCannotBeReplacedIsNotStopped(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(publish(pod("web", "main"), 80))
 		settle()
 		net, app := w.id("web", "net"), w.id("web", "main")
-		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-			if c.Method == "CreateContainer" && strings.HasPrefix(c.Container, "k8s_net") {
-				return dockertest.Fault{Before: errors.New("not now")}
-			}
-			return dockertest.Fault{}
-		})
+		w.docker.SetFault(on("CreateContainer", "k8s_net", dockertest.Fault{Before: errors.New("not now")}))
 		k.set(publish(pod("web", "main"), 81))
 		settle()
 		w.check("while it cannot", "web/main", "web/net")
@@ -126,7 +82,7 @@ func TestAFailedStartIsSeen(t *testing.T) {
 
 func TestAPortThatAJobGivesUpIsTakenAtOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.options = func(o *Options) { o.SyncFrequency = never }
+		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
 		w.program = func(name string) dockertest.Program {
 			return dockertest.Program{Exits: name == "job", After: time.Hour}
 		}
@@ -134,8 +90,7 @@ func TestAPortThatAJobGivesUpIsTakenAtOnce(t *testing.T) {
 		k := w.start(job, publish(pod("b", "main"), 80))
 		settle()
 		w.check("while the job runs", "a/job", "a/net")
-		time.Sleep(time.Hour)
-		synctest.Wait()
+		wait(time.Hour)
 		w.check("the job is done", "b/main", "b/net")
 		k.set(job, publish(pod("b", "main:2"), 80))
 		settle()
@@ -152,8 +107,7 @@ func TestARemovedPodThatCouldNeverStartDoesNotStartLater(t *testing.T) {
 		k.set()
 		synctest.Wait()
 		w.docker.SetFault(nil)
-		time.Sleep(3 * time.Hour)
-		synctest.Wait()
+		wait(3 * time.Hour)
 		w.check("long after its removal")
 		if n := len(k.kl.pods); n != 0 {
 			t.Errorf("%d pods are remembered, want none", n)
@@ -171,11 +125,8 @@ func TestAPodThatIsBeingRemovedIsNotRestartedHalfWay(t *testing.T) {
 		settle()
 		k.set(pod("other", "main"))
 		time.Sleep(500 * time.Millisecond) // one has ended by itself, and one does by another hand
-		if err := w.docker.Kill(w.id("web", "side"), 1); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(stopGrace - time.Second)
-		synctest.Wait()
+		w.kill("web", "side", 1)
+		wait(stopGrace - time.Second)
 		w.check("half way", "other/main", "other/net", "web/deaf", "web/net")
 		for _, c := range w.docker.Containers() {
 			if parts, _ := dockertools.ParseContainerName(c.Name); parts.Attempt > 1 {
@@ -190,7 +141,7 @@ func TestAPodThatIsBeingRemovedIsNotRestartedHalfWay(t *testing.T) {
 
 func TestVolumesGoAtOnceWithTheirPodOrItsUID(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.options = func(o *Options) { o.SyncFrequency = never }
+		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
 		w.docker.SetFault(always("WatchEvents", dockertest.Fault{Before: errors.New("no events today")}))
 		k := w.start(pod("web", "main"), pod("other", "main"))
 		settle()
@@ -243,7 +194,7 @@ func (d slowAnswer) ListContainers(ctx context.Context, labels map[string]string
 func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
 	inWorld(t, func(w *world) {
 		docker := slowAnswer{w.docker, &atomic.Bool{}}
-		w.options = func(o *Options) { o.SyncFrequency, o.Docker = never, docker }
+		w.options = func(o *Options) { o.SyncFrequency, o.Docker = 24*time.Hour, docker }
 		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Delay: time.Second}))
 		// It is not stopped before it has used its volume.
 		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
@@ -252,8 +203,7 @@ func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
 		docker.late.Store(true)
 		k.set()
 		for range 30 {
-			time.Sleep(500 * time.Millisecond)
-			synctest.Wait()
+			wait(500 * time.Millisecond)
 			if live := w.live(); len(live) == 2 {
 				w.checkVolumes(pod("web"))
 			}

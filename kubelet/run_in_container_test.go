@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -57,7 +56,7 @@ func TestWhatDoesNotRunCannotBeAsked(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "done"} }
 		p := pod("web", "main", "done", "paused")
-		p.Manifest.RestartPolicy.OnFailure = &api.RestartPolicyOnFailure{}
+		p = onFailure(p)
 		k := w.start(p)
 		settle()
 		if err := w.docker.Pause(w.id("web", "paused")); err != nil {
@@ -107,8 +106,7 @@ func TestStatsOfAContainer(t *testing.T) {
 		settle()
 		created := time.Now()
 		w.mustKill()
-		time.Sleep(100 * time.Second)
-		synctest.Wait()
+		wait(100 * time.Second)
 		got, err := k.kl.ContainerStats(w.t.Context(), "web.default.file", "main")
 		if err != nil {
 			w.t.Fatal(err)

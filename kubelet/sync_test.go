@@ -24,8 +24,7 @@ func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {
 		w.start(pods...)
 		settle()
 		before := w.docker.Calls()
-		time.Sleep(10 * time.Minute)
-		synctest.Wait()
+		wait(10 * time.Minute)
 		after := w.docker.Calls()
 		if lists := after["ListContainers"] - before["ListContainers"]; lists != 60 {
 			t.Errorf("%d lists in 60 syncs of 20 pods, want one each", lists)
@@ -66,9 +65,7 @@ func TestAnEventMendsAtOnce(t *testing.T) {
 		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
 		w.start(pod("web", "main"))
 		settle()
-		if err := w.docker.Kill(w.id("web", "main"), 137); err != nil {
-			t.Fatal(err)
-		}
+		w.kill("web", "main", 137)
 		synctest.Wait()
 		w.check("at once", "web/main", "web/net")
 	})
@@ -105,9 +102,7 @@ func TestASilentSourceLosesNothing(t *testing.T) {
 		settle()
 		w.check("while the source is silent", "old/main", "old/net", "web/main", "web/net")
 		w.checkVolumes(pod("web"), pod("old"))
-		if err := w.docker.Kill(w.id("old", "main"), 1); err != nil {
-			t.Fatal(err)
-		}
+		w.kill("old", "main", 1)
 		settle()
 		w.check("a container that ends is left alone too", "old/net", "web/main", "web/net")
 		k.set(pod("web", "main"))
@@ -178,7 +173,7 @@ func TestDockerMayComeAndGo(t *testing.T) {
 		inWorld(t, func(w *world) {
 			w.docker.Down()
 			job := pod("job", "main")
-			job.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+			job = never(job)
 			w.start(pod("web", "main", "side"), job)
 			settle()
 			w.docker.Up()
@@ -201,14 +196,12 @@ func TestBackOffSurvivesTheKubelet(t *testing.T) {
 		}
 		w.options = func(o *Options) { o.MaxDeadContainers = 0 }
 		k := w.start(pod("web", "main"))
-		time.Sleep(time.Hour)
-		synctest.Wait()
+		wait(time.Hour)
 		w.checkStarts("0s 0s 1s 2s 4s 8s 16s 32s 1m0s 1m0s", 10)
 		n := len(w.docker.Containers())
 		k.end()
 		k = w.start(pod("web", "main"))
-		time.Sleep(10 * time.Minute)
-		synctest.Wait()
+		wait(10 * time.Minute)
 		if grown := len(w.docker.Containers()) - n; grown > 10 {
 			t.Errorf("%d attempts in the 10 minutes after a restart of the kubelet: the back-off began anew", grown)
 		}
@@ -318,9 +311,7 @@ func TestADeathThatTheListDoesNotShowYet(t *testing.T) {
 		w.options = func(o *Options) { o.SyncFrequency, o.Docker = 24*time.Hour, lateList{w.docker} }
 		w.start(pod("web", "main"))
 		settle()
-		if err := w.docker.Kill(w.id("web", "main"), 1); err != nil {
-			t.Fatal(err)
-		}
+		w.kill("web", "main", 1)
 		settle()
 		w.check("after its event alone", "web/main", "web/net")
 	})
@@ -335,15 +326,8 @@ func TestAPodThatCannotBeLookedAtHoldsUpNoOther(t *testing.T) {
 			bad.Manifest.RestartPolicy = policy
 			k := w.start(bad)
 			settle()
-			w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-				if c.Method == "InspectContainer" && strings.Contains(c.Container, "_bad.") {
-					return dockertest.Fault{Before: errors.New("RWLayer is unexpectedly nil")}
-				}
-				return dockertest.Fault{}
-			})
-			if err := w.docker.Kill(w.id("bad", "main"), 1); err != nil {
-				t.Fatal(err)
-			}
+			w.docker.SetFault(on("InspectContainer", "_bad.", dockertest.Fault{Before: errors.New("RWLayer is unexpectedly nil")}))
+			w.kill("bad", "main", 1)
 			settle()
 			k.set(bad, publish(pod("also", "main"), 80), publish(pod("web", "main"), 81))
 			settle()

@@ -116,10 +116,48 @@ func (k *kubelet) set(pods ...api.Pod) {
 	k.updates <- api.PodUpdate{Op: api.SET, Pods: pods}
 }
 
-// settle lets a minute pass, which is enough for whatever must come about.
-func settle() {
-	time.Sleep(time.Minute)
+// settle waits for a minute, which is enough for whatever must happen.
+func settle() { wait(time.Minute) }
+
+// wait waits, and then until nothing happens any more at that time.
+func wait(d time.Duration) {
+	time.Sleep(d)
 	synctest.Wait()
+}
+
+// kill ends the process of the live container of a pod by this name.
+func (w *world) kill(podName, name string, exitCode int) {
+	w.t.Helper()
+	if err := w.docker.Kill(w.id(podName, name), exitCode); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// on makes the calls of a method fail or wait that name a container by this part of its name.
+func on(method, container string, fault dockertest.Fault) func(dockertest.Call) dockertest.Fault {
+	return func(c dockertest.Call) dockertest.Fault {
+		if c.Method == method && strings.Contains(c.Container, container) {
+			return fault
+		}
+		return dockertest.Fault{}
+	}
+}
+
+// always makes every call of a method fail or wait.
+func always(method string, fault dockertest.Fault) func(dockertest.Call) dockertest.Fault {
+	return on(method, "", fault)
+}
+
+// never gives a pod the restart policy never.
+func never(p api.Pod) api.Pod {
+	p.Manifest.RestartPolicy = api.RestartPolicy{Never: &api.RestartPolicyNever{}}
+	return p
+}
+
+// onFailure gives a pod the restart policy onFailure.
+func onFailure(p api.Pod) api.Pod {
+	p.Manifest.RestartPolicy = api.RestartPolicy{OnFailure: &api.RestartPolicyOnFailure{}}
+	return p
 }
 
 // pod makes a pod with these app containers; each may have a tag after a colon,
