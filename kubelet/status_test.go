@@ -146,157 +146,91 @@ func TestStatus(t *testing.T) {
 		also        func(*podSnapshot)
 		want        string
 	}{
-		{
-			name:  "nothing is done yet",
-			input: "want web:a side:b",
-			want:  "pending : \nweb#1 waits Creating\nside#1 waits Creating\nnet#1 waits Creating\n",
-		}, {
-			name:  "created, and not started",
-			input: "want web:a\nnet:n#1 running\nweb:a#1 created",
-			want:  "pending 10.0.0.2: \nweb#1 waits Creating\nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "all run",
-			input: "want web:a side:b\nnet:n#1 running\nweb:a#1 running up=5m\nside:b#3 running",
-			want:  "running 10.0.0.2: \nweb#1 up 5m0s: \nside#3 up 1h0m0s: \nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "one of two has not run yet",
-			input: "want web:a side:b\nnet:n#1 running\nweb:a#1 running",
-			want:  "pending 10.0.0.2: \nweb#1 up 1h0m0s: \nside#1 waits Creating\nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "a pod without containers is its network container",
-			input: "want\nnet:n#1 running",
-			want:  "running 10.0.0.2: \nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "one that is paused is alive",
-			input: "want web:a\nnet:n#1 running\nweb:a#1 paused",
-			want:  "running 10.0.0.2: \nweb#1 up 1h0m0s: it is paused; docker unpause lets it go on\nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "the attempt before it is being stopped",
-			input: "want web:b\nnet:n#1 running\nweb:a#1 running\nweb:b#2 created",
-			want:  "running 10.0.0.2: \nweb#2 waits Creating: the attempt before it is being stopped\nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "the pull is on its way",
-			input: "want web:a\nnet:n#1 running",
-			also: func(s *podSnapshot) {
-				s.problems = []plan.Problem{{Container: "web", Reason: api.ReasonPulling, Message: "waits for the pull"}}
-				s.images = pulling
-			},
-			want: "pending 10.0.0.2: \nweb#1 waits Pulling: pulling hello:1: 1 of 2 layers, 0B of 0B\nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "the pull is over, and nobody has looked yet",
-			input: "want web:a\nnet:n#1 running",
-			also: func(s *podSnapshot) {
-				s.problems = []plan.Problem{{Container: "web", Reason: api.ReasonPulling, Message: "waits for the pull"}}
-			},
-			want: "pending 10.0.0.2: \nweb#1 waits Pulling: waits for the pull\nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "the old form runs while the image of the new one is pulled",
-			input: "want web:b\nnet:n#1 running\nweb:a#1 running",
-			also: func(s *podSnapshot) {
-				s.problems = []plan.Problem{{Container: "web", Reason: api.ReasonPulling, Message: "waits for the pull"}}
-				s.images = pulling
-			},
-			want: "running 10.0.0.2: \nweb#1 up 1h0m0s: pulling hello:1: 1 of 2 layers, 0B of 0B\nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "a pull that failed has a time",
-			input: "want web:a\nnet:n#1 running",
-			also: func(s *podSnapshot) {
-				s.problems = []plan.Problem{{Container: "web", Reason: api.ReasonPullFailed, Message: "no route", RetryAt: planNow.Add(4 * time.Second)}}
-			},
-			want: "pending 10.0.0.2: \nweb#1 waits PullFailed: no route in 4s\nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "a probe has failed, and it is not stopped yet",
-			input: "want web:a\nnet:n#1 running\nweb:a#1 running unhealthy=refused",
-			want:  "running 10.0.0.2: \nweb#1 up 1h0m0s: its liveness probe failed: refused\nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "back-off",
-			input: "want web:a\nnet:n#1 running\nweb:a#1 exited ended=5s ran=1s exit=1\nweb:a#2 exited ended=1s ran=1s exit=3 crashes=3",
-			want: "running 10.0.0.2: \nweb#2 waits BackOff: ended with exit code 3; it ended soon after its start 4 times in a row, next start at " + clock(3) + " in 3s" +
-				" / before: 3 Error\nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "it runs again: how it ended is the last thing known",
-			input: "want web:a\nnet:n#1 running\nweb:a#1 exited exit=1\nweb:a#2 exited exit=2\nweb:a#3 running",
-			want:  "running 10.0.0.2: \nweb#3 up 1h0m0s:  / before: 2 Error\nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "an end that is older than the pod's UID is none of it",
-			input: "want web:a\nnet:n#1 running\nweb:a#1 exited exit=1 uid=other\nweb:a#1 running",
-			want:  "running 10.0.0.2: \nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "its command is not there",
-			input: "want web:a\nnet:n#1 running\nweb:a#1 created failed=x created=1s\nweb:a#2 created failed=x created=0s crashes=1",
-			also:  func(s *podSnapshot) { s.containers[2].Error = "exec: no such file or directory: unknown" },
-			want: "pending 10.0.0.2: \nweb#2 waits CommandNotFound: could not start: exec: no such file or directory; it ended soon after its start 2 times in a row, next start at " + clock(1) + " in 1s" +
-				" / before: 127 CommandNotFound: exec: no such file or directory\nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "all have succeeded",
-			input: "want onFailure web:a side:b\nweb:a#1 exited\nside:b#2 exited",
-			want:  "succeeded : \nweb#1 ended 0 Completed\nside#2 ended 0 Completed\nnet#1 ended 0 Completed\n",
-		}, {
-			name:  "all have succeeded, and the network container is not removed yet",
-			input: "want onFailure web:a\nnet:n#1 exited exit=137\nweb:a#1 exited",
-			want:  "succeeded : \nweb#1 ended 0 Completed\nnet#1 ended 0 Completed\n",
-		}, {
-			name:  "one of all has failed",
-			input: "want never web:a side:b\nweb:a#1 exited\nside:b#1 exited exit=3",
-			want:  "failed : \nweb#1 ended 0 Completed\nside#1 ended 3 Error\nnet#1 ended 0 Completed\n",
-		}, {
-			name:  "one has done its work, the other one works",
-			input: "want never web:a side:b\nnet:n#1 running\nweb:a#1 exited exit=3\nside:b#1 running",
-			want:  "running 10.0.0.2: \nweb#1 ended 3 Error\nside#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "why it ended",
-			input: "want never a:1 b:1 c:1 d:1\na:1#1 exited exit=137\nb:1#1 exited exit=137\nc:1#1 exited exit=137\nd:1#1 exited exit=1",
-			also: func(s *podSnapshot) {
-				s.containers[0].OOMKilled, s.containers[0].TerminationMessage = true, "it was here"
-				s.containers[1].Killed = plan.Problem{Reason: api.ReasonUnhealthy, Message: "refused"}
-				s.containers[1].TerminationMessage = "going down"
-				s.containers[2].Killed = plan.Problem{Reason: api.ReasonHookFailed, Message: "no such file"}
-				s.containers[3].TerminationMessage = "two\nlines\n"
-			},
-			want: "failed : \na#1 ended 137 OOMKilled: it was here\nb#1 ended 137 Unhealthy: refused\nc#1 ended 137 HookFailed: no such file\n" +
-				"d#1 ended 1 Error: two; lines\nnet#1 ended 0 Completed\n",
-		}, {
-			name:  "the network container cannot start, and all wait for it",
-			input: "want web:a side:b\nnet:n#1 created",
-			also: func(s *podSnapshot) {
-				s.problems = []plan.Problem{{Container: "net", Reason: api.ReasonPortTaken, Message: "port 80 is in use", RetryAt: planNow.Add(time.Second)}}
-			},
-			want: "pending : \nweb#1 waits NetworkContainer: the pod's network container: port 80 is in use in 1s\nside#1 waits NetworkContainer: the pod's network container: port 80 is in use in 1s\n" +
-				"net#1 waits PortTaken: port 80 is in use in 1s\n",
-		}, {
-			name:  "another pod has the port, and nothing of this one is there",
-			input: "want web:a",
-			also: func(s *podSnapshot) {
-				s.conflict, s.problems = true, []plan.Problem{{Reason: api.ReasonPortTaken, Message: "pod x has port 80"}}
-			},
-			want: "pending : PortTaken: pod x has port 80\nweb#1 waits PortTaken: pod x has port 80\n" +
-				"net#1 waits PortTaken: pod x has port 80\n",
-		}, {
-			name:  "another pod has the port, and this one runs as it was",
-			input: "want net:m web:a\nnet:n#1 running\nweb:a#1 running",
-			also: func(s *podSnapshot) {
-				s.conflict, s.problems = true, []plan.Problem{{Reason: api.ReasonPortTaken, Message: "pod x has port 80"}}
-			},
-			want: "running 10.0.0.2: PortTaken: pod x has port 80\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "another pod has the uuid that this one is to get, and it runs as it was",
-			input: "want web:a\nnet:n#1 running uid=old\nweb:a#1 running uid=old",
-			also: func(s *podSnapshot) {
-				s.conflict, s.problems = true, []plan.Problem{{Reason: api.ReasonUUIDTaken, Message: "pod x has it"}}
-			},
-			want: "running 10.0.0.2: UUIDTaken: pod x has it\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "Docker does not answer the pod's worker",
-			input: "want web:a\nnet:n#1 running\nweb:a#1 running",
-			also: func(s *podSnapshot) {
-				s.problems = []plan.Problem{{Reason: api.ReasonDocker, Message: "no answer"}}
-			},
-			want: "running 10.0.0.2: Docker: no answer\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n",
-		}, {
-			name:  "it is removed",
-			input: "unwanted\nnet:n#1 running\nside:b#1 exited exit=3\nweb:a#1 exited\nweb:a#2 running",
-			want:  "running 10.0.0.2: Removed: it is no longer wanted, and its containers are removed\nnet#1 up 1h0m0s: \nside#1 ended 3 Error\nweb#2 up 1h0m0s:  / before: 0 Completed\n",
+		{"nothing is done yet", "want web:a side:b", nil,
+			"pending : \nweb#1 waits Creating\nside#1 waits Creating\nnet#1 waits Creating\n"},
+		{"created, and not started", "want web:a\nnet:n#1 running\nweb:a#1 created", nil,
+			"pending 10.0.0.2: \nweb#1 waits Creating\nnet#1 up 1h0m0s: \n"},
+		{"all run", "want web:a side:b\nnet:n#1 running\nweb:a#1 running up=5m\nside:b#3 running", nil,
+			"running 10.0.0.2: \nweb#1 up 5m0s: \nside#3 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
+		{"one of two has not run yet", "want web:a side:b\nnet:n#1 running\nweb:a#1 running", nil,
+			"pending 10.0.0.2: \nweb#1 up 1h0m0s: \nside#1 waits Creating\nnet#1 up 1h0m0s: \n"},
+		{"a pod without containers is its network container", "want\nnet:n#1 running", nil,
+			"running 10.0.0.2: \nnet#1 up 1h0m0s: \n"},
+		{"one that is paused is alive", "want web:a\nnet:n#1 running\nweb:a#1 paused", nil,
+			"running 10.0.0.2: \nweb#1 up 1h0m0s: it is paused; docker unpause lets it go on\nnet#1 up 1h0m0s: \n"},
+		{"the attempt before it is being stopped", "want web:b\nnet:n#1 running\nweb:a#1 running\nweb:b#2 created", nil,
+			"running 10.0.0.2: \nweb#2 waits Creating: the attempt before it is being stopped\nnet#1 up 1h0m0s: \n"},
+		{"the pull is on its way", "want web:a\nnet:n#1 running", func(s *podSnapshot) {
+			s.problems = []plan.Problem{{Container: "web", Reason: api.ReasonPulling, Message: "waits for the pull"}}
+			s.images = pulling
 		},
+			"pending 10.0.0.2: \nweb#1 waits Pulling: pulling hello:1: 1 of 2 layers, 0B of 0B\nnet#1 up 1h0m0s: \n"},
+		{"the pull is over, and nobody has looked yet", "want web:a\nnet:n#1 running", func(s *podSnapshot) {
+			s.problems = []plan.Problem{{Container: "web", Reason: api.ReasonPulling, Message: "waits for the pull"}}
+		},
+			"pending 10.0.0.2: \nweb#1 waits Pulling: waits for the pull\nnet#1 up 1h0m0s: \n"},
+		{"the old form runs while the image of the new one is pulled", "want web:b\nnet:n#1 running\nweb:a#1 running", func(s *podSnapshot) {
+			s.problems = []plan.Problem{{Container: "web", Reason: api.ReasonPulling, Message: "waits for the pull"}}
+			s.images = pulling
+		},
+			"running 10.0.0.2: \nweb#1 up 1h0m0s: pulling hello:1: 1 of 2 layers, 0B of 0B\nnet#1 up 1h0m0s: \n"},
+		{"a pull that failed has a time", "want web:a\nnet:n#1 running", func(s *podSnapshot) {
+			s.problems = []plan.Problem{{Container: "web", Reason: api.ReasonPullFailed, Message: "no route", RetryAt: planNow.Add(4 * time.Second)}}
+		},
+			"pending 10.0.0.2: \nweb#1 waits PullFailed: no route in 4s\nnet#1 up 1h0m0s: \n"},
+		{"a probe has failed, and it is not stopped yet", "want web:a\nnet:n#1 running\nweb:a#1 running unhealthy=refused", nil,
+			"running 10.0.0.2: \nweb#1 up 1h0m0s: its liveness probe failed: refused\nnet#1 up 1h0m0s: \n"},
+		{"back-off", "want web:a\nnet:n#1 running\nweb:a#1 exited ended=5s ran=1s exit=1\nweb:a#2 exited ended=1s ran=1s exit=3 crashes=3", nil,
+			"running 10.0.0.2: \nweb#2 waits BackOff: ended with exit code 3; it ended soon after its start 4 times in a row, next start at " + clock(3) + " in 3s" +
+				" / before: 3 Error\nnet#1 up 1h0m0s: \n"},
+		{"it runs again: how it ended is the last thing known", "want web:a\nnet:n#1 running\nweb:a#1 exited exit=1\nweb:a#2 exited exit=2\nweb:a#3 running", nil,
+			"running 10.0.0.2: \nweb#3 up 1h0m0s:  / before: 2 Error\nnet#1 up 1h0m0s: \n"},
+		{"an end that is older than the pod's UID is none of it", "want web:a\nnet:n#1 running\nweb:a#1 exited exit=1 uid=other\nweb:a#1 running", nil,
+			"running 10.0.0.2: \nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
+		{"its command is not there", "want web:a\nnet:n#1 running\nweb:a#1 created failed=x created=1s\nweb:a#2 created failed=x created=0s crashes=1", func(s *podSnapshot) { s.containers[2].Error = "exec: no such file or directory: unknown" },
+			"pending 10.0.0.2: \nweb#2 waits CommandNotFound: could not start: exec: no such file or directory; it ended soon after its start 2 times in a row, next start at " + clock(1) + " in 1s" +
+				" / before: 127 CommandNotFound: exec: no such file or directory\nnet#1 up 1h0m0s: \n"},
+		{"all have succeeded", "want onFailure web:a side:b\nweb:a#1 exited\nside:b#2 exited", nil,
+			"succeeded : \nweb#1 ended 0 Completed\nside#2 ended 0 Completed\nnet#1 ended 0 Completed\n"},
+		{"all have succeeded, and the network container is not removed yet", "want onFailure web:a\nnet:n#1 exited exit=137\nweb:a#1 exited", nil,
+			"succeeded : \nweb#1 ended 0 Completed\nnet#1 ended 0 Completed\n"},
+		{"one of all has failed", "want never web:a side:b\nweb:a#1 exited\nside:b#1 exited exit=3", nil,
+			"failed : \nweb#1 ended 0 Completed\nside#1 ended 3 Error\nnet#1 ended 0 Completed\n"},
+		{"one has done its work, the other one works", "want never web:a side:b\nnet:n#1 running\nweb:a#1 exited exit=3\nside:b#1 running", nil,
+			"running 10.0.0.2: \nweb#1 ended 3 Error\nside#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
+		{"why it ended", "want never a:1 b:1 c:1 d:1\na:1#1 exited exit=137\nb:1#1 exited exit=137\nc:1#1 exited exit=137\nd:1#1 exited exit=1", func(s *podSnapshot) {
+			s.containers[0].OOMKilled, s.containers[0].TerminationMessage = true, "it was here"
+			s.containers[1].Killed = plan.Problem{Reason: api.ReasonUnhealthy, Message: "refused"}
+			s.containers[1].TerminationMessage = "going down"
+			s.containers[2].Killed = plan.Problem{Reason: api.ReasonHookFailed, Message: "no such file"}
+			s.containers[3].TerminationMessage = "two\nlines\n"
+		},
+			"failed : \na#1 ended 137 OOMKilled: it was here\nb#1 ended 137 Unhealthy: refused\nc#1 ended 137 HookFailed: no such file\n" +
+				"d#1 ended 1 Error: two; lines\nnet#1 ended 0 Completed\n"},
+		{"the network container cannot start, and all wait for it", "want web:a side:b\nnet:n#1 created", func(s *podSnapshot) {
+			s.problems = []plan.Problem{{Container: "net", Reason: api.ReasonPortTaken, Message: "port 80 is in use", RetryAt: planNow.Add(time.Second)}}
+		},
+			"pending : \nweb#1 waits NetworkContainer: the pod's network container: port 80 is in use in 1s\nside#1 waits NetworkContainer: the pod's network container: port 80 is in use in 1s\n" +
+				"net#1 waits PortTaken: port 80 is in use in 1s\n"},
+		{"another pod has the port, and nothing of this one is there", "want web:a", func(s *podSnapshot) {
+			s.conflict, s.problems = true, []plan.Problem{{Reason: api.ReasonPortTaken, Message: "pod x has port 80"}}
+		},
+			"pending : PortTaken: pod x has port 80\nweb#1 waits PortTaken: pod x has port 80\n" +
+				"net#1 waits PortTaken: pod x has port 80\n"},
+		{"another pod has the port, and this one runs as it was", "want net:m web:a\nnet:n#1 running\nweb:a#1 running", func(s *podSnapshot) {
+			s.conflict, s.problems = true, []plan.Problem{{Reason: api.ReasonPortTaken, Message: "pod x has port 80"}}
+		},
+			"running 10.0.0.2: PortTaken: pod x has port 80\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
+		{"another pod has the uuid that this one is to get, and it runs as it was", "want web:a\nnet:n#1 running uid=old\nweb:a#1 running uid=old", func(s *podSnapshot) {
+			s.conflict, s.problems = true, []plan.Problem{{Reason: api.ReasonUUIDTaken, Message: "pod x has it"}}
+		},
+			"running 10.0.0.2: UUIDTaken: pod x has it\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
+		{"Docker does not answer the pod's worker", "want web:a\nnet:n#1 running\nweb:a#1 running", func(s *podSnapshot) {
+			s.problems = []plan.Problem{{Reason: api.ReasonDocker, Message: "no answer"}}
+		},
+			"running 10.0.0.2: Docker: no answer\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
+		{"it is removed", "unwanted\nnet:n#1 running\nside:b#1 exited exit=3\nweb:a#1 exited\nweb:a#2 running", nil,
+			"running 10.0.0.2: Removed: it is no longer wanted, and its containers are removed\nnet#1 up 1h0m0s: \nside#1 ended 3 Error\nweb#2 up 1h0m0s:  / before: 0 Completed\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := parseSnapshot(t, test.input, test.also)
@@ -316,70 +250,17 @@ func clock(seconds int) string {
 func TestStatusAsJSON(t *testing.T) {
 	s := parseSnapshot(t, "want never web:a side:b late:c\nnet:n#1 running\nweb:a#3 exited exit=3 ended=1m\nside:b#1 running", func(s *podSnapshot) { s.containers[1].TerminationMessage = "m" })
 	s.name = "p.ns.file"
-	got, err := json.MarshalIndent(s.status(), "", " ")
+	got, err := json.Marshal(s.status())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{
- "name": "p",
- "namespace": "ns",
- "uid": "u",
- "source": "file",
- "origin": "",
- "phase": "pending",
- "podIP": "10.0.0.2",
- "containers": [
-  {
-   "name": "web",
-   "state": {
-    "termination": {
-     "exitCode": 3,
-     "reason": "Error",
-     "message": "m",
-     "startedAt": "2014-10-15T10:59:00Z",
-     "finishedAt": "2014-10-15T11:59:00Z"
-    }
-   },
-   "restartCount": 2,
-   "image": "hello:1",
-   "imageID": "sha256:1"
-  },
-  {
-   "name": "side",
-   "state": {
-    "running": {
-     "startedAt": "2014-10-15T11:00:00Z"
-    }
-   },
-   "restartCount": 0,
-   "image": "hello:1",
-   "imageID": "sha256:1"
-  },
-  {
-   "name": "late",
-   "state": {
-    "waiting": {
-     "reason": "Creating"
-    }
-   },
-   "restartCount": 0,
-   "image": "hello:1"
-  },
-  {
-   "name": "net",
-   "state": {
-    "running": {
-     "startedAt": "2014-10-15T11:00:00Z"
-    }
-   },
-   "restartCount": 0,
-   "podIP": "10.0.0.2",
-   "image": "pause:1",
-   "imageID": "sha256:1"
-  }
- ]
-}`
-	if diff := gocmp.Diff(want, string(got)); diff != "" {
+	want := `{"name":"p","namespace":"ns","uid":"u","source":"file","origin":"","phase":"pending","podIP":"10.0.0.2",
+"containers":[
+{"name":"web","state":{"termination":{"exitCode":3,"reason":"Error","message":"m","startedAt":"2014-10-15T10:59:00Z","finishedAt":"2014-10-15T11:59:00Z"}},"restartCount":2,"image":"hello:1","imageID":"sha256:1"},
+{"name":"side","state":{"running":{"startedAt":"2014-10-15T11:00:00Z"}},"restartCount":0,"image":"hello:1","imageID":"sha256:1"},
+{"name":"late","state":{"waiting":{"reason":"Creating"}},"restartCount":0,"image":"hello:1"},
+{"name":"net","state":{"running":{"startedAt":"2014-10-15T11:00:00Z"}},"restartCount":0,"podIP":"10.0.0.2","image":"pause:1","imageID":"sha256:1"}]}`
+	if diff := gocmp.Diff(strings.ReplaceAll(want, "\n", ""), string(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
