@@ -24,30 +24,14 @@ const needsContainers = `required value '': write "containers:" and what is to r
 func mustDecode(t *testing.T, text string) api.ContainerManifest {
 	t.Helper()
 	docs, err := decode(text)
-	if err != nil {
-		t.Fatalf("decode:\n%s\n%v", text, err)
-	}
-	if len(docs) != 1 {
-		t.Fatalf("decode:\n%s\ngives %d manifests", text, len(docs))
+	if err != nil || len(docs) != 1 {
+		t.Fatalf("decode:\n%s\ngives %d manifests, %v", text, len(docs), err)
 	}
 	return docs[0].Manifest
 }
 
 func TestYAMLAndJSONSayTheSame(t *testing.T) {
-	want := api.ContainerManifest{
-		Version: "v1beta1",
-		ID:      "web",
-		Containers: []api.Container{{
-			Name:    "main",
-			Image:   "a/b:1",
-			Command: []string{"sh", "-c", "exit 1"},
-			Memory:  64 << 20,
-			Env:     []api.EnvVar{{Name: "SLASH", Value: "a/b\té😀"}, {Name: "EMPTY"}},
-		}},
-		RestartPolicy: api.RestartPolicy{Never: &api.RestartPolicyNever{}},
-	}
-	for name, text := range map[string]string{
-		"yaml": `
+	const blocks = `
 version: v1beta1
 id: web
 containers:
@@ -61,19 +45,22 @@ containers:
     value: ""
 restartPolicy:
   never: {}
-`,
-		"json": `{
-	"version": "v1beta1",
-	"id": "web", "uuid": "", "volumes": null,
-	"containers": [{
-		"name": "main", "image": "a\/b:1", "command": ["sh", "-c", "exit 1"], "memory": 67108864, "privileged": false,
-		"env": [{"name": "SLASH", "value": "a/b\t\u00e9\ud83d\ude00"}, {"name": "EMPTY", "value": ""}],
-		"livenessProbe": null
-	}],
-	"restartPolicy": {"always": null, "never": {}}
-}`,
-		"windows":  "\ufeffversion: v1beta1\r\nid: web\r\ncontainers:\r\n- {name: main, image: a/b:1, command: [sh, -c, exit 1], memory: 67108864,\r\n  env: [{name: SLASH, value: \"a/b\\té😀\"}, {name: EMPTY}]}\r\nrestartPolicy: {never: {}}\r\n",
-		"any case": "version: V1Beta1\nid: web\ncontainers:\n- {name: main, image: a/b:1, command: [sh, -c, exit 1], memory: 67108864, env: [{name: SLASH, value: \"a/b\\té😀\"}, {name: EMPTY}]}\nrestartPolicy: {never: {}}\n",
+`
+	want := api.ContainerManifest{
+		Version: "v1beta1", ID: "web", RestartPolicy: api.RestartPolicy{Never: &api.RestartPolicyNever{}},
+		Containers: []api.Container{{
+			Name: "main", Image: "a/b:1", Command: []string{"sh", "-c", "exit 1"}, Memory: 64 << 20,
+			Env: []api.EnvVar{{Name: "SLASH", Value: "a/b\té😀"}, {Name: "EMPTY"}},
+		}},
+	}
+	for name, text := range map[string]string{
+		"blocks":   blocks,
+		"any case": strings.Replace(blocks, "v1beta1", "V1Beta1", 1),
+		"windows":  "\ufeff" + strings.ReplaceAll(blocks, "\n", "\r\n"),
+		"json": `{"version": "v1beta1", "id": "web", "uuid": "", "volumes": null, "containers": [{
+	"name": "main", "image": "a\/b:1", "command": ["sh", "-c", "exit 1"], "memory": 67108864, "privileged": false,
+	"env": [{"name": "SLASH", "value": "a/b\t\u00e9\ud83d\ude00"}, {"name": "EMPTY", "value": ""}], "livenessProbe": null
+}], "restartPolicy": {"always": null, "never": {}}}`,
 	} {
 		if diff := cmp.Diff(want, mustDecode(t, text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -116,32 +103,26 @@ func TestDecodeRefuses(t *testing.T) {
 	const topLevel = `the fields here are version, id, uuid, volumes, containers, restartPolicy`
 	const oneField = "a field was expected here; look at the quotes, and at the indentation of this line and the one before"
 	for name, tt := range map[string]struct{ text, want string }{
-		"unknown field":       {head + "idd: a\n", `2:1: idd: unknown field: did you mean "id"?`},
-		"swapped letters":     {head + "containers:\n- imgae: a\n", `3:3: containers[0].imgae: unknown field: did you mean "image"?`},
-		"case of a key":       {head + "ID: a\n", `2:1: ID: unknown field: write "id", upper and lower case count`},
-		"today's name":        {head + "volumes:\n- source: {hostPath: {}}\n", `3:12: volumes[0].source.hostPath: unknown field: did you mean "hostDir"?`},
-		"nothing near":        {head + "volumes:\n- xyzzy: 1\n", `3:3: volumes[0].xyzzy: unknown field: the fields here are name, source`},
-		"field of nothing":    {head + "restartPolicy: {never: {max: 1}}\n", `2:25: restartPolicy.never.max: unknown field: there are no fields here, write {}`},
-		"list as a key":       {head + "? [id]\n: a\n", `2:3: unknown field: ` + topLevel},
-		"duplicate key":       {head + "id: a\nid: b\n", `3:1: id: this field is here twice: the first is on line 2`},
-		"number for string":   {head + "id: 1.10\n", `2:5: id: needs a string, but 1.10 is a number: put quotes around it, "1.10"`},
-		"bool for string":     {head + "containers: [{command: [echo, true]}]\n", `2:31: containers[0].command[1]: needs a string, but true is a bool: put quotes around it, "true"`},
-		"infinity for string": {head + "id: .inf\n", `2:5: id: needs a string, but .inf is a number: put quotes around it, ".inf"`},
-		"template":            {head + "id: {{ .ID }}\n", `2:5: id: needs a string, but this is a mapping`},
-		"list for string":     {head + "id: [a]\n", `2:5: id: needs a string, but this is a list`},
-		"string for number":   {head + "containers: [{cpu: \"5\"}]\n", `2:20: containers[0].cpu: needs a number, but this is a string: remove the quotes`},
-		"word for number":     {head + "containers: [{memory: 64M}]\n", `2:23: containers[0].memory: needs a whole number, and 64M is none`},
-		"fraction":            {head + "containers: [{cpu: 0.5}]\n", `2:20: containers[0].cpu: needs a whole number, and 0.5 is none`},
-		"list for number":     {head + "containers: [{cpu: []}]\n", `2:20: containers[0].cpu: needs a whole number, but this is a list`},
-		"octal":               {head + "containers: [{cpu: 010}]\n", `2:20: containers[0].cpu: write 010 as a plain decimal number`},
-		"underscore":          {head + "containers: [{cpu: 1_000}]\n", `2:20: containers[0].cpu: write 1_000 as a plain decimal number`},
-		"too big for 64 bits": {head + "containers: [{cpu: 9223372036854775808}]\n", `2:20: containers[0].cpu: this number is too big`},
-		"endless digits":      {head + "containers: [{cpu: 99999999999999999999999999}]\n", `2:20: containers[0].cpu: this number is too big`},
-		"string for bool":     {head + "containers: [{privileged: yes}]\n", `2:27: containers[0].privileged: needs true or false, but this is a string`},
-		"mapping for list":    {head + "containers: {}\n", `2:13: containers: needs a list, each item on a line that begins with "- ", but this is a mapping`},
-		"string for list":     {head + "containers: [{command: sleep 1}]\n", `2:24: containers[0].command: needs a list such as ["sleep", "60"], but this is a string`},
-		"string for mapping":  {head + "restartPolicy: Never\n", `2:16: restartPolicy: needs a mapping, but this is a string: write {never: {}}`},
-		"list for mapping":    {head + "containers: [[]]\n", `2:14: containers[0]: needs a mapping, but this is a list`},
+		"unknown field":      {head + "idd: a\n", `2:1: idd: unknown field: did you mean "id"?`},
+		"case of a key":      {head + "ID: a\n", `2:1: ID: unknown field: write "id", upper and lower case count`},
+		"today's name":       {head + "volumes:\n- source: {hostPath: {}}\n", `3:12: volumes[0].source.hostPath: unknown field: did you mean "hostDir"?`},
+		"nothing near":       {head + "volumes:\n- xyzzy: 1\n", `3:3: volumes[0].xyzzy: unknown field: the fields here are name, source`},
+		"field of nothing":   {head + "restartPolicy: {never: {max: 1}}\n", `2:25: restartPolicy.never.max: unknown field: there are no fields here, write {}`},
+		"list as a key":      {head + "? [id]\n: a\n", `2:3: unknown field: ` + topLevel},
+		"duplicate key":      {head + "id: a\nid: b\n", `3:1: id: this field is here twice: the first is on line 2`},
+		"number for string":  {head + "id: 1.10\n", `2:5: id: needs a string, but 1.10 is a number: put quotes around it, "1.10"`},
+		"bool for string":    {head + "containers: [{command: [echo, true]}]\n", `2:31: containers[0].command[1]: needs a string, but true is a bool: put quotes around it, "true"`},
+		"template":           {head + "id: {{ .ID }}\n", `2:5: id: needs a string, but this is a mapping`},
+		"string for number":  {head + "containers: [{cpu: \"5\"}]\n", `2:20: containers[0].cpu: needs a number, but this is a string: remove the quotes`},
+		"fraction":           {head + "containers: [{cpu: 0.5}]\n", `2:20: containers[0].cpu: needs a whole number, and 0.5 is none`},
+		"list for number":    {head + "containers: [{cpu: []}]\n", `2:20: containers[0].cpu: needs a whole number, but this is a list`},
+		"octal":              {head + "containers: [{cpu: 010}]\n", `2:20: containers[0].cpu: write 010 as a plain decimal number`},
+		"underscore":         {head + "containers: [{cpu: 1_000}]\n", `2:20: containers[0].cpu: write 1_000 as a plain decimal number`},
+		"endless digits":     {head + "containers: [{cpu: 99999999999999999999999999}]\n", `2:20: containers[0].cpu: this number is too big`},
+		"string for bool":    {head + "containers: [{privileged: yes}]\n", `2:27: containers[0].privileged: needs true or false, but this is a string`},
+		"mapping for list":   {head + "containers: {}\n", `2:13: containers: needs a list, each item on a line that begins with "- ", but this is a mapping`},
+		"string for list":    {head + "containers: [{command: sleep 1}]\n", `2:24: containers[0].command: needs a list such as ["sleep", "60"], but this is a string`},
+		"string for mapping": {head + "restartPolicy: Never\n", `2:16: restartPolicy: needs a mapping, but this is a string: write {never: {}}`},
 		"port as a list": {head + "containers: [{livenessProbe: {tcpSocket: {port: []}}}]\n",
 			`2:49: containers[0].livenessProbe.tcpSocket.port: needs a port number or the name of a port, but this is a list`},
 		"no value":             {head + "restartPolicy:\n  never:\n", `3:9: restartPolicy.never: there is no value: write {} or remove it`},
@@ -157,22 +138,17 @@ func TestDecodeRefuses(t *testing.T) {
 		"merge key":            {head + "volumes:\n- &v {name: v}\n- <<: *v\n", `4:3: volumes[1]: merge keys (<<) are not supported: write the fields out`},
 		"no version":           {"id: a\n", `1:1: version: required value '': write "version:" and v1beta1 or v1beta2`},
 		"unknown version":      {"id: a\nversion: v1\n", `2:10: version: unsupported value 'v1': this program reads v1beta1 or v1beta2`},
-		"version as a number":  {"version: 1\n", `1:10: version: needs a string, but 1 is a number: put quotes around it, "1"`},
-		"first line":           {head, `1:1: containers: ` + needsContainers},
-		"first half":           {"# a web server\n" + head + "id: a\nvolumes: []\n", `2:1: containers: ` + needsContainers},
 		"misspelt containers":  {head + "contaners: []\n", `2:1: contaners: unknown field: did you mean "containers"?`},
 		"today's Kubernetes":   {"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", `1:1: ` + today},
 		"list object":          {"kind: ContainerManifestList\napiVersion: v1beta1\nitems: []\n", `1:1: ` + today},
 		"top-level list":       {"- version: v1beta1\n", `1:1: ` + begins + `list; for several manifests put lines of "---" between them`},
 		"plain text":           {"hello world\n", `1:1: ` + begins + `string`},
-		"empty":                {" \n\n", ` it is empty or has only comments; a manifest needs at least a version, an id and containers`},
 		"comments":             {"# a\n---\n# b\n", ` it is empty or has only comments; a manifest needs at least a version, an id and containers`},
 		"bytes":                {head + "\x01\x02\x00", ` this is not text: line 2: control characters are not allowed (value: 1); a manifest is YAML or JSON in UTF-8`},
 		"latin-1":              {head + "id: caf\xe9\n", ` this is not text: line 2: incomplete UTF-8 octet sequence; a manifest is YAML or JSON in UTF-8`},
 		"old Mac":              {"version: v1beta1\rid: a\ridd: b\r", `3:1: idd: unknown field: did you mean "id"?`},
 		"tab":                  {head + "containers:\n\t- name: a\n", `3:1: YAML syntax: indent with spaces, not with tabs`},
 		"indentation":          {head + "containers:\n- name: a\n image: b\n", `4:2: YAML syntax: ` + oneField},
-		"item's indentation":   {"- a\nb: c\n", `2:1: YAML syntax: an item that begins with '-' was expected here; look at the indentation`},
 		"reserved character":   {head + "id: @ID@\n", `2:5: YAML syntax: no value begins with this character; put quotes around the text`},
 		"a bar in front":       {head + "id: |x\n", `2:6: YAML syntax: put quotes around text that begins with '|' or '>'`},
 		"a colon in text":      {head + "id: a: b\n", `2:6: YAML syntax: there cannot be a ':' here; look at the indentation, or put quotes around the text`},
@@ -210,14 +186,6 @@ func fieldsOf(t *testing.T, err error) []string {
 		fields = append(fields, fmt.Sprintf("%d:%d %s", where.Line, where.Column, where.Field))
 	}
 	return fields
-}
-
-func TestAllErrorsOfADocumentAreTold(t *testing.T) {
-	_, err := decode("version: v1beta1\nidd: a\ncontainers:\n- image: 5\n  cpu: x\n- foo: 1\nrestartPolicy: never\n")
-	want := []string{"2:1 idd", "4:10 containers[0].image", "5:8 containers[0].cpu", "6:3 containers[1].foo", "7:16 restartPolicy"}
-	if diff := cmp.Diff(want, fieldsOf(t, err)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
 }
 
 func TestAtPointsAtTheNearestThingThatIsThere(t *testing.T) {
@@ -282,8 +250,6 @@ func TestHostileTextsAreBounded(t *testing.T) {
 		"empty keys":           {"", "?\n", ""},
 		"keys":                 {"version: v1beta1\n", "a:\n", ""},
 		"open brackets":        {"", "[", ""},
-		"one long key":         {"version: v1beta1\n", "x", ": a\n"},
-		"tags":                 {"", "- !a \n", ""},
 		"aliases of a list":    {"version: v1beta1\ncontainers:\n- " + command + "\n", "- {command: *c}\n", ""},
 		"aliases of an item":   {"version: v1beta1\ncontainers:\n- &c {name: a}\n", "- *c\n", ""},
 		"aliases in a list":    {"- {version: v1beta1, containers: [{" + command + "}]}\n", "- {version: v1beta1, containers: [{command: *c}]}\n", ""},

@@ -8,11 +8,10 @@ import (
 
 func TestFullNameIsReadFromTheRight(t *testing.T) {
 	pod := api.Pod{Name: "web.example.com", Namespace: "default", Source: "file"}
-	full := pod.FullName()
-	if full != "web.example.com.default.file" {
+	if full := pod.FullName(); full != "web.example.com.default.file" {
 		t.Errorf("full name: %q", full)
 	}
-	name, namespace, source, ok := api.SplitFullName(full)
+	name, namespace, source, ok := api.SplitFullName(pod.FullName())
 	if !ok || name != pod.Name || namespace != pod.Namespace || source != pod.Source {
 		t.Errorf("split: %q %q %q %v", name, namespace, source, ok)
 	}

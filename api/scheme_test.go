@@ -34,19 +34,12 @@ func TestSchemeConvertsByRegisteredFunctions(t *testing.T) {
 	s := newTestScheme()
 	for _, version := range []string{"v9", "V9"} {
 		in, err := s.Internalize(version, &outside{"x"})
-		if err != nil || !reflect.DeepEqual(in, &inside{"x"}) {
-			t.Errorf("internalize in %s: %v, %v", version, in, err)
-		}
-		out, err := s.Externalize(version, &inside{"x"})
-		if err != nil || !reflect.DeepEqual(out, &outside{"x"}) {
-			t.Errorf("externalize in %s: %v, %v", version, out, err)
-		}
-		obj, err := s.New(version, "outside")
-		if err != nil || !reflect.DeepEqual(obj, &outside{}) {
-			t.Errorf("new in %s: %v, %v", version, obj, err)
-		}
-		if text, err := s.Encode(version, &inside{"x"}); err != nil || string(text) != `{"Title":"x"}` {
-			t.Errorf("encode in %s: %s, %v", version, text, err)
+		out, err2 := s.Externalize(version, &inside{"x"})
+		obj, err3 := s.New(version, "outside")
+		text, err4 := s.Encode(version, &inside{"x"})
+		got, want := []any{in, out, obj, string(text)}, []any{&inside{"x"}, &outside{"x"}, &outside{}, `{"Title":"x"}`}
+		if err := errors.Join(err, err2, err3, err4); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v", version, got, err)
 		}
 	}
 	if got := s.Versions(); !reflect.DeepEqual(got, []string{"v9"}) {
