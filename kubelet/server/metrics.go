@@ -24,7 +24,8 @@ type Metrics struct {
 type factory struct{ promauto.Factory }
 
 func (f factory) histogram(name, help string, firstBucket float64, labels ...string) *prometheus.HistogramVec {
-	return f.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: prometheus.ExponentialBuckets(firstBucket, 4, 9)}, labels)
+	buckets := prometheus.ExponentialBuckets(firstBucket, 4, 9)
+	return f.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
 }
 
 func (f factory) counter(name, help string, labels ...string) *prometheus.CounterVec {
@@ -45,7 +46,7 @@ func NewMetrics() *Metrics {
 		syncs:    f.histogram("kubelet_pod_sync_duration_seconds", "Syncs of a pod by outcome: ok or failed.", 0.001, "outcome"),
 		pulls:    f.histogram("kubelet_image_pull_duration_seconds", "Pulls of images by outcome: ok or failed.", 0.25, "outcome"),
 		docker: f.histogram("kubelet_docker_request_duration_seconds",
-			"Requests to Docker, until the answer begins, by operation and outcome: ok, refused for an error of Docker, failed for no answer.",
+			"Requests to Docker, until the answer begins, by operation and outcome: ok, refused (by an error) or failed (no answer).",
 			0.001, "operation", "outcome"),
 		refused: f.counter("kubelet_http_requests_refused_total", "Refused requests to the info server by reason: host, origin or token.", "reason"),
 	}

@@ -105,7 +105,8 @@ func (p *page) LogLink(pod api.PodStatus, c api.ContainerStatus) string {
 	if !p.Debugging || neverRan || c.Name == api.NetworkContainerName {
 		return ""
 	}
-	return fmt.Sprintf("/containerLogs/%s/%s/%s?tail=200", url.PathEscape(pod.Namespace), url.PathEscape(pod.FullName()), url.PathEscape(c.Name))
+	path := url.PathEscape(pod.Namespace) + "/" + url.PathEscape(pod.FullName()) + "/" + url.PathEscape(c.Name)
+	return "/containerLogs/" + path + "?tail=200"
 }
 
 func count(n int, noun string) string {

@@ -120,7 +120,8 @@ func (s *Server) findPod(namespace, name, uid string) (pod api.PodStatus, err er
 	}
 	switch {
 	case len(fullNames) > 1:
-		return pod, httpErrorf(http.StatusConflict, "several pods are named %q: use one of the full names %s", name, strings.Join(fullNames, ", "))
+		return pod, httpErrorf(http.StatusConflict, "several pods are named %q: use one of the full names %s",
+			name, strings.Join(fullNames, ", "))
 	case len(fullNames) == 0 && uid != "":
 		return pod, httpErrorf(http.StatusNotFound, "there is no pod %q with UID %q in namespace %q", name, uid, namespace)
 	case len(fullNames) == 0:
@@ -143,5 +144,6 @@ func (s *Server) findContainer(r *http.Request) (podFullName, container string, 
 		}
 		names = append(names, c.Name)
 	}
-	return "", "", httpErrorf(http.StatusNotFound, "pod %s has no container %q: it has %s", pod.FullName(), container, strings.Join(names, ", "))
+	return "", "", httpErrorf(http.StatusNotFound, "pod %s has no container %q: it has %s",
+		pod.FullName(), container, strings.Join(names, ", "))
 }
