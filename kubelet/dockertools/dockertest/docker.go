@@ -32,7 +32,7 @@ type fakeDocker struct {
 	fault func(Call) Fault
 }
 
-// FakeContainer is all there is to know of a container of a Fake.
+// FakeContainer is a container of a Fake, with everything a test may look at.
 type FakeContainer struct {
 	dockertools.Container
 	Spec    dockertools.ContainerSpec // as it was created
@@ -75,7 +75,7 @@ func (c *fakeContainer) hasLabels(labels map[string]string) bool {
 	return true
 }
 
-// Containers is a snapshot of all containers, by name.
+// Containers returns all containers, by name.
 func (d *fakeDocker) Containers() []FakeContainer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -226,8 +226,8 @@ func (f *Fake) WatchEvents(ctx context.Context, labels map[string]string, hint f
 	return err
 }
 
-// emit tells every watcher that a container has changed. One that is very slow
-// misses it, as Interface allows.
+// emit sends every watcher a hint that a container has changed. A slow watcher misses
+// it, as Interface allows.
 func (d *fakeDocker) emit(c *fakeContainer) {
 	d.tell(c, dockertools.Event{ID: c.ID, Name: c.Name})
 }

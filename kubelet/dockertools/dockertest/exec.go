@@ -11,8 +11,8 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// ExecOutcome is what becomes of a command that is run in a container. The zero
-// ExecOutcome is one that succeeds at once, in silence.
+// ExecOutcome is the outcome of a command in a container. The zero ExecOutcome
+// succeeds at once, without output.
 type ExecOutcome struct {
 	Output   string        // which it prints at once
 	After    time.Duration // it ends, unless its container ends before
@@ -73,7 +73,7 @@ func (f *Fake) Exec(ctx context.Context, id string, command []string, out io.Wri
 	return 0, err // the fault After has lost the answer
 }
 
-// Commands says how many commands run in a container beside its first process.
+// Commands returns the number of commands in a container beside its first process.
 func (d *fakeDocker) Commands(container string) (n int, err error) {
 	err = d.change(container, func(c *fakeContainer) error {
 		n = c.commands
@@ -82,7 +82,7 @@ func (d *fakeDocker) Commands(container string) (n int, err error) {
 	return n, err
 }
 
-// sayLastWords writes to the file that is mounted for them, as long as it is there.
+// sayLastWords writes the termination message to its mounted file, if that exists.
 func (c *fakeContainer) sayLastWords() {
 	for _, m := range c.Spec.Mounts {
 		if c.program.LastWords == "" || m.ContainerPath != "/dev/termination-log" || m.ReadOnly {

@@ -16,12 +16,12 @@ import (
 var _ dockertools.Interface = (*Fake)(nil)
 
 // Fake is a Docker in memory, for tests: it keeps real state (names, ports,
-// networks, processes) and answers as the real one does. Interface says what each
-// of its methods does.
+// networks, processes) and answers as the real one does. Each method does what
+// its comment in Interface says.
 //
-// What comes through Interface passes a wire, where a test loses, delays and
-// counts calls: SetFault, StopAfter, Down, Up, Calls. A person's hands reach
-// round it: Kill, Pause, Print, RunStranger, and all of Interface by ByHand.
+// A test can lose, delay and count the calls of Interface: SetFault, StopAfter, Down,
+// Up, Calls. It can also act as a user of Docker does, without faults: Kill, Pause,
+// Print, RunStranger, and the Interface that ByHand returns.
 //
 // All times are those of time.Now, and nothing happens but by calls and timers,
 // so a test can make a Fake in a testing/synctest bubble and let hours pass. All
@@ -44,8 +44,8 @@ func NewFake() *Fake {
 	return &Fake{fakeDocker: d}
 }
 
-// ByHand is the same Docker as a person with the docker command sees it: no
-// fault touches these calls, and none is counted.
+// ByHand returns the same Docker without faults and without counting, as for a user
+// of the docker command.
 func (f *Fake) ByHand() dockertools.Interface { return &Fake{f.fakeDocker, true} }
 
 // Call is one call of Interface on its way to a Fake.
@@ -55,7 +55,7 @@ type Call struct {
 	Container string // its name, else what the caller asked for, such as an image; empty when the call is about neither
 }
 
-// Fault is what becomes of a call. The zero Fault lets it pass.
+// Fault is what happens to a call. The zero Fault is nothing.
 type Fault struct {
 	Delay  time.Duration // wait so long before the call reaches Docker; the caller's ctx ends it
 	Before error         // the call does not reach Docker, and this is its answer
@@ -69,22 +69,20 @@ var (
 	errStopped     = errors.New("the caller was stopped")
 )
 
-// SetFault has fault asked, from now on, what becomes of each call; nil ends it.
-// It is asked without a lock held, from the goroutine of the caller, and may call
-// any method of the Fake but those of Interface: "the container dies between
-// these two calls" is a fault function too.
+// SetFault calls fault for each call from now on; nil ends that. It is called without
+// a lock, on the caller's goroutine, and may call any method of the Fake but those of
+// Interface: a fault can also be that a container dies between two calls.
 func (d *fakeDocker) SetFault(fault func(Call) Fault) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fault = fault
 }
 
-// StopAfter plays the caller's sudden death: once the n-th changing call from now
-// on has been carried out, stop is called (it should cancel the caller's
-// context), and neither that call nor any later one succeeds or does anything.
-// It is a fault function, so it lasts until SetFault or StopAfter is called again:
-// StopAfter(0, nil) lets a new caller work. A test that does this for n = 1, 2, 3 …
-// until stop is no longer called has seen the caller die after every single step.
+// StopAfter kills the caller after its n-th changing call from now on: it calls stop,
+// which should cancel the caller's context; that call returns an error, and later ones
+// fail and do nothing. It lasts until SetFault or StopAfter is called again:
+// StopAfter(0, nil) is for a new caller. A test that does this for n = 1, 2, 3 … until
+// stop is no longer called has killed the caller after every step.
 func (d *fakeDocker) StopAfter(n int, stop func()) {
 	if stop == nil {
 		d.SetFault(nil)
@@ -108,22 +106,22 @@ func (d *fakeDocker) StopAfter(n int, stop func()) {
 	})
 }
 
-// Calls says how often each method was called, in vain or not.
+// Calls returns how often each method was called, failed calls included.
 func (d *fakeDocker) Calls() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return maps.Clone(d.calls)
 }
 
-// Down makes every call fail as when the daemon is not there, also those that
-// wait for something. Containers live on.
+// Down makes the daemon unreachable: every call fails, also one that is waiting.
+// Containers keep running.
 func (d *fakeDocker) Down() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.down()
 }
 
-// Up ends what Down began.
+// Up makes the daemon reachable again.
 func (d *fakeDocker) Up() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -84,7 +84,7 @@ type remoteImage struct {
 	image *fakeImage // what a pull makes
 }
 
-// lets says whether it may be pulled with these credentials. A registry does not
+// lets reports whether the credentials suffice for a pull. A registry does not
 // hear for which one they are meant.
 func (r *remoteImage) lets(auth dockertools.Auth) bool {
 	want := r.Auth

@@ -11,8 +11,8 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Print makes the process of a container print a text. Docker puts an end to a line
-// that has none.
+// Print makes the process of a container print a text. Docker ends a line that has no
+// end.
 func (d *fakeDocker) Print(container string, stderr bool, text string) error {
 	return d.change(container, func(c *fakeContainer) error {
 		if !c.State.Live() {

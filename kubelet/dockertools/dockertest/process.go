@@ -222,8 +222,8 @@ func (d *fakeDocker) Pause(container string) error {
 	})
 }
 
-// RunStranger creates and starts a container as someone else would: with any
-// name and labels, also those that were copied from a container of ours.
+// RunStranger creates and starts a container as another program would: with any name
+// and labels, also copied ones.
 func (f *Fake) RunStranger(spec dockertools.ContainerSpec) (id string, err error) {
 	ctx := context.Background()
 	if id, err = f.ByHand().CreateContainer(ctx, spec); err != nil {

@@ -9,7 +9,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Stats measures with numbers that only grow: a process uses a thousandth of a core,
+// Stats returns numbers that only grow: a process uses a thousandth of a core,
 // a quarter of it in the kernel, and its network takes a packet of 100 bytes each
 // second.
 func (f *Fake) Stats(ctx context.Context, id string) (dockertools.Stats, error) {
