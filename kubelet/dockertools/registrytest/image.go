@@ -28,7 +28,6 @@ type Image struct {
 	Ref      string // what to pull: 127.0.0.1:40123/web:1
 	ByDigest string // the same for ever: 127.0.0.1:40123/web@sha256:...
 	ID       string // what Docker calls it after the pull: sha256:...
-	Content  string // what its file /content holds; no other image has it
 }
 
 // Push makes an image and gives it a name, such as web:1, which it takes from the
@@ -68,7 +67,6 @@ func (r *Registry) Push(repoTag string, extraLayers ...int) Image {
 		Ref:      fmt.Sprintf("%s/%s:%s", r.address, repo, tag),
 		ByDigest: fmt.Sprintf("%s/%s@%s", r.address, repo, digest),
 		ID:       id.String(),
-		Content:  content,
 	}
 }
 
