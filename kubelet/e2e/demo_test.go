@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// webPod is the classic of 2014: a server and a sidecar that share an EmptyDir
-// and localhost.
+// webPod is the classic of 2014: a server and a sidecar that share an EmptyDir and
+// localhost.
 const webPod = `version: v1beta1
 id: web
 volumes:
@@ -30,99 +30,55 @@ containers:
     volumeMounts: [{name: pages, mountPath: /pages}]
 `
 
-// sleeper is the smallest pod, with an id.
-func sleeper(id string) string {
-	return "version: v1beta1\nid: " + id + "\ncontainers:\n  - {name: main, image: HELLO, command: [/hello, sleep]}\n"
-}
-
 func TestIntegrationDemo(t *testing.T) {
+	t.Parallel()
 	h := newHost(t)
 	port := freePort(t)
 	web := strings.ReplaceAll(webPod, "PORT", fmt.Sprint(port))
-	h.write("web.yaml", strings.ReplaceAll(web, "VALUE", "first"))
-	h.write("other.yaml", sleeper("other"))
+	h.write("web", strings.ReplaceAll(web, "VALUE", "first"))
+	h.writeSleepers("other")
 	h.start()
-	isUp := func() error {
-		if err := h.whole("other", "main"); err != nil {
-			return err
-		}
-		return h.whole("web", "server", "writer")
-	}
-	h.eventually("both pods come up", isUp)
+	h.awaitUp("other")
 	other := h.ids()
-
-	h.eventually("the host port answers, and shows what the sidecar writes into the shared directory", func() error {
-		page, err := get(port, "/")
-		if err == nil && !strings.Contains(page, "pod web") {
-			err = fmt.Errorf("the page does not say that it is of pod web:\n%s", page)
-		}
-		if err == nil && count(page) < 3 {
-			err = fmt.Errorf("the page does not show what the sidecar writes:\n%s", page)
-		}
-		return err
-	})
-	h.eventually("the sidecar reaches the server as localhost", func() error {
-		page, err := get(port, "/")
-		if err == nil && !strings.Contains(page, "localhost:8080/healthz answers 200 OK") {
-			err = fmt.Errorf("the page says\n%s", page)
-		}
-		return err
-	})
-
-	page, err := get(port, "/")
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := count(page)
-	writer, server := h.live("web", "writer"), h.live("web", "server")
-	h.write("web.yaml", strings.ReplaceAll(web, "VALUE", "second"))
-	h.eventually("an edit of one container's env replaces that container", func() error {
-		if err := isUp(); err != nil {
+	isUp := func() error { return h.whole("web", "server", "writer") }
+	h.await("the pod is up", isUp)
+	count := 0
+	awaitCount := func(more int) {
+		t.Helper()
+		h.await("the page shows what the sidecar writes, who reaches the server as localhost", func() error {
+			page, err := get(fmt.Sprintf("http://127.0.0.1:%d/", port), "pod web", "localhost:8080/healthz answers 200 OK")
+			if now := lineCount(page); err == nil && now < more {
+				err = fmt.Errorf("the count is %d, want %d", now, more)
+			} else if err == nil {
+				count = now
+			}
 			return err
-		}
-		return h.replaced("web", "writer", writer)
-	})
-	detail, err := h.inspect(h.live("web", "writer").id)
-	if err != nil {
-		t.Fatal(err)
+		})
 	}
-	if env := strings.Join(detail.Config.Env, " "); !strings.Contains(env, "GREETING=second") {
-		t.Errorf("the new container's env is %q", env)
+	awaitCount(3)
+
+	// An edit of one container replaces that container alone, and keeps the volume.
+	writer, server := h.live("web", "writer"), h.live("web", "server")
+	h.write("web", strings.ReplaceAll(web, "VALUE", "second"))
+	h.await("the edit counts", func() error { return errors.Join(isUp(), h.replaced(writer)) })
+	if env := fmt.Sprint(h.mustInspect(h.live("web", "writer").id).Config.Env); !strings.Contains(env, "GREETING=second") {
+		t.Errorf("the new container has the environment %s", env)
 	}
 	if now := h.live("web", "server"); now.id != server.id {
 		t.Errorf("the server was replaced too: %s, before %s", now, server)
 	}
-	h.eventually("the volume's data stayed: the count goes on where it was", func() error {
-		page, err := get(port, "/")
-		if err == nil && count(page) <= before {
-			err = fmt.Errorf("count %d, before the edit %d", count(page), before)
-		}
-		return err
-	})
+	awaitCount(count + 1)
 
-	volumes := filepath.Join(h.rootDir, "pods", h.uid("web"))
-	if _, err := os.Stat(volumes); err != nil {
-		t.Error(err)
-	}
-	h.remove("web.yaml")
-	h.eventually("the pod goes with its file, and its volume with it", func() error {
-		if err := h.gone("web"); err != nil {
-			return err
-		}
-		if _, err := os.Stat(volumes); !errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("its volumes are left: %v", err)
-		}
-		return nil
-	})
-	for name, id := range h.ids() {
-		if other[name] != id {
-			t.Errorf("container %s of a pod that was never touched has a new id", name)
-		}
-	}
+	volumes := h.podDir("web")
+	h.remove("web")
+	h.awaitGone("web")
+	h.await("the volume goes with its pod", func() error { return missing(volumes) })
+	h.mustBe("at the end", other)
 }
 
-// count finds the number that hello's write keeps, in a page that shows its file.
-func count(page string) int {
+// lineCount returns the number that hello's command write keeps, in a page that shows
+// its file.
+func lineCount(page string) int {
 	n := 0
 	for _, field := range strings.Fields(page) {
 		if _, err := fmt.Sscanf(field, "%d", &n); err == nil {
@@ -130,4 +86,29 @@ func count(page string) int {
 		}
 	}
 	return 0
+}
+
+func missing(path string) error {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("%s is there: %v", path, err)
+}
+
+// uid returns the UID of a pod, which its containers have in their names.
+func (h *host) uid(id string) string {
+	h.t.Helper()
+	return strings.Split(h.newest(id, "").name, "_")[3]
+}
+
+// podDir returns the directory of a pod.
+func (h *host) podDir(id string) string {
+	h.t.Helper()
+	return filepath.Join(h.rootDir, "pods", h.uid(id))
+}
+
+// emptyDirs returns where the EmptyDirs of a UID are.
+func (h *host) emptyDirs(uid string) string {
+	return filepath.Join(h.rootDir, "pods", uid, "volumes", "kubernetes.io~empty-dir")
 }

@@ -6,16 +6,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	docker "github.com/fsouza/go-dockerclient"
 )
 
-// dockerd is a Docker daemon of the test's own. It runs in a container of the
-// machine's Docker, the box, with the machine's programs and namespaces of its
-// own: so it needs no more rights than to use Docker, touches no bridge or mount of
-// the machine, and every process and mount of it goes with the box, however the test
-// ends.
+// dockerd is a Docker daemon of a test. It runs in a container of the machine's Docker,
+// the box, with the programs of the machine and with its own namespaces. So it needs no
+// more rights than to use Docker, touches no bridge or mount of the machine, and its
+// processes and mounts go with the box, however the test ends.
 type dockerd struct {
 	t        *testing.T
 	outer    *docker.Client // the machine's Docker
@@ -27,7 +27,7 @@ type dockerd struct {
 
 const (
 	boxPidFile = "/run/docker.pid"
-	// boxProgram keeps the box alive, and reaps what is left when a dockerd is killed.
+	// boxProgram keeps the box alive, and reaps the children of a dockerd that was killed.
 	boxProgram = "while :; do sleep 3600; done"
 )
 
@@ -45,7 +45,7 @@ func newDockerd(t *testing.T) *dockerd {
 		Config: &docker.Config{
 			Image: helloImage,
 			Cmd:   []string{"/bin/sh", "-c", boxProgram},
-			// By this a later run finds the box of a test that was killed.
+			// By this label a later run finds the box of a test that was killed.
 			Labels:  map[string]string{"kubelet14.hostname": fmt.Sprintf("%s%d-dockerd", hostnamePrefix, os.Getpid())},
 			Volumes: map[string]struct{}{"/var/lib/docker": {}}, // overlays do not stack
 		},
@@ -66,7 +66,7 @@ func newDockerd(t *testing.T) *dockerd {
 		}
 	})
 	t.Cleanup(func() {
-		// Ended in peace it leaves no empty control groups behind, which outlive the box.
+		// So it leaves no empty control groups, which outlive the box.
 		if e, err := outer.InspectExec(d.daemon); err == nil && e.Running {
 			d.end("TERM")
 		}
@@ -77,9 +77,9 @@ func newDockerd(t *testing.T) *dockerd {
 	return d
 }
 
-// boxHostConfig gives a box the programs of the machine, the directory shared, and
-// the rights that a dockerd needs. That is less than "privileged" is, which is not
-// to be had in every virtual machine.
+// boxHostConfig gives a box the programs of the machine, a shared directory and the
+// rights that a dockerd needs. They are less than "privileged", which not every virtual
+// machine allows.
 func boxHostConfig(shared string) *docker.HostConfig {
 	c := &docker.HostConfig{
 		Binds:         []string{shared + ":" + shared, "/sys/fs/cgroup:/sys/fs/cgroup"},
@@ -99,11 +99,11 @@ func boxHostConfig(shared string) *docker.HostConfig {
 	return c
 }
 
-// start starts the daemon and waits until it answers.
-func (d *dockerd) start() {
+// start starts the daemon with more flags and waits until it answers.
+func (d *dockerd) start(flags ...string) {
 	d.t.Helper()
-	d.daemon = d.exec(fmt.Sprintf("exec dockerd --host=%s --group=%d --pidfile=%s --exec-root=/run/docker --iptables=false --ip-masq=false >>%s 2>&1",
-		d.endpoint, os.Getgid(), boxPidFile, d.logFile))
+	d.daemon = d.exec(fmt.Sprintf("exec dockerd --host=%s --group=%d --pidfile=%s --exec-root=/run/docker --iptables=false --ip-masq=false %s >>%s 2>&1",
+		d.endpoint, os.Getgid(), boxPidFile, strings.Join(flags, " "), d.logFile))
 	client, err := connect(d.endpoint)
 	if err != nil {
 		d.t.Fatal(err)

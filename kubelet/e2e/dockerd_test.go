@@ -3,165 +3,120 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"net/http"
 	"strings"
 	"testing"
 )
 
-func TestIntegrationKubeletBeforeDocker(t *testing.T) {
-	t.Parallel()
-	d := newDockerd(t)
-	d.start()
-	d.makeImage()
-	d.end("TERM")
-
-	h := newHostOn(t, d.endpoint)
-	h.write("pod.yaml", twoContainers)
-	p := h.start()
-	p.says("waiting for Docker", "cannot reach Docker at "+d.endpoint)
-	d.start()
-	h.eventually("the pod comes up with Docker", func() error { return h.whole("pod", "main", "side") })
-	p.stop()
-}
-
-func TestIntegrationDockerRestarts(t *testing.T) {
-	for _, signal := range []string{"TERM", "KILL"} {
+// A kubelet waits for Docker, and repairs every pod once when Docker ends and comes
+// back. The second Docker has a log driver that keeps nothing.
+func TestIntegrationDockerComesAndGoes(t *testing.T) {
+	// Asked to stop, hello exits with 1 where told to: else it would have done its work
+	// by the rule of onFailure.
+	pods := []struct {
+		id, policy, flags string
+		containers        []string
+		before, after     bool   // whether they live before and after the restart; those that live were started once more
+		phase             string // at the end
+	}{
+		{"always-1", "always", "", []string{"main", "side"}, true, true, "running"},
+		{"always-2", "always", "", []string{"main", "side"}, true, true, "running"},
+		{"always-3", "always", "", []string{"main"}, true, true, "running"},
+		{"failing", "onFailure", `, "-exit-on-term", "1"`, []string{"main", "side"}, true, true, "running"},
+		{"finished", "onFailure", `, "-for", "1ms"`, []string{"main", "side"}, false, false, "succeeded"},
+		{"never-ended", "never", `, "-for", "1ms"`, []string{"main"}, false, false, "succeeded"},
+		{"never-failed", "never", `, "-for", "1ms", "-exit", "3"`, []string{"main"}, false, false, "failed"},
+		{"never-runs", "never", "", []string{"main", "side"}, true, false, ""}, // by how Docker ended it
+	}
+	for signal, driver := range map[string]string{"TERM": "json-file", "KILL": "none"} {
 		t.Run(signal, func(t *testing.T) {
 			t.Parallel()
 			d := newDockerd(t)
-			d.start()
+			d.start("--log-driver=" + driver)
 			d.makeImage()
-			h := newHostOn(t, d.endpoint)
-			starts := startsOf{h, t.TempDir()}
-			for _, pod := range tenPods {
-				h.write(pod.id+".yaml", pod.manifest(starts.dir))
+			d.end("TERM")
+			h, dir := newHostOn(t, d.endpoint), t.TempDir()
+			for _, pod := range pods {
+				h.write(pod.id, noting(pod.id, pod.policy, dir, pod.flags, pod.containers...))
 			}
+			h.write("job", job("job", "/hello, cat, /nosuch"))
 			p := h.start()
-			h.eventually("ten pods are as they should be", func() error { return tenPodsAre(h, starts, before) })
+			unhealthy := func() error {
+				a, err := p.ask("GET", "/healthz")
+				if err == nil && a.status != http.StatusServiceUnavailable {
+					err = fmt.Errorf("/healthz answers %+v", a)
+				}
+				return errors.Join(err, hasWords(a.body, []string{"cannot reach Docker at " + d.endpoint}))
+			}
+			h.t = t
+			d.t = t
+			if err := waitFor(unhealthy); err != nil {
+				t.Fatal(err)
+			}
+			d.start("--log-driver=" + driver)
+			are := func(live func(i int) (lives bool, started int)) error {
+				for i, pod := range pods {
+					lives, started := live(i)
+					err := h.ended(pod.id)
+					if lives {
+						err = h.whole(pod.id, pod.containers...)
+					}
+					for _, name := range pod.containers {
+						err = errors.Join(err, starts(dir, pod.id, name, started))
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+			h.await("the pods come up with Docker", func() error { return are(func(i int) (bool, int) { return pods[i].before, 1 }) })
 
 			d.end(signal)
-			p.says("Docker's events have stopped")
-			d.start()
-			h.eventually("every pod is whole again, once", func() error { return tenPodsAre(h, starts, after) })
+			if err := waitFor(unhealthy); err != nil {
+				t.Fatal(err)
+			}
+			d.start("--log-driver=" + driver)
+			after := func() error {
+				return are(func(i int) (bool, int) {
+					if pods[i].after {
+						return true, 2
+					}
+					return false, 1
+				})
+			}
+			h.await("every pod is whole again, once", after)
 
-			// A kubelet that knows nothing looks at every pod and says what it finds.
+			// A kubelet that knows nothing looks at every pod.
 			p.stop()
 			p = h.start()
-			for _, pod := range tenPods {
-				p.says("pod "+pod.id+".default.file", pod.verdict)
+			for _, pod := range pods {
+				if pod.phase != "" {
+					p.awaitShows(pod.id, pod.phase)
+				}
+				if pod.phase == "running" {
+					p.awaitUp(pod.id)
+				}
 			}
-			if err := tenPodsAre(h, starts, after); err != nil {
-				t.Errorf("after another start of the kubelet: %v\n%s", err, h.describe())
+			h.check(after())
+
+			// What bounds the log of a container is for one driver alone.
+			log := h.mustInspect(h.live("always-1", "main").id).HostConfig.LogConfig
+			words := "/nosuch"
+			if driver == "none" {
+				words = ""
+			}
+			if log.Type != driver || (len(log.Config) > 0) != (driver == "json-file") {
+				t.Errorf("the log is kept as %+v, want %s", log, driver)
+			}
+			p.awaitShows("job/main", "terminated", "Error: ", words)
+			if err := p.shows("job/main", "terminated", "/nosuch"); (err == nil) != (driver == "json-file") {
+				t.Errorf("the message of the job with log driver %s: %v", driver, err)
 			}
 			p.stop()
+			if strings.Contains(p.log.String(), "panic") {
+				t.Error("it panicked")
+			}
 		})
 	}
-}
-
-// testPod is a pod of the restart of Docker. Each of its containers notes its own
-// start in a file of the host.
-type testPod struct {
-	id         string
-	containers []string
-	policy     string // as in a manifest
-	then       string // flags of what the containers do after that
-	before     int    // how many of its containers live before the restart
-	after      int    // and afterwards; those that live have been started once more
-	verdict    string // what the kubelet says of it at the end
-}
-
-var (
-	twoNames = []string{"main", "side"}
-	oneName  = []string{"main"}
-
-	// Asked to stop, hello exits with 1 where told so: else it would have done its
-	// work by onFailure's rule.
-	tenPods = []testPod{
-		{"always-1", twoNames, "always", "", 2, 2, "is up"},
-		{"always-2", twoNames, "always", "", 2, 2, "is up"},
-		{"always-3", twoNames, "always", "", 2, 2, "is up"},
-		{"always-4", twoNames, "always", "", 2, 2, "is up"},
-		{"failing", twoNames, "onFailure", `, "-exit-on-term", "1"`, 2, 2, "is up"},
-		{"finished-1", oneName, "onFailure", `, "-for", "1ms"`, 0, 0, "has done its work"},
-		{"finished-2", twoNames, "onFailure", `, "-for", "1ms"`, 0, 0, "has done its work"},
-		{"never-ended", oneName, "never", `, "-for", "1ms"`, 0, 0, "has done its work"},
-		{"never-failed", oneName, "never", `, "-for", "1ms", "-exit", "3"`, 0, 0, "is not started again"},
-		{"never-runs", twoNames, "never", "", 2, 0, "has done its work"},
-	}
-)
-
-func (p *testPod) manifest(startsDir string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "version: v1beta1\nid: %s\nrestartPolicy: {%s: {}}\n", p.id, p.policy)
-	fmt.Fprintf(&b, "volumes: [{name: starts, source: {hostDir: {path: %q}}}]\ncontainers:\n", startsDir)
-	for _, name := range p.containers {
-		fmt.Fprintf(&b, "  - name: %s\n    image: HELLO\n    volumeMounts: [{name: starts, mountPath: /starts}]\n", name)
-		fmt.Fprintf(&b, "    command: [/hello, append%s, /starts/%s.%s, started]\n", p.then, p.id, name)
-	}
-	return b.String()
-}
-
-// startsOf counts starts.
-type startsOf struct {
-	h   *host
-	dir string
-}
-
-func (s startsOf) count(pod, container string) int {
-	s.h.t.Helper()
-	data, err := os.ReadFile(filepath.Join(s.dir, pod+"."+container))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.h.t.Fatal(err)
-	}
-	return strings.Count(string(data), "\n")
-}
-
-func before(p *testPod) (live, starts int) { return p.before, 1 }
-
-func after(p *testPod) (live, starts int) {
-	if p.after > 0 {
-		return p.after, 2
-	}
-	return 0, 1
-}
-
-// tenPodsAre checks that of each pod as many containers live, and that each was
-// started as often, as is expected.
-func tenPodsAre(h *host, starts startsOf, expect func(*testPod) (live, starts int)) error {
-	for i := range tenPods {
-		pod := &tenPods[i]
-		live, want := expect(pod)
-		if live > 0 {
-			if err := h.whole(pod.id, pod.containers...); err != nil {
-				return err
-			}
-		} else if err := h.ended(pod.id); err != nil {
-			return err
-		}
-		for _, name := range pod.containers {
-			if got := starts.count(pod.id, name); got != want {
-				return fmt.Errorf("container %q of pod %s was started %d times, want %d", name, pod.id, got, want)
-			}
-		}
-	}
-	return nil
-}
-
-// ended checks that no container of a pod lives, its network container neither.
-func (h *host) ended(id string) error {
-	seen := 0
-	for _, c := range h.containers() {
-		if c.pod != id+".default.file" {
-			continue
-		}
-		if seen++; c.live() || c.of == "net" {
-			return fmt.Errorf("%s is still there", c)
-		}
-	}
-	if seen == 0 {
-		return fmt.Errorf("pod %s has not run", id)
-	}
-	return nil
 }

@@ -3,207 +3,60 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
-	"net/http/httptest"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
-	"time"
 )
 
-// hookServer is a web server of the test that hooks ask. So the test knows when a
-// hook runs, and says how it ends.
-type hookServer struct {
-	t     *testing.T
-	port  int
-	calls chan hookCall
-}
-
-// hookCall is a hook that waits for its answer.
-type hookCall struct {
-	t       *testing.T
-	answers chan<- int      // HTTP status
-	cut     <-chan struct{} // closed when the kubelet has given it up
-}
-
-func newHookServer(t *testing.T) *hookServer {
-	s := &hookServer{t: t, calls: make(chan hookCall)}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		answers, cut := make(chan int), r.Context().Done()
-		select {
-		case s.calls <- hookCall{t, answers, cut}:
-		case <-cut:
-			return
-		}
-		select {
-		case status := <-answers:
-			w.WriteHeader(status)
-		case <-cut:
-		}
-	}))
-	t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
-	})
-	s.port = server.Listener.Addr().(*net.TCPAddr).Port
-	return s
-}
-
-// hook is the manifest's part that makes a hook ask this server. Hooks run in the
-// kubelet's network.
-func (s *hookServer) hook(name string) string {
-	return fmt.Sprintf("lifecycle: {%s: {httpGet: {host: 127.0.0.1, port: %d, path: /}}}", name, s.port)
-}
-
-// next waits for the next call.
-func (s *hookServer) next() hookCall {
-	s.t.Helper()
-	select {
-	case call := <-s.calls:
-		return call
-	case <-time.After(patience):
-		s.t.Fatal("no hook has asked")
-		panic("unreachable")
-	}
-}
-
-// answer ends a hook well, or badly.
-func (c hookCall) answer(status int) {
-	c.t.Helper()
-	select {
-	case c.answers <- status:
-	case <-c.cut:
-		c.t.Error("the hook was cut short")
-	}
-}
-
-// mustBeCut waits until the kubelet has given up a hook.
-func (c hookCall) mustBeCut() {
-	c.t.Helper()
-	select {
-	case <-c.cut:
-	case <-time.After(patience):
-		c.t.Fatal("the hook was not cut short")
-	}
-}
-
-// goesOn says that the kubelet waits for the answer.
-func (c hookCall) goesOn() bool {
-	select {
-	case <-c.cut:
-		return false
-	default:
-		return true
-	}
-}
-
-// wholeAndDone checks a pod of one container of which the postStart has succeeded.
-func (h *host) wholeAndDone(id string) error {
-	if err := h.whole(id, "main"); err != nil {
-		return err
-	}
-	c, err := h.one(id, "main")
-	if err == nil && c.awaitsHook {
-		err = fmt.Errorf("%s has the name of one whose hook is still to run", c)
-	}
-	return err
-}
-
-func TestIntegrationPostStartRunsOnceAfterEachStart(t *testing.T) {
+func TestIntegrationPostStart(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	dir := t.TempDir()
+	h, dir := newHost(t), t.TempDir()
 	diary := filepath.Join(dir, "pod")
-	h.write("pod.yaml", serverWith("pod", dir, "lifecycle: {postStart: {exec: {command: [/hello, append, -for, 0s, /data/pod, postStart]}}}"))
+	const failing = "lifecycle: {postStart: {exec: {command: [/hello, cat, /no-such-file]}}}"
+	h.write("pod", serverWith("pod", dir, "lifecycle: {postStart: {exec: {command: [/hello, append, -for, 0s, /data/pod, postStart]}}}"))
+	h.write("always", serverWith("always", dir, failing))
+	h.write("never", "restartPolicy: {never: {}}\n"+serverWith("never", dir, failing))
 	p := h.start()
-	h.eventually("the pod is whole", func() error { return h.wholeAndDone("pod") })
-	first := h.live("pod", "main")
 
-	p.stop()
-	p = h.start()
-	p.says("pod pod.default.file", "is up")
-	if now := h.live("pod", "main"); now.id != first.id || now.name != first.name {
-		t.Errorf("the next kubelet has changed the container: %s, before %s", now, first)
-	}
-	if err := fileHolds(diary, "postStart\n"); err != nil {
-		t.Error(err)
-	}
-
-	h.killAndAwait("pod")
-	h.eventually("the pod is whole again", func() error { return h.wholeAndDone("pod") })
-	if err := fileHolds(diary, "postStart\npostStart\n"); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestIntegrationKillTheKubeletInAPostStart(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	hooks := newHookServer(t)
-	h.write("pod.yaml", serverWith("pod", t.TempDir(), hooks.hook("postStart")))
-	p := h.start()
-	hook := hooks.next()
-	began := h.live("pod", "main")
-	if began.state != "running" || !began.awaitsHook {
-		t.Errorf("the hook runs, and its container is %s", began)
-	}
-	if err := p.shows("pod/main", "running", "its postStart hook has not succeeded yet"); err != nil {
-		t.Error(err)
-	}
-	p.kill()
-	hook.mustBeCut()
-
-	p = h.start()
-	hooks.next().answer(http.StatusNoContent)
-	h.eventually("the pod is whole", func() error { return h.wholeAndDone("pod") })
-	p.says("pod pod.default.file", "is up")
-	if now := h.newest("pod", "main"); now.id != began.id || now.attempt != "1" {
-		t.Errorf("the container is %s, before %s", now, began)
-	}
-}
-
-func TestIntegrationPostStartThatFails(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	dir := t.TempDir()
-	const hook = "lifecycle: {postStart: {exec: {command: [/hello, cat, /no-such-file]}}}"
-	h.write("always.yaml", serverWith("always", dir, hook))
-	h.write("never.yaml", "restartPolicy: {never: {}}\n"+serverWith("never", dir, hook))
-	p := h.start()
-	words := []string{"its postStart hook failed: ", `run "/hello": exit code 1: hello cat: open /no-such-file`}
-
-	h.eventually("the pod that runs once has failed", func() error { return p.shows("never/", "failed") })
-	if err := p.shows("never/main", "terminated", append(words, "HookFailed")...); err != nil {
-		t.Error(err)
-	}
-	if err := h.exited(h.newest("never", "main")); err != nil {
-		t.Error(err)
-	}
-
-	h.eventually("the other one is started again and again", func() error {
-		if c := h.newest("always", "main"); c.attempt < "3" || c.labels["kubelet14.quick_ends"] < "2" {
+	// One that fails ends its container.
+	words := []string{"postStart hook failed: ", "exit code 1", "/no-such-file"}
+	p.awaitShows("never", "failed")
+	p.awaitShows("never/main", "terminated", append(words, "HookFailed: ")...)
+	h.check(h.exited(h.newest("never", "main")))
+	h.await("the other pod is started again and again", func() error {
+		if c := h.newest("always", "main"); c.attempt < 3 {
 			return fmt.Errorf("the newest container is %s", c)
 		}
 		return nil
 	})
-	h.eventually("it is told why it waits", func() error {
-		return p.shows("always/main", "waiting", append(words, "BackOff")...)
-	})
-	for _, c := range h.containers() {
-		if c.of == "main" && !c.awaitsHook {
-			t.Errorf("%s has the name of one whose hook has succeeded", c)
-		}
+	p.awaitShows("always/main", "waiting", append(words, "BackOff: ")...)
+
+	// One that succeeds runs once after each start, and no next kubelet repeats it.
+	p.awaitUp("pod")
+	before := map[string]string{}
+	for _, c := range h.of("pod", "") {
+		before[c.name] = c.id
 	}
+	p.stop()
+	h.remove("always", "never")
+	p = h.start()
+	p.awaitUp("pod")
+	h.awaitGone("always", "never")
+	h.mustBe("after a restart", before)
+	h.check(fileHolds(diary, "postStart\n"))
+	h.mend("pod")
+	h.await("the hook has run again", func() error { return fileHolds(diary, "postStart\npostStart\n") })
 }
 
-func TestIntegrationPostStartThatHangs(t *testing.T) {
+func TestIntegrationAPostStartThatHangs(t *testing.T) {
 	t.Parallel()
-	h := newHost(t)
-	hooks := newHookServer(t)
+	h, hooks := newHost(t), newHookServer(t)
 	edits := 0
 	edit := func() (hook hookCall) {
 		edits++
-		h.write("pod.yaml", serverWith("pod", t.TempDir(), hooks.hook("postStart"), fmt.Sprintf("env: [{name: EDIT, value: '%d'}]", edits)))
+		h.write("pod", serverWith("pod", t.TempDir(), hooks.hook("postStart"), fmt.Sprintf("env: [{name: EDIT, value: '%d'}]", edits)))
 		return hooks.next()
 	}
 	p := h.start()
@@ -212,17 +65,174 @@ func TestIntegrationPostStartThatHangs(t *testing.T) {
 		hook = edit()
 		return hook.goesOn
 	})
-	old := h.live("pod", "main")
+	p.awaitShows("pod/main", "running", "postStart")
 
-	newHook := edit()
+	// An edit, the end of the kubelet and the end of the pod interrupt it.
+	old := h.live("pod", "main")
+	next := edit()
 	hook.mustBeCut()
-	h.eventually("the container that was edited is stopped", func() error {
-		return errors.Join(h.exited(old), h.replaced("pod", "main", old))
-	})
-	h.remove("pod.yaml")
-	newHook.mustBeCut()
-	h.eventually("the pod goes", func() error { return h.gone("pod") })
-	if p.log.hasLine([]string{"its postStart hook failed"}) {
+	h.await("the container that was edited is stopped", func() error { return errors.Join(h.exited(old), h.replaced(old)) })
+	h.remove("pod")
+	next.mustBeCut()
+	h.awaitGone("pod")
+	if strings.Contains(p.log.String(), "postStart hook failed") {
 		t.Error("a hook was not interrupted, it ran into its time limit")
 	}
+	last := edit()
+	p.kill()
+	last.mustBeCut()
+}
+
+// The diary of a container tells what came first: its hook, or its stop.
+func TestIntegrationPreStopRunsBeforeTheStop(t *testing.T) {
+	pods := map[string]struct{ hook, diary string }{
+		"exec": {"exec: {command: [/hello, append, -for, 0s, /data/exec, preStop]}", "preStop\n"},
+		"http": {"httpGet: {path: /healthz, port: http}", "GET /healthz\n"},
+	}
+	for _, end := range []string{"edit", "removal", "cleanup", "removal while no kubelet runs"} {
+		t.Run(end, func(t *testing.T) {
+			t.Parallel()
+			h, dir := newHost(t), t.TempDir()
+			write := func(more ...string) {
+				for id, pod := range pods {
+					h.write(id, serverWith(id, dir, append(more, "lifecycle: {preStop: {"+pod.hook+"}}")...))
+				}
+			}
+			write()
+			p := h.start()
+			for id := range pods {
+				h.mustServe(id, "/env")
+			}
+			switch end {
+			case "edit":
+				exec, http := h.live("exec", "main"), h.live("http", "main")
+				write("env: [{name: EDIT, value: new}]")
+				h.awaitReplaced(exec)
+				h.awaitReplaced(http)
+			case "removal":
+				h.remove("exec", "http")
+				h.awaitGone("exec", "http")
+			case "cleanup":
+				p.stop()
+				h.mustRun("-cleanup")
+			default:
+				p.stop()
+				h.remove("exec", "http")
+				h.start()
+				h.awaitGone("exec", "http")
+			}
+			for id, pod := range pods {
+				h.check(fileHolds(filepath.Join(dir, id), "GET /env\n"+pod.diary+"asked to stop\n"))
+			}
+		})
+	}
+}
+
+func TestIntegrationAPreStopThatHangsOrFails(t *testing.T) {
+	t.Parallel()
+	h, dir, hooks := newHost(t), t.TempDir(), newHookServer(t)
+	pods := map[string]struct {
+		hook string
+		code int // with which the container ends
+	}{
+		"hanging": {hooks.hook("preStop"), 0},
+		"deaf":    {hooks.hook("preStop"), 137}, // SIGTERM does nothing, so it is killed
+		"failing": {"lifecycle: {preStop: {exec: {command: [/hello, cat, /no-such-file]}}}", 0},
+	}
+	write := func(more ...string) {
+		for id, pod := range pods {
+			text := serverWith(id, dir, append(more, pod.hook)...)
+			if id == "deaf" && len(more) == 0 { // as it is at first
+				text = strings.ReplaceAll(text, "serve,", "serve, -ignore-term,")
+			}
+			h.write(id, text)
+		}
+	}
+	write()
+	p := h.start()
+	old := map[string]container{}
+	for id := range pods {
+		h.mustServe(id, "/env")
+		old[id] = h.live(id, "main")
+	}
+	write("env: [{name: EDIT, value: new}]")
+	h.awaitReplaced(old["failing"])
+	p.awaitLog("failing.default.file", "preStop hook failed", "exit code 1", "/no-such-file")
+	one, other := hooks.next(), hooks.next()
+	one.mustBeCut()
+	other.mustBeCut()
+	for id, pod := range pods {
+		h.awaitReplaced(old[id])
+		if code := h.mustInspect(old[id].id).State.ExitCode; code != pod.code {
+			t.Errorf("pod %s: it ended with %d, want %d", id, code, pod.code)
+		}
+		h.check(fileHolds(filepath.Join(dir, id), "GET /env\nasked to stop\n"))
+	}
+}
+
+// The next kubelet does not know how far the last one has come: it asks again. A stop
+// that takes its time delays no other pod.
+func TestIntegrationKillTheKubeletInAStop(t *testing.T) {
+	t.Parallel()
+	h, dir, hooks := newHost(t), t.TempDir(), newHookServer(t)
+	hooked, deaf := filepath.Join(dir, "hooked"), filepath.Join(dir, "deaf")
+	p := h.start()
+	var hook hookCall
+	h.meanwhile(func() (goesOn func() bool) {
+		h.awaitGone("hooked", "deaf")
+		for _, diary := range []string{hooked, deaf} {
+			if err := os.Remove(diary); !errors.Is(err, os.ErrNotExist) {
+				h.check(err)
+			}
+		}
+		h.write("hooked", serverWith("hooked", dir, hooks.hook("preStop")))
+		h.write("deaf", strings.ReplaceAll(serverWith("deaf", dir), "serve,", "serve, -ignore-term,"))
+		h.mustServe("hooked", "/env")
+		h.mustServe("deaf", "/env")
+		h.remove("hooked", "deaf")
+		hook = hooks.next()
+		h.await("the other one is asked to stop", func() error { return fileHolds(deaf, "GET /env\nasked to stop\n") })
+		return func() bool {
+			_, err := h.one("deaf", "main")
+			return err == nil && hook.goesOn()
+		}
+	})
+	p.kill()
+	hook.mustBeCut()
+	if err := fileHolds(hooked, "GET /env\n"); err != nil {
+		t.Errorf("it was stopped before its hook was done: %v", err)
+	}
+	h.start()
+	hooks.next().answer(http.StatusNoContent)
+	h.awaitGone("hooked", "deaf")
+	h.check(fileHolds(hooked, "GET /env\nasked to stop\n"))
+}
+
+func TestIntegrationTheNetworkContainerIsStoppedLast(t *testing.T) {
+	t.Parallel()
+	h, hooks := newHost(t), newHookServer(t)
+	pod := serverWith("pod", t.TempDir(), hooks.hook("preStop"))
+	h.write("pod", pod)
+	h.start()
+	h.mustServe("pod", "/env")
+	app, net := h.live("pod", "main"), h.live("pod", "net")
+
+	// Another port of the host is another network container.
+	h.write("pod", strings.ReplaceAll(pod, "8080}]", fmt.Sprintf("8080, hostPort: %d}]", freePort(t))))
+	hook := hooks.next()
+	h.must(h.whole("pod", "main"))
+	hook.answer(http.StatusOK)
+	h.await("the pod is whole again", func() error { return errors.Join(h.up("pod"), h.replaced(net)) })
+	if a, n := h.mustInspect(app.id).State.FinishedAt, h.mustInspect(net.id).State.FinishedAt; a.After(n) {
+		t.Errorf("the network container ended at %v, the other at %v", n, a)
+	}
+	h.mustServe("pod", "/env")
+	net = h.live("pod", "net")
+	h.remove("pod")
+	hook = hooks.next()
+	if now := h.live("pod", "net"); now.id != net.id {
+		t.Errorf("while a hook of the removed pod runs its network container is %s, before %s", now, net)
+	}
+	hook.answer(http.StatusOK)
+	h.awaitGone("pod")
 }

@@ -2,7 +2,11 @@ package e2e
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,27 +16,35 @@ import (
 	"time"
 
 	docker "github.com/fsouza/go-dockerclient"
+
+	"kubelet14/config/etcdtest"
 )
 
-// patience is how long a test waits for what must come about. It is no limit on
-// speed: nothing here takes a tenth of it.
+// patience is how long a test waits for something. It is no limit on speed: nothing
+// here takes a tenth of it.
 const patience = 2 * time.Minute
 
-// host is the world of one test or benchmark.
+// host is the machine of one test or benchmark: what makes a kubelet different from
+// all others, and where its pods come from.
 type host struct {
 	t         testing.TB
+	binary    string
 	hostname  string
+	dir       string // holds all of the following
 	rootDir   string
 	manifests string   // the directory given as -config
-	endpoint  string   // Docker's address
+	socket    string   // of the info server
+	endpoint  string   // Docker's address; empty: the default
 	env       []string // of its programs, besides that of the test
 	docker    *docker.Client
+	web       *webServer       // nil: none
+	etcd      *etcdtest.Server // nil: none
 }
 
 var hosts atomic.Int32
 
-// newHost makes a host on the machine's own Docker. Its containers and volumes are
-// removed when the test ends.
+// newHost makes a host on the machine's Docker. When the test ends, its containers
+// and volumes are removed with -cleanup.
 func newHost(t testing.TB) *host {
 	t.Helper()
 	return newHostOn(t, "")
@@ -46,89 +58,85 @@ func newHostOn(t testing.TB, endpoint string) *host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp("", "k14-") // short: the path of a socket has at most 107 bytes
+	if err != nil {
+		t.Fatal(err)
+	}
 	h := &host{
-		t:         t,
+		t: t, binary: kubeletBinary(), docker: client, endpoint: endpoint, dir: dir,
 		hostname:  fmt.Sprintf("%s%d-%d", hostnamePrefix, os.Getpid(), hosts.Add(1)),
 		rootDir:   filepath.Join(dir, "root"),
 		manifests: filepath.Join(dir, "manifests"),
-		endpoint:  endpoint,
-		docker:    client,
+		socket:    filepath.Join(dir, "socket"),
 	}
 	if err := os.Mkdir(h.manifests, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if r := h.run("-cleanup"); r.exit != 0 {
-			t.Errorf("-cleanup: exit %d\n%s", r.exit, r.stderr)
-		}
+		h.t = t
+		h.mustRun("-cleanup")
 		if left := h.containers(); len(left) > 0 {
 			t.Errorf("-cleanup left %v", left)
+		}
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
 		}
 	})
 	return h
 }
 
-func connect(endpoint string) (*docker.Client, error) {
-	if endpoint == "" {
-		return docker.NewClientFromEnv()
-	}
-	return docker.NewClient(endpoint)
-}
-
-// write puts a manifest into the directory in one go. The text may use HELLO for
-// the demo's image.
+// write puts a manifest into the directory at once. The text may use HELLO for the
+// image of the demo.
 func (h *host) write(name, text string) {
 	h.t.Helper()
-	path := filepath.Join(h.manifests, name)
-	text = strings.ReplaceAll(text, "HELLO", helloImage)
-	if err := os.WriteFile(path+".tmp", []byte(text), 0o644); err != nil {
-		h.t.Fatal(err)
-	}
-	if err := os.Rename(path+".tmp", path); err != nil {
-		h.t.Fatal(err)
-	}
+	h.replaceFile(filepath.Join(h.manifests, name+".yaml"), strings.ReplaceAll(text, "HELLO", helloImage), 0o644)
 }
 
-// remove takes a manifest out of the directory.
-func (h *host) remove(name string) {
+// writeSleepers writes pods of one container.
+func (h *host) writeSleepers(ids ...string) {
 	h.t.Helper()
-	if err := os.Remove(filepath.Join(h.manifests, name)); err != nil {
-		h.t.Fatal(err)
+	for _, id := range ids {
+		h.write(id, sleeper(id))
 	}
 }
 
-// args are the flags that make the program this host's kubelet.
-func (h *host) args(more ...string) []string {
-	args := []string{"-hostname_override=" + h.hostname, "-root_dir=" + h.rootDir, "-max_restart_backoff=1s", "-v=2", "-enable_server=false"}
-	if h.endpoint != "" {
-		args = append(args, "-docker_endpoint="+h.endpoint)
-	}
-	return append(args, more...)
-}
-
-// result is what a program that has ended leaves.
-type result struct {
-	exit           int
-	stdout, stderr string
-}
-
-// run runs the program to its end.
-func (h *host) run(flags ...string) result {
+// remove takes manifests out of the directory.
+func (h *host) remove(names ...string) {
 	h.t.Helper()
-	var stdout, stderr bytes.Buffer
-	cmd := exec.Command(kubeletBinary, h.args(flags...)...)
-	cmd.Env = append(os.Environ(), h.env...)
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
-	if _, isExit := err.(*exec.ExitError); err != nil && !isExit {
-		h.t.Fatal(err)
+	for _, name := range names {
+		h.must(os.Remove(filepath.Join(h.manifests, name+".yaml")))
 	}
-	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// eventually waits until check finds nothing wrong.
-func (h *host) eventually(what string, check func() error) {
+// replaceFile replaces a file at once.
+func (h *host) replaceFile(path, text string, mode os.FileMode) {
+	h.t.Helper()
+	h.must(os.WriteFile(path+".tmp", []byte(text), mode))
+	h.must(os.Rename(path+".tmp", path))
+}
+
+func (h *host) writeFile(path, text string) {
+	h.t.Helper()
+	h.must(os.WriteFile(path, []byte(text), 0o644))
+}
+
+func (h *host) must(err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// check reports an error and goes on.
+func (h *host) check(err error) {
+	h.t.Helper()
+	if err != nil {
+		h.t.Error(err)
+	}
+}
+
+// await waits until check returns nil.
+func (h *host) await(what string, check func() error) {
 	h.t.Helper()
 	if err := waitFor(check); err != nil {
 		h.t.Fatalf("%s: still after %v: %v\non Docker:\n%s", what, patience, err, h.describe())
@@ -142,6 +150,75 @@ func waitFor(check func() error) error {
 		if err == nil || time.Now().After(deadline) {
 			return err
 		}
-		time.Sleep(20 * time.Millisecond) // between two looks, not instead of one
+		time.Sleep(20 * time.Millisecond) // between two checks, never instead of one
 	}
+}
+
+// args are the flags that make the program the kubelet of this host.
+func (h *host) args(more ...string) []string {
+	args := []string{"-hostname_override=" + h.hostname, "-root_dir=" + h.rootDir, "-address=unix:" + h.socket, "-max_restart_backoff=1s", "-v=2"}
+	if h.endpoint != "" {
+		args = append(args, "-docker_endpoint="+h.endpoint)
+	}
+	return append(args, more...)
+}
+
+func (h *host) command(flags ...string) *exec.Cmd {
+	cmd := exec.Command(h.binary, h.args(flags...)...)
+	cmd.Env = append(os.Environ(), h.env...)
+	return cmd
+}
+
+// result is what a program that has ended leaves.
+type result struct {
+	exit           int
+	stdout, stderr string
+}
+
+// run runs the program to its end.
+func (h *host) run(flags ...string) result {
+	h.t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := h.command(flags...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		h.t.Fatal(err)
+	}
+	return result{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// mustRun runs the program and checks that it succeeds.
+func (h *host) mustRun(flags ...string) result {
+	h.t.Helper()
+	r := h.run(flags...)
+	r.mustExit(h.t, 0)
+	return r
+}
+
+// mustExit checks the exit code and that both outputs together hold some words.
+func (r result) mustExit(t testing.TB, exit int, words ...string) {
+	t.Helper()
+	if err := hasWords(r.stdout+r.stderr, words); r.exit != exit || err != nil {
+		t.Errorf("exit %d, want %d; %v\n%s%s", r.exit, exit, err, r.stdout, r.stderr)
+	}
+}
+
+func hasWords(text string, words []string) error {
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return fmt.Errorf("no %q in %q", word, text)
+		}
+	}
+	return nil
+}
+
+// client returns a client of the info server at the host's socket. Any address does.
+func (h *host) client() *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "unix", h.socket)
+		},
+	}}
 }

@@ -9,44 +9,48 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	docker "github.com/fsouza/go-dockerclient"
 )
 
 const (
 	helloImage     = "kubelet14/hello:1"
-	hostnamePrefix = "kubelet14-test-" // then the pid of the test and a number
+	hostnamePrefix = "kubelet14-test-" // the pid of the test and a number follow
+
+	// leftoverAge is older than any test or benchmark becomes.
+	leftoverAge = 2 * time.Hour
 )
 
-// kubeletBinary is the path of the program under test; prepared builds it.
-var kubeletBinary string
+// buildDir holds the programs under test.
+var buildDir string
+
+// kubeletBinary returns the path of the program under test; prepared builds it.
+func kubeletBinary() string { return filepath.Join(buildDir, "kubelet14") }
 
 func TestMain(m *testing.M) {
 	if endpoint := os.Getenv(relayVariable); endpoint != "" {
 		serveRelay(endpoint)
 		return
 	}
-	flag.Set("logtostderr", "true") // and no files in the directory for temporary ones
-	// What tests do here is to wait, for Docker and for the kubelet; so more of them
-	// than there are cores run at once. -parallel says otherwise.
+	// Tests mostly wait for Docker and for the kubelet, so more of them than there
+	// are cores run at once. -parallel overrides this.
 	flag.Set("test.parallel", fmt.Sprint(max(6, runtime.GOMAXPROCS(0))))
 	dir, err := os.MkdirTemp("", "kubelet14-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	kubeletBinary = filepath.Join(dir, "kubelet14")
+	buildDir = dir
 	code := m.Run()
 	os.RemoveAll(dir)
 	os.Exit(code)
 }
 
-// prepared returns when all that a test needs is there. It is made once, and not
-// at all when no test runs that needs it.
+// prepared builds what every test needs, once.
 func prepared(tb testing.TB) {
 	tb.Helper()
 	if err := prepare(); err != nil {
@@ -56,7 +60,7 @@ func prepared(tb testing.TB) {
 
 var prepare = sync.OnceValue(func() error {
 	for _, args := range [][]string{
-		slices.Concat([]string{"build", "-o", kubeletBinary}, buildFlags, []string{"kubelet14"}),
+		slices.Concat([]string{"build", "-o", kubeletBinary()}, buildFlags, []string{"kubelet14"}),
 		{"run", "kubelet14/manifests/hello/mkimage"},
 	} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
@@ -66,8 +70,9 @@ var prepare = sync.OnceValue(func() error {
 	return removeLeftovers()
 })
 
-// removeLeftovers removes containers of tests that were killed: their hostname
-// holds the pid of a process that is no more.
+// removeLeftovers removes the containers of tests that were killed. Their age
+// identifies them: the pid in a hostname may be one of another pid namespace, where
+// a test runs that uses the same Docker.
 func removeLeftovers() error {
 	client, err := connect("")
 	if err != nil {
@@ -78,9 +83,8 @@ func removeLeftovers() error {
 		return err
 	}
 	for _, c := range list {
-		rest, ours := strings.CutPrefix(c.Labels["kubelet14.hostname"], hostnamePrefix)
-		pid, _, _ := strings.Cut(rest, "-")
-		if n, err := strconv.Atoi(pid); !ours || err != nil || alive(n) {
+		ofTest := strings.HasPrefix(c.Labels["kubelet14.hostname"], hostnamePrefix)
+		if !ofTest || time.Since(time.Unix(c.Created, 0)) < leftoverAge {
 			continue
 		}
 		if err := client.RemoveContainer(docker.RemoveContainerOptions{ID: c.ID, Force: true, RemoveVolumes: true}); err != nil {
@@ -90,13 +94,28 @@ func removeLeftovers() error {
 	return nil
 }
 
-// freePort finds a port of this machine that nobody uses now.
-func freePort(t *testing.T) int {
+func connect(endpoint string) (*docker.Client, error) {
+	if endpoint == "" {
+		return docker.NewClientFromEnv()
+	}
+	return docker.NewClient(endpoint)
+}
+
+// freePort returns a port of this machine that nobody uses now.
+func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, release := takePort(t)
+	release()
+	return port
+}
+
+// takePort listens on a port of this machine until release or the end of the test.
+func takePort(t testing.TB) (port int, release func()) {
+	t.Helper()
+	l, err := net.Listen("tcp", ":0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().(*net.TCPAddr).Port, func() { l.Close() }
 }

@@ -2,8 +2,8 @@ package e2e
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -13,10 +13,11 @@ import (
 
 // process is a kubelet that runs.
 type process struct {
+	h    *host
 	t    testing.TB
 	cmd  *exec.Cmd
-	log  *buffer       // what it writes to standard error
-	out  *buffer       // and to standard output
+	log  *buffer       // its standard error
+	out  *buffer       // its standard output
 	done chan struct{} // closed when it has ended
 }
 
@@ -26,26 +27,23 @@ func (h *host) start(flags ...string) *process {
 	return h.startWith(append([]string{"-config=" + h.manifests}, flags...)...)
 }
 
-// startWith starts the host's kubelet with flags that say where its pods come from.
-// It is killed when the test ends, if it still runs then; its log is shown when the
-// test failed.
+// startWith starts the host's kubelet with flags that name its sources. At the end of
+// the test the kubelet is killed if it still runs, and its log is shown if the test
+// failed.
 func (h *host) startWith(flags ...string) *process {
 	h.t.Helper()
-	p := &process{t: h.t, log: &buffer{}, out: &buffer{}, done: make(chan struct{})}
-	p.cmd = exec.Command(kubeletBinary, h.args(flags...)...)
-	p.cmd.Env = append(os.Environ(), h.env...)
+	p := &process{h: h, t: h.t, cmd: h.command(flags...), log: &buffer{}, out: &buffer{}, done: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.log
-	if err := p.cmd.Start(); err != nil {
-		h.t.Fatal(err)
-	}
+	h.must(p.cmd.Start())
 	go func() {
 		p.cmd.Wait()
 		close(p.done)
 	}()
-	h.t.Cleanup(func() {
+	t := h.t
+	t.Cleanup(func() {
 		p.kill()
-		if h.t.Failed() {
-			h.t.Logf("log of the kubelet with pid %d:\n%s", p.cmd.Process.Pid, p.log)
+		if t.Failed() {
+			t.Logf("log of the kubelet with pid %d:\n%s", p.cmd.Process.Pid, p.log)
 		}
 	})
 	return p
@@ -57,19 +55,32 @@ func (p *process) kill() {
 	<-p.done
 }
 
-// stop ends the kubelet with SIGTERM and checks that it says goodbye.
+// stop ends the kubelet with SIGTERM and checks that it exits with 0.
 func (p *process) stop() {
 	p.t.Helper()
-	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		p.t.Fatal(err)
-	}
+	p.h.must(p.cmd.Process.Signal(syscall.SIGTERM))
 	<-p.done
 	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
 		p.t.Errorf("the kubelet ended with exit code %d after SIGTERM\n%s", code, p.log)
 	}
 }
 
-// running says whether it has not ended by itself.
+// mustEnd waits until the kubelet has ended by itself, and returns what it leaves.
+func (p *process) mustEnd() result {
+	p.t.Helper()
+	if err := waitFor(func() error {
+		if p.running() {
+			return errors.New("it runs")
+		}
+		return nil
+	}); err != nil {
+		p.t.Errorf("%q: it should have ended", p.cmd.Args)
+		p.kill()
+	}
+	return result{p.cmd.ProcessState.ExitCode(), p.out.String(), p.log.String()}
+}
+
+// running reports whether the kubelet has not ended.
 func (p *process) running() bool {
 	select {
 	case <-p.done:
@@ -79,24 +90,41 @@ func (p *process) running() bool {
 	}
 }
 
-// says waits until the log holds all of the given words in one line.
-func (p *process) says(words ...string) {
+// awaitLog waits until one line of the log holds all words.
+func (p *process) awaitLog(words ...string) {
+	p.t.Helper()
+	p.awaitLogSince(0, words...)
+}
+
+// awaitLogSince is awaitLog beyond the first bytes of the log.
+func (p *process) awaitLogSince(start int, words ...string) {
 	p.t.Helper()
 	err := waitFor(func() error {
-		if p.log.hasLine(words) {
-			return nil
+		for line := range strings.Lines(p.log.String()[start:]) {
+			if hasWords(line, words) == nil {
+				return nil
+			}
 		}
 		if !p.running() {
-			return fmt.Errorf("it has ended")
+			return errors.New("it has ended")
 		}
 		return fmt.Errorf("no line with %q", words)
 	})
 	if err != nil {
-		p.t.Fatalf("the kubelet does not say %q: %v\n%s", words, err, p.log)
+		p.t.Fatalf("the kubelet does not log %q: %v\n%s", words, err, p.log.String()[start:])
 	}
 }
 
-// buffer is a log that is written and read at once.
+// awaitUp waits until the kubelet logs that pods are up. A new kubelet that does so
+// has looked at their containers.
+func (p *process) awaitUp(ids ...string) {
+	p.t.Helper()
+	for _, id := range ids {
+		p.awaitLog(fullName(id), "is up")
+	}
+}
+
+// buffer may be written and read at the same time.
 type buffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -112,24 +140,4 @@ func (b *buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()
-}
-
-func (b *buffer) hasLine(words []string) bool {
-	for line := range strings.Lines(b.String()) {
-		n := 0
-		for _, word := range words {
-			if strings.Contains(line, word) {
-				n++
-			}
-		}
-		if n == len(words) {
-			return true
-		}
-	}
-	return false
-}
-
-func alive(pid int) bool {
-	p, err := os.FindProcess(pid)
-	return err == nil && p.Signal(syscall.Signal(0)) == nil
 }

@@ -2,188 +2,217 @@ package e2e
 
 import (
 	"context"
-	"fmt"
-	"net/http"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	docker "github.com/fsouza/go-dockerclient"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"kubelet14/config/etcdtest"
 )
 
-func TestIntegrationOneIDInThreeSourcesIsThreePods(t *testing.T) {
+// One id in three sources is three pods, and one in another host's part of etcd is
+// none of this host's.
+func TestIntegrationOneIDInThreeSources(t *testing.T) {
 	t.Parallel()
-	h := newSourcesHost(t)
+	h, neighbour := newSourcesHost(t), newHost(t)
 	h.etcd = etcdtest.Start(t)
-	manifest := strings.ReplaceAll(emptyDirPod, "UUID\n", "")
+	neighbour.etcd = h.etcd
 	pods := []string{"pod.default.file", "pod.default.http", "pod.default.etcd"}
 	for _, pod := range pods {
-		h.put(pod, manifest)
+		h.put(pod, emptyDirPod())
 	}
-	h.startWith(h.from("file", "http", "etcd")...)
+	neighbour.putSleepers("pod.default.etcd", "own.default.etcd")
+	p := h.startFrom("file", "http", "etcd")
+	neighbour.startFrom("etcd")
 	var uids []string
 	for _, pod := range pods {
-		h.eventually(pod+" comes up", func() error { return h.whole(pod, "main", "writer") })
+		h.await(pod+" is up, and its volume is its own", func() error {
+			if err := h.whole(pod, "main", "writer"); err != nil {
+				return err
+			}
+			return fileHolds(filepath.Join(h.emptyDirs(h.uid(pod)), "data", "log"), "begun\n")
+		})
 		uids = append(uids, h.uid(pod))
-		log := filepath.Join(h.emptyDirs(h.uid(pod)), "data", "log")
-		h.eventually("it has a volume that no other pod writes into", func() error { return fileHolds(log, "begun\n") })
 	}
 	slices.Sort(uids)
-	if err := dirHolds(filepath.Join(h.rootDir, "pods"), slices.Compact(uids)); err != nil || len(h.ids()) != 9 {
-		t.Errorf("the uids are %v: %v\n%s", uids, err, h.describe())
+	h.check(dirHolds(filepath.Join(h.rootDir, "pods"), slices.Compact(uids)...))
+	neighbour.awaitUp("pod.default.etcd", "own.default.etcd")
+	want, theirs := h.ids(), neighbour.ids()
+	if len(want) != 9 || len(theirs) != 4 {
+		t.Errorf("the hosts have the containers %v and %v", want, theirs)
 	}
-
-	want := h.ids()
 	for _, pod := range pods {
-		h.replaces(want, "a change reaches "+pod, pod, func(container) { h.put(pod, strings.ReplaceAll(manifest, `"1"`, `"2"`)) })
+		old := h.live(pod, "main")
+		h.put(pod, strings.ReplaceAll(emptyDirPod(), `"1"`, `"2"`))
+		now := h.awaitReplaced(old)
+		delete(want, old.name)
+		want[now.name] = now.id
+		h.mustBe("after an edit of "+pod, want)
 	}
 	for _, pod := range pods {
 		h.drop(pod)
-		h.removes(want, pod)
+		h.awaitGone(pod)
+		h.mustBeWithout(want, pod)
 	}
-}
+	neighbour.mend("pod.default.etcd")
+	neighbour.mustBe("when the pods of the other host have gone", theirs, "pod.default.etcd")
 
-// What a source that cannot be read wants is not known. So its pods stay as they are
-// over a restart, and the pods of the other sources are looked after meanwhile.
-// Each answer is what the kubelet finds when it starts, and is no reason to remove
-// what it had started before. A removed file shows that it removes what it should.
-func TestIntegrationAWebServerThatFailsLeavesThePodsAlone(t *testing.T) {
-	t.Parallel()
-	h := newSourcesHost(t)
-	h.putSleepers("pod.default.http", "other.default.http")
-	p := h.startWith(h.from("http")...)
-	want := h.sleepersUp("pod.default.http", "other.default.http")
-
-	log := len(p.log.String())
-	h.web.stop()
-	p.saysSince(log, "HTTP source", h.web.url(), "stay as they were", "connection refused")
-	h.mends(want, "while the web server is down", "pod.default.http")
-	h.web.start()
-	p.saysSince(log, "HTTP source", h.web.url(), "is read again")
-	for _, a := range []answer{{http.StatusNotFound, "[]"}, {http.StatusOK, ""}, {http.StatusOK, "null"}, {http.StatusOK, "[{version: v1beta1, id: pod, containers: []}, 7]"}} {
-		h.web.says(&a)
-		h.web.asked(3)
-		h.mends(want, fmt.Sprintf("while the web server answers %d %q", a.status, a.body), "pod.default.http")
-	}
-
-	h.web.says(nil)
-	h.drop("other.default.http")
-	h.removes(want, "other.default.http")
-	h.web.says(&answer{http.StatusOK, "[]"})
-	h.removes(want, "pod.default.http")
-}
-
-func TestIntegrationEtcdThatDiesLeavesThePodsAlone(t *testing.T) {
-	t.Parallel()
-	h := newSourcesHost(t)
-	h.etcd = etcdtest.Start(t)
-	h.putSleepers("pod.default.etcd", "other.default.etcd")
-	p := h.startWith(h.from("etcd")...)
-	want := h.sleepersUp("pod.default.etcd", "other.default.etcd")
-
-	log := len(p.log.String())
-	h.etcd.Kill()
-	h.mends(want, "when etcd has just died", "pod.default.etcd")
-	p.saysSince(log, "Etcd source", h.etcd.Endpoint(), "stay as they were", "connection refused")
-	h.mends(want, "while etcd is found to be dead", "pod.default.etcd")
-	h.etcd.Restart()
-	h.drop("other.default.etcd")
-	h.removes(want, "other.default.etcd")
-	p.saysSince(log, "Etcd source", h.etcd.Endpoint(), "is read again")
-	h.mends(want, "when etcd is back", "pod.default.etcd")
-}
-
-func TestIntegrationKeysInEtcdStartAndStopPods(t *testing.T) {
-	t.Parallel()
-	h := newSourcesHost(t)
-	h.etcd = etcdtest.Start(t)
-	h.startWith(h.from("etcd")...)
-	h.putSleepers("stays.default.etcd", "deleted.default.etcd")
-	h.sleepersUp("stays.default.etcd", "deleted.default.etcd")
-
-	client := h.etcd.Client()
+	// A key goes with its lease.
 	ctx, release := context.WithCancel(t.Context())
+	client := h.etcd.Client()
 	lease, err := client.Grant(ctx, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h.must(err)
 	alive, err := client.KeepAlive(ctx, lease.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h.must(err)
 	go func() {
 		for range alive {
 		}
 	}()
-	if _, err := client.Put(ctx, h.key("leased"), strings.ReplaceAll(sleeper("leased"), "HELLO", helloImage), clientv3.WithLease(lease.ID)); err != nil {
-		t.Fatal(err)
-	}
-	want := h.sleepersUp("leased.default.etcd")
-	h.drop("deleted.default.etcd")
-	h.removes(want, "deleted.default.etcd")
+	_, err = client.Put(ctx, h.key("leased"), strings.ReplaceAll(sleeper("leased"), "HELLO", helloImage), clientv3.WithLease(lease.ID))
+	h.must(err)
+	h.awaitUp("leased.default.etcd")
 	release()
-	h.removes(want, "leased.default.etcd")
-	h.mends(want, "when a lease has expired", "stays.default.etcd")
+	h.awaitGone("leased.default.etcd")
+	p.stop()
 }
 
-func TestIntegrationTwoKubeletsOnOneEtcdRunTheirOwnPods(t *testing.T) {
-	t.Parallel()
-	a, b := newSourcesHost(t), newSourcesHost(t)
-	a.etcd = etcdtest.Start(t)
-	b.etcd = a.etcd
-	a.putSleepers("pod.default.etcd", "of-a.default.etcd")
-	b.putSleepers("pod.default.etcd", "of-b.default.etcd")
-	a.startWith(a.from("etcd")...)
-	b.startWith(b.from("etcd")...)
-	ofA := a.sleepersUp("pod.default.etcd", "of-a.default.etcd")
-	ofB := b.sleepersUp("pod.default.etcd", "of-b.default.etcd")
-	if len(ofA) != 4 || len(ofB) != 4 {
-		t.Errorf("a kubelet has pods that are not its own: %v, %v", ofA, ofB)
-	}
-	a.drop("pod.default.etcd")
-	a.removes(ofA, "pod.default.etcd")
-	b.mends(ofB, "when the other kubelet's pod of its name is gone", "pod.default.etcd")
-	a.mends(ofA, "when the other kubelet has mended a pod", "of-a.default.etcd")
-}
-
-// Two pods with one uuid would share their volumes.
-func TestIntegrationAUUIDInTwoSourcesIsThatOfTheFirst(t *testing.T) {
+// The desired state of a source that cannot be read is not known. Its pods stay as they
+// are, also over a restart, and those of other sources are looked after meanwhile.
+func TestIntegrationAWebServerThatFails(t *testing.T) {
 	t.Parallel()
 	h := newSourcesHost(t)
-	manifest := strings.ReplaceAll(emptyDirPod, "UUID", "uuid: "+h.hostname)
+	h.putSleepers("pod.default.http", "other.default.http", "pod.default.file")
+	p := h.startFrom("file", "http")
+	h.awaitUp("pod.default.http", "other.default.http", "pod.default.file")
+	want := h.ids()
+	for _, bad := range []struct {
+		status     int // 0: no answer
+		body, says string
+	}{
+		{404, "[]", "404 Not Found"},
+		{500, "[]", "500 Internal Server Error"},
+		{200, "", "/pods.yaml"},
+		{200, "null", "/pods.yaml:1:1"},
+		{200, "{}", "/pods.yaml:1:1"},
+		{200, "<html>\n<h1>It works!</h1>\n</html>\n", "/pods.yaml:1:1"},
+		{200, "[{version: v1beta1, id: pod, containers: []}, 7]", "/pods.yaml:1:"},
+		{0, "", ""},
+	} {
+		h.web.answers(&answer{bad.status, bad.body})
+		if bad.says != "" {
+			p.awaitSource("http", bad.says)
+		}
+		h.mend("pod.default.file")
+		h.mustBe("while the web server answers "+bad.says, want, "pod.default.file")
+		p.kill()
+		p = h.startFrom("file", "http")
+		h.web.awaitRequests(1)
+		if bad.says != "" {
+			p.awaitSource("http", bad.says)
+		}
+		h.mend("pod.default.file")
+		h.mustBe("after a restart while the web server answers "+bad.says, want, "pod.default.file")
+	}
+	h.drop("other.default.http")
+	h.web.answers(nil)
+	h.awaitGone("other.default.http")
+	h.mustBe("when the web server is back", want, "pod.default.file", "other.default.http")
+
+	// A source that has been read whole once may fail: its pods are still repaired.
+	h.web.stop()
+	p.awaitSource("http", h.web.address, "connection refused")
+	h.mend("pod.default.http")
+	h.web.start()
+	p.awaitSource("http")
+	h.web.answers(&answer{200, "[]"})
+	h.awaitGone("pod.default.http")
+	h.check(h.up("pod.default.file"))
+}
+
+func TestIntegrationAnEtcdThatDies(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	h.etcd = etcdtest.Start(t)
+	all := []string{"pod.default.etcd", "other.default.etcd", "late.default.etcd", "stays.default.file", "leaves.default.file"}
+	h.putSleepers(all...)
+	p := h.startFrom("file", "etcd")
+	h.awaitUp(all...)
+	want := h.ids()
+	h.etcd.Kill()
+	p.awaitSource("etcd", "connection refused")
+	h.mend("pod.default.etcd")
+	h.etcd.Restart()
+	h.drop("other.default.etcd")
+	h.awaitGone("other.default.etcd")
+	p.awaitSource("etcd")
+
+	// The same over a restart.
+	p.kill()
+	h.drop("late.default.etcd")
+	h.etcd.Kill()
+	h.drop("leaves.default.file")
+	p = h.startFrom("file", "etcd")
+	p.awaitSource("etcd", "connection refused")
+	h.awaitGone("leaves.default.file")
+	h.mend("stays.default.file")
+	h.mustBe("while etcd is away", want, "pod.default.etcd", "other.default.etcd", "leaves.default.file", "stays.default.file")
+	h.etcd.Restart()
+	h.awaitGone("late.default.etcd")
+	h.mend("pod.default.etcd")
+
+	// A source that is not given any more loses its pods.
+	p.stop()
+	h.startFrom("file")
+	h.awaitGone("pod.default.etcd")
+	h.check(h.up("stays.default.file"))
+}
+
+// Two pods with one uuid would share their volumes: the second one waits, and takes the
+// volume over.
+func TestIntegrationAPodMovesToAnotherSourceWithItsVolume(t *testing.T) {
+	t.Parallel()
+	h := newSourcesHost(t)
+	manifest := emptyDirPod("uuid: " + h.hostname)
 	h.put("pod.default.file", strings.ReplaceAll(manifest, "sleep]", "sleep, -ignore-term]"))
 	h.putSleepers("other.default.file")
-	p := h.startWith(h.from("file", "http")...)
-	h.eventually("the first pod is up", func() error { return h.whole("pod.default.file", "main", "writer") })
-	log := filepath.Join(h.emptyDirs(h.hostname), "data", "log")
-	h.eventually("it has written into its volume", func() error { return fileHolds(log, "begun\n") })
-	want := h.sleepersUp("other.default.file")
-
+	p := h.startFrom("file", "http")
+	volume := func(text string) func() error {
+		return func() error { return fileHolds(filepath.Join(h.emptyDirs(h.hostname), "data", "log"), text) }
+	}
+	h.await("the first pod is up", func() error {
+		return errors.Join(h.up("other"), h.whole("pod.default.file", "main", "writer"), volume("begun\n")())
+	})
+	want := h.ids()
 	h.put("pod.default.http", manifest)
-	p.says("pod.default.http", "waits", h.hostname, "pod.default.file")
-	h.mends(want, "while another pod wants its uuid", "pod.default.file")
+	p.awaitShows("pod.default.http", "pending", "UUIDTaken: ", h.hostname, "pod.default.file")
+	h.mustBe("while another pod wants its uuid", want)
 
 	stubborn := h.stubborn("pod.default.file")
 	h.drop("pod.default.file")
-	h.logSays(stubborn, "asked to stop:")
-	h.killAndAwait("other.default.file") // the kubelet goes on meanwhile
+	h.awaitLogOf(stubborn, "asked to stop:")
+	h.mend("other")
 	if err := h.gone("pod.default.http"); err != nil {
 		t.Errorf("the second pod does not wait for the end of the first: %v", err)
 	}
-	if err := h.docker.KillContainer(docker.KillContainerOptions{ID: stubborn.id}); err != nil {
-		t.Error(err)
-	}
-	h.eventually("the second pod takes over", func() error {
-		if err := h.gone("pod.default.file"); err != nil {
-			return err
-		}
-		return h.whole("pod.default.http", "main", "writer")
+	h.kill("pod.default.file", "main")
+	h.await("the second pod takes over", func() error {
+		return errors.Join(h.gone("pod.default.file"), h.whole("pod.default.http", "main", "writer"), volume("begun\nbegun\n")())
 	})
-	h.eventually("it goes on with the volume", func() error { return fileHolds(log, "begun\nbegun\n") })
-}
 
-// The kubelet reads first that the pod is not where it was, and later where it is.
+	// Back again over a restart: the kubelet reads first that the pod is not where it
+	// was, and later where it is.
+	p.stop()
+	h.drop("pod.default.http")
+	h.put("pod.default.file", manifest)
+	h.web.answers(&answer{}) // nothing yet
+	p = h.startFrom("file", "http")
+	p.awaitShows("pod", "pending", "UUIDTaken: ")
+	h.check(h.whole("pod.default.http", "main", "writer"))
+	h.web.answers(nil)
+	h.await("the pod is up where it has moved to", func() error {
+		return errors.Join(h.gone("pod.default.http"), h.whole("pod.default.file", "main", "writer"), volume("begun\nbegun\nbegun\n")())
+	})
+}

@@ -1,123 +1,195 @@
 package e2e
 
 import (
-	"errors"
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"strconv"
 	"strings"
-	"syscall"
+	"time"
 )
 
-// statusRow is what the table of SIGUSR1 says of a pod or of a container.
-type statusRow struct {
-	state    string // of a pod: its phase
-	restarts int    // of a container
-	reason   string
+// reply is an HTTP answer that was read to its end.
+type reply struct {
+	status  int
+	body    string
+	trailer http.Header
 }
 
-// statusTable is what the kubelet answers to SIGUSR1.
-type statusTable struct {
-	text    string
-	sources string // what it says of the sources, above the table
-	// rows are by the id of the pod and the name of the container, with a slash
-	// between them; that of the pod itself has no name. The id of a pod of another
-	// source than file is its full name.
-	rows map[string]statusRow
+// ask makes a request to the info server at the host's socket.
+func (p *process) ask(method, path string) (reply, error) {
+	req, err := http.NewRequestWithContext(p.t.Context(), method, "http://kubelet"+path, nil)
+	if err != nil {
+		return reply{}, err
+	}
+	resp, err := p.h.client().Do(req)
+	if err != nil {
+		return reply{}, err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	return reply{resp.StatusCode, string(body), resp.Trailer}, err
 }
 
-const statusHeader = "POD "
-
-// status asks the kubelet what has become of its pods.
-func (p *process) status() (statusTable, error) {
+func (p *process) mustAsk(method, path string) reply {
 	p.t.Helper()
-	p.says("pods come from source") // the signal would end one that has not begun
-	out, log := len(p.out.String()), len(p.log.String())
-	// What it writes after a second signal shows that the first answer is complete.
-	for answers := range 2 {
-		if err := p.cmd.Process.Signal(syscall.SIGUSR1); err != nil {
-			return statusTable{}, err
-		}
-		var refused error
-		err := waitFor(func() error {
-			if _, says, failed := strings.Cut(p.log.String()[log:], "say what has become of the pods: "); failed {
-				refused = errors.New(says)
-				return nil
-			}
-			if strings.Count("\n"+p.out.String()[out:], "\n"+statusHeader) <= answers {
-				return errors.New("it has not answered to SIGUSR1")
-			}
-			return nil
-		})
-		if err = errors.Join(err, refused); err != nil {
-			return statusTable{}, err
-		}
+	a, err := p.ask(method, path)
+	if err != nil {
+		p.t.Fatalf("%s %s: %v", method, path, err)
 	}
-	return parseStatus(p.out.String()[out:])
+	return a
 }
 
-// parseStatus reads the answer that text begins with.
-func parseStatus(text string) (statusTable, error) {
-	sources, rest, _ := strings.Cut(text, "\n"+statusHeader)
-	rows, _, _ := strings.Cut(rest, "\nsource ") // the next answer
-	table := statusTable{text: sources + "\n" + statusHeader + rows, sources: sources, rows: map[string]statusRow{}}
-	header, rows, _ := strings.Cut(statusHeader+rows, "\n")
-	columns := []int{0}
-	for _, title := range []string{"CONTAINER", "STATE", "RESTARTS", "SINCE", "REASON"} {
-		columns = append(columns, strings.Index(header, title))
+// askJSON decodes what GET answers.
+func (p *process) askJSON(path string, into any) error {
+	a, err := p.ask("GET", path)
+	if err == nil && a.status != http.StatusOK {
+		err = fmt.Errorf("%s answers %d %s", path, a.status, a.body)
 	}
-	pod := ""
-	for line := range strings.Lines(rows) {
-		var cells []string
-		for i, from := range columns {
-			to := len(line)
-			if i+1 < len(columns) {
-				to = columns[i+1]
-			}
-			if from < 0 || from > to || to > len(line) {
-				return table, fmt.Errorf("no row of a table: %q in\n%s", line, text)
-			}
-			cells = append(cells, strings.TrimSpace(line[from:to]))
-		}
-		name, container := cells[0], cells[1]
-		restarts, _ := strconv.Atoi(cells[3])
-		if name != "" {
-			pod = strings.TrimSuffix(name, ".default.file")
-		}
-		table.rows[pod+"/"+container] = statusRow{cells[2], restarts, cells[5]}
+	if err == nil {
+		err = json.Unmarshal([]byte(a.body), into)
 	}
-	return table, nil
+	return err
 }
 
-// shows checks that the kubelet's table has a row for a container, or for a pod when
-// it is named by "pod/", in this state and with all of the given words in its reason.
+// podStatus is a pod in /pods, as its JSON is.
+type podStatus struct {
+	Name, UID, Source, Origin, Phase, PodIP string
+	Reason, Message, SourceError            string
+	Containers                              []containerStatus
+}
+
+type containerStatus struct {
+	Name, PodIP, Image, ImageID string
+	RestartCount                int
+	State                       struct {
+		Waiting     *containerState
+		Running     *containerState
+		Termination *containerState
+	}
+	Last *containerState
+}
+
+type containerState struct {
+	Reason, Message             string
+	Next, StartedAt, FinishedAt time.Time
+	ExitCode                    int
+}
+
+func (c containerStatus) state() (name string, state containerState) {
+	switch s := c.State; {
+	case s.Waiting != nil:
+		return "waiting", *s.Waiting
+	case s.Running != nil:
+		return "running", *s.Running
+	case s.Termination != nil:
+		return "terminated", *s.Termination
+	}
+	return "unknown", containerState{}
+}
+
+// pods returns what /pods answers, by id, or by full name for a pod that is not of the
+// file source.
+func (p *process) pods() (map[string]podStatus, error) {
+	var list struct{ Items []podStatus }
+	err := p.askJSON("/pods", &list)
+	pods := map[string]podStatus{}
+	for _, pod := range list.Items {
+		pods[strings.TrimSuffix(pod.Name+".default."+pod.Source, ".default.file")] = pod
+	}
+	return pods, err
+}
+
+// shows checks that /pods has a container "pod/name", or a pod "pod", in a state or
+// phase, with all words in its reason and message.
 func (p *process) shows(name, state string, words ...string) error {
-	p.t.Helper()
-	table, err := p.status()
+	pods, err := p.pods()
 	if err != nil {
 		return err
 	}
-	return table.shows(name, state, words...)
-}
-
-func (table *statusTable) shows(name, state string, words ...string) error {
-	row, there := table.rows[name]
-	if !there || row.state != state {
-		return fmt.Errorf("%s is %q, want %q, in\n%s", name, row.state, state, table.text)
+	id, of, _ := strings.Cut(name, "/")
+	pod, there := pods[id]
+	if !there {
+		return fmt.Errorf("there is no pod %s", id)
 	}
-	for _, word := range words {
-		if !strings.Contains(row.reason, word) {
-			return fmt.Errorf("the reason of %s does not say %q: %s", name, word, row.reason)
+	got, why := pod.Phase, pod.Reason+": "+pod.Message
+	if of != "" {
+		got = ""
+	}
+	for _, c := range pod.Containers {
+		if c.Name == of {
+			var s containerState
+			got, s = c.state()
+			why = fmt.Sprintf("%s: %s", s.Reason, s.Message)
 		}
 	}
-	return nil
+	if got != state {
+		return fmt.Errorf("%s is %q, want %q: %+v", name, got, state, pod)
+	}
+	return hasWords(why, words)
 }
 
-// sourceSays checks that all of the words are said above the table.
-func (table *statusTable) sourceSays(words ...string) error {
-	for _, word := range words {
-		if !strings.Contains(table.sources, word) {
-			return fmt.Errorf("the sources do not say %q in\n%s", word, table.text)
+func (p *process) awaitShows(name, state string, words ...string) {
+	p.t.Helper()
+	p.h.await(fmt.Sprintf("%s is %s with %q", name, state, words), func() error { return p.shows(name, state, words...) })
+}
+
+// sourceStatus is a source in /sources, as its JSON is.
+type sourceStatus struct {
+	Source, Place, LastError  string
+	Pods                      int
+	LastSuccess, FailingSince time.Time
+}
+
+// source returns what /sources says of one source.
+func (p *process) source(name string) (sourceStatus, error) {
+	var list struct{ Items []sourceStatus }
+	err := p.askJSON("/sources", &list)
+	for _, s := range list.Items {
+		if s.Source == name {
+			return s, err
 		}
 	}
-	return nil
+	return sourceStatus{}, fmt.Errorf("there is no source %s: %v", name, err)
 }
+
+// awaitSource waits until a source fails with some words, or, without any, does not
+// fail.
+func (p *process) awaitSource(name string, words ...string) {
+	p.t.Helper()
+	p.h.await(fmt.Sprintf("source %s fails with %q", name, words), func() error {
+		s, err := p.source(name)
+		if err == nil && s.FailingSince.IsZero() == (len(words) > 0) {
+			err = fmt.Errorf("it is %+v", s)
+		}
+		if err == nil {
+			err = hasWords(s.LastError, words)
+		}
+		return err
+	})
+}
+
+// metrics is a page of /metrics.
+type metrics string
+
+func (p *process) metrics() (metrics, error) {
+	a, err := p.ask("GET", "/metrics")
+	return metrics(a.body), err
+}
+
+// sum adds the samples whose name and labels hold all words.
+func (m metrics) sum(words ...string) (sum float64) {
+	for line := range strings.Lines(string(m)) {
+		if strings.HasPrefix(line, "#") || hasWords(line, words) != nil {
+			continue
+		}
+		if value, err := strconv.ParseFloat(strings.TrimSpace(line[strings.LastIndex(line, " "):]), 64); err == nil {
+			sum += value
+		}
+	}
+	return sum
+}
+
+// dockerCalls returns how many requests the kubelet has made to Docker.
+func (m metrics) dockerCalls() float64 { return m.sum("kubelet_docker_request", "_count{") }

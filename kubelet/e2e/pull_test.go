@@ -1,0 +1,271 @@
+package e2e
+
+import (
+	"encoding/base64"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kubelet14/kubelet/dockertools/registrytest"
+)
+
+// Which image a container runs when its tag moves in the registry, and how often the
+// registry is asked, depends on the policy alone.
+func TestIntegrationPullPolicies(t *testing.T) {
+	t.Parallel()
+	h := newRegistryHost(t)
+	table := []struct {
+		id, tag, policy string
+		byDigest        bool
+		version, pulls  [4]int // after the start, a crash, an edit, an edit without the registry
+	}{
+		{id: "latest", tag: "latest:latest", version: [4]int{1, 1, 3, 3}, pulls: [4]int{2, 2, 3, 3}},
+		{id: "always", tag: "always:1", policy: "PullAlways", version: [4]int{1, 2, 3, 3}, pulls: [4]int{2, 3, 4, 4}},
+		{id: "default", tag: "default:1", version: [4]int{}, pulls: [4]int{1, 1, 1, 1}},
+		{id: "if-not-present", tag: "present:1", policy: "PullIfNotPresent", version: [4]int{}, pulls: [4]int{1, 1, 1, 1}},
+		{id: "never", tag: "never:latest", policy: "PullNever", version: [4]int{}, pulls: [4]int{1, 1, 1, 1}},
+		{id: "digest", tag: "digest:1", byDigest: true, version: [4]int{}, pulls: [4]int{1, 1, 1, 1}},
+	}
+	images := make([][]registrytest.Image, len(table))
+	push := func() {
+		for i, row := range table {
+			images[i] = append(images[i], h.registry.Push(row.tag))
+		}
+	}
+	write := func(i, round int) {
+		row := table[i]
+		ref, more := images[i][0].Ref, fmt.Sprintf("env: [{name: ROUND, value: \"%d\"}]", round)
+		if row.byDigest {
+			ref = images[i][0].ByDigest
+		}
+		if row.policy != "" {
+			more += "\n    imagePullPolicy: " + row.policy
+		}
+		h.write(row.id, imagePod(row.id, ref, more))
+	}
+	check := func(step int, when string) {
+		t.Helper()
+		for i, row := range table {
+			h.awaitRuns(row.id, images[i][row.version[step]])
+			h.mustHaveAsked(row.pulls[step], when, row.tag)
+		}
+	}
+	push()
+	for i := range table {
+		h.pull(images[i][0]) // it is present
+	}
+	push() // the tags have moved since
+	for i := range table {
+		write(i, 0)
+	}
+	p := h.start()
+	check(0, "at the first start")
+
+	push()
+	for _, row := range table {
+		h.mend(row.id)
+	}
+	check(1, "after a crash")
+
+	push()
+	for i, row := range table {
+		old := h.live(row.id, "main")
+		write(i, 1)
+		h.awaitReplaced(old)
+	}
+	check(2, "after an edit")
+
+	// Without the registry a present :latest will do, and PullAlways waits for it.
+	h.registry.Stop()
+	always := h.kill("always", "main")
+	p.awaitShows("always/main", "waiting", "PullFailed: ", images[1][0].Ref, "connection refused")
+	if c, err := h.one("always", "main"); err == nil {
+		t.Errorf("it was started without a pull: %s, before %s", c, always)
+	}
+	for i, row := range table {
+		if row.id != "always" {
+			old := h.live(row.id, "main")
+			write(i, 2)
+			h.awaitReplaced(old)
+		}
+	}
+	p.awaitLog("latest.default.file", images[0][0].Ref, "connection refused")
+	h.registry.Start()
+	table[1].version[3], table[1].pulls[3] = 3, 5
+	check(3, "without the registry")
+}
+
+// Why an image cannot be pulled is in the status. When that is repaired, the pod comes
+// up by itself.
+func TestIntegrationPullsThatFail(t *testing.T) {
+	t.Parallel()
+	h := newRegistryHost(t)
+	down, cut := registrytest.New(t), registrytest.New(t)
+	stopped, half := down.Push("web:1"), cut.Push("web:1")
+	down.Stop()
+	cut.CutBlobs()
+	missing := h.registry.Addr() + "/web:1"
+	h.registry.Push("web:2")
+	local := h.registry.Push("local:1")
+	h.write("missing", imagePod("missing", missing))
+	h.write("down", imagePod("down", stopped.Ref))
+	h.write("cut", imagePod("cut", half.Ref))
+	h.write("never", imagePod("never", local.Ref, "imagePullPolicy: PullNever"))
+	h.writeSleepers("other")
+	p := h.start()
+	h.awaitUp("other")
+	p.awaitShows("missing/main", "waiting", "ImageNotFound: ", missing, "manifest unknown")
+	p.awaitShows("down/main", "waiting", "PullFailed: ", stopped.Ref, "connection refused")
+	p.awaitShows("cut/main", "waiting", "PullFailed: ", half.Ref, "unexpected EOF")
+	p.awaitShows("never/main", "waiting", "ImageNeverPulled: ", local.Ref, "PullNever", "docker pull")
+	h.mustHaveAsked(0, "by PullNever", "local:1")
+
+	pushed := h.registry.Push("web:1")
+	down.Start()
+	cut.MendBlobs()
+	h.pull(local)
+	for id, image := range map[string]registrytest.Image{"missing": pushed, "down": stopped, "cut": half, "never": local} {
+		h.awaitRuns(id, image)
+	}
+}
+
+// Passwords that nothing else in a log resembles.
+const (
+	rightPassword = "correct-horse-14"
+	wrongPassword = "battery-staple-88"
+)
+
+// authEntry is what `docker login` writes for a user.
+func authEntry(password string) string {
+	return fmt.Sprintf(`{"auth": %q}`, base64.StdEncoding.EncodeToString([]byte("user:"+password)))
+}
+
+// Each way to keep a password leads to its registry. A wrong password is reported in
+// the status, a corrected one counts at once, and neither is ever shown.
+func TestIntegrationPullsWithCredentials(t *testing.T) {
+	t.Parallel()
+	h := newRegistryHost(t)
+	h.env = append(h.env, "PATH="+h.dockerConfig+":"+os.Getenv("PATH"))
+	registries := map[string]*registrytest.Registry{"config": h.registry, "dockercfg": registrytest.New(t), "helper": registrytest.New(t), "nobody": registrytest.New(t)}
+	keep := func(password string) {
+		config := fmt.Sprintf(`{"auths": {%q: %s}, "credHelpers": {%q: "vault"}}`, h.registry.Addr(), authEntry(password), registries["helper"].Addr())
+		h.replaceFile(filepath.Join(h.dockerConfig, "config.json"), config, 0o600)
+		h.must(os.MkdirAll(h.rootDir, 0o750))
+		h.replaceFile(filepath.Join(h.rootDir, ".dockercfg"), fmt.Sprintf(`{"http://%s": %s}`, registries["dockercfg"].Addr(), authEntry(password)), 0o600)
+		script := fmt.Sprintf("#!/bin/sh\n[ \"$1 $(cat)\" = \"get %s\" ] && echo '{\"Username\": \"user\", \"Secret\": \"%s\"}'\n", registries["helper"].Addr(), password)
+		h.replaceFile(filepath.Join(h.dockerConfig, "docker-credential-vault"), script, 0o700)
+	}
+	images := map[string]registrytest.Image{}
+	for id, registry := range registries {
+		images[id] = registry.Push("team/web:1")
+		registry.SetAuth("user", rightPassword)
+		h.write(id, imagePod(id, images[id].Ref))
+	}
+	keep(wrongPassword)
+	p := h.start("-v=9")
+	for id, image := range images {
+		p.awaitShows(id+"/main", "waiting", "Unauthorised: ", image.Ref)
+	}
+	h.replaceFile(filepath.Join(h.dockerConfig, "config.json"), fmt.Sprintf(`{"auths": {%q: %s,}}`, h.registry.Addr(), authEntry(rightPassword)), 0o600)
+	p.awaitLog("credentials", filepath.Join(h.dockerConfig, "config.json"))
+	keep(rightPassword)
+	for id, image := range images {
+		if id != "nobody" {
+			h.awaitRuns(id, image)
+		}
+	}
+	told := p.log.String() + p.out.String() + p.mustAsk("GET", "/pods").body
+	for _, password := range []string{rightPassword, wrongPassword} {
+		// Base64 of a part of a text looks one of three ways; its ends depend on what is
+		// beside it.
+		secrets := []string{password}
+		for before := range 3 {
+			encoded := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", before) + password))
+			secrets = append(secrets, encoded[4:len(encoded)-4])
+		}
+		for _, secret := range secrets {
+			if strings.Contains(told, secret) {
+				t.Errorf("the kubelet tells the secret %q", secret)
+			}
+		}
+	}
+}
+
+// While a registry hangs, only containers that need its image wait for it. The registry
+// is asked once for all of them.
+func TestIntegrationAPullThatHangs(t *testing.T) {
+	t.Parallel()
+	h := newRegistryHost(t)
+	h.pull(h.registry.Push("other:1"))
+	onePull := len(h.registry.Pulls("other:1"))
+	image := h.registry.Push("web:1")
+	h.registry.HoldBlobs()
+	h.write("pod", strings.ReplaceAll(twoContainers("pod"), "name: side, image: HELLO", "name: side, image: "+image.Ref))
+	var many []string
+	for i := range 10 {
+		many = append(many, fmt.Sprintf("pod%d", i))
+		h.write(many[i], imagePod(many[i], image.Ref))
+	}
+	h.write("edited", imagePod("edited", image.Ref))
+	h.write("removed", imagePod("removed", image.Ref))
+	p := h.start()
+	for _, id := range many {
+		p.awaitShows(id+"/main", "waiting", "Pulling: ")
+	}
+	h.registry.AwaitHeld()
+	p.kill() // the next kubelet pulls it
+	p = h.start("-sync_frequency=100ms")
+	for _, id := range append(many, "pod/side", "edited", "removed") {
+		id, of, _ := strings.Cut(id+"/main", "/")
+		of, _, _ = strings.Cut(of, "/")
+		p.awaitShows(id+"/"+of, "waiting", "Pulling: ", image.Ref, "0 of 1 layers")
+	}
+	asked := len(h.registry.Pulls("web:1"))
+
+	old := h.kill("pod", "main")
+	h.awaitReplaced(old)
+	h.writeSleepers("new", "edited")
+	h.remove("removed")
+	h.awaitUp("new", "edited")
+	h.awaitGone("removed")
+	p.awaitShows("pod/side", "waiting", "Pulling: ", image.Ref)
+
+	edited := h.live("edited", "main")
+	h.registry.MendBlobs()
+	h.await("the container comes when the registry goes on", func() error { return h.whole("pod", "main", "side") })
+	for _, id := range many {
+		h.awaitRuns(id, image)
+	}
+	if now := h.live("edited", "main"); now.id != edited.id {
+		t.Errorf("the end of a pull that it no longer needs has changed a pod: %s, before %s", now, edited)
+	}
+	h.check(h.gone("removed"))
+	if all := len(h.registry.Pulls("web:1")); all != asked || asked > 2*onePull {
+		t.Errorf("the registry was asked %d times by two kubelets, then %d times; one pull asks %d times", asked, all, onePull)
+	}
+}
+
+func TestIntegrationPullsKeepRegistryQPSAndBurst(t *testing.T) {
+	t.Parallel()
+	const qps, burst = 2, 3
+	h := newRegistryHost(t)
+	images := map[string]registrytest.Image{}
+	for i := range 6 {
+		id := fmt.Sprintf("pod%d", i)
+		images[id] = h.registry.Push(id + ":1")
+		h.write(id, imagePod(id, images[id].Ref))
+	}
+	began := time.Now()
+	h.start(fmt.Sprintf("-registry_qps=%d", qps), fmt.Sprintf("-registry_burst=%d", burst))
+	for id, image := range images {
+		h.awaitRuns(id, image)
+	}
+	for i, at := range h.registry.Pulls() {
+		if soonest := time.Duration(i+1-burst) * time.Second / qps; at.Sub(began) < soonest {
+			t.Errorf("pull %d began after %v, want at least %v", i+1, at.Sub(began), soonest)
+		}
+	}
+}

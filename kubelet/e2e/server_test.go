@@ -1,0 +1,357 @@
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	docker "github.com/fsouza/go-dockerclient"
+	"golang.org/x/sys/unix"
+)
+
+func TestIntegrationPodsAreAsOnDocker(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	h.writeSleepers("web")
+	h.write("done", job("done", `/hello, exit, "3"`))
+	p := h.start()
+	h.await("the pods have come up", func() error { return errors.Join(h.up("web"), h.ended("done")) })
+	killed := h.live("web", "main")
+	h.mend("web")
+	main, net, done, last := h.mustInspect(h.live("web", "main").id), h.mustInspect(h.live("web", "net").id), h.mustInspect(h.newest("done", "main").id), h.mustInspect(killed.id)
+	same := func(c containerStatus, d *docker.Container, restarts int) error {
+		_, s := c.state()
+		if running := c.State.Running != nil; running != d.State.Running || !s.StartedAt.Equal(d.State.StartedAt) || s.ExitCode != d.State.ExitCode ||
+			!running && !s.FinishedAt.Equal(d.State.FinishedAt) || c.Image != helloImage || c.RestartCount != restarts {
+			return fmt.Errorf("/pods has %+v with %+v after %d restarts, and Docker %+v", c, s, c.RestartCount, d.State)
+		}
+		return nil
+	}
+	h.await("/pods is as Docker has it", func() error {
+		pods, err := p.pods()
+		web, job := pods["web"], pods["done"]
+		if err != nil || len(pods) != 2 || len(web.Containers) != 2 || len(job.Containers) != 2 || web.Containers[0].Last == nil {
+			return fmt.Errorf("%+v, %v", pods, err)
+		}
+		err = errors.Join(same(web.Containers[0], main, 1), same(web.Containers[1], &docker.Container{State: net.State}, 0), same(job.Containers[0], done, 0))
+		if l := web.Containers[0].Last; l.ExitCode != last.State.ExitCode || !l.FinishedAt.Equal(last.State.FinishedAt) || web.Containers[0].ImageID != main.Image {
+			err = errors.Join(err, fmt.Errorf("the last attempt is %+v, want %+v", l, last.State))
+		}
+		if ip := net.NetworkSettings.IPAddress; web.PodIP != ip || web.Containers[1].PodIP != ip || job.PodIP != "" {
+			err = errors.Join(err, fmt.Errorf("the addresses are %q and %q, want %s and none", web.PodIP, job.PodIP, ip))
+		}
+		if web.UID != h.uid("web") || !strings.HasSuffix(web.Origin, "web.yaml") || web.Phase != "running" || job.Phase != "failed" {
+			err = errors.Join(err, fmt.Errorf("the pods are %+v and %+v", web, job))
+		}
+		return err
+	})
+	info := map[string]containerStatus{} // the JSON of 2014
+	h.must(p.askJSON("/podInfo?podID=web&podNamespace=default", &info))
+	h.check(same(info["main"], main, 1))
+	if info["net"].PodIP != net.NetworkSettings.IPAddress || len(info) != 2 {
+		t.Errorf("/podInfo has %+v", info)
+	}
+}
+
+func TestIntegrationMetrics(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	h.writeSleepers("one", "two")
+	h.write("bad", job("bad", `/hello, exit, "3"`))
+	p := h.start()
+	await := func(want map[string]float64) {
+		t.Helper()
+		h.await("the metrics", func() error {
+			page, err := p.metrics()
+			for words, value := range want {
+				if got := page.sum(strings.Fields(words)...); err == nil && got != value {
+					err = fmt.Errorf("%s: %v, want %v", words, got, value)
+				}
+			}
+			return err
+		})
+	}
+	await(map[string]float64{
+		`kubelet_pods{ source="file" phase="running"`: 2,
+		`kubelet_pods{ source="file" phase="failed"`:  1,
+		`kubelet_pods{ source="file" phase="pending"`: 0,
+		`kubelet_containers{ state="running"`:         4, // two network containers
+		`kubelet_containers{ state="terminated"`:      2,
+		`kubelet_container_restarts_total{`:           0,
+		`kubelet_source_pods{ source="file"`:          3,
+		`kubelet_docker_up `:                          1,
+		`kubelet_healthy `:                            1,
+	})
+	h.mend("one")
+	await(map[string]float64{`kubelet_container_restarts_total{ pod="one" container="main"`: 1, `kubelet_container_restarts_total{`: 1})
+	page, err := p.metrics()
+	h.must(err)
+	for _, words := range [][]string{{"kubelet_pod_sync_duration_seconds_count{", `outcome="ok"`}, {"kubelet_docker_request"}, {"kubelet_events_total "}, {"process_resident_memory_bytes "}} {
+		if page.sum(words...) < 1 {
+			t.Errorf("there is nothing of %q\n%s", words, page)
+		}
+	}
+	for _, c := range h.containers() {
+		if strings.Contains(string(page), c.id[:12]) {
+			t.Errorf("the metrics have the id of %s\n%s", c, page)
+		}
+	}
+	h.write("one", strings.Replace(sleeper("one"), "image", "imgae", 1))
+	await(map[string]float64{`kubelet_source_failing{ source="file"`: 1, `kubelet_pods{`: 3})
+
+	// The numbers of the attempts are Docker's, so they outlive the kubelet.
+	p.stop()
+	h.writeSleepers("one")
+	p = h.start()
+	await(map[string]float64{`kubelet_container_restarts_total{ pod="one" container="main"`: 1})
+}
+
+func TestIntegrationLogsOfAContainer(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	h.write("short", job("short", `/hello, flood, -lines, "3", -bytes, "8"`))
+	h.write("web", strings.Replace(job("web", `/hello, flood, -lines, "300", -every, 10ms`), "never", "onFailure", 1))
+	p := h.start()
+	const three, path = "1 xxxxx\n2 xxxxx\n3 xxxxx\n", "/containerLogs/default/web/main"
+	h.await("it prints", func() error {
+		if log := p.mustAsk("GET", path); log.status != 200 || log.body == "" {
+			return fmt.Errorf("%+v", log)
+		}
+		return nil
+	})
+
+	// Many follow a log, over a restart of its container.
+	got := make([]string, 20)
+	var all, following sync.WaitGroup
+	for i := range got {
+		following.Add(1)
+		all.Go(func() {
+			first := make([]byte, 1)
+			resp, err := h.client().Get("http://kubelet" + path + "?follow=1")
+			if err == nil {
+				defer resp.Body.Close()
+				_, err = io.ReadFull(resp.Body, first)
+			}
+			following.Done()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			rest, err := io.ReadAll(resp.Body)
+			if got[i] = string(first) + string(rest); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	following.Wait() // each has got something of the first attempt
+	h.kill("web", "main")
+	all.Wait() // they end by themselves, since the second attempt succeeds
+	attempts := h.of("web", "main")
+	if len(attempts) != 2 {
+		t.Fatalf("there are the attempts %v, want two", attempts)
+	}
+	killed, complete := h.logs(attempts[0].id), h.logs(attempts[1].id)
+	if strings.Count(complete, "\n") != 300 || strings.Count(killed, "\n") >= 300 {
+		t.Fatalf("the attempts have printed %d and %d lines", strings.Count(killed, "\n"), strings.Count(complete, "\n"))
+	}
+	for i, log := range got {
+		if log != killed+complete {
+			t.Errorf("follower %d got %d lines instead of %d, or other lines", i, strings.Count(log, "\n"), strings.Count(killed+complete, "\n"))
+		}
+	}
+	if previous := p.mustAsk("GET", path+"?previous=1"); previous.body != killed {
+		t.Errorf("the log of the previous attempt is %q", previous.body)
+	}
+	for query, want := range map[string]string{
+		"": three, "?tail=2": "2 xxxxx\n3 xxxxx\n", "?tail=0": "", "?stdout=0": "", "?follow=1": three, // it never runs again
+	} {
+		if a := p.mustAsk("GET", "/containerLogs/default/short/main"+query); a.status != http.StatusOK || a.body != want {
+			t.Errorf("%s: %d, %q; want %q", query, a.status, a.body, want)
+		}
+	}
+	if a := p.mustAsk("GET", "/containerLogs/default/short/main?previous=1"); a.status != http.StatusNotFound {
+		t.Errorf("the attempt before the first: %d, %q", a.status, a.body)
+	}
+	stamped := p.mustAsk("GET", "/containerLogs/default/short/main?timestamps=1&tail=1").body
+	stamp, rest, _ := strings.Cut(stamped, " ")
+	if at, err := time.Parse(time.RFC3339Nano, stamp); err != nil || time.Since(at) > patience || rest != "3 xxxxx\n" {
+		t.Errorf("with its time a line is %q", stamped)
+	}
+}
+
+// Followers and commands whose clients go away leave no goroutine and no process.
+func TestIntegrationCommands(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	h.writeSleepers("web")
+	p := h.start()
+	h.awaitUp("web")
+	p.awaitUp("web")
+	const path = "/run/default/web/main?cmd=/hello&cmd="
+	for _, test := range []struct{ command, body, exitCode string }{
+		{"flood&cmd=-lines&cmd=2&cmd=-bytes&cmd=8", "1 xxxxx\n2 xxxxx\n", "0"},
+		{"exit&cmd=3", "", "3"},
+		{"cat&cmd=/no%20such%20file", "hello cat: open /no such file: no such file or directory\n", "1"},
+	} {
+		if a := p.mustAsk("POST", path+test.command); a.status != http.StatusOK || a.body != test.body || a.trailer.Get("Exit-Code") != test.exitCode {
+			t.Errorf("%s: %+v", test.command, a)
+		}
+	}
+	if a := p.mustAsk("GET", path+"exit&cmd=0"); a.status != http.StatusMethodNotAllowed {
+		t.Errorf("with GET: %+v", a)
+	}
+
+	main := h.live("web", "main")
+	awaitProcesses := func(want int) {
+		t.Helper()
+		h.await(fmt.Sprintf("the container has %d processes", want), func() error {
+			top, err := h.docker.TopContainer(main.id, "")
+			if err == nil && len(top.Processes) != want {
+				err = fmt.Errorf("it has %d", len(top.Processes))
+			}
+			return err
+		})
+	}
+	goroutines := func() float64 {
+		page, err := p.metrics()
+		h.must(err)
+		return page.sum("go_goroutines")
+	}
+	before := goroutines()
+	ctx, goAway := context.WithCancel(t.Context())
+	defer goAway()
+	for range 5 {
+		// One command prints on and on, one is silent, and one follows the log.
+		for _, request := range []string{"POST " + path + "sleep", "POST " + path + "flood&cmd=-lines&cmd=1000000&cmd=-every&cmd=1ms", "GET /containerLogs/default/web/main?follow=1"} {
+			method, path, _ := strings.Cut(request, " ")
+			req, err := http.NewRequestWithContext(ctx, method, "http://kubelet"+path, nil)
+			h.must(err)
+			go func() {
+				if resp, err := h.client().Do(req); err == nil {
+					<-ctx.Done()
+					resp.Body.Close()
+				}
+			}()
+		}
+	}
+	awaitProcesses(11)
+	goAway()
+	awaitProcesses(1)
+	h.await("no goroutine is left", func() error {
+		if now := goroutines(); now > before+4 { // it has some work now and then
+			return fmt.Errorf("there were %v, and there are %v", before, now)
+		}
+		return nil
+	})
+	if now := h.live("web", "main"); now.id != main.id {
+		t.Errorf("the container was replaced: %s, before %s", now, main)
+	}
+}
+
+// A user who starts the kubelet in a terminal gets the link with the token there, and
+// nowhere else.
+func TestIntegrationTheTokenIsForATerminalAlone(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	h.writeSleepers("web")
+	port := freePort(t)
+	flags := []string{"-config=" + h.manifests, "-address=127.0.0.1", fmt.Sprint("-port=", port), "-v=9"}
+	p := h.startWith(flags...)
+	p.awaitUp("web")
+	data, err := os.ReadFile(filepath.Join(h.rootDir, "token"))
+	h.must(err)
+	token := strings.TrimSpace(string(data))
+	for _, test := range []struct {
+		request, token string
+		want           int
+	}{
+		{"GET /pods", "", 200},
+		{"GET /containerLogs/default/web/main", "", 401},
+		{"GET /containerLogs/default/web/main", token, 200},
+		{"POST /run/default/web/main?cmd=/hello&cmd=env", "", 401},
+		{"POST /run/default/web/main?cmd=/hello&cmd=env", token, 200},
+		{"GET /nothing?token=" + token, token, 404},
+		{"GET /" + token, token, 404},
+	} {
+		method, path, _ := strings.Cut(test.request, " ")
+		req, err := http.NewRequest(method, fmt.Sprintf("http://127.0.0.1:%d%s", port, path), nil)
+		h.must(err)
+		if test.token != "" {
+			req.Header.Set("Authorization", "Bearer "+test.token)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		h.must(err)
+		resp.Body.Close()
+		if resp.StatusCode != test.want {
+			t.Errorf("%s with token %q: %s, want %d", test.request, test.token, resp.Status, test.want)
+		}
+	}
+	p.stop()
+	if strings.Contains(p.log.String()+p.out.String(), token) {
+		t.Errorf("the token is printed\n%s%s", p.log, p.out)
+	}
+
+	terminal, screen := newTerminal(t)
+	log := &buffer{}
+	cmd := exec.Command(h.binary, h.args(flags...)...)
+	cmd.Stdout, cmd.Stderr = terminal, log
+	h.must(cmd.Start())
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	link := ""
+	h.await("the terminal has the link", func() error {
+		if link = regexp.MustCompile(`http://\S+token=\S+`).FindString(screen.String()); !strings.HasSuffix(link, token) {
+			return fmt.Errorf("it has %q", screen)
+		}
+		return nil
+	})
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Get(link)
+	h.must(err)
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusSeeOther || len(resp.Cookies()) != 1 || strings.Contains(log.String(), token) {
+		t.Errorf("the link %s answers %s, with the cookies %v; the log is\n%s", link, resp.Status, resp.Cookies(), log)
+	}
+}
+
+// newTerminal makes a terminal for a program; screen is what it has written so far.
+func newTerminal(t *testing.T) (terminal *os.File, screen *buffer) {
+	t.Helper()
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	must(err)
+	number, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
+	must(err)
+	must(unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0))
+	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	must(err)
+	screen = &buffer{}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		io.Copy(screen, ours) // ends when nobody has the terminal open any more
+	}()
+	t.Cleanup(func() {
+		terminal.Close()
+		<-done
+		ours.Close()
+	})
+	return terminal, screen
+}

@@ -1,0 +1,115 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// lastVersion is the last commit of the version before, whose containers must survive an
+// upgrade.
+const lastVersion = "1624fe6"
+
+// lastBinary builds the program of the version before, once.
+var lastBinary = sync.OnceValues(func() (path string, err error) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		return "", err
+	}
+	if out, err := exec.Command("git", "-C", root, "cat-file", "-e", lastVersion+"^{commit}").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("this needs commit %s of the history, which is not here (in a shallow clone, run: git fetch --unshallow): %w\n%s", lastVersion, err, out)
+	}
+	source, path := filepath.Join(buildDir, "last"), filepath.Join(buildDir, "kubelet14-last")
+	script := `mkdir "$1" && git archive ` + lastVersion + ` | tar -x -C "$1" && cd "$1" && go build -o "$2" .`
+	cmd := exec.Command("sh", "-ec", script, "sh", source, path)
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build commit %s: %w\n%s", lastVersion, err, out)
+	}
+	return path, nil
+})
+
+// An upgrade changes no container: names, labels, hashes and UIDs are the same.
+func TestIntegrationUpgrade(t *testing.T) {
+	t.Parallel()
+	h, dir := newHost(t), t.TempDir()
+	last, err := lastBinary()
+	h.must(err)
+	h.writeFile(filepath.Join(dir, "ready"), "")
+	up := map[string][]string{
+		"sleeper": {"main"}, "two": {"main", "side"}, "port": {"main"}, "web": {"server", "writer"}, "host-dir": {"main"},
+		"hooks": {"main"}, "probe": {"main"}, "limits": {"main"}, "uuid": {"main", "writer"},
+	}
+	for id, manifest := range map[string]string{
+		"sleeper":  sleeper("sleeper"),
+		"two":      twoContainers("two"),
+		"port":     server("port", freePort(t)),
+		"web":      strings.NewReplacer("PORT", fmt.Sprint(freePort(t)), "VALUE", "1.10").Replace(webPod),
+		"host-dir": withHostDir("host-dir", dir),
+		"hooks": serverWith("hooks", dir, "lifecycle: {postStart: {exec: {command: [/hello, cat, /data/ready]}}, preStop: {httpGet: {path: /healthz, port: http}}}",
+			"livenessProbe: {initialDelaySeconds: 3600, tcpSocket: {port: http}}"),
+		"probe":  "restartPolicy: {onFailure: {}}\n" + serverWith("probe", dir, "livenessProbe: {exec: {command: [/hello, cat, /data/ready]}}"),
+		"limits": strings.Replace(sleeper("limits"), "image:", "memory: 33554432, cpu: 500, workingDir: /tmp, imagePullPolicy: PullNever, image:", 1),
+		"uuid":   strings.Replace(emptyDirPod("uuid: "+h.hostname), "id: pod", "id: uuid", 1),
+		"job":    job("job", `/hello, exit, "3"`),
+	} {
+		h.write(id, manifest)
+	}
+	isUp := func() error {
+		err := h.ended("job")
+		for id, names := range up {
+			err = errors.Join(err, h.whole(id, names...))
+		}
+		return err
+	}
+	h.binary = last
+	p := h.start()
+	h.await("the pods are up", isUp)
+	p.awaitUp("hooks")
+	h.mend("sleeper") // there are a dead container and a second attempt
+	before := map[string]string{}
+	for _, c := range h.containers() {
+		before[c.name] = c.id
+	}
+	p.kill()
+
+	h.binary = kubeletBinary()
+	h.writeSleepers("new")
+	p = h.start("-sync_frequency=100ms")
+	h.awaitUp("new")
+	for range 2 { // some syncs go by
+		h.mend("new")
+	}
+	for id := range up {
+		p.awaitUp(id)
+	}
+	p.awaitShows("job/main", "terminated", "Error: ")
+	h.must(isUp())
+	now := map[string]string{}
+	for _, c := range h.containers() {
+		if c.pod != fullName("new") {
+			now[c.name] = c.id
+		}
+	}
+	if !maps.Equal(before, now) {
+		t.Errorf("the upgrade changed containers:\nbefore %v\nafter  %v", before, now)
+	}
+	p.kill()
+
+	// Each removes what the other has made or looked after.
+	for _, binary := range []string{last, kubeletBinary()} {
+		h.binary = binary
+		h.mustRun("-cleanup")
+		if left := h.containers(); len(left) > 0 {
+			t.Errorf("-cleanup left %v", left)
+		}
+		h.check(h.noVolumes())
+		h.binary = last
+		h.run("-config="+h.manifests, "-runonce")
+	}
+}
