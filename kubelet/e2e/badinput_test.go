@@ -47,8 +47,8 @@ func TestIntegrationBadInput(t *testing.T) {
 		{name: "privileged mode", spoil: with("    privileged: true"), says: []string{path + ":8:", "privileged", "-allow_privileged"}},
 		{name: "10 MB", spoil: with(strings.Repeat("# nothing\n", 1<<20)), says: []string{path, "1048576"}},
 		{name: "a link that leads nowhere", spoil: instead(func(path string) error { return os.Symlink("nowhere", path) }), says: []string{path, "no such file"}},
-		{name: "a named pipe", spoil: instead(func(path string) error { return syscall.Mkfifo(path, 0o644) }), says: []string{path, "named pipe"}},
-		{name: "a link to a device", spoil: instead(func(path string) error { return os.Symlink("/dev/null", path) }), says: []string{path, "device"}},
+		{name: "a named pipe", spoil: instead(func(path string) error { return syscall.Mkfifo(path, 0o644) }), says: []string{path, "not a regular file"}},
+		{name: "a link to a device", spoil: instead(func(path string) error { return os.Symlink("/dev/null", path) }), says: []string{path, "not a regular file"}},
 		{
 			name: "a half-written file", says: []string{path + ":6:"},
 			spoil: func() { h.writeFile(path, strings.ReplaceAll(goodB(0)[:half], "HELLO", helloImage)) },
@@ -60,13 +60,9 @@ func TestIntegrationBadInput(t *testing.T) {
 			},
 		},
 		{
-			name: "a file in place of the directory", says: []string{h.manifests, "directory"},
-			spoil: func() {
-				h.must(os.Rename(h.manifests, away))
-				h.writeFile(h.manifests, strings.ReplaceAll(sleeper("c"), "HELLO", helloImage))
-			},
+			name: "no directory", says: []string{h.manifests, "no such file"},
+			spoil: func() { h.must(os.Rename(h.manifests, away)) },
 			mend: func(good string) {
-				h.must(os.Remove(h.manifests))
 				h.must(os.Rename(away, h.manifests))
 				h.write("b", good)
 			},

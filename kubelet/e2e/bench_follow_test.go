@@ -74,7 +74,7 @@ func follow(b *testing.B, client *http.Client, paths []string, cpuSeconds func()
 	for _, path := range paths {
 		begun.Add(1)
 		all.Go(func() {
-			req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://server"+path, nil)
+			req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost"+path, nil)
 			var resp *http.Response
 			if err == nil {
 				resp, err = client.Do(req)
@@ -155,7 +155,7 @@ func startRelay(b *testing.B, endpoint string) (stop func(), client *http.Client
 
 func cpuOf(b *testing.B, relay *http.Client) (seconds float64) {
 	b.Helper()
-	resp, err := relay.Get("http://server/cpu")
+	resp, err := relay.Get("http://localhost/cpu")
 	if err != nil {
 		b.Fatal(err)
 	}

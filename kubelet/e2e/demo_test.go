@@ -73,7 +73,7 @@ func TestIntegrationDemo(t *testing.T) {
 	h.remove("web")
 	h.awaitGone("web")
 	h.await("the volume goes with its pod", func() error { return missing(volumes) })
-	h.mustBe("at the end", other)
+	h.mustBe("at the end", other, "web")
 }
 
 // lineCount returns the number that hello's command write keeps, in a page that shows

@@ -22,7 +22,7 @@ import (
 
 // patience is how long a test waits for something. It is no limit on speed: nothing
 // here takes a tenth of it.
-const patience = 2 * time.Minute
+const patience = 30 * time.Second
 
 // host is the machine of one test or benchmark: what makes a kubelet different from
 // all others, and where its pods come from.

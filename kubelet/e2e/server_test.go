@@ -137,7 +137,7 @@ func TestIntegrationLogsOfAContainer(t *testing.T) {
 		following.Add(1)
 		all.Go(func() {
 			first := make([]byte, 1)
-			resp, err := h.client().Get("http://kubelet" + path + "?follow=1")
+			resp, err := h.client().Get("http://localhost" + path + "?follow=1")
 			if err == nil {
 				defer resp.Body.Close()
 				_, err = io.ReadFull(resp.Body, first)
@@ -234,7 +234,7 @@ func TestIntegrationCommands(t *testing.T) {
 		// One command prints on and on, one is silent, and one follows the log.
 		for _, request := range []string{"POST " + path + "sleep", "POST " + path + "flood&cmd=-lines&cmd=1000000&cmd=-every&cmd=1ms", "GET /containerLogs/default/web/main?follow=1"} {
 			method, path, _ := strings.Cut(request, " ")
-			req, err := http.NewRequestWithContext(ctx, method, "http://kubelet"+path, nil)
+			req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, nil)
 			h.must(err)
 			go func() {
 				if resp, err := h.client().Do(req); err == nil {

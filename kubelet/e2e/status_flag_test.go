@@ -67,7 +67,7 @@ func TestIntegrationStatusOverTLS(t *testing.T) {
 	h.must(os.Rename(token, token+".away"))
 	h.awaitStatus(1, []string{token}, served...)
 	h.must(os.WriteFile(token, []byte("this-is-another-token\n"), 0o600))
-	h.awaitStatus(1, []string{"token is another", token}, served...)
+	h.awaitStatus(1, []string{"token is wrong", token}, served...)
 }
 
 // makeCertificate makes a certificate that signs itself.

@@ -19,7 +19,7 @@ type reply struct {
 
 // ask makes a request to the info server at the host's socket.
 func (p *process) ask(method, path string) (reply, error) {
-	req, err := http.NewRequestWithContext(p.t.Context(), method, "http://kubelet"+path, nil)
+	req, err := http.NewRequestWithContext(p.t.Context(), method, "http://localhost"+path, nil)
 	if err != nil {
 		return reply{}, err
 	}
