@@ -39,7 +39,10 @@ func newDockerd(t *testing.T) *dockerd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp(buildDir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
 	d := &dockerd{t: t, outer: outer, logFile: filepath.Join(dir, "log"), endpoint: "unix://" + filepath.Join(dir, "sock")}
 	box, err := outer.CreateContainer(docker.CreateContainerOptions{
 		Config: &docker.Config{
@@ -49,8 +52,7 @@ func newDockerd(t *testing.T) *dockerd {
 			Labels:  map[string]string{"kubelet14.hostname": fmt.Sprintf("%s%d-dockerd", hostnamePrefix, os.Getpid())},
 			Volumes: map[string]struct{}{"/var/lib/docker": {}}, // overlays do not stack
 		},
-		// The directory above is that of all of this test's temporary directories.
-		HostConfig: boxHostConfig(filepath.Dir(dir)),
+		HostConfig: boxHostConfig(buildDir),
 	})
 	if err != nil {
 		t.Fatal(err)

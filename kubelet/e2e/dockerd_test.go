@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -35,7 +37,9 @@ func TestIntegrationDockerComesAndGoes(t *testing.T) {
 			d.start("--log-driver=" + driver)
 			d.makeImage()
 			d.end("TERM")
-			h, dir := newHostOn(t, d.endpoint), t.TempDir()
+			h := newHostOn(t, d.endpoint)
+			dir := filepath.Join(h.dir, "starts") // the box shares it
+			h.must(os.Mkdir(dir, 0o755))
 			for _, pod := range pods {
 				h.write(pod.id, noting(pod.id, pod.policy, dir, pod.flags, pod.containers...))
 			}
@@ -48,11 +52,7 @@ func TestIntegrationDockerComesAndGoes(t *testing.T) {
 				}
 				return errors.Join(err, hasWords(a.body, []string{"cannot reach Docker at " + d.endpoint}))
 			}
-			h.t = t
-			d.t = t
-			if err := waitFor(unhealthy); err != nil {
-				t.Fatal(err)
-			}
+			h.must(waitFor(unhealthy))
 			d.start("--log-driver=" + driver)
 			are := func(live func(i int) (lives bool, started int)) error {
 				for i, pod := range pods {
@@ -73,9 +73,7 @@ func TestIntegrationDockerComesAndGoes(t *testing.T) {
 			h.await("the pods come up with Docker", func() error { return are(func(i int) (bool, int) { return pods[i].before, 1 }) })
 
 			d.end(signal)
-			if err := waitFor(unhealthy); err != nil {
-				t.Fatal(err)
-			}
+			h.must(waitFor(unhealthy))
 			d.start("--log-driver=" + driver)
 			after := func() error {
 				return are(func(i int) (bool, int) {

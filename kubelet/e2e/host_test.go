@@ -22,7 +22,7 @@ import (
 
 // patience is how long a test waits for something. It is no limit on speed: nothing
 // here takes a tenth of it.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // host is the machine of one test or benchmark: what makes a kubelet different from
 // all others, and where its pods come from.
@@ -58,7 +58,7 @@ func newHostOn(t testing.TB, endpoint string) *host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "k14-") // short: the path of a socket has at most 107 bytes
+	dir, err := os.MkdirTemp(buildDir, "") // short: the path of a socket has at most 107 bytes
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ const (
 	leftoverAge = 2 * time.Hour
 )
 
-// buildDir holds the programs under test.
+// buildDir holds the programs under test and the directories of all hosts.
 var buildDir string
 
 // kubeletBinary returns the path of the program under test; prepared builds it.

@@ -16,7 +16,7 @@ import (
 // registry is asked, depends on the policy alone.
 func TestIntegrationPullPolicies(t *testing.T) {
 	t.Parallel()
-	h := newRegistryHost(t)
+	h := newRegistryHost(t, 0)
 	table := []struct {
 		id, tag, policy string
 		byDigest        bool
@@ -102,8 +102,8 @@ func TestIntegrationPullPolicies(t *testing.T) {
 // up by itself.
 func TestIntegrationPullsThatFail(t *testing.T) {
 	t.Parallel()
-	h := newRegistryHost(t)
-	down, cut := registrytest.New(t), registrytest.New(t)
+	h := newRegistryHost(t, 2)
+	down, cut := h.more[0], h.more[1]
 	stopped, half := down.Push("web:1"), cut.Push("web:1")
 	down.Stop()
 	cut.CutBlobs()
@@ -147,9 +147,9 @@ func authEntry(password string) string {
 // the status, a corrected one counts at once, and neither is ever shown.
 func TestIntegrationPullsWithCredentials(t *testing.T) {
 	t.Parallel()
-	h := newRegistryHost(t)
+	h := newRegistryHost(t, 3)
 	h.env = append(h.env, "PATH="+h.dockerConfig+":"+os.Getenv("PATH"))
-	registries := map[string]*registrytest.Registry{"config": h.registry, "dockercfg": registrytest.New(t), "helper": registrytest.New(t), "nobody": registrytest.New(t)}
+	registries := map[string]*registrytest.Registry{"config": h.registry, "dockercfg": h.more[0], "helper": h.more[1], "nobody": h.more[2]}
 	keep := func(password string) {
 		config := fmt.Sprintf(`{"auths": {%q: %s}, "credHelpers": {%q: "vault"}}`, h.registry.Addr(), authEntry(password), registries["helper"].Addr())
 		h.replaceFile(filepath.Join(h.dockerConfig, "config.json"), config, 0o600)
@@ -198,7 +198,7 @@ func TestIntegrationPullsWithCredentials(t *testing.T) {
 // is asked once for all of them.
 func TestIntegrationAPullThatHangs(t *testing.T) {
 	t.Parallel()
-	h := newRegistryHost(t)
+	h := newRegistryHost(t, 0)
 	h.pull(h.registry.Push("other:1"))
 	onePull := len(h.registry.Pulls("other:1"))
 	image := h.registry.Push("web:1")
@@ -251,7 +251,7 @@ func TestIntegrationAPullThatHangs(t *testing.T) {
 func TestIntegrationPullsKeepRegistryQPSAndBurst(t *testing.T) {
 	t.Parallel()
 	const qps, burst = 2, 3
-	h := newRegistryHost(t)
+	h := newRegistryHost(t, 0)
 	images := map[string]registrytest.Image{}
 	for i := range 6 {
 		id := fmt.Sprintf("pod%d", i)

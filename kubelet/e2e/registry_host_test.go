@@ -15,13 +15,19 @@ import (
 type registryHost struct {
 	*host
 	registry     *registrytest.Registry
+	more         []*registrytest.Registry
 	dockerConfig string // $DOCKER_CONFIG of its kubelets
 }
 
-func newRegistryHost(t testing.TB) *registryHost {
+// newRegistryHost makes a host with one registry and some more. They begin before the
+// host and end after it, since its containers use their images.
+func newRegistryHost(t testing.TB, more int) *registryHost {
 	t.Helper()
-	registry := registrytest.New(t) // before the host, whose containers use its images
-	h := &registryHost{newHost(t), registry, t.TempDir()}
+	h := &registryHost{registry: registrytest.New(t), dockerConfig: t.TempDir()}
+	for range more {
+		h.more = append(h.more, registrytest.New(t))
+	}
+	h.host = newHost(t)
 	h.env = []string{"DOCKER_CONFIG=" + h.dockerConfig}
 	return h
 }

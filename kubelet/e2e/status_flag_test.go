@@ -30,7 +30,7 @@ func (h *host) awaitStatus(exit int, words []string, flags ...string) {
 func TestIntegrationStatus(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.run("-status").mustExit(t, 1, "no kubelet answers at unix:"+h.socket)
+	h.run("-status").mustExit(t, 1, "unix:"+h.socket, "no kubelet answers")
 	h.writeSleepers("good")
 	p := h.start()
 	p.awaitUp("good")
@@ -43,7 +43,7 @@ func TestIntegrationStatus(t *testing.T) {
 	h.remove("typo")
 	h.awaitStatus(0, []string{"good.default.file", "running"})
 	p.kill()
-	h.run("-status").mustExit(t, 1, "no kubelet answers at unix:"+h.socket)
+	h.run("-status").mustExit(t, 1, "unix:"+h.socket, "no kubelet answers")
 }
 
 // With TLS the token is needed even to look; -status finds it in the root_dir.

@@ -102,6 +102,7 @@ func TestIntegrationUpgrade(t *testing.T) {
 	p.kill()
 
 	// Each removes what the other has made or looked after.
+	h.remove("probe") // -runonce would wait for its end
 	for _, binary := range []string{last, kubeletBinary()} {
 		h.binary = binary
 		h.mustRun("-cleanup")
