@@ -57,7 +57,8 @@ func endpointURL(endpoint string, config *tls.Config) (*url.URL, error) {
 		address = "https://" + endpoint
 	}
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Port() == "" || u.User != nil || strings.Trim(u.Path, "/") != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Port() == "" ||
+		u.User != nil || strings.Trim(u.Path, "/") != "" {
 		shown := endpoint[strings.LastIndex(endpoint, "@")+1:] // no password
 		return nil, fmt.Errorf("%q is no address of an etcd server: give one such as https://etcd.example.com:2379", shown)
 	}

@@ -63,7 +63,8 @@ type source struct {
 }
 
 func newSource(title, name, place string, pollInterval time.Duration, parser Parser) source {
-	return source{title: title, name: name, place: place, pollInterval: pollInterval, parser: parser, inputs: map[string]*input{"": {place: place}}}
+	inputs := map[string]*input{"": {place: place}}
+	return source{title: title, name: name, place: place, pollInterval: pollInterval, parser: parser, inputs: inputs}
 }
 
 // input returns the input of a place, a new one if there is none.
