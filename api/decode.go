@@ -118,8 +118,7 @@ func (s *Scheme) decodeManifest(d *decoder, doc *Document) bool {
 		return false
 	}
 	d.value(doc.path, doc.root, reflect.ValueOf(wire).Elem())
-	// The first half of a manifest must not pass for a whole one. Another error may be the reason that this field is not
-	// there, such as that its name is misspelt.
+	// Half of a manifest must not pass for a whole one. After another error the field may be there with a misspelt name.
 	if field(doc.root, "containers") == nil && len(d.errs) == before {
 		d.refuse(join(doc.path, "containers"), doc.root, `required value '': write "containers:" and what is to run; `+
 			`a pod of its network container alone is written "containers: []"`)

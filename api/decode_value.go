@@ -16,8 +16,8 @@ const (
 	maxValues = 400_000 // of one text, with what its aliases stand for
 )
 
-// decoder fills Go values from YAML nodes by their json names. Other than the decoder of the YAML library it reports all
-// errors with the paths of their fields, takes no number for a string, and no missing value for an empty one: "never:"
+// decoder fills Go values from YAML nodes by their json names. Unlike the decoder of the YAML library, it reports all
+// errors with the paths of their fields, and takes neither a number for a string nor a missing value for an empty one: "never:"
 // must not mean always.
 type decoder struct {
 	text   *text

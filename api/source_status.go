@@ -19,20 +19,19 @@ type SourceStatus struct {
 
 // String returns one line, and below it the error while it lasts.
 func (s SourceStatus) String() string {
-	text := fmt.Sprintf("source %s (%s): ", s.Source, s.Place)
-	if s.LastSuccess.IsZero() && s.FailingSince.IsZero() {
-		return text + "not read yet"
-	}
-	text += fmt.Sprintf("%d pods", s.Pods)
+	text := fmt.Sprintf("source %s (%s): %d pods", s.Source, s.Place, s.Pods)
 	if s.Pods == 1 {
 		text = strings.TrimSuffix(text, "s")
 	}
-	if s.FailingSince.IsZero() {
+	switch {
+	case s.FailingSince.IsZero() && s.LastSuccess.IsZero():
+		return fmt.Sprintf("source %s (%s): not read yet", s.Source, s.Place)
+	case s.FailingSince.IsZero():
 		return text
+	case s.LastSuccess.IsZero():
+		text += fmt.Sprintf(", failing since %s, not read whole since the start", s.FailingSince.Format(time.TimeOnly))
+	default:
+		text += fmt.Sprintf(", failing since %s, last read whole at %s", s.FailingSince.Format(time.TimeOnly), s.LastSuccess.Format(time.TimeOnly))
 	}
-	last := "not read whole since the start"
-	if !s.LastSuccess.IsZero() {
-		last = "last read whole at " + s.LastSuccess.Format(time.TimeOnly)
-	}
-	return fmt.Sprintf("%s, failing since %s, %s:\n%s", text, s.FailingSince.Format(time.TimeOnly), last, s.LastError)
+	return text + ":\n" + s.LastError
 }

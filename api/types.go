@@ -1,5 +1,10 @@
 package api
 
+import (
+	"encoding/json"
+	"strconv"
+)
+
 // ContainerManifest is the desired state of a pod, which today is a pod's spec. This is the
 // internal form: every wire version is converted to it.
 //
@@ -102,6 +107,36 @@ type LivenessProbe struct {
 	InitialDelaySeconds int64            `json:"initialDelaySeconds,omitempty"`
 }
 
+// IntOrString is a port in a probe or a hook: a number, or the name of a port of the container.
+type IntOrString struct {
+	Int int    // if Str is empty
+	Str string // a port name, or a number in quotes
+}
+
+// String returns the number or the name.
+func (v IntOrString) String() string {
+	if v.Str != "" {
+		return v.Str
+	}
+	return strconv.Itoa(v.Int)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v IntOrString) MarshalJSON() ([]byte, error) {
+	if v.Str != "" {
+		return json.Marshal(v.Str)
+	}
+	return json.Marshal(v.Int)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *IntOrString) UnmarshalJSON(data []byte) error {
+	if *v = (IntOrString{}); data[0] == '"' {
+		return json.Unmarshal(data, &v.Str)
+	}
+	return json.Unmarshal(data, &v.Int)
+}
+
 // HTTPGetAction requests http://host:port/path.
 type HTTPGetAction struct {
 	Path string      `json:"path,omitempty"`
@@ -147,8 +182,7 @@ type (
 	RestartPolicyNever struct{}
 )
 
-// NetworkContainerName is the name of every pod's network container, and of no other container.
-const NetworkContainerName = "net"
-
-// NamespaceDefault is the namespace of all pods: a manifest of 2014 has none.
-const NamespaceDefault = "default"
+const (
+	NetworkContainerName = "net"     // the name of every pod's network container, and of no other
+	NamespaceDefault     = "default" // the namespace of all pods: a manifest of 2014 has none
+)
