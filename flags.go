@@ -58,7 +58,7 @@ Flags:
 func (f *options) define() *flag.FlagSet {
 	fs := flag.NewFlagSet("kubelet14", flag.ContinueOnError)
 	fs.StringVar(&f.config, "config", "", "`path` of a manifest, or of a directory of manifests (*.yaml, *.yml, *.json, *.manifest)")
-	fs.DurationVar(&f.fileCheckFrequency, "file_check_frequency", 20*time.Second, "longest time to notice a change of -config; usually at once")
+	fs.DurationVar(&f.fileCheckFrequency, "file_check_frequency", 20*time.Second, "longest time to notice a change of -config")
 	fs.StringVar(&f.manifestURL, "manifest_url", "", "`URL` of a manifest or of a list of manifests")
 	fs.DurationVar(&f.httpCheckFrequency, "http_check_frequency", 20*time.Second, "time between two reads of -manifest_url")
 	fs.Func("etcd_servers", "`addresses` of etcd servers, with commas between them; can be repeated", func(list string) error {
@@ -71,7 +71,7 @@ func (f *options) define() *flag.FlagSet {
 	fs.StringVar(&k.Identity.Hostname, "hostname_override", "", "`name` of this kubelet; default is the name of the host")
 	fs.StringVar(&f.rootDir, "root_dir", "/var/lib/kubelet", "`directory` of this kubelet, with the volumes of its pods")
 	fs.StringVar(&f.dockerEndpoint, "docker_endpoint", "", "`address` of Docker; default is $DOCKER_HOST or unix:///var/run/docker.sock")
-	fs.StringVar(&k.NetworkContainerImage, "network_container_image", dockertools.PauseImage, "`image` of network containers; the default is built in")
+	fs.StringVar(&k.NetworkContainerImage, "network_container_image", dockertools.PauseImage, "`image` of network containers; default: built in")
 	fs.BoolVar(&k.AllowPrivileged, "allow_privileged", false, "allow privileged containers")
 	fs.DurationVar(&k.SyncFrequency, "sync_frequency", 10*time.Second, "longest time to notice a change in Docker; usually at once")
 	fs.DurationVar(&k.MaxRestartBackoff, "max_restart_backoff", time.Minute, "longest wait before a crashing container is started again")

@@ -1,6 +1,7 @@
 package health
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -72,28 +73,36 @@ func (t Target) tcpSocket(ctx context.Context, port api.IntOrString) error {
 }
 
 // httpGet sends a request to the container: without a proxy, over a new connection. A
-// redirect is a good answer, and is not followed.
+// redirect is a good answer, and is not followed. An http.Client would refuse a server
+// that answers before it has read the request, as those made with nc do.
 func (t Target) httpGet(ctx context.Context, a *api.HTTPGetAction) error {
 	address, err := t.address(a.Host, a.Port)
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/"+strings.TrimPrefix(a.Path, "/"), nil)
+	request, err := http.NewRequest(http.MethodGet, "http://"+address+"/"+strings.TrimPrefix(a.Path, "/"), nil)
 	if err != nil {
 		return err
 	}
 	request.Header.Set("User-Agent", "kubelet14")
-	transport := &http.Transport{DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 64 << 10}
-	transport.DialContext = func(_ context.Context, network, address string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, address) // the ctx of the Transport outlives the request
-	}
-	response, err := transport.RoundTrip(request)
+	request.Close = true
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("GET %s: %w", request.URL, classify(ctx, err))
 	}
-	defer response.Body.Close()
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	response := &http.Response{StatusCode: 100}
+	err = request.Write(conn)
+	answers := bufio.NewReader(io.LimitReader(conn, 64<<10))
+	for err == nil && response.StatusCode/100 == 1 { // such as 103 Early Hints
+		response, err = http.ReadResponse(answers, request)
+	}
+	if err != nil {
+		return fmt.Errorf("GET %s: %w", request.URL, classify(ctx, err))
+	}
 	var body limitedBuffer
-	io.CopyN(&body, response.Body, 64<<10) // reads a small body to its end, so that its server sees no error
+	io.Copy(&body, response.Body) // reads a small body to its end, so that its server sees no error
 	if response.StatusCode < 200 || response.StatusCode >= 400 {
 		return fmt.Errorf("GET %s: %w", request.URL, unhealthy(fmt.Sprintf("%s: %s", response.Status, body)))
 	}

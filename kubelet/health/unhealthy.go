@@ -3,6 +3,7 @@ package health
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"slices"
 	"strings"
@@ -52,6 +53,8 @@ func classify(ctx context.Context, err error) error {
 		return unhealthy(context.Cause(ctx).Error())
 	case errno != 0:
 		return unhealthy(errno.Error())
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return unhealthy("no complete answer")
 	}
 	return unhealthy(err.Error())
 }
