@@ -71,7 +71,7 @@ func (f *options) define() *flag.FlagSet {
 	fs.StringVar(&k.Identity.Hostname, "hostname_override", "", "`name` of this kubelet; default is the name of the host")
 	fs.StringVar(&f.rootDir, "root_dir", "/var/lib/kubelet", "`directory` of this kubelet, with the volumes of its pods")
 	fs.StringVar(&f.dockerEndpoint, "docker_endpoint", "", "`address` of Docker; default is $DOCKER_HOST or unix:///var/run/docker.sock")
-	fs.StringVar(&k.NetworkContainerImage, "network_container_image", dockertools.PauseImage, "`image` of network containers; default: built in")
+	fs.StringVar(&k.NetworkContainerImage, "network_container_image", dockertools.PauseImage, "`image` of network containers, built in")
 	fs.BoolVar(&k.AllowPrivileged, "allow_privileged", false, "allow privileged containers")
 	fs.DurationVar(&k.SyncFrequency, "sync_frequency", 10*time.Second, "longest time to notice a change in Docker; usually at once")
 	fs.DurationVar(&k.MaxRestartBackoff, "max_restart_backoff", time.Minute, "longest wait before a crashing container is started again")

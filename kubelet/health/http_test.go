@@ -48,6 +48,12 @@ func TestTheHTTPStatusDecides(t *testing.T) {
 	}
 }
 
+// atOnce answers before it reads the request.
+func atOnce(conn *net.TCPConn) {
+	io.WriteString(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+	io.Copy(io.Discard, conn)
+}
+
 func reset(conn *net.TCPConn) {
 	conn.Read(make([]byte, 4096))
 	conn.SetLinger(0)
@@ -64,7 +70,7 @@ func TestAnswers(t *testing.T) {
 		"early hints":          {answer(t, early+ok+"\r\n", ""), ""},
 		"body that breaks off": {answer(t, ok+"Content-Length: 100\r\n\r\nabc", ""), ""},
 		"endless body":         {answer(t, ok+"\r\n", "on and on"), ""},
-		"early answer":         {listen(t, func(conn *net.TCPConn) { io.WriteString(conn, ok+"Content-Length: 0\r\n\r\n"); io.Copy(io.Discard, conn) }), ""},
+		"early answer":         {listen(t, atOnce), ""},
 		"HTTP/1.0":             {answer(t, "HTTP/1.0 200 OK\r\n\r\nok", ""), ""},
 		"redirect to nowhere":  {answer(t, "HTTP/1.1 301 Moved Permanently\r\n\r\n", ""), ""},
 		"redirect to %":        {answer(t, "HTTP/1.1 301 Moved Permanently\r\nLocation: %\r\n\r\n", ""), ""},
@@ -126,7 +132,8 @@ func TestTheHost(t *testing.T) {
 		probe := httpProbe("/", port)
 		probe.HTTPGet.Host = test.host
 		err := Probe(t.Context(), probe, Target{PodIP: test.podIP})
-		if _, unhealthy := errors.AsType[Unhealthy](err); !strings.HasPrefix(fmt.Sprint(err), test.want) || unhealthy && test.host == "pod.invalid" {
+		_, unhealthy := errors.AsType[Unhealthy](err)
+		if !strings.HasPrefix(fmt.Sprint(err), test.want) || unhealthy && test.host == "pod.invalid" {
 			t.Errorf("host %q, pod IP %q: %v, want %s", test.host, test.podIP, err, test.want)
 		}
 	}
