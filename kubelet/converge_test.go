@@ -23,10 +23,10 @@ func TestPlanConverges(t *testing.T) {
 	for seed := range uint64(600) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				c := chaos{w, rand.New(rand.NewPCG(seed, 14))}
+				c := random{w, rand.New(rand.NewPCG(seed, 14))}
 				w.importPause()
 				w.asNow(succeed)
-				want := c.wish()
+				want := c.desired()
 				c.mess()
 				before := w.describe()
 				c.forbidDoubles()
@@ -42,27 +42,27 @@ func TestPlanConverges(t *testing.T) {
 				}
 				c.checkResult(want)
 				if w.t.Failed() {
-					w.t.Logf("wish: %s\nbefore:\n%safter:\n%s", describeWish(want), before, w.describe())
+					w.t.Logf("desired: %s\nbefore:\n%safter:\n%s", describePod(want), before, w.describe())
 				}
 			})
 		})
 	}
 }
 
-type chaos struct {
+type random struct {
 	*world
 	*rand.Rand
 }
 
-// wish is a random form of the pod, or nil.
-func (c *chaos) wish() *plan.Pod {
+// desired is a random form of the pod, or nil.
+func (c *random) desired() *plan.Pod {
 	if c.IntN(6) == 0 {
 		return nil
 	}
 	return c.form()
 }
 
-func (c *chaos) form() *plan.Pod {
+func (c *random) form() *plan.Pod {
 	var names []string
 	for _, name := range []string{"a", "b", "c"} {
 		if c.IntN(3) > 0 {
@@ -88,8 +88,8 @@ func (c *chaos) form() *plan.Pod {
 	return plan.NewPod(p, dockertools.PauseImage, time.Now(), lifecycleLabel)
 }
 
-// mess makes containers that some kubelet may have left, and people been at since.
-func (c *chaos) mess() {
+// mess makes containers that a kubelet may have left and people may have changed since.
+func (c *random) mess() {
 	nets := []string{"nobody"}
 	for range c.IntN(8) {
 		form := c.form()
@@ -121,7 +121,7 @@ func (c *chaos) mess() {
 }
 
 // live1 lets a container live for a while, or not at all.
-func (c *chaos) live1(id string) {
+func (c *random) live1(id string) {
 	if c.IntN(5) == 0 || c.docker.ByHand().StartContainer(c.t.Context(), id) != nil {
 		return
 	}
@@ -137,7 +137,7 @@ func (c *chaos) live1(id string) {
 }
 
 // doubles counts the live containers of a kind that are too many.
-func (c *chaos) doubles() (n int) {
+func (c *random) doubles() (n int) {
 	seen := map[string]bool{}
 	for _, container := range c.docker.Containers() {
 		parts, ok := dockertools.ParseContainerName(container.Name)
@@ -154,7 +154,7 @@ func (c *chaos) doubles() (n int) {
 }
 
 // forbidDoubles looks before every call whether there are more than there were.
-func (c *chaos) forbidDoubles() {
+func (c *random) forbidDoubles() {
 	most := c.doubles()
 	c.docker.SetFault(func(call dockertest.Call) dockertest.Fault {
 		if n := c.doubles(); n > most {
@@ -165,15 +165,15 @@ func (c *chaos) forbidDoubles() {
 }
 
 // dieAfter is the end of the kubelet after so many calls that change something.
-func (c *chaos) dieAfter(n int, stop func()) { c.docker.StopAfter(n, stop) }
+func (c *random) dieAfter(n int, stop func()) { c.docker.StopAfter(n, stop) }
 
-func (c *chaos) live() {
+func (c *random) live() {
 	c.docker.StopAfter(0, nil)
 	c.forbidDoubles()
 }
 
 // converge plans and acts until there is nothing to do, as a new kubelet.
-func (c *chaos) converge(ctx context.Context, want *plan.Pod) (rounds int, done bool) {
+func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done bool) {
 	kl, closeRoot := c.newKubelet()
 	defer closeRoot()
 	kl.desired.known = true
@@ -209,8 +209,8 @@ func (c *chaos) converge(ctx context.Context, want *plan.Pod) (rounds int, done 
 	return rounds, false
 }
 
-// checkResult compares what is live with the wish.
-func (c *chaos) checkResult(want *plan.Pod) {
+// checkResult compares what is live with the desired state.
+func (c *random) checkResult(want *plan.Pod) {
 	c.t.Helper()
 	if n := c.doubles(); n > 0 {
 		c.t.Errorf("%d containers are live twice", n)
@@ -258,7 +258,7 @@ func (c *chaos) checkResult(want *plan.Pod) {
 
 // checkJob checks the newest attempt of each container of a pod that may finish. With never it
 // has been started; with onFailure it runs, or it succeeded in the form that is desired.
-func (c *chaos) checkJob(want *plan.Pod) {
+func (c *random) checkJob(want *plan.Pod) {
 	c.t.Helper()
 	newest := map[string]dockertest.FakeContainer{}
 	attempts := map[string]int{}
@@ -280,7 +280,7 @@ func (c *chaos) checkJob(want *plan.Pod) {
 	}
 }
 
-func describeWish(want *plan.Pod) string {
+func describePod(want *plan.Pod) string {
 	if want == nil {
 		return "none"
 	}

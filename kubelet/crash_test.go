@@ -16,7 +16,7 @@ import (
 // TestCrashAfterEveryDockerCall lets the kubelet die after its first Docker call
 // that changes something, after its second, and so on, until it lives to the end.
 // Whenever it dies, the next one must end at exactly the right containers, and
-// healthy ones of a pod that nobody touched must never be replaced.
+// healthy ones of a pod that was not changed must never be replaced.
 func TestCrashAfterEveryDockerCall(t *testing.T) {
 	bystander := pod("bystander", "main")
 	scenarios := []struct {
@@ -61,7 +61,7 @@ func TestCrashAfterEveryDockerCall(t *testing.T) {
 					settle()
 					w.check(fmt.Sprintf("died after %d calls", n), append([]string{"bystander/main", "bystander/net"}, s.want...)...)
 					if now := w.id("bystander", "main"); now != healthy {
-						w.t.Errorf("died after %d calls: the pod nobody touched has a new container", n)
+						w.t.Errorf("died after %d calls: the unchanged pod has a new container", n)
 					}
 					w.checkVolumes(append(s.after, bystander)...)
 				})

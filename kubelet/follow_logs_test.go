@@ -118,7 +118,7 @@ func TestFollowingGoesOnWithTheNextAttempts(t *testing.T) {
 	})
 }
 
-// A client that stops reading for a while holds up nobody, and misses no attempt that
+// A client that stops reading for a while delays no other, and misses no attempt that
 // Docker still has.
 func TestFollowingCatchesUp(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -253,7 +253,7 @@ func TestFollowingSeesAStartByHand(t *testing.T) {
 	}
 }
 
-// cutShort is a Docker that does not give the last line of a log to whoever follows it
+// cutShort is a Docker that does not give the last line of a log to a client that follows it
 // until its container ends.
 type cutShort struct{ *dockertest.Fake }
 
@@ -309,7 +309,7 @@ func TestFollowingFromTheEndMissesNothingAfterIt(t *testing.T) {
 	})
 }
 
-func TestFollowingReturnsWhatCannotMend(t *testing.T) {
+func TestFollowingReturnsPermanentErrors(t *testing.T) {
 	full := errors.New("full")
 	for name, test := range map[string]struct {
 		fault dockertest.Fault

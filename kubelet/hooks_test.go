@@ -80,7 +80,7 @@ func TestAPostStartThatFailsStopsItsContainer(t *testing.T) {
 	})
 }
 
-// A hook that hangs holds back no other pod, gives way to a new wish for its own,
+// A hook that hangs holds back no other pod, ends at an edit of its own pod,
 // and is cut in the end.
 func TestAHookThatHangs(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -192,8 +192,8 @@ func TestCrashAroundHooks(t *testing.T) {
 	}
 }
 
-// What is mended is not complained about while the pod's worker goes on.
-func TestATroubleEndsWithWhatItIsAbout(t *testing.T) {
+// A problem is no longer reported once its container was started, although the work goes on.
+func TestAProblemEndsWithItsCause(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: 20 * time.Second} })
 		dir := filepath.Join(w.rootDir+"-host", "data")

@@ -104,7 +104,7 @@ func TestPullBackOff(t *testing.T) {
 
 // A container that crashes and whose image cannot be pulled is counted twice, and neither
 // count knows of the other.
-func TestPullsAndCrashesAreCountedApart(t *testing.T) {
+func TestPullsAndCrashesBackOffSeparately(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program {
 			return dockertest.Program{Exits: name == "main", ExitCode: 1}
@@ -149,9 +149,9 @@ func (d latePull) PullImage(ctx context.Context, image string, auth dockertools.
 	return err
 }
 
-// While an image is pulled for an hour, the pod's other container is mended at once,
-// and a new wish counts at once.
-func TestAPullHoldsBackNothing(t *testing.T) {
+// While an image is pulled for an hour, the pod's other container is repaired at once,
+// and an edit acts at once.
+func TestAPullDelaysNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
 		k := w.start(ofImage(pod("web", "main", "side"), "big:1", ""))
@@ -272,7 +272,7 @@ func TestStatusOfAPull(t *testing.T) {
 }
 
 // The log says how far a long pull is, and not each time that Docker does.
-func TestALongPullIsInTheLogNowAndThen(t *testing.T) {
+func TestTheProgressOfAPullIsLogged(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for image, takes := range map[string]time.Duration{"quick:1": 20 * time.Second, "slow:1": 100 * time.Second} {
 			w.docker.AddRemoteImage(image, dockertest.RemoteImage{Takes: takes})
@@ -295,9 +295,8 @@ func TestALongPullIsInTheLogNowAndThen(t *testing.T) {
 	})
 }
 
-// However slow Docker's list is, whoever has asked for a pull is told that it has
-// failed before there is another.
-func TestAFailedPullIsToldOf(t *testing.T) {
+// Even if Docker's list is slow, the failure of a pull is reported before the next pull.
+func TestAFailedPullIsReported(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.SetFault(always("ListContainers", dockertest.Fault{Delay: 3 * time.Second}))
 		results, err := w.runOnce(set(ofImage(pod("web", "main"), "missing:1", "")))
@@ -326,8 +325,8 @@ func TestANetworkContainerImageThatIsMissingIsPulled(t *testing.T) {
 	})
 }
 
-// What was pulled for a wish that was never carried out is old when the wish comes back.
-func TestALatestIsPulledAgainForAWishThatComesBack(t *testing.T) {
+// A pull for an edit that was undone before its end does not count when the edit comes back.
+func TestALatestIsPulledAgainForAnEditThatIsUndone(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddImage("app", nil)
 		w.docker.AddRemoteImage("app", dockertest.RemoteImage{Takes: time.Minute})
@@ -344,7 +343,7 @@ func TestALatestIsPulledAgainForAWishThatComesBack(t *testing.T) {
 }
 
 // A container that has failed for good is no reason to try again what only waits.
-func TestAPullIsNotAskedForAgainAndAgain(t *testing.T) {
+func TestAPullCostsNoSyncs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "job", ExitCode: 3} }
 		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }

@@ -141,7 +141,7 @@ func TestRunOnceRemovesNothingItWasNotGiven(t *testing.T) {
 	})
 }
 
-func TestRunOnceHearsEverySource(t *testing.T) {
+func TestRunOnceWaitsForEverySource(t *testing.T) {
 	inWorld(t, func(w *world) {
 		bad := errors.New("web.yaml:3:1 is bad")
 		results, err := w.runOnce(
@@ -157,9 +157,9 @@ func TestRunOnceHearsEverySource(t *testing.T) {
 		begun := time.Now()
 		_, err := w.runOnce(api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main")}, Unsynced: map[string]error{"http": nil}})
 		if err == nil || time.Since(begun) != 5*time.Minute {
-			t.Errorf("a source that never speaks: error %v after %v, want one at the time limit", err, time.Since(begun))
+			t.Errorf("a source that is never ready: error %v after %v, want one at the time limit", err, time.Since(begun))
 		}
-		w.check("nothing is started on half the news")
+		w.check("nothing is started before every source is ready")
 	})
 }
 
@@ -173,7 +173,7 @@ func TestRunOnceDoesNotWaitForDocker(t *testing.T) {
 	})
 }
 
-func TestDryRunSaysAllAndTouchesNothing(t *testing.T) {
+func TestDryRun(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(pod("same", "main"), pod("edited", "main:1"), pod("gone", "main"), publish(pod("holder", "main"), 80))
 		settle()
@@ -216,7 +216,7 @@ pod waits.default.file (waits.yaml)
 	})
 }
 
-func TestDryRunLeavesAloneWhatIsSilent(t *testing.T) {
+func TestDryRunOfASourceThatIsNotReady(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(pod("web", "main"))
 		settle()
@@ -280,7 +280,7 @@ func TestCleanupByAWrongHostnameTouchesNothing(t *testing.T) {
 	})
 }
 
-func TestDryRunGoesOnAfterAPodThatCannotBeLookedAt(t *testing.T) {
+func TestDryRunOfAPodThatCannotBeInspected(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(pod("a", "main"), pod("b", "main"))
 		settle()
@@ -322,7 +322,7 @@ func TestVolumesOutliveTheirContainers(t *testing.T) {
 	})
 }
 
-func TestAStuckStopHoldsBackNoOtherPod(t *testing.T) {
+func TestAStuckStopDelaysNoOtherPod(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{IgnoreTerm: name == "deaf"} }
 		k := w.start(pod("stuck", "deaf"))
@@ -353,7 +353,7 @@ func TestTheEndIsImmediate(t *testing.T) {
 }
 
 // The second start hangs until the time is over, which is not what is wrong with it.
-func TestRunOnceSaysWhatWasWrongWhenTimeWasUp(t *testing.T) {
+func TestRunOnceAtItsTimeLimit(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()
 		w.program = func(string) dockertest.Program {

@@ -121,9 +121,9 @@ func TestTheInitialDelayCountsFromTheStart(t *testing.T) {
 	})
 }
 
-// A probe that hangs is cut, counts as a failure, and holds back nobody: not even
+// A probe that hangs is cut, counts as a failure, and delays nothing: not even
 // an edit of its own pod.
-func TestASlowProbeHoldsBackNothing(t *testing.T) {
+func TestASlowProbeDelaysNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		e := w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: time.Hour} })
 		k := w.start(probed(pod("slow", "main", "side:1"), 1))
@@ -209,7 +209,6 @@ func TestAPausedContainerIsNotProbed(t *testing.T) {
 	})
 }
 
-// Who restarts a container by hand gives it its initial delay anew.
 func TestARestartByHandBeginsTheInitialDelayAnew(t *testing.T) {
 	inWorld(t, func(w *world) {
 		e := w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} })

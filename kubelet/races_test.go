@@ -22,7 +22,7 @@ func (w *world) importPause() {
 	}
 }
 
-func TestANewerWishEndsAPlanThatIsBeingRun(t *testing.T) {
+func TestAnEditSupersedesAPlan(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()
 		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Delay: time.Second}))
@@ -156,7 +156,7 @@ func TestVolumesGoAtOnceWithTheirPodOrItsUID(t *testing.T) {
 
 // The containers of a pod may have been removed by hand while no kubelet ran. Its
 // data must stay until its source says that it is not wanted.
-func TestASilentSourceLosesNoVolume(t *testing.T) {
+func TestNoVolumeIsRemovedForASourceThatIsNotReady(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(pod("web", "main"))
 		settle()
@@ -214,8 +214,7 @@ func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
 	})
 }
 
-// What is done to a container is done in a goroutine of its own, which nobody else can
-// recover.
+// Each action has a goroutine of its own, and a panic there must not end the program.
 func TestAPanicInAnActionEndsThatWorkAlone(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()

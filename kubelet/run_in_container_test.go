@@ -13,14 +13,14 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-// outcome runs commands in a container that prints what it is told.
+// outcome makes every command in a container end like this.
 func outcome(o dockertest.ExecOutcome) func(string) dockertest.Program {
 	return func(string) dockertest.Program {
 		return dockertest.Program{Exec: func([]string) dockertest.ExecOutcome { return o }}
 	}
 }
 
-func TestRunInTheContainerThatRuns(t *testing.T) {
+func TestRunInContainer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = outcome(dockertest.ExecOutcome{Output: "ran\n", After: time.Hour, ExitCode: 3})
 		k := w.start(pod("web", "main"))
@@ -52,7 +52,7 @@ func TestRunEndsWithItsCaller(t *testing.T) {
 	})
 }
 
-func TestWhatDoesNotRunCannotBeAsked(t *testing.T) {
+func TestRunInAContainerThatDoesNotRun(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "done"} }
 		p := pod("web", "main", "done", "paused")

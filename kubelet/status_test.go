@@ -165,7 +165,7 @@ func TestStatus(t *testing.T) {
 			s.images = pulling
 		},
 			"pending 10.0.0.2: \nweb#1 waits Pulling: pulling hello:1: 1 of 2 layers, 0B of 0B\nnet#1 up 1h0m0s: \n"},
-		{"the pull is over, and nobody has looked yet", "want web:a\nnet:n#1 running", func(s *podSnapshot) {
+		{"the pull is over, and there was no sync yet", "want web:a\nnet:n#1 running", func(s *podSnapshot) {
 			s.problems = []plan.Problem{{Container: "web", Reason: api.ReasonPulling, Message: "waits for the pull"}}
 		},
 			"pending 10.0.0.2: \nweb#1 waits Pulling: waits for the pull\nnet#1 up 1h0m0s: \n"},
@@ -241,7 +241,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// clock is a time of day as people are told it.
+// clock formats a time of day.
 func clock(seconds int) string {
 	return planNow.Add(time.Duration(seconds) * time.Second).Local().Format(time.TimeOnly)
 }
@@ -265,7 +265,7 @@ func TestStatusAsJSON(t *testing.T) {
 	}
 }
 
-func TestStatusesTellOfEveryPodTheKubeletKnows(t *testing.T) {
+func TestStatusesOfAllPods(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program {
 			return dockertest.Program{Exits: name == "job", ExitCode: 3, LastWords: "sorry", IgnoreTerm: name == "stubborn"}
@@ -321,7 +321,7 @@ func stateText(s api.ContainerState) string {
 	return "running"
 }
 
-func TestAnEndForWantOfMemoryIsToldThoughDockerHearsOfItLate(t *testing.T) {
+func TestOutOfMemoryThatDockerReportsLate(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		inWorld(t, func(w *world) {
 			w.program = func(name string) dockertest.Program {

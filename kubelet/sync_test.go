@@ -37,7 +37,7 @@ func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {
 	})
 }
 
-func TestWithoutEventsTheTickMends(t *testing.T) {
+func TestWithoutEventsTheTickRepairs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.SetFault(always("WatchEvents", dockertest.Fault{Before: errors.New("no events today")}))
 		w.start(pod("web", "main"))
@@ -60,7 +60,7 @@ func TestWithoutEventsTheTickMends(t *testing.T) {
 	})
 }
 
-func TestAnEventMendsAtOnce(t *testing.T) {
+func TestAnEventRepairsAtOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
 		w.start(pod("web", "main"))
@@ -88,34 +88,32 @@ func TestUpdateMessages(t *testing.T) {
 	})
 }
 
-// Nothing is removed before a source has spoken, and what it wants is, even by a
-// tick that comes between.
-func TestASilentSourceLosesNothing(t *testing.T) {
+// Not even by a tick that comes before the source is ready.
+func TestNothingIsRemovedForASourceThatIsNotReady(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(pod("web", "main"), pod("old", "main"))
 		settle()
 		before := w.id("web", "main")
 		k.end()
 
-		silent := map[string]error{"file": nil}
-		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: silent})
+		unsynced := map[string]error{"file": nil}
+		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: unsynced})
 		settle()
-		w.check("while the source is silent", "old/main", "old/net", "web/main", "web/net")
+		w.check("while the source is not ready", "old/main", "old/net", "web/main", "web/net")
 		w.checkVolumes(pod("web"), pod("old"))
 		w.kill("old", "main", 1)
 		settle()
 		w.check("a container that ends is left alone too", "old/net", "web/main", "web/net")
 		k.set(pod("web", "main"))
 		settle()
-		w.check("once it has spoken", "web/main", "web/net")
+		w.check("once it is ready", "web/main", "web/net")
 		if w.id("web", "main") != before {
 			t.Error("the pod that stays has a new container")
 		}
 	})
 }
 
-// Pods of a source that has spoken go, whatever the others do.
-func TestAnotherSourceIsNotHeldBack(t *testing.T) {
+func TestASourceThatIsReadyDoesNotWaitForOthers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		other := pod("other", "main")
 		other.Source = "http"
@@ -124,11 +122,11 @@ func TestAnotherSourceIsNotHeldBack(t *testing.T) {
 		k.end()
 		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"http": nil}})
 		settle()
-		w.check("file has spoken, http has not", "other/main", "other/net")
+		w.check("file is ready, http is not", "other/main", "other/net")
 	})
 }
 
-func TestTheHolderOfAPortKeepsIt(t *testing.T) {
+func TestTheOwnerOfAPortKeepsIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(publish(pod("b", "main"), 80))
 		settle()
@@ -145,7 +143,7 @@ func TestTheHolderOfAPortKeepsIt(t *testing.T) {
 	})
 }
 
-func TestAPodThatMustWaitRunsOnAsItWas(t *testing.T) {
+func TestAPodThatMustWaitIsUnchanged(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.start(publish(pod("a", "main:1"), 80), publish(pod("b", "main:1"), 81))
 		settle()
@@ -230,7 +228,7 @@ func (w *world) checkStarts(want string, n int) {
 	}
 }
 
-func TestANameHeldByAStrangerCostsOneAttempt(t *testing.T) {
+func TestANameOfAnotherProgramCostsOneAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		want := plan.NewPod(pod("web", "main"), dockertools.PauseImage, time.Now(), lifecycleLabel)
 		for _, c := range []plan.Container{want.Network, want.Apps[0]} {
@@ -273,7 +271,7 @@ func TestAMissingImageStopsNothing(t *testing.T) {
 
 // An edit that comes while the kubelet works on the one before is not lost: 2014
 // dropped it.
-func TestTheNewestWishWins(t *testing.T) {
+func TestTheLatestDesiredStateWins(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Delay: time.Second}))
 		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
@@ -319,7 +317,7 @@ func TestADeathThatTheListDoesNotShowYet(t *testing.T) {
 
 // Docker may know a container and be unable to tell of it, such as one of which it has
 // lost the files.
-func TestAPodThatCannotBeLookedAtHoldsUpNoOther(t *testing.T) {
+func TestAPodThatCannotBeInspectedDelaysNoOther(t *testing.T) {
 	for _, policy := range []api.RestartPolicy{{}, {OnFailure: &api.RestartPolicyOnFailure{}}} {
 		inWorld(t, func(w *world) {
 			bad := publish(pod("bad", "main"), 80)

@@ -14,8 +14,7 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-// ended runs a pod whose container does as told, without another attempt, and says
-// how it ended.
+// ended runs a pod whose container runs program once, and returns how it ended.
 func (w *world) ended(program dockertest.Program) *api.ContainerStateTerminated {
 	w.t.Helper()
 	program.Exits = true
@@ -31,7 +30,7 @@ func (w *world) ended(program dockertest.Program) *api.ContainerStateTerminated 
 	return statuses[0].Containers[0].State.Terminated
 }
 
-func TestLastWords(t *testing.T) {
+func TestTerminationMessage(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		program dockertest.Program
@@ -57,7 +56,7 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
-func TestLastWordsThatCannotBeRead(t *testing.T) {
+func TestALogThatCannotBeRead(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.SetFault(always("Logs", dockertest.Fault{Before: errors.New("the log is not for reading")}))
 		if end := w.ended(dockertest.Program{ExitCode: 3, Log: "line\n"}); end.ExitCode != 3 || end.Message != "" {
@@ -66,7 +65,7 @@ func TestLastWordsThatCannotBeRead(t *testing.T) {
 	})
 }
 
-func TestLastWordsAreAskedForOnce(t *testing.T) {
+func TestTheLogIsReadOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program {
 			return dockertest.Program{Exits: true, ExitCode: 1, Log: "line\n"}
@@ -118,7 +117,7 @@ func TestTerminationFilesGoWithTheirContainers(t *testing.T) {
 }
 
 // Somebody may start a dead container again, and then it ends in another way.
-func TestAnotherLifeHasOtherLastWords(t *testing.T) {
+func TestARestartByHandHasItsOwnMessage(t *testing.T) {
 	inWorld(t, func(w *world) {
 		life := 0
 		w.program = func(name string) dockertest.Program {
