@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +36,7 @@ type observer struct {
 
 // containerRecord is what the observer knows of one container.
 type containerRecord struct {
+	listed  bool   // it was in the last list
 	key     string // the part of the list that the details belong to
 	stale   bool   // the details may be out of date
 	details dockertools.Details
@@ -105,9 +107,10 @@ func (o *observer) inspect(ctx context.Context, list []dockertools.Owned) (map[s
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	records, observed, podErrs := map[string]*containerRecord{}, map[string][]plan.Observed{}, map[string]error{}
+	observed, podErrs := map[string][]plan.Observed{}, map[string]error{}
+	listed := map[string]bool{}
 	for i, c := range list {
-		records[c.ID] = o.record(c.ID)
+		listed[c.ID] = true
 		pod := c.Of.PodFullName
 		switch {
 		case errs[i] == nil:
@@ -116,7 +119,11 @@ func (o *observer) inspect(ctx context.Context, list []dockertools.Owned) (map[s
 			podErrs[pod] = cmp.Or(podErrs[pod], errs[i])
 		}
 	}
-	o.records = records
+	maps.DeleteFunc(o.records, func(id string, r *containerRecord) bool {
+		removed := r.listed && !listed[id] // a container that was never listed may be newer than the list
+		r.listed = listed[id]
+		return removed
+	})
 	return observed, podErrs
 }
 
@@ -186,13 +193,13 @@ func (o *observer) record(id string) *containerRecord {
 func (o *observer) changed(id string, outOfMemory bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if id != "" {
-		r := o.record(id)
-		r.stale, r.outOfMemory = true, r.outOfMemory || outOfMemory
-		return
+	if outOfMemory {
+		o.record(id).outOfMemory = true
 	}
-	for _, r := range o.records {
-		r.stale = true
+	for known, r := range o.records {
+		if id == "" || id == known {
+			r.stale = true
+		}
 	}
 }
 
