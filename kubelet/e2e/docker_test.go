@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -278,14 +277,4 @@ func (h *host) mustBe(when string, want map[string]string, except ...string) {
 			}
 		}
 	}
-}
-
-// mustBeWithout checks that exactly the given containers live, but for those of the
-// pods that have gone.
-func (h *host) mustBeWithout(want map[string]string, ids ...string) {
-	h.t.Helper()
-	maps.DeleteFunc(want, func(name, _ string) bool {
-		return slices.ContainsFunc(ids, func(id string) bool { return strings.Split(name, "_")[2] == fullName(id) })
-	})
-	h.mustBe(fmt.Sprint("when the pods ", ids, " are gone"), want)
 }

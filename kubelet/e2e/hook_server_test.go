@@ -84,13 +84,3 @@ func (c hookCall) mustBeCut() {
 		c.t.Fatal("the hook was not interrupted")
 	}
 }
-
-// goesOn reports whether the kubelet waits for the answer.
-func (c hookCall) goesOn() bool {
-	select {
-	case <-c.cut:
-		return false
-	default:
-		return true
-	}
-}

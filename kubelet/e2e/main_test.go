@@ -32,10 +32,6 @@ var buildDir string
 func kubeletBinary() string { return filepath.Join(buildDir, "kubelet14") }
 
 func TestMain(m *testing.M) {
-	if endpoint := os.Getenv(relayVariable); endpoint != "" {
-		serveRelay(endpoint)
-		return
-	}
 	// Tests mostly wait for Docker and for the kubelet, so more of them than there
 	// are cores run at once. -parallel overrides this.
 	flag.Set("test.parallel", fmt.Sprint(max(6, runtime.GOMAXPROCS(0))))

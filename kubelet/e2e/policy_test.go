@@ -112,44 +112,6 @@ func TestIntegrationRestartPolicies(t *testing.T) {
 	}
 }
 
-// The back-off outlives the kubelet: the number of crashes in a row is a label.
-func TestIntegrationTheCrashCountOutlivesTheKubelet(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.write("pod", crashing("pod", `/hello, exit, "7"`))
-	flags := []string{"-max_restart_backoff=1h", "-maximum_dead_containers_per_container=0"}
-	p := h.start(flags...)
-	const crashes = "kubelet14.quick_ends"
-	awaitEnd := func(attempt int) (ended *docker.Container) {
-		t.Helper()
-		h.await(fmt.Sprintf("attempt %d has ended", attempt), func() error {
-			for _, c := range h.of("pod", "main") {
-				if c.attempt == attempt && c.state == "exited" {
-					ended = h.mustInspect(c.id)
-					return nil
-				}
-			}
-			return errors.New("it has not")
-		})
-		return ended
-	}
-	awaitEnd(3)
-	p.kill()
-	p = h.start(flags...)
-	fourth, third := awaitEnd(4), awaitEnd(3)
-	if wait := fourth.State.StartedAt.Sub(third.State.FinishedAt); wait < 2e9 || fourth.Config.Labels[crashes] != "3" {
-		t.Errorf("the fourth attempt came %v after the third, with a count of %q; want 2s at least, and 3", wait, fourth.Config.Labels[crashes])
-	}
-	p.awaitShows("pod/main", "waiting", "BackOff: ", "exit code 7", "4 times")
-
-	// Another form begins anew: its second attempt comes at once.
-	h.write("pod", crashing("pod", `/hello, exit, "8"`))
-	first, second := awaitEnd(5), awaitEnd(6)
-	if count, there := first.Config.Labels[crashes]; there || first.State.ExitCode != 8 || second.Config.Labels[crashes] != "1" {
-		t.Errorf("the new form ended with %d and has the counts %q and %q; want 8, none, and 1", first.State.ExitCode, count, second.Config.Labels[crashes])
-	}
-}
-
 func TestIntegrationPodsThatWantOnePort(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)

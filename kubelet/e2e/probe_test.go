@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-	"time"
 )
 
 // A server is given 2 s to begin to listen: the first failure of a probe counts.
@@ -77,51 +75,4 @@ containers:
 	if now := h.newest("never", "main"); now.id != main.id {
 		t.Errorf("it was restarted: %s, before %s", now, main)
 	}
-}
-
-// meanwhile starts, changes and removes another pod while something else goes on.
-// begin starts that, and returns a function that reports whether it still goes on. On
-// a busy machine it may be over too soon: then both are done again.
-func (h *host) meanwhile(begin func() (goesOn func() bool)) {
-	h.t.Helper()
-	for deadline := time.Now().Add(patience); ; {
-		goesOn := begin()
-		h.writeSleepers("aside")
-		h.awaitUp("aside")
-		h.edit("aside", strings.ReplaceAll(sleeper("aside"), "sleep]", "sleep, -exit-on-term, '3']"))
-		h.remove("aside")
-		h.awaitGone("aside")
-		if goesOn() {
-			return
-		}
-		if time.Now().After(deadline) {
-			h.t.Fatalf("no pod was started, changed and removed while the others were busy\n%s", h.describe())
-		}
-	}
-}
-
-func TestIntegrationAProbeThatHangsDelaysNoOtherPod(t *testing.T) {
-	t.Parallel()
-	h, dir := newHost(t), t.TempDir()
-	diary := filepath.Join(dir, "slow")
-	read := func() string { data, _ := os.ReadFile(diary); return string(data) }
-	h.write("slow", serverWith("slow", dir, "livenessProbe: {initialDelaySeconds: 2, httpGet: {path: /hang, port: http}}"))
-	p := h.start("-sync_frequency=200ms")
-	var story string
-	h.meanwhile(func() (goesOn func() bool) {
-		h.await("a probe waits for its answer", func() error {
-			if story = read(); !strings.HasSuffix(story, "GET /hang\n") {
-				return fmt.Errorf("the diary is %q", story)
-			}
-			return nil
-		})
-		return func() bool { return read() == story }
-	})
-	p.awaitLog("slow.default.file", "liveness probe failed", ":8080/hang")
-	h.await("the container is stopped, and the next one probed", func() error {
-		if now := read(); !strings.HasPrefix(now, story+"asked to stop\nGET /hang\n") {
-			return fmt.Errorf("the diary is %q, before %q", now, story)
-		}
-		return nil
-	})
 }

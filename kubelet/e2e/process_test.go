@@ -93,14 +93,8 @@ func (p *process) running() bool {
 // awaitLog waits until one line of the log holds all words.
 func (p *process) awaitLog(words ...string) {
 	p.t.Helper()
-	p.awaitLogSince(0, words...)
-}
-
-// awaitLogSince is awaitLog beyond the first bytes of the log.
-func (p *process) awaitLogSince(start int, words ...string) {
-	p.t.Helper()
 	err := waitFor(func() error {
-		for line := range strings.Lines(p.log.String()[start:]) {
+		for line := range strings.Lines(p.log.String()) {
 			if hasWords(line, words) == nil {
 				return nil
 			}
@@ -111,7 +105,7 @@ func (p *process) awaitLogSince(start int, words ...string) {
 		return fmt.Errorf("no line with %q", words)
 	})
 	if err != nil {
-		p.t.Fatalf("the kubelet does not log %q: %v\n%s", words, err, p.log.String()[start:])
+		p.t.Fatalf("the kubelet does not log %q: %v\n%s", words, err, p.log)
 	}
 }
 

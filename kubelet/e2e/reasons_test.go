@@ -113,9 +113,20 @@ func TestIntegrationReasons(t *testing.T) {
 	h.awaitUp("dir", "port")
 	p.awaitShows("dir/main", "running")
 
-	// The next kubelet knows the messages too.
+	// The next kubelet knows the messages too, and the number of crashes in a row.
 	p.kill()
+	crashes := func() (n int) {
+		fmt.Sscan(h.newest("crashes", "main").labels["kubelet14.quick_ends"], &n)
+		return n
+	}
+	before := crashes()
 	p = h.start()
+	h.await("the back-off goes on", func() error {
+		if now := crashes(); now <= before {
+			return fmt.Errorf("%d crashes, before %d", now, before)
+		}
+		return nil
+	})
 	for _, id := range []string{"says", "succeeds", "elsewhere", "as-a-user", "oom"} {
 		for _, r := range pods[id].reasons {
 			p.awaitShows(r.pod, r.state, r.words...)

@@ -15,19 +15,13 @@ import (
 type registryHost struct {
 	*host
 	registry     *registrytest.Registry
-	more         []*registrytest.Registry
 	dockerConfig string // $DOCKER_CONFIG of its kubelets
 }
 
-// newRegistryHost makes a host with one registry and some more. They begin before the
-// host and end after it, since its containers use their images.
-func newRegistryHost(t testing.TB, more int) *registryHost {
+func newRegistryHost(t testing.TB) *registryHost {
 	t.Helper()
-	h := &registryHost{registry: registrytest.New(t), dockerConfig: t.TempDir()}
-	for range more {
-		h.more = append(h.more, registrytest.New(t))
-	}
-	h.host = newHost(t)
+	registry := registrytest.New(t) // before the host, whose containers use its images
+	h := &registryHost{newHost(t), registry, t.TempDir()}
 	h.env = []string{"DOCKER_CONFIG=" + h.dockerConfig}
 	return h
 }

@@ -69,7 +69,7 @@ func TestIntegrationRunOnce(t *testing.T) {
 // Each pod fails for its own reason, and the others come up.
 func TestIntegrationRunOnceSaysWhyAPodFailed(t *testing.T) {
 	t.Parallel()
-	h, dir := newRegistryHost(t, 0), t.TempDir()
+	h, dir := newRegistryHost(t), t.TempDir()
 	port := freePort(t)
 	taken, release := takePort(t)
 	defer release()
@@ -121,7 +121,7 @@ func TestIntegrationRunOnceSaysWhyAPodFailed(t *testing.T) {
 
 func TestIntegrationRunOnceWaits(t *testing.T) {
 	t.Parallel()
-	h := newRegistryHost(t, 0)
+	h := newRegistryHost(t)
 	h.web = startWebServer(t)
 	image := h.registry.Push("web:1")
 	h.registry.HoldBlobs()

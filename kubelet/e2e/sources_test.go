@@ -1,14 +1,11 @@
 package e2e
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"kubelet14/config/etcdtest"
 )
@@ -25,7 +22,7 @@ func TestIntegrationOneIDInThreeSources(t *testing.T) {
 		h.put(pod, emptyDirPod())
 	}
 	neighbour.putSleepers("pod.default.etcd", "own.default.etcd")
-	p := h.startFrom("file", "http", "etcd")
+	h.startFrom("file", "http", "etcd")
 	neighbour.startFrom("etcd")
 	var uids []string
 	for _, pod := range pods {
@@ -52,31 +49,13 @@ func TestIntegrationOneIDInThreeSources(t *testing.T) {
 		want[now.name] = now.id
 		h.mustBe("after an edit of "+pod, want)
 	}
-	for _, pod := range pods {
+	for i, pod := range pods {
 		h.drop(pod)
 		h.awaitGone(pod)
-		h.mustBeWithout(want, pod)
+		h.mustBe("when "+pod+" is gone", want, pods[:i+1]...)
 	}
 	neighbour.mend("pod.default.etcd")
 	neighbour.mustBe("when the pods of the other host have gone", theirs, "pod.default.etcd")
-
-	// A key goes with its lease.
-	ctx, release := context.WithCancel(t.Context())
-	client := h.etcd.Client()
-	lease, err := client.Grant(ctx, 3)
-	h.must(err)
-	alive, err := client.KeepAlive(ctx, lease.ID)
-	h.must(err)
-	go func() {
-		for range alive {
-		}
-	}()
-	_, err = client.Put(ctx, h.key("leased"), strings.ReplaceAll(sleeper("leased"), "HELLO", helloImage), clientv3.WithLease(lease.ID))
-	h.must(err)
-	h.awaitUp("leased.default.etcd")
-	release()
-	h.awaitGone("leased.default.etcd")
-	p.stop()
 }
 
 // The desired state of a source that cannot be read is not known. Its pods stay as they
