@@ -76,9 +76,9 @@ func (w *work) postStart(ctx context.Context, a plan.Action) error {
 	if hook == nil {
 		return nil
 	}
-	hookCtx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(w.superseded, func() { cancel(errors.New("its pod was changed meanwhile")) })()
+	hookCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(w.superseded, cancel)()
 	w.hooks.Store(a.Name.Name, true)
 	defer w.hooks.Delete(a.Name.Name)
 	err := w.kl.runHook(hookCtx, hook, a, postStartLimit)
@@ -89,8 +89,11 @@ func (w *work) postStart(ctx context.Context, a plan.Action) error {
 	if details, err := w.kl.docker.InspectContainer(ctx, a.ID); err == nil && details.State.Ended() {
 		return nil // it ended by itself, and that is the reason to report
 	}
-	problem := plan.Problem{Container: a.Name.Name, Reason: api.ReasonHookFailed, Message: "its postStart hook failed: " + plan.TrimLayers(err.Error())}
-	a.Reason = problem.Message
+	a.Reason = "its postStart hook failed: " + plan.TrimLayers(err.Error())
+	if w.superseded.Err() != nil {
+		a.Reason = "its postStart hook was interrupted: its pod has changed"
+	}
+	problem := plan.Problem{Container: a.Name.Name, Reason: api.ReasonHookFailed, Message: a.Reason}
 	if err := w.kl.stopContainer(ctx, a); err != nil {
 		problem.Message += fmt.Sprintf("; and then: %v", err)
 		return problem
