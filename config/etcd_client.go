@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +17,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/yaml"
 	"go.uber.org/zap"
+	goyaml "go.yaml.in/yaml/v4"
 )
 
 // EtcdConfig makes the configuration of the etcd client: from the addresses of
@@ -22,8 +25,11 @@ import (
 func EtcdConfig(servers []string, file string) (clientv3.Config, error) {
 	config := &clientv3.Config{Endpoints: servers}
 	if len(servers) == 0 {
-		var err error
-		if config, err = yaml.NewConfig(file); err == nil && len(config.Endpoints) == 0 {
+		err := checkEtcdFile(file)
+		if err == nil {
+			config, err = yaml.NewConfig(file)
+		}
+		if err == nil && len(config.Endpoints) == 0 {
 			err = errors.New(`it names no servers: write endpoints: ["https://HOST:2379"]`)
 		}
 		if err != nil {
@@ -43,6 +49,33 @@ func EtcdConfig(servers []string, file string) (clientv3.Config, error) {
 	config.DialKeepAliveTime = cmp.Or(config.DialKeepAliveTime, 10*time.Second)
 	config.DialKeepAliveTimeout = cmp.Or(config.DialKeepAliveTimeout, 3*time.Second)
 	return *config, nil
+}
+
+// etcdFields are the fields of the client's file.
+var etcdFields = strings.Fields(`endpoints auto-sync-interval dial-timeout dial-keep-alive-time dial-keep-alive-timeout
+	username password token reject-old-cluster permit-without-stream max-unary-retries backoff-wait-between
+	backoff-jitter-fraction insecure-transport insecure-skip-tls-verify cert-file key-file trusted-ca-file`)
+
+// checkEtcdFile rejects what the client ignores: an unknown field, and a certificate
+// without its key.
+func checkEtcdFile(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	given := map[string]any{}
+	if err := goyaml.Unmarshal(text, &given); err != nil {
+		return err
+	}
+	for name := range given {
+		if !slices.Contains(etcdFields, name) {
+			return fmt.Errorf("unknown field %q: the fields are %s", name, strings.Join(etcdFields, ", "))
+		}
+	}
+	if (given["cert-file"] == nil) != (given["key-file"] == nil) {
+		return errors.New("cert-file and key-file need each other")
+	}
+	return nil
 }
 
 // endpointURL parses the address of a server as the client does: one without a scheme

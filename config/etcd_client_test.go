@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,13 +69,22 @@ trusted-ca-file: %s
 }
 
 func TestEtcdBadConfigIsRefused(t *testing.T) {
+	for field := range reflect.TypeFor[clientv3.Config]().Fields() {
+		if name := field.Tag.Get("json"); name != "" && name != "-" && !slices.Contains(etcdFields, name) {
+			t.Errorf("the client's field %q is refused", name)
+		}
+	}
 	const server = "endpoints: [https://etcd:2379]\n"
 	for text, word := range map[string]string{
-		"endpoints: [":                "etcd.yaml",
-		"hello":                       "etcd.yaml",
-		server + "dial-timeout: soon": "dial-timeout",
-		"username: me":                `names no servers: write endpoints: ["https://HOST:2379"]`,
-		"":                            "etcd.yaml: it names no servers",
+		"endpoints: [":                 "etcd.yaml",
+		"hello":                        "etcd.yaml",
+		server + "dial-timeout: soon":  "dial-timeout",
+		"username: me":                 `names no servers: write endpoints: ["https://HOST:2379"]`,
+		"":                             "etcd.yaml: it names no servers",
+		server + "usernam: me":         `etcd.yaml: unknown field "usernam": the fields are endpoints, `,
+		server + "ca-file: ca.pem":     `unknown field "ca-file"`, // the client ignores it
+		server + "cert-file: cert.pem": "etcd.yaml: cert-file and key-file need each other",
+		server + "key-file: key.pem":   "cert-file and key-file need each other",
 		server + "trusted-ca-file: /no/such/ca.pem":                         "/no/such/ca.pem: no such file",
 		server + "cert-file: /no/such/cert.pem\nkey-file: /no/such/key.pem": "/no/such/cert.pem: no such file",
 		"endpoints: [etcd]": `"etcd" is no address of an etcd server`,

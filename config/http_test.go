@@ -30,10 +30,19 @@ type httpTest struct {
 // newHTTPTest has a plain server with two pods, which have been received.
 func newHTTPTest(t *testing.T) *httpTest {
 	h := newHTTPTestAt(t, "", (*httptest.Server).Start, nil)
-	h.body(manifest("web", "1"), manifest("db", "1"))
+	h.body(goodPods...)
 	h.start(t)
 	h.await("web=1 db=1")
 	return h
+}
+
+var goodPods = []string{manifest("web", "1"), manifest("db", "1")}
+
+// recover has the server answer with the good pods, and receives them.
+func (h *httpTest) recover() {
+	h.t.Helper()
+	h.body(goodPods...)
+	h.await("web=1 db=1")
 }
 
 // newHTTPTestAt starts the server. The source, which is not started, asks it with the
@@ -186,6 +195,7 @@ func TestHTTPBadBodyKeepsTheLastGoodPods(t *testing.T) {
 		"[" + web + "," + web + "]":                       `pod "web" is in`,
 		"[]" + strings.Repeat(" ", api.MaxManifestBytes):  "the server sends more than",
 	} {
+		h.recover() // else the error of the case before may have the same word
 		h.body(body)
 		h.await("web=1 db=1", h.server.URL+"/pods", word)
 		h.quiet()
@@ -235,6 +245,7 @@ func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
 		"read: connection reset": reset("HTTP/1.1 200 OK\r\n\r\n[]"),
 		"connection reset":       reset(""),
 	} {
+		h.recover() // else the error of the case before may have the same word
 		h.answer(answer)
 		h.await("web=1 db=1", "get "+h.server.URL+"/pods: ", word)
 		h.quiet()
@@ -332,10 +343,11 @@ func TestHTTPRedirects(t *testing.T) {
 // The password goes to the server and nowhere else, whatever happens.
 func TestHTTPPasswordIsSecret(t *testing.T) {
 	logged := captureLog(t)
-	h := newHTTPTestAt(t, "me:s3cret@", (*httptest.Server).Start, func(w http.ResponseWriter, r *http.Request) {
+	good := func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
 		io.WriteString(w, manifest(user, password[:2]))
-	})
+	}
+	h := newHTTPTestAt(t, "me:s3cret@", (*httptest.Server).Start, good)
 	h.start(t)
 	h.await("me=s3")
 	told := fmt.Sprintf("%+v %+v\n", h.last, h.Status())
@@ -346,6 +358,8 @@ func TestHTTPPasswordIsSecret(t *testing.T) {
 		"EOF":             hijack(func(net.Conn) {}),
 		"%zz":             func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Location", "%zz"); w.WriteHeader(302) },
 	} {
+		h.answer(good)
+		h.await("me=s3")
 		h.answer(answer)
 		h.await("me=s3", word)
 		told += fmt.Sprintf("%+v %+v\n", h.last, h.Status())
