@@ -3,11 +3,9 @@ package client
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -39,19 +37,6 @@ func TestTheList(t *testing.T) {
 	}, {ID: "4567", State: dockertools.StateRemoving, Created: time.Unix(0, 0)}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v, -want +got\n%s", err, diff)
-	}
-}
-
-func TestTheEventStream(t *testing.T) {
-	c := clientOf(t, answer(200, `{"Type":"container","Action":"die","Actor":{"ID":"0123","Attributes":{"name":"web"}}}
-		{"Type":"container","Action":"oom","Actor":{"ID":"0123"}}`))
-	var got []dockertools.Event
-	err := c.WatchEvents(t.Context(), nil, func(e dockertools.Event) { got = append(got, e) })
-	if err == nil || !strings.Contains(err.Error(), "ended the stream") {
-		t.Errorf("got %v, want an error about the end of the stream", err)
-	}
-	if diff := cmp.Diff([]dockertools.Event{{}, {ID: "0123", Name: "web"}, {ID: "0123", OutOfMemory: true}}, got); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
 	}
 }
 
@@ -167,38 +152,21 @@ func TestPullProgress(t *testing.T) {
 	}
 }
 
-// A pull is for one image, and shows the registry the credentials.
+// The contract has the other names of images and the password.
 func TestPullRequest(t *testing.T) {
-	digest := "sha256:" + strings.Repeat("0", 64)
-	secret := dockertools.Auth{Username: "user", Password: "pass?>~", ServerAddress: "example.com"}
-	for image, test := range map[string]struct {
-		want url.Values
-		auth dockertools.Auth
-	}{
-		"web":                           {url.Values{"fromImage": {"docker.io/library/web"}, "tag": {"latest"}}, dockertools.Auth{}},
-		"127.0.0.1:5000/team/web:2":     {url.Values{"fromImage": {"127.0.0.1:5000/team/web"}, "tag": {"2"}}, dockertools.Auth{IdentityToken: "token"}},
-		"example.com/web@" + digest:     {url.Values{"fromImage": {"example.com/web"}, "tag": {digest}}, secret},
-		"example.com/web:any@" + digest: {url.Values{"fromImage": {"example.com/web"}, "tag": {digest}}, secret},
-	} {
-		c := clientOf(t, func(_ http.ResponseWriter, r *http.Request) {
-			if diff := cmp.Diff(test.want, r.URL.Query()); diff != "" || r.URL.Path != "/images/create" || r.Method != http.MethodPost {
-				t.Errorf("%s: asked with %s %s: -want +got\n%s", image, r.Method, r.URL, diff)
-			}
-			var got dockertools.Auth
-			if header, ok := r.Header["X-Registry-Auth"]; ok {
-				text, err := base64.URLEncoding.DecodeString(header[0])
-				must(t, errors.Join(err, json.Unmarshal(text, &got)))
-			}
-			if got != test.auth {
-				t.Errorf("%s: the daemon gets %q, want %q", image, got, test.auth)
-			}
-		})
-		must(t, c.PullImage(t.Context(), image, test.auth, noProgress))
-	}
-	if err := hung(t).PullImage(t.Context(), "Not An Image", dockertools.Auth{}, noProgress); err == nil || !strings.Contains(err.Error(), `"Not An Image"`) {
-		t.Errorf("no image name: %v", err)
-	}
-	if err := hung(t).ImportImage(t.Context(), "host:5000/web", strings.NewReader("")); err == nil || !strings.Contains(err.Error(), "host:5000/web:1") {
-		t.Errorf("an import without a tag: %v, want an error that shows a name with one", err)
-	}
+	token := dockertools.Auth{IdentityToken: "token?>~", ServerAddress: "example.com"}
+	c := clientOf(t, func(_ http.ResponseWriter, r *http.Request) {
+		if got, want := r.Method+" "+r.URL.String(), "POST /images/create?fromImage=docker.io%2Flibrary%2Fweb&tag=latest"; got != want {
+			t.Errorf("asked with %s, want %s", got, want)
+		}
+		var got dockertools.Auth
+		text, err := base64.URLEncoding.DecodeString(r.Header.Get("X-Registry-Auth"))
+		must(t, err, json.Unmarshal(text, &got))
+		if got != token {
+			t.Errorf("the daemon gets %q, want %q", got, token)
+		}
+	})
+	must(t, c.PullImage(t.Context(), "web", token, noProgress))
+	says(t, hung(t).PullImage(t.Context(), "Not An Image", dockertools.Auth{}, noProgress), `"Not An Image"`)
+	says(t, hung(t).ImportImage(t.Context(), "host:5000/web", strings.NewReader("")), "host:5000/web:1")
 }

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -27,7 +26,6 @@ var contract = []struct {
 }{
 	{"version", testVersion},
 	{"list by labels", testListByLabels},
-	{"list shows all of a line", testListLine},
 	{"an unknown container", testUnknownContainer},
 	{"a creation that is refused", testRefusedCreation},
 	{"an imported image", testImportedImage},
@@ -52,7 +50,6 @@ var contract = []struct {
 	{"a pull of a changed image", testPullAgain},
 	{"a pull that is refused", testPullRefused},
 	{"a pull whose caller stops", testPullCallerStops},
-	{"mounts", testMounts},
 	{"a network container that does not run", testNetworkContainerNotRunning},
 	{"an endpoint a start", testEndpoints},
 	{"ports", testPorts},
@@ -76,7 +73,15 @@ func testListByLabels(t *testing.T, d *contractDocker) {
 	mark := d.name(t, "label")
 	spec := d.spec(t, "created", "sleep")
 	spec.Labels[mark], spec.Labels["with value"], spec.Labels["without"] = "yes", "a=b, \"c\"", ""
+	before := time.Now().Truncate(time.Second)
 	created := d.create(t, spec)
+	line := d.listed(t, created)
+	want := dockertools.Container{
+		ID: created, Name: spec.Name, Image: helloImage, Labels: spec.Labels, State: dockertools.StateCreated, Status: "Created", Created: line.Created,
+	}
+	if diff := cmp.Diff(want, line); diff != "" || line.Created.Before(before) || line.Created.After(time.Now()) {
+		t.Errorf("created after %v: -want +got\n%s", before, diff)
+	}
 	spec = d.spec(t, "dead", "exit", "0")
 	spec.Labels[mark] = "no"
 	dead := d.create(t, spec)
@@ -100,24 +105,6 @@ func testListByLabels(t *testing.T, d *contractDocker) {
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("list of %v (-want +got):\n%s", c.labels, diff)
 		}
-	}
-}
-
-func testListLine(t *testing.T, d *contractDocker) {
-	spec := d.spec(t, "c", "sleep")
-	spec.Labels["name"], spec.Labels["empty"] = "value", ""
-	before := time.Now().Truncate(time.Second)
-	id := d.create(t, spec)
-	got := d.listed(t, id)
-	want := dockertools.Container{
-		ID: id, Name: spec.Name, Image: helloImage, Labels: spec.Labels,
-		State: dockertools.StateCreated, Status: "Created", Created: got.Created,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("a created container (-want +got):\n%s", diff)
-	}
-	if got.Created.Before(before) || got.Created.After(time.Now()) {
-		t.Errorf("created at %v, asked for at %v", got.Created, before)
 	}
 }
 
@@ -187,28 +174,5 @@ func testImportedImage(t *testing.T, d *contractDocker) {
 	id := d.create(t, spec)
 	if got := d.listed(t, id).Image; got != image {
 		t.Errorf("listed with image %q, want %q", got, image)
-	}
-}
-
-func testMounts(t *testing.T, d *contractDocker) {
-	dir := t.TempDir()
-	mount := func(name string, readOnly bool) (id, file string) {
-		spec := d.spec(t, name, "append", "/data/"+name, "text")
-		spec.Mounts = []dockertools.Mount{{HostPath: dir, ContainerPath: "/data", ReadOnly: readOnly}}
-		id = d.create(t, spec)
-		d.start(t, id)
-		return id, filepath.Join(dir, name)
-	}
-	_, file := mount("writable", false)
-	eventually(t, "the program has written", func() (bool, string) {
-		text, err := os.ReadFile(file)
-		return string(text) == "text\n", fmt.Sprintf("%q, %v", text, err)
-	})
-	id, file := mount("readonly", true)
-	if details := d.ended(t, id); details.ExitCode != 1 {
-		t.Errorf("the program that could not write ended with %+v", details)
-	}
-	if _, err := os.Stat(file); err == nil {
-		t.Error("a file was written through a read-only mount")
 	}
 }

@@ -99,6 +99,15 @@ func streamOf(t *testing.T, pause time.Duration, end bool, pieces ...string) *Cl
 	})
 }
 
+func says(t *testing.T, err error, words ...string) {
+	t.Helper()
+	for _, want := range words {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an error with %q", err, want)
+		}
+	}
+}
+
 func isContextError(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -272,12 +281,17 @@ func TestErrorsHaveTheDaemonsWordsAndTheirKind(t *testing.T) {
 
 func TestAClientWorksOnceTheDaemonIsThere(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "sock")
-	c := mustClient(t, "unix://"+socket)
+	t.Setenv("DOCKER_HOST", "unix://"+socket)
+	c := mustClient(t, "")
 	_, err := c.Version(t.Context())
-	for _, want := range []string{"cannot reach Docker", "unix://" + socket, "is it running", "-docker_endpoint"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("without a daemon: %v, want %q in it", err, want)
-		}
+	says(t, err, "cannot reach Docker", "unix://"+socket, "is it running", "-docker_endpoint")
+	_, err = New("ssh://host")
+	says(t, err, `"ssh://host"`, "unix:///var/run/docker.sock")
+	refused := transportOf(t, func(*http.Request) (*http.Response, error) {
+		return nil, &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
+	})
+	for _, name := range []string{"version", "events"} {
+		says(t, calls(refused)[name](t.Context()), refused.endpoint, "docker group", "sudo")
 	}
 	serve(t, socket, answer(200, `{"Version":"20.10.24","ApiVersion":"1.41","Os":"linux","Arch":"x86_64"}`))
 	want := dockertools.Version{Version: "20.10.24", APIVersion: "1.41", OS: "linux", Arch: "amd64"}
@@ -286,34 +300,8 @@ func TestAClientWorksOnceTheDaemonIsThere(t *testing.T) {
 	}
 }
 
-func TestAnErrorSaysWhatToDoWithoutPermission(t *testing.T) {
-	c := transportOf(t, func(*http.Request) (*http.Response, error) {
-		return nil, &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
-	})
-	for _, name := range []string{"version", "events"} {
-		err := calls(c)[name](t.Context())
-		for _, want := range []string{c.endpoint, "docker group", "sudo"} {
-			if err == nil || !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q in it", name, err, want)
-			}
-		}
-	}
-}
-
-func TestTheEndpoint(t *testing.T) {
-	server := httptest.NewServer(answer(200, `{"Version":"here"}`))
-	defer server.Close()
-	t.Setenv("DOCKER_HOST", "tcp://"+server.Listener.Addr().String())
-	if v, err := mustClient(t, "").Version(t.Context()); err != nil || v.Version != "here" {
-		t.Errorf("from the environment: %+v, %v", v, err)
-	}
-	if _, err := New("ssh://host"); err == nil || !strings.Contains(err.Error(), `"ssh://host"`) || !strings.Contains(err.Error(), "unix:///var/run/docker.sock") {
-		t.Errorf("got %v, want an error that names the endpoint and shows a good one", err)
-	}
-}
-
 func TestTLS(t *testing.T) {
-	server := httptest.NewTLSServer(answer(200, `{"Version":"secret","Actor":{"ID":"0123"}}`))
+	server := httptest.NewTLSServer(answer(200, `{"Version":"secret","Action":"oom","Actor":{"ID":"0123","Attributes":{"name":"web"}}}`))
 	defer server.Close()
 	key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
 	must(t, err)
@@ -325,9 +313,8 @@ func TestTLS(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "cert.pem"), cert)
 	writeFile(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
 	// Without ca.pem the daemon would go unverified.
-	if _, err := New(endpoint); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "ca.pem")) {
-		t.Fatalf("got %v, want an error that names ca.pem", err)
-	}
+	_, err = New(endpoint)
+	says(t, err, filepath.Join(dir, "ca.pem"))
 	writeFile(t, filepath.Join(dir, "ca.pem"), cert)
 	c := mustClient(t, endpoint)
 	if v, err := c.Version(t.Context()); err != nil || v.Version != "secret" {
@@ -335,7 +322,7 @@ func TestTLS(t *testing.T) {
 	}
 	var seen []dockertools.Event
 	err = c.WatchEvents(t.Context(), nil, func(e dockertools.Event) { seen = append(seen, e) })
-	if len(seen) != 2 || seen[1].ID != "0123" {
+	if want := []dockertools.Event{{}, {ID: "0123", Name: "web", OutOfMemory: true}}; !slices.Equal(seen, want) {
 		t.Errorf("events: got %v, %v", seen, err)
 	}
 }

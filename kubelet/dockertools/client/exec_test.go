@@ -61,12 +61,9 @@ func TestExecMixesBothStreamsAndWaitsForTheEnd(t *testing.T) {
 	if want := "one\ntwo\n" + long; err != nil || code != 3 || out.String() != want {
 		t.Errorf("exit code %d, %v, and %d bytes of output, want %d", code, err, out.Len(), len(want))
 	}
-}
-
-func TestExecRefusedAtItsStart(t *testing.T) {
-	c := clientOf(t, execDaemon(answer(409, `{"message":"Container 0123 is not running"}`), `{"ExitCode":0}`))
-	if _, err := c.Exec(t.Context(), "web", []string{"date"}, io.Discard); !errors.Is(err, dockertools.ErrNotRunning) || !strings.HasSuffix(err.Error(), ": Container 0123 is not running") {
-		t.Errorf("got %v, want the daemon's own words", err)
+	c = clientOf(t, execDaemon(answer(409, `{"message":"Container 0123 is not running"}`), `{"ExitCode":0}`))
+	if _, err := c.Exec(t.Context(), "web", []string{"date"}, io.Discard); !errors.Is(err, dockertools.ErrNotRunning) || !hasBegun(err) {
+		t.Errorf("refused at its start: %v", err)
 	}
 }
 
@@ -93,7 +90,6 @@ func TestExecReportsWhetherTheCommandHasRun(t *testing.T) {
 // local is a command on this machine, started as Docker starts one, in a session of
 // its own: a shell that has started another process.
 type local struct {
-	t       *testing.T
 	cmd     *exec.Cmd
 	in      io.Writer
 	out     *bufio.Reader
@@ -118,7 +114,7 @@ func runLocal(t *testing.T) *local {
 	cgroups, err := os.ReadFile("/proc/self/cgroup")
 	must(t, errors.Join(readErr, numErr, err))
 	cgroup, _, _ := strings.Cut(string(cgroups), "\n")
-	return &local{t: t, cmd: cmd, started: started, cgroup: cgroup, in: in, out: reader}
+	return &local{cmd: cmd, started: started, cgroup: cgroup, in: in, out: reader}
 }
 
 func (l *local) state() string {
@@ -133,47 +129,25 @@ func runs(pid int) bool {
 	return err == nil && !strings.HasPrefix(state, "Z")
 }
 
-func (l *local) isKilled() {
-	l.t.Helper()
-	for what, pid := range map[string]int{"the command": l.cmd.Process.Pid, "what it has started": l.started} {
-		eventually(l.t, what+" is gone", func() (bool, string) { return !runs(pid), "it runs" })
-	}
-}
-
-// isSpared has the shell answer, which a shell that was just killed does not.
-func (l *local) isSpared() {
-	l.t.Helper()
-	io.WriteString(l.in, "here\n")
-	if line, err := l.out.ReadString('\n'); line != "here\n" || err != nil || !runs(l.started) {
-		l.t.Errorf("it was killed: it prints %q, %v", line, err)
-	}
-}
-
 type fullWriter struct{ err error }
 
 func (w fullWriter) Write([]byte) (int, error) { return 0, w.err }
 
+// The contract has a caller that stops.
 func TestExecKillsWhatNobodyWaitsForOnThisHostAlone(t *testing.T) {
-	// Its caller stops.
-	ctx, cancel := context.WithCancel(t.Context())
-	here := runLocal(t)
-	c := clientOf(t, execDaemon(until("", cancel), here.state()))
-	if _, err := c.Exec(ctx, "web", []string{"date"}, io.Discard); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
-	here.isKilled()
-
 	// The writer of its output fails.
-	here = runLocal(t)
+	here := runLocal(t)
 	full := errors.New("full")
-	c = clientOf(t, execDaemon(until(piece(1, "text"), func() {}), here.state()))
+	c := clientOf(t, execDaemon(until(piece(1, "text"), func() {}), here.state()))
 	if _, err := c.Exec(t.Context(), "web", []string{"date"}, fullWriter{full}); !errors.Is(err, full) {
 		t.Errorf("got %v, want the writer's error", err)
 	}
-	here.isKilled()
+	for what, pid := range map[string]int{"the command": here.cmd.Process.Pid, "what it has started": here.started} {
+		eventually(t, what+" is gone", func() (bool, string) { return !runs(pid), "it runs" })
+	}
 
 	// It runs on another host.
-	ctx, cancel = context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
 	elsewhere := runLocal(t)
 	server := httptest.NewServer(execDaemon(until("", cancel), elsewhere.state()))
 	defer server.Close()
@@ -181,7 +155,11 @@ func TestExecKillsWhatNobodyWaitsForOnThisHostAlone(t *testing.T) {
 	if _, err := c.Exec(ctx, "web", []string{"date"}, io.Discard); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	elsewhere.isSpared()
+	// The shell answers, which one that was just killed does not.
+	io.WriteString(elsewhere.in, "here\n")
+	if line, err := elsewhere.out.ReadString('\n'); line != "here\n" || err != nil || !runs(elsewhere.started) {
+		t.Errorf("it was killed: it prints %q, %v", line, err)
+	}
 
 	// The number that Docker reports is that of another process.
 	for _, id := range []string{strings.Repeat("0123456789abcdef", 4), ""} {
