@@ -18,39 +18,29 @@ func labelled(name string, id Identity, more map[string]string) Container {
 }
 
 func TestOwn(t *testing.T) {
-	tests := []struct {
-		name string
+	for name, tt := range map[string]struct {
 		c    Container
 		want bool
 	}{
-		{"ours", labelled(ourName, us, nil), true},
-		{"ours, of a version that marked one whose postStart had not run", Container{Name: ourName + "_poststart", Labels: us.Labels(ourName)}, true},
-		{"no labels", Container{Name: ourName}, false},
-		{"another hostname", labelled(ourName, Identity{"host-b", us.RootDir}, nil), false},
-		{"another root_dir", labelled(ourName, Identity{us.Hostname, "/var/lib/b"}, nil), false},
-		{"run from an image that was committed from ours: the labels are copied, the name is not", Container{Name: "other", Labels: us.Labels(ourName)}, false},
-		{"the same under a name like ours", Container{Name: "k8s_web.1_www.default.file_u_2", Labels: us.Labels(ourName)}, false},
-		{"the same with the mark", Container{Name: "k8s_web.1_www.default.file_u_2_poststart", Labels: us.Labels(ourName)}, false},
-		{"true labels on a name that says nothing", labelled("web", us, nil), false},
-		{"no name at all", labelled("", us, nil), false},
+		"ours":                 {labelled(ourName, us, nil), true},
+		"ours, with a suffix":  {Container{Name: ourName + "_poststart", Labels: us.Labels(ourName)}, true},
+		"no labels":            {Container{Name: ourName}, false},
+		"another hostname":     {labelled(ourName, Identity{"host-b", us.RootDir}, nil), false},
+		"another root_dir":     {labelled(ourName, Identity{us.Hostname, "/var/lib/b"}, nil), false},
+		"a committed image":    {Container{Name: "other", Labels: us.Labels(ourName)}, false}, // it has our labels
+		"under a name of ours": {Container{Name: "k8s_web.1_www.default.file_u_2", Labels: us.Labels(ourName)}, false},
+		"with the suffix":      {Container{Name: "k8s_web.1_www.default.file_u_2_poststart", Labels: us.Labels(ourName)}, false},
+		"another name":         {labelled("web", us, nil), false},
+		"no name":              {labelled("", us, nil), false},
+	} {
+		if _, got := us.Own(tt.c); got != tt.want {
+			t.Errorf("%s: own is %v, want %v", name, got, tt.want)
+		}
 	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if _, got := us.Own(tt.c); got != tt.want {
-				t.Errorf("own: %v, want %v", got, tt.want)
-			}
-		})
-	}
-}
-
-func TestOwnReadsTheLabels(t *testing.T) {
-	o, ok := us.Own(labelled(ourName, us, map[string]string{LabelNetworkContainer: "abc", LabelQuickEnds: "3", LabelLifecycle: "{}"}))
-	if !ok || o.NetworkContainer != "abc" || o.QuickEnds != 3 || o.Lifecycle != "{}" || o.Of.PodFullName != "www.default.file" {
-		t.Errorf("read %+v, %v", o, ok)
-	}
-	for _, nonsense := range []string{"many", "-1"} {
-		if o, _ := us.Own(labelled(ourName, us, map[string]string{LabelQuickEnds: nonsense})); o.QuickEnds != 0 {
-			t.Errorf("quick ends %q: read as %d, want 0", nonsense, o.QuickEnds)
+	for text, want := range map[string]int{"3": 3, "many": 0, "-1": 0} {
+		o, ok := us.Own(labelled(ourName, us, map[string]string{LabelNetworkContainer: "abc", LabelQuickEnds: text, LabelLifecycle: "{}"}))
+		if !ok || o.NetworkContainer != "abc" || o.QuickEnds != want || o.Lifecycle != "{}" || o.Of.PodFullName != "www.default.file" {
+			t.Errorf("quick ends %q: read %+v, %v", text, o, ok)
 		}
 	}
 }
@@ -77,27 +67,19 @@ func TestCheckConflict(t *testing.T) {
 	}
 }
 
-func TestContainerNameRoundTrip(t *testing.T) {
-	for _, p := range []NameParts{
-		{"web", "0badf00d", "web.default.file", "0123456789abcdef0123456789abcdef", 1},
-		{"with-dashes", "1", "a.b-c.example.com.default.http", "A-uuid-1", 42},
-		{"net", "ffffffff", "same.default.etcd", "same", 2147483647},
-		{"c", "0", strings.Repeat("x", 253) + "." + strings.Repeat("y", 63) + ".etcd", strings.Repeat("u", 63), 7},
-		{"poststart", "0", "poststart.default.file", "poststart", 1},
+// A running host is found by these names: a change here starts every pod anew.
+func TestContainerNames(t *testing.T) {
+	long, uid := strings.Repeat("x", 253)+"."+strings.Repeat("y", 63)+".etcd", strings.Repeat("u", 63)
+	for want, p := range map[string]NameParts{
+		"k8s_web.0badf00d_www.default.file_u-1_3":                 {"web", "0badf00d", "www.default.file", "u-1", 3},
+		"k8s_with-dashes.1_a.b-c.example.com.default.http_A-1_42": {"with-dashes", "1", "a.b-c.example.com.default.http", "A-1", 42},
+		"k8s_net.ffffffff_same.default.etcd_same_2147483647":      {"net", "ffffffff", "same.default.etcd", "same", 2147483647},
+		"k8s_c.0_" + long + "_" + uid + "_7":                      {"c", "0", long, uid, 7},
+		"k8s_poststart.0_poststart.default.file_poststart_1":      {"poststart", "0", "poststart.default.file", "poststart", 1},
 	} {
-		got, ok := ParseContainerName(p.String())
-		if !ok || got != p {
-			t.Errorf("%q: parsed to %+v, %v; want %+v", p.String(), got, ok, p)
+		if got, ok := ParseContainerName(want); p.String() != want || !ok || got != p {
+			t.Errorf("name %q, want %q, which is parsed to %+v, %v", p, want, got, ok)
 		}
-	}
-}
-
-// The names pin what a running host is found by: an incompatible change here
-// makes every pod of every user start anew.
-func TestContainerNameGolden(t *testing.T) {
-	p := NameParts{Name: "web", Hash: "0badf00d", PodFullName: "www.default.file", UID: "u-1", Attempt: 3}
-	if got, want := p.String(), "k8s_web.0badf00d_www.default.file_u-1_3"; got != want {
-		t.Errorf("name %q, want %q", got, want)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"bufio"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -26,27 +25,16 @@ func TestPauseProgramRunsOnARM64(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer cmd.Wait()
 	defer cmd.Process.Kill()
-
-	// Step: its first system call is ppoll. The line has no end while
-	// the call lasts, so it is read up to the closing bracket.
+	// The line has no end while the call lasts, so it is read up to the closing bracket.
 	trace := bufio.NewReader(stderr)
-	call, err := trace.ReadString(')')
-	if err != nil || !strings.Contains(call, " ppoll(") {
-		t.Fatalf("its first system call is %q, %v", call, err)
+	if call, err := trace.ReadString(')'); err != nil || !strings.Contains(call, " ppoll(") {
+		t.Errorf("its first system call is %q, %v", call, err)
 	}
-	// Step: it stays in it.
 	awaitStatus(t, cmd.Process.Pid, "State", "S (sleeping)")
-	// Step: it ends by SIGKILL, and had not returned from it before.
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	cmd.Process.Kill() // the trace ends with the process
 	more, _ := trace.ReadString(0)
-	cmd.Wait()
-	if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); ws.Signal() != syscall.SIGKILL {
-		t.Errorf("it ended with %v, want SIGKILL", cmd.ProcessState)
-	}
+	endsByKill(t, cmd)
 	if strings.Contains(more, "ppoll") || strings.Contains(more, " = ") {
 		t.Errorf("its system call returned: %q", more)
 	}

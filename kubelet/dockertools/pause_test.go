@@ -15,15 +15,6 @@ import (
 	"time"
 )
 
-func TestPauseImageNeedsAKnownMachine(t *testing.T) {
-	for _, machine := range [][2]string{{"linux", "riscv64"}, {"windows", "amd64"}, {"", ""}} {
-		_, err := pauseProgram(machine[0], machine[1])
-		if err == nil || !strings.Contains(err.Error(), machine[0]+"/"+machine[1]) || !strings.Contains(err.Error(), "-network_container_image") {
-			t.Errorf("%v: got %v, want an error that names the machine and the way out", machine, err)
-		}
-	}
-}
-
 // writePause writes the program for a machine into a file that can be run.
 func writePause(t *testing.T, arch string) (path string) {
 	t.Helper()
@@ -44,17 +35,16 @@ func TestPauseProgramSleepsUntilItIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cmd.Process.Kill()
-
-	// Step: it sleeps. A loop around a call that fails would always be running.
-	status := awaitStatus(t, cmd.Process.Pid, "State", "S (sleeping)")
-	// Step: it catches no signal. What it ignores it has from whoever runs the tests.
-	if status["SigCgt"] != "0000000000000000" {
+	// A loop around a call that fails would always be running.
+	if status := awaitStatus(t, cmd.Process.Pid, "State", "S (sleeping)"); status["SigCgt"] != "0000000000000000" {
 		t.Errorf("it catches signals: %s", status["SigCgt"])
 	}
-	// Step: it ends by SIGKILL and by nothing before.
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	endsByKill(t, cmd)
+}
+
+func endsByKill(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
+	cmd.Process.Kill()
 	cmd.Wait()
 	if ws := cmd.ProcessState.Sys().(syscall.WaitStatus); ws.Signal() != syscall.SIGKILL {
 		t.Errorf("it ended with %v, want SIGKILL", cmd.ProcessState)
@@ -125,5 +115,9 @@ func TestPauseImageIsMadeOnceForTheDaemonsMachine(t *testing.T) {
 		if len(daemon.layers) != 1 || fmt.Sprintf("%x", sha256.Sum256(daemon.layers[0])) != want {
 			t.Errorf("%s: imported %d layers, the first with digest %x; want 1 with %s", arch, len(daemon.layers), sha256.Sum256(daemon.layers[0]), want)
 		}
+	}
+	err := EnsurePauseImage(t.Context(), &imageStore{arch: "riscv64"})
+	if err == nil || !strings.Contains(err.Error(), "linux/riscv64") || !strings.Contains(err.Error(), "-network_container_image") {
+		t.Errorf("got %v, want an error that names the machine and the way out", err)
 	}
 }

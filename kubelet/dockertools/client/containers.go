@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
@@ -30,6 +32,13 @@ func (c *Client) Version(ctx context.Context) (dockertools.Version, error) {
 		// Some daemons name it as uname does.
 		Arch: strings.NewReplacer("x86_64", "amd64", "aarch64", "arm64").Replace(env.Get("Arch")),
 	}, nil
+}
+
+// LogDriver makes its own request: the library's takes no context.
+func (c *Client) LogDriver(ctx context.Context) (string, error) {
+	var info struct{ LoggingDriver string }
+	err := c.begin(ctx, callLimit, "ask for the log driver").getJSON("info", nil, &info)
+	return info.LoggingDriver, err
 }
 
 func (c *Client) ListContainers(ctx context.Context, labels map[string]string) ([]dockertools.Container, error) {
@@ -205,4 +214,33 @@ func createConfig(spec *dockertools.ContainerSpec) (*docker.Config, *docker.Host
 			docker.HostMount{Type: "bind", Source: m.HostPath, Target: m.ContainerPath, ReadOnly: m.ReadOnly})
 	}
 	return config, host
+}
+
+// Stats makes its own request: the library's waits for ever when it cannot connect,
+// and for a second measurement.
+func (c *Client) Stats(ctx context.Context, id string) (dockertools.Stats, error) {
+	var answer docker.Stats
+	err := c.begin(ctx, callLimit, "measure container %q", id).getJSON("containers/"+id+"/stats", url.Values{"stream": {"0"}, "one-shot": {"1"}}, &answer)
+	if err == nil && answer.Read.IsZero() {
+		err = fmt.Errorf("measure container %q: %w", id, dockertools.ErrNotRunning)
+	}
+	if err != nil {
+		return dockertools.Stats{}, err
+	}
+	cpu, memory := answer.CPUStats.CPUUsage, answer.MemoryStats
+	// The first is of cgroup v1, where the second leaves out the cgroups below.
+	inactive := cmp.Or(memory.Stats.TotalInactiveFile, memory.Stats.InactiveFile)
+	s := dockertools.Stats{
+		Time: answer.Read,
+		CPU:  api.CPUStats{Total: cpu.TotalUsage, User: cpu.UsageInUsermode, System: cpu.UsageInKernelmode, PerCPU: cpu.PercpuUsage},
+		// The two are not read at the same moment.
+		Memory: api.MemoryStats{Usage: memory.Usage, WorkingSet: memory.Usage - min(memory.Usage, inactive)},
+	}
+	for _, n := range answer.Networks {
+		s.Network.Add(api.NetworkStats{
+			RxBytes: n.RxBytes, RxPackets: n.RxPackets, RxErrors: n.RxErrors, RxDropped: n.RxDropped,
+			TxBytes: n.TxBytes, TxPackets: n.TxPackets, TxErrors: n.TxErrors, TxDropped: n.TxDropped,
+		})
+	}
+	return s, nil
 }

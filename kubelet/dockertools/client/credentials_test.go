@@ -102,16 +102,6 @@ esac`,
 	}
 }
 
-func TestLookupReadsAChangedFile(t *testing.T) {
-	k := newKeyring(t, "", "")
-	for _, name := range []string{"one", "two"} {
-		writeFile(t, k.config, `{"auths": {"example.com": `+entry(name)+`}}`)
-		if auth, err := k.Lookup(t.Context(), "example.com/web"); err != nil || auth.Username != name {
-			t.Errorf("got %v, %v, want user %q", auth, err, name)
-		}
-	}
-}
-
 // A helper that hangs holds up no pull, and runs once however often it is asked.
 func TestLookupDoesNotWaitForAHelperThatHangs(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")

@@ -73,9 +73,7 @@ func TestProgramsEndInTheirTime(t *testing.T) {
 		id := mustRun(t, f, app("b", "minute"))
 		greedy := mustRun(t, f, app("c", "greedy"))
 		time.Sleep(40 * time.Second)
-		if err := f.Restart(id); err != nil { // the timer of the first run is void
-			t.Fatal(err)
-		}
+		must(t, f.Restart(id)) // the timer of the first run is void
 		time.Sleep(40 * time.Second)
 		check(t, f, "a exited 3", "b running 0", "c exited 137")
 		time.Sleep(21 * time.Second)
@@ -137,10 +135,7 @@ func TestFaults(t *testing.T) {
 
 // The caller dies after each of its steps in turn; what it did until then stays.
 func TestStopAfter(t *testing.T) {
-	for n, want := range []string{1: "a created 0", 2: "a running 0", 3: "a running 0", 4: "a running 0", 5: "a exited 7"} {
-		if n == 0 {
-			continue
-		}
+	for n, want := range map[int]string{1: "a created 0", 2: "a running 0", 3: "a running 0", 4: "a running 0", 5: "a exited 7"} {
 		inFake(t, func(t *testing.T, f *Fake) {
 			f.AddRemoteImage("web", RemoteImage{})
 			dead := false
@@ -211,25 +206,15 @@ func TestTheDaemonGoesDownAndRestarts(t *testing.T) {
 
 func TestPullsAndCommandsTakeTheirTime(t *testing.T) {
 	inFake(t, func(t *testing.T, f *Fake) {
-		pull := func(want time.Duration) (id string) {
-			t.Helper()
-			began := time.Now()
-			err := f.PullImage(t.Context(), "web:1", dockertools.Auth{}, func(dockertools.PullProgress) {})
-			if took := time.Since(began); err != nil || took != want {
-				t.Errorf("the pull took %v, want %v: %v", took, want, err)
-			}
-			id, _ = f.InspectImage(t.Context(), "docker.io/library/web:1")
-			return id
-		}
-		f.AddRemoteImage("web:1", RemoteImage{Takes: time.Minute})
-		if first := pull(time.Minute); first == "" || pull(0) != first {
-			t.Error("the second pull made another image")
-		}
 		var out strings.Builder
 		id := mustRun(t, f, app("a", "polite"))
+		f.AddRemoteImage("web:1", RemoteImage{Takes: time.Minute})
 		began := time.Now()
-		if _, err := f.Exec(t.Context(), id, []string{"date"}, &out); err != nil || out.String() != "ran\n" || time.Since(began) != time.Hour {
-			t.Errorf("the command took %v, %v, and printed %q", time.Since(began), err, out.String())
+		for range 2 { // the second pull takes no time
+			must(t, f.PullImage(t.Context(), "web:1", dockertools.Auth{}, func(dockertools.PullProgress) {}))
+		}
+		if _, err := f.Exec(t.Context(), id, []string{"date"}, &out); err != nil || out.String() != "ran\n" || time.Since(began) != time.Hour+time.Minute {
+			t.Errorf("pull and command took %v, %v, and printed %q", time.Since(began), err, out.String())
 		}
 		f.SetFault(func(Call) Fault { return Fault{Delay: time.Minute} })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
