@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -30,41 +31,25 @@ func (s *testServer) survives(t *testing.T, k *fakeKubelet) {
 	}
 }
 
-// What a page of another origin can make a browser send, and what a client without the token can.
 func TestAttacksByRequest(t *testing.T) {
 	k, options := withEverything(t)
 	s := serve(t, k, options)
-	form := func(headers ...string) func(*http.Request) {
-		return func(r *http.Request) {
-			withBody(formType, "cmd=rm&cmd=-rf&cmd=/")(r)
-			with(headers...)(r)
-		}
-	}
 	const run = "/run/default/web/app?cmd=id"
+	form := withBody(formType, "cmd=rm&cmd=-rf&cmd=/")
 	for name, tt := range map[string]struct {
 		request string
-		set     func(*http.Request)
 		want    int
+		set     []func(*http.Request)
 	}{
-		"the attack of 2014: an image":     {"GET " + run, with("Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors", "Sec-Fetch-Dest", "image"), 403},
-		"the same by an old browser":       {"GET " + run, with("Referer", "http://evil.example/"), 405},
-		"the same with the cookie":         {"GET " + run, withCookie, 405},
-		"a form":                           {"POST /run/default/web/app", form("Origin", "http://evil.example"), 403},
-		"a form by an old browser":         {"POST /run/default/web/app", form(), 401},
-		"a form with the cookie":           {"POST /run/default/web/app", form("Cookie", cookieName+"="+token(testToken).cookie()), 401},
-		"a form in a frame without origin": {"POST /run/default/web/app", form("Origin", "null"), 403},
-		"a page on another port":           {"POST " + run, with("Origin", "http://127.0.0.1:8080", "Sec-Fetch-Site", "same-site"), 403},
-		"a preflight request":              {"OPTIONS " + run, with("Origin", "http://evil.example", "Access-Control-Request-Method", "POST"), 403},
-		"DNS rebinding":                    {"GET /pods", with("Host", "evil.example", "Sec-Fetch-Site", "same-origin"), 421},
-		"DNS rebinding with a port":        {"POST " + run, with("Host", "evil.example:10250", "Origin", "http://evil.example:10250"), 421},
-		"another method in a header":       {"GET " + run, with("X-HTTP-Method-Override", "POST"), 405},
-		"a websocket":                      {"GET /stream", with("Connection", "Upgrade", "Upgrade", "websocket", "Origin", "http://evil.example"), 403},
-		"no token":                         {"POST " + run, nil, 401},
-		"another token":                    {"POST " + run, with("Authorization", "Bearer another-token-1234"), 401},
-		"no token for logs":                {"GET /containerLogs/default/web/app", nil, 401},
-		"the token in the address":         {"POST " + run + "&token=" + testToken, nil, 401},
+		"the attack of 2014 by an old browser": {"GET " + run, 405, []func(*http.Request){withCookie, with("Referer", "http://evil.example/")}},
+		"a form by an old browser":             {"POST /run/default/web/app", 401, []func(*http.Request){withCookie, form}},
+		"a preflight request":                  {"OPTIONS " + run, 403, []func(*http.Request){with("Origin", "http://evil.example", "Access-Control-Request-Method", "POST")}},
+		"a page with its own name":             {"POST " + run, 421, []func(*http.Request){with("Host", "evil.example:10250", "Origin", "http://evil.example:10250")}},
+		"another method in a header":           {"GET " + run, 405, []func(*http.Request){withToken, with("X-HTTP-Method-Override", "POST")}},
+		"a websocket":                          {"GET /stream", 403, []func(*http.Request){with("Connection", "Upgrade", "Upgrade", "websocket", "Origin", "http://evil.example")}},
+		"the token in the address":             {"POST " + run + "&token=" + testToken, 401, nil},
 	} {
-		if got := s.ask(t, tt.request, tt.set); got.status != tt.want {
+		if got := s.ask(t, tt.request, tt.set...); got.status != tt.want {
 			t.Errorf("%s: it answers %d %s, want %d", name, got.status, got.body, tt.want)
 		}
 	}
@@ -117,20 +102,16 @@ func (e *endless) Read(b []byte) (int, error) {
 }
 
 func TestAttacksBySize(t *testing.T) {
-	const gigabyte, buffers = 1 << 30, 32 << 20 // of sockets, at most
+	const gigabyte, sockets = 1 << 30, 32 << 20 // what is in the buffers of sockets, at most
 	k, options := withEverything(t)
 	s := serve(t, k, options)
-	for name, tt := range map[string]struct {
-		request string
-		set     func(*http.Request)
-		length  int64
-		want    int
+	for _, tt := range []struct {
+		request, token string
+		length         int64 // -1: unknown
+		want           int
 	}{
-		"a command":                   {"POST /run/default/web/app", withToken, gigabyte, 413},
-		"a command of unknown length": {"POST /run/default/web/app", withToken, -1, 413},
-		"without a token":             {"POST /run/default/web/app", nil, gigabyte, 401},
-		"to read":                     {"GET /pods", nil, gigabyte, 200},
-		"to nowhere":                  {"PUT /nothing", nil, -1, 404},
+		{"POST /run/default/web/app", testToken, gigabyte, 413}, {"POST /run/default/web/app", testToken, -1, 413},
+		{"POST /run/default/web/app", "", gigabyte, 401}, {"GET /pods", "", gigabyte, 200}, {"PUT /nothing", "", -1, 404},
 	} {
 		body := new(endless)
 		method, path, _ := strings.Cut(tt.request, " ")
@@ -139,29 +120,20 @@ func TestAttacksBySize(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.ContentLength = tt.length
-		r.Header.Set("Content-Type", jsonType)
-		if tt.set != nil {
-			tt.set(r)
-		}
-		// The server may close while the client still sends, and then there is no answer.
-		if resp, err := s.transport.RoundTrip(r); err == nil {
+		with("Content-Type", jsonType, "Authorization", "Bearer "+tt.token)(r)
+		resp, err := s.transport.RoundTrip(r) // fails when the server closes while the client still sends
+		if err == nil {
 			resp.Body.Close()
-			if resp.StatusCode != tt.want {
-				t.Errorf("a gigabyte, %s: it answers %s, want %d", name, resp.Status, tt.want)
-			}
 		}
 		s.transport.CloseIdleConnections()
-		if n := body.read.Load(); n > maxBodyBytes+buffers {
-			t.Errorf("a gigabyte, %s: the server takes %d bytes", name, n)
+		if n := body.read.Load(); n > maxBodyBytes+sockets || err == nil && resp.StatusCode != tt.want {
+			t.Errorf("%+v: the server takes %d bytes and answers %+v", tt, n, resp)
 		}
 	}
-	for name, tt := range map[string]struct{ path, header string }{
-		"a long line":    {"/pods", "X: " + strings.Repeat("x", 1<<20)},
-		"many lines":     {"/pods", strings.Repeat("X: y\r\n", 200_000) + "X: y"},
-		"a long address": {"/" + strings.Repeat("x", 1<<20), "X: y"},
-	} {
-		if got := s.raw(t, "GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n\r\n", tt.path, tt.header); got != "" && !strings.HasPrefix(got, "HTTP/1.1 431 ") {
-			t.Errorf("%s: it answers %q", name, got)
+	long := strings.Repeat("x", 1<<20)
+	for _, request := range []string{"/pods HTTP/1.1\r\nX: " + long, "/pods HTTP/1.1" + strings.Repeat("\r\nX: y", 200_000), "/" + long + " HTTP/1.1"} {
+		if got := s.raw(t, "GET %s\r\nHost: localhost\r\n\r\n", request); got != "" && !strings.HasPrefix(got, "HTTP/1.1 431 ") {
+			t.Errorf("%.30s…: it answers %q", request, got)
 		}
 	}
 	s.survives(t, k)
@@ -240,91 +212,73 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 
 // A client beyond the limit waits until another goes, so that the kubelet does not run out of files.
 func TestConnectionsAreLimited(t *testing.T) {
-	k, options := withEverything(t)
 	for name, listen := range map[string]func(*Options){"TCP": func(*Options) {}, "socket": onSocket(t)} {
-		s := serve(t, k, options, listen)
-		ask := func(conn net.Conn, within time.Duration) error {
-			conn.SetDeadline(time.Now().Add(within))
-			io.WriteString(conn, getHealth)
-			_, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		s := serve(t, &fakeKubelet{}, listen)
+		var conns []net.Conn
+		ask := func(i int, within time.Duration) error {
+			conns[i].SetDeadline(time.Now().Add(within))
+			io.WriteString(conns[i], getHealth)
+			_, err := http.ReadResponse(bufio.NewReader(conns[i]), nil)
 			return err
 		}
-		var conns []net.Conn
-		for range maxConnections + 1 {
+		for i := range maxConnections + 1 {
 			conn, err := s.transport.DialContext(t.Context(), "", "")
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer conn.Close()
 			conns = append(conns, conn)
-		}
-		for _, conn := range conns[:maxConnections] {
-			if err := ask(conn, time.Minute); err != nil {
-				t.Fatalf("%s: within the limit: %v", name, err)
+			if i == maxConnections {
+				break
+			}
+			if err := ask(i, time.Minute); err != nil {
+				t.Fatalf("%s: connection %d: %v", name, i, err)
 			}
 		}
-		last := conns[maxConnections]
-		if err := ask(last, 50*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+		if err := ask(maxConnections, 50*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("%s: beyond the limit: %v, want no answer", name, err)
 		}
 		conns[0].Close()
-		if err := ask(last, time.Minute); err != nil {
+		if err := ask(maxConnections, time.Minute); err != nil {
 			t.Errorf("%s: when another has gone: %v", name, err)
 		}
-		for _, conn := range conns {
-			conn.Close()
-		}
-		s.survives(t, k)
 	}
 }
 
 // Wherever a client puts the token, rightly or by mistake, no answer and no log repeats it.
 func TestTheTokenIsInNoLogAndNoAnswer(t *testing.T) {
-	places := map[string]func(r *http.Request, token string){
-		"header":         func(r *http.Request, token string) { r.Header.Set("Authorization", "Bearer "+token) },
-		"another scheme": func(r *http.Request, token string) { r.Header.Set("Authorization", "Basic "+token) },
-		"user":           func(r *http.Request, token string) { r.SetBasicAuth(token, token) },
-		"cookie":         func(r *http.Request, token string) { r.Header.Set("Cookie", cookieName+"="+token) },
-		"other headers": func(r *http.Request, token string) {
-			for _, name := range []string{"X-Token", "Referer", "User-Agent", "X-Request-Id", "Accept", "If-None-Match", "Range", "Content-Type"} {
-				r.Header.Set(name, token)
-			}
-		},
-		"query": func(r *http.Request, token string) {
-			r.URL.RawQuery = strings.TrimPrefix(r.URL.RawQuery+"&token="+token, "&")
-		},
-		"body": func(r *http.Request, token string) { withBody("", "token="+token)(r) },
-	}
-	token, err := MakeToken(filepath.Join(t.TempDir(), "token"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	most := token[:len(token)-1] // is as good as all of it
+	const most = "secret-token-of-this-tes" // is as good as all of it
 	well, options := withEverything(t)
 	ill := &fakeKubelet{err: errors.New("Docker is away"), health: errors.New("Docker is away")}
 	text := logged(t, "9", func() {
 		for _, k := range []*fakeKubelet{well, ill} {
 			s := serve(t, k, options, func(o *Options) {
-				o.Token = token
+				o.Token = most + "t"
 				if k == ill {
 					o.LogDir = "/nothing" // an error that is logged
 				}
 			})
-			for place, put := range places {
+			for _, token := range []string{most, most + "t"} {
+				var requests []string
 				for _, route := range everyRoute {
-					for _, given := range []string{token, most} {
-						if got := fmt.Sprint(s.ask(t, route.request, func(r *http.Request) { put(r, given) })); strings.Contains(got, most) {
-							t.Errorf("%s, the token in the %s: the answer is %s", route.request, place, got)
+					requests = append(requests, route.request, route.request+map[bool]string{true: "&", false: "?"}[strings.Contains(route.request, "?")]+"token="+token)
+				}
+				// A name in the path is in the answer, but not in the log.
+				named := []string{"GET /" + token, "GET /containerLogs/default/" + token + "/c", "GET /logs/" + token, "GET /events?after=" + token, token + " /"}
+				for _, request := range append(requests, named...) {
+					for _, set := range []func(*http.Request){
+						with("Authorization", "Bearer "+token), with("Authorization", "Basic "+token), with("Cookie", cookieName+"="+token),
+						func(r *http.Request) { r.SetBasicAuth(token, token) }, withBody("", "token="+token), with("Content-Type", token),
+						with("X-Token", token, "Referer", token, "User-Agent", token, "X-Request-Id", token, "Accept", token, "If-None-Match", token, "Range", token),
+					} {
+						if got := fmt.Sprint(s.ask(t, request, set)); strings.Contains(got, most) && !slices.Contains(named, request) {
+							t.Errorf("%s: the answer is %s", request, got)
 						}
 					}
 				}
+				s.ask(t, "GET /pods", with("Host", token))
+				s.ask(t, "GET /pods", with("Origin", token))
 			}
-			// A name in the path is in the answer, but not in the log.
-			for _, request := range []string{"GET /" + token, "GET /containerLogs/default/" + token + "/c", "GET /logs/" + token, "GET /events?after=" + token, token + " /"} {
-				s.ask(t, request, with("Authorization", "Bearer "+token))
-			}
-			s.ask(t, "GET /pods", with("Host", token))
-			s.ask(t, "GET /pods", with("Origin", token))
 		}
 	})
 	if strings.Contains(text, most) || !strings.Contains(text, "open the log directory") {
@@ -335,8 +289,8 @@ func TestTheTokenIsInNoLogAndNoAnswer(t *testing.T) {
 // A panic of a handler is logged, and a client that breaks off on one line at most.
 func TestWhatIsLogged(t *testing.T) {
 	k := withContainers()
-	k.logs = func(context.Context, string, string, api.LogOptions, io.Writer) error { panic("a bug") }
 	s := serve(t, k, withTLS(t))
+	k.logs = func(context.Context, string, string, api.LogOptions, io.Writer) error { panic("a bug") }
 	text := logged(t, "0", func() {
 		r, err := http.NewRequestWithContext(t.Context(), "GET", s.base+"/containerLogs/default/web/app", nil)
 		if err != nil {
@@ -351,23 +305,23 @@ func TestWhatIsLogged(t *testing.T) {
 	if !strings.Contains(text, "http: panic serving") || !strings.Contains(text, "a bug") {
 		t.Errorf("the panic is not in the log:\n%s", text)
 	}
-	if text := logged(t, "0", func() { s.raw(t, "no TLS") }); strings.Count(text, "\n") > 1 {
-		t.Errorf("a client that breaks off is in the log as\n%s", text)
-	}
-	k.logs = func(ctx context.Context, _, _ string, _ api.LogOptions, out io.Writer) error {
-		io.WriteString(out, "begun\n")
+	k.logs = func(ctx context.Context, _, _ string, _ api.LogOptions, _ io.Writer) error {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	text = logged(t, "0", func() {
-		ctx, leave := context.WithCancel(t.Context())
-		s.open(t, ctx, "GET /containerLogs/default/web/app?follow=1", withToken)
-		leave()
-		s.transport.CloseIdleConnections()
-		s.ask(t, "GET /healthz")
-	})
-	if strings.Count(text, "\n") > 1 {
-		t.Errorf("a client that leaves a log is in the log as\n%s", text)
+	for name, leave := range map[string]func(){
+		"speaks no TLS": func() { s.raw(t, "no TLS") },
+		"leaves a log": func() {
+			ctx, leave := context.WithCancel(t.Context())
+			s.open(t, ctx, "GET /containerLogs/default/web/app?follow=1", withToken)
+			leave()
+			s.transport.CloseIdleConnections()
+			s.ask(t, "GET /healthz")
+		},
+	} {
+		if text := logged(t, "0", leave); strings.Count(text, "\n") > 1 {
+			t.Errorf("a client that %s is in the log as\n%s", name, text)
+		}
 	}
 }
 

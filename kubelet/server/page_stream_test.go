@@ -81,8 +81,7 @@ func TestStreamPushesEachChange(t *testing.T) {
 func TestStreamPushesTwiceASecondAtMost(t *testing.T) {
 	k := &fakeKubelet{}
 	inBubble(t, k, func(t *testing.T, s *testServer) {
-		answer := s.open(t, context.Background(), "GET /stream")
-		count := pushes(t, answer)
+		count := pushes(t, s.open(t, context.Background(), "GET /stream"))
 		for range 300 {
 			k.addEvent(api.Event{})
 			k.publish()
@@ -91,9 +90,6 @@ func TestStreamPushesTwiceASecondAtMost(t *testing.T) {
 		time.Sleep(pagePause) // the last change too
 		if n := count(); n < 7 || n > 8 {
 			t.Errorf("in 3.5 s of changes %d come", n)
-		}
-		if time.Sleep(3 * time.Second); count() != 0 {
-			t.Error("they go on when nothing changes any more")
 		}
 		for range 100 { // in 2014 an answer ended after ten seconds
 			if time.Sleep(pageAlive); count() == 0 {

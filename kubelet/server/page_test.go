@@ -319,8 +319,8 @@ func TestThePageByKeyboardAndByEar(t *testing.T) {
 
 func TestAges(t *testing.T) {
 	for age, want := range map[time.Duration]string{
-		-time.Second: "0 s", 0: "0 s", 59*time.Second + 999*time.Millisecond: "59 s", time.Minute: "1 min", 59*time.Minute + 59*time.Second: "59 min",
-		time.Hour: "1 h", 47*time.Hour + 59*time.Minute: "47 h", 48 * time.Hour: "2 days", 100 * 24 * time.Hour: "100 days",
+		-time.Second: "0 s", 0: "0 s", time.Minute - 1: "59 s", time.Minute: "1 min", time.Hour - 1: "59 min",
+		time.Hour: "1 h", 48*time.Hour - 1: "47 h", 48 * time.Hour: "2 days", 100 * 24 * time.Hour: "100 days",
 	} {
 		if got := ageText(age); got != want {
 			t.Errorf("%v is %q, want %q", age, got, want)

@@ -18,7 +18,21 @@ import (
 	"kubelet14/api"
 )
 
-const logOf = "GET /containerLogs/default/"
+const (
+	logOf = "GET /containerLogs/default/"
+	runIn = "POST /run/default/"
+)
+
+// printing is a kubelet whose logs and commands are what print writes.
+func printing(print func(ctx context.Context, out io.Writer) (exitCode int, err error)) *fakeKubelet {
+	k := withContainers()
+	k.run = func(ctx context.Context, _, _ string, _ []string, out io.Writer) (int, error) { return print(ctx, out) }
+	k.logs = func(ctx context.Context, _, _ string, _ api.LogOptions, out io.Writer) error {
+		_, err := print(ctx, out)
+		return err
+	}
+	return k
+}
 
 func TestALogHasWhatIsAskedFor(t *testing.T) {
 	k := withContainers()
@@ -27,129 +41,203 @@ func TestALogHasWhatIsAskedFor(t *testing.T) {
 		return err
 	}
 	s := serve(t, k)
-	all := api.LogOptions{Tail: -1, Stdout: true, Stderr: true}
 	for path, change := range map[string]func(*api.LogOptions){
-		"web/app":                     func(*api.LogOptions) {},
-		"web/helper?tail=&follow=":    func(*api.LogOptions) {},
-		"web/net":                     func(*api.LogOptions) {},
-		"twin.default.etcd/app":       func(*api.LogOptions) {},
-		"web/app?tail=0":              func(o *api.LogOptions) { o.Tail = 0 },
-		"web/app?tail=17":             func(o *api.LogOptions) { o.Tail = 17 },
-		"web/app?follow=1":            func(o *api.LogOptions) { o.Follow = true },
-		"web/app?follow=0":            func(*api.LogOptions) {},
-		"web/app?timestamps=true":     func(o *api.LogOptions) { o.Timestamps = true },
-		"web/app?previous=1":          func(o *api.LogOptions) { o.Previous = true },
-		"web/app?stdout=0":            func(o *api.LogOptions) { o.Stdout = false },
-		"web/app?stderr=0&stdout=1":   func(o *api.LogOptions) { o.Stderr = false },
-		"web/app?follow=1&tail=5":     func(o *api.LogOptions) { o.Follow, o.Tail = true, 5 },
-		"web.default.file/app?tail=3": func(o *api.LogOptions) { o.Tail = 3 },
+		"web/app":                          func(*api.LogOptions) {},
+		"web/helper?tail=&follow=":         func(*api.LogOptions) {},
+		"web/net":                          func(*api.LogOptions) {},
+		"twin.default.etcd/app?follow=0":   func(*api.LogOptions) {},
+		"web/app?tail=0":                   func(o *api.LogOptions) { o.Tail = 0 },
+		"web/app?follow=1&tail=5":          func(o *api.LogOptions) { o.Follow, o.Tail = true, 5 },
+		"web/app?timestamps=true":          func(o *api.LogOptions) { o.Timestamps = true },
+		"web/app?previous=1":               func(o *api.LogOptions) { o.Previous = true },
+		"web/app?stdout=0":                 func(o *api.LogOptions) { o.Stdout = false },
+		"web.default.file/app?stderr=0":    func(o *api.LogOptions) { o.Stderr = false },
+		"web/app?stderr=0&stdout=1&tail=3": func(o *api.LogOptions) { o.Stderr, o.Tail = false, 3 },
 	} {
-		want := all
-		change(&want)
+		opts := api.LogOptions{Tail: -1, Stdout: true, Stderr: true}
+		change(&opts)
 		name, _, _ := strings.Cut(path, "?")
 		pod, container, _ := strings.Cut(name, "/")
 		if pod == "web" {
 			pod = "web.default.file"
 		}
+		want := fmt.Sprintf("%s %s %+v", pod, container, opts)
 		got := s.ask(t, logOf+path, withToken)
-		if got.status != http.StatusOK || got.body != fmt.Sprintf("%s %s %+v", pod, container, want) || got.header.Get("Content-Type") != "text/plain; charset=utf-8" {
-			t.Errorf("%s: %d %q %v, want %+v", path, got.status, got.body, got.header, want)
+		if got.status != http.StatusOK || got.body != want || got.header.Get("Content-Type") != "text/plain; charset=utf-8" {
+			t.Errorf("%s: %d %q %v, want %s", path, got.status, got.body, got.header, want)
 		}
 	}
-	if got := serve(t, withContainers()).ask(t, logOf+"web/app", withToken); got.status != http.StatusOK || got.body != "" {
-		t.Errorf("an empty log: %d %q", got.status, got.body)
+	before := k.usedTimes()
+	if got := s.ask(t, "HEAD /containerLogs/default/web/app?follow=1", withToken); got.status != http.StatusOK || k.usedTimes() > before {
+		t.Errorf("HEAD answers %d, and reads the log", got.status)
 	}
 }
 
-func TestTheHeadOfALogAsksForNoLog(t *testing.T) {
+func TestACommandRunsWordByWord(t *testing.T) {
 	k := withContainers()
+	k.run = func(_ context.Context, pod, container string, command []string, out io.Writer) (int, error) {
+		_, err := fmt.Fprintf(out, "%s %s %q", pod, container, command)
+		return 0, err
+	}
 	s := serve(t, k)
-	got := s.ask(t, "HEAD /containerLogs/default/web/app?follow=1", withToken)
-	if got.status != http.StatusOK || got.body != "" || got.header.Get("Content-Type") != "text/plain; charset=utf-8" || k.usedTimes() > 0 {
-		t.Errorf("it answers %d %q %v", got.status, got.body, got.header)
-	}
-	if got := s.ask(t, "HEAD /containerLogs/default/web/none", withToken); got.status != http.StatusNotFound {
-		t.Errorf("of a container that is not there: %d, want 404", got.status)
+	for _, row := range []struct{ path, contentType, body, want string }{
+		{"web/app?cmd=ls&cmd=-l&cmd=a+b", "", "", `web.default.file app ["ls" "-l" "a b"]`},
+		{"web/app?cmd=printf&cmd=&cmd=%3B", "", "", `web.default.file app ["printf" "" ";"]`},
+		{"web/web-uid/helper?cmd=date", "", "", `web.default.file helper ["date"]`},
+		{"twin/twin-of-etcd/app?cmd=date", "", "", `twin.default.etcd app ["date"]`},
+		{"twin.default.file/app?cmd=date", "", "", `twin.default.file app ["date"]`},
+		{"web/app", formType, "cmd=ls&cmd=%2Fa%20b", `web.default.file app ["ls" "/a b"]`},
+		{"web/app", jsonType + "; charset=utf-8", `["ls", "/a b", ""]`, `web.default.file app ["ls" "/a b" ""]`},
+	} {
+		got := s.ask(t, runIn+row.path, withToken, withBody(row.contentType, row.body))
+		if got.status != http.StatusOK || got.body != row.want || got.header.Get("Content-Type") != "text/plain; charset=utf-8" {
+			t.Errorf("%s %s: %d %q, want 200 %q", row.path, row.body, got.status, got.body, row.want)
+		}
 	}
 }
 
-func TestALogThatCannotBeRead(t *testing.T) {
-	k := withContainers()
-	k.logs = func(_ context.Context, _, container string, _ api.LogOptions, _ io.Writer) error {
-		if container == "helper" {
-			return fmt.Errorf("container helper has not been created yet: %w", api.ErrNotFound)
+// Logs and commands that end well, badly, without output, and by an error.
+func TestHowAStreamEnds(t *testing.T) {
+	gone := errors.New("Docker has\ngone away")
+	for _, tt := range []struct {
+		request, printed string
+		exitCode         int
+		err              error
+		body, code, text string // of the answer, and of its trailer
+	}{
+		{runIn + "web/app?cmd=x", "out\n", 0, nil, "out\n", "0", ""},
+		{runIn + "web/app?cmd=x", "out", 7, nil, "out", "7", ""},
+		{runIn + "web/app?cmd=x", "", 137, nil, "", "137", ""},
+		{runIn + "web/app?cmd=x", "half", 0, gone, "half\nkubelet14: Docker has; gone away\n", "", "Docker has; gone away"},
+		{logOf + "web/app", "", 0, nil, "", "", ""},
+		{logOf + "web/app", "one\n", 0, gone, "one\n\nkubelet14: Docker has; gone away\n", "", ""},
+		{logOf + "web/app?follow=1", "", 0, gone, "\nkubelet14: Docker has; gone away\n", "", ""},
+	} {
+		s := serve(t, printing(func(_ context.Context, out io.Writer) (int, error) {
+			io.WriteString(out, tt.printed)
+			return tt.exitCode, tt.err
+		}))
+		got := s.ask(t, tt.request, withToken)
+		if got.status != http.StatusOK || got.body != tt.body || got.trailer.Get("Exit-Code") != tt.code || got.trailer.Get("Error") != tt.text ||
+			got.header.Get("Exit-Code")+got.header.Get("Error") != "" {
+			t.Errorf("%+v: %d %q, header %v, trailer %v", tt, got.status, got.body, got.header, got.trailer)
 		}
-		return errors.New("Docker does not answer")
+	}
+}
+
+func TestRequestsThatCannotBeAnswered(t *testing.T) {
+	k := withContainers()
+	k.stats = func(_, container string) (api.ContainerStats, error) {
+		switch container {
+		case "helper":
+			return api.ContainerStats{}, fmt.Errorf("container helper does not run: %w", api.ErrNotFound)
+		case "net":
+			return api.ContainerStats{}, errors.New("Docker does not answer")
+		}
+		t.Error("the kubelet is asked for a container")
+		return api.ContainerStats{}, nil
+	}
+	k.logs = func(_ context.Context, pod, container string, _ api.LogOptions, _ io.Writer) error {
+		_, err := k.stats(pod, container)
+		return err
+	}
+	k.run = func(_ context.Context, pod, container string, _ []string, _ io.Writer) (int, error) {
+		_, err := k.stats(pod, container)
+		return 0, err
 	}
 	s := serve(t, k)
 	for _, tt := range []struct {
-		path   string
-		status int
-		text   string
+		request, contentType, body string
+		status                     int
+		text                       string
 	}{
-		{"none/app", http.StatusNotFound, `no pod "none" in namespace "default"`},
-		{"web/none", http.StatusNotFound, `no container "none": it has app, helper, net`},
-		{"web/", http.StatusNotFound, "not found"},
-		{"web/app/more", http.StatusNotFound, "not found"},
-		{"twin/app", http.StatusConflict, "twin.default.etcd, twin.default.file"},
-		{"web/helper", http.StatusNotFound, "has not been created yet"},
-		{"web/app", http.StatusInternalServerError, "Docker does not answer"},
-		{"web/app?tail=many", http.StatusBadRequest, `tail="many"`},
-		{"web/app?tail=-1", http.StatusBadRequest, `tail="-1"`},
-		{"web/app?tail=99999999999999999999", http.StatusBadRequest, "tail="},
-		{"web/app?follow=yes", http.StatusBadRequest, `follow="yes"`},
-		{"web/app?timestamps=2", http.StatusBadRequest, `timestamps="2"`},
-		{"web/app?previous=x", http.StatusBadRequest, `previous="x"`},
-		{"web/app?stdout=x", http.StatusBadRequest, `stdout="x"`},
-		{"web/app?stderr=x", http.StatusBadRequest, `stderr="x"`},
-		{"web/app?stdout=0&stderr=0", http.StatusBadRequest, "stdout=0 and stderr=0"},
-		{"web/app?previous=1&follow=1", http.StatusBadRequest, "previous=1 and follow=1"},
+		{logOf + "web/", "", "", 404, "not found"},
+		{logOf + "web/app/more", "", "", 404, "not found"},
+		{"HEAD /containerLogs/default/web/none", "", "", 404, ""},
+		{logOf + "web/app?tail=many", "", "", 400, `tail="many"`},
+		{logOf + "web/app?tail=-1", "", "", 400, `tail="-1"`},
+		{logOf + "web/app?tail=99999999999999999999", "", "", 400, "tail="},
+		{logOf + "web/app?follow=yes", "", "", 400, `follow="yes"`},
+		{logOf + "web/app?timestamps=2", "", "", 400, `timestamps="2"`},
+		{logOf + "web/app?previous=x", "", "", 400, `previous="x"`},
+		{logOf + "web/app?stdout=x", "", "", 400, `stdout="x"`},
+		{logOf + "web/app?stderr=x", "", "", 400, `stderr="x"`},
+		{logOf + "web/app?stdout=0&stderr=0", "", "", 400, "stdout=0 and stderr=0"},
+		{logOf + "web/app?previous=1&follow=1", "", "", 400, "previous=1 and follow=1"},
+		{runIn + "web/app", "", "", 400, "?cmd=ls&cmd=-l"},
+		{runIn + "web/app?cmd=&cmd=ls", "", "", 400, "there is no command"},
+		{runIn + "web/app?cmd=sh&cmd=-c&cmd=a;b", "", "", 400, "the command is not well encoded"},
+		{runIn + "web/app?cmd=%zz", "", "", 400, "the command is not well encoded"},
+		{runIn + "web/app", formType, "cmd=a&cmd=b;c", 400, "the command is not well encoded"},
+		{runIn + "web/app", formType, "ls -l", 400, "there is no command"},
+		{runIn + "web/app", jsonType, `["ls"`, 400, "list of words in JSON"},
+		{runIn + "web/app", jsonType, `["ls", 1]`, 400, "list of words in JSON"},
+		{runIn + "web/app", jsonType, `[]`, 400, "there is no command"},
+		{runIn + "web/app?cmd=ls", jsonType, `["ls"]`, 400, "give it once"},
+		{runIn + "web/app", "text/plain", "ls", 415, `Content-Type "text/plain"`},
+		{runIn + "web/app", "", "ls", 415, "application/json"},
+		{runIn + "web/app", formType, "cmd=" + strings.Repeat("x", maxBodyBytes), 413, "1048576 bytes"},
+		{runIn + "web/other-uid/app?cmd=ls", "", "", 404, `no pod "web" with UID "other-uid"`},
+		{"POST /run/web/app?cmd=ls", "", "", 404, "not found"},
+		{"GET /stats/default/web/other-uid/app", "", "", 404, `with UID "other-uid"`},
+		{"GET /stats/other/web/web-uid/app", "", "", 404, `in namespace "other"`},
+		{"GET /stats/web", "", "", 404, "not found"},
+		{"GET /stats/default/web/app", "", "", 404, "not found"},
+		{"GET /stats/a/b/c/d/e", "", "", 404, "not found"},
+		{"GET /stats/?pretty=very", "", "", 400, `pretty="very"`},
+		{"GET /spec/more", "", "", 404, "not found"},
 	} {
-		if got := s.ask(t, logOf+tt.path, withToken); got.status != tt.status || !got.isOneLine(tt.text) {
-			t.Errorf("%s: %d %q, want %d %q", tt.path, got.status, got.body, tt.status, tt.text)
+		got := s.ask(t, tt.request, withToken, withBody(tt.contentType, tt.body))
+		if got.status != tt.status || !strings.Contains(got.body, tt.text) || len(got.trailer) > 0 {
+			t.Errorf("%s %.40s: %d %q %v, want %d %q", tt.request, tt.body, got.status, got.body, got.trailer, tt.status, tt.text)
 		}
 	}
-}
-
-// The container prints a line when the client has seen what was before it: first the status alone.
-func TestAFollowerSeesEachLineAsItComes(t *testing.T) {
-	k, lines := withContainers(), make(chan string)
-	k.logs = func(_ context.Context, _, _ string, _ api.LogOptions, out io.Writer) error {
-		for line := range lines {
-			if _, err := io.WriteString(out, line); err != nil {
-				return err
+	for _, path := range []string{logOf, runIn, "GET /stats/"} {
+		for container, want := range map[string]struct {
+			status int
+			text   string
+		}{
+			"none/app":   {404, `no pod "none" in namespace "default"`},
+			"twin/app":   {409, "twin.default.etcd, twin.default.file"},
+			"web/none":   {404, `no container "none": it has app, helper, net`},
+			"web/helper": {404, "container helper does not run"},
+			"web/net":    {500, "Docker does not answer"},
+		} {
+			if got := s.ask(t, path+container+"?cmd=ls", withToken); got.status != want.status || !got.isOneLine(want.text) || len(got.trailer) > 0 {
+				t.Errorf("%s%s: %d %q %v, want %d %q", path, container, got.status, got.body, got.trailer, want.status, want.text)
 			}
 		}
-		return nil
-	}
-	answer := serve(t, k).open(t, t.Context(), logOf+"web/app?follow=1", withToken)
-	body := bufio.NewReader(answer.Body)
-	for _, line := range []string{"one\n", "two\n", "three\n"} {
-		lines <- line
-		if got, err := body.ReadString('\n'); got != line {
-			t.Fatalf("the client sees %q, %v, want %q", got, err, line)
-		}
-	}
-	close(lines)
-	if rest, err := io.ReadAll(body); len(rest) > 0 || err != nil {
-		t.Errorf("and then %q, %v, want the end", rest, err)
 	}
 }
 
-func TestAnErrorInALogIsItsLastLine(t *testing.T) {
-	for _, tt := range []struct{ query, printed, want string }{
-		{"", "one\n", "one\n\nkubelet14: Docker has; gone away\n"},
-		{"", "half", "half\nkubelet14: Docker has; gone away\n"},
-		{"?follow=1", "", "\nkubelet14: Docker has; gone away\n"},
-	} {
-		k := withContainers()
-		k.logs = func(_ context.Context, _, _ string, _ api.LogOptions, out io.Writer) error {
-			io.WriteString(out, tt.printed)
-			return errors.New("Docker has\ngone away")
+// The container prints a line when the client has seen what was before it. A follower sees the status first.
+func TestEachLineIsSeenAsItComes(t *testing.T) {
+	for _, request := range []string{logOf + "web/app?follow=1", runIn + "web/app?cmd=x"} {
+		lines := make(chan string, 1)
+		s := serve(t, printing(func(_ context.Context, out io.Writer) (int, error) {
+			for line := range lines {
+				if _, err := io.WriteString(out, line); err != nil {
+					return 0, err
+				}
+			}
+			return 3, nil
+		}))
+		if strings.HasPrefix(request, "POST") {
+			lines <- "one\n"
 		}
-		got := serve(t, k).ask(t, logOf+"web/app"+tt.query, withToken)
-		if got.status != http.StatusOK || got.body != tt.want {
-			t.Errorf("%s after %q: %d %q, want 200 %q", tt.query, tt.printed, got.status, got.body, tt.want)
+		answer := s.open(t, t.Context(), request, withToken)
+		body := bufio.NewReader(answer.Body)
+		for _, line := range []string{"one\n", "two\n", "three\n"} {
+			if line != "one\n" || strings.HasPrefix(request, "GET") {
+				lines <- line
+			}
+			if got, err := body.ReadString('\n'); got != line {
+				t.Fatalf("%s: the client sees %q, %v, want %q", request, got, err, line)
+			}
+		}
+		close(lines)
+		if rest, err := io.ReadAll(body); len(rest) > 0 || err != nil {
+			t.Errorf("%s: and then %q, %v, want the end", request, rest, err)
 		}
 	}
 }
@@ -158,21 +246,17 @@ const longTime = time.Hour // longer than every time limit of the server
 
 // A stream may be quiet, and its client may pause.
 func TestStreamsHaveNoTimeLimit(t *testing.T) {
-	k := withContainers()
-	k.logs = func(ctx context.Context, _, _ string, _ api.LogOptions, out io.Writer) error {
+	k := printing(func(ctx context.Context, out io.Writer) (int, error) {
 		select {
 		case <-ctx.Done():
-			return errors.New("it was canceled")
+			return 0, errors.New("it was canceled")
 		case <-time.After(longTime):
 		}
 		_, err := io.WriteString(out, "at last\n")
-		return errors.Join(err, ctx.Err())
-	}
-	k.run = func(ctx context.Context, pod, container string, _ []string, out io.Writer) (int, error) {
-		return 0, k.logs(ctx, pod, container, api.LogOptions{}, out)
-	}
+		return 0, errors.Join(err, ctx.Err())
+	})
 	for request, body := range map[string]string{
-		logOf + "web/app?follow=1": "", logOf + "web/app": "", "POST /run/default/web/app?cmd=sleep": "", "POST /run/default/web/app": "cmd=sleep",
+		logOf + "web/app?follow=1": "", logOf + "web/app": "", runIn + "web/app?cmd=sleep": "", runIn + "web/app": "cmd=sleep",
 	} {
 		inBubble(t, k, func(t *testing.T, s *testServer) {
 			answer := s.open(t, t.Context(), request, withToken, withBody(formType, body))
@@ -185,22 +269,16 @@ func TestStreamsHaveNoTimeLimit(t *testing.T) {
 }
 
 func TestStreamsEndWhenTheirClientGoes(t *testing.T) {
-	for _, request := range []string{logOf + "web/app?follow=1", "POST /run/default/web/app?cmd=cat"} {
-		k, ended := withContainers(), make(chan struct{})
-		k.logs = func(ctx context.Context, _, _ string, _ api.LogOptions, out io.Writer) error {
+	for _, request := range []string{logOf + "web/app?follow=1", runIn + "web/app?cmd=cat"} {
+		ended := make(chan struct{})
+		k := printing(func(ctx context.Context, out io.Writer) (int, error) {
 			io.WriteString(out, "begun\n")
 			<-ctx.Done()
 			close(ended)
-			return nil
-		}
-		k.run = func(ctx context.Context, pod, container string, _ []string, out io.Writer) (int, error) {
-			return 0, k.logs(ctx, pod, container, api.LogOptions{}, out)
-		}
+			return 0, nil
+		})
 		ctx, leave := context.WithCancel(t.Context())
-		answer := serve(t, k).open(t, ctx, request, withToken)
-		if line, err := bufio.NewReader(answer.Body).ReadString('\n'); line != "begun\n" {
-			t.Fatalf("%s: its first line is %q, %v", request, line, err)
-		}
+		serve(t, k).open(t, ctx, request, withToken)
 		leave()
 		<-ended
 	}
@@ -208,8 +286,7 @@ func TestStreamsEndWhenTheirClientGoes(t *testing.T) {
 
 // A kubelet that stops must kill commands before it ends. A client that does not read its output must not delay that.
 func TestAClientThatDoesNotReadKeepsNoCommandAlive(t *testing.T) {
-	k := withContainers()
-	k.run = func(ctx context.Context, _, _ string, _ []string, out io.Writer) (int, error) {
+	k := printing(func(ctx context.Context, out io.Writer) (int, error) {
 		for {
 			if _, err := io.WriteString(out, "a line\n"); err != nil {
 				if !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() == nil {
@@ -218,7 +295,7 @@ func TestAClientThatDoesNotReadKeepsNoCommandAlive(t *testing.T) {
 				return 0, err
 			}
 		}
-	}
+	})
 	inBubble(t, k, func(t *testing.T, s *testServer) {
 		conn, err := s.transport.DialContext(t.Context(), "", "")
 		if err != nil {
