@@ -13,16 +13,13 @@ import (
 // Document is one manifest and its place in the text.
 type Document struct {
 	Manifest ContainerManifest
-	Number   int // from 1, counting the manifests of the text
+	Number   int    // from 1, counting the manifests of the text
+	Where    string // "document 2", or "item 3" of a list; empty if it is the only one
 
-	where string     // "document 2", "item 3"
-	path  string     // of the manifest in its YAML document: empty, or such as items[2]
-	root  *yaml.Node // of the manifest
-	text  *text
+	path string     // of the manifest in its YAML document: empty, or such as items[2]
+	root *yaml.Node // of the manifest
+	text *text
 }
-
-// Where returns which manifest of its text this is: "document 2", "item 3" of a list, or nothing if it is the only one.
-func (doc *Document) Where() string { return doc.where }
 
 // At returns an error about a field of the manifest, such as "containers[0].env[1].name". If the text has no such field,
 // because it is missing or has its old name, the error points at what should hold it.
@@ -43,13 +40,6 @@ func (s *Scheme) Decode(file string, data []byte) ([]Document, error) {
 	return s.decodeAll(&decoder{text: t}, roots, "")
 }
 
-// manifestList is a ContainerManifestList. Its items are decoded later, each by the rules of its own version.
-type manifestList struct {
-	Kind       string `json:"kind"`
-	APIVersion string `json:"apiVersion"`
-	Items      []any  `json:"items"`
-}
-
 // DecodeList reads what Decode reads, and also a text that is one list of manifests or one ContainerManifestList. Only if
 // such a list is empty are there no documents and no error.
 func (s *Scheme) DecodeList(file string, data []byte) ([]Document, error) {
@@ -57,36 +47,47 @@ func (s *Scheme) DecodeList(file string, data []byte) ([]Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &decoder{text: t}
-	for _, root := range roots {
-		kind, items := field(root, "kind"), field(root, "items")
-		switch {
-		case root.Kind != yaml.SequenceNode && items == nil && (kind == nil || kind.Value != "ContainerManifestList"):
-			continue
-		case len(roots) > 1:
-			return nil, t.errorAt(root, "", "a list must be the only document of its text: put every manifest into it, or none")
-		case root.Kind == yaml.SequenceNode:
-			return s.decodeAll(d, root.Content, "[%d]")
-		}
-		var list manifestList
-		d.value("", root, reflect.ValueOf(&list).Elem())
-		// Half of a list must not pass for an empty one.
-		if list.Kind != "ContainerManifestList" {
-			d.refuse("kind", nearest(root, "kind"), `unsupported value '%s': write "kind: ContainerManifestList"`, list.Kind)
-		}
-		if !slices.Contains(s.Versions(), strings.ToLower(list.APIVersion)) {
-			d.refuse("apiVersion", nearest(root, "apiVersion"), `unsupported value '%s': write "apiVersion:" and %s`,
-				list.APIVersion, strings.Join(s.Versions(), " or "))
-		}
-		if list.Items == nil && len(d.errs) == 0 {
-			d.refuse("items", nearest(root, "items"), `required value '': a list without manifests is written "items: []"`)
-		}
-		if len(d.errs) > 0 {
-			return nil, errors.Join(d.errs...)
-		}
-		return s.decodeAll(d, items.Content, "items[%d]")
+	d, i := &decoder{text: t}, slices.IndexFunc(roots, isList)
+	switch {
+	case i < 0:
+		return s.decodeAll(d, roots, "")
+	case len(roots) > 1:
+		return nil, t.errorAt(roots[i], "", "a list must be the only document of its text: put every manifest into it, or none")
+	case roots[i].Kind == yaml.SequenceNode:
+		return s.decodeAll(d, roots[i].Content, "[%d]")
 	}
-	return s.decodeAll(d, roots, "")
+	return s.decodeManifestList(d, roots[i])
+}
+
+// isList reports whether a document is a list of manifests or a ContainerManifestList.
+func isList(root *yaml.Node) bool {
+	kind := field(root, "kind")
+	return root.Kind == yaml.SequenceNode || field(root, "items") != nil || kind != nil && kind.Value == "ContainerManifestList"
+}
+
+// decodeManifestList decodes the items of a ContainerManifestList, each by the rules of its own version.
+func (s *Scheme) decodeManifestList(d *decoder, root *yaml.Node) ([]Document, error) {
+	var list struct {
+		Kind       string `json:"kind"`
+		APIVersion string `json:"apiVersion"`
+		Items      []any  `json:"items"`
+	}
+	d.value("", root, reflect.ValueOf(&list).Elem())
+	// Half of a list must not pass for an empty one.
+	if list.Kind != "ContainerManifestList" {
+		d.refuse("kind", nearest(root, "kind"), `unsupported value '%s': write "kind: ContainerManifestList"`, list.Kind)
+	}
+	if !slices.Contains(s.Versions(), strings.ToLower(list.APIVersion)) {
+		d.refuse("apiVersion", nearest(root, "apiVersion"), `unsupported value '%s': write "apiVersion:" and %s`,
+			list.APIVersion, strings.Join(s.Versions(), " or "))
+	}
+	if list.Items == nil && len(d.errs) == 0 {
+		d.refuse("items", nearest(root, "items"), `required value '': a list without manifests is written "items: []"`)
+	}
+	if len(d.errs) > 0 {
+		return nil, errors.Join(d.errs...)
+	}
+	return s.decodeAll(d, field(root, "items").Content, "items[%d]")
 }
 
 // decodeAll decodes a manifest from each node: the documents of a text, or the items of a list. item is the path of an
@@ -96,9 +97,9 @@ func (s *Scheme) decodeAll(d *decoder, nodes []*yaml.Node, item string) ([]Docum
 	for i, node := range nodes {
 		doc := Document{Number: i + 1, root: resolve(node), text: d.text}
 		if item != "" {
-			doc.where, doc.path = fmt.Sprintf("item %d", i+1), fmt.Sprintf(item, i)
+			doc.Where, doc.path = fmt.Sprintf("item %d", i+1), fmt.Sprintf(item, i)
 		} else if len(nodes) > 1 {
-			doc.where = fmt.Sprintf("document %d", i+1)
+			doc.Where = fmt.Sprintf("document %d", i+1)
 		}
 		if s.decodeManifest(d, &doc) {
 			docs = append(docs, doc)

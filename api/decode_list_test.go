@@ -46,7 +46,7 @@ func TestAListIsReadInEveryForm(t *testing.T) {
 		}
 		var got []string
 		for _, d := range docs {
-			got = append(got, fmt.Sprintf("%d %q %s %s", d.Number, d.Where(), d.Manifest.ID, d.Manifest.Version))
+			got = append(got, fmt.Sprintf("%d %q %s %s", d.Number, d.Where, d.Manifest.ID, d.Manifest.Version))
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

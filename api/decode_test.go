@@ -84,7 +84,7 @@ func TestEachYAMLDocumentIsAManifest(t *testing.T) {
 		"version: v1beta1\nid: c\ncontainers: null\n---\nversion: v1beta1\nidd: d\n---\n")
 	var got []string
 	for _, d := range docs {
-		got = append(got, fmt.Sprintf("%d %s %s", d.Number, d.Manifest.ID, d.Where()))
+		got = append(got, fmt.Sprintf("%d %s %s", d.Number, d.Manifest.ID, d.Where))
 	}
 	if diff := cmp.Diff([]string{"1 a document 1", "3 c document 3"}, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)

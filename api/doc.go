@@ -1,8 +1,7 @@
 // Package api has the types of pods, and decodes the text of their manifests.
 //
-// The program works with the internal types (ContainerManifest, Pod, PodUpdate, PodStatus).
-// Manifests are written in the types of a wire version, v1beta1 or v1beta2, which only the
-// Scheme knows (PR #565):
+// The program works with the internal types (ContainerManifest, Pod, PodUpdate, PodStatus). Manifests are written in
+// the types of a wire version, v1beta1 or v1beta2, which only the Scheme knows (PR #565):
 //
 //	text ─▶ Decode: YAML, version ─▶ wire type ─▶ Internalize ─▶ internal type
 //	                                 v1beta1.…     registered      ContainerManifest

@@ -45,8 +45,7 @@ func copyValue(out, in reflect.Value) {
 const DefaultTerminationMessagePath = "/dev/termination-log"
 
 // SetDefaults fills in what the manifest leaves open. It writes through m's slices: see Clone.
-// It comes after validation and after hashing, so that a new default changes no hash. 2014 set
-// some defaults while validating and others while reading, so that they depended on the source.
+// It comes after validation and after hashing, so that a new default changes no hash.
 func SetDefaults(m *ContainerManifest) {
 	for i := range m.Volumes {
 		if m.Volumes[i].Source == nil {

@@ -26,17 +26,16 @@ func (p *Pod) FullName() string { return p.Name + "." + p.Namespace + "." + p.So
 // FullName returns that of the pod.
 func (p *PodStatus) FullName() string { return p.Name + "." + p.Namespace + "." + p.Source }
 
-// SplitFullName splits a full name, read from the right. ok is false if s is none.
-func SplitFullName(s string) (name, namespace, source string, ok bool) {
+// SplitFullName splits a full name, read from the right. It returns nothing if s has fewer than three parts.
+func SplitFullName(s string) (name, namespace, source string) {
 	parts := strings.Split(s, ".")
 	if n := len(parts); n >= 3 {
-		name, namespace, source = strings.Join(parts[:n-2], "."), parts[n-2], parts[n-1]
+		return strings.Join(parts[:n-2], "."), parts[n-2], parts[n-1]
 	}
-	return name, namespace, source, name != "" && namespace != "" && source != ""
+	return "", "", ""
 }
 
 // NewUID derives the UID of a pod whose manifest has no uuid. It stays over edits and restarts.
-// 2014 left the UID empty, so that all such pods were one to every rule that goes by UID.
 func NewUID(hostname, source, namespace, name string) string {
 	// No part has a NUL, so that no two pods have the same bytes.
 	sum := sha256.Sum256([]byte(strings.Join([]string{hostname, source, namespace, name}, "\x00")))
@@ -68,10 +67,9 @@ type PodUpdate struct {
 	// synced after its first update without an error, and stays synced.
 	Err error
 
-	// Unsynced is set by PodConfig only. It has every configured source that is not synced as of
-	// this update, with its latest error, nil when it has sent nothing. The pods of such a source
-	// are not known, so nothing that may be one of them is removed. It is part of the update
-	// because, asked for separately, it could be newer than the pods: in Kubernetes v0.8 it was,
-	// and a tick between the two killed the pods of a source that had just become ready.
+	// Unsynced is set by PodConfig only. It has every configured source that is not synced as of this update, with its
+	// latest error, nil when it has sent nothing. The pods of such a source are not known, so nothing that may be one
+	// of them is removed. It is part of the update because, asked for separately, it could be newer than the pods, and
+	// a pod of a source that has just become ready would be killed.
 	Unsynced map[string]error
 }

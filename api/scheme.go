@@ -13,8 +13,7 @@ import (
 const InternalVersion = ""
 
 // Scheme has the types of each wire version and their conversions to and from the internal
-// types. In 2014 one switch over all types converted, and panicked for an unknown one; its TODO
-// asked for a registered function for each type (PR #565).
+// types: a registered function for each type (PR #565).
 //
 // Fill it first; then any number of goroutines may use it. Versions may be in any case.
 type Scheme struct {
@@ -45,8 +44,7 @@ func (s *Scheme) AddKnownTypes(version string, objs ...any) {
 	}
 }
 
-// AddInternalConversion registers how Wire of a version becomes Internal. The error of convert
-// should be a FieldErrors.
+// AddInternalConversion registers how Wire of a version becomes Internal. The error of convert should be a FieldErrors.
 func AddInternalConversion[Wire, Internal any](s *Scheme, version string, convert func(*Wire, *Internal) error) {
 	addConversion(s, version, InternalVersion, convert)
 }

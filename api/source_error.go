@@ -121,18 +121,19 @@ func (e *SourceError) Excerpt() string {
 
 // cut returns at most length characters of s, from the character with the index from.
 func cut(s string, from, length int) string {
-	begin, end, n := len(s), len(s), 0
+	s = s[offset(s, from):]
+	return s[:offset(s, length)]
+}
+
+// offset returns where the character with the index n begins in s, or the length of s if it has no such character.
+func offset(s string, n int) int {
 	for i := range s {
-		if n == from {
-			begin = i
+		if n == 0 {
+			return i
 		}
-		if n == from+length {
-			end = i
-			break
-		}
-		n++
+		n--
 	}
-	return s[begin:end]
+	return len(s)
 }
 
 // printable makes s safe for a log and a terminal: one line of at most so many characters.

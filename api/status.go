@@ -2,7 +2,6 @@ package api
 
 import (
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -128,19 +127,18 @@ type SourceStatus struct {
 
 // String returns one line, and below it the error while it lasts.
 func (s SourceStatus) String() string {
-	text := fmt.Sprintf("source %s (%s): %d pods", s.Source, s.Place, s.Pods)
+	state := fmt.Sprintf("%d pods", s.Pods)
 	if s.Pods == 1 {
-		text = strings.TrimSuffix(text, "s")
+		state = "1 pod"
 	}
-	switch {
-	case s.FailingSince.IsZero() && s.LastSuccess.IsZero():
-		return fmt.Sprintf("source %s (%s): not read yet", s.Source, s.Place)
-	case s.FailingSince.IsZero():
-		return text
-	case s.LastSuccess.IsZero():
-		text += fmt.Sprintf(", failing since %s, not read whole since the start", s.FailingSince.Format(time.TimeOnly))
-	default:
-		text += fmt.Sprintf(", failing since %s, last read whole at %s", s.FailingSince.Format(time.TimeOnly), s.LastSuccess.Format(time.TimeOnly))
+	lastRead := "not read whole since the start"
+	if !s.LastSuccess.IsZero() {
+		lastRead = "last read whole at " + s.LastSuccess.Format(time.TimeOnly)
 	}
-	return text + ":\n" + s.LastError
+	if !s.FailingSince.IsZero() {
+		state += fmt.Sprintf(", failing since %s, %s:\n%s", s.FailingSince.Format(time.TimeOnly), lastRead, s.LastError)
+	} else if s.LastSuccess.IsZero() {
+		state = "not read yet"
+	}
+	return fmt.Sprintf("source %s (%s): %s", s.Source, s.Place, state)
 }

@@ -53,7 +53,7 @@ func (p Parser) pods(source, place string, text []byte, decode decodeFunc, defau
 		if pod.UID == "" {
 			pod.UID = api.NewUID(p.Hostname, source, pod.Namespace, pod.Name)
 		}
-		if where := doc.Where(); where != "" {
+		if where := doc.Where; where != "" {
 			pod.Origin = fmt.Sprintf("%s (%s)", place, where)
 		}
 		if !validation.IsDNSSubdomain(pod.Name) {

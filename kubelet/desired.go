@@ -54,7 +54,7 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(podFu
 // mayBeRemoved reports whether a pod is not desired. A source that is not ready may still
 // name it.
 func (d *desired) mayBeRemoved(podFullName string) bool {
-	_, _, source, _ := api.SplitFullName(podFullName)
+	_, _, source := api.SplitFullName(podFullName)
 	_, unsynced := d.unsynced[source]
 	return d.pods[podFullName] == nil && !unsynced
 }

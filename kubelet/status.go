@@ -24,7 +24,7 @@ type podSnapshot struct {
 
 // status returns the status of the pod, without the error of its source.
 func (s *podSnapshot) status() api.PodStatus {
-	name, namespace, source, _ := api.SplitFullName(s.name)
+	name, namespace, source := api.SplitFullName(s.name)
 	status := api.PodStatus{
 		Name: name, Namespace: namespace, Source: source, Origin: s.origin, PodIP: podIP(s.containers), Phase: s.phase(),
 	}

@@ -64,7 +64,7 @@ func addInfo(s *api.Scheme, version string) {
 			item.Annotations = map[string]string{"kubernetes/config.source": pod.Source}
 			item.Spec.Containers = []Container{}
 			api.Copy(&item.Spec, &pod.Manifest)
-			// 2014 set this default while it validated, and the others where they were used.
+			// The one default that 2014 wrote.
 			if item.Spec.RestartPolicy == (api.RestartPolicy{}) {
 				item.Spec.RestartPolicy.Always = &api.RestartPolicyAlways{}
 			}

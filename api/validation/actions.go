@@ -13,10 +13,7 @@ import (
 // validateProbe checks a liveness probe. In 2014 a probe without an action killed its container again and again.
 func validateProbe(c checker, p *api.LivenessProbe, ports []api.Port) {
 	c.oneField("", *p, false, "exactly 1 action is required: httpGet, tcpSocket or exec")
-	validateAction(c, p.Exec, p.HTTPGet)
-	if p.HTTPGet != nil {
-		validateActionPort(c, "httpGet.port", p.HTTPGet.Port, ports)
-	}
+	validateAction(c, p.Exec, p.HTTPGet, api.IntOrString{}, ports)
 	if p.TCPSocket != nil {
 		validateActionPort(c, "tcpSocket.port", p.TCPSocket.Port, ports)
 	}
@@ -31,18 +28,16 @@ func validateHook(c checker, h *api.Handler, ports []api.Port) {
 		return
 	}
 	c.oneField("", *h, false, "exactly 1 action is required: exec or httpGet")
-	validateAction(c, h.Exec, h.HTTPGet)
-	if h.HTTPGet != nil {
-		c.check(h.HTTPGet.Path != "", invalid, "httpGet.path", "", "")
-		validateActionPort(c, "httpGet.port", cmp.Or(h.HTTPGet.Port, api.IntOrString{Int: 80}), ports)
-	}
+	c.check(h.HTTPGet == nil || h.HTTPGet.Path != "", invalid, "httpGet.path", "", "")
+	validateAction(c, h.Exec, h.HTTPGet, api.IntOrString{Int: 80}, ports)
 }
 
-func validateAction(c checker, exec *api.ExecAction, get *api.HTTPGetAction) {
+func validateAction(c checker, exec *api.ExecAction, get *api.HTTPGetAction, defaultPort api.IntOrString, ports []api.Port) {
 	c.check(exec == nil || len(exec.Command) > 0, invalid, "exec.command", "", "")
 	if get != nil {
 		_, err := url.Parse("http://pod/" + get.Path)
 		c.check(err == nil, invalid, "httpGet.path", get.Path, "this is not the path of a URL")
+		validateActionPort(c, "httpGet.port", cmp.Or(get.Port, defaultPort), ports)
 	}
 }
 

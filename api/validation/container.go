@@ -19,9 +19,7 @@ func (r Rules) validateContainer(c checker, in *api.Container, taken, volumes na
 	if _, err := reference.ParseDockerRef(in.Image); err != nil {
 		c.check(false, invalid, "image", in.Image, err.Error())
 	}
-	if in.WorkingDir != "" {
-		c.absolute("workingDir", in.WorkingDir)
-	}
+	c.absolute("workingDir", cmp.Or(in.WorkingDir, "/"))
 	messagePath := cmp.Or(in.TerminationMessagePath, api.DefaultTerminationMessagePath)
 	c.absolute("terminationMessagePath", messagePath)
 	messagePath = path.Clean(messagePath)
@@ -33,11 +31,9 @@ func (r Rules) validateContainer(c checker, in *api.Container, taken, volumes na
 	c.check(in.CPU >= 0 && in.CPU <= 256_000, invalid, "cpu", in.CPU,
 		"this is in thousandths of a core: use 0 to 256000; 0 means Docker's default share")
 	c.check(r.AllowPrivileged || !in.Privileged, forbidden, "privileged", in.Privileged, "the kubelet runs without -allow_privileged")
-	switch in.ImagePullPolicy {
-	case "", api.PullAlways, api.PullNever, api.PullIfNotPresent:
-	default:
-		c.check(false, unsupported, "imagePullPolicy", in.ImagePullPolicy, "use PullAlways, PullNever or PullIfNotPresent")
-	}
+	policies := []api.PullPolicy{"", api.PullAlways, api.PullNever, api.PullIfNotPresent}
+	c.check(slices.Contains(policies, in.ImagePullPolicy), unsupported, "imagePullPolicy", in.ImagePullPolicy,
+		"use PullAlways, PullNever or PullIfNotPresent")
 	for i, e := range in.Env {
 		if !cIdentifier.MatchString(e.Name) {
 			name := strings.Repeat("(hidden)", min(1, len(e.Name))) // with a typing error it may be PASSWORD=secret
@@ -60,10 +56,9 @@ func (r Rules) validateContainer(c checker, in *api.Container, taken, volumes na
 	if p := in.LivenessProbe; p != nil {
 		validateProbe(c.in("livenessProbe"), p, in.Ports)
 	}
-	if in.Lifecycle != nil {
-		validateHook(c.in("lifecycle.postStart"), in.Lifecycle.PostStart, in.Ports)
-		validateHook(c.in("lifecycle.preStop"), in.Lifecycle.PreStop, in.Ports)
-	}
+	hooks := cmp.Or(in.Lifecycle, &api.Lifecycle{})
+	validateHook(c.in("lifecycle.postStart"), hooks.PostStart, in.Ports)
+	validateHook(c.in("lifecycle.preStop"), hooks.PreStop, in.Ports)
 }
 
 // hostPort is what two ports must not share, unless their host IPs differ. 2014 compared the number alone, and so refused

@@ -1,7 +1,6 @@
 // Package validation decides what a good manifest is.
 //
-// ValidateManifest checks a manifest as it was written, before defaults, and returns all its
-// problems; 2014 stopped at the first of a container, so that a bad name hid a forbidden flag.
-// Package config calls it for every manifest it reads, to add file and line, and ValidatePod
-// for every pod of every source. The functions are pure.
+// ValidateManifest checks a manifest as it was written, before defaults, and returns all its problems; 2014 stopped at
+// the first of a container, so that a bad name hid a forbidden flag. Package config calls it for every manifest it
+// reads, to add file and line, and ValidatePod for every pod of every source. The functions are pure.
 package validation
