@@ -57,7 +57,7 @@ func TestCrashAfterEveryDockerCall(t *testing.T) {
 					k.end()
 
 					w.docker.StopAfter(0, nil)
-					k = w.start(append(s.after, bystander)...)
+					w.start(append(s.after, bystander)...)
 					settle()
 					w.check(fmt.Sprintf("died after %d calls", n), append([]string{"bystander/main", "bystander/net"}, s.want...)...)
 					if now := w.id("bystander", "main"); now != healthy {

@@ -50,7 +50,7 @@ func TestAPodRemovedWhileTheKubeletWasDownGetsItsPreStop(t *testing.T) {
 		k := w.start(hooked(pod("web", "main")))
 		settle()
 		k.end()
-		k = w.start()
+		w.start()
 		settle()
 		w.check("removed")
 		e.check(t, "hello@0s", "bye@1m0s")
@@ -179,7 +179,7 @@ func TestCrashAroundHooks(t *testing.T) {
 			started := slices.Contains(w.live(), "web/main")
 
 			w.docker.StopAfter(0, nil)
-			k = w.start(web)
+			w.start(web)
 			settle()
 			w.check(fmt.Sprintf("died after %d calls", n), "web/main", "web/net")
 			e.mu.Lock()

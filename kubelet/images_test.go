@@ -1,7 +1,6 @@
 package kubelet
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -140,15 +139,6 @@ func TestPullsAndCrashesBackOffSeparately(t *testing.T) {
 	})
 }
 
-// latePull is a Docker that has an image a while before it says so.
-type latePull struct{ *dockertest.Fake }
-
-func (d latePull) PullImage(ctx context.Context, image string, auth dockertools.Auth, progress func(dockertools.PullProgress)) error {
-	err := d.Fake.PullImage(ctx, image, auth, progress)
-	time.Sleep(10 * time.Second)
-	return err
-}
-
 // While an image is pulled for an hour, the pod's other container is repaired at once,
 // and an edit acts at once.
 func TestAPullDelaysNothing(t *testing.T) {
@@ -207,7 +197,7 @@ func TestWhenAnImageIsPulled(t *testing.T) {
 				k.set(ofImage(pod("web", "main:2"), tt.image, tt.policy))
 				step("edit", tt.atEdit)
 				k.end()
-				k = w.start(ofImage(pod("web", "main:2"), tt.image, tt.policy))
+				w.start(ofImage(pod("web", "main:2"), tt.image, tt.policy))
 				step("restart of the kubelet", tt.atRestart)
 			})
 		})

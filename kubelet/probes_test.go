@@ -115,7 +115,7 @@ func TestTheInitialDelayCountsFromTheStart(t *testing.T) {
 		k := w.start(probed(pod("web", "main"), 25))
 		time.Sleep(12 * time.Second)
 		k.end()
-		k = w.start(probed(pod("web", "main"), 25))
+		w.start(probed(pod("web", "main"), 25))
 		wait(24 * time.Second)
 		e.check(t, "check@25s", "check@35s")
 	})

@@ -120,7 +120,7 @@ func TestASourceThatIsReadyDoesNotWaitForOthers(t *testing.T) {
 		k := w.start(pod("web", "main"), other)
 		settle()
 		k.end()
-		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"http": nil}})
+		w.startWith(api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"http": nil}})
 		settle()
 		w.check("file is ready, http is not", "other/main", "other/net")
 	})
@@ -198,7 +198,7 @@ func TestBackOffSurvivesTheKubelet(t *testing.T) {
 		w.checkStarts("0s 0s 1s 2s 4s 8s 16s 32s 1m0s 1m0s", 10)
 		n := len(w.docker.Containers())
 		k.end()
-		k = w.start(pod("web", "main"))
+		w.start(pod("web", "main"))
 		wait(10 * time.Minute)
 		if grown := len(w.docker.Containers()) - n; grown > 10 {
 			t.Errorf("%d attempts in the 10 minutes after a restart of the kubelet: the back-off began anew", grown)
