@@ -22,8 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// asOurs gives the files that pages use the reader's names: reader.bash replaces 8014,
-// "toy", try and 10250. The files may be links; sed makes new ones.
+// asOurs puts what reader.bash has replaced into the files that pages use. sed breaks the links.
 const asOurs = `
 sed -i 's/801[4]/8014/' manifests/web.yaml
 sed -i 's/"to[y]"/"toy"/' docs/toyloop/toy.json
@@ -146,8 +145,9 @@ func (r *reader) bash(t *testing.T, script string) string {
 	const stopJobs = "trap 'for job in $(jobs -p); do kill -- -$job || kill $job; done 2>/dev/null' EXIT\n"
 	cmd := exec.CommandContext(ctx, "bash", "-c", stopJobs+r.toOurs.Replace(script))
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // SIGKILL would skip the trap
+	cmd.WaitDelay = 10 * time.Second
 	failed := cmd.Run()
 	printed, err := os.ReadFile(out.Name())
 	if err != nil {
