@@ -219,17 +219,13 @@ func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
 
 // push sends the part that changes. A page that does not read for writeTimeout is dropped.
 func (p *page) push(w http.ResponseWriter) error {
-	html, renderErr := p.render("live.html")
-	var data bytes.Buffer // on one line, and a newline
-	encoder := json.NewEncoder(&data)
-	encoder.SetEscapeHTML(false)
-	encodeErr := encoder.Encode(map[string]string{"instance": p.Instance, "html": string(html)})
+	html, err := p.render("live.html")
+	data, jsonErr := json.Marshal(map[string]string{"instance": p.Instance, "html": string(html)})
 	control := http.NewResponseController(w)
-	deadlineErr := control.SetWriteDeadline(time.Now().Add(writeTimeout))
-	if err := errors.Join(renderErr, encodeErr, deadlineErr); err != nil {
+	if err := errors.Join(err, jsonErr, control.SetWriteDeadline(time.Now().Add(writeTimeout))); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "data: %s\n", data.Bytes())
+	_, err = fmt.Fprintf(w, "data: %s\n\n", data)
 	return errors.Join(err, control.Flush())
 }
 
