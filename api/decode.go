@@ -47,7 +47,8 @@ func (s *Scheme) DecodeList(file string, data []byte) ([]Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, i := &decoder{text: t}, slices.IndexFunc(roots, isList)
+	d := &decoder{text: t}
+	i := slices.IndexFunc(roots, isList)
 	switch {
 	case i < 0:
 		return s.decodeAll(d, roots, "")

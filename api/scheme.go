@@ -12,8 +12,8 @@ import (
 // InternalVersion is the version of the internal types, one end of every conversion.
 const InternalVersion = ""
 
-// Scheme has the types of each wire version and their conversions to and from the internal
-// types: a registered function for each type (PR #565).
+// Scheme has the types of each wire version, and a registered function for each conversion from and to the internal
+// types (PR #565).
 //
 // Fill it first; then any number of goroutines may use it. Versions may be in any case.
 type Scheme struct {

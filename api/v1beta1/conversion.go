@@ -8,21 +8,47 @@ import (
 	"kubelet14/api"
 )
 
-// reader converts manifests of one version to internal ones, and collects the problems.
+// The wire versions, as a converted manifest has them.
+const (
+	Version  = "v1beta1"
+	Version2 = "v1beta2"
+)
+
+// NewScheme returns a Scheme of v1beta1 and v1beta2. Any number of goroutines may use it.
+func NewScheme() *api.Scheme {
+	s := api.NewScheme()
+	for _, version := range []string{Version, Version2} {
+		s.AddKnownTypes(version, ContainerManifest{})
+		api.AddInternalConversion(s, version, func(in *ContainerManifest, out *api.ContainerManifest) error {
+			api.Copy(out, in)
+			out.Version = version
+			r := reader{version: version}
+			for i := range in.Containers {
+				r.container(fmt.Sprintf("containers[%d]", i), &in.Containers[i], &out.Containers[i], out)
+			}
+			if len(r.errs) > 0 {
+				return r.errs
+			}
+			return nil
+		})
+		// This never fails: the wire types have a field for every internal one. The old names are not written.
+		api.AddExternalConversion(s, version, func(in *api.ContainerManifest, out *ContainerManifest) error {
+			api.Copy(out, in)
+			out.Version = version
+			return nil
+		})
+		addInfo(s, version)
+	}
+	return s
+}
+
+// reader converts what the manifests of one version have in old words, and collects the problems.
 type reader struct {
 	version string
 	errs    api.FieldErrors
 }
 
-func (r *reader) manifest(in *ContainerManifest, out *api.ContainerManifest) {
-	api.Copy(out, in)
-	out.Version = r.version
-	for i := range in.Containers {
-		r.container(fmt.Sprintf("containers[%d]", i), &in.Containers[i], &out.Containers[i], out)
-	}
-}
-
-// container converts what the two types do not have in common.
+// container converts what Copy cannot: words in any case, old names and the mountType.
 func (r *reader) container(path string, in *Container, out *api.Container, pod *api.ContainerManifest) {
 	out.ImagePullPolicy = spell(in.ImagePullPolicy, api.PullAlways, api.PullNever, api.PullIfNotPresent)
 	for i, p := range in.Ports {

@@ -35,10 +35,11 @@ func (r Rules) validateContainer(c checker, in *api.Container, taken, volumes na
 	c.check(slices.Contains(policies, in.ImagePullPolicy), unsupported, "imagePullPolicy", in.ImagePullPolicy,
 		"use PullAlways, PullNever or PullIfNotPresent")
 	for i, e := range in.Env {
-		if !cIdentifier.MatchString(e.Name) {
-			name := strings.Repeat("(hidden)", min(1, len(e.Name))) // with a typing error it may be PASSWORD=secret
-			c.in("env[%d]", i).check(false, invalid, "name", name, "use A-Z, a-z, 0-9 and '_', and no digit first")
+		name := "(hidden)" // with a typing error it may be PASSWORD=secret
+		if e.Name == "" {
+			name = ""
 		}
+		c.in("env[%d]", i).check(cIdentifier.MatchString(e.Name), invalid, "name", name, "use A-Z, a-z, 0-9 and '_', and no digit first")
 	}
 	portNames, mountPaths := names{}, names{messagePath: true} // a file is mounted there
 	for i := range in.Ports {
