@@ -3,60 +3,32 @@ package client
 import (
 	"context"
 	"errors"
-	"io"
 	"strings"
 	"sync"
 	"testing"
-	"testing/iotest"
 	"time"
 
 	"kubelet14/kubelet/dockertools"
 )
 
-// on calls the methods that take the id of a container.
-func (d *contractDocker) on(ctx context.Context, id string) map[string]error {
-	_, inspectErr := d.InspectContainer(ctx, id)
-	_, execErr := d.Exec(ctx, id, []string{"/hello"}, io.Discard)
-	_, statsErr := d.Stats(ctx, id)
-	return map[string]error{
-		"inspect": inspectErr,
-		"exec":    execErr,
-		"stats":   statsErr,
-		"start":   d.StartContainer(ctx, id),
-		"stop":    d.StopContainer(ctx, id, time.Second),
-		"remove":  d.RemoveContainer(ctx, id),
-		"logs":    d.Logs(ctx, id, wholeLog, noLine),
-	}
-}
-
 func testUnknownContainer(t *testing.T, d *contractDocker) {
 	id := strings.Repeat("0123456789abcdef", 4)
-	for call, err := range d.on(t.Context(), id) {
-		if !errors.Is(err, dockertools.ErrNoSuchContainer) || !strings.Contains(err.Error(), id) {
+	for _, call := range []string{"inspect", "exec", "stats", "start", "stop", "remove", "logs"} {
+		if err := calls(d, id)[call](t.Context()); !errors.Is(err, dockertools.ErrNoSuchContainer) || !strings.Contains(err.Error(), id) {
 			t.Errorf("%s: %v; want one that says which container there is not", call, err)
 		}
 	}
 }
 
 func testDoneContext(t *testing.T, d *contractDocker) {
-	cutOff := iotest.ErrReader(errors.New("the tar is cut off")) // so that no image is left behind
 	id := d.create(t, d.spec(t, "c", "sleep"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	errs := d.on(ctx, id)
-	_, errs["version"] = d.Version(ctx)
-	_, errs["list"] = d.ListContainers(ctx, nil)
-	_, errs["create"] = d.CreateContainer(ctx, d.spec(t, "other", "sleep"))
-	_, errs["image"] = d.InspectImage(ctx, helloImage)
-	_, errs["driver"] = d.LogDriver(ctx)
-	errs["pull"] = d.PullImage(ctx, helloImage, dockertools.Auth{}, noProgress)
-	errs["import"] = d.ImportImage(ctx, "kubelet14/"+d.name(t, "image")+":1", cutOff)
-	for call, err := range errs {
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v, want the context's error", call, err)
+	for name, call := range calls(d, id) {
+		if err := call(ctx); errors.Is(err, context.Canceled) != (name != "events") {
+			t.Errorf("%s: %v, want the context's error, and none of events", name, err)
 		}
 	}
-	must(t, d.WatchEvents(ctx, nil, func(dockertools.Event) {}))
 	d.checkState(t, id, dockertools.StateCreated, 0)
 
 	// A caller that stops later leaves the grace of its stop to Docker.

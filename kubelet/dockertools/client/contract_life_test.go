@@ -21,49 +21,43 @@ func (d *contractDocker) checkState(t *testing.T, id string, state dockertools.S
 
 func testLife(t *testing.T, d *contractDocker) {
 	id := d.create(t, d.spec(t, "c", "sleep"))
+	endpoint := func() string { return d.listed(t, id).Endpoint }
 
-	// Created: it has never run.
+	// Created: it has never run. A stop of what does not run is no error, and does nothing.
+	must(t, d.StopContainer(t.Context(), id, time.Second))
 	created := d.checkState(t, id, dockertools.StateCreated, 0)
-	if !created.StartedAt.IsZero() || !created.FinishedAt.IsZero() || created.Error != "" {
+	if !created.StartedAt.IsZero() || !created.FinishedAt.IsZero() || created.Error != "" || endpoint() != "" {
 		t.Errorf("created: %+v", created)
 	}
-	// A stop of what does not run is no error, and does nothing.
-	if err := d.StopContainer(t.Context(), id, time.Second); err != nil {
-		t.Errorf("stop of a created container: %v", err)
-	}
-	d.checkState(t, id, dockertools.StateCreated, 0)
 
-	// Running, for the first time.
+	// Running, for the first time. A start of what runs is no error, and does nothing.
 	d.start(t, id)
-	first := d.checkState(t, id, dockertools.StateRunning, 0)
-	endpoint := d.listed(t, id).Endpoint
-	if first.StartedAt.IsZero() || !first.FinishedAt.IsZero() || first.Error != "" || first.IP == "" {
+	first, firstEndpoint := d.checkState(t, id, dockertools.StateRunning, 0), endpoint()
+	if first.StartedAt.IsZero() || !first.FinishedAt.IsZero() || first.Error != "" || first.IP == "" || firstEndpoint == "" {
 		t.Errorf("running: %+v", first)
 	}
-	// A start of what runs is no error, and does nothing.
-	if err := d.StartContainer(t.Context(), id); err != nil {
-		t.Errorf("second start: %v", err)
-	}
-	if again := d.details(t, id); !again.StartedAt.Equal(first.StartedAt) || d.listed(t, id).Endpoint != endpoint {
+	d.start(t, id)
+	if again := d.details(t, id); !again.StartedAt.Equal(first.StartedAt) || endpoint() != firstEndpoint {
 		t.Errorf("the second start has started it again: %+v, then %+v", first, again)
 	}
 
 	// Ended, twice stopped.
-	for range 2 {
-		if err := d.StopContainer(t.Context(), id, time.Second); err != nil {
-			t.Errorf("stop: %v", err)
-		}
-	}
+	must(t, d.StopContainer(t.Context(), id, time.Second), d.StopContainer(t.Context(), id, time.Second))
 	ended := d.details(t, id)
-	if d.listed(t, id).State != dockertools.StateExited || !ended.StartedAt.Equal(first.StartedAt) || ended.FinishedAt.Before(ended.StartedAt) || ended.IP != "" {
+	if d.listed(t, id).State != dockertools.StateExited || !ended.StartedAt.Equal(first.StartedAt) ||
+		ended.FinishedAt.Before(ended.StartedAt) || ended.IP != "" || endpoint() != "" {
 		t.Errorf("ended: %+v", ended)
 	}
 
-	// Running again.
+	// Running again. Each start has an endpoint of its own, also a restart between two lists.
 	d.start(t, id)
-	second := d.checkState(t, id, dockertools.StateRunning, 0)
+	second, secondEndpoint := d.checkState(t, id, dockertools.StateRunning, 0), endpoint()
 	if second.StartedAt.Before(ended.FinishedAt) || !second.FinishedAt.Equal(ended.FinishedAt) {
 		t.Errorf("running for the second time: %+v; its first end: %+v", second, ended)
+	}
+	must(t, d.hands.Restart(id))
+	if third := endpoint(); third == "" || third == secondEndpoint || secondEndpoint == firstEndpoint {
+		t.Errorf("three starts have the endpoints %q, %q and %q", firstEndpoint, secondEndpoint, third)
 	}
 }
 

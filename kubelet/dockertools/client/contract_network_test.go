@@ -50,27 +50,6 @@ func testNetworkContainerNotRunning(t *testing.T, d *contractDocker) {
 	}
 }
 
-func testEndpoints(t *testing.T, d *contractDocker) {
-	id := d.create(t, d.spec(t, "c", "sleep"))
-	seen := map[string]bool{"": true}
-	if c := d.listed(t, id); c.Endpoint != "" {
-		t.Errorf("created: %+v", c)
-	}
-	d.start(t, id)
-	for range 3 {
-		c := d.listed(t, id)
-		if seen[c.Endpoint] {
-			t.Errorf("no new endpoint: %+v", c)
-		}
-		seen[c.Endpoint] = true
-		must(t, d.hands.Restart(id))
-	}
-	must(t, d.StopContainer(t.Context(), id, time.Second))
-	if c := d.listed(t, id); c.Endpoint != "" {
-		t.Errorf("ended: %+v", c)
-	}
-}
-
 func testPorts(t *testing.T, d *contractDocker) {
 	spec := d.spec(t, "c", "sleep")
 	everywhere, local := freePort(t), freePort(t)

@@ -112,26 +112,26 @@ func isContextError(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// calls are the methods of a client.
-func calls(c *Client) map[string]func(context.Context) error {
+// calls are the methods of a Docker, with the id of a container for those that take one.
+func calls(c dockertools.Interface, id string) map[string]func(context.Context) error {
 	none := strings.NewReader("")
 	return map[string]func(context.Context) error{
 		"version": func(ctx context.Context) error { _, err := c.Version(ctx); return err },
 		"list":    func(ctx context.Context) error { _, err := c.ListContainers(ctx, nil); return err },
-		"inspect": func(ctx context.Context) error { _, err := c.InspectContainer(ctx, "web"); return err },
+		"inspect": func(ctx context.Context) error { _, err := c.InspectContainer(ctx, id); return err },
 		"create": func(ctx context.Context) error {
 			_, err := c.CreateContainer(ctx, dockertools.ContainerSpec{Name: "web", Image: "x:1"})
 			return err
 		},
-		"start":  func(ctx context.Context) error { return c.StartContainer(ctx, "web") },
-		"stop":   func(ctx context.Context) error { return c.StopContainer(ctx, "web", 30*time.Second) },
-		"remove": func(ctx context.Context) error { return c.RemoveContainer(ctx, "web") },
+		"start":  func(ctx context.Context) error { return c.StartContainer(ctx, id) },
+		"stop":   func(ctx context.Context) error { return c.StopContainer(ctx, id, 30*time.Second) },
+		"remove": func(ctx context.Context) error { return c.RemoveContainer(ctx, id) },
 		"image":  func(ctx context.Context) error { _, err := c.InspectImage(ctx, "a/web:1"); return err },
 		"import": func(ctx context.Context) error { return c.ImportImage(ctx, "web:1", none) },
 		"pull":   func(ctx context.Context) error { return c.PullImage(ctx, "web", dockertools.Auth{}, noProgress) },
-		"exec":   func(ctx context.Context) error { _, err := c.Exec(ctx, "web", []string{"y"}, io.Discard); return err },
-		"logs":   func(ctx context.Context) error { return c.Logs(ctx, "web", wholeLog, noLine) },
-		"stats":  func(ctx context.Context) error { _, err := c.Stats(ctx, "web"); return err },
+		"exec":   func(ctx context.Context) error { _, err := c.Exec(ctx, id, []string{"y"}, io.Discard); return err },
+		"logs":   func(ctx context.Context) error { return c.Logs(ctx, id, wholeLog, noLine) },
+		"stats":  func(ctx context.Context) error { _, err := c.Stats(ctx, id); return err },
 		"driver": func(ctx context.Context) error { _, err := c.LogDriver(ctx); return err },
 		"events": func(ctx context.Context) error { return c.WatchEvents(ctx, nil, func(dockertools.Event) {}) },
 	}
@@ -139,14 +139,14 @@ func calls(c *Client) map[string]func(context.Context) error {
 
 func TestADaemonThatHangsIsGivenUp(t *testing.T) {
 	limits := map[string]time.Duration{"stop": 30*time.Second + callLimit, "import": importLimit, "pull": pullLimit}
-	for name := range calls(nil) {
+	for name := range calls(nil, "") {
 		synctest.Test(t, func(t *testing.T) {
 			want := callLimit
 			if l, ok := limits[name]; ok {
 				want = l
 			}
 			began := time.Now()
-			err := calls(hung(t))[name](t.Context())
+			err := calls(hung(t), "web")[name](t.Context())
 			if took := time.Since(began); took != want {
 				t.Errorf("%s: came back after %v, want %v", name, took, want)
 			}
@@ -159,7 +159,7 @@ func TestADaemonThatHangsIsGivenUp(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			began := time.Now()
-			err := calls(hung(t))[name](ctx)
+			err := calls(hung(t), "web")[name](ctx)
 			if took := time.Since(began); took != time.Second || errors.Is(err, context.DeadlineExceeded) != (name != "events") {
 				t.Errorf("%s: when its caller stopped, %v after %v", name, err, took)
 			}
@@ -264,7 +264,7 @@ func TestErrorsHaveTheDaemonsWordsAndTheirKind(t *testing.T) {
 		c := clientOf(t, answer(tt.status, string(body)))
 		var outcomes []string
 		c.Observe = func(_, outcome string, _ time.Duration) { outcomes = append(outcomes, outcome) }
-		err := calls(c)[tt.call](t.Context())
+		err := calls(c, "web")[tt.call](t.Context())
 		if err == nil || !strings.HasSuffix(err.Error(), ": "+tt.text) || strings.Contains(err.Error(), "API error") {
 			t.Errorf("%s: got %v, want what was done and the daemon's own words %q", tt.call, err, tt.text)
 		}
@@ -291,7 +291,7 @@ func TestAClientWorksOnceTheDaemonIsThere(t *testing.T) {
 		return nil, &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
 	})
 	for _, name := range []string{"version", "events"} {
-		says(t, calls(refused)[name](t.Context()), refused.endpoint, "docker group", "sudo")
+		says(t, calls(refused, "web")[name](t.Context()), refused.endpoint, "docker group", "sudo")
 	}
 	serve(t, socket, answer(200, `{"Version":"20.10.24","ApiVersion":"1.41","Os":"linux","Arch":"x86_64"}`))
 	want := dockertools.Version{Version: "20.10.24", APIVersion: "1.41", OS: "linux", Arch: "amd64"}
@@ -357,7 +357,7 @@ func TestObserveAndManyGoroutines(t *testing.T) {
 		}
 		var all sync.WaitGroup
 		for range 10 {
-			all.Go(func() { _ = calls(c)[name](t.Context()) })
+			all.Go(func() { _ = calls(c, "web")[name](t.Context()) })
 		}
 		all.Wait()
 		for _, operation := range want {
@@ -377,7 +377,7 @@ func TestObserveAndManyGoroutines(t *testing.T) {
 				t.Errorf("a stream of an hour that began after 3s took %v", took)
 			}
 		}
-		_ = calls(c)["events"](t.Context())
+		_ = calls(c, "web")["events"](t.Context())
 	})
 	c := mustClient(t, "unix://"+filepath.Join(t.TempDir(), "nobody"))
 	c.Observe = func(_, outcome string, _ time.Duration) {
@@ -385,7 +385,7 @@ func TestObserveAndManyGoroutines(t *testing.T) {
 			t.Errorf("without a daemon: %q", outcome)
 		}
 	}
-	_ = calls(c)["version"](t.Context())
+	_ = calls(c, "web")["version"](t.Context())
 }
 
 const stamp = "2026-11-21T16:40:%02d.614926242Z "
