@@ -48,8 +48,10 @@ func ParseContainerName(name string) (p NameParts, ok bool) {
 const (
 	LabelHostname = "kubelet14.hostname" // half of the kubelet's identity
 	LabelRootDir  = "kubelet14.root_dir" // the other half
-	LabelName     = "kubelet14.name"     // the container's own name: an image committed from it has its labels, but no container of that image its name
-	LabelOrigin   = "kubelet14.origin"   // where its manifest was read, for people
+	// LabelName is for the container's own name: an image committed from the container
+	// has its labels, but no container of that image its name.
+	LabelName   = "kubelet14.name"
+	LabelOrigin = "kubelet14.origin" // where its manifest was read, for people
 
 	LabelNetworkContainer = "kubelet14.network_container" // the id of the container whose network it joins
 	LabelQuickEnds        = "kubelet14.quick_ends"        // the number of attempts in a row, before it, that crashed
@@ -120,8 +122,10 @@ func (id Identity) CheckConflict(containers []Container) error {
 	for _, c := range containers {
 		theirs := c.identity()
 		if c.hasOwnNameLabel() && (theirs.Hostname == id.Hostname) != (theirs.RootDir == id.RootDir) {
-			return &IdentityConflictError{fmt.Errorf("container %q on this Docker was made by a kubelet with hostname %q and root_dir %q; this one has hostname %q and root_dir %q, and two kubelets on one Docker must differ in both. "+
-				"To go on as that kubelet, give -hostname_override=%s -root_dir=%s; to be another one, choose a -hostname_override and a -root_dir that are both new; "+
+			return &IdentityConflictError{fmt.Errorf("container %q on this Docker was made by a kubelet with hostname %q and root_dir %q; "+
+				"this one has hostname %q and root_dir %q, and two kubelets on one Docker must differ in both. "+
+				"To go on as that kubelet, give -hostname_override=%s -root_dir=%s; "+
+				"to be another one, choose a -hostname_override and a -root_dir that are both new; "+
 				"to remove what that kubelet made, run it with its own two flags and -cleanup",
 				c.Name, theirs.Hostname, theirs.RootDir, id.Hostname, id.RootDir, theirs.Hostname, theirs.RootDir)}
 		}

@@ -53,7 +53,8 @@ func pauseProgram(os, arch string) ([]byte, error) {
 	case "linux/arm64":
 		machine, code = elf.EM_AARCH64, pauseARM64
 	default:
-		return nil, fmt.Errorf("there is no built-in network container for a Docker on %s/%s: name an image for it with -network_container_image", os, arch)
+		return nil, fmt.Errorf("there is no built-in network container for a Docker on %s/%s: "+
+			"name an image for it with -network_container_image", os, arch)
 	}
 	size := uint64(pauseEntry + len(code))
 	header := elf.Header64{

@@ -72,9 +72,11 @@ func (r *call) end(err error) error {
 	case r.ctx.Err() != nil:
 		err = context.Cause(r.ctx)
 	case errors.Is(err, fs.ErrPermission):
-		err = fmt.Errorf("no access to Docker at %s: %w; add the user to the docker group (`sudo usermod -aG docker $USER`, then log in again) or use sudo", endpoint, err)
+		err = fmt.Errorf("no access to Docker at %s: %w; "+
+			"add the user to the docker group (`sudo usermod -aG docker $USER`, then log in again) or use sudo", endpoint, err)
 	case errors.As(err, &dial) && dial.Op == "dial":
-		err = fmt.Errorf("cannot reach Docker at %s: %w; is it running (`systemctl status docker`), and is this the right -docker_endpoint or $DOCKER_HOST?", endpoint, err)
+		err = fmt.Errorf("cannot reach Docker at %s: %w; "+
+			"is it running (`systemctl status docker`), and is this the right -docker_endpoint or $DOCKER_HOST?", endpoint, err)
 	default:
 		err = fmt.Errorf("talk to Docker at %s: %w", endpoint, err)
 	}

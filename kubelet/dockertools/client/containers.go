@@ -220,7 +220,8 @@ func createConfig(spec *dockertools.ContainerSpec) (*docker.Config, *docker.Host
 // and for a second measurement.
 func (c *Client) Stats(ctx context.Context, id string) (dockertools.Stats, error) {
 	var answer docker.Stats
-	err := c.begin(ctx, callLimit, "measure container %q", id).getJSON("containers/"+id+"/stats", url.Values{"stream": {"0"}, "one-shot": {"1"}}, &answer)
+	query := url.Values{"stream": {"0"}, "one-shot": {"1"}}
+	err := c.begin(ctx, callLimit, "measure container %q", id).getJSON("containers/"+id+"/stats", query, &answer)
 	if err == nil && answer.Read.IsZero() {
 		err = fmt.Errorf("measure container %q: %w", id, dockertools.ErrNotRunning)
 	}

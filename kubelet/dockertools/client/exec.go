@@ -23,7 +23,8 @@ import (
 func (c *Client) Exec(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error) {
 	what := fmt.Sprintf("run %q in container %q", command, id)
 	r := c.begin(ctx, callLimit, "%s", what)
-	exec, err := c.api.CreateExec(docker.CreateExecOptions{Container: id, Cmd: command, AttachStdout: true, AttachStderr: true, Context: r.ctx})
+	options := docker.CreateExecOptions{Container: id, Cmd: command, AttachStdout: true, AttachStderr: true, Context: r.ctx}
+	exec, err := c.api.CreateExec(options)
 	if err := r.end(err); err != nil {
 		return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, err)
 	}
