@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,7 +38,7 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := kl.opts.Volumes.EmptyTrash(ctx); err != nil {
+	if err := cmp.Or(kl.trashVolumes(nil, nil), kl.opts.Volumes.EmptyTrash(ctx)); err != nil {
 		return err
 	}
 	glog.Infof("removed %s of hostname %s and root_dir %s, and all volumes there",

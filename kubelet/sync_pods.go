@@ -51,7 +51,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 		next = earliest(next, again)
 	}
 	if kl.removes {
-		kl.trashVolumes(list, busy)
+		kl.logOnce("remove volumes that no pod needs", kl.trashVolumes(list, busy))
 	}
 	kl.publish(waiting)
 	return next, nil

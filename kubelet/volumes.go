@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"errors"
 
 	"github.com/golang/glog"
 
@@ -10,10 +11,11 @@ import (
 
 // trashVolumes moves to the trash the volumes of every UID that no desired pod, no container
 // in the list and no worker that was busy before the list needs. It does nothing while a
-// source is not ready: that source may name pods that need them.
-func (kl *Kubelet) trashVolumes(list []dockertools.Owned, busy map[string]bool) {
+// source is not ready: that source may name pods that need them. The error names what cannot be
+// moved.
+func (kl *Kubelet) trashVolumes(list []dockertools.Owned, busy map[string]bool) error {
 	if len(kl.desired.unsynced) > 0 {
-		return
+		return nil
 	}
 	needed := map[string]bool{}
 	for _, pod := range kl.desired.pods {
@@ -28,18 +30,19 @@ func (kl *Kubelet) trashVolumes(list []dockertools.Owned, busy map[string]bool) 
 		}
 	}
 	uids, err := kl.opts.Volumes.PodUIDs()
-	kl.logOnce("list volumes", err)
+	errs := []error{err}
 	for _, uid := range uids {
 		if needed[uid] {
 			continue
 		}
 		err := kl.opts.Volumes.MoveToTrash(uid)
-		kl.logOnce("remove volumes of uid "+uid, err)
+		errs = append(errs, err)
 		if err == nil {
 			glog.V(2).Infof("the volumes of uid %s belong to no pod and are removed", uid)
 		}
 	}
 	notify(kl.trash)
+	return errors.Join(errs...)
 }
 
 // emptyTrash deletes what is in the trash, also from an earlier run, until ctx is done. What
