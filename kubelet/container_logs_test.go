@@ -32,27 +32,19 @@ func (w *world) countingProgram(program dockertest.Program) {
 	}
 }
 
-func (w *world) mustPrint(stderr bool, text string) {
+func (w *world) print(stderr bool, text string) {
 	w.t.Helper()
-	if err := w.docker.Print(w.id("web", "main"), stderr, text); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-func (w *world) mustKill() {
-	w.t.Helper()
-	w.kill("web", "main", 137)
+	w.must(w.docker.Print(w.id("web", "main"), stderr, text))
 }
 
 func TestLogsAreThoseOfTheAttemptAndPartAskedFor(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.countingProgram(dockertest.Program{})
-		k := w.start(pod("web", "main"))
-		settle()
-		w.mustKill()
+		k := w.run(pod("web", "main"))
+		w.kill("web", "main", 137)
 		settle()
 		began := time.Now().UTC()
-		w.mustPrint(true, "on stderr\n")
+		w.print(true, "on stderr\n")
 		with := func(change func(*api.LogOptions)) api.LogOptions {
 			opts := allOfLog
 			change(&opts)
@@ -86,8 +78,7 @@ func TestLogsThatAreNotThere(t *testing.T) {
 			}
 			return dockertest.Fault{}
 		})
-		k := w.start(pod("web", "main", "late"))
-		settle()
+		k := w.run(pod("web", "main", "late"))
 		previous := allOfLog
 		previous.Previous = true
 		for _, test := range []struct {

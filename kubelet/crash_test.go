@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 
@@ -43,22 +41,19 @@ func TestCrashAfterEveryDockerCall(t *testing.T) {
 					t.Fatal("the kubelet still makes changes after 50 calls")
 				}
 				inWorld(t, func(w *world) {
-					k := w.start(append(s.before, bystander)...)
-					settle()
+					k := w.run(append(s.before, bystander)...)
 					healthy := w.id("bystander", "main")
 					k.end()
 
 					ctx, cancel := context.WithCancel(w.t.Context())
 					w.docker.StopAfter(n, cancel)
-					k = w.start(append(s.after, bystander)...)
-					settle()
+					k = w.run(append(s.after, bystander)...)
 					died = ctx.Err() != nil
 					cancel()
 					k.end()
 
 					w.docker.StopAfter(0, nil)
-					w.start(append(s.after, bystander)...)
-					settle()
+					w.run(append(s.after, bystander)...)
 					w.check(fmt.Sprintf("died after %d calls", n), append([]string{"bystander/main", "bystander/net"}, s.want...)...)
 					if now := w.id("bystander", "main"); now != healthy {
 						w.t.Errorf("died after %d calls: the unchanged pod has a new container", n)
@@ -67,36 +62,6 @@ func TestCrashAfterEveryDockerCall(t *testing.T) {
 				})
 			}
 		})
-	}
-}
-
-func withUID(p api.Pod, uid string) api.Pod {
-	p.UID = uid
-	return p
-}
-
-// checkVolumes compares the UIDs with volumes on disk with those of the pods.
-func (w *world) checkVolumes(pods ...api.Pod) {
-	w.t.Helper()
-	want := map[string]bool{}
-	for _, p := range pods {
-		want[p.UID] = true
-	}
-	entries, err := os.ReadDir(filepath.Join(w.rootDir, "pods"))
-	if err != nil && !os.IsNotExist(err) {
-		w.t.Fatal(err)
-	}
-	for _, e := range entries {
-		if !want[e.Name()] {
-			w.t.Errorf("volumes of uid %s are left", e.Name())
-		}
-		delete(want, e.Name())
-	}
-	if len(want) > 0 {
-		w.t.Errorf("volumes are missing: %v", want)
-	}
-	if trash, err := os.ReadDir(filepath.Join(w.rootDir, "trash")); err == nil && len(trash) > 0 {
-		w.t.Errorf("the trash is not empty: %v", trash)
 	}
 }
 
@@ -109,11 +74,9 @@ func TestEveryDockerCallFailsOnce(t *testing.T) {
 				inWorld(t, func(w *world) {
 					failed = false
 					w.docker.SetFault(failNth(n, carriedOut, &failed))
-					k := w.start(publish(pod("web", "server:1", "side"), 80), pod("gone", "main"))
-					settle()
+					k := w.run(publish(pod("web", "server:1", "side"), 80), pod("gone", "main"))
 					k.set(publish(pod("web", "server:2", "side"), 80))
-					settle()
-					w.check(fmt.Sprintf("call %d failed", n), "web/net", "web/server:2", "web/side")
+					w.settle(fmt.Sprintf("call %d failed", n), "web/net", "web/server:2", "web/side")
 					w.docker.SetFault(nil)
 				})
 			}

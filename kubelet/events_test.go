@@ -1,10 +1,7 @@
 package kubelet
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -57,11 +54,6 @@ func TestEventsKeepTheLastThousand(t *testing.T) {
 	}
 }
 
-func eventsOf(k *kubelet) []api.Event {
-	all, _ := k.kl.Events(0)
-	return all
-}
-
 func TestEventsOfAPod(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()
@@ -98,26 +90,6 @@ func TestEventsOfAPod(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-}
-
-// logged returns what is logged at a level while do runs.
-func (w *world) logged(level string, do func()) string {
-	w.t.Helper()
-	file, err := os.Create(filepath.Join(w.t.TempDir(), "log"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer file.Close()
-	stderr, v := os.Stderr, flag.Lookup("v").Value.String()
-	defer func() { os.Stderr = stderr; flag.Set("v", v) }()
-	os.Stderr = file
-	flag.Set("v", level)
-	do()
-	text, err := os.ReadFile(file.Name())
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return string(text)
 }
 
 // TestEventsAreInTheLog: every event is in the log, and that of a stop before the stop ends.

@@ -96,20 +96,19 @@ func (f *logFollower) end() {
 func TestFollowingGoesOnWithTheNextAttempts(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.countingProgram(dockertest.Program{})
-		k := w.start(pod("web", "main"))
-		settle()
+		k := w.run(pod("web", "main"))
 		tail := allOfLog
 		tail.Tail = 1
 		f, all := k.follow(w, tail), k.follow(w, allOfLog)
 		f.check("at first", "run 1\n", true)
-		w.mustPrint(false, "one\ntwo\n")
+		w.print(false, "one\ntwo\n")
 		f.check("as it prints", "run 1\none\ntwo\n", true)
-		w.mustPrint(false, "last\n")
-		w.mustKill()
+		w.print(false, "last\n")
+		w.kill("web", "main", 137)
 		settle()
 		f.check("after a restart", "run 1\none\ntwo\nlast\nrun 2\nrun 2\n", true)
 		for range 3 { // the back-off is longer each time
-			w.mustKill()
+			w.kill("web", "main", 137)
 			settle()
 		}
 		all.check("in the end", "run 1\nrun 1\none\ntwo\nlast\nrun 2\nrun 2\nrun 3\nrun 3\nrun 4\nrun 4\nrun 5\nrun 5\n", true)
@@ -124,13 +123,12 @@ func TestFollowingCatchesUp(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.MaxDeadContainers = 10 }
 		w.countingProgram(dockertest.Program{})
-		k := w.start(pod("web", "main"))
-		settle()
+		k := w.run(pod("web", "main"))
 		busy := make(chan struct{})
 		slow, quick := k.followBusy(w, allOfLog, busy), k.follow(w, allOfLog)
 		want := "run 1\nrun 1\n"
 		for run := 2; run < 6; run++ {
-			w.mustKill()
+			w.kill("web", "main", 137)
 			settle()
 			want += fmt.Sprintf("run %d\nrun %d\n", run, run)
 			quick.check("while another does not read", want, true)
@@ -154,14 +152,13 @@ func TestFollowingOutlivesDocker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.countingProgram(dockertest.Program{})
-				k := w.start(pod("web", "main"))
-				settle()
+				k := w.run(pod("web", "main"))
 				f := k.follow(w, allOfLog)
-				w.mustPrint(false, "one\none\n") // two of the same moment
+				w.print(false, "one\none\n") // two of the same moment
 				f.check("before", "run 1\nrun 1\none\none\n", true)
 				breaks(w)
 				settle()
-				w.mustPrint(false, "two\n")
+				w.print(false, "two\n")
 				want := "run 1\nrun 1\none\none\nrun 2\nrun 2\ntwo\n"
 				if name == "containers live" {
 					want = "run 1\nrun 1\none\none\ntwo\n"
@@ -176,9 +173,8 @@ func TestFollowingOutlivesDocker(t *testing.T) {
 func TestFollowingWaitsForTheCreation(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.countingProgram(dockertest.Program{})
-		w.docker.SetFault(on("CreateContainer", "k8s_main", dockertest.Fault{Delay: time.Hour}))
-		k := w.start(pod("web", "main"))
-		settle()
+		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Delay: time.Hour}, "k8s_main"))
+		k := w.run(pod("web", "main"))
 		f := k.follow(w, allOfLog)
 		settle()
 		f.check("before the creation", "", true)
@@ -203,7 +199,7 @@ func TestFollowingEnds(t *testing.T) {
 		"it has succeeded": {dockertest.Program{Exits: true, After: time.Hour}, api.RestartPolicy{OnFailure: &api.RestartPolicyOnFailure{}},
 			func(*world, *kubelet) { time.Sleep(time.Hour) }, "run 1\nrun 1\n"},
 		"it never runs again": {dockertest.Program{}, api.RestartPolicy{Never: &api.RestartPolicyNever{}},
-			func(w *world, k *kubelet) { w.mustKill() }, "run 1\nrun 1\n"},
+			func(w *world, k *kubelet) { w.kill("web", "main", 137) }, "run 1\nrun 1\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
@@ -211,8 +207,7 @@ func TestFollowingEnds(t *testing.T) {
 				w.countingProgram(test.program)
 				p := pod("web", "main")
 				p.Manifest.RestartPolicy = test.policy
-				k := w.start(p)
-				settle()
+				k := w.run(p)
 				f := k.follow(w, allOfLog)
 				f.check("before", "run 1\nrun 1\n", true)
 				test.end(w, k)
@@ -232,20 +227,15 @@ func TestFollowingSeesAStartByHand(t *testing.T) {
 				runs++
 				return dockertest.Program{Log: strings.Repeat("line\n", 2*(runs-1))}
 			}
-			k := w.start(pod("web", "main"))
-			settle()
+			k := w.run(pod("web", "main"))
 			opts := allOfLog
 			opts.Tail = tail
 			f := k.follow(w, opts)
-			w.docker.SetFault(always("CreateContainer", dockertest.Fault{Before: errors.New("out of cheese")}))
+			w.docker.SetFault(on("CreateContainer", dockertest.Fault{Before: errors.New("out of cheese")}))
 			id := w.id("web", "main")
-			if err := w.docker.ByHand().StopContainer(w.t.Context(), id, time.Second); err != nil {
-				w.t.Fatal(err)
-			}
+			w.must(w.docker.ByHand().StopContainer(w.t.Context(), id, time.Second))
 			settle()
-			if err := w.docker.ByHand().StartContainer(w.t.Context(), id); err != nil {
-				w.t.Fatal(err)
-			}
+			w.must(w.docker.ByHand().StartContainer(w.t.Context(), id))
 			settle()
 			f.check(fmt.Sprintf("from the last %d lines on", tail), "line\nline\n", true)
 			f.end()
@@ -269,22 +259,19 @@ func (d cutShort) Logs(ctx context.Context, id string, opts dockertools.LogOptio
 func TestFollowingALifeByHandGoesToItsEnd(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.Docker = cutShort{w.docker} }
-		k := w.start(pod("web", "main"))
-		settle()
+		k := w.run(pod("web", "main"))
 		f := k.follow(w, allOfLog)
 		defer f.end()
-		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Before: errors.New("out of cheese")}))
+		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Before: errors.New("out of cheese")}))
 		id := w.id("web", "main")
 		for _, life := range []string{"first", "second"} {
-			w.mustPrint(false, life+"\n")
+			w.print(false, life+"\n")
 			synctest.Wait()
-			w.mustPrint(false, "last\n")
+			w.print(false, "last\n")
 			synctest.Wait()
-			w.mustKill()
+			w.kill("web", "main", 137)
 			settle()
-			if err := w.docker.ByHand().StartContainer(w.t.Context(), id); err != nil {
-				w.t.Fatal(err)
-			}
+			w.must(w.docker.ByHand().StartContainer(w.t.Context(), id))
 			settle()
 		}
 		f.check("after two lives", "first\nlast\nsecond\nlast\n", true)
@@ -294,14 +281,13 @@ func TestFollowingALifeByHandGoesToItsEnd(t *testing.T) {
 func TestFollowingFromTheEndMissesNothingAfterIt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.countingProgram(dockertest.Program{})
-		k := w.start(pod("web", "main"))
-		settle()
+		k := w.run(pod("web", "main"))
 		none := allOfLog
 		none.Tail = 0
 		f := k.follow(w, none)
 		time.Sleep(time.Minute)
 		w.docker.Down()
-		w.mustPrint(false, "while nobody could read it\n")
+		w.print(false, "while nobody could read it\n")
 		w.docker.Up()
 		settle()
 		f.check("once Docker is back", "while nobody could read it\n", true)
@@ -321,14 +307,13 @@ func TestFollowingReturnsPermanentErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				k := w.start(pod("web", "main"))
-				settle()
-				w.docker.SetFault(always("Logs", test.fault))
+				k := w.run(pod("web", "main"))
+				w.docker.SetFault(on("Logs", test.fault))
 				f := k.follow(w, allOfLog)
 				f.mu.Lock()
 				f.full = test.full
 				f.mu.Unlock()
-				w.mustPrint(false, "line\n")
+				w.print(false, "line\n")
 				<-f.over
 				if !errors.Is(f.err, test.want) {
 					w.t.Errorf("it ended with %v, want %v", f.err, test.want)

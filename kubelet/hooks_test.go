@@ -8,24 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 )
-
-// hooked gives the pod's first container both hooks, by exec.
-func hooked(p api.Pod) api.Pod {
-	run := func(command string) *api.Handler {
-		return &api.Handler{Exec: &api.ExecAction{Command: []string{command}}}
-	}
-	p.Manifest.Containers[0].Lifecycle = &api.Lifecycle{PostStart: run("hello"), PreStop: run("bye")}
-	return p
-}
-
-func succeed(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} }
 
 func TestHooksRunOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -47,11 +35,9 @@ func TestHooksRunOnce(t *testing.T) {
 func TestAPodRemovedWhileTheKubeletWasDownGetsItsPreStop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		e := w.asNow(succeed)
-		k := w.start(hooked(pod("web", "main")))
-		settle()
+		k := w.run(hooked(pod("web", "main")))
 		k.end()
-		w.start()
-		settle()
+		w.run()
 		w.check("removed")
 		e.check(t, "hello@0s", "bye@1m0s")
 	})
@@ -68,14 +54,12 @@ func TestAPostStartThatFailsStopsItsContainer(t *testing.T) {
 		k := w.start(hooked(pod("web", "main", "side")))
 		wait(500 * time.Millisecond)
 		w.check("two failures", "web/net", "web/side")
-		statuses := k.statuses(w)
-		main := statuses[0].Containers[0]
+		main := k.main(w)
 		if main.State.Waiting == nil || main.State.Waiting.Reason != api.ReasonBackOff ||
 			main.Last == nil || main.Last.Reason != api.ReasonHookFailed || !strings.Contains(main.Last.Message, "no database") {
 			t.Errorf("state %+v, before %+v", main.State.Waiting, main.Last)
 		}
-		settle()
-		w.check("the third succeeds", "web/main", "web/net", "web/side")
+		w.settle("the third succeeds", "web/main", "web/net", "web/side")
 		e.check(t, "hello@0s", "bye@0s", "hello@0s", "bye@0s", "hello@1s")
 	})
 }
@@ -91,12 +75,10 @@ func TestAHookThatHangs(t *testing.T) {
 		wait(time.Second)
 		w.check("in the middle of its postStart", "hangs/main", "hangs/net", "web/main", "web/net")
 		k.set(pod("hangs", "other"), pod("web", "main"))
-		time.Sleep(11 * time.Second) // what takes it is the preStop of the old container
-		synctest.Wait()
+		wait(11 * time.Second) // what takes it is the preStop of the old container
 		w.check("edited", "hangs/net", "hangs/other", "web/main", "web/net")
 		k.set()
-		settle()
-		w.check("removed")
+		w.settle("removed")
 	})
 }
 
@@ -118,8 +100,7 @@ func TestAPostStartHasATimeLimit(t *testing.T) {
 		if w.id("web", "main") == main {
 			t.Errorf("after its time limit there is the same container\n%s", w.describe())
 		}
-		statuses := k.statuses(w)
-		last := statuses[0].Containers[0].Last
+		last := k.main(w).Last
 		if last == nil || last.Reason != api.ReasonHookFailed || !strings.Contains(last.Message, "its postStart hook failed: ") || !strings.Contains(last.Message, "it took longer than 30s") {
 			t.Errorf("how it ended before: %+v", last)
 		}
@@ -136,8 +117,7 @@ func TestAPreStopIsWithinTheGrace(t *testing.T) {
 		}
 		p := hooked(pod("web", "main"))
 		p.Manifest.Containers[0].Lifecycle.PostStart = nil
-		k := w.start(p)
-		settle()
+		k := w.run(p)
 		k.set()
 		wait(stopGrace - time.Millisecond)
 		w.check("just before the end of the grace", "web/main", "web/net")
@@ -150,9 +130,8 @@ func TestAPreStopIsWithinTheGrace(t *testing.T) {
 func TestAFailedPreStop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.asNow(succeed)
-		k := w.start(hooked(pod("web", "main")))
-		settle()
-		w.docker.SetFault(always("Exec", dockertest.Fault{Before: errors.New("no")}))
+		k := w.run(hooked(pod("web", "main")))
+		w.docker.SetFault(on("Exec", dockertest.Fault{Before: errors.New("no")}))
 		k.set()
 		wait(time.Second)
 		w.check("removed")
@@ -172,15 +151,13 @@ func TestCrashAroundHooks(t *testing.T) {
 			stopped := false
 			w.docker.StopAfter(n, func() { stopped = true })
 			web := hooked(ofImage(pod("web", "main"), "remote:1", ""))
-			k := w.start(web)
-			settle()
+			k := w.run(web)
 			k.end()
 			died = stopped
 			started := slices.Contains(w.live(), "web/main")
 
 			w.docker.StopAfter(0, nil)
-			w.start(web)
-			settle()
+			w.run(web)
 			w.check(fmt.Sprintf("died after %d calls", n), "web/main", "web/net")
 			e.mu.Lock()
 			hooks := len(e.at)
@@ -199,8 +176,7 @@ func TestAProblemEndsWithItsCause(t *testing.T) {
 		dir := filepath.Join(w.rootDir+"-host", "data")
 		p := hooked(pod("web", "main"))
 		p.Manifest.Volumes[0].Source = &api.VolumeSource{HostDir: &api.HostDir{Path: dir}}
-		k := w.start(p)
-		settle()
+		k := w.run(p)
 		main := func() api.ContainerState {
 			statuses := k.statuses(w)
 			return statuses[0].Containers[0].State
@@ -208,9 +184,7 @@ func TestAProblemEndsWithItsCause(t *testing.T) {
 		if s := main(); s.Waiting == nil || s.Waiting.Reason != api.ReasonHostDirMissing {
 			t.Errorf("without its directory: %+v", s.Waiting)
 		}
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		w.must(os.MkdirAll(dir, 0o755))
 		wait(15 * time.Second)
 		if s := main(); s.Running == nil || s.Running.Message != "its postStart hook has not succeeded yet" {
 			t.Errorf("in the middle of its hook: %+v", s.Running)

@@ -6,19 +6,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 )
-
-// ofImage gives the pod's first container another image.
-func ofImage(p api.Pod, image string, policy api.PullPolicy) api.Pod {
-	p.Manifest.Containers[0].Image, p.Manifest.Containers[0].ImagePullPolicy = image, policy
-	return p
-}
 
 // pullTimes notes when pulls reach Docker, from now on, and how many are on their
 // way at once.
@@ -78,8 +71,7 @@ func TestPullsKeepToTheirRate(t *testing.T) {
 			pods = append(pods, ofImage(pod(fmt.Sprintf("p%d", i), "main"), image, ""))
 		}
 		pulls := w.watchPulls()
-		w.start(pods...)
-		settle()
+		w.run(pods...)
 		pulls.check(t, "0s 0s 2s 4s 6s")
 		if live := w.live(); len(live) != 10 {
 			t.Errorf("live: %v", live)
@@ -127,8 +119,7 @@ func TestPullsAndCrashesBackOffSeparately(t *testing.T) {
 			t.Errorf("pulls that failed at %s, want %s", got, want)
 		}
 		w.docker.SetFault(nil)
-		time.Sleep(7 * time.Second) // the next pull is 16 s after the last
-		synctest.Wait()
+		wait(7 * time.Second) // the next pull is 16 s after the last
 		for _, c := range w.docker.Containers() {
 			parts, _ := dockertools.ParseContainerName(c.Name)
 			if got := c.Labels[dockertools.LabelQuickEnds]; parts.Attempt == 6 && got == "5" {
@@ -144,13 +135,10 @@ func TestPullsAndCrashesBackOffSeparately(t *testing.T) {
 func TestAPullDelaysNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
-		k := w.start(ofImage(pod("web", "main", "side"), "big:1", ""))
-		settle()
+		k := w.run(ofImage(pod("web", "main", "side"), "big:1", ""))
 		w.check("during the pull", "web/net", "web/side")
 		old := w.id("web", "side")
-		if err := w.docker.Kill(old, 1); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.docker.Kill(old, 1))
 		wait(time.Second)
 		if w.id("web", "side") == old {
 			t.Error("the killed container is still the one")
@@ -209,14 +197,12 @@ func TestWhenAnImageIsPulled(t *testing.T) {
 func TestAPresentImageWhenItsPullFails(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddImage("app", nil)
-		w.docker.SetFault(always("PullImage", dockertest.Fault{Before: errors.New("connection refused")}))
-		w.start(ofImage(pod("latest", "main"), "app", ""), ofImage(pod("always", "main"), "app", api.PullAlways))
-		settle()
+		w.docker.SetFault(on("PullImage", dockertest.Fault{Before: errors.New("connection refused")}))
+		w.run(ofImage(pod("latest", "main"), "app", ""), ofImage(pod("always", "main"), "app", api.PullAlways))
 		w.check("the registry is down", "always/net", "latest/main", "latest/net")
 		w.docker.SetFault(nil)
 		w.docker.AddRemoteImage("app", dockertest.RemoteImage{})
-		settle()
-		w.check("it is up", "always/main", "always/net", "latest/main", "latest/net")
+		w.settle("it is up", "always/main", "always/net", "latest/main", "latest/net")
 	})
 }
 
@@ -229,8 +215,7 @@ func TestAnImageThatVanishesIsPulledAgain(t *testing.T) {
 		settle()
 		w.docker.RemoveImage("app:1")
 		k.set(ofImage(pod("web", "main"), "app:1", ""))
-		settle()
-		w.check("after a docker rmi", "web/main", "web/net")
+		w.settle("after a docker rmi", "web/main", "web/net")
 	})
 }
 
@@ -288,7 +273,7 @@ func TestTheProgressOfAPullIsLogged(t *testing.T) {
 // Even if Docker's list is slow, the failure of a pull is reported before the next pull.
 func TestAFailedPullIsReported(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.SetFault(always("ListContainers", dockertest.Fault{Delay: 3 * time.Second}))
+		w.docker.SetFault(on("ListContainers", dockertest.Fault{Delay: 3 * time.Second}))
 		results, err := w.runOnce(set(ofImage(pod("web", "main"), "missing:1", "")))
 		if err != nil {
 			t.Fatal(err)
@@ -306,8 +291,7 @@ func TestANetworkContainerImageThatIsMissingIsPulled(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.NetworkContainerImage = "registry.example.com/net:1" }
 		w.docker.AddRemoteImage("registry.example.com/net:1", dockertest.RemoteImage{Takes: time.Second})
-		w.start(pod("a", "main"), pod("b", "main"))
-		settle()
+		w.run(pod("a", "main"), pod("b", "main"))
 		w.check("after one pull", "a/main", "a/net", "b/main", "b/net")
 		if n := w.docker.Calls()["PullImage"]; n != 1 {
 			t.Errorf("%d pulls", n)
@@ -340,8 +324,7 @@ func TestAPullCostsNoSyncs(t *testing.T) {
 		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
 		p := ofImage(pod("web", "main", "job"), "big:1", "")
 		p = never(p)
-		w.start(p)
-		settle()
+		w.run(p)
 		before := w.docker.Calls()["ListContainers"]
 		wait(50 * time.Minute)
 		if n := w.docker.Calls()["ListContainers"] - before; n > 0 {

@@ -13,39 +13,13 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-// statuses returns the statuses of all pods.
-func (k *kubelet) statuses(w *world) []api.PodStatus {
-	w.t.Helper()
-	statuses, _, err := k.kl.Statuses()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return statuses
-}
-
-// main returns the status of the first container of the first pod.
-func (k *kubelet) main(w *world) api.ContainerStatus {
-	w.t.Helper()
-	return k.statuses(w)[0].Containers[0]
-}
-
-// healthIs checks a part of the error of Health; an empty part is no error.
-func (k *kubelet) healthIs(t *testing.T, when, part string) {
-	t.Helper()
-	err := k.kl.Health()
-	if part == "" && err != nil || part != "" && (err == nil || !strings.Contains(err.Error(), part)) {
-		t.Errorf("%s: the health is %v, want %q", when, err, part)
-	}
-}
-
 func TestHealth(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.Down()
 		kl, closeRoot := w.newKubelet()
 		(&kubelet{kl: kl}).healthIs(t, "before Run", "not looked at Docker yet")
 		closeRoot()
-		k := w.start(pod("web", "main"))
-		settle()
+		k := w.run(pod("web", "main"))
 		k.healthIs(t, "without Docker", "cannot reach Docker")
 		if _, _, err := k.kl.Statuses(); err == nil || !strings.Contains(err.Error(), "cannot reach Docker") {
 			t.Errorf("without Docker the statuses are %v", err)
@@ -59,7 +33,7 @@ func TestHealth(t *testing.T) {
 		w.docker.Up()
 		settle()
 		k.healthIs(t, "Docker is back", "")
-		w.docker.SetFault(always("ListContainers", dockertest.Fault{Delay: time.Hour}))
+		w.docker.SetFault(on("ListContainers", dockertest.Fault{Delay: time.Hour}))
 		time.Sleep(9 * time.Second)
 		k.healthIs(t, "the loop hangs for at most 9 s", "")
 		time.Sleep(25 * time.Second)
@@ -99,9 +73,8 @@ func TestPods(t *testing.T) {
 // TestStatusesFollowDocker: a snapshot shows an event at once, and no status costs a call.
 func TestStatusesFollowDocker(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(pod("a", "main"))
-		settle()
-		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Delay: time.Hour}))
+		k := w.run(pod("a", "main"))
+		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Delay: time.Hour}))
 		_, newer, _ := k.kl.Statuses()
 		w.kill("a", "main", 3)
 		<-newer
@@ -173,9 +146,9 @@ func TestSyncDoneAndPullDone(t *testing.T) {
 		syncs, pulls             map[bool]bool // outcomes that are observed
 		longestSync, longestPull time.Duration
 	}{
-		"a pod comes up": {pods: []api.Pod{pod("web", "main")}, fault: always("StartContainer", dockertest.Fault{Delay: 3 * time.Second}),
+		"a pod comes up": {pods: []api.Pod{pod("web", "main")}, fault: on("StartContainer", dockertest.Fault{Delay: 3 * time.Second}),
 			syncs: map[bool]bool{true: true}, longestSync: 6 * time.Second},
-		"a pod cannot be created": {pods: []api.Pod{pod("web", "main")}, fault: always("CreateContainer", full), syncs: map[bool]bool{false: true}},
+		"a pod cannot be created": {pods: []api.Pod{pod("web", "main")}, fault: on("CreateContainer", full), syncs: map[bool]bool{false: true}},
 		"pods wait for an image and a port": {pods: []api.Pod{ofImage(pod("p", "main"), "slow:1", ""), publish(pod("a", "main"), 80), publish(pod("b", "main"), 80)},
 			syncs: map[bool]bool{true: true}, pulls: map[bool]bool{true: true}, longestPull: 40 * time.Second},
 		"an image is missing": {pods: []api.Pod{ofImage(pod("p", "main"), "missing:1", "")}, syncs: map[bool]bool{true: true}, pulls: map[bool]bool{false: true}},
@@ -189,8 +162,7 @@ func TestSyncDoneAndPullDone(t *testing.T) {
 				w.docker.SetFault(test.fault)
 				syncs, pulls := observations{took: map[bool][]time.Duration{}}, observations{took: map[bool][]time.Duration{}}
 				w.options = func(o *Options) { o.SyncDone, o.PullDone = syncs.done, pulls.done }
-				k := w.start(test.pods...)
-				settle()
+				k := w.run(test.pods...)
 				k.end()
 				for _, ok := range []bool{true, false} {
 					if got := len(syncs.took[ok]) > 0; got != test.syncs[ok] {

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"kubelet14/api"
@@ -31,8 +30,7 @@ func TestALateListDecidesNothing(t *testing.T) {
 			settle()
 			docker.late.Store(true)
 			k.set(pod("web", "main:new"))
-			settle()
-			w.check("a minute after the edit", "web/main:new", "web/net")
+			w.settle("a minute after the edit", "web/main:new", "web/net")
 			if n := w.docker.Calls()["CreateContainer"]; n != 3 {
 				t.Errorf("list %d is late: %d creations, want 3\n%s", late, n, w.describe())
 			}
@@ -44,22 +42,13 @@ func TestALateListDecidesNothing(t *testing.T) {
 // not at all.
 func TestAnInspectThatHangs(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(pod("broken", "main"), pod("web", "main"))
-		settle()
+		k := w.run(pod("broken", "main"), pod("web", "main"))
 		hangs := w.id("broken", "main")
-		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-			if c.Method == "InspectContainer" && strings.Contains(c.Container, "_broken.") && strings.Contains(c.Container, "_main.") {
-				return dockertest.Fault{Delay: time.Hour}
-			}
-			return dockertest.Fault{}
-		})
-		if err := w.docker.Kill(hangs, 1); err != nil {
-			t.Fatal(err)
-		}
+		w.docker.SetFault(on("InspectContainer", dockertest.Fault{Delay: time.Hour}, "_broken.", "_main."))
+		w.must(w.docker.Kill(hangs, 1))
 		for i, limit := range []time.Duration{inspectLimit, 0, 0} {
 			w.kill("web", "main", 1)
-			time.Sleep(limit + 5*time.Second) // 5 s are more than the back-off of the third start
-			synctest.Wait()
+			wait(limit + 5*time.Second) // 5 s are more than the back-off of the third start
 			w.check(fmt.Sprintf("%v and 5 s after kill %d", limit, i+1), "broken/net", "web/main", "web/net")
 		}
 		statuses, _, err := k.kl.Statuses()
@@ -68,8 +57,7 @@ func TestAnInspectThatHangs(t *testing.T) {
 		}
 		w.docker.SetFault(nil)
 		time.Sleep(inspectRetry)
-		settle()
-		w.check("when Docker answers again", "broken/main", "broken/net", "web/main", "web/net")
+		w.settle("when Docker answers again", "broken/main", "broken/net", "web/main", "web/net")
 	})
 }
 
@@ -94,8 +82,7 @@ func TestNoWakeupIsLost(t *testing.T) {
 				return dockertest.Fault{}
 			})
 			two := ofImage(pod("two", "main", "side"), "big:1", "")
-			w.start(ofImage(pod("one", "main"), "big:1", api.PullAlways), two)
-			settle()
+			w.run(ofImage(pod("one", "main"), "big:1", api.PullAlways), two)
 			w.check(fmt.Sprintf("run %d", i), "one/main", "one/net", "two/main", "two/net", "two/side")
 		})
 		if t.Failed() {
@@ -119,8 +106,7 @@ func TestAPodThatCannotBeCreatedIsCheap(t *testing.T) {
 			}
 			return dockertest.Fault{}
 		})
-		w.start(pod("web", "full"), pod("other", "crashes"), ofImage(pod("missing", "main"), "missing:1", ""))
-		settle()
+		w.run(pod("web", "full"), pod("other", "crashes"), ofImage(pod("missing", "main"), "missing:1", ""))
 		before, calls := creations.Load(), w.docker.Calls()
 		wait(time.Hour)
 		if n := creations.Load() - before; n < 350 || n > 362 {
@@ -139,8 +125,7 @@ func TestAPodThatCannotBeCreatedIsCheap(t *testing.T) {
 // same hostname and another root_dir, this one changes nothing.
 func TestAnotherRootDirIsNoticedAtEverySync(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(pod("web", "main"))
-		settle()
+		k := w.run(pod("web", "main"))
 		other := dockertools.Identity{Hostname: "host", RootDir: "/elsewhere"}
 		name := "k8s_main.12345678_db.default.file_uid-db_1"
 		id, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: name, Image: "hello:1", Labels: other.Labels(name)})
@@ -154,9 +139,7 @@ func TestAnotherRootDirIsNoticedAtEverySync(t *testing.T) {
 		if n := w.docker.Calls()["CreateContainer"]; n > 3 { // one finds the built-in image missing
 			t.Errorf("%d creations: it changes something", n)
 		}
-		if err := w.docker.ByHand().RemoveContainer(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.docker.ByHand().RemoveContainer(t.Context(), id))
 		settle()
 		k.healthIs(t, "alone again", "")
 		w.check("alone again", "new/main", "new/net")
@@ -166,9 +149,8 @@ func TestAnotherRootDirIsNoticedAtEverySync(t *testing.T) {
 // TestStatusesWhileDockerHangs: a list that hangs is an error, and not an old status.
 func TestStatusesWhileDockerHangs(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(pod("web", "main"))
-		settle()
-		w.docker.SetFault(always("ListContainers", dockertest.Fault{Delay: time.Hour}))
+		k := w.run(pod("web", "main"))
+		w.docker.SetFault(on("ListContainers", dockertest.Fault{Delay: time.Hour}))
 		time.Sleep(25 * time.Second)
 		if _, newer, err := k.kl.Statuses(); newer == nil || err == nil || !strings.Contains(err.Error(), "no answer from Docker for") {
 			t.Errorf("the error is %v", err)

@@ -175,17 +175,14 @@ func TestRunOnceDoesNotWaitForDocker(t *testing.T) {
 
 func TestDryRun(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(pod("same", "main"), pod("edited", "main:1"), pod("gone", "main"), publish(pod("holder", "main"), 80))
-		settle()
+		k := w.run(pod("same", "main"), pod("edited", "main:1"), pod("gone", "main"), publish(pod("holder", "main"), 80))
 		before := w.describe()
 		calls := w.docker.Calls()
 		kl := NewMainKubelet(k.kl.opts) // beside the one that runs
 		updates := make(chan api.PodUpdate, 1)
 		updates <- set(pod("same", "main"), pod("edited", "main:2"), publish(pod("holder", "main"), 80), publish(pod("waits", "main"), 80))
 		var b strings.Builder
-		if err := kl.DryRun(w.t.Context(), updates, &b); err != nil {
-			t.Fatal(err)
-		}
+		w.must(kl.DryRun(w.t.Context(), updates, &b))
 		want := `pod edited.default.file (edited.yaml)
   create main (attempt 2): its part of the manifest has changed
   stop   main (attempt 1): attempt 2 replaces it
@@ -218,8 +215,7 @@ pod waits.default.file (waits.yaml)
 
 func TestDryRunOfASourceThatIsNotReady(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(pod("web", "main"))
-		settle()
+		k := w.run(pod("web", "main"))
 		k.end()
 		kl, closeRoot := w.newKubelet()
 		defer closeRoot()
@@ -238,8 +234,7 @@ func TestDryRunOfASourceThatIsNotReady(t *testing.T) {
 
 func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(pod("web", "main", "side"), pod("other", "main"))
-		settle()
+		k := w.run(pod("web", "main", "side"), pod("other", "main"))
 		k.end()
 		stranger, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: "k8s_x_y_z", Image: "hello:1"})
 		if err != nil {
@@ -266,8 +261,7 @@ func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 // The volumes are those of containers that run, under another hostname.
 func TestCleanupByAWrongHostnameTouchesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(pod("web", "main"))
-		settle()
+		k := w.run(pod("web", "main"))
 		k.end()
 		w.options = func(o *Options) { o.Identity.Hostname = "typo" }
 		kl, closeRoot := w.newKubelet()
@@ -282,15 +276,9 @@ func TestCleanupByAWrongHostnameTouchesNothing(t *testing.T) {
 
 func TestDryRunOfAPodThatCannotBeInspected(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(pod("a", "main"), pod("b", "main"))
-		settle()
+		k := w.run(pod("a", "main"), pod("b", "main"))
 		lost := errors.New("RWLayer is unexpectedly nil")
-		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-			if c.Method == "InspectContainer" && strings.HasPrefix(c.Container, "k8s_net") && strings.Contains(c.Container, "_a.") {
-				return dockertest.Fault{Before: lost}
-			}
-			return dockertest.Fault{}
-		})
+		w.docker.SetFault(on("InspectContainer", dockertest.Fault{Before: lost}, "k8s_net", "_a."))
 		updates := make(chan api.PodUpdate, 1)
 		updates <- set(pod("a", "main"), pod("b", "main"))
 		var b strings.Builder
@@ -306,8 +294,7 @@ func TestDryRunOfAPodThatCannotBeInspected(t *testing.T) {
 func TestVolumesOutliveTheirContainers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
-		k := w.start(pod("web", "main"))
-		settle()
+		k := w.run(pod("web", "main"))
 		data := filepath.Join(w.rootDir, "pods", "uid-web", "volumes", "kubernetes.io~empty-dir", "data")
 		k.set()
 		for range 9 {
@@ -316,8 +303,7 @@ func TestVolumesOutliveTheirContainers(t *testing.T) {
 				t.Fatalf("the container has not ended yet, and: %v\n%s", err, w.describe())
 			}
 		}
-		settle()
-		w.check("after the grace period")
+		w.settle("after the grace period")
 		w.checkVolumes()
 	})
 }
@@ -325,13 +311,11 @@ func TestVolumesOutliveTheirContainers(t *testing.T) {
 func TestAStuckStopDelaysNoOtherPod(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{IgnoreTerm: name == "deaf"} }
-		k := w.start(pod("stuck", "deaf"))
-		settle()
+		k := w.run(pod("stuck", "deaf"))
 		k.set(pod("web", "main"))
 		wait(time.Second)
 		w.check("a second later", "stuck/deaf", "stuck/net", "web/main", "web/net")
-		settle()
-		w.check("after the grace period", "web/main", "web/net")
+		w.settle("after the grace period", "web/main", "web/net")
 	})
 }
 
@@ -340,8 +324,7 @@ func TestTheEndIsImmediate(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
 		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
-		k := w.start(pod("stuck", "deaf"))
-		settle()
+		k := w.run(pod("stuck", "deaf"))
 		k.set(ofImage(pod("web", "main"), "big:1", ""))
 		time.Sleep(time.Second)
 		begun := time.Now()
@@ -416,7 +399,7 @@ func TestRunOnceForgetsAPullThatIsOver(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()
 		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: 5*time.Minute - time.Second})
-		w.docker.SetFault(always("StartContainer", dockertest.Fault{Delay: 300 * time.Millisecond}))
+		w.docker.SetFault(on("StartContainer", dockertest.Fault{Delay: 300 * time.Millisecond}))
 		results, err := w.runOnce(set(ofImage(pod("web", "main"), "big:1", "")))
 		if r := results["web"]; r.Phase != api.PodRunning || r.Message != "" || err != nil {
 			t.Errorf("the pod is %s: %s, %v", r.Phase, r.Message, err)

@@ -4,51 +4,12 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools/dockertest"
 )
-
-// probed gives the pod's first container a probe by exec.
-func probed(p api.Pod, initialDelay int64) api.Pod {
-	p.Manifest.Containers[0].LivenessProbe = &api.LivenessProbe{Exec: &api.ExecAction{Command: []string{"check"}}, InitialDelaySeconds: initialDelay}
-	return p
-}
-
-// execs plays the commands that are run in containers, and notes when.
-type execs struct {
-	mu    sync.Mutex
-	begun time.Time
-	at    []string
-}
-
-// asNow makes the commands of every container end as outcome says at that time.
-func (w *world) asNow(outcome func(since time.Duration) dockertest.ExecOutcome) *execs {
-	e := &execs{begun: time.Now()}
-	w.program = func(string) dockertest.Program {
-		return dockertest.Program{Exec: func(command []string) dockertest.ExecOutcome {
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			since := time.Since(e.begun)
-			e.at = append(e.at, strings.Join(command, " ")+"@"+since.String())
-			return outcome(since)
-		}}
-	}
-	return e
-}
-
-func (e *execs) check(t *testing.T, want ...string) {
-	t.Helper()
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if !slices.Equal(e.at, want) {
-		t.Errorf("commands: %v\nwant      %v", e.at, want)
-	}
-}
 
 func TestAnUnhealthyContainerIsRestarted(t *testing.T) {
 	inWorld(t, func(w *world) {
@@ -66,8 +27,7 @@ func TestAnUnhealthyContainerIsRestarted(t *testing.T) {
 		if w.id("web", "main") == main || w.id("web", "side") != side {
 			t.Errorf("want a new main and the old side\n%s", w.describe())
 		}
-		statuses := k.statuses(w)
-		last := statuses[0].Containers[0].Last
+		last := k.main(w).Last
 		if last == nil || last.Reason != api.ReasonUnhealthy || !strings.Contains(last.Message, "no database") {
 			t.Errorf("how it ended before: %+v", last)
 		}
@@ -98,14 +58,10 @@ func TestAPodStoppedForItsProbeKeepsItsPort(t *testing.T) {
 			}
 			return dockertest.Fault{}
 		})
-		time.Sleep(6 * time.Second) // it was unhealthy, and its next attempt is being created
-		synctest.Wait()
-		if err := w.docker.Kill(net, 137); err != nil {
-			t.Fatal(err)
-		}
+		wait(6 * time.Second) // it was unhealthy, and its next attempt is being created
+		w.must(w.docker.Kill(net, 137))
 		k.set(web, publish(pod("zoo", "main"), 80))
-		settle()
-		w.check("after the probe", "web/main", "web/net")
+		w.settle("after the probe", "web/main", "web/net")
 	})
 }
 
@@ -179,7 +135,7 @@ func TestAProbeThatCannotBeRunIsNoFailure(t *testing.T) {
 			k := w.start(probed(pod("web", "main"), 0))
 			wait(5 * time.Second)
 			old := w.id("web", "main")
-			w.docker.SetFault(always("Exec", fault))
+			w.docker.SetFault(on("Exec", fault))
 			wait(10 * time.Minute)
 			if w.id("web", "main") != old {
 				t.Error("a container was restarted that could not be probed")
@@ -194,11 +150,8 @@ func TestAProbeThatCannotBeRunIsNoFailure(t *testing.T) {
 
 func TestAPausedContainerIsNotProbed(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.start(probed(pod("web", "main"), 0))
-		settle()
-		if err := w.docker.Pause(w.id("web", "main")); err != nil {
-			t.Fatal(err)
-		}
+		w.run(probed(pod("web", "main"), 0))
+		w.must(w.docker.Pause(w.id("web", "main")))
 		settle()
 		n := w.docker.Calls()["Exec"]
 		settle()
@@ -212,13 +165,11 @@ func TestAPausedContainerIsNotProbed(t *testing.T) {
 func TestARestartByHandBeginsTheInitialDelayAnew(t *testing.T) {
 	inWorld(t, func(w *world) {
 		e := w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} })
-		w.docker.SetFault(always("ListContainers", dockertest.Fault{Delay: 100 * time.Millisecond})) // it never shows the container dead
+		w.docker.SetFault(on("ListContainers", dockertest.Fault{Delay: 100 * time.Millisecond})) // it never shows the container dead
 		w.start(probed(pod("web", "main"), 25))
 		time.Sleep(20 * time.Second)
 		id, since := w.id("web", "main"), time.Since(e.begun)
-		if err := w.docker.Restart(id); err != nil {
-			t.Fatal(err)
-		}
+		w.must(w.docker.Restart(id))
 		wait(30 * time.Second)
 		if w.id("web", "main") != id {
 			t.Errorf("the container was replaced\n%s", w.describe())

@@ -14,23 +14,14 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-// importPause spares the kubelet the creation that finds its image missing.
-func (w *world) importPause() {
-	w.t.Helper()
-	if err := dockertools.EnsurePauseImage(w.t.Context(), w.docker.ByHand()); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
 func TestAnEditSupersedesAPlan(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()
-		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Delay: time.Second}))
+		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Delay: time.Second}))
 		k := w.start(pod("web", "main:old"))
 		time.Sleep(300 * time.Millisecond) // the network container is being created
 		k.set(pod("web", "main:new"))
-		settle()
-		w.check("a minute later", "web/main:new", "web/net")
+		w.settle("a minute later", "web/main:new", "web/net")
 		if n := w.docker.Calls()["CreateContainer"]; n != 2 {
 			t.Errorf("%d creations, want two: the old form was overtaken before it was made\n%s", n, w.describe())
 		}
@@ -39,13 +30,11 @@ func TestAnEditSupersedesAPlan(t *testing.T) {
 
 func TestANetworkContainerThatCannotBeReplacedIsNotStopped(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(publish(pod("web", "main"), 80))
-		settle()
+		k := w.run(publish(pod("web", "main"), 80))
 		net, app := w.id("web", "net"), w.id("web", "main")
-		w.docker.SetFault(on("CreateContainer", "k8s_net", dockertest.Fault{Before: errors.New("not now")}))
+		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Before: errors.New("not now")}, "k8s_net"))
 		k.set(publish(pod("web", "main"), 81))
-		settle()
-		w.check("while it cannot", "web/main", "web/net")
+		w.settle("while it cannot", "web/main", "web/net")
 		if w.id("web", "net") != net || w.id("web", "main") != app {
 			t.Error("containers were replaced although the new network container could not be made")
 		}
@@ -68,8 +57,7 @@ func TestAFailedStartIsSeen(t *testing.T) {
 			}
 			return dockertest.Fault{}
 		})
-		k := w.start(pod("web", "main"))
-		settle()
+		k := w.run(pod("web", "main"))
 		for _, c := range w.docker.Containers() {
 			if parts, _ := dockertools.ParseContainerName(c.Name); parts.Name == "main" && parts.Attempt > 1 {
 				k.end()
@@ -87,23 +75,20 @@ func TestAPortThatAJobGivesUpIsTakenAtOnce(t *testing.T) {
 			return dockertest.Program{Exits: name == "job", After: time.Hour}
 		}
 		job := onFailure(publish(pod("a", "job"), 80))
-		k := w.start(job, publish(pod("b", "main"), 80))
-		settle()
+		k := w.run(job, publish(pod("b", "main"), 80))
 		w.check("while the job runs", "a/job", "a/net")
 		wait(time.Hour)
 		w.check("the job is done", "b/main", "b/net")
 		k.set(job, publish(pod("b", "main:2"), 80))
-		settle()
-		w.check("a pod that is done wants no port", "b/main:2", "b/net")
+		w.settle("a pod that is done wants no port", "b/main:2", "b/net")
 	})
 }
 
 func TestARemovedPodThatCouldNeverStartDoesNotStartLater(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = time.Hour }
-		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Before: errors.New("not now")}))
-		k := w.start(pod("web", "main"))
-		settle()
+		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Before: errors.New("not now")}))
+		k := w.run(pod("web", "main"))
 		k.set()
 		synctest.Wait()
 		w.docker.SetFault(nil)
@@ -121,8 +106,7 @@ func TestAPodThatIsBeingRemovedIsNotRestartedHalfWay(t *testing.T) {
 		w.options = func(o *Options) { o.SyncFrequency = time.Second }
 		w.program = func(name string) dockertest.Program { return dockertest.Program{IgnoreTerm: name != "quick"} }
 		web := pod("web", "deaf", "quick", "side")
-		k := w.start(web, pod("other", "main"))
-		settle()
+		k := w.run(web, pod("other", "main"))
 		k.set(pod("other", "main"))
 		time.Sleep(500 * time.Millisecond) // one has ended by itself, and one does by another hand
 		w.kill("web", "side", 1)
@@ -134,17 +118,15 @@ func TestAPodThatIsBeingRemovedIsNotRestartedHalfWay(t *testing.T) {
 			}
 		}
 		k.set(web, pod("other", "main")) // it is wanted again, before it has gone
-		settle()
-		w.check("wanted again", "other/main", "other/net", "web/deaf", "web/net", "web/quick", "web/side")
+		w.settle("wanted again", "other/main", "other/net", "web/deaf", "web/net", "web/quick", "web/side")
 	})
 }
 
 func TestVolumesGoAtOnceWithTheirPodOrItsUID(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
-		w.docker.SetFault(always("WatchEvents", dockertest.Fault{Before: errors.New("no events today")}))
-		k := w.start(pod("web", "main"), pod("other", "main"))
-		settle()
+		w.docker.SetFault(on("WatchEvents", dockertest.Fault{Before: errors.New("no events today")}))
+		k := w.run(pod("web", "main"), pod("other", "main"))
 		k.set(pod("other", "main"))
 		settle()
 		w.checkVolumes(pod("other"))
@@ -158,13 +140,10 @@ func TestVolumesGoAtOnceWithTheirPodOrItsUID(t *testing.T) {
 // data must stay until its source says that it is not wanted.
 func TestNoVolumeIsRemovedForASourceThatIsNotReady(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(pod("web", "main"))
-		settle()
+		k := w.run(pod("web", "main"))
 		k.end()
 		for _, c := range w.docker.Containers() {
-			if err := w.docker.ByHand().RemoveContainer(w.t.Context(), c.ID); err != nil {
-				t.Fatal(err)
-			}
+			w.must(w.docker.ByHand().RemoveContainer(w.t.Context(), c.ID))
 		}
 		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"file": nil}})
 		settle()
@@ -195,7 +174,7 @@ func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
 	inWorld(t, func(w *world) {
 		docker := slowAnswer{w.docker, &atomic.Bool{}}
 		w.options = func(o *Options) { o.SyncFrequency, o.Docker = 24*time.Hour, docker }
-		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Delay: time.Second}))
+		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Delay: time.Second}))
 		// It is not stopped before it has used its volume.
 		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
 		k := w.start(pod("web", "main"))
@@ -208,8 +187,7 @@ func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
 				w.checkVolumes(pod("web"))
 			}
 		}
-		settle()
-		w.check("a minute later")
+		w.settle("a minute later")
 		w.checkVolumes()
 	})
 }
@@ -226,11 +204,9 @@ func TestAPanicInAnActionEndsThatWorkAlone(t *testing.T) {
 			}
 			return dockertest.Fault{}
 		})
-		w.start(pod("bad", "main"), pod("web", "main"))
-		settle()
+		w.run(pod("bad", "main"), pod("web", "main"))
 		w.check("while it panics", "bad/net", "web/main", "web/net")
 		panics.Store(false)
-		settle()
-		w.check("when it does not any more", "bad/main", "bad/net", "web/main", "web/net")
+		w.settle("when it does not any more", "bad/main", "bad/net", "web/main", "web/net")
 	})
 }

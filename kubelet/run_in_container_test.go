@@ -23,9 +23,8 @@ func outcome(o dockertest.ExecOutcome) func(string) dockertest.Program {
 func TestRunInContainer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = outcome(dockertest.ExecOutcome{Output: "ran\n", After: time.Hour, ExitCode: 3})
-		k := w.start(pod("web", "main"))
-		settle()
-		w.mustKill()
+		k := w.run(pod("web", "main"))
+		w.kill("web", "main", 137)
 		settle()
 		var out strings.Builder
 		code, err := k.kl.RunInContainer(w.t.Context(), "web.default.file", "main", []string{"date"}, &out)
@@ -38,8 +37,7 @@ func TestRunInContainer(t *testing.T) {
 func TestRunEndsWithItsCaller(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = outcome(dockertest.ExecOutcome{After: 24 * time.Hour})
-		k := w.start(pod("web", "main"))
-		settle()
+		k := w.run(pod("web", "main"))
 		ctx, cancel := context.WithTimeout(w.t.Context(), time.Hour)
 		defer cancel()
 		_, err := k.kl.RunInContainer(ctx, "web.default.file", "main", []string{"date"}, &strings.Builder{})
@@ -55,13 +53,9 @@ func TestRunEndsWithItsCaller(t *testing.T) {
 func TestRunInAContainerThatDoesNotRun(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "done"} }
-		p := pod("web", "main", "done", "paused")
-		p = onFailure(p)
-		k := w.start(p)
-		settle()
-		if err := w.docker.Pause(w.id("web", "paused")); err != nil {
-			w.t.Fatal(err)
-		}
+		p := onFailure(pod("web", "main", "done", "paused"))
+		k := w.run(p)
+		w.must(w.docker.Pause(w.id("web", "paused")))
 		ask := func(podFullName, name string) (errs []error) {
 			_, runErr := k.kl.RunInContainer(w.t.Context(), podFullName, name, []string{"date"}, &strings.Builder{})
 			_, statsErr := k.kl.ContainerStats(w.t.Context(), podFullName, name)
@@ -102,10 +96,9 @@ func TestStatsOfAContainer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := pod("web", "main")
 		p.Manifest.Containers[0].Memory, p.Manifest.Containers[0].CPU = 64<<20, 500
-		k := w.start(p)
-		settle()
+		k := w.run(p)
 		created := time.Now()
-		w.mustKill()
+		w.kill("web", "main", 137)
 		wait(100 * time.Second)
 		got, err := k.kl.ContainerStats(w.t.Context(), "web.default.file", "main")
 		if err != nil {

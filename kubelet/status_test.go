@@ -275,8 +275,7 @@ func TestStatusesOfAllPods(t *testing.T) {
 		}
 		never := pod("job", "job")
 		never.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
-		k := w.start(publish(pod("a", "main"), 80), publish(pod("b", "main"), 80), never, pod("going", "stubborn"))
-		settle()
+		k := w.run(publish(pod("a", "main"), 80), publish(pod("b", "main"), 80), never, pod("going", "stubborn"))
 		k.set(publish(pod("a", "main"), 80), publish(pod("b", "main"), 80), never)
 		time.Sleep(time.Second) // "going" is being stopped
 		before := w.docker.Calls()
@@ -329,8 +328,7 @@ func TestOutOfMemoryThatDockerReportsLate(t *testing.T) {
 			}
 			never := pod("job", "main")
 			never.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
-			k := w.start(never)
-			settle()
+			k := w.run(never)
 			statuses := k.statuses(w)
 			if main := statuses[0].Containers[0]; main.State.Terminated == nil || main.State.Terminated.Reason != api.ReasonOOMKilled {
 				t.Errorf("late %v: its state is %s", late, stateText(main.State))

@@ -21,8 +21,7 @@ func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {
 		for i := range 20 {
 			pods = append(pods, publish(pod(fmt.Sprintf("p%d", i), "main", "side"), 8000+i))
 		}
-		w.start(pods...)
-		settle()
+		w.run(pods...)
 		before := w.docker.Calls()
 		wait(10 * time.Minute)
 		after := w.docker.Calls()
@@ -39,21 +38,14 @@ func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {
 
 func TestWithoutEventsTheTickRepairs(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.SetFault(always("WatchEvents", dockertest.Fault{Before: errors.New("no events today")}))
-		w.start(pod("web", "main"))
-		settle()
+		w.docker.SetFault(on("WatchEvents", dockertest.Fault{Before: errors.New("no events today")}))
+		w.run(pod("web", "main"))
 		killed := w.id("web", "main")
-		if err := w.docker.Kill(killed, 137); err != nil {
-			t.Fatal(err)
-		}
-		settle()
-		w.check("a minute later", "web/main", "web/net")
+		w.must(w.docker.Kill(killed, 137))
+		w.settle("a minute later", "web/main", "web/net")
 		before := w.id("web", "main")
-		if err := w.docker.Restart(w.id("web", "net")); err != nil {
-			t.Fatal(err)
-		}
-		settle()
-		w.check("after docker restart of its network container", "web/main", "web/net")
+		w.must(w.docker.Restart(w.id("web", "net")))
+		w.settle("after docker restart of its network container", "web/main", "web/net")
 		if w.id("web", "main") == before {
 			t.Error("the app container still lives in a network that is gone")
 		}
@@ -63,8 +55,7 @@ func TestWithoutEventsTheTickRepairs(t *testing.T) {
 func TestAnEventRepairsAtOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
-		w.start(pod("web", "main"))
-		settle()
+		w.run(pod("web", "main"))
 		w.kill("web", "main", 137)
 		synctest.Wait()
 		w.check("at once", "web/main", "web/net")
@@ -73,40 +64,33 @@ func TestAnEventRepairsAtOnce(t *testing.T) {
 
 func TestUpdateMessages(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(pod("a", "main:1"), pod("b", "main:1"))
-		settle()
+		k := w.run(pod("a", "main:1"), pod("b", "main:1"))
 		b := w.id("b", "main")
 		k.updates <- api.PodUpdate{Op: api.UPDATE, Pods: []api.Pod{pod("a", "main:2")}}
-		settle()
-		w.check("an UPDATE of one pod", "a/main:2", "a/net", "b/main:1", "b/net")
+		w.settle("an UPDATE of one pod", "a/main:2", "a/net", "b/main:1", "b/net")
 		if w.id("b", "main") != b {
 			t.Error("the other pod was touched")
 		}
 		k.set(pod("b", "main:1"))
-		settle()
-		w.check("a SET without it", "b/main:1", "b/net")
+		w.settle("a SET without it", "b/main:1", "b/net")
 	})
 }
 
 // Not even by a tick that comes before the source is ready.
 func TestNothingIsRemovedForASourceThatIsNotReady(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(pod("web", "main"), pod("old", "main"))
-		settle()
+		k := w.run(pod("web", "main"), pod("old", "main"))
 		before := w.id("web", "main")
 		k.end()
 
 		unsynced := map[string]error{"file": nil}
 		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: unsynced})
-		settle()
-		w.check("while the source is not ready", "old/main", "old/net", "web/main", "web/net")
+		w.settle("while the source is not ready", "old/main", "old/net", "web/main", "web/net")
 		w.checkVolumes(pod("web"), pod("old"))
 		w.kill("old", "main", 1)
-		settle()
-		w.check("a container that ends is left alone too", "old/net", "web/main", "web/net")
+		w.settle("a container that ends is left alone too", "old/net", "web/main", "web/net")
 		k.set(pod("web", "main"))
-		settle()
-		w.check("once it is ready", "web/main", "web/net")
+		w.settle("once it is ready", "web/main", "web/net")
 		if w.id("web", "main") != before {
 			t.Error("the pod that stays has a new container")
 		}
@@ -117,52 +101,42 @@ func TestASourceThatIsReadyDoesNotWaitForOthers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		other := pod("other", "main")
 		other.Source = "http"
-		k := w.start(pod("web", "main"), other)
-		settle()
+		k := w.run(pod("web", "main"), other)
 		k.end()
 		w.startWith(api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"http": nil}})
-		settle()
-		w.check("file is ready, http is not", "other/main", "other/net")
+		w.settle("file is ready, http is not", "other/main", "other/net")
 	})
 }
 
 func TestTheOwnerOfAPortKeepsIt(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(publish(pod("b", "main"), 80))
-		settle()
+		k := w.run(publish(pod("b", "main"), 80))
 		holder := w.id("b", "main")
 		k.set(publish(pod("a", "main"), 80), publish(pod("b", "main"), 80))
-		settle()
-		w.check("the later pod waits, though its name comes first", "b/main", "b/net")
+		w.settle("the later pod waits, though its name comes first", "b/main", "b/net")
 		if w.id("b", "main") != holder {
 			t.Error("the holder was touched")
 		}
 		k.set(publish(pod("a", "main"), 80))
-		settle()
-		w.check("the holder is gone", "a/main", "a/net")
+		w.settle("the holder is gone", "a/main", "a/net")
 	})
 }
 
 func TestAPodThatMustWaitIsUnchanged(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(publish(pod("a", "main:1"), 80), publish(pod("b", "main:1"), 81))
-		settle()
+		k := w.run(publish(pod("a", "main:1"), 80), publish(pod("b", "main:1"), 81))
 		k.set(publish(pod("a", "main:1"), 80), publish(pod("b", "main:2"), 80))
-		settle()
-		w.check("an edit that wants another's port", "a/main:1", "a/net", "b/main:1", "b/net")
+		w.settle("an edit that wants another's port", "a/main:1", "a/net", "b/main:1", "b/net")
 		k.set(publish(pod("a", "main:1"), 82), publish(pod("b", "main:2"), 80))
-		settle()
-		w.check("the other gave it up", "a/main:1", "a/net", "b/main:2", "b/net")
+		w.settle("the other gave it up", "a/main:1", "a/net", "b/main:2", "b/net")
 	})
 }
 
 func TestTwoPodsSwapTheirPorts(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(publish(pod("a", "main:1"), 80), publish(pod("b", "main:1"), 81))
-		settle()
+		k := w.run(publish(pod("a", "main:1"), 80), publish(pod("b", "main:1"), 81))
 		k.set(publish(pod("a", "main:2"), 81), publish(pod("b", "main:2"), 80))
-		settle()
-		w.check("swapped", "a/main:2", "a/net", "b/main:2", "b/net")
+		w.settle("swapped", "a/main:2", "a/net", "b/main:2", "b/net")
 	})
 }
 
@@ -170,16 +144,12 @@ func TestDockerMayComeAndGo(t *testing.T) {
 	for _, graceful := range []bool{true, false} {
 		inWorld(t, func(w *world) {
 			w.docker.Down()
-			job := pod("job", "main")
-			job = never(job)
-			w.start(pod("web", "main", "side"), job)
-			settle()
+			job := never(pod("job", "main"))
+			w.run(pod("web", "main", "side"), job)
 			w.docker.Up()
-			settle()
-			w.check("Docker came after the kubelet", "job/main", "job/net", "web/main", "web/net", "web/side")
+			w.settle("Docker came after the kubelet", "job/main", "job/net", "web/main", "web/net", "web/side")
 			w.docker.RestartDaemon(graceful)
-			settle()
-			w.check(fmt.Sprintf("Docker restarted, graceful %v", graceful), "web/main", "web/net", "web/side")
+			w.settle(fmt.Sprintf("Docker restarted, graceful %v", graceful), "web/main", "web/net", "web/side")
 			if n := strings.Count(w.describe(), "k8s_main"); n != 3 {
 				t.Errorf("%d containers main, want two of web and the one of job, which never runs twice\n%s", n, w.describe())
 			}
@@ -237,8 +207,7 @@ func TestANameOfAnotherProgramCostsOneAttempt(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w.start(pod("web", "main"))
-		settle()
+		w.run(pod("web", "main"))
 		attempts := map[string]bool{}
 		for _, c := range w.docker.Containers() {
 			if c.State.Live() {
@@ -256,16 +225,13 @@ func TestANameOfAnotherProgramCostsOneAttempt(t *testing.T) {
 
 func TestAMissingImageStopsNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.start(pod("web", "main:1", "side"))
-		settle()
+		k := w.run(pod("web", "main:1", "side"))
 		edited := pod("web", "main:2", "side")
 		edited.Manifest.Containers[0].Image = "missing:1"
 		k.set(edited)
-		settle()
-		w.check("the image of the new form is missing", "web/main:1", "web/net", "web/side")
+		w.settle("the image of the new form is missing", "web/main:1", "web/net", "web/side")
 		w.docker.AddImage("missing:1", nil)
-		settle()
-		w.check("it is there now", "web/main:2", "web/net", "web/side")
+		w.settle("it is there now", "web/main:2", "web/net", "web/side")
 	})
 }
 
@@ -273,20 +239,18 @@ func TestAMissingImageStopsNothing(t *testing.T) {
 // dropped it.
 func TestTheLatestDesiredStateWins(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.SetFault(always("CreateContainer", dockertest.Fault{Delay: time.Second}))
+		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Delay: time.Second}))
 		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
 		k := w.start(pod("web", "main:1"))
 		for i := 2; i < 10; i++ {
 			time.Sleep(300 * time.Millisecond)
 			k.set(pod("web", fmt.Sprintf("main:%d", i)))
 		}
-		settle()
-		w.check("after eight edits in a hurry", "web/main:9", "web/net")
+		w.settle("after eight edits in a hurry", "web/main:9", "web/net")
 		k.set()
 		time.Sleep(300 * time.Millisecond)
 		k.set(pod("web", "main:1"))
-		settle()
-		w.check("removed and back", "web/main:1", "web/net")
+		w.settle("removed and back", "web/main:1", "web/net")
 	})
 }
 
@@ -307,11 +271,9 @@ func (d lateList) ListContainers(ctx context.Context, labels map[string]string) 
 func TestADeathThatTheListDoesNotShowYet(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency, o.Docker = 24*time.Hour, lateList{w.docker} }
-		w.start(pod("web", "main"))
-		settle()
+		w.run(pod("web", "main"))
 		w.kill("web", "main", 1)
-		settle()
-		w.check("after its event alone", "web/main", "web/net")
+		w.settle("after its event alone", "web/main", "web/net")
 	})
 }
 
@@ -322,14 +284,12 @@ func TestAPodThatCannotBeInspectedDelaysNoOther(t *testing.T) {
 		inWorld(t, func(w *world) {
 			bad := publish(pod("bad", "main"), 80)
 			bad.Manifest.RestartPolicy = policy
-			k := w.start(bad)
-			settle()
-			w.docker.SetFault(on("InspectContainer", "_bad.", dockertest.Fault{Before: errors.New("RWLayer is unexpectedly nil")}))
+			k := w.run(bad)
+			w.docker.SetFault(on("InspectContainer", dockertest.Fault{Before: errors.New("RWLayer is unexpectedly nil")}, "_bad."))
 			w.kill("bad", "main", 1)
 			settle()
 			k.set(bad, publish(pod("also", "main"), 80), publish(pod("web", "main"), 81))
-			settle()
-			w.check("a pod that came later", "bad/net", "web/main", "web/net")
+			w.settle("a pod that came later", "bad/net", "web/main", "web/net")
 			statuses, _, err := k.kl.Statuses()
 			if err != nil || len(statuses) != 3 {
 				t.Fatalf("%d statuses, %v", len(statuses), err)
@@ -340,8 +300,7 @@ func TestAPodThatCannotBeInspectedDelaysNoOther(t *testing.T) {
 				}
 			}
 			w.docker.SetFault(nil)
-			settle()
-			w.check("Docker can tell again", "bad/main", "bad/net", "web/main", "web/net")
+			w.settle("Docker can tell again", "bad/main", "bad/net", "web/main", "web/net")
 		})
 	}
 }

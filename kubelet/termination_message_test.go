@@ -19,10 +19,8 @@ func (w *world) ended(program dockertest.Program) *api.ContainerStateTerminated 
 	w.t.Helper()
 	program.Exits = true
 	w.program = func(string) dockertest.Program { return program }
-	p := pod("job", "main")
-	p = never(p)
-	k := w.start(p)
-	settle()
+	p := never(pod("job", "main"))
+	k := w.run(p)
 	statuses, _, err := k.kl.Statuses()
 	if err != nil || len(statuses) != 1 || statuses[0].Containers[0].State.Terminated == nil {
 		w.t.Fatalf("the pod has not ended: %+v, %v", statuses, err)
@@ -58,7 +56,7 @@ func TestTerminationMessage(t *testing.T) {
 
 func TestALogThatCannotBeRead(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.SetFault(always("Logs", dockertest.Fault{Before: errors.New("the log is not for reading")}))
+		w.docker.SetFault(on("Logs", dockertest.Fault{Before: errors.New("the log is not for reading")}))
 		if end := w.ended(dockertest.Program{ExitCode: 3, Log: "line\n"}); end.ExitCode != 3 || end.Message != "" {
 			w.t.Errorf("it ended with %+v, want exit code 3 and no words", end)
 		}
@@ -70,8 +68,7 @@ func TestTheLogIsReadOnce(t *testing.T) {
 		w.program = func(string) dockertest.Program {
 			return dockertest.Program{Exits: true, ExitCode: 1, Log: "line\n"}
 		}
-		p := pod("job", "main")
-		p = never(p)
+		p := never(pod("job", "main"))
 		for range 2 { // lives of a kubelet
 			var n atomic.Int64
 			w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
@@ -151,9 +148,7 @@ func TestARestartByHandHasItsOwnMessage(t *testing.T) {
 		synctest.Wait()
 		for _, c := range w.docker.Containers() {
 			if strings.HasPrefix(c.Name, "k8s_main") {
-				if err := w.docker.ByHand().StartContainer(t.Context(), c.ID); err != nil {
-					t.Fatal(err)
-				}
+				w.must(w.docker.ByHand().StartContainer(t.Context(), c.ID))
 			}
 		}
 		settle()

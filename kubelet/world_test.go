@@ -4,6 +4,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -116,6 +118,22 @@ func (k *kubelet) set(pods ...api.Pod) {
 	k.updates <- api.PodUpdate{Op: api.SET, Pods: pods}
 }
 
+// run starts a kubelet and waits until it has nothing more to do.
+func (w *world) run(pods ...api.Pod) *kubelet {
+	w.t.Helper()
+	k := w.start(pods...)
+	settle()
+	return k
+}
+
+// must fails the test at an error.
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // settle waits for a minute, which is enough for whatever must happen.
 func settle() { wait(time.Minute) }
 
@@ -128,24 +146,22 @@ func wait(d time.Duration) {
 // kill ends the process of the live container of a pod by this name.
 func (w *world) kill(podName, name string, exitCode int) {
 	w.t.Helper()
-	if err := w.docker.Kill(w.id(podName, name), exitCode); err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(w.docker.Kill(w.id(podName, name), exitCode))
 }
 
-// on makes the calls of a method fail or wait that name a container by this part of its name.
-func on(method, container string, fault dockertest.Fault) func(dockertest.Call) dockertest.Fault {
+// on makes the calls of a method fail or wait that name a container by all these parts of its name.
+func on(method string, fault dockertest.Fault, parts ...string) func(dockertest.Call) dockertest.Fault {
 	return func(c dockertest.Call) dockertest.Fault {
-		if c.Method == method && strings.Contains(c.Container, container) {
-			return fault
+		for _, part := range parts {
+			if !strings.Contains(c.Container, part) {
+				return dockertest.Fault{}
+			}
 		}
-		return dockertest.Fault{}
+		if c.Method != method {
+			return dockertest.Fault{}
+		}
+		return fault
 	}
-}
-
-// always makes every call of a method fail or wait.
-func always(method string, fault dockertest.Fault) func(dockertest.Call) dockertest.Fault {
-	return on(method, "", fault)
 }
 
 // never gives a pod the restart policy never.
@@ -221,6 +237,13 @@ func (w *world) check(when string, want ...string) {
 	}
 }
 
+// settle waits for a minute and compares the live containers with what they must be then.
+func (w *world) settle(when string, want ...string) {
+	w.t.Helper()
+	settle()
+	w.check(when, want...)
+}
+
 // describe shows all there is on Docker.
 func (w *world) describe() string {
 	var b strings.Builder
@@ -247,4 +270,144 @@ func (w *world) id(podName, name string) string {
 		w.t.Fatalf("pod %s has no live container %q\n%s", podName, name, w.describe())
 	}
 	return id
+}
+
+// statuses returns the statuses of all pods.
+func (k *kubelet) statuses(w *world) []api.PodStatus {
+	w.t.Helper()
+	statuses, _, err := k.kl.Statuses()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return statuses
+}
+
+// main returns the status of the first container of the first pod.
+func (k *kubelet) main(w *world) api.ContainerStatus {
+	w.t.Helper()
+	return k.statuses(w)[0].Containers[0]
+}
+
+// healthIs checks a part of the error of Health; an empty part is no error.
+func (k *kubelet) healthIs(t *testing.T, when, part string) {
+	t.Helper()
+	err := k.kl.Health()
+	if part == "" && err != nil || part != "" && (err == nil || !strings.Contains(err.Error(), part)) {
+		t.Errorf("%s: the health is %v, want %q", when, err, part)
+	}
+}
+
+func withUID(p api.Pod, uid string) api.Pod {
+	p.UID = uid
+	return p
+}
+
+// checkVolumes compares the UIDs with volumes on disk with those of the pods.
+func (w *world) checkVolumes(pods ...api.Pod) {
+	w.t.Helper()
+	want := map[string]bool{}
+	for _, p := range pods {
+		want[p.UID] = true
+	}
+	entries, err := os.ReadDir(filepath.Join(w.rootDir, "pods"))
+	if err != nil && !os.IsNotExist(err) {
+		w.t.Fatal(err)
+	}
+	for _, e := range entries {
+		if !want[e.Name()] {
+			w.t.Errorf("volumes of uid %s are left", e.Name())
+		}
+		delete(want, e.Name())
+	}
+	if len(want) > 0 {
+		w.t.Errorf("volumes are missing: %v", want)
+	}
+	if trash, err := os.ReadDir(filepath.Join(w.rootDir, "trash")); err == nil && len(trash) > 0 {
+		w.t.Errorf("the trash is not empty: %v", trash)
+	}
+}
+
+// ofImage gives the pod's first container another image.
+func ofImage(p api.Pod, image string, policy api.PullPolicy) api.Pod {
+	p.Manifest.Containers[0].Image, p.Manifest.Containers[0].ImagePullPolicy = image, policy
+	return p
+}
+
+// probed gives the pod's first container a probe by exec.
+func probed(p api.Pod, initialDelay int64) api.Pod {
+	p.Manifest.Containers[0].LivenessProbe = &api.LivenessProbe{Exec: &api.ExecAction{Command: []string{"check"}}, InitialDelaySeconds: initialDelay}
+	return p
+}
+
+// execs plays the commands that are run in containers, and notes when.
+type execs struct {
+	mu    sync.Mutex
+	begun time.Time
+	at    []string
+}
+
+// asNow makes the commands of every container end as outcome says at that time.
+func (w *world) asNow(outcome func(since time.Duration) dockertest.ExecOutcome) *execs {
+	e := &execs{begun: time.Now()}
+	w.program = func(string) dockertest.Program {
+		return dockertest.Program{Exec: func(command []string) dockertest.ExecOutcome {
+			e.mu.Lock()
+			defer e.mu.Unlock()
+			since := time.Since(e.begun)
+			e.at = append(e.at, strings.Join(command, " ")+"@"+since.String())
+			return outcome(since)
+		}}
+	}
+	return e
+}
+
+func (e *execs) check(t *testing.T, want ...string) {
+	t.Helper()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !slices.Equal(e.at, want) {
+		t.Errorf("commands: %v\nwant      %v", e.at, want)
+	}
+}
+
+// hooked gives the pod's first container both hooks, by exec.
+func hooked(p api.Pod) api.Pod {
+	run := func(command string) *api.Handler {
+		return &api.Handler{Exec: &api.ExecAction{Command: []string{command}}}
+	}
+	p.Manifest.Containers[0].Lifecycle = &api.Lifecycle{PostStart: run("hello"), PreStop: run("bye")}
+	return p
+}
+
+func succeed(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} }
+
+// importPause spares the kubelet the creation that finds its image missing.
+func (w *world) importPause() {
+	w.t.Helper()
+	w.must(dockertools.EnsurePauseImage(w.t.Context(), w.docker.ByHand()))
+}
+
+func eventsOf(k *kubelet) []api.Event {
+	all, _ := k.kl.Events(0)
+	return all
+}
+
+// logged returns what is logged at a level while do runs.
+func (w *world) logged(level string, do func()) string {
+	w.t.Helper()
+	file, err := os.Create(filepath.Join(w.t.TempDir(), "log"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer file.Close()
+	stderr, v := os.Stderr, flag.Lookup("v").Value.String()
+	defer func() { os.Stderr = stderr; flag.Set("v", v) }()
+	os.Stderr = file
+	flag.Set("v", level)
+	do()
+	text, err := os.ReadFile(file.Name())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(text)
 }
