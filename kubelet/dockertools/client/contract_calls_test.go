@@ -1,8 +1,13 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -112,4 +117,129 @@ func testManyCallers(t *testing.T, d *contractDocker) {
 		})
 	}
 	all.Wait()
+}
+
+func testExec(t *testing.T, d *contractDocker) {
+	id := d.running(t, d.spec(t, "c"))
+	for _, c := range []struct {
+		name    string
+		command []string
+		code    int
+		output  string
+	}{
+		{"it succeeds", []string{"/hello", "exit", "0"}, 0, ""},
+		{"its exit code", []string{"/hello", "exit", "3"}, 3, ""},
+		{"its output", []string{"/hello", "flood", "-lines", "1000"}, 0, flood("1000")},
+		{"its error output", []string{"/hello", "cat", "/no such file"}, 1, "hello cat: open /no such file: no such file or directory\n"},
+	} {
+		var out bytes.Buffer
+		code, err := d.Exec(t.Context(), id, c.command, &out)
+		if err != nil || code != c.code || out.String() != c.output {
+			t.Errorf("%s: exit code %d, %v, want %d, and it printed %q, want %q", c.name, code, err, c.code, out.String(), c.output)
+		}
+	}
+
+	// One that is not there fails, and Docker says why.
+	var out bytes.Buffer
+	code, err := d.Exec(t.Context(), id, []string{"/no/such/command"}, &out)
+	if err != nil || code == 0 || !strings.Contains(out.String(), "/no/such/command") {
+		t.Errorf("a command that is not there: exit code %d, %v, and as its output %q", code, err, out.String())
+	}
+	d.checkState(t, id, dockertools.StateRunning, 0)
+}
+
+func testExecRefused(t *testing.T, d *contractDocker) {
+	paused := d.running(t, d.spec(t, "paused"))
+	must(t, d.hands.Pause(paused))
+	ended := d.create(t, d.spec(t, "ended", "exit", "0"))
+	d.start(t, ended)
+	d.ended(t, ended)
+	for name, id := range map[string]string{
+		"created": d.create(t, d.spec(t, "created", "sleep")),
+		"paused":  paused,
+		"ended":   ended,
+	} {
+		_, err := d.Exec(t.Context(), id, []string{"/hello", "exit", "0"}, io.Discard)
+		if _, err := d.Stats(t.Context(), id); errors.Is(err, dockertools.ErrNotRunning) != (name != "paused") {
+			t.Errorf("measured while %s: %v", name, err)
+		}
+		if err == nil || errors.Is(err, dockertools.ErrNoSuchContainer) || !strings.Contains(err.Error(), id) {
+			t.Errorf("in a container that is %s: %v; want an error that names it", name, err)
+		}
+		if errors.Is(err, dockertools.ErrNotRunning) != (name != "paused") {
+			t.Errorf("in a container that is %s: %v", name, err)
+		}
+	}
+}
+
+// execForEver runs, in a container of its own, a command that does not end by
+// itself.
+func (d *contractDocker) execForEver(t *testing.T, ctx context.Context, name string) (id string, outcome func() (int, error)) {
+	t.Helper()
+	dir := t.TempDir()
+	spec := d.spec(t, name)
+	spec.Mounts = []dockertools.Mount{{HostPath: dir, ContainerPath: "/data"}}
+	id = d.running(t, spec)
+	var code int
+	var err error
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		code, err = d.Exec(ctx, id, []string{"/hello", "append", "/data/file", "runs"}, io.Discard)
+	}()
+	eventually(t, "the command runs", func() (bool, string) {
+		_, err := os.Stat(filepath.Join(dir, "file"))
+		return err == nil, fmt.Sprintf("%v; container %+v", err, d.details(t, id))
+	})
+	return id, func() (int, error) {
+		<-ended
+		return code, err
+	}
+}
+
+func testExecEnds(t *testing.T, d *contractDocker) {
+	id, outcome := d.execForEver(t, t.Context(), "c")
+	must(t, d.hands.Kill(id, 137))
+	// All processes of a container are killed with its first.
+	if code, err := outcome(); code != 137 || err != nil {
+		t.Errorf("the command ended with %d, %v", code, err)
+	}
+}
+
+func testExecCallerStops(t *testing.T, d *contractDocker) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	id, outcome := d.execForEver(t, ctx, "c")
+	if n, err := d.hands.Commands(id); err != nil || n != 1 {
+		t.Errorf("while it is waited for, %d commands run, %v; want 1", n, err)
+	}
+	cancel()
+	if _, err := outcome(); !errors.Is(err, context.Canceled) || !hasBegun(err) {
+		t.Errorf("the command: %v, want the context's error; it tells that it has run: %v", err, hasBegun(err))
+	}
+	eventually(t, "the command is gone", func() (bool, string) {
+		n, err := d.hands.Commands(id)
+		return err == nil && n == 0, fmt.Sprintf("%d commands run, %v", n, err)
+	})
+	d.checkState(t, id, dockertools.StateRunning, 0)
+}
+
+func testStats(t *testing.T, d *contractDocker) {
+	before := time.Now()
+	id := d.running(t, d.spec(t, "c"))
+	eventually(t, "it has used and got something", func() (bool, string) {
+		s, err := d.Stats(t.Context(), id)
+		return err == nil && s.CPU.Total > 0 && s.Network.RxBytes > 0 && s.Network.RxPackets > 0, fmt.Sprintf("%+v, %v", s, err)
+	})
+	first, err := d.Stats(t.Context(), id)
+	if err != nil || first.Time.Before(before) || first.Time.After(time.Now()) {
+		t.Errorf("measured at %v, %v", first.Time, err)
+	}
+	if m := first.Memory; m.WorkingSet == 0 || m.WorkingSet > m.Usage || m.Usage > 1<<30 {
+		t.Errorf("memory %+v", m)
+	}
+	second, err := d.Stats(t.Context(), id)
+	if err != nil || second.CPU.Total < first.CPU.Total || second.Network.RxBytes < first.Network.RxBytes {
+		t.Errorf("%+v, and a moment later %+v, %v", first, second, err)
+	}
 }

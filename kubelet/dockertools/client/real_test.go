@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
 
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/registrytest"
@@ -144,4 +146,11 @@ func TestIntegrationPullReportsItsProgress(t *testing.T) {
 	if _, sent := r.Blobs(); err != nil || last.LayersDone != last.Layers || last.Bytes != last.TotalBytes || last.Bytes > sent {
 		t.Errorf("at the end, with %d bytes sent: %+v, %v", sent, last, err)
 	}
+}
+
+func TestMain(m *testing.M) {
+	flag.Set("logtostderr", "true") // and no files in the directory for temporary ones
+	goleak.VerifyTestMain(m,
+		// glog writes its files from this goroutine for as long as the program runs.
+		goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
 }
