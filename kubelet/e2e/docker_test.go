@@ -236,9 +236,12 @@ func (h *host) kill(id, name string) container {
 // shows that the kubelet is at work: what it was not to do by then, it has not done.
 func (h *host) mend(ids ...string) {
 	h.t.Helper()
+	var killed []container
 	for _, id := range ids {
-		old := h.kill(id, "main")
-		h.await("the kubelet repairs pod "+id, func() error { return errors.Join(h.up(id), h.replaced(old)) })
+		killed = append(killed, h.kill(id, "main"))
+	}
+	for _, old := range killed {
+		h.await("the kubelet repairs pod "+old.pod, func() error { return errors.Join(h.up(old.pod), h.replaced(old)) })
 	}
 }
 

@@ -52,29 +52,38 @@ func TestIntegrationPullPolicies(t *testing.T) {
 			h.mustHaveAsked(row.pulls[step], when, row.tag)
 		}
 	}
+	edit := func(round int, except string) {
+		t.Helper()
+		var old []container
+		for i, row := range table {
+			if row.id != except {
+				old = append(old, h.live(row.id, "main"))
+				write(i, round)
+			}
+		}
+		for _, c := range old {
+			h.awaitReplaced(c)
+		}
+	}
 	push()
 	for i := range table {
 		h.pull(images[i][0]) // it is present
 	}
 	push() // the tags have moved since
-	for i := range table {
+	var ids []string
+	for i, row := range table {
 		write(i, 0)
+		ids = append(ids, row.id)
 	}
 	p := h.start()
 	check(0, "at the first start")
 
 	push()
-	for _, row := range table {
-		h.mend(row.id)
-	}
+	h.mend(ids...)
 	check(1, "after a crash")
 
 	push()
-	for i, row := range table {
-		old := h.live(row.id, "main")
-		write(i, 1)
-		h.awaitReplaced(old)
-	}
+	edit(1, "")
 	check(2, "after an edit")
 
 	// Without the registry a present :latest will do, and PullAlways waits for it.
@@ -84,37 +93,11 @@ func TestIntegrationPullPolicies(t *testing.T) {
 	if c, err := h.one("always", "main"); err == nil {
 		t.Errorf("it was started without a pull: %s, before %s", c, always)
 	}
-	for i, row := range table {
-		if row.id != "always" {
-			old := h.live(row.id, "main")
-			write(i, 2)
-			h.awaitReplaced(old)
-		}
-	}
+	edit(2, "always")
 	p.awaitLog("latest.default.file", images[0][0].Ref, "connection refused")
 	h.registry.Start()
 	table[1].version[3], table[1].pulls[3] = 3, 5
 	check(3, "without the registry")
-}
-
-// Why an image cannot be pulled is in the status. When that is repaired, the pod comes
-// up by itself.
-func TestIntegrationPullsThatFail(t *testing.T) {
-	t.Parallel()
-	h := newRegistryHost(t)
-	missing := h.registry.Addr() + "/web:1"
-	h.registry.Push("web:2")
-	local := h.registry.Push("local:1")
-	h.write("missing", imagePod("missing", missing))
-	h.write("never", imagePod("never", local.Ref, "imagePullPolicy: PullNever"))
-	p := h.start()
-	p.awaitShows("missing/main", "waiting", "ImageNotFound: ", missing, "manifest unknown")
-	p.awaitShows("never/main", "waiting", "ImageNeverPulled: ", local.Ref, "PullNever", "docker pull")
-	h.mustHaveAsked(0, "by PullNever", "local:1")
-	pushed := h.registry.Push("web:1")
-	h.pull(local)
-	h.awaitRuns("missing", pushed)
-	h.awaitRuns("never", local)
 }
 
 // Passwords that nothing else in a log resembles.

@@ -158,68 +158,23 @@ func (h *host) commit(id string, config *docker.Config) (image string) {
 	return "kubelet14/" + h.hostname + ":test"
 }
 
-// Each attempt has its own file for a message, which goes with its container.
-func TestIntegrationTerminationFiles(t *testing.T) {
+func TestIntegrationMemoryCPUAndLogs(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.writeSleepers("pod")
-	h.write("junk", job("junk", "/hello, sleep"))
-	p := h.start("-maximum_dead_containers_per_container=1")
-	h.awaitUp("pod", "junk")
-	dir := filepath.Join(h.podDir("pod"), "termination")
-	for _, attempt := range []string{"1", "2"} {
-		h.writeFile(filepath.Join(dir, "main."+attempt), "bye")
-		h.mend("pod")
+	h.write("pod", strings.Replace(sleeper("pod"), "image:", "memory: 33554432, cpu: 500, image:", 1))
+	h.write("flood", job("flood", "/hello, flood"))
+	h.start("-container_log_max_size=20KB", "-container_log_max_files=2")
+	h.await("the pods have come up", func() error { return errors.Join(h.up("pod"), h.ended("flood")) })
+	for name, limits := range map[string]docker.HostConfig{"main": {Memory: 32 << 20, CPUShares: 512}, "net": {}} {
+		got := h.mustInspect(h.live("pod", name).id).HostConfig
+		if got.Memory != limits.Memory || got.CPUShares != limits.CPUShares || len(got.Ulimits) > 0 {
+			t.Errorf("%q has %d bytes of memory, %d shares of the CPU and the ulimits %v", name, got.Memory, got.CPUShares, got.Ulimits)
+		}
+		if log := got.LogConfig; log.Type != "json-file" || !maps.Equal(log.Config, map[string]string{"max-size": "20000", "max-file": "2"}) {
+			t.Errorf("the log of %q is kept as %+v", name, log)
+		}
 	}
-	h.await("the files of the containers that are kept are left", func() error { return dirHolds(dir, "main.2", "main.3") })
-	h.check(fileHolds(filepath.Join(dir, "main.3"), ""))
-	mounts := h.mustInspect(h.live("pod", "main").id).Mounts
-	if want := filepath.Join(dir, "main.3"); len(mounts) != 1 || mounts[0].Source != want || mounts[0].Destination != "/dev/termination-log" {
-		t.Errorf("the container has the mounts %+v, want %s", mounts, want)
-	}
-
-	// A message that is no text does no harm.
-	h.writeFile(filepath.Join(h.podDir("junk"), "termination", "main.1"), "begin\t\r\n\v\f\x00\x1b[2J\xff\xfe")
-	h.kill("junk", "main")
-	p.awaitShows("junk/main", "terminated", "begin")
-	if out := h.run("-status").stdout; strings.Contains(out, "\x1b") || !strings.Contains(out, "begin") {
-		t.Errorf("-status prints %q", out)
-	}
-}
-
-func TestIntegrationMemoryCPUAndLogs(t *testing.T) {
-	for name, test := range map[string]struct {
-		flags  []string
-		config map[string]string // of the log; nil: Docker's own
-	}{
-		"by default": {nil, map[string]string{"max-size": "10000000", "max-file": "3"}},
-		"by flags":   {[]string{"-container_log_max_size=20KB", "-container_log_max_files=2"}, map[string]string{"max-size": "20000", "max-file": "2"}},
-		"not at all": {[]string{"-container_log_max_size=0"}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := newHost(t)
-			h.write("pod", strings.Replace(sleeper("pod"), "image:", "memory: 33554432, cpu: 500, image:", 1))
-			h.write("flood", job("flood", "/hello, flood"))
-			h.start(test.flags...)
-			h.await("the pods have come up", func() error { return errors.Join(h.up("pod"), h.ended("flood")) })
-			want := h.stranger("stranger-"+h.hostname, helloImage).HostConfig.LogConfig
-			if test.config != nil {
-				want.Config = test.config
-			}
-			for name, limits := range map[string]docker.HostConfig{"main": {Memory: 32 << 20, CPUShares: 512}, "net": {}} {
-				got := h.mustInspect(h.live("pod", name).id).HostConfig
-				if got.Memory != limits.Memory || got.CPUShares != limits.CPUShares || len(got.Ulimits) > 0 {
-					t.Errorf("%q has %d bytes of memory, %d shares of the CPU and the ulimits %v", name, got.Memory, got.CPUShares, got.Ulimits)
-				}
-				if log := got.LogConfig; log.Type != "json-file" || !maps.Equal(log.Config, want.Config) {
-					t.Errorf("the log of %q is kept as %+v, want %+v", name, log, want)
-				}
-			}
-			log := h.logs(h.newest("flood", "main").id)
-			if kept := len(log) >= 80_000; kept == (test.config["max-size"] == "20000") || !strings.Contains(log, "\n1000 x") {
-				t.Errorf("of 80 KB that it has printed %d bytes are kept, which end with %q", len(log), log[max(0, len(log)-100):])
-			}
-		})
+	if log := h.logs(h.newest("flood", "main").id); len(log) >= 80_000 || !strings.Contains(log, "\n1000 x") {
+		t.Errorf("of 80 KB that it has printed %d bytes are kept, which end with %q", len(log), log[max(0, len(log)-100):])
 	}
 }
