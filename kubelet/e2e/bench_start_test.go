@@ -2,10 +2,10 @@ package e2e
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -50,7 +50,7 @@ func BenchmarkStart(b *testing.B) {
 
 // calls returns what makes the containers of each pod of this host again, its network
 // container first.
-func (h *host) calls() (pods [][]docker.CreateContainerOptions) {
+func (h *host) calls() [][]docker.CreateContainerOptions {
 	h.t.Helper()
 	byPod := map[string][]docker.CreateContainerOptions{}
 	for _, c := range h.containers() {
@@ -60,24 +60,13 @@ func (h *host) calls() (pods [][]docker.CreateContainerOptions) {
 			d.Config.Hostname = "" // it is that of the other container
 		}
 		call := docker.CreateContainerOptions{Name: "bare-" + c.name, Config: d.Config, HostConfig: d.HostConfig}
-		byPod[c.pod] = append(byPod[c.pod], call)
 		if c.of == "net" {
-			slices.Reverse(byPod[c.pod])
+			byPod[c.pod] = slices.Insert(byPod[c.pod], 0, call)
+		} else {
+			byPod[c.pod] = append(byPod[c.pod], call)
 		}
 	}
-	for _, calls := range byPod {
-		slices.SortStableFunc(calls, func(x, y docker.CreateContainerOptions) int { return strings.Compare(order(x), order(y)) })
-		pods = append(pods, calls)
-	}
-	return pods
-}
-
-// order is such that a network container comes first.
-func order(call docker.CreateContainerOptions) string {
-	if strings.HasPrefix(call.HostConfig.NetworkMode, "container:") {
-		return "then"
-	}
-	return "first"
+	return slices.Collect(maps.Values(byPod))
 }
 
 // startBare makes the calls of some pods at a time, returns how long that took, and
@@ -112,14 +101,9 @@ func startBare(b *testing.B, pods [][]docker.CreateContainerOptions, atOnce int)
 		return c.ID
 	}
 	for _, call := range slices.Concat(pods...) { // the kubelet's files have gone with its pods
-		for _, bind := range call.HostConfig.Mounts {
-			check(os.MkdirAll(filepath.Dir(bind.Source), 0o755))
-			check(os.WriteFile(bind.Source, nil, 0o666))
-		}
-		for _, bind := range call.HostConfig.Binds {
-			source, _, _ := strings.Cut(bind, ":")
-			check(os.MkdirAll(filepath.Dir(source), 0o755))
-			check(os.WriteFile(source, nil, 0o666))
+		for _, mount := range call.HostConfig.Mounts {
+			check(os.MkdirAll(filepath.Dir(mount.Source), 0o755))
+			check(os.WriteFile(mount.Source, nil, 0o666))
 		}
 	}
 	began := time.Now()

@@ -118,16 +118,12 @@ func (w *crashWorld) crash(n int) {
 	time.Sleep(time.Duration(w.random.IntN(20)) * time.Millisecond) // the random moment itself
 	p.kill()
 	w.t.Logf("crash %d: changes after %d requests, killed %d requests later; desired %v", n, calls, more, w.desired)
-	live := map[string]int{}
+	live := map[string]bool{}
 	for _, c := range w.containers() {
-		if c.live() {
-			live[c.of+" of "+c.pod]++
+		if name := c.of + " of " + c.pod; c.live() && live[name] {
+			w.t.Errorf("two live containers %s\n%s", name, w.describe())
 		}
-	}
-	for container, count := range live {
-		if count > 1 {
-			w.t.Errorf("%d live containers %s\n%s", count, container, w.describe())
-		}
+		live[c.of+" of "+c.pod] = live[c.of+" of "+c.pod] || c.live()
 	}
 	w.mustBeUntouched()
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -100,20 +99,12 @@ func TestIntegrationDockerComesAndGoes(t *testing.T) {
 
 			// What bounds the log of a container is for one driver alone.
 			log := h.mustInspect(h.live("always-1", "main").id).HostConfig.LogConfig
-			words := "/nosuch"
-			if driver == "none" {
-				words = ""
-			}
 			if log.Type != driver || (len(log.Config) > 0) != (driver == "json-file") {
 				t.Errorf("the log is kept as %+v, want %s", log, driver)
 			}
-			p.awaitShows("job/main", "terminated", "Error: ", words)
+			p.awaitShows("job/main", "terminated", "Error: ")
 			if err := p.shows("job/main", "terminated", "/nosuch"); (err == nil) != (driver == "json-file") {
 				t.Errorf("the message of the job with log driver %s: %v", driver, err)
-			}
-			p.stop()
-			if strings.Contains(p.log.String(), "panic") {
-				t.Error("it panicked")
 			}
 		})
 	}

@@ -6,16 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	docker "github.com/fsouza/go-dockerclient"
-	"golang.org/x/sys/unix"
 )
 
 func TestIntegrationPodsAreAsOnDocker(t *testing.T) {
@@ -54,12 +49,6 @@ func TestIntegrationPodsAreAsOnDocker(t *testing.T) {
 		}
 		return err
 	})
-	info := map[string]containerStatus{} // the JSON of 2014
-	h.must(p.askJSON("/podInfo?podID=web&podNamespace=default", &info))
-	h.check(same(info["main"], main, helloImage, 1))
-	if info["net"].PodIP != net.NetworkSettings.IPAddress || len(info) != 2 {
-		t.Errorf("/podInfo has %+v", info)
-	}
 }
 
 func TestIntegrationMetrics(t *testing.T) {
@@ -174,11 +163,6 @@ func TestIntegrationLogsOfAContainer(t *testing.T) {
 	if a := p.mustAsk("GET", "/containerLogs/default/short/main?previous=1"); a.status != http.StatusNotFound {
 		t.Errorf("the attempt before the first: %d, %q", a.status, a.body)
 	}
-	stamped := p.mustAsk("GET", "/containerLogs/default/short/main?timestamps=1&tail=1").body
-	stamp, rest, _ := strings.Cut(stamped, " ")
-	if at, err := time.Parse(time.RFC3339Nano, stamp); err != nil || time.Since(at) > patience || rest != "3 xxxxx\n" {
-		t.Errorf("with its time a line is %q", stamped)
-	}
 }
 
 // A command ends with its client.
@@ -236,98 +220,31 @@ func TestIntegrationCommands(t *testing.T) {
 	}
 }
 
-// A user who starts the kubelet in a terminal gets the link with the token there, and
-// nowhere else.
-func TestIntegrationTheTokenIsForATerminalAlone(t *testing.T) {
+func TestIntegrationStatus(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.writeSleepers("web")
-	port := freePort(t)
-	flags := []string{"-config=" + h.manifests, "-address=127.0.0.1", fmt.Sprint("-port=", port), "-v=9"}
-	p := h.startWith(flags...)
-	p.awaitUp("web")
-	data, err := os.ReadFile(filepath.Join(h.rootDir, "token"))
-	h.must(err)
-	token := strings.TrimSpace(string(data))
-	for _, test := range []struct {
-		request, token string
-		want           int
-	}{
-		{"GET /pods", "", 200},
-		{"POST /run/default/web/main?cmd=/hello&cmd=env", "", 401},
-		{"POST /run/default/web/main?cmd=/hello&cmd=env", token, 200},
-		{"GET /nothing?token=" + token, token, 404},
-		{"GET /" + token, token, 404},
-	} {
-		method, path, _ := strings.Cut(test.request, " ")
-		req, err := http.NewRequest(method, fmt.Sprintf("http://127.0.0.1:%d%s", port, path), nil)
-		h.must(err)
-		if test.token != "" {
-			req.Header.Set("Authorization", "Bearer "+test.token)
-		}
-		resp, err := http.DefaultClient.Do(req)
-		h.must(err)
-		resp.Body.Close()
-		if resp.StatusCode != test.want {
-			t.Errorf("%s with token %q: %s, want %d", test.request, test.token, resp.Status, test.want)
-		}
-	}
-	p.stop()
-	if strings.Contains(p.log.String()+p.out.String(), token) {
-		t.Errorf("the token is printed\n%s%s", p.log, p.out)
-	}
-
-	terminal, screen := newTerminal(t)
-	log := &buffer{}
-	cmd := h.command(flags...)
-	cmd.Stdout, cmd.Stderr = terminal, log
-	h.must(cmd.Start())
-	t.Cleanup(func() {
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
-	link := ""
-	h.await("the terminal has the link", func() error {
-		if link = regexp.MustCompile(`http://\S+token=\S+`).FindString(screen.String()); !strings.HasSuffix(link, token) {
-			return fmt.Errorf("it has %q", screen)
-		}
-		return nil
-	})
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err := client.Get(link)
-	h.must(err)
-	resp.Body.Close()
-	if resp.StatusCode != http.StatusSeeOther || len(resp.Cookies()) != 1 || strings.Contains(log.String(), token) {
-		t.Errorf("the link %s answers %s, with the cookies %v; the log is\n%s", link, resp.Status, resp.Cookies(), log)
-	}
-}
-
-// newTerminal makes a terminal for a program; screen is what it has written so far.
-func newTerminal(t *testing.T) (terminal *os.File, screen *buffer) {
-	t.Helper()
-	must := func(err error) {
+	await := func(exit int, words ...string) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		h.await(fmt.Sprintf("-status exits with %d and prints %q", exit, words), func() error {
+			r := h.run("-status")
+			if err := hasWords(r.stdout+r.stderr, words); r.exit != exit || err != nil {
+				return fmt.Errorf("exit %d, %v", r.exit, err)
+			}
+			return nil
+		})
 	}
-	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	must(err)
-	number, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
-	must(err)
-	must(unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0))
-	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	must(err)
-	screen = &buffer{}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		io.Copy(screen, ours) // ends when nobody has the terminal open any more
-	}()
-	t.Cleanup(func() {
-		terminal.Close()
-		<-done
-		ours.Close()
-	})
-	return terminal, screen
+	h.run("-status").mustExit(t, 1, "unix:"+h.socket, "no kubelet answers")
+	h.writeSleepers("good")
+	p := h.start()
+	p.awaitUp("good")
+	await(0, "good.default.file", "running", "main")
+	h.write("bad", job("bad", `/hello, exit, "3"`))
+	await(1, "bad.default.file", "failed", "terminated", "Error (exit code 3)", "1 of 2 pods")
+	h.remove("bad")
+	h.write("typo", strings.Replace(sleeper("typo"), "image", "imgae", 1))
+	await(1, "good.default.file", "running", "failing since", "typo.yaml:4:18: containers[0].imgae")
+	h.remove("typo")
+	await(0, "good.default.file", "running")
+	p.kill()
+	h.run("-status").mustExit(t, 1, "unix:"+h.socket, "no kubelet answers")
 }

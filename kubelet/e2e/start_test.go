@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A kubelet that must not start says why, exits, and touches nothing.
@@ -197,22 +198,17 @@ func TestIntegrationSecondSignalEndsAtOnce(t *testing.T) {
 // fullPipe returns a file in which a write blocks.
 func fullPipe(t *testing.T) *os.File {
 	t.Helper()
-	var fds [2]int
-	if err := syscall.Pipe2(fds[:], syscall.O_CLOEXEC|syscall.O_NONBLOCK); err != nil {
+	r, w, err := os.Pipe()
+	if err == nil {
+		err = w.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)) // ends the write below
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	for {
-		if _, err := syscall.Write(fds[1], make([]byte, 4096)); err != nil {
-			break
-		}
-	}
-	if err := syscall.SetNonblock(fds[1], false); err != nil {
-		t.Fatal(err)
-	}
-	w := os.NewFile(uintptr(fds[1]), "full pipe")
 	t.Cleanup(func() {
 		w.Close()
-		syscall.Close(fds[0])
+		r.Close()
 	})
+	w.Write(make([]byte, 1<<20)) // more than fits
 	return w
 }

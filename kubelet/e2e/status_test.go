@@ -63,12 +63,8 @@ type podStatus struct {
 type containerStatus struct {
 	Name, PodIP, Image, ImageID string
 	RestartCount                int
-	State                       struct {
-		Waiting     *containerState
-		Running     *containerState
-		Termination *containerState
-	}
-	Last *containerState
+	State                       struct{ Waiting, Running, Termination *containerState }
+	Last                        *containerState
 }
 
 type containerState struct {
@@ -78,13 +74,10 @@ type containerState struct {
 }
 
 func (c containerStatus) state() (name string, state containerState) {
-	switch s := c.State; {
-	case s.Waiting != nil:
-		return "waiting", *s.Waiting
-	case s.Running != nil:
-		return "running", *s.Running
-	case s.Termination != nil:
-		return "terminated", *s.Termination
+	for name, s := range map[string]*containerState{"waiting": c.State.Waiting, "running": c.State.Running, "terminated": c.State.Termination} {
+		if s != nil {
+			return name, *s
+		}
 	}
 	return "unknown", containerState{}
 }

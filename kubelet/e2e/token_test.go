@@ -1,0 +1,96 @@
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// A user who starts the kubelet in a terminal gets the link with the token there, and
+// nowhere else.
+func TestIntegrationTheTokenIsForATerminalAlone(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	h.writeSleepers("web")
+	port := freePort(t)
+	flags := []string{"-config=" + h.manifests, "-address=127.0.0.1", fmt.Sprint("-port=", port), "-v=9"}
+	p := h.startWith(flags...)
+	p.awaitUp("web")
+	data, err := os.ReadFile(filepath.Join(h.rootDir, "token"))
+	h.must(err)
+	token := strings.TrimSpace(string(data))
+	for _, test := range []struct {
+		request, token string
+		want           int
+	}{
+		{"GET /pods", "", 200},
+		{"POST /run/default/web/main?cmd=/hello&cmd=env", "", 401},
+		{"POST /run/default/web/main?cmd=/hello&cmd=env", token, 200},
+		{"GET /nothing?token=" + token, token, 404},
+		{"GET /" + token, token, 404},
+	} {
+		method, path, _ := strings.Cut(test.request, " ")
+		req, err := http.NewRequest(method, fmt.Sprintf("http://127.0.0.1:%d%s", port, path), nil)
+		h.must(err)
+		if test.token != "" {
+			req.Header.Set("Authorization", "Bearer "+test.token)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		h.must(err)
+		resp.Body.Close()
+		if resp.StatusCode != test.want {
+			t.Errorf("%s with token %q: %s, want %d", test.request, test.token, resp.Status, test.want)
+		}
+	}
+	p.stop()
+	if strings.Contains(p.log.String()+p.out.String(), token) {
+		t.Errorf("the token is printed\n%s%s", p.log, p.out)
+	}
+
+	terminal, screen := h.newTerminal()
+	log := &buffer{}
+	cmd := h.command(flags...)
+	cmd.Stdout, cmd.Stderr = terminal, log
+	h.must(cmd.Start())
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	link := ""
+	h.await("the terminal has the link", func() error {
+		if link = regexp.MustCompile(`http://\S+token=\S+`).FindString(screen.String()); !strings.HasSuffix(link, token) {
+			return fmt.Errorf("it has %q", screen)
+		}
+		return nil
+	})
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Get(link)
+	h.must(err)
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusSeeOther || len(resp.Cookies()) != 1 || strings.Contains(log.String(), token) {
+		t.Errorf("the link %s answers %s, with the cookies %v; the log is\n%s", link, resp.Status, resp.Cookies(), log)
+	}
+}
+
+// newTerminal makes a terminal for a program; screen is what it has written so far.
+func (h *host) newTerminal() (terminal *os.File, screen *buffer) {
+	h.t.Helper()
+	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	h.must(err)
+	number, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
+	h.must(err)
+	h.must(unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0))
+	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	h.must(err)
+	screen = &buffer{}
+	go io.Copy(screen, ours) // ends when nobody has the terminal open any more
+	h.t.Cleanup(func() { terminal.Close() })
+	return terminal, screen
+}
