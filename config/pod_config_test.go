@@ -95,10 +95,11 @@ func TestMux(t *testing.T) {
 		})
 		ctx, stop := context.WithCancel(t.Context())
 		mux.Channel(ctx, "stuck") <- set(newPod("a", "1"))
-		if mux.Channel(ctx, "free") != mux.Channel(ctx, "free") {
+		free := mux.Channel(ctx, "free")
+		if mux.Channel(ctx, "free") != free {
 			t.Error("a source has two channels")
 		}
-		mux.Channel(ctx, "free") <- set(newPod("b", "1"))
+		free <- set(newPod("b", "1"))
 		if got := <-merged; got != "free SET b=1" {
 			t.Errorf("first %q was merged", got)
 		}

@@ -33,6 +33,9 @@ func readNames(t *testing.T) *names {
 	t.Helper()
 	n := &names{known: map[string]bool{}, flags: map[string]bool{}, lines: map[bool]int{}}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
 		if d.IsDir() && len(d.Name()) > 2 && d.Name()[0] == '.' {
 			return fs.SkipDir
 		}
