@@ -74,7 +74,7 @@ func TestLogsThatAreNotThere(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if strings.Contains(c.Container, "k8s_late") {
-				return dockertest.Fault{Before: errors.New("out of cheese")}
+				return dockertest.Fault{Before: errors.New("no space left on device")}
 			}
 			return dockertest.Fault{}
 		})

@@ -231,7 +231,7 @@ func TestFollowingSeesAStartByHand(t *testing.T) {
 			opts := allOfLog
 			opts.Tail = tail
 			f := k.follow(w, opts)
-			w.docker.SetFault(on("CreateContainer", dockertest.Fault{Before: errors.New("out of cheese")}))
+			w.docker.SetFault(on("CreateContainer", dockertest.Fault{Before: errors.New("no space left on device")}))
 			id := w.id("web", "main")
 			w.must(w.docker.ByHand().StopContainer(w.t.Context(), id, time.Second))
 			settle()
@@ -262,7 +262,7 @@ func TestFollowingALifeByHandGoesToItsEnd(t *testing.T) {
 		k := w.run(pod("web", "main"))
 		f := k.follow(w, allOfLog)
 		defer f.end()
-		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Before: errors.New("out of cheese")}))
+		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Before: errors.New("no space left on device")}))
 		id := w.id("web", "main")
 		for _, life := range []string{"first", "second"} {
 			w.print(false, life+"\n")

@@ -45,6 +45,8 @@ func (p *pullTimes) check(t *testing.T, want string) {
 
 func TestManyPodsShareOnePull(t *testing.T) {
 	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.NetworkContainerImage = "registry.example.com/net:1" }
+		w.docker.AddRemoteImage("registry.example.com/net:1", dockertest.RemoteImage{Takes: time.Second})
 		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Minute})
 		var pods []api.Pod
 		for i := range 20 {
@@ -55,9 +57,7 @@ func TestManyPodsShareOnePull(t *testing.T) {
 		if live := w.live(); len(live) != 40 {
 			t.Errorf("live: %v", live)
 		}
-		if n := w.docker.Calls()["PullImage"]; n != 1 {
-			t.Errorf("%d pulls for 20 pods of one image", n)
-		}
+		w.checkCalls("PullImage", 2) // the image and that of the network containers
 	})
 }
 
@@ -97,9 +97,7 @@ func TestPullBackOff(t *testing.T) {
 // count knows of the other.
 func TestPullsAndCrashesBackOffSeparately(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertest.Program {
-			return dockertest.Program{Exits: name == "main", ExitCode: 1}
-		}
+		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "main", ExitCode: 1} }
 		w.options = func(o *Options) { o.MaxDeadContainers = 0 }
 		program := func(dockertools.ContainerSpec) dockertest.Program { return w.program("main") }
 		w.docker.AddRemoteImage("app:1", dockertest.RemoteImage{Program: program})
@@ -138,11 +136,9 @@ func TestAPullDelaysNothing(t *testing.T) {
 		k := w.run(ofImage(pod("web", "main", "side"), "big:1", ""))
 		w.check("during the pull", "web/net", "web/side")
 		old := w.id("web", "side")
-		w.must(w.docker.Kill(old, 1))
+		w.kill("web", "side", 1)
 		wait(time.Second)
-		if w.id("web", "side") == old {
-			t.Error("the killed container is still the one")
-		}
+		w.checkID("web", "side", old, false)
 		k.set(pod("web", "main:2", "side"))
 		wait(time.Second)
 		w.check("edited to an image that is there", "web/main:2", "web/net", "web/side")
@@ -171,9 +167,7 @@ func TestWhenAnImageIsPulled(t *testing.T) {
 				step := func(name string, want int) {
 					t.Helper()
 					settle()
-					if n := w.docker.Calls()["PullImage"]; n != want {
-						t.Errorf("%s: %d pulls, want %d", name, n, want)
-					}
+					w.checkCalls("PullImage", want)
 					if live := w.live(); len(live) != 2 {
 						t.Errorf("%s: live: %v\n%s", name, live, w.describe())
 					}
@@ -225,10 +219,7 @@ func TestStatusOfAPull(t *testing.T) {
 		w.docker.AddRemoteImage("secret:1", dockertest.RemoteImage{Auth: dockertools.Auth{Username: "u", Password: "p"}})
 		k := w.start(ofImage(pod("a", "main"), "big:1", ""), ofImage(pod("b", "main"), "missing:1", ""), ofImage(pod("c", "main"), "secret:1", ""), ofImage(pod("d", "main"), "never:1", api.PullNever))
 		wait(35 * time.Minute)
-		statuses, _, err := k.kl.Statuses()
-		if err != nil || len(statuses) != 4 {
-			t.Fatalf("%d statuses, %v", len(statuses), err)
-		}
+		statuses := k.statuses(w)
 		for i, want := range []api.ContainerStateWaiting{
 			{Reason: api.ReasonPulling, Message: "pulling big:1: 0 of 2 layers, 3.146MB of 10.49MB"},
 			{Reason: api.ReasonImageNotFound, Message: "manifest unknown"},
@@ -281,21 +272,7 @@ func TestAFailedPullIsReported(t *testing.T) {
 		if r := results["web"]; r.Phase != api.PodFailed || !strings.Contains(r.Message, "manifest unknown") {
 			t.Errorf("%+v", r)
 		}
-		if n := w.docker.Calls()["PullImage"]; n != 1 {
-			t.Errorf("%d pulls", n)
-		}
-	})
-}
-
-func TestANetworkContainerImageThatIsMissingIsPulled(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.options = func(o *Options) { o.NetworkContainerImage = "registry.example.com/net:1" }
-		w.docker.AddRemoteImage("registry.example.com/net:1", dockertest.RemoteImage{Takes: time.Second})
-		w.run(pod("a", "main"), pod("b", "main"))
-		w.check("after one pull", "a/main", "a/net", "b/main", "b/net")
-		if n := w.docker.Calls()["PullImage"]; n != 1 {
-			t.Errorf("%d pulls", n)
-		}
+		w.checkCalls("PullImage", 1)
 	})
 }
 

@@ -38,9 +38,13 @@ func TestHealth(t *testing.T) {
 		k.healthIs(t, "the loop hangs for at most 9 s", "")
 		time.Sleep(25 * time.Second)
 		k.healthIs(t, "the loop hangs for more than two periods", "the sync loop has been busy for")
+		if _, newer, err := k.kl.Statuses(); newer == nil || err == nil || !strings.Contains(err.Error(), "no answer from Docker for") {
+			t.Errorf("the statuses while Docker hangs: %v", err)
+		}
 		w.docker.SetFault(nil)
 		time.Sleep(2 * time.Hour)
 		k.healthIs(t, "the loop runs again", "")
+		k.statuses(w)
 	})
 }
 

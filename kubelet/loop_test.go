@@ -145,20 +145,3 @@ func TestAnotherRootDirIsNoticedAtEverySync(t *testing.T) {
 		w.check("alone again", "new/main", "new/net")
 	})
 }
-
-// TestStatusesWhileDockerHangs: a list that hangs is an error, and not an old status.
-func TestStatusesWhileDockerHangs(t *testing.T) {
-	inWorld(t, func(w *world) {
-		k := w.run(pod("web", "main"))
-		w.docker.SetFault(on("ListContainers", dockertest.Fault{Delay: time.Hour}))
-		time.Sleep(25 * time.Second)
-		if _, newer, err := k.kl.Statuses(); newer == nil || err == nil || !strings.Contains(err.Error(), "no answer from Docker for") {
-			t.Errorf("the error is %v", err)
-		}
-		w.docker.SetFault(nil)
-		time.Sleep(2 * time.Hour)
-		if _, _, err := k.kl.Statuses(); err != nil {
-			t.Errorf("when Docker answers again: %v", err)
-		}
-	})
-}

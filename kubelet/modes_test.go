@@ -3,8 +3,6 @@ package kubelet
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -48,69 +46,36 @@ func checkResults(t *testing.T, results map[string]api.PodStatus, want map[strin
 	}
 }
 
+// TestRunOnce waits until servers run and jobs have ended, for at most five minutes.
 func TestRunOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.AddImage("job:0", func(dockertools.ContainerSpec) dockertest.Program { return dockertest.Program{Exits: true} })
-		w.docker.AddImage("crash:1", func(dockertools.ContainerSpec) dockertest.Program {
-			return dockertest.Program{Exits: true, After: 100 * time.Millisecond, ExitCode: 3}
-		})
-		w.docker.AddImage("nocommand:1", func(dockertools.ContainerSpec) dockertest.Program { return dockertest.Program{Missing: true} })
-		with := func(p api.Pod, image string) api.Pod {
-			p.Manifest.Containers[0].Image = image
-			return p
+		w.program = func(name string) dockertest.Program {
+			return map[string]dockertest.Program{
+				"job":     {Exits: true, After: time.Minute},
+				"fails":   {Exits: true, After: time.Minute, ExitCode: 3},
+				"crashes": {Exits: true, After: 100 * time.Millisecond, ExitCode: 3},
+				"missing": {Missing: true},
+			}[name]
 		}
 		results, err := w.runOnce(set(
-			pod("good", "main", "side"),
-			onFailure(with(pod("job", "main"), "job:0")),
-			with(pod("noimage", "main"), "nosuch:1"),
-			with(pod("nocommand", "main"), "nocommand:1"),
-			with(pod("crashes", "main"), "crash:1"),
+			pod("good", "main", "side"), onFailure(pod("net")), onFailure(pod("endless", "main")),
+			onFailure(pod("job", "job")), never(pod("once", "job")), never(pod("fails", "fails")),
+			ofImage(pod("noimage", "main"), "nosuch:1", ""), pod("nocommand", "missing"), pod("crashes", "crashes"),
 			publish(pod("porta", "main"), 80), publish(pod("portb", "main"), 80),
 		))
-		if err != nil {
-			t.Errorf("the sources had no error: %v", err)
-		}
+		w.must(err)
 		checkResults(t, results, map[string]podResult{
 			"good":      {"running", ""},
+			"net":       {"running", ""}, // it has no containers that could end
+			"endless":   {"running", "not finished"},
 			"job":       {"succeeded", ""},
+			"once":      {"succeeded", ""},
+			"fails":     {"failed", "exit code 3"},
 			"noimage":   {"failed", "nosuch:1"},
 			"nocommand": {"failed", "executable file not found"},
 			"crashes":   {"failed", "exit code 3"},
 			"porta":     {"running", ""},
 			"portb":     {"failed", "taken by pod porta.default.file"},
-		})
-	})
-}
-
-func TestRunOnceWaitsForTheEndOfWork(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertest.Program {
-			switch name {
-			case "works":
-				return dockertest.Program{Exits: true, After: time.Minute}
-			case "fails":
-				return dockertest.Program{Exits: true, After: time.Minute, ExitCode: 3}
-			}
-			return dockertest.Program{}
-		}
-		never := func(p api.Pod) api.Pod {
-			p = never(p)
-			return p
-		}
-		results, err := w.runOnce(set(
-			never(pod("works", "works")), never(pod("fails", "fails")), onFailure(pod("job", "works")),
-			pod("server", "main"), onFailure(pod("endless", "main")), onFailure(pod("net")),
-		))
-		if err != nil {
-			t.Error(err)
-		}
-		checkResults(t, results, map[string]podResult{
-			"works":   {"succeeded", ""},
-			"fails":   {"failed", "exit code 3"},
-			"job":     {"succeeded", ""},
-			"server":  {"running", ""},
-			"endless": {"running", "not finished"},
-			"net":     {"running", ""}, // it has no work
 		})
 	})
 }
@@ -290,36 +255,24 @@ func TestDryRunOfAPodThatCannotBeInspected(t *testing.T) {
 	})
 }
 
-// A volume goes only after its pod's containers are gone.
-func TestVolumesOutliveTheirContainers(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
-		k := w.run(pod("web", "main"))
-		data := filepath.Join(w.rootDir, "pods", "uid-web", "volumes", "kubernetes.io~empty-dir", "data")
-		k.set()
-		for range 9 {
-			wait(time.Second)
-			if _, err := os.Stat(data); err != nil {
-				t.Fatalf("the container has not ended yet, and: %v\n%s", err, w.describe())
-			}
-		}
-		w.settle("after the grace period")
-		w.checkVolumes()
-	})
-}
-
-func TestAStuckStopDelaysNoOtherPod(t *testing.T) {
+// TestAStopThatTakesTheWholeGrace removes the pod's volume after its containers, and does not
+// delay other pods.
+func TestAStopThatTakesTheWholeGrace(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{IgnoreTerm: name == "deaf"} }
 		k := w.run(pod("stuck", "deaf"))
 		k.set(pod("web", "main"))
-		wait(time.Second)
-		w.check("a second later", "stuck/deaf", "stuck/net", "web/main", "web/net")
+		for range 9 {
+			wait(time.Second)
+			w.check("during the stop", "stuck/deaf", "stuck/net", "web/main", "web/net")
+			w.checkVolumes(pod("stuck"), pod("web"))
+		}
 		w.settle("after the grace period", "web/main", "web/net")
+		w.checkVolumes(pod("web"))
 	})
 }
 
-// TestTheEndIsImmediate in the middle of a stop and of a pull.
+// TestTheEndIsImmediate ends the kubelet in the middle of a stop and of a pull.
 func TestTheEndIsImmediate(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }

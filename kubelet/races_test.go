@@ -22,9 +22,7 @@ func TestAnEditSupersedesAPlan(t *testing.T) {
 		time.Sleep(300 * time.Millisecond) // the network container is being created
 		k.set(pod("web", "main:new"))
 		w.settle("a minute later", "web/main:new", "web/net")
-		if n := w.docker.Calls()["CreateContainer"]; n != 2 {
-			t.Errorf("%d creations, want two: the old form was overtaken before it was made\n%s", n, w.describe())
-		}
+		w.checkCalls("CreateContainer", 2) // the old form was never created
 	})
 }
 
@@ -35,14 +33,11 @@ func TestANetworkContainerThatCannotBeReplacedIsNotStopped(t *testing.T) {
 		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Before: errors.New("not now")}, "k8s_net"))
 		k.set(publish(pod("web", "main"), 81))
 		w.settle("while it cannot", "web/main", "web/net")
-		if w.id("web", "net") != net || w.id("web", "main") != app {
-			t.Error("containers were replaced although the new network container could not be made")
-		}
+		w.checkID("web", "net", net, true)
+		w.checkID("web", "main", app, true)
 		w.docker.SetFault(nil)
 		settle()
-		if w.id("web", "net") == net {
-			t.Error("the network container is still the old one")
-		}
+		w.checkID("web", "net", net, false)
 	})
 }
 

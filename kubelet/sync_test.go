@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"kubelet14/api"
@@ -46,19 +45,7 @@ func TestWithoutEventsTheTickRepairs(t *testing.T) {
 		before := w.id("web", "main")
 		w.must(w.docker.Restart(w.id("web", "net")))
 		w.settle("after docker restart of its network container", "web/main", "web/net")
-		if w.id("web", "main") == before {
-			t.Error("the app container still lives in a network that is gone")
-		}
-	})
-}
-
-func TestAnEventRepairsAtOnce(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
-		w.run(pod("web", "main"))
-		w.kill("web", "main", 137)
-		synctest.Wait()
-		w.check("at once", "web/main", "web/net")
+		w.checkID("web", "main", before, false)
 	})
 }
 
@@ -68,76 +55,63 @@ func TestUpdateMessages(t *testing.T) {
 		b := w.id("b", "main")
 		k.updates <- api.PodUpdate{Op: api.UPDATE, Pods: []api.Pod{pod("a", "main:2")}}
 		w.settle("an UPDATE of one pod", "a/main:2", "a/net", "b/main:1", "b/net")
-		if w.id("b", "main") != b {
-			t.Error("the other pod was touched")
-		}
+		w.checkID("b", "main", b, true)
 		k.set(pod("b", "main:1"))
 		w.settle("a SET without it", "b/main:1", "b/net")
 	})
 }
 
-// Not even by a tick that comes before the source is ready.
+// TestNothingIsRemovedForASourceThatIsNotReady keeps containers and volumes, also at a tick, and
+// does not make another source wait.
 func TestNothingIsRemovedForASourceThatIsNotReady(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.run(pod("web", "main"), pod("old", "main"))
+		ready := pod("ready", "main")
+		ready.Source = "http"
+		k := w.run(pod("web", "main"), pod("old", "main"), ready)
 		before := w.id("web", "main")
 		k.end()
 
-		unsynced := map[string]error{"file": nil}
-		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: unsynced})
-		w.settle("while the source is not ready", "old/main", "old/net", "web/main", "web/net")
-		w.checkVolumes(pod("web"), pod("old"))
+		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"file": nil}})
+		w.settle("the other source is ready", "old/main", "old/net", "web/main", "web/net")
+		w.checkVolumes(pod("web"), pod("old"), ready) // a volume does not name its source
 		w.kill("old", "main", 1)
-		w.settle("a container that ends is left alone too", "old/net", "web/main", "web/net")
+		w.settle("a container has ended", "old/net", "web/main", "web/net")
 		k.set(pod("web", "main"))
-		w.settle("once it is ready", "web/main", "web/net")
-		if w.id("web", "main") != before {
-			t.Error("the pod that stays has a new container")
-		}
+		w.settle("once the source is ready", "web/main", "web/net")
+		w.checkID("web", "main", before, true)
 	})
 }
 
-func TestASourceThatIsReadyDoesNotWaitForOthers(t *testing.T) {
-	inWorld(t, func(w *world) {
-		other := pod("other", "main")
-		other.Source = "http"
-		k := w.run(pod("web", "main"), other)
-		k.end()
-		w.startWith(api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"http": nil}})
-		w.settle("file is ready, http is not", "other/main", "other/net")
-	})
-}
-
-func TestTheOwnerOfAPortKeepsIt(t *testing.T) {
-	inWorld(t, func(w *world) {
-		k := w.run(publish(pod("b", "main"), 80))
-		holder := w.id("b", "main")
-		k.set(publish(pod("a", "main"), 80), publish(pod("b", "main"), 80))
-		w.settle("the later pod waits, though its name comes first", "b/main", "b/net")
-		if w.id("b", "main") != holder {
-			t.Error("the holder was touched")
-		}
-		k.set(publish(pod("a", "main"), 80))
-		w.settle("the holder is gone", "a/main", "a/net")
-	})
-}
-
-func TestAPodThatMustWaitIsUnchanged(t *testing.T) {
-	inWorld(t, func(w *world) {
-		k := w.run(publish(pod("a", "main:1"), 80), publish(pod("b", "main:1"), 81))
-		k.set(publish(pod("a", "main:1"), 80), publish(pod("b", "main:2"), 80))
-		w.settle("an edit that wants another's port", "a/main:1", "a/net", "b/main:1", "b/net")
-		k.set(publish(pod("a", "main:1"), 82), publish(pod("b", "main:2"), 80))
-		w.settle("the other gave it up", "a/main:1", "a/net", "b/main:2", "b/net")
-	})
-}
-
-func TestTwoPodsSwapTheirPorts(t *testing.T) {
-	inWorld(t, func(w *world) {
-		k := w.run(publish(pod("a", "main:1"), 80), publish(pod("b", "main:1"), 81))
-		k.set(publish(pod("a", "main:2"), 81), publish(pod("b", "main:2"), 80))
-		w.settle("swapped", "a/main:2", "a/net", "b/main:2", "b/net")
-	})
+// TestPorts gives a host's ports to pods in several steps. A pod that must wait is not changed.
+func TestPorts(t *testing.T) {
+	a := func(tag string, port int) api.Pod { return publish(pod("a", "main:"+tag), port) }
+	b := func(tag string, port int) api.Pod { return publish(pod("b", "main:"+tag), port) }
+	for name, steps := range map[string][]struct {
+		pods []api.Pod
+		want string
+	}{
+		"the pod that runs keeps its port": {
+			{[]api.Pod{b("1", 80)}, "b/main:1 b/net"},
+			{[]api.Pod{a("1", 80), b("1", 80)}, "b/main:1 b/net"},
+			{[]api.Pod{a("1", 80)}, "a/main:1 a/net"}},
+		"an edit asks for another pod's port": {
+			{[]api.Pod{a("1", 80), b("1", 81)}, "a/main:1 a/net b/main:1 b/net"},
+			{[]api.Pod{a("1", 80), b("2", 80)}, "a/main:1 a/net b/main:1 b/net"},
+			{[]api.Pod{a("1", 82), b("2", 80)}, "a/main:1 a/net b/main:2 b/net"}},
+		"two pods swap their ports": {
+			{[]api.Pod{a("1", 80), b("1", 81)}, "a/main:1 a/net b/main:1 b/net"},
+			{[]api.Pod{a("2", 81), b("2", 80)}, "a/main:2 a/net b/main:2 b/net"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				k := w.start()
+				for i, step := range steps {
+					k.set(step.pods...)
+					w.settle(fmt.Sprintf("step %d", i+1), strings.Fields(step.want)...)
+				}
+			})
+		})
+	}
 }
 
 func TestDockerMayComeAndGo(t *testing.T) {
@@ -159,9 +133,7 @@ func TestDockerMayComeAndGo(t *testing.T) {
 
 func TestBackOffSurvivesTheKubelet(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertest.Program {
-			return dockertest.Program{Exits: name == "main", ExitCode: 1}
-		}
+		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "main", ExitCode: 1} }
 		w.options = func(o *Options) { o.MaxDeadContainers = 0 }
 		k := w.start(pod("web", "main"))
 		wait(time.Hour)
@@ -268,13 +240,22 @@ func (d lateList) ListContainers(ctx context.Context, labels map[string]string) 
 	return list, err
 }
 
-func TestADeathThatTheListDoesNotShowYet(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.options = func(o *Options) { o.SyncFrequency, o.Docker = 24*time.Hour, lateList{w.docker} }
-		w.run(pod("web", "main"))
-		w.kill("web", "main", 1)
-		w.settle("after its event alone", "web/main", "web/net")
-	})
+// TestAnEventRepairs also covers a Docker whose list shows a container's end after its event.
+func TestAnEventRepairs(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		inWorld(t, func(w *world) {
+			w.options = func(o *Options) {
+				o.SyncFrequency = 24 * time.Hour
+				if late {
+					o.Docker = lateList{w.docker}
+				}
+			}
+			w.run(pod("web", "main"))
+			w.kill("web", "main", 1)
+			wait(time.Second)
+			w.check(fmt.Sprintf("a second after the event, list late: %v", late), "web/main", "web/net")
+		})
+	}
 }
 
 // Docker may know a container and be unable to tell of it, such as one of which it has
@@ -290,10 +271,7 @@ func TestAPodThatCannotBeInspectedDelaysNoOther(t *testing.T) {
 			settle()
 			k.set(bad, publish(pod("also", "main"), 80), publish(pod("web", "main"), 81))
 			w.settle("a pod that came later", "bad/net", "web/main", "web/net")
-			statuses, _, err := k.kl.Statuses()
-			if err != nil || len(statuses) != 3 {
-				t.Fatalf("%d statuses, %v", len(statuses), err)
-			}
+			statuses := k.statuses(w)
 			for i, want := range []string{api.ReasonPortTaken, api.ReasonDocker, ""} {
 				if s := statuses[i]; s.Reason != want {
 					t.Errorf("pod %s: %s: %s, want %q", s.Name, s.Reason, s.Message, want)

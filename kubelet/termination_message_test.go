@@ -65,9 +65,7 @@ func TestALogThatCannotBeRead(t *testing.T) {
 
 func TestTheLogIsReadOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(string) dockertest.Program {
-			return dockertest.Program{Exits: true, ExitCode: 1, Log: "line\n"}
-		}
+		w.program = func(string) dockertest.Program { return dockertest.Program{Exits: true, ExitCode: 1, Log: "line\n"} }
 		p := never(pod("job", "main"))
 		for range 2 { // lives of a kubelet
 			var n atomic.Int64

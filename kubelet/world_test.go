@@ -244,6 +244,22 @@ func (w *world) settle(when string, want ...string) {
 	w.check(when, want...)
 }
 
+// checkCalls compares the number of calls of a method.
+func (w *world) checkCalls(method string, want int) {
+	w.t.Helper()
+	if n := w.docker.Calls()[method]; n != want {
+		w.t.Errorf("%d calls of %s, want %d\n%s", n, method, want, w.describe())
+	}
+}
+
+// checkID checks whether the live container is still that of an earlier id.
+func (w *world) checkID(podName, name, before string, same bool) {
+	w.t.Helper()
+	if got := w.id(podName, name); (got == before) != same {
+		w.t.Errorf("container %q of pod %s is the same: %v, want %v\n%s", name, podName, !same, same, w.describe())
+	}
+}
+
 // describe shows all there is on Docker.
 func (w *world) describe() string {
 	var b strings.Builder
