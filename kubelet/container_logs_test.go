@@ -14,14 +14,14 @@ import (
 
 var allOfLog = api.LogOptions{Tail: -1, Stdout: true, Stderr: true}
 
-// logs is what the kubelet says of a log, of container main of pod web.
+// logs returns the log of container main of pod web.
 func (k *kubelet) logs(opts api.LogOptions) (string, error) {
 	var text strings.Builder
 	err := k.kl.ContainerLogs(context.Background(), "web.default.file", "main", opts, &text)
 	return text.String(), err
 }
 
-// countingProgram says at its start which run of it that is, twice.
+// countingProgram prints the number of the run twice at each start.
 func (w *world) countingProgram(program dockertest.Program) {
 	runs := 0
 	w.program = func(name string) dockertest.Program {

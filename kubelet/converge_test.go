@@ -34,7 +34,7 @@ func TestPlanConverges(t *testing.T) {
 					ctx, cancel := context.WithCancel(w.t.Context())
 					c.dieAfter(1+c.IntN(8), cancel)
 					c.converge(ctx, want)
-					c.live()
+					c.continueCalls()
 				}
 				rounds, done := c.converge(w.t.Context(), want)
 				if !done {
@@ -90,7 +90,7 @@ func (c *random) form() *plan.Pod {
 
 // mess makes containers that a kubelet may have left and people may have changed since.
 func (c *random) mess() {
-	nets := []string{"nobody"}
+	nets := []string{"none"}
 	for range c.IntN(8) {
 		form := c.form()
 		of := form.Network
@@ -98,13 +98,14 @@ func (c *random) mess() {
 			of = form.Apps[c.IntN(len(form.Apps))]
 		}
 		name := dockertools.NameParts{Name: of.Name, Hash: of.Hash, PodFullName: form.FullName, UID: form.UID, Attempt: 1 + c.IntN(4)}
-		spec := dockertools.ContainerSpec{Name: name.String(), Image: "hello:1", Labels: dockertools.Identity{Hostname: "host", RootDir: c.rootDir}.Labels(name.String())}
+		spec := dockertools.ContainerSpec{Name: name.String(), Image: "hello:1"}
+		spec.Labels = dockertools.Identity{Hostname: "host", RootDir: c.rootDir}.Labels(name.String())
 		net := nets[c.IntN(len(nets))]
 		if of.Spec != nil {
 			spec.Labels[dockertools.LabelNetworkContainer] = net
 			spec.Labels[dockertools.LabelQuickEnds] = fmt.Sprint(c.IntN(4))
 			spec.Labels[dockertools.LabelLifecycle] = of.Lifecycle
-			if net != "nobody" {
+			if net != "none" {
 				spec.NetworkContainer = net
 			}
 		}
@@ -115,13 +116,13 @@ func (c *random) mess() {
 		if of.Spec == nil {
 			nets = append(nets, id)
 		}
-		c.live1(id)
+		c.maybeStart(id)
 		time.Sleep(time.Duration(c.IntN(2000)) * time.Millisecond)
 	}
 }
 
-// live1 lets a container live for a while, or not at all.
-func (c *random) live1(id string) {
+// maybeStart starts a container for a while, or not at all.
+func (c *random) maybeStart(id string) {
 	if c.IntN(5) == 0 || c.docker.ByHand().StartContainer(c.t.Context(), id) != nil {
 		return
 	}
@@ -164,10 +165,11 @@ func (c *random) forbidDoubles() {
 	})
 }
 
-// dieAfter is the end of the kubelet after so many calls that change something.
+// dieAfter ends the kubelet after so many calls that change something.
 func (c *random) dieAfter(n int, stop func()) { c.docker.StopAfter(n, stop) }
 
-func (c *random) live() {
+// continueCalls lets all calls through again.
+func (c *random) continueCalls() {
 	c.docker.StopAfter(0, nil)
 	c.forbidDoubles()
 }

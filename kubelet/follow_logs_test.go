@@ -24,8 +24,8 @@ type logFollower struct {
 
 	mu   sync.Mutex
 	text string
-	full error         // what Write says; nil when it takes more
-	busy chan struct{} // it takes nothing before this is closed; nil: it is not busy
+	full error         // returned by Write, if not nil
+	busy chan struct{} // Write waits until it is closed, if not nil
 }
 
 func (f *logFollower) Write(line []byte) (int, error) {
@@ -287,10 +287,10 @@ func TestFollowingFromTheEndMissesNothingAfterIt(t *testing.T) {
 		f := k.follow(w, none)
 		time.Sleep(time.Minute)
 		w.docker.Down()
-		w.print(false, "while nobody could read it\n")
+		w.print(false, "while Docker is down\n")
 		w.docker.Up()
 		settle()
-		f.check("once Docker is back", "while nobody could read it\n", true)
+		f.check("once Docker is back", "while Docker is down\n", true)
 		f.end()
 	})
 }
@@ -323,8 +323,7 @@ func TestFollowingReturnsPermanentErrors(t *testing.T) {
 	}
 }
 
-// However long a container crashes, those who follow it cost no look at Docker of
-// their own.
+// TestFollowingCostsDockerNothing follows a container that crashes for an hour.
 func TestFollowingCostsDockerNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.countingProgram(dockertest.Program{Exits: true, ExitCode: 1})

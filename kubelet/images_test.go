@@ -93,8 +93,7 @@ func TestPullBackOff(t *testing.T) {
 	})
 }
 
-// A container that crashes and whose image cannot be pulled is counted twice, and neither
-// count knows of the other.
+// TestPullsAndCrashesBackOffSeparately has a container that crashes and whose image cannot be pulled later.
 func TestPullsAndCrashesBackOffSeparately(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "main", ExitCode: 1} }
@@ -217,7 +216,10 @@ func TestStatusOfAPull(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: 100 * time.Minute})
 		w.docker.AddRemoteImage("secret:1", dockertest.RemoteImage{Auth: dockertools.Auth{Username: "u", Password: "p"}})
-		k := w.start(ofImage(pod("a", "main"), "big:1", ""), ofImage(pod("b", "main"), "missing:1", ""), ofImage(pod("c", "main"), "secret:1", ""), ofImage(pod("d", "main"), "never:1", api.PullNever))
+		k := w.start(
+			ofImage(pod("a", "main"), "big:1", ""), ofImage(pod("b", "main"), "missing:1", ""),
+			ofImage(pod("c", "main"), "secret:1", ""), ofImage(pod("d", "main"), "never:1", api.PullNever),
+		)
 		wait(35 * time.Minute)
 		statuses := k.statuses(w)
 		for i, want := range []api.ContainerStateWaiting{
@@ -237,7 +239,7 @@ func TestStatusOfAPull(t *testing.T) {
 	})
 }
 
-// The log says how far a long pull is, and not each time that Docker does.
+// TestTheProgressOfAPullIsLogged less often than Docker reports it.
 func TestTheProgressOfAPullIsLogged(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for image, takes := range map[string]time.Duration{"quick:1": 20 * time.Second, "slow:1": 100 * time.Second} {
@@ -247,15 +249,19 @@ func TestTheProgressOfAPullIsLogged(t *testing.T) {
 			w.start(ofImage(pod("a", "main"), "quick:1", ""), ofImage(pod("b", "main"), "slow:1", ""))
 			time.Sleep(5 * time.Minute)
 		})
-		// Docker tells of the one every 2 s, of the other every 10 s.
+		// Docker reports progress every 2 s and every 10 s.
 		for image, times := range map[string]int{"quick:1": 3, "slow:1": 10} {
 			if n := strings.Count(text, fmt.Sprintf("pulling image %q: ", image)); n != times {
-				t.Errorf("of image %s it says %d times how far it is, want %d", image, n, times)
+				t.Errorf("image %s: progress is logged %d times, want %d", image, n, times)
 			}
 		}
-		for _, line := range []string{`pulling image "slow:1"` + "\n", `pulling image "slow:1": 1 of 2 layers, 5.243MB of 10.49MB` + "\n", `pulled image "slow:1" in 1m40s` + "\n"} {
+		for _, line := range []string{
+			`pulling image "slow:1"` + "\n",
+			`pulling image "slow:1": 1 of 2 layers, 5.243MB of 10.49MB` + "\n",
+			`pulled image "slow:1" in 1m40s` + "\n",
+		} {
 			if strings.Count(text, line) != 1 {
-				t.Errorf("it says %d times %q in\n%s", strings.Count(text, line), line, text)
+				t.Errorf("%d times in the log: %q\n\n%s", strings.Count(text, line), line, text)
 			}
 		}
 	})
@@ -293,7 +299,7 @@ func TestALatestIsPulledAgainForAnEditThatIsUndone(t *testing.T) {
 	})
 }
 
-// A container that has failed for good is no reason to try again what only waits.
+// TestAPullCostsNoSyncs also has a container that has failed and is not started again.
 func TestAPullCostsNoSyncs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "job", ExitCode: 3} }

@@ -136,7 +136,7 @@ func TestAnotherRootDirIsNoticedAtEverySync(t *testing.T) {
 		k.healthIs(t, "next to another root_dir", "/elsewhere")
 		k.set(pod("new", "main"))
 		settle()
-		if n := w.docker.Calls()["CreateContainer"]; n > 3 { // one finds the built-in image missing
+		if n := w.docker.Calls()["CreateContainer"]; n > 3 { // one fails as the built-in image is missing
 			t.Errorf("%d creations: it changes something", n)
 		}
 		w.must(w.docker.ByHand().RemoveContainer(t.Context(), id))

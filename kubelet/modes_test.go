@@ -138,16 +138,25 @@ func TestRunOnceDoesNotWaitForDocker(t *testing.T) {
 	})
 }
 
+// dryRun runs -dry_run with a first update and returns what it prints.
+func dryRun(t *testing.T, kl *Kubelet, update api.PodUpdate) (string, error) {
+	updates := make(chan api.PodUpdate, 1)
+	updates <- update
+	var b strings.Builder
+	err := kl.DryRun(t.Context(), updates, &b)
+	return b.String(), err
+}
+
 func TestDryRun(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.run(pod("same", "main"), pod("edited", "main:1"), pod("gone", "main"), publish(pod("holder", "main"), 80))
 		before := w.describe()
 		calls := w.docker.Calls()
 		kl := NewMainKubelet(k.kl.opts) // beside the one that runs
-		updates := make(chan api.PodUpdate, 1)
-		updates <- set(pod("same", "main"), pod("edited", "main:2"), publish(pod("holder", "main"), 80), publish(pod("waits", "main"), 80))
-		var b strings.Builder
-		w.must(kl.DryRun(w.t.Context(), updates, &b))
+		got, err := dryRun(w.t, kl, set(
+			pod("same", "main"), pod("edited", "main:2"), publish(pod("holder", "main"), 80), publish(pod("waits", "main"), 80),
+		))
+		w.must(err)
 		want := `pod edited.default.file (edited.yaml)
   create main (attempt 2): its part of the manifest has changed
   stop   main (attempt 1): attempt 2 replaces it
@@ -164,8 +173,8 @@ pod same.default.file (same.yaml)
 pod waits.default.file (waits.yaml)
   waits, unchanged: host port 80/tcp is taken by pod holder.default.file, which runs
 `
-		if b.String() != want {
-			t.Errorf("it prints\n%swant\n%s", b.String(), want)
+		if got != want {
+			t.Errorf("it prints\n%swant\n%s", got, want)
 		}
 		if after := w.describe(); after != before {
 			t.Errorf("Docker has changed:\n%sbefore:\n%s", after, before)
@@ -185,14 +194,9 @@ func TestDryRunOfASourceThatIsNotReady(t *testing.T) {
 		kl, closeRoot := w.newKubelet()
 		defer closeRoot()
 		bad := errors.New("web.yaml is bad")
-		updates := make(chan api.PodUpdate, 1)
-		updates <- api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"file": bad}}
-		var b strings.Builder
-		if err := kl.DryRun(w.t.Context(), updates, &b); !errors.Is(err, bad) {
-			t.Errorf("error %v, want %v", err, bad)
-		}
-		if want := "pod web.default.file (web.yaml)\n  is left alone: its source is not ready\n"; b.String() != want {
-			t.Errorf("it prints\n%swant\n%s", b.String(), want)
+		got, err := dryRun(w.t, kl, api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"file": bad}})
+		if want := "pod web.default.file (web.yaml)\n  is left alone: its source is not ready\n"; got != want || !errors.Is(err, bad) {
+			t.Errorf("error %v, and it prints\n%swant\n%s", err, got, want)
 		}
 	})
 }
@@ -201,7 +205,7 @@ func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.run(pod("web", "main", "side"), pod("other", "main"))
 		k.end()
-		stranger, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: "k8s_x_y_z", Image: "hello:1"})
+		other, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: "k8s_x_y_z", Image: "hello:1"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,21 +213,21 @@ func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 		defer closeRoot()
 		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if c.Method == "RemoveContainer" && strings.HasPrefix(c.Container, "k8s_side") {
-				w.docker.ByHand().RemoveContainer(w.t.Context(), c.Container) // somebody else was quicker
+				w.docker.ByHand().RemoveContainer(w.t.Context(), c.Container) // as a person does at the same time
 			}
 			return dockertest.Fault{}
 		})
 		if err := kl.Cleanup(w.t.Context()); err != nil {
 			t.Error(err)
 		}
-		if left := w.docker.Containers(); len(left) != 1 || left[0].ID != stranger {
-			t.Errorf("left on Docker:\n%swant the stranger alone", w.describe())
+		if left := w.docker.Containers(); len(left) != 1 || left[0].ID != other {
+			t.Errorf("left on Docker:\n%swant only the container of another program", w.describe())
 		}
 		w.checkVolumes()
 	})
 }
 
-// The volumes are those of containers that run, under another hostname.
+// TestCleanupByAWrongHostnameTouchesNothing keeps the volumes of containers that run under another hostname.
 func TestCleanupByAWrongHostnameTouchesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.run(pod("web", "main"))
@@ -244,13 +248,11 @@ func TestDryRunOfAPodThatCannotBeInspected(t *testing.T) {
 		k := w.run(pod("a", "main"), pod("b", "main"))
 		lost := errors.New("RWLayer is unexpectedly nil")
 		w.docker.SetFault(on("InspectContainer", dockertest.Fault{Before: lost}, "k8s_net", "_a."))
-		updates := make(chan api.PodUpdate, 1)
-		updates <- set(pod("a", "main"), pod("b", "main"))
-		var b strings.Builder
-		err := NewMainKubelet(k.kl.opts).DryRun(w.t.Context(), updates, &b)
+		got, err := dryRun(w.t, NewMainKubelet(k.kl.opts), set(pod("a", "main"), pod("b", "main")))
 		k.end()
-		if !errors.Is(err, lost) || !strings.Contains(b.String(), "RWLayer") || !strings.HasSuffix(b.String(), "pod b.default.file (b.yaml)\n  is as it should be\n") {
-			t.Errorf("error %v, and it prints\n%s", err, b.String())
+		unchanged := "pod b.default.file (b.yaml)\n  is as it should be\n"
+		if !errors.Is(err, lost) || !strings.Contains(got, "RWLayer") || !strings.HasSuffix(got, unchanged) {
+			t.Errorf("error %v, and it prints\n%s", err, got)
 		}
 	})
 }
@@ -288,7 +290,7 @@ func TestTheEndIsImmediate(t *testing.T) {
 	})
 }
 
-// The second start hangs until the time is over, which is not what is wrong with it.
+// TestRunOnceAtItsTimeLimit reports how the container ended, and not the start that hangs.
 func TestRunOnceAtItsTimeLimit(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()
@@ -329,7 +331,7 @@ func TestCleanupRemovesWhatTheSameKubeletWants(t *testing.T) {
 	})
 }
 
-// The pod has failed, and what else it wanted is not waited for.
+// TestRunOnceEndsWithItsLastPod does not wait for the other image of a pod that has failed.
 func TestRunOnceEndsWithItsLastPod(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
@@ -340,14 +342,14 @@ func TestRunOnceEndsWithItsLastPod(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r, took := results["web"], time.Since(begun); r.Phase != api.PodFailed || !strings.Contains(r.Message, "manifest unknown") || took > 5*time.Second {
+		r, took := results["web"], time.Since(begun)
+		if r.Phase != api.PodFailed || !strings.Contains(r.Message, "manifest unknown") || took > 5*time.Second {
 			t.Errorf("after %v the pod is %s: %s", took, r.Phase, r.Message)
 		}
 	})
 }
 
-// A pod that waited for its image until shortly before the time was up runs all the
-// same.
+// TestRunOnceForgetsAPullThatIsOver pulls until shortly before the time limit.
 func TestRunOnceForgetsAPullThatIsOver(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()

@@ -39,8 +39,8 @@ func TestAnUnhealthyContainerIsRestarted(t *testing.T) {
 	})
 }
 
-// Docker says of a container that was stopped for its probe and took it well that it
-// exited with 0, which for onFailure is the end of all work. The kubelet knows better.
+// A container that was stopped for its probe may exit with 0. With onFailure that is no success,
+// and its pod keeps its port.
 func TestAPodStoppedForItsProbeKeepsItsPort(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.asNow(func(since time.Duration) dockertest.ExecOutcome {

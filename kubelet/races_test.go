@@ -132,7 +132,7 @@ func TestVolumesGoAtOnceWithTheirPodOrItsUID(t *testing.T) {
 }
 
 // The containers of a pod may have been removed by hand while no kubelet ran. Its
-// data must stay until its source says that it is not wanted.
+// data must stay until its source is ready.
 func TestNoVolumeIsRemovedForASourceThatIsNotReady(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.run(pod("web", "main"))

@@ -62,15 +62,15 @@ func TestRunInAContainerThatDoesNotRun(t *testing.T) {
 			return []error{runErr, statsErr}
 		}
 		settle()
-		for _, test := range []struct{ pod, container, says string }{
+		for _, test := range []struct{ pod, container, message string }{
 			{"no.default.file", "main", "there is no pod no.default.file"},
 			{"web.default.file", "no", `no container "no"`},
 			{"web.default.file", "done", "does not run"},
 			{"web.default.file", "paused", "docker unpause"},
 		} {
 			for _, err := range ask(test.pod, test.container) {
-				if !errors.Is(err, api.ErrNotFound) || !strings.Contains(err.Error(), test.says) {
-					w.t.Errorf("%s of %s: %v, want one that says %q", test.container, test.pod, err, test.says)
+				if !errors.Is(err, api.ErrNotFound) || !strings.Contains(err.Error(), test.message) {
+					w.t.Errorf("%s of %s: %v, want %q", test.container, test.pod, err, test.message)
 				}
 			}
 		}

@@ -298,7 +298,7 @@ job (job.yaml) failed  c.yaml is bad, job Error sorry, net Completed
 		}
 		for method, n := range w.docker.Calls() {
 			if n != before[method] && method != "ListContainers" {
-				t.Errorf("to tell took %d calls of %s although nothing changed", n-before[method], method)
+				t.Errorf("the statuses took %d calls of %s although nothing changed", n-before[method], method)
 			}
 		}
 		w.docker.Down()

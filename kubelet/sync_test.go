@@ -170,7 +170,7 @@ func (w *world) checkStarts(want string, n int) {
 	}
 }
 
-func TestANameOfAnotherProgramCostsOneAttempt(t *testing.T) {
+func TestAContainerNameOfAnotherProgramCostsOneAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		want := plan.NewPod(pod("web", "main"), dockertools.PauseImage, time.Now(), lifecycleLabel)
 		for _, c := range []plan.Container{want.Network, want.Apps[0]} {
@@ -258,8 +258,7 @@ func TestAnEventRepairs(t *testing.T) {
 	}
 }
 
-// Docker may know a container and be unable to tell of it, such as one of which it has
-// lost the files.
+// Docker may list a container and fail to inspect it, such as one whose files are lost.
 func TestAPodThatCannotBeInspectedDelaysNoOther(t *testing.T) {
 	for _, policy := range []api.RestartPolicy{{}, {OnFailure: &api.RestartPolicyOnFailure{}}} {
 		inWorld(t, func(w *world) {
@@ -278,7 +277,7 @@ func TestAPodThatCannotBeInspectedDelaysNoOther(t *testing.T) {
 				}
 			}
 			w.docker.SetFault(nil)
-			w.settle("Docker can tell again", "bad/main", "bad/net", "web/main", "web/net")
+			w.settle("Docker can inspect it again", "bad/main", "bad/net", "web/main", "web/net")
 		})
 	}
 }

@@ -21,11 +21,17 @@ func (w *world) ended(program dockertest.Program) *api.ContainerStateTerminated 
 	w.program = func(string) dockertest.Program { return program }
 	p := never(pod("job", "main"))
 	k := w.run(p)
-	statuses, _, err := k.kl.Statuses()
-	if err != nil || len(statuses) != 1 || statuses[0].Containers[0].State.Terminated == nil {
-		w.t.Fatalf("the pod has not ended: %+v, %v", statuses, err)
+	return k.terminated(w)
+}
+
+// terminated returns how the first container of the first pod ended.
+func (k *kubelet) terminated(w *world) *api.ContainerStateTerminated {
+	w.t.Helper()
+	end := k.main(w).State.Terminated
+	if end == nil {
+		w.t.Fatalf("the container has not ended: %+v", k.main(w))
 	}
-	return statuses[0].Containers[0].State.Terminated
+	return end
 }
 
 func TestTerminationMessage(t *testing.T) {
@@ -47,7 +53,7 @@ func TestTerminationMessage(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				if got := w.ended(test.program).Message; got != test.want {
-					w.t.Errorf("its last words are %q, want %q", got, test.want)
+					w.t.Errorf("its message is %q, want %q", got, test.want)
 				}
 			})
 		})
@@ -58,7 +64,7 @@ func TestALogThatCannotBeRead(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.SetFault(on("Logs", dockertest.Fault{Before: errors.New("the log is not for reading")}))
 		if end := w.ended(dockertest.Program{ExitCode: 3, Log: "line\n"}); end.ExitCode != 3 || end.Message != "" {
-			w.t.Errorf("it ended with %+v, want exit code 3 and no words", end)
+			w.t.Errorf("it ended with %+v, want exit code 3 and no message", end)
 		}
 	})
 }
@@ -85,8 +91,7 @@ func TestTheLogIsReadOnce(t *testing.T) {
 	})
 }
 
-// The file of an attempt is as old as its container: what an earlier one said is
-// not said by a later one, and goes with it.
+// Each attempt has a file of its own, which is removed with its container.
 func TestTerminationFilesGoWithTheirContainers(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program {
@@ -111,7 +116,7 @@ func TestTerminationFilesGoWithTheirContainers(t *testing.T) {
 	})
 }
 
-// Somebody may start a dead container again, and then it ends in another way.
+// A person may start a dead container again, and it may end in another way.
 func TestARestartByHandHasItsOwnMessage(t *testing.T) {
 	inWorld(t, func(w *world) {
 		life := 0
@@ -133,11 +138,7 @@ func TestARestartByHandHasItsOwnMessage(t *testing.T) {
 		k := w.start(never(20))
 		end := func() *api.ContainerStateTerminated {
 			settle()
-			statuses, _, err := k.kl.Statuses()
-			if err != nil || statuses[0].Containers[0].State.Terminated == nil {
-				w.t.Fatalf("it has not ended: %+v, %v", statuses, err)
-			}
-			return statuses[0].Containers[0].State.Terminated
+			return k.terminated(w)
 		}
 		if got := end(); got.Reason != api.ReasonUnhealthy {
 			t.Errorf("first it ended with %+v", got)

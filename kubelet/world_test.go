@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
 }
 
-// world is a host with a Docker in memory, on which kubelets live and die.
+// world is a host with a Docker in memory, on which kubelets start and end.
 type world struct {
 	t       *testing.T
 	docker  *dockertest.Fake
@@ -51,7 +51,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 	})
 }
 
-// kubelet is one life of a kubelet.
+// kubelet is a kubelet that runs until its end.
 type kubelet struct {
 	kl      *Kubelet
 	updates chan api.PodUpdate
@@ -84,13 +84,13 @@ func (w *world) newKubelet() (kl *Kubelet, close func()) {
 	return NewMainKubelet(opts), func() { root.Close() }
 }
 
-// start begins a life in which all that is given is wanted.
+// start starts a kubelet whose desired state is these pods.
 func (w *world) start(pods ...api.Pod) *kubelet {
 	w.t.Helper()
 	return w.startWith(api.PodUpdate{Op: api.SET, Pods: pods})
 }
 
-// startWith begins a life with a first update.
+// startWith starts a kubelet with a first update.
 func (w *world) startWith(first api.PodUpdate) *kubelet {
 	w.t.Helper()
 	kl, closeRoot := w.newKubelet()
@@ -113,7 +113,7 @@ func (w *world) startWith(first api.PodUpdate) *kubelet {
 	return k
 }
 
-// set makes these pods all that is wanted.
+// set makes these pods the desired state.
 func (k *kubelet) set(pods ...api.Pod) {
 	k.updates <- api.PodUpdate{Op: api.SET, Pods: pods}
 }
@@ -177,7 +177,7 @@ func onFailure(p api.Pod) api.Pod {
 }
 
 // pod makes a pod with these app containers; each may have a tag after a colon,
-// which is an env value, to tell one form of it from another.
+// which is an env value, so that two forms of it differ.
 func pod(name string, containers ...string) api.Pod {
 	p := api.Pod{Name: name, Namespace: "default", UID: "uid-" + name, Source: "file", Origin: name + ".yaml"}
 	p.Manifest = api.ContainerManifest{Version: "v1beta1", ID: name, Volumes: []api.Volume{{Name: "data"}}}
@@ -197,7 +197,7 @@ func publish(p api.Pod, hostPort int) api.Pod {
 	return p
 }
 
-// live lists the live containers as "pod/name:tag", sorted. It fails the test when
+// live returns the live containers as "pod/name:tag", sorted. It fails the test when
 // an app container is not joined to its pod's one live network container.
 func (w *world) live() []string {
 	w.t.Helper()
@@ -260,7 +260,7 @@ func (w *world) checkID(podName, name, before string, same bool) {
 	}
 }
 
-// describe shows all there is on Docker.
+// describe lists all containers on Docker.
 func (w *world) describe() string {
 	var b strings.Builder
 	for _, c := range w.docker.Containers() {
@@ -351,7 +351,8 @@ func ofImage(p api.Pod, image string, policy api.PullPolicy) api.Pod {
 
 // probed gives the pod's first container a probe by exec.
 func probed(p api.Pod, initialDelay int64) api.Pod {
-	p.Manifest.Containers[0].LivenessProbe = &api.LivenessProbe{Exec: &api.ExecAction{Command: []string{"check"}}, InitialDelaySeconds: initialDelay}
+	check := &api.ExecAction{Command: []string{"check"}}
+	p.Manifest.Containers[0].LivenessProbe = &api.LivenessProbe{Exec: check, InitialDelaySeconds: initialDelay}
 	return p
 }
 
@@ -362,7 +363,7 @@ type execs struct {
 	at    []string
 }
 
-// asNow makes the commands of every container end as outcome says at that time.
+// asNow makes the commands of every container end as outcome returns for the time since now.
 func (w *world) asNow(outcome func(since time.Duration) dockertest.ExecOutcome) *execs {
 	e := &execs{begun: time.Now()}
 	w.program = func(string) dockertest.Program {
