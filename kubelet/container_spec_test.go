@@ -50,7 +50,8 @@ func TestContainerSpec(t *testing.T) {
 	defer root.Close()
 	logs := dockertools.LogLimit{MaxSize: 1000, MaxFiles: 2}
 	kl := NewMainKubelet(Options{
-		Identity: dockertools.Identity{Hostname: "host", RootDir: "/root/dir"}, NetworkContainerImage: dockertools.PauseImage, AllowPrivileged: true,
+		Identity:              dockertools.Identity{Hostname: "host", RootDir: "/root/dir"},
+		NetworkContainerImage: dockertools.PauseImage, AllowPrivileged: true,
 		Docker: dockertest.NewFake(), Volumes: root, ContainerLog: logs,
 	})
 	kl.logLimit = logs
@@ -78,18 +79,21 @@ func TestContainerSpec(t *testing.T) {
 		t.Errorf("app container (-want +got):\n%s", diff)
 	}
 
-	got, err = kl.containerSpec(pod, plan.Action{Name: dockertools.NameParts{Name: "net", Hash: "2", PodFullName: pod.FullName, UID: "u-1", Attempt: 1}, Container: &pod.Network})
+	name = dockertools.NameParts{Name: "net", Hash: "2", PodFullName: pod.FullName, UID: "u-1", Attempt: 1}
+	got, err = kl.containerSpec(pod, plan.Action{Name: name, Container: &pod.Network})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want = dockertools.ContainerSpec{
-		Name: "k8s_net.2_www.default.file_u-1_1", Image: dockertools.PauseImage, Entrypoint: []string{"/pause"}, StopSignal: "SIGKILL", Hostname: "www", Log: logs,
+		Name: "k8s_net.2_www.default.file_u-1_1", Image: dockertools.PauseImage, Entrypoint: []string{"/pause"},
+		StopSignal: "SIGKILL", Hostname: "www", Log: logs,
 		Ports: []dockertools.PublishedPort{
 			{HostPort: 53, ContainerPort: 53, Protocol: "udp"},
 			{HostIP: "127.0.0.1", HostPort: 8080, ContainerPort: 80, Protocol: "tcp"},
 		},
 		Labels: map[string]string{
-			"kubelet14.hostname": "host", "kubelet14.root_dir": "/root/dir", "kubelet14.name": "k8s_net.2_www.default.file_u-1_1", "kubelet14.origin": "www.yaml",
+			"kubelet14.hostname": "host", "kubelet14.root_dir": "/root/dir", "kubelet14.name": "k8s_net.2_www.default.file_u-1_1",
+			"kubelet14.origin": "www.yaml",
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -100,7 +104,8 @@ func TestContainerSpec(t *testing.T) {
 func TestPrivilegedNeedsTheFlag(t *testing.T) {
 	kl := NewMainKubelet(Options{})
 	pod := plan.NewPod(fullPod(), dockertools.PauseImage, time.Now(), lifecycleLabel)
-	if _, err := kl.containerSpec(pod, plan.Action{Container: &pod.Apps[0], NetworkID: "net-id"}); err == nil || !strings.Contains(err.Error(), "-allow_privileged") {
+	_, err := kl.containerSpec(pod, plan.Action{Container: &pod.Apps[0], NetworkID: "net-id"})
+	if err == nil || !strings.Contains(err.Error(), "-allow_privileged") {
 		t.Errorf("error %v, want one that names -allow_privileged", err)
 	}
 }

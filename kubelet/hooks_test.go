@@ -95,7 +95,8 @@ func TestAPostStartHasATimeLimit(t *testing.T) {
 		wait(10 * time.Millisecond)
 		w.checkID("web", "main", main, false)
 		last := k.main(w).Last
-		if last == nil || last.Reason != api.ReasonHookFailed || !strings.Contains(last.Message, "its postStart hook failed: ") || !strings.Contains(last.Message, "it took longer than 30s") {
+		if last == nil || last.Reason != api.ReasonHookFailed ||
+			!strings.Contains(last.Message, "its postStart hook failed: ") || !strings.Contains(last.Message, "it took longer than 30s") {
 			t.Errorf("how it ended before: %+v", last)
 		}
 	})
@@ -141,7 +142,8 @@ func TestCrashAroundHooks(t *testing.T) {
 		}
 		inWorld(t, func(w *world) {
 			e := w.asNow(succeed)
-			w.docker.AddRemoteImage("remote:1", dockertest.RemoteImage{Program: func(dockertools.ContainerSpec) dockertest.Program { return w.program("") }})
+			program := func(dockertools.ContainerSpec) dockertest.Program { return w.program("") }
+			w.docker.AddRemoteImage("remote:1", dockertest.RemoteImage{Program: program})
 			stopped := false
 			w.docker.StopAfter(n, func() { stopped = true })
 			web := hooked(ofImage(pod("web", "main"), "remote:1", ""))

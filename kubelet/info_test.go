@@ -153,12 +153,16 @@ func TestSyncDoneAndPullDone(t *testing.T) {
 		"a pod comes up": {pods: []api.Pod{pod("web", "main")}, fault: on("StartContainer", dockertest.Fault{Delay: 3 * time.Second}),
 			syncs: map[bool]bool{true: true}, longestSync: 6 * time.Second},
 		"a pod cannot be created": {pods: []api.Pod{pod("web", "main")}, fault: on("CreateContainer", full), syncs: map[bool]bool{false: true}},
-		"pods wait for an image and a port": {pods: []api.Pod{ofImage(pod("p", "main"), "slow:1", ""), publish(pod("a", "main"), 80), publish(pod("b", "main"), 80)},
-			syncs: map[bool]bool{true: true}, pulls: map[bool]bool{true: true}, longestPull: 40 * time.Second},
-		"an image is missing": {pods: []api.Pod{ofImage(pod("p", "main"), "missing:1", "")}, syncs: map[bool]bool{true: true}, pulls: map[bool]bool{false: true}},
-		"it ends in the middle": {pods: []api.Pod{pod("web", "main"), ofImage(pod("p", "main"), "slow:1", "")}, fault: func(c dockertest.Call) dockertest.Fault {
-			return dockertest.Fault{Delay: map[string]time.Duration{"StartContainer": time.Hour, "PullImage": time.Hour}[c.Method]}
-		}},
+		"pods wait for an image and a port": {
+			pods:  []api.Pod{ofImage(pod("p", "main"), "slow:1", ""), publish(pod("a", "main"), 80), publish(pod("b", "main"), 80)},
+			syncs: map[bool]bool{true: true}, pulls: map[bool]bool{true: true}, longestPull: 40 * time.Second,
+		},
+		"an image is missing": {pods: []api.Pod{ofImage(pod("p", "main"), "missing:1", "")},
+			syncs: map[bool]bool{true: true}, pulls: map[bool]bool{false: true}},
+		"it ends in the middle": {pods: []api.Pod{pod("web", "main"), ofImage(pod("p", "main"), "slow:1", "")},
+			fault: func(c dockertest.Call) dockertest.Fault {
+				return dockertest.Fault{Delay: map[string]time.Duration{"StartContainer": time.Hour, "PullImage": time.Hour}[c.Method]}
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {

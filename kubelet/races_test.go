@@ -194,7 +194,8 @@ func TestAPanicInAnActionEndsThatWorkAlone(t *testing.T) {
 		panics := atomic.Bool{}
 		panics.Store(true)
 		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-			if c.Method == "CreateContainer" && strings.HasPrefix(c.Container, "k8s_main") && strings.Contains(c.Container, "_bad.") && panics.Load() {
+			bad := strings.HasPrefix(c.Container, "k8s_main") && strings.Contains(c.Container, "_bad.")
+			if c.Method == "CreateContainer" && bad && panics.Load() {
 				panic("a bug")
 			}
 			return dockertest.Fault{}

@@ -181,36 +181,49 @@ func TestStatus(t *testing.T) {
 		{"a probe has failed, and it is not stopped yet", "want web:a\nnet:n#1 running\nweb:a#1 running unhealthy=refused", nil,
 			"running 10.0.0.2: \nweb#1 up 1h0m0s: its liveness probe failed: refused\nnet#1 up 1h0m0s: \n"},
 		{"back-off", "want web:a\nnet:n#1 running\nweb:a#1 exited ended=5s ran=1s exit=1\nweb:a#2 exited ended=1s ran=1s exit=3 crashes=3", nil,
-			"running 10.0.0.2: \nweb#2 waits BackOff: ended with exit code 3; it ended soon after its start 4 times in a row, next start at " + clock(3) + " in 3s" +
+			"running 10.0.0.2: \n" +
+				"web#2 waits BackOff: ended with exit code 3; it ended soon after its start 4 times in a row, next start at " + clock(3) + " in 3s" +
 				" / before: 3 Error\nnet#1 up 1h0m0s: \n"},
-		{"it runs again: how it ended is the last thing known", "want web:a\nnet:n#1 running\nweb:a#1 exited exit=1\nweb:a#2 exited exit=2\nweb:a#3 running", nil,
+		{"it runs again: how it ended is the last thing known",
+			"want web:a\nnet:n#1 running\nweb:a#1 exited exit=1\nweb:a#2 exited exit=2\nweb:a#3 running", nil,
 			"running 10.0.0.2: \nweb#3 up 1h0m0s:  / before: 2 Error\nnet#1 up 1h0m0s: \n"},
-		{"an end that is older than the pod's UID is none of it", "want web:a\nnet:n#1 running\nweb:a#1 exited exit=1 uid=other\nweb:a#1 running", nil,
+		{"an end that is older than the pod's UID is none of it",
+			"want web:a\nnet:n#1 running\nweb:a#1 exited exit=1 uid=other\nweb:a#1 running", nil,
 			"running 10.0.0.2: \nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
-		{"its command is not there", "want web:a\nnet:n#1 running\nweb:a#1 created failed=x created=1s\nweb:a#2 created failed=x created=0s crashes=1", func(s *podSnapshot) { s.containers[2].Error = "exec: no such file or directory: unknown" },
-			"pending 10.0.0.2: \nweb#2 waits CommandNotFound: could not start: exec: no such file or directory; it ended soon after its start 2 times in a row, next start at " + clock(1) + " in 1s" +
+		{"its command is not there",
+			"want web:a\nnet:n#1 running\nweb:a#1 created failed=x created=1s\nweb:a#2 created failed=x created=0s crashes=1",
+			func(s *podSnapshot) { s.containers[2].Error = "exec: no such file or directory: unknown" },
+			"pending 10.0.0.2: \n" +
+				"web#2 waits CommandNotFound: could not start: exec: no such file or directory; " +
+				"it ended soon after its start 2 times in a row, next start at " + clock(1) + " in 1s" +
 				" / before: 127 CommandNotFound: exec: no such file or directory\nnet#1 up 1h0m0s: \n"},
 		{"all have succeeded", "want onFailure web:a side:b\nweb:a#1 exited\nside:b#2 exited", nil,
 			"succeeded : \nweb#1 ended 0 Completed\nside#2 ended 0 Completed\nnet#1 ended 0 Completed\n"},
-		{"all have succeeded, and the network container is not removed yet", "want onFailure web:a\nnet:n#1 exited exit=137\nweb:a#1 exited", nil,
+		{"all have succeeded, and the network container is not removed yet",
+			"want onFailure web:a\nnet:n#1 exited exit=137\nweb:a#1 exited", nil,
 			"succeeded : \nweb#1 ended 0 Completed\nnet#1 ended 0 Completed\n"},
 		{"one of all has failed", "want never web:a side:b\nweb:a#1 exited\nside:b#1 exited exit=3", nil,
 			"failed : \nweb#1 ended 0 Completed\nside#1 ended 3 Error\nnet#1 ended 0 Completed\n"},
 		{"one has done its work, the other one works", "want never web:a side:b\nnet:n#1 running\nweb:a#1 exited exit=3\nside:b#1 running", nil,
 			"running 10.0.0.2: \nweb#1 ended 3 Error\nside#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
-		{"why it ended", "want never a:1 b:1 c:1 d:1\na:1#1 exited exit=137\nb:1#1 exited exit=137\nc:1#1 exited exit=137\nd:1#1 exited exit=1", func(s *podSnapshot) {
-			s.containers[0].OOMKilled, s.containers[0].TerminationMessage = true, "it was here"
-			s.containers[1].Killed = plan.Problem{Reason: api.ReasonUnhealthy, Message: "refused"}
-			s.containers[1].TerminationMessage = "going down"
-			s.containers[2].Killed = plan.Problem{Reason: api.ReasonHookFailed, Message: "no such file"}
-			s.containers[3].TerminationMessage = "two\nlines\n"
-		},
+		{"why it ended",
+			"want never a:1 b:1 c:1 d:1\na:1#1 exited exit=137\nb:1#1 exited exit=137\nc:1#1 exited exit=137\nd:1#1 exited exit=1",
+			func(s *podSnapshot) {
+				s.containers[0].OOMKilled, s.containers[0].TerminationMessage = true, "it was here"
+				s.containers[1].Killed = plan.Problem{Reason: api.ReasonUnhealthy, Message: "refused"}
+				s.containers[1].TerminationMessage = "going down"
+				s.containers[2].Killed = plan.Problem{Reason: api.ReasonHookFailed, Message: "no such file"}
+				s.containers[3].TerminationMessage = "two\nlines\n"
+			},
 			"failed : \na#1 ended 137 OOMKilled: it was here\nb#1 ended 137 Unhealthy: refused\nc#1 ended 137 HookFailed: no such file\n" +
 				"d#1 ended 1 Error: two; lines\nnet#1 ended 0 Completed\n"},
 		{"the network container cannot start, and all wait for it", "want web:a side:b\nnet:n#1 created", func(s *podSnapshot) {
-			s.problems = []plan.Problem{{Container: "net", Reason: api.ReasonPortTaken, Message: "port 80 is in use", RetryAt: planNow.Add(time.Second)}}
+			taken := plan.Problem{Container: "net", Reason: api.ReasonPortTaken, Message: "port 80 is in use"}
+			taken.RetryAt = planNow.Add(time.Second)
+			s.problems = []plan.Problem{taken}
 		},
-			"pending : \nweb#1 waits NetworkContainer: the pod's network container: port 80 is in use in 1s\nside#1 waits NetworkContainer: the pod's network container: port 80 is in use in 1s\n" +
+			"pending : \nweb#1 waits NetworkContainer: the pod's network container: port 80 is in use in 1s\n" +
+				"side#1 waits NetworkContainer: the pod's network container: port 80 is in use in 1s\n" +
 				"net#1 waits PortTaken: port 80 is in use in 1s\n"},
 		{"another pod has the port, and nothing of this one is there", "want web:a", func(s *podSnapshot) {
 			s.conflict, s.problems = true, []plan.Problem{{Reason: api.ReasonPortTaken, Message: "pod x has port 80"}}
@@ -221,16 +234,18 @@ func TestStatus(t *testing.T) {
 			s.conflict, s.problems = true, []plan.Problem{{Reason: api.ReasonPortTaken, Message: "pod x has port 80"}}
 		},
 			"running 10.0.0.2: PortTaken: pod x has port 80\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
-		{"another pod has the uuid that this one is to get, and it runs as it was", "want web:a\nnet:n#1 running uid=old\nweb:a#1 running uid=old", func(s *podSnapshot) {
-			s.conflict, s.problems = true, []plan.Problem{{Reason: api.ReasonUUIDTaken, Message: "pod x has it"}}
-		},
+		{"another pod has the uuid that this one is to get, and it runs as it was",
+			"want web:a\nnet:n#1 running uid=old\nweb:a#1 running uid=old", func(s *podSnapshot) {
+				s.conflict, s.problems = true, []plan.Problem{{Reason: api.ReasonUUIDTaken, Message: "pod x has it"}}
+			},
 			"running 10.0.0.2: UUIDTaken: pod x has it\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
 		{"Docker does not answer the pod's worker", "want web:a\nnet:n#1 running\nweb:a#1 running", func(s *podSnapshot) {
 			s.problems = []plan.Problem{{Reason: api.ReasonDocker, Message: "no answer"}}
 		},
 			"running 10.0.0.2: Docker: no answer\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
 		{"it is removed", "unwanted\nnet:n#1 running\nside:b#1 exited exit=3\nweb:a#1 exited\nweb:a#2 running", nil,
-			"running 10.0.0.2: Removed: it is no longer wanted, and its containers are removed\nnet#1 up 1h0m0s: \nside#1 ended 3 Error\nweb#2 up 1h0m0s:  / before: 0 Completed\n"},
+			"running 10.0.0.2: Removed: it is no longer wanted, and its containers are removed\nnet#1 up 1h0m0s: \n" +
+				"side#1 ended 3 Error\nweb#2 up 1h0m0s:  / before: 0 Completed\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := parseSnapshot(t, test.input, test.also)
@@ -248,7 +263,8 @@ func clock(seconds int) string {
 
 // What 2014's clients read of a pod is where it was.
 func TestStatusAsJSON(t *testing.T) {
-	s := parseSnapshot(t, "want never web:a side:b late:c\nnet:n#1 running\nweb:a#3 exited exit=3 ended=1m\nside:b#1 running", func(s *podSnapshot) { s.containers[1].TerminationMessage = "m" })
+	input := "want never web:a side:b late:c\nnet:n#1 running\nweb:a#3 exited exit=3 ended=1m\nside:b#1 running"
+	s := parseSnapshot(t, input, func(s *podSnapshot) { s.containers[1].TerminationMessage = "m" })
 	s.name = "p.ns.file"
 	got, err := json.Marshal(s.status())
 	if err != nil {
@@ -256,10 +272,12 @@ func TestStatusAsJSON(t *testing.T) {
 	}
 	want := `{"name":"p","namespace":"ns","uid":"u","source":"file","origin":"","phase":"pending","podIP":"10.0.0.2",
 "containers":[
-{"name":"web","state":{"termination":{"exitCode":3,"reason":"Error","message":"m","startedAt":"2014-10-15T10:59:00Z","finishedAt":"2014-10-15T11:59:00Z"}},"restartCount":2,"image":"hello:1","imageID":"sha256:1"},
+{"name":"web","state":{"termination":{"exitCode":3,"reason":"Error","message":"m","startedAt":"2014-10-15T10:59:00Z",
+"finishedAt":"2014-10-15T11:59:00Z"}},"restartCount":2,"image":"hello:1","imageID":"sha256:1"},
 {"name":"side","state":{"running":{"startedAt":"2014-10-15T11:00:00Z"}},"restartCount":0,"image":"hello:1","imageID":"sha256:1"},
 {"name":"late","state":{"waiting":{"reason":"Creating"}},"restartCount":0,"image":"hello:1"},
-{"name":"net","state":{"running":{"startedAt":"2014-10-15T11:00:00Z"}},"restartCount":0,"podIP":"10.0.0.2","image":"pause:1","imageID":"sha256:1"}]}`
+{"name":"net","state":{"running":{"startedAt":"2014-10-15T11:00:00Z"}},"restartCount":0,"podIP":"10.0.0.2","image":"pause:1",
+"imageID":"sha256:1"}]}`
 	if diff := gocmp.Diff(strings.ReplaceAll(want, "\n", ""), string(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

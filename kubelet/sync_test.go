@@ -233,7 +233,8 @@ type lateList struct{ *dockertest.Fake }
 func (d lateList) ListContainers(ctx context.Context, labels map[string]string) ([]dockertools.Container, error) {
 	list, err := d.Fake.ListContainers(ctx, labels)
 	for i, c := range list {
-		if details, err := d.ByHand().InspectContainer(ctx, c.ID); err == nil && c.State == dockertools.StateExited && time.Since(details.FinishedAt) < 10*time.Millisecond {
+		details, err := d.ByHand().InspectContainer(ctx, c.ID)
+		if err == nil && c.State == dockertools.StateExited && time.Since(details.FinishedAt) < 10*time.Millisecond {
 			list[i].State, list[i].Status = dockertools.StateRunning, "Up 1 second"
 		}
 	}
