@@ -16,19 +16,10 @@ type podSet map[string]*api.Pod
 
 // compare returns the difference between two sets.
 func compare(before, after podSet) (added, updated, removed podSet) {
-	added, updated, removed = podSet{}, podSet{}, podSet{}
-	for name, pod := range after {
-		if before[name] == nil {
-			added[name] = pod
-		} else if before[name] != pod {
-			updated[name] = pod
-		}
-	}
-	for name, pod := range before {
-		if after[name] == nil {
-			removed[name] = pod
-		}
-	}
+	added, updated, removed = maps.Clone(after), maps.Clone(after), maps.Clone(before)
+	maps.DeleteFunc(added, func(name string, _ *api.Pod) bool { return before[name] != nil })
+	maps.DeleteFunc(updated, func(name string, pod *api.Pod) bool { return before[name] == nil || before[name] == pod })
+	maps.DeleteFunc(removed, func(name string, _ *api.Pod) bool { return after[name] != nil })
 	return added, updated, removed
 }
 

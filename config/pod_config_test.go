@@ -60,11 +60,14 @@ func TestPodConfigKeepsTheOrder(t *testing.T) {
 	testPodConfig(t, PodConfigNotificationSnapshot, func(ctx context.Context, config *PodConfig) {
 		const edits = 20
 		sources := []string{"file", "http", "etcd"}
+		var channels []chan<- api.PodUpdate // all declared first: the receiver waits for no merge
 		for _, source := range sources {
-			updates := config.Channel(ctx, source)
+			channels = append(channels, config.Channel(ctx, source))
+		}
+		for n, source := range sources {
 			go func() {
 				for i := range edits {
-					updates <- set(newPod(source, string(rune('a'+i))))
+					channels[n] <- set(newPod(source, string(rune('a'+i))))
 				}
 			}()
 		}

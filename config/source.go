@@ -50,9 +50,10 @@ func (in *input) load(version string, parse func() ([]api.Pod, error)) {
 // source is what the three sources have in common: it sends the pods of the inputs,
 // logs each problem once and keeps the status.
 type source struct {
-	title, name, place string
-	pollInterval       time.Duration
-	parser             Parser
+	title        string // in the log
+	place        string // a path, a URL or keys at servers
+	pollInterval time.Duration
+	parser       Parser
 
 	inputs map[string]*input // files or keys by place; "" is the source as a whole
 	owners map[string]string // by pod name: the place of the input that has it
@@ -63,8 +64,11 @@ type source struct {
 }
 
 func newSource(title, name, place string, pollInterval time.Duration, parser Parser) source {
-	inputs := map[string]*input{"": {place: place}}
-	return source{title: title, name: name, place: place, pollInterval: pollInterval, parser: parser, inputs: inputs}
+	return source{
+		title: title, place: place, pollInterval: pollInterval, parser: parser,
+		inputs: map[string]*input{"": {place: place}},
+		status: api.SourceStatus{Source: name, Place: place},
+	}
 }
 
 // input returns the input of a place, a new one if there is none.
@@ -79,9 +83,7 @@ func (s *source) input(place string) *input {
 func (s *source) Status() api.SourceStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	status := s.status
-	status.Source, status.Place = s.name, s.place
-	return status
+	return s.status
 }
 
 // publish sends the pods of all inputs if they or the errors have changed.
