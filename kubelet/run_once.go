@@ -14,7 +14,7 @@ import (
 )
 
 // upTime is how long every container must run before RunOnce calls a pod up. One that
-// crashes mostly does so at once.
+// crashes mostly does so at once, and one that has crashed before must run ten times as long.
 const upTime = 300 * time.Millisecond
 
 // RunOnce starts the pods of every source. It returns their statuses when each pod is up, has
@@ -100,11 +100,16 @@ func (r runOnce) decided(p *podRecord) bool {
 // hasEnd reports whether a pod has work that ends.
 func hasEnd(pod *plan.Pod) bool { return pod.Manifest.RestartPolicy.Always == nil && len(pod.Apps) > 0 }
 
-// upAt returns when all running containers of a pod have run for upTime.
+// upAt returns when all running containers of a pod have run long enough to call it up.
 func (p *podRecord) upAt() (at time.Time) {
 	for i := range p.containers {
-		if c := &p.containers[i]; c.State.Live() && c.StartedAt.Add(upTime).After(at) {
-			at = c.StartedAt.Add(upTime)
+		c := &p.containers[i]
+		up := c.StartedAt.Add(upTime)
+		if c.QuickEnds > 0 {
+			up = c.StartedAt.Add(10 * upTime)
+		}
+		if c.State.Live() && up.After(at) {
+			at = up
 		}
 	}
 	return at
