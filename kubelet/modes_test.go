@@ -49,8 +49,13 @@ func checkResults(t *testing.T, results map[string]api.PodStatus, want map[strin
 // TestRunOnce waits until servers run and jobs have ended, for at most five minutes.
 func TestRunOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
+		slow := 100 * time.Millisecond
 		w.program = func(name string) dockertest.Program {
+			if name == "slower" { // it crashes once quickly, and then after a second
+				defer func() { slow = time.Second }()
+			}
 			return map[string]dockertest.Program{
+				"slower":  {Exits: true, After: slow, ExitCode: 3},
 				"job":     {Exits: true, After: time.Minute},
 				"fails":   {Exits: true, After: time.Minute, ExitCode: 3},
 				"crashes": {Exits: true, After: 100 * time.Millisecond, ExitCode: 3},
@@ -60,7 +65,7 @@ func TestRunOnce(t *testing.T) {
 		results, err := w.runOnce(set(
 			pod("good", "main", "side"), onFailure(pod("net")), onFailure(pod("endless", "main")),
 			onFailure(pod("job", "job")), never(pod("once", "job")), never(pod("fails", "fails")),
-			ofImage(pod("noimage", "main"), "nosuch:1", ""), pod("nocommand", "missing"), pod("crashes", "crashes"),
+			ofImage(pod("noimage", "main"), "nosuch:1", ""), pod("nocommand", "missing"), pod("crashes", "crashes"), pod("slower", "slower"),
 			publish(pod("porta", "main"), 80), publish(pod("portb", "main"), 80),
 		))
 		w.must(err)
@@ -72,6 +77,7 @@ func TestRunOnce(t *testing.T) {
 			"once":      {"succeeded", ""},
 			"fails":     {"failed", "exit code 3"},
 			"noimage":   {"failed", "nosuch:1"},
+			"slower":    {"failed", "exit code 3"},
 			"nocommand": {"failed", "executable file not found"},
 			"crashes":   {"failed", "exit code 3"},
 			"porta":     {"running", ""},
