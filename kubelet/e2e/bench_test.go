@@ -73,14 +73,6 @@ func (h *host) events(b *testing.B) func(action string) (time.Time, string) {
 	}
 }
 
-// usage returns the seconds of CPU that a kubelet has used, and its memory in MB.
-func (p *process) usage() (cpu, memory float64) {
-	p.t.Helper()
-	page, err := p.metrics()
-	p.h.must(err)
-	return page.sum("process_cpu_seconds_total "), page.sum("process_resident_memory_bytes ") / 1e6
-}
-
 // cpuShare returns the part of a core that a process uses in a while.
 func cpuShare(cpuSeconds func() float64) float64 {
 	before, began := cpuSeconds(), time.Now()
@@ -88,10 +80,15 @@ func cpuShare(cpuSeconds func() float64) float64 {
 	return (cpuSeconds() - before) / time.Since(began).Seconds()
 }
 
-func (p *process) cpuSeconds() float64 {
-	cpu, _ := p.usage()
-	return cpu
+// metric returns the sum of the samples of /metrics that hold a word.
+func (p *process) metric(word string) float64 {
+	p.t.Helper()
+	page, err := p.metrics()
+	p.h.must(err)
+	return page.sum(word)
 }
+
+func (p *process) cpuSeconds() float64 { return p.metric("process_cpu_seconds_total ") }
 
 // samples are measurements by what was measured.
 type samples map[string][]time.Duration
@@ -175,10 +172,9 @@ func BenchmarkRunning(b *testing.B) {
 			share := cpuShare(p.cpuSeconds) // for as many seconds as there are syncs
 			page, err = p.metrics()
 			h.must(err)
-			_, memory := p.usage()
 			b.ReportMetric((page.dockerCalls()-before)/syncs, v.name+"-calls/sync")
 			b.ReportMetric(100*share, v.name+"-%-of-a-core")
-			b.ReportMetric(memory, v.name+"-MB")
+			b.ReportMetric(p.metric("process_resident_memory_bytes ")/1e6, v.name+"-MB")
 
 			for range 200 {
 				began := time.Now()

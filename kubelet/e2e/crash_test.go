@@ -26,8 +26,8 @@ func TestIntegrationKillTheKubelet(t *testing.T) {
 	}
 	t.Logf("to repeat the same moments: -crash.seed=%d", seed)
 	w := newCrashWorld(t, rand.New(rand.NewPCG(seed, 0)))
-	for n := range crashes {
-		w.crash(n)
+	for range crashes {
+		w.crash()
 	}
 	p := w.start()
 	w.await("a kubelet that is left alone reaches the desired state", w.isAsDesired)
@@ -106,7 +106,7 @@ func (w *crashWorld) healthyIDs() map[string]string {
 // crash lets a kubelet work on some changes, kills it at a random moment and checks
 // what must hold even then. The moment is a number of Docker requests and a little
 // more, so that it falls into the work however fast the machine is.
-func (w *crashWorld) crash(n int) {
+func (w *crashWorld) crash() {
 	w.t.Helper()
 	w.change()
 	p := w.start("-sync_frequency=100ms")
@@ -117,7 +117,6 @@ func (w *crashWorld) crash(n int) {
 	w.awaitCalls(p, calls+more)
 	time.Sleep(time.Duration(w.random.IntN(20)) * time.Millisecond) // the random moment itself
 	p.kill()
-	w.t.Logf("crash %d: changes after %d requests, killed %d requests later; desired %v", n, calls, more, w.desired)
 	live := map[string]bool{}
 	for _, c := range w.containers() {
 		if name := c.of + " of " + c.pod; c.live() && live[name] {

@@ -33,16 +33,13 @@ func TestIntegrationPostStart(t *testing.T) {
 
 	// One that succeeds runs once after each start, and no next kubelet repeats it.
 	p.awaitUp("pod")
-	before := map[string]string{}
-	for _, c := range h.of("pod", "") {
-		before[c.name] = c.id
-	}
+	before := h.ids()
 	p.stop()
 	h.remove("always", "never")
 	p = h.start()
 	p.awaitUp("pod")
 	h.awaitGone("always", "never")
-	h.mustBe("after a restart", before)
+	h.mustBe("after a restart", before, "always", "never")
 	h.check(fileHolds(diary, "postStart\n"))
 	h.mend("pod")
 	h.await("the hook has run again", func() error { return fileHolds(diary, "postStart\npostStart\n") })

@@ -92,7 +92,6 @@ func (h *host) write(name, text string) {
 	h.replaceFile(filepath.Join(h.manifests, name+".yaml"), strings.ReplaceAll(text, "HELLO", helloImage), 0o644)
 }
 
-// writeSleepers writes pods of one container.
 func (h *host) writeSleepers(ids ...string) {
 	h.t.Helper()
 	for _, id := range ids {

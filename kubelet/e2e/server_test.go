@@ -88,12 +88,6 @@ func TestIntegrationMetrics(t *testing.T) {
 	}
 	h.write("one", strings.Replace(sleeper("one"), "image", "imgae", 1))
 	await(map[string]float64{`kubelet_source_failing{ source="file"`: 1, `kubelet_pods{`: 3})
-
-	// The numbers of the attempts are Docker's, so they outlive the kubelet.
-	p.stop()
-	h.writeSleepers("one")
-	p = h.start()
-	await(map[string]float64{`kubelet_container_restarts_total{ pod="one" container="main"`: 1})
 }
 
 func TestIntegrationLogsOfAContainer(t *testing.T) {

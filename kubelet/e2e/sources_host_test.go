@@ -22,7 +22,6 @@ func newSourcesHost(t testing.TB) *host {
 	return h
 }
 
-// startFrom starts the host's kubelet on some of the sources.
 func (h *host) startFrom(sources ...string) *process {
 	h.t.Helper()
 	return h.startWith(h.from(sources...)...)
@@ -60,7 +59,6 @@ func (h *host) put(pod, manifest string) {
 	}
 }
 
-// putSleepers puts pods of one container.
 func (h *host) putSleepers(pods ...string) {
 	h.t.Helper()
 	for _, pod := range pods {
