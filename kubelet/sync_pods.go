@@ -78,6 +78,9 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
 		kl.record(name).origin = pod.Origin
 	}
 	observed, errs := kl.observer.inspect(ctx, list)
+	if ctx.Err() != nil {
+		return // an interrupted inspect is no problem of its pod
+	}
 	for name, p := range kl.pods {
 		p.pod, p.containers, p.err = kl.desired.pods[name], observed[name], errs[name]
 		for i := range p.containers {

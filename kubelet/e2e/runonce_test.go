@@ -155,7 +155,7 @@ func TestIntegrationRunOnceOnSourcesThatFail(t *testing.T) {
 	once("-runonce", "-runonce_timeout=3s").mustExit(t, 1, "http", "-runonce_timeout")
 	h.must(h.gone("pod")) // it did not begin without knowing all pods
 	h.write("pod", crashing("pod", `/hello, exit, "7"`))
-	r := h.runOnce("-runonce_timeout=20s")
+	r := h.runOnce("-runonce_timeout=20s", "-max_restart_backoff=1h")
 	r.mustExit(t, 1)
 	r.mustPrint(t, map[string][]string{"pod": {"failed", `"main"`, "exit code 7"}})
 	h.writeSleepers("pod")

@@ -26,6 +26,9 @@ func removeImages(tb testing.TB, address string) {
 	for _, image := range images {
 		old := time.Since(time.Unix(image.Created, 0)) > time.Hour
 		for _, ref := range slices.Concat(image.RepoTags, image.RepoDigests) {
+			if strings.HasPrefix(ref, "<none>") {
+				ref = image.ID // Docker lists an image that has no name any more like this
+			}
 			if strings.HasPrefix(ref, address+"/") || old {
 				removeImage(tb, client, ref)
 			}
