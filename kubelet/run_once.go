@@ -134,6 +134,11 @@ func (kl *Kubelet) outcomes(ctx context.Context) []api.PodStatus {
 			status.Message = fmt.Sprintf("it has not finished: %v", context.Cause(ctx))
 		default:
 			outcome = plan.Problem{Reason: api.ReasonError, Message: fmt.Sprintf("it has not come up: %v", context.Cause(ctx))}
+			for i := range s.containers { // the newest attempts come last
+				if c := &s.containers[i]; c.Terminated() && c.Failed() {
+					outcome.Message = fmt.Sprintf("it has not come up: %v; %v", context.Cause(ctx), c.Exit())
+				}
+			}
 		}
 		if outcome.Message != "" {
 			status.Phase, status.Reason, status.Message = api.PodFailed, outcome.Reason, outcome.Message
