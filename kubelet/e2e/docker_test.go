@@ -51,7 +51,6 @@ func (h *host) containers() []container {
 	return all
 }
 
-// describe shows all containers of this host.
 func (h *host) describe() string {
 	var b strings.Builder
 	for _, c := range h.containers() {
@@ -169,7 +168,6 @@ func (h *host) one(id, name string) (container, error) {
 	return live[0], nil
 }
 
-// live is one for a pod that was seen whole.
 func (h *host) live(id, name string) container {
 	h.t.Helper()
 	c, err := h.one(id, name)

@@ -104,8 +104,8 @@ func boxHostConfig(shared string) *docker.HostConfig {
 // start starts the daemon with more flags and waits until it answers.
 func (d *dockerd) start(flags ...string) {
 	d.t.Helper()
-	d.daemon = d.exec(fmt.Sprintf("exec dockerd --host=%s --group=%d --pidfile=%s --exec-root=/run/docker --iptables=false --ip-masq=false %s >>%s 2>&1",
-		d.endpoint, os.Getgid(), boxPidFile, strings.Join(flags, " "), d.logFile))
+	const command = "exec dockerd --host=%s --group=%d --pidfile=%s --exec-root=/run/docker --iptables=false --ip-masq=false %s >>%s 2>&1"
+	d.daemon = d.exec(fmt.Sprintf(command, d.endpoint, os.Getgid(), boxPidFile, strings.Join(flags, " "), d.logFile))
 	client, err := connect(d.endpoint)
 	if err != nil {
 		d.t.Fatal(err)
@@ -146,7 +146,8 @@ func (d *dockerd) exec(command string) (id string) {
 // makeImage gives the daemon the demo's image.
 func (d *dockerd) makeImage() {
 	d.t.Helper()
-	if out, err := exec.Command("go", "run", "kubelet14/manifests/hello/mkimage", "-docker_endpoint="+d.endpoint).CombinedOutput(); err != nil {
+	out, err := exec.Command("go", "run", "kubelet14/manifests/hello/mkimage", "-docker_endpoint="+d.endpoint).CombinedOutput()
+	if err != nil {
 		d.t.Fatalf("mkimage: %v\n%s", err, out)
 	}
 }

@@ -102,7 +102,7 @@ func TestIntegrationKillTheKubeletInAStop(t *testing.T) {
 	h.mustServe("deaf", "/env")
 	h.remove("hooked", "deaf")
 	h.await("one hook runs, and one container is asked to stop", func() error {
-		return errors.Join(fileHolds(filepath.Join(dir, "hooked"), "GET /env\nGET /hang\n"), fileHolds(filepath.Join(dir, "deaf"), "GET /env\nasked to stop\n"))
+		return errors.Join(fileHolds(dir+"/hooked", "GET /env\nGET /hang\n"), fileHolds(dir+"/deaf", "GET /env\nasked to stop\n"))
 	})
 	p.kill()
 	h.live("hooked", "main")

@@ -155,7 +155,8 @@ func waitFor(check func() error) error {
 
 // args are the flags that make the program the kubelet of this host.
 func (h *host) args(more ...string) []string {
-	args := []string{"-hostname_override=" + h.hostname, "-root_dir=" + h.rootDir, "-address=unix:" + h.socket, "-max_restart_backoff=1s", "-v=2"}
+	args := []string{"-hostname_override=" + h.hostname, "-root_dir=" + h.rootDir, "-address=unix:" + h.socket, "-v=2"}
+	args = append(args, "-max_restart_backoff=1s")
 	if h.endpoint != "" {
 		args = append(args, "-docker_endpoint="+h.endpoint)
 	}

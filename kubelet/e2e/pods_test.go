@@ -96,7 +96,7 @@ func twoContainers(id string) string {
 
 // job is a pod that runs one command once, to its end.
 func job(id, command string) string {
-	return "version: v1beta1\nid: " + id + "\nrestartPolicy: {never: {}}\ncontainers:\n  - {name: main, image: HELLO, command: [" + command + "]}\n"
+	return "restartPolicy: {never: {}}\n" + strings.Replace(sleeper(id), "/hello, sleep", command, 1)
 }
 
 // crashing is a pod whose container ends and is started again.

@@ -16,7 +16,8 @@ import (
 // host, and then do as their flags say.
 func noting(id, policy, dir, flags string, containers ...string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "version: v1beta1\nid: %s\nrestartPolicy: {%s: {}}\nvolumes: [{name: starts, source: {hostDir: {path: %q}}}]\ncontainers:\n", id, policy, dir)
+	fmt.Fprintf(&b, "version: v1beta1\nid: %s\nrestartPolicy: {%s: {}}\n", id, policy)
+	fmt.Fprintf(&b, "volumes: [{name: starts, source: {hostDir: {path: %q}}}]\ncontainers:\n", dir)
 	for _, name := range containers {
 		fmt.Fprintf(&b, "  - name: %s\n    image: HELLO\n    volumeMounts: [{name: starts, mountPath: /starts}]\n", name)
 		fmt.Fprintf(&b, "    command: [/hello, append%s, /starts/%s.%s, started]\n", flags, id, name)

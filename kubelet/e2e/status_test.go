@@ -74,7 +74,8 @@ type containerState struct {
 }
 
 func (c containerStatus) state() (name string, state containerState) {
-	for name, s := range map[string]*containerState{"waiting": c.State.Waiting, "running": c.State.Running, "terminated": c.State.Termination} {
+	s := c.State
+	for name, s := range map[string]*containerState{"waiting": s.Waiting, "running": s.Running, "terminated": s.Termination} {
 		if s != nil {
 			return name, *s
 		}

@@ -22,7 +22,7 @@ var lastBinary = sync.OnceValues(func() (path string, err error) {
 		return "", err
 	}
 	if out, err := exec.Command("git", "-C", root, "cat-file", "-e", lastVersion+"^{commit}").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("this needs commit %s of the history, which is not here (in a shallow clone, run: git fetch --unshallow): %w\n%s", lastVersion, err, out)
+		return "", fmt.Errorf("commit %s is not here; in a shallow clone run: git fetch --unshallow: %w\n%s", lastVersion, err, out)
 	}
 	source, path := filepath.Join(buildDir, "last"), filepath.Join(buildDir, "kubelet14-last")
 	script := `mkdir "$1" && git archive ` + lastVersion + ` | tar -x -C "$1" && cd "$1" && go build -o "$2" .`
@@ -51,10 +51,11 @@ func TestIntegrationUpgrade(t *testing.T) {
 		"port":     server("port", freePort(t)),
 		"web":      strings.NewReplacer("PORT", fmt.Sprint(freePort(t)), "VALUE", "1.10").Replace(webPod),
 		"host-dir": withHostDir("host-dir", dir),
-		"hooks": serverWith("hooks", dir, "lifecycle: {postStart: {exec: {command: [/hello, cat, /data/ready]}}, preStop: {httpGet: {path: /healthz, port: http}}}",
+		"hooks": serverWith("hooks", dir,
+			"lifecycle: {postStart: {exec: {command: [/hello, cat, /data/ready]}}, preStop: {httpGet: {path: /healthz, port: http}}}",
 			"livenessProbe: {initialDelaySeconds: 3600, tcpSocket: {port: http}}"),
 		"probe":  "restartPolicy: {onFailure: {}}\n" + serverWith("probe", dir, "livenessProbe: {exec: {command: [/hello, cat, /data/ready]}}"),
-		"limits": strings.Replace(sleeper("limits"), "image:", "memory: 33554432, cpu: 500, workingDir: /tmp, imagePullPolicy: PullNever, image:", 1),
+		"limits": strings.Replace(sleeper("limits"), "image:", "memory: 33554432, cpu: 500, imagePullPolicy: PullNever, image:", 1),
 		"uuid":   strings.Replace(emptyDirPod("uuid: "+h.hostname), "id: pod", "id: uuid", 1),
 		"job":    job("job", `/hello, exit, "3"`),
 	} {
