@@ -29,12 +29,3 @@ func StartCluster(tb testing.TB, size int) Cluster {
 	}
 	return cluster
 }
-
-// Endpoints returns the URLs of all members.
-func (c Cluster) Endpoints() []string {
-	var endpoints []string
-	for _, s := range c {
-		endpoints = append(endpoints, s.Endpoint())
-	}
-	return endpoints
-}
