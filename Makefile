@@ -4,22 +4,28 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Tests that talk to Docker are named TestIntegration... Some build and run the whole
 # program, which go test does not know of: -count=1 keeps it from calling them "cached".
 INTEGRATION = ^TestIntegration
+# The image of the demo's containers.
+IMAGE = kubelet14/hello:1
 
 .DEFAULT_GOAL := help
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: image ## run the demo: the pods of manifests/, until Ctrl-C; the pods stay
-	trap 'exit 0' INT; go run . -config=manifests/ -root_dir=.run
+run: image build ## run the demo: the pods of manifests/, until Ctrl-C; the pods stay
+	@trap 'exit 0' INT; ./kubelet14 -config=manifests/ -root_dir=.run
 
 build: ## build ./kubelet14
+	@echo 'compiling kubelet14; the first time takes about a minute'
 	go build -o kubelet14 .
 
 test: ## run every test; the tests of the real Docker make containers of their own and remove them
 	go test -count=1 -timeout 15m ./...
 
-test-all: test browser ## run every test, and those of the page in Chromium, which keep pictures in .artifacts
+test-all: test kubernetes browser ## run every test, and those of the page in Chromium, which keep pictures in .artifacts
+
+kubernetes: # what -convert prints, with the types of Kubernetes: a module of its own
+	go test -C api/v1/testdata/kubernetes -count=1 ./...
 
 browser: # the page in a real browser: a module of its own, with the chromium of the PATH
 	mkdir -p .artifacts
@@ -36,8 +42,9 @@ lint: ## check format, go vet and staticcheck
 bench: image ## measure against a bare program that makes the same Docker calls, as ratios
 	go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
 
-image: ## build the demo's image kubelet14/hello:1, when it is missing or has changed
-	go run ./manifests/hello/mkimage
+image: ## build the demo's image, when it is missing or has changed
+	@echo 'compiling the demo image'
+	@go run ./manifests/hello/mkimage -image $(IMAGE)
 
 etcd: ## build bin/etcd and bin/etcdctl, for the chapter on sources
 	go build -C config/testdata/etcd -o ../../../bin/etcd go.etcd.io/etcd/server/v3
@@ -45,7 +52,8 @@ etcd: ## build bin/etcd and bin/etcdctl, for the chapter on sources
 
 clean: ## stop and remove what `make run` has made, and what was built
 	@if [ -d .run ]; then go run . -cleanup -root_dir=.run && rm -rf .run; fi
+	@docker rmi $(IMAGE) 2>/dev/null || true # it stays if containers use it
 	rm -f kubelet14
 	rm -rf bin .artifacts
 
-.PHONY: help run build test test-all browser unit lint bench image etcd clean
+.PHONY: help run build test test-all kubernetes browser unit lint bench image etcd clean

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -35,29 +36,16 @@ type options struct {
 	enableServer                       bool
 	tokenFile, tlsCertFile, tlsKeyFile string
 
-	runonce, dryRun, status, cleanup, version bool
+	runonce, dryRun, convert, status, cleanup bool
+	watch, version, completion, configWait    bool
 	runonceTimeout                            time.Duration
 }
-
-const usage = `kubelet14 keeps the pods of this host as their manifests say.
-
-  kubelet14 -config=manifests/            run until a signal stops it; the pods stay
-  kubelet14 -config=manifests/ -runonce   start the pods, print a table, exit
-  kubelet14 -config=manifests/ -dry_run   print what it would do and why, change nothing
-  kubelet14 -status                       print the pods of the running kubelet
-  kubelet14 -cleanup                      remove all containers and volumes it has made
-
-The kubelet knows its containers by its hostname and its root_dir: give the same two
-every time. Names of flags may have dashes instead of underscores. While the kubelet
-runs, http://127.0.0.1:10250/ shows its pods.
-
-Flags:
-`
 
 // define declares the flags of f, with their defaults.
 func (f *options) define() *flag.FlagSet {
 	fs := flag.NewFlagSet("kubelet14", flag.ContinueOnError)
 	fs.StringVar(&f.config, "config", "", "`path` of a manifest, or of a directory of manifests (*.yaml, *.yml, *.json, *.manifest)")
+	fs.BoolVar(&f.configWait, "config_wait", false, "wait for -config if it does not exist yet")
 	fs.DurationVar(&f.fileCheckFrequency, "file_check_frequency", 20*time.Second, "longest time to notice a change of -config")
 	fs.StringVar(&f.manifestURL, "manifest_url", "", "`URL` of a manifest or of a list of manifests")
 	fs.DurationVar(&f.httpCheckFrequency, "http_check_frequency", 20*time.Second, "time between two reads of -manifest_url")
@@ -72,6 +60,8 @@ func (f *options) define() *flag.FlagSet {
 	fs.StringVar(&f.rootDir, "root_dir", "/var/lib/kubelet", "`directory` of this kubelet, with the volumes of its pods")
 	fs.StringVar(&f.dockerEndpoint, "docker_endpoint", "", "`address` of Docker; default is $DOCKER_HOST or unix:///var/run/docker.sock")
 	fs.StringVar(&k.NetworkContainerImage, "network_container_image", dockertools.PauseImage, "`image` of network containers, built in")
+	fs.StringVar(&k.PodNetwork, "pod_network", "kubelet14", "`name` of the Docker network in which pods find each other by name, made when missing; "+
+		"bridge is Docker's default, without names")
 	fs.BoolVar(&k.AllowPrivileged, "allow_privileged", false, "allow privileged containers")
 	fs.DurationVar(&k.SyncFrequency, "sync_frequency", 10*time.Second, "longest time to notice a change in Docker; usually at once")
 	fs.DurationVar(&k.MaxRestartBackoff, "max_restart_backoff", time.Minute, "longest wait before a crashing container is started again")
@@ -100,9 +90,13 @@ func (f *options) define() *flag.FlagSet {
 	fs.BoolVar(&f.runonce, "runonce", false, "start the pods, print a table and exit: with 0 if all are up")
 	fs.DurationVar(&f.runonceTimeout, "runonce_timeout", 5*time.Minute, "longest time that -runonce takes")
 	fs.BoolVar(&f.dryRun, "dry_run", false, "print what would be done to each pod, with reasons, and exit")
+	fs.BoolVar(&f.convert, "convert", false, "print the pods of -config as Pods of today, for kubectl apply, and exit: with 1, and no pods, "+
+		"if one of them is wrong or cannot be one")
 	fs.BoolVar(&f.status, "status", false, "print the pods of the kubelet that runs with the same flags, and exit: with 0 if all are up")
+	fs.BoolVar(&f.watch, "watch", false, "with -status: print the table again when it changes, until Ctrl-C")
 	fs.BoolVar(&f.cleanup, "cleanup", false, "stop and remove all containers and volumes of this kubelet, and exit")
 	fs.BoolVar(&f.version, "version", false, "print the version and exit")
+	fs.BoolVar(&f.completion, "completion", false, "print a script for the completion of flags in bash and exit")
 	return fs
 }
 
@@ -125,19 +119,19 @@ func parseFlags(args []string) (*options, error) {
 		})
 	}
 	err := all.Parse(args)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Print(usage)
-		ours.SetOutput(os.Stdout)
-		ours.PrintDefaults()
-		fmt.Print("\nFlags of the log:\n")
-		glogs.SetOutput(os.Stdout)
-		glogs.PrintDefaults()
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		printHelp(ours, glogs)
+	case err == nil && f.completion:
+		printCompletion(ours, glogs)
+	case err != nil:
+		err = suggestFlag(err, all)
 	}
-	if err != nil || f.version {
+	if err != nil || f.version || f.completion {
 		return f, err
 	}
-	if f.server.LogDir = flag.Lookup("log_dir").Value.String(); f.server.LogDir != "" { // log to files as well
-		err = errors.Join(flag.Set("logtostderr", "false"), flag.Set("alsologtostderr", "true"))
+	if f.server.LogDir = flag.Lookup("log_dir").Value.String(); f.server.LogDir != "" { // see startLog
+		err = flag.Set("logtostderr", "true")
 	}
 	host, _ := os.Hostname() // without a name check asks for -hostname_override
 	f.kubelet.Identity.Hostname = cmp.Or(f.kubelet.Identity.Hostname, strings.ToLower(host))
@@ -157,21 +151,27 @@ func (f *options) etcd() bool { return len(f.etcdServers) > 0 || f.etcdConfig !=
 
 // serves reports whether there is an info server.
 func (f *options) serves() bool {
-	return f.enableServer && !f.runonce && !f.dryRun && !f.status && !f.cleanup
+	return f.enableServer && !f.runonce && !f.dryRun && !f.convert && !f.status && !f.cleanup
 }
+
+// networkName matches the names that Docker allows for networks.
+var networkName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
 
 // check returns an error for values and combinations that make no sense.
 func (f *options) check(args []string) error {
 	k, s := &f.kubelet, &f.server
-	modes := slices.DeleteFunc([]bool{f.runonce, f.dryRun, f.status, f.cleanup}, func(set bool) bool { return !set })
-	logDir, logDirErr := os.Stat(s.LogDir) // glog would end the program at its first line
+	modes := slices.DeleteFunc([]bool{f.runonce, f.dryRun, f.convert, f.status, f.cleanup}, func(set bool) bool { return !set })
+	logDir, logDirErr := os.Stat(s.LogDir)
 	for _, rule := range []struct {
 		broken  bool
 		message string
 	}{
+		{len(args) > 0 && (args[0] == "true" || args[0] == "false"),
+			fmt.Sprintf("unexpected argument %q: a flag that is true or false takes it after =, as in -enable_server=false", args)},
 		{len(args) > 0, fmt.Sprintf("unexpected argument %q: every setting is a flag, such as -config=manifests", args)},
 		{s.LogDir != "" && (logDirErr != nil || !logDir.IsDir()), "-log_dir=" + s.LogDir + " is not a directory: make it first"},
-		{len(modes) > 1, "-runonce, -dry_run, -status and -cleanup exclude each other"},
+		{len(modes) > 1, "-runonce, -dry_run, -convert, -status and -cleanup exclude each other"},
+		{f.convert && (f.config == "" || f.manifestURL != "" || f.etcd()), "-convert reads files: give it a -config and no other source"},
 		{f.config == "" && f.manifestURL == "" && !f.etcd() && !f.cleanup && !f.status,
 			"no source of pods: give -config=DIRECTORY, -manifest_url=URL or -etcd_servers=ADDRESS"},
 		{slices.Contains(f.etcdServers, ""), "-etcd_servers has an empty address"},
@@ -184,6 +184,9 @@ func (f *options) check(args []string) error {
 
 		{f.fileCheckFrequency <= 0, "-file_check_frequency must be longer than 0"},
 		{f.httpCheckFrequency <= 0, "-http_check_frequency must be longer than 0"},
+		{!networkName.MatchString(k.PodNetwork) || slices.Contains([]string{"host", "none", "default"}, k.PodNetwork),
+			fmt.Sprintf("-pod_network=%s is not a network that pods can share: give a name such as kubelet14, or bridge", k.PodNetwork)},
+
 		{k.SyncFrequency <= 0, "-sync_frequency must be longer than 0"},
 		{f.runonceTimeout <= 0, "-runonce_timeout must be longer than 0"},
 		{k.MaxRestartBackoff < time.Second, "-max_restart_backoff must be at least 1s, which is the first wait"},
@@ -196,6 +199,7 @@ func (f *options) check(args []string) error {
 
 		{(f.tlsCertFile == "") != (f.tlsKeyFile == ""), "-tls_cert_file and -tls_private_key_file need each other"},
 		{s.CAdvisorPort < 0 || s.CAdvisorPort > 65535, "-cadvisor_port is not a port; 0 is for no cAdvisor"},
+		{f.watch && !f.status, "-watch is for -status: give both"},
 		{f.status && !f.enableServer, "-status asks the info server, so it and -enable_server=false exclude each other"},
 		{f.status && s.Port == 0 && !strings.HasPrefix(s.Address, "unix:"), "-status needs the -port, which is in the log of the kubelet"},
 	} {

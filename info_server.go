@@ -4,10 +4,13 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"time"
 
 	"github.com/golang/glog"
 
-	"kubelet14/api/v1beta1"
+	"kubelet14/api"
+	"kubelet14/api/v1"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/server"
 )
@@ -19,7 +22,7 @@ func (f *options) openServer(kl *kubelet.Kubelet, all sources, metrics *server.M
 	}
 	opts := f.server
 	opts.Kubelet, opts.Sources, opts.Metrics = kl, all.statuses, metrics
-	opts.Scheme = v1beta1.NewScheme()
+	opts.Scheme = v1.NewScheme()
 	opts.Hostnames = []string{f.kubelet.Identity.Hostname}
 	opts.Version = version
 	var err error
@@ -38,25 +41,52 @@ func (f *options) openServer(kl *kubelet.Kubelet, all sources, metrics *server.M
 	return server.New(opts)
 }
 
-// serve answers requests until ctx is done. The link with the token is printed on a
-// terminal only, and never logged.
+// serve answers requests until ctx is done.
 func serve(ctx context.Context, infoServer *server.Server) {
 	glog.Infof("info server at %s", infoServer.URL())
-	info, err := os.Stdout.Stat()
-	if link := infoServer.Link(); link != "" && err == nil && info.Mode()&os.ModeCharDevice != 0 {
-		fmt.Printf("Look at the pods: %s\n", link)
-	}
 	if err := infoServer.Serve(ctx); err != nil {
 		glog.Errorf("%v; the kubelet goes on without the info server", err)
 	}
 }
 
+// printLink prints the link with the token when all pods are up, or after a while, so that it is below the first lines
+// of the log. It is printed on a terminal only, and never logged.
+func printLink(ctx context.Context, kl *kubelet.Kubelet, link string) {
+	if link == "" || !onTerminal() {
+		return
+	}
+	late := time.After(15 * time.Second)
+	down := func(p api.PodStatus) bool { return !p.Up() }
+	for waiting := true; waiting; {
+		pods, _, err := kl.Statuses()
+		waiting = err != nil || slices.ContainsFunc(pods, down)
+		select {
+		case <-ctx.Done():
+			return
+		case <-late:
+			waiting = false
+		case <-time.After(500 * time.Millisecond):
+		}
+	}
+	fmt.Printf("Look at the pods: %s\n", link)
+}
+
+// onTerminal reports whether standard output is a terminal.
+func onTerminal() bool {
+	info, err := os.Stdout.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
 // printStatus prints the table of the kubelet that runs with the same flags. It returns an
-// error if a pod is not up, or if a source was not read and may have more pods.
+// error if a pod is not up, or if a source was not read and may have more pods. With
+// -watch it prints the table until a signal.
 func printStatus(ctx context.Context, f *options) error {
 	client, err := server.NewClient(f.server.Address, f.server.Port, f.tlsCertFile, f.server.TokenFile)
 	if err != nil {
 		return err
+	}
+	if f.watch {
+		return client.Watch(ctx, os.Stdout, onTerminal())
 	}
 	table, err := client.Status(ctx)
 	fmt.Print(table)

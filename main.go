@@ -15,6 +15,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -26,7 +28,7 @@ import (
 	"github.com/golang/glog"
 
 	"kubelet14/api"
-	"kubelet14/api/v1beta1"
+	"kubelet14/api/v1"
 	"kubelet14/api/validation"
 	"kubelet14/config"
 	"kubelet14/kubelet"
@@ -38,37 +40,51 @@ import (
 // version is what -version prints; a release sets it with -ldflags -X.
 var version = "v0.4-14-dev"
 
-// main exits with 0 if all is well, with 1 if something failed and with 2 for wrong flags.
-func main() {
+func main() { os.Exit(exitCode()) }
+
+// exitCode runs the program. It returns 0 if all is well, 1 if something failed and 2 for wrong flags.
+func exitCode() int {
 	f, err := parseFlags(os.Args[1:])
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		return
+		return 0
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "kubelet14: %v\nkubelet14 -h lists the flags\n", err)
-		os.Exit(2)
+		return 2
 	case f.version:
 		fmt.Println("kubelet14", version)
-		return
+		return 0
+	case f.completion:
+		return 0
 	}
+	stopLog, err := startLog(f.server.LogDir)
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "kubelet14: %v\n", err)
+		return 1
+	}
+	defer stopLog()
 	ctx, stop := untilSignal()
 	defer stop()
-	if f.status {
+	switch {
+	case f.status:
 		err = printStatus(ctx, f)
-	} else {
+	case f.convert:
+		err = convert(f)
+	default:
 		err = run(ctx, f)
 	}
-	if err != nil {
-		glog.Error(err)
-		glog.Flush()
-		os.Exit(1)
-	}
 	glog.Flush()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "kubelet14: %v\n", err)
+		return 1
+	}
+	return 0
 }
 
 // untilSignal returns a context that ends with the first SIGINT or SIGTERM. The second
-// one ends the program at once.
+// one ends the program at once. SIGHUP does nothing: changes are noticed without it.
 func untilSignal() (ctx context.Context, stop func()) {
+	signal.Ignore(syscall.SIGHUP)
 	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
@@ -89,8 +105,9 @@ func run(ctx context.Context, f *options) error {
 
 	opts := f.kubelet
 	opts.Docker = docker
+	opts.RemovalWait = f.fileCheckFrequency
 	opts.Credentials = dockerclient.NewKeyring("", filepath.Join(opts.Identity.RootDir, ".dockercfg")).Lookup
-	opts.SourceErrors = sources.errors
+	opts.SourceErrors = sources.stale
 	opts.SyncDone, opts.PullDone = metrics.SyncDone, metrics.PullDone
 	if !f.dryRun {
 		if opts.Volumes, err = volume.OpenRootDir(f.rootDir); err != nil {
@@ -129,6 +146,7 @@ func run(ctx context.Context, f *options) error {
 	}
 	if infoServer != nil {
 		running.Go(func() { serve(ctx, infoServer) })
+		running.Go(func() { printLink(ctx, kl, infoServer.Link()) })
 	}
 	if err := kl.Run(ctx, pods.Updates()); err != nil {
 		return err
@@ -159,13 +177,13 @@ func runOnce(ctx context.Context, kl *kubelet.Kubelet, pods *config.PodConfig, t
 	}
 	err = cmp.Or(server.WriteStatuses(os.Stdout, statuses, time.Now()), err)
 	failed := 0
-	for _, status := range statuses {
-		if status.Phase == api.PodFailed {
+	for i := range statuses {
+		if !statuses[i].Up() {
 			failed++
 		}
 	}
 	if failed > 0 {
-		err = errors.Join(fmt.Errorf("%d of %d pods are not up, for the reasons in the table", failed, len(statuses)), err)
+		err = errors.Join(fmt.Errorf("not up: %d of %d pods, for the reasons in the table", failed, len(statuses)), err)
 	}
 	return err
 }
@@ -179,8 +197,11 @@ func (f *options) rules() validation.Rules {
 }
 
 func (f *options) sources() (all sources, err error) {
-	parser := config.Parser{Hostname: f.kubelet.Identity.Hostname, Scheme: v1beta1.NewScheme(), Rules: f.rules()}
+	parser := config.Parser{Hostname: f.kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: f.rules()}
 	if f.config != "" {
+		if _, err := os.Stat(f.config); errors.Is(err, fs.ErrNotExist) && !f.configWait && !f.cleanup {
+			return nil, fmt.Errorf("-config=%s does not exist: make it, or give -config_wait if it will appear, as a mount does", f.config)
+		}
 		all = append(all, config.NewSourceFile(f.config, f.fileCheckFrequency, parser))
 	}
 	if f.manifestURL != "" {
@@ -220,13 +241,11 @@ func (all sources) statuses() (statuses []api.SourceStatus) {
 	return statuses
 }
 
-// errors returns the errors of the sources that cannot be read now, by their names.
-func (all sources) errors() map[string]string {
+// stale returns why pods may be older than their manifests, by full name.
+func (all sources) stale() map[string]string {
 	errs := map[string]string{}
-	for _, status := range all.statuses() {
-		if !status.FailingSince.IsZero() {
-			errs[status.Source] = status.LastError
-		}
+	for _, source := range all {
+		maps.Copy(errs, source.Stale())
 	}
 	return errs
 }

@@ -1,18 +1,16 @@
 package main
 
 import (
+	"bufio"
 	"flag"
-	"io"
-	"net"
-	"net/http"
-	"net/http/httptest"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,11 +23,24 @@ import (
 const asProgram = "KUBELET14_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
+	switch os.Getenv(asProgram) {
+	case "":
+		os.Exit(m.Run())
+	case "that waits":
+		waitForSignals()
+	default:
 		main()
-		return
 	}
-	os.Exit(m.Run())
+}
+
+// waitForSignals is a program that the first signal does not end.
+func waitForSignals() {
+	ctx, stop := untilSignal()
+	defer stop()
+	fmt.Println("ready")
+	<-ctx.Done()
+	fmt.Println("first signal")
+	time.Sleep(time.Hour)
 }
 
 // program runs kubelet14, and returns what it prints and its exit code.
@@ -62,6 +73,7 @@ func TestDefaults(t *testing.T) {
 		kubelet: kubelet.Options{
 			Identity:              dockertools.Identity{Hostname: "host", RootDir: root},
 			NetworkContainerImage: dockertools.PauseImage,
+			PodNetwork:            "kubelet14",
 			SyncFrequency:         10 * time.Second,
 			MaxRestartBackoff:     time.Minute,
 			MaxDeadContainers:     2,
@@ -90,7 +102,7 @@ func TestDefaults(t *testing.T) {
 func TestEveryFlagReachesItsOption(t *testing.T) {
 	args := []string{
 		"-config=a-b_c", "-hostname_override=my-host", "-root_dir=/ro-ot", "-docker_endpoint=unix:///sock",
-		"-network_container_image=pause", "-allow_privileged", "-sync_frequency=1s", "-file_check_frequency=2s",
+		"-network_container_image=pause", "-pod_network=bridge", "-allow_privileged", "-sync_frequency=1s", "-file_check_frequency=2s",
 		"-manifest_url=http://web/pods", "-http_check_frequency=7s",
 		"-runonce", "-runonce_timeout=3s", "-max_restart_backoff=4s",
 		"-maximum_dead_containers_per_container=5", "-minimum_container_ttl_duration=6s",
@@ -105,6 +117,7 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 		kubelet: kubelet.Options{
 			Identity:              dockertools.Identity{Hostname: "my-host", RootDir: "/ro-ot"},
 			NetworkContainerImage: "pause",
+			PodNetwork:            "bridge",
 			AllowPrivileged:       true,
 			SyncFrequency:         time.Second,
 			MaxRestartBackoff:     4 * time.Second,
@@ -149,7 +162,7 @@ func TestSources(t *testing.T) {
 // A kubelet that does not stay may run beside one that has the port.
 func TestOnlyAKubeletThatStaysServes(t *testing.T) {
 	for mode, want := range map[string]bool{
-		"-v=0": true, "-enable_server=false": false, "-runonce": false, "-dry_run": false, "-cleanup": false, "-status=false": true,
+		"-v=0": true, "-enable_server=false": false, "-runonce": false, "-dry_run": false, "-convert": false, "-cleanup": false, "-status=false": true,
 	} {
 		if got := parse(t, "-config=x", mode).serves(); got != want {
 			t.Errorf("%s: serves is %v, want %v", mode, got, want)
@@ -162,10 +175,14 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		args string
 		want string // words of the error
 	}{
-		{"-config=x -confg=y", "not defined -confg"},
-		{"-config=x --root-dirs=y", "not defined root-dirs"},
+		{"-config=x -confg=y", "unknown flag -confg did you mean -config?"},
+		{"-config=x --root-dirs=y", "unknown flag -root-dirs did you mean -root-dir?"},
+		{"-config=x -zzz", "unknown flag -zzz"},
 		{"manifests", "unexpected argument manifests -config=manifests"},
 		{"-config=x -runonce y", `unexpected argument "y"`},
+		{"-config=x -enable_server false", `unexpected argument "false" -enable_server=false`},
+		{"-config=x -sync_frequency=5", `"5" -sync_frequency: it takes a duration, such as 20s`},
+		{"-config=x -port=http", `"http" -port: it takes a port`},
 		{"", "-config -manifest_url -etcd_servers"},
 		{"-runonce", "-config"},
 		{"-etcd_servers=", "-etcd_servers empty"},
@@ -175,10 +192,16 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		{"-config=x -etcd_config=x -runonce", "-runonce etcd exclude"},
 		{"-config=x -runonce -dry_run", "-runonce -dry_run -cleanup exclude"},
 		{"-config=x -dry-run -cleanup", "-runonce -dry_run -cleanup exclude"},
+		{"-config=x -watch", "-watch -status"},
+		{"-config=x -convert -runonce", "-runonce -convert exclude"},
+		{"-config=x -convert -manifest_url=http://x", "-convert -config no other"},
+		{"-convert -etcd_config=x", "-convert -config no other"},
 		{"-status -cleanup", "-status -cleanup exclude"},
 		{"-config=x -root_dir=", "-root_dir is empty"},
 		{"-config=x -hostname_override=My_Host", `"My_Host" -hostname_override`},
 		{"-config=x -log_dir=/no/such/directory", "-log_dir=/no/such/directory make it first"},
+		{"-config=x -pod_network=host", "-pod_network=host bridge"},
+		{"-config=x -pod_network=container:x", "-pod_network=container:x bridge"},
 		{"-config=x -sync_frequency=10", `-sync_frequency "10"`},
 		{"-config=x -sync_frequency=0s", "-sync_frequency longer than 0"},
 		{"-config=x -file_check_frequency=-1s", "-file_check_frequency longer than 0"},
@@ -216,12 +239,57 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 }
 
 func TestLogDirHasTheLogToo(t *testing.T) {
-	dir, root := t.TempDir(), t.TempDir()
 	const socket = "/no/such/socket"
-	_, stderr, exit := program(t, "-cleanup", "-log_dir="+dir, "-root_dir="+root, "-docker_endpoint=unix://"+socket)
-	text, err := exec.Command("grep", "-r", socket, dir).Output()
-	if exit != 1 || err != nil || len(text) == 0 || !strings.Contains(stderr, socket) {
-		t.Errorf("exit code %d; the error is not in both, files (%v) %q and standard error %q", exit, err, text, stderr)
+	for _, dir := range []string{t.TempDir(), "/proc"} { // no file can be made in /proc
+		_, stderr, exit := program(t, "-cleanup", "-log_dir="+dir, "-root_dir="+t.TempDir(), "-docker_endpoint=unix://"+socket)
+		files, _ := filepath.Glob(dir + "/kubelet14.*.log.INFO.*")
+		text := ""
+		for _, file := range files {
+			data, _ := os.ReadFile(file)
+			text += string(data)
+		}
+		if exit != 1 || !strings.Contains(stderr, socket) || strings.Contains(text, socket) != (dir != "/proc") {
+			t.Errorf("exit code %d; the error is not in both, %d files of %s %q and standard error %q", exit, len(files), dir, text, stderr)
+		}
+		if strings.Contains(stderr, "-log_dir: open /proc/") != (dir == "/proc") {
+			t.Errorf("with -log_dir=%s standard error is %q", dir, stderr)
+		}
+	}
+}
+
+// A full disk costs the lines that do not fit, and one message.
+func TestLogOnAFullDisk(t *testing.T) {
+	file, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var stderr strings.Builder
+	log := &logFile{dir: t.TempDir(), file: file}
+	for range 3 {
+		log.write([]byte("line\n"), &stderr)
+	}
+	if text := stderr.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "no space left on device; until that is mended") {
+		t.Errorf("standard error has %q", text)
+	}
+}
+
+func TestConfigThatDoesNotExist(t *testing.T) {
+	_, stderr, exit := program(t, "-config=/no/such/path", "-root_dir="+t.TempDir())
+	if exit != 1 || !strings.HasPrefix(stderr, "kubelet14: -config=/no/such/path does not exist: make it, or give -config_wait") {
+		t.Errorf("exit code %d, %q", exit, stderr)
+	}
+	_, stderr, _ = program(t, "-config=/no/such/path", "-config_wait", "-runonce", "-runonce_timeout=1ms", "-root_dir="+t.TempDir())
+	if strings.Contains(stderr, "-config_wait") {
+		t.Errorf("with -config_wait: %q", stderr)
+	}
+}
+
+func TestCompletion(t *testing.T) {
+	script, _, exit := program(t, "-completion")
+	bash := exec.Command("bash", "-c", script+"\nCOMP_WORDS=(kubelet14 -runonce_); COMP_CWORD=1; _kubelet14; echo ${COMPREPLY[@]}")
+	if out, _ := bash.Output(); exit != 0 || string(out) != "-runonce_timeout=\n" { // compopt needs a terminal
+		t.Errorf("exit code %d; bash completes -runonce_ with %q", exit, out)
 	}
 }
 
@@ -240,14 +308,12 @@ func TestHelpListsEveryFlag(t *testing.T) {
 		t.Errorf("exit code %d, on stderr %q", exit, stderr)
 	}
 	words := strings.Fields(stdout)
-	for name := range strings.FieldsSeq(`config manifest_url http_check_frequency etcd_servers etcd_config sync_frequency file_check_frequency
-		hostname_override network_container_image docker_endpoint root_dir allow_privileged runonce runonce_timeout
-		maximum_dead_containers_per_container minimum_container_ttl_duration max_restart_backoff dry_run status cleanup version
-		registry_qps registry_burst container_log_max_size container_log_max_files enable_server address port
-		enable_debugging_handlers token_file tls_cert_file tls_private_key_file cadvisor_port v vmodule logtostderr`) {
-		if !slices.Contains(words, "-"+name) {
-			t.Errorf("-h does not list -%s:\n%s", name, stdout)
-		}
+	for _, flags := range []*flag.FlagSet{(&options{}).define(), flag.CommandLine} {
+		flags.VisitAll(func(f *flag.Flag) {
+			if !slices.Contains(words, "-"+f.Name) && !strings.HasPrefix(f.Name, "test.") {
+				t.Errorf("-h does not list -%s:\n%s", f.Name, stdout)
+			}
+		})
 	}
 	if _, after, _ := strings.Cut(stdout, "-logtostderr"); !strings.Contains(after[:min(len(after), 200)], "default true") {
 		t.Errorf("-h does not show that -logtostderr is the default:\n%s", stdout)
@@ -262,22 +328,38 @@ func TestWrongFlagsExitWith2(t *testing.T) {
 	}
 }
 
-// The table goes to stdout and what is wrong to stderr. The exit code is 0 if nothing is.
-func TestStatusPrintsTheTable(t *testing.T) {
-	const table = "source http: 2 pods\nPOD CONTAINER\nweb\n"
-	for code, problem := range map[int]string{http.StatusOK: "", http.StatusServiceUnavailable: "1 of 2 pods are not up"} {
-		listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.WriteHeader(code)
-			io.WriteString(w, table+"\n"+problem)
-		}))
-		stdout, stderr, exit := program(t, "-status", "-port="+strconv.Itoa(listener.Listener.Addr().(*net.TCPAddr).Port))
-		listener.Close()
-		wantExit := 0
-		if problem != "" {
-			wantExit = 1
+// The program in this test does not end by itself after the first signal.
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), asProgram+"=that waits")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	lines := bufio.NewReader(out)
+	for _, want := range []string{"ready\n", "first signal\n"} {
+		if got, _ := lines.ReadString('\n'); got != want {
+			t.Fatalf("it prints %q, want %q", got, want)
 		}
-		if strings.TrimSpace(stdout) != strings.TrimSpace(table) || exit != wantExit || !strings.HasSuffix(strings.TrimSpace(stderr), problem) {
-			t.Errorf("status %d: exit code %d, stdout %q, stderr %q", code, exit, stdout, stderr)
+		cmd.Process.Signal(syscall.SIGHUP) // does nothing
+		cmd.Process.Signal(syscall.SIGTERM)
+	}
+	ended := make(chan error)
+	go func() { ended <- cmd.Wait() }()
+	for range 1000 {
+		select {
+		case <-ended:
+			if status := cmd.ProcessState.Sys().(syscall.WaitStatus); status.Signal() != syscall.SIGTERM {
+				t.Errorf("it ended with %v, want: by SIGTERM", cmd.ProcessState)
+			}
+			return
+		case <-time.After(10 * time.Millisecond):
+			cmd.Process.Signal(syscall.SIGTERM) // the one above may have come while the first was handled
 		}
 	}
+	t.Error("it runs after many signals")
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -14,119 +15,108 @@ import (
 type Document struct {
 	Manifest ContainerManifest
 	Number   int    // from 1, counting the manifests of the text
-	Where    string // "document 2", or "item 3" of a list; empty if it is the only one
+	Where    string // "document 2", "item 3" of a list, or both; empty if it is the only one
 
-	path string     // of the manifest in its YAML document: empty, or such as items[2]
-	root *yaml.Node // of the manifest
-	text *text
+	path      string     // of the manifest in its YAML document: empty, or such as items[2]
+	root      *yaml.Node // of the manifest
+	text      *text
+	fieldPath func(internal string) string // see AddFieldPaths; may be nil
 }
 
-// At returns an error about a field of the manifest, such as "containers[0].env[1].name". If the text has no such field,
-// because it is missing or has its old name, the error points at what should hold it.
+// At returns an error about an internal field, such as "containers[0].env[1].name", with its path in the manifest. If the
+// text has no such field, because it is missing or has its old name, the error points at what should hold it.
 func (doc *Document) At(field, problem string) *SourceError {
+	if doc.fieldPath != nil {
+		field = doc.fieldPath(field)
+	}
 	return doc.text.errorAt(nearest(doc.root, field), join(doc.path, field), problem)
 }
 
-// Decode reads every manifest of the text: one in each YAML document, or one JSON object. file is a label for people.
-// Good documents are returned beside an error about others; the error joins a *SourceError for each problem. The fields
-// version and containers are required; the containers may be empty.
+// Decode reads every manifest of the text: a manifest of 2014, a Pod, or a list of them, in each YAML document. file is a
+// label for people. Good documents are returned beside an error about others; the error joins a *SourceError for each
+// problem. Only if a list is empty are there no documents and no error.
 //
 // The text may come from anybody: Decode never panics, and its time and memory are bounded.
 func (s *Scheme) Decode(file string, data []byte) ([]Document, error) {
-	t, roots, err := parse(file, data)
-	if err != nil {
-		return nil, err
-	}
-	return s.decodeAll(&decoder{text: t}, roots, "")
+	return s.decode(file, data, false)
 }
 
-// DecodeList reads what Decode reads, and also a text that is one list of manifests or one ContainerManifestList. Only if
-// such a list is empty are there no documents and no error.
+// DecodeList reads what Decode reads, and also a text that is one YAML or JSON list of manifests.
 func (s *Scheme) DecodeList(file string, data []byte) ([]Document, error) {
+	return s.decode(file, data, true)
+}
+
+func (s *Scheme) decode(file string, data []byte, bareList bool) ([]Document, error) {
 	t, roots, err := parse(file, data)
 	if err != nil {
 		return nil, err
 	}
-	d := &decoder{text: t}
-	i := slices.IndexFunc(roots, isList)
+	d := &decoder{text: t, docs: []Document{}}
+	i := slices.IndexFunc(roots, func(root *yaml.Node) bool { return root.Kind == yaml.SequenceNode })
 	switch {
-	case i < 0:
-		return s.decodeAll(d, roots, "")
+	case !bareList || i < 0:
+		for i, root := range roots {
+			doc := Document{root: root, text: t}
+			if len(roots) > 1 {
+				doc.Where = fmt.Sprintf("document %d", i+1)
+			}
+			s.decodeDocument(d, doc, false)
+		}
 	case len(roots) > 1:
 		return nil, t.errorAt(roots[i], "", "a list must be the only document of its text: put every manifest into it, or none")
-	case roots[i].Kind == yaml.SequenceNode:
-		return s.decodeAll(d, roots[i].Content, "[%d]")
+	default:
+		s.decodeItems(d, roots[0], Document{text: t})
 	}
-	return s.decodeManifestList(d, roots[i])
+	return d.docs, errors.Join(d.errs...)
 }
 
-// isList reports whether a document is a list of manifests or a ContainerManifestList.
-func isList(root *yaml.Node) bool {
-	kind := field(root, "kind")
-	return root.Kind == yaml.SequenceNode || field(root, "items") != nil || kind != nil && kind.Value == "ContainerManifestList"
-}
-
-// decodeManifestList decodes the items of a ContainerManifestList, each by the rules of its own version.
-func (s *Scheme) decodeManifestList(d *decoder, root *yaml.Node) ([]Document, error) {
-	var list struct {
-		Kind       string `json:"kind"`
-		APIVersion string `json:"apiVersion"`
-		Items      []any  `json:"items"`
-	}
-	d.value("", root, reflect.ValueOf(&list).Elem())
-	// Half of a list must not pass for an empty one.
-	if list.Kind != "ContainerManifestList" {
-		d.refuse("kind", nearest(root, "kind"), `unsupported value '%s': write "kind: ContainerManifestList"`, list.Kind)
-	}
-	if !slices.Contains(s.Versions(), strings.ToLower(list.APIVersion)) {
-		d.refuse("apiVersion", nearest(root, "apiVersion"), `unsupported value '%s': write "apiVersion:" and %s`,
-			list.APIVersion, strings.Join(s.Versions(), " or "))
-	}
-	if list.Items == nil && len(d.errs) == 0 {
-		d.refuse("items", nearest(root, "items"), `required value '': a list without manifests is written "items: []"`)
-	}
-	if len(d.errs) > 0 {
-		return nil, errors.Join(d.errs...)
-	}
-	return s.decodeAll(d, field(root, "items").Content, "items[%d]")
-}
-
-// decodeAll decodes a manifest from each node: the documents of a text, or the items of a list. item is the path of an
-// item with %d for its index, and empty for documents.
-func (s *Scheme) decodeAll(d *decoder, nodes []*yaml.Node, item string) ([]Document, error) {
-	docs := []Document{}
-	for i, node := range nodes {
-		doc := Document{Number: i + 1, root: resolve(node), text: d.text}
-		if item != "" {
-			doc.Where, doc.path = fmt.Sprintf("item %d", i+1), fmt.Sprintf(item, i)
-		} else if len(nodes) > 1 {
-			doc.Where = fmt.Sprintf("document %d", i+1)
-		}
-		if s.decodeManifest(d, &doc) {
-			docs = append(docs, doc)
-		}
+// decodeItems decodes the manifests of a list.
+func (s *Scheme) decodeItems(d *decoder, items *yaml.Node, list Document) {
+	for i, item := range items.Content {
 		if d.full() {
-			break
+			return
 		}
+		where := strings.TrimPrefix(fmt.Sprintf("%s, item %d", list.Where, i+1), ", ")
+		s.decodeDocument(d, Document{root: resolve(item), text: d.text, Where: where, path: fmt.Sprintf("%s[%d]", list.path, i)}, true)
 	}
-	return docs, errors.Join(d.errs...)
 }
 
-// decodeManifest fills doc.Manifest. It returns false if it has reported a problem.
-func (s *Scheme) decodeManifest(d *decoder, doc *Document) bool {
-	before := len(d.errs)
-	version, wire := s.newWireType(d, doc)
-	if wire == nil {
-		return false
+// decodeDocument appends the manifest of doc, or those of a list, to d.docs, unless it reports a problem.
+func (s *Scheme) decodeDocument(d *decoder, doc Document, isItem bool) {
+	if d.full() {
+		return
 	}
-	d.value(doc.path, doc.root, reflect.ValueOf(wire).Elem())
-	// Half of a manifest must not pass for a whole one. After another error the field may be there with a misspelt name.
-	if field(doc.root, "containers") == nil && len(d.errs) == before {
+	before := len(d.errs)
+	d.numbers++
+	doc.Number, d.ignored = d.numbers, nil
+	version, wire := s.newWireType(d, &doc)
+	if wire == nil {
+		return
+	}
+	out := reflect.ValueOf(wire).Elem()
+	d.value(doc.path, doc.root, out)
+	if len(d.errs) > before {
+		return
+	}
+	if items, isList := out.Type().FieldByName("Items"); isList {
+		n := field(doc.root, "items")
+		switch {
+		case isItem:
+			d.refuse(doc.path, doc.root, "this is a list in a list: put its items into the outer one")
+		case n != nil && n.Kind == yaml.SequenceNode:
+			d.numbers--
+			doc.path = "items"
+			s.decodeItems(d, n, doc)
+		case !strings.HasSuffix(items.Tag.Get("json"), ",omitempty"): // half of a list must not pass for an empty one
+			d.refuse("items", cmp.Or(n, doc.root), `required value '': a list without manifests is written "items: []"`)
+		}
+		return
+	}
+	// Half of a manifest must not pass for a whole one. A Pod is validated.
+	if field(doc.root, "version") != nil && field(doc.root, "containers") == nil {
 		d.refuse(join(doc.path, "containers"), doc.root, `required value '': write "containers:" and what is to run; `+
 			`a pod of its network container alone is written "containers: []"`)
-	}
-	if len(d.errs) > before {
-		return false
+		return
 	}
 	internal, err := s.Internalize(version, wire)
 	var problems FieldErrors
@@ -138,13 +128,15 @@ func (s *Scheme) decodeManifest(d *decoder, doc *Document) bool {
 	}
 	if err == nil {
 		doc.Manifest = *internal.(*ContainerManifest)
+		doc.Manifest.Ignored, doc.fieldPath = d.ignored, s.fieldPaths[strings.ToLower(version)]
+		d.docs = append(d.docs, doc)
 	}
-	return err == nil
 }
 
-// newWireType returns the version of a manifest and an empty value of its wire type; nil if it has reported a problem.
+// newWireType returns the version of a manifest or a list and an empty value of its wire type; nil if it has reported a
+// problem.
 func (s *Scheme) newWireType(d *decoder, doc *Document) (version string, wire any) {
-	path, known := join(doc.path, "version"), strings.Join(s.Versions(), " or ")
+	name, kind := "version", "ContainerManifest"
 	has := func(name string) bool { return field(doc.root, name) != nil }
 	switch {
 	case doc.root.Kind != yaml.MappingNode:
@@ -152,19 +144,36 @@ func (s *Scheme) newWireType(d *decoder, doc *Document) (version string, wire an
 		if doc.root.Kind == yaml.SequenceNode && doc.path == "" {
 			hint = `; for several manifests put lines of "---" between them`
 		}
-		d.refuse(doc.path, doc.root, `a manifest begins with fields such as "version: v1beta1", but this is %s%s`, describe(doc.root), hint)
+		d.refuse(doc.path, doc.root, `a manifest begins with fields such as "apiVersion: v1" or "version: v1beta1", but this is %s%s`,
+			describe(doc.root), hint)
+		return "", nil
+	case has("services"):
+		d.refuse(doc.path, doc.root, "this is a compose file, and this program runs Pods: write each service as a container of a Pod")
+		return "", nil
+	case has("desiredState"):
+		d.refuse(doc.path, doc.root, "this is an object of the API of 2014: write what is in desiredState.manifest alone")
+		return "", nil
 	case has("version"):
-		before, n := len(d.errs), field(doc.root, "version")
-		d.value(path, n, reflect.ValueOf(&version).Elem())
-		var err error
-		if wire, err = s.New(version, "ContainerManifest"); err != nil && len(d.errs) == before {
-			d.refuse(path, n, "unsupported value '%s': this program reads %s", version, known)
+	case slices.ContainsFunc([]string{"apiVersion", "kind", "metadata", "spec", "items"}, has):
+		name, kind = "apiVersion", cmp.Or(field(doc.root, "kind"), &yaml.Node{}).Value
+		if len(s.Versions(kind)) == 0 {
+			d.refuse(join(doc.path, "kind"), nearest(doc.root, "kind"), "%s", otherKind(kind))
+			return "", nil
 		}
-	case slices.ContainsFunc([]string{"apiVersion", "kind", "metadata", "spec"}, has):
-		d.refuse(doc.path, doc.root, "this is an object of today's Kubernetes; this program reads the container manifests of 2014: "+
-			`"version" (%s), "id" and "containers" at the top level, and no apiVersion, kind, metadata or spec`, known)
-	default:
-		d.refuse(path, doc.root, `required value '': write "version:" and %s`, known)
+	}
+	path, n, known := join(doc.path, name), field(doc.root, name), strings.Join(s.Versions(kind), " or ")
+	if n == nil && name == "version" {
+		d.refuse(path, doc.root, `required value '': write "apiVersion: v1" and "kind: Pod", or "version:" and %s`, known)
+		return "", nil
+	} else if n == nil {
+		d.refuse(path, doc.root, `required value '': write "apiVersion: %s"`, known)
+		return "", nil
+	}
+	before := len(d.errs)
+	d.value(path, n, reflect.ValueOf(&version).Elem())
+	wire, err := s.New(version, kind)
+	if err != nil && len(d.errs) == before {
+		d.refuse(path, n, "unsupported value '%s': this program reads %s", version, known)
 	}
 	return version, wire
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
-	"kubelet14/api/v1beta1"
+	"kubelet14/api/v1"
 )
 
 func decode(text string) ([]api.Document, error) {
-	return v1beta1.NewScheme().Decode("f", []byte(text))
+	return v1.NewScheme().Decode("f", []byte(text))
 }
 
 // needsContainers is said of a manifest without them.
@@ -94,76 +94,54 @@ func TestEachYAMLDocumentIsAManifest(t *testing.T) {
 	}
 }
 
-// Each row has one error. What follows "f:" is its first line.
+// Each row has one error. What follows "f:" is its first line. What users meet most is in config/testdata/manifests.
 func TestDecodeRefuses(t *testing.T) {
 	const head = "version: v1beta1\n"
-	const today = `this is an object of today's Kubernetes; this program reads the container manifests of 2014: ` +
-		`"version" (v1beta1 or v1beta2), "id" and "containers" at the top level, and no apiVersion, kind, metadata or spec`
-	const begins = `a manifest begins with fields such as "version: v1beta1", but this is a `
 	const topLevel = `the fields here are version, id, uuid, volumes, containers, restartPolicy`
-	const oneField = "a field was expected here; look at the quotes, and at the indentation of this line and the one before"
 	for name, tt := range map[string]struct{ text, want string }{
-		"unknown field":      {head + "idd: a\n", `2:1: idd: unknown field: did you mean "id"?`},
-		"case of a key":      {head + "ID: a\n", `2:1: ID: unknown field: write "id", upper and lower case count`},
-		"today's name":       {head + "volumes:\n- source: {hostPath: {}}\n", `3:12: volumes[0].source.hostPath: unknown field: did you mean "hostDir"?`},
-		"nothing near":       {head + "volumes:\n- xyzzy: 1\n", `3:3: volumes[0].xyzzy: unknown field: the fields here are name, source`},
-		"field of nothing":   {head + "restartPolicy: {never: {max: 1}}\n", `2:25: restartPolicy.never.max: unknown field: there are no fields here, write {}`},
-		"list as a key":      {head + "? [id]\n: a\n", `2:3: unknown field: ` + topLevel},
-		"duplicate key":      {head + "id: a\nid: b\n", `3:1: id: this field is here twice: the first is on line 2`},
-		"number for string":  {head + "id: 1.10\n", `2:5: id: needs a string, but 1.10 is a number: put quotes around it, "1.10"`},
-		"bool for string":    {head + "containers: [{command: [echo, true]}]\n", `2:31: containers[0].command[1]: needs a string, but true is a bool: put quotes around it, "true"`},
-		"template":           {head + "id: {{ .ID }}\n", `2:5: id: needs a string, but this is a mapping`},
-		"string for number":  {head + "containers: [{cpu: \"5\"}]\n", `2:20: containers[0].cpu: needs a number, but this is a string: remove the quotes`},
-		"fraction":           {head + "containers: [{cpu: 0.5}]\n", `2:20: containers[0].cpu: needs a whole number, and 0.5 is none`},
-		"list for number":    {head + "containers: [{cpu: []}]\n", `2:20: containers[0].cpu: needs a whole number, but this is a list`},
-		"octal":              {head + "containers: [{cpu: 010}]\n", `2:20: containers[0].cpu: write 010 as a plain decimal number`},
-		"underscore":         {head + "containers: [{cpu: 1_000}]\n", `2:20: containers[0].cpu: write 1_000 as a plain decimal number`},
-		"endless digits":     {head + "containers: [{cpu: 99999999999999999999999999}]\n", `2:20: containers[0].cpu: this number is too big`},
-		"string for bool":    {head + "containers: [{privileged: yes}]\n", `2:27: containers[0].privileged: needs true or false, but this is a string`},
-		"mapping for list":   {head + "containers: {}\n", `2:13: containers: needs a list, each item on a line that begins with "- ", but this is a mapping`},
-		"string for list":    {head + "containers: [{command: sleep 1}]\n", `2:24: containers[0].command: needs a list such as ["sleep", "60"], but this is a string`},
-		"string for mapping": {head + "restartPolicy: Never\n", `2:16: restartPolicy: needs a mapping, but this is a string: write {never: {}}`},
+		"today's name":      {head + "volumes:\n- source: {hostPath: {}}\n", `3:12: volumes[0].source.hostPath: not supported: 2014 called it hostDir`},
+		"field of nothing":  {head + "restartPolicy: {never: {max: 1}}\n", `2:25: restartPolicy.never.max: unknown field: there are no fields here, write {}`},
+		"list as a key":     {head + "? [id]\n: a\n", `2:3: unknown field: ` + topLevel},
+		"number for string": {"version: 1\n", `1:10: version: needs a string, but 1 is a number: put quotes around it, "1"`},
+		"template":          {head + "id: {{ .ID }}\n", `2:5: id: needs a string, but this is a mapping; this looks like a template: render it first, as with helm template`},
+		"template's if":     {"{{- if .Values.x }}\n" + head, `1:3: this looks like a template: render it first, as with helm template`},
+		"2014 has no Mi":    {head + "containers: [{memory: 64Mi}]\n", `2:23: containers[0].memory: needs a whole number, and 64Mi is none: write 67108864`},
+		"2014's cores":      {head + "containers: [{cpu: 0.5}]\n", `2:20: containers[0].cpu: needs a whole number, and 0.5 is none: write 500`},
+		"2014 has no args":  {head + "containers: [{args: [a]}]\n", `2:15: containers[0].args: not supported: write them in command, which follows the image's entrypoint`},
+		"2014 has no cmd":   {head + "containers: [{cmd: [a]}]\n", `2:15: containers[0].cmd: not supported: write them in command, which follows the image's entrypoint`},
+		"entrypoint":        {head + "containers: [{entrypoint: [a]}]\n", `2:15: containers[0].entrypoint: not supported: it is the image's; a v1 Pod can replace it`},
+		"resources":         {head + "containers: [{resources: {}}]\n", `2:15: containers[0].resources: not supported: 2014 has memory in bytes and cpu in thousandths of a core beside the name`},
+		"string for number": {head + "containers: [{cpu: \"5\"}]\n", `2:20: containers[0].cpu: needs a number, but this is a string: remove the quotes`},
+		"list for number":   {head + "containers: [{cpu: []}]\n", `2:20: containers[0].cpu: needs a whole number, but this is a list`},
+		"octal":             {head + "containers: [{cpu: 010}]\n", `2:20: containers[0].cpu: write 010 as a plain decimal number`},
+		"underscore":        {head + "containers: [{cpu: 1_000}]\n", `2:20: containers[0].cpu: write 1_000 as a plain decimal number`},
+		"endless digits":    {head + "containers: [{cpu: 99999999999999999999999999}]\n", `2:20: containers[0].cpu: this number is too big`},
 		"port as a list": {head + "containers: [{livenessProbe: {tcpSocket: {port: []}}}]\n",
 			`2:49: containers[0].livenessProbe.tcpSocket.port: needs a port number or the name of a port, but this is a list`},
-		"no value":             {head + "restartPolicy:\n  never:\n", `3:9: restartPolicy.never: there is no value: write {} or remove it`},
-		"no list":              {head + "containers:\n", `2:12: containers: there is no value: write [] for none`},
-		"no item":              {head + "containers: [{command: [null]}]\n", `2:25: containers[0].command[0]: there is no value: write "" or remove it`},
-		"NUL in quotes":        {head + "id: \"\\0\"\n", `2:5: id: a string cannot hold the character NUL`},
-		"tag":                  {head + "id: !!str 1\n", `2:5: id: tags are not supported: remove the word that begins with '!'`},
-		"tag of all":           {"--- !a\n" + head, `1:5: tags are not supported: remove the word that begins with '!'`},
-		"tag that is none":     {head + "id: !a!b c\n", `2:5: YAML syntax: tags (!) are not supported; put quotes around text that begins with '!'`},
-		"unknown alias":        {head + "id: *a\n", `2:5: YAML syntax: this alias (*) has no anchor (&) before it; put quotes around text that begins with '*'`},
-		"another's alias":      {head + "id: &a b\n---\n" + head + "id: *a\n", `5:5: YAML syntax: this alias (*) has no anchor (&) before it; put quotes around text that begins with '*'`},
-		"alias of itself":      {head + "containers: &a [*a]\n", `2:13: containers[0]: needs a mapping, but this is a list`},
-		"merge key":            {head + "volumes:\n- &v {name: v}\n- <<: *v\n", `4:3: volumes[1]: merge keys (<<) are not supported: write the fields out`},
-		"no version":           {"id: a\n", `1:1: version: required value '': write "version:" and v1beta1 or v1beta2`},
-		"unknown version":      {"id: a\nversion: v1\n", `2:10: version: unsupported value 'v1': this program reads v1beta1 or v1beta2`},
-		"misspelt containers":  {head + "contaners: []\n", `2:1: contaners: unknown field: did you mean "containers"?`},
-		"today's Kubernetes":   {"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", `1:1: ` + today},
-		"list object":          {"kind: ContainerManifestList\napiVersion: v1beta1\nitems: []\n", `1:1: ` + today},
-		"top-level list":       {"- version: v1beta1\n", `1:1: ` + begins + `list; for several manifests put lines of "---" between them`},
-		"plain text":           {"hello world\n", `1:1: ` + begins + `string`},
-		"comments":             {"# a\n---\n# b\n", ` it is empty or has only comments; a manifest needs at least a version, an id and containers`},
-		"bytes":                {head + "\x01\x02\x00", ` this is not text: line 2: control characters are not allowed (value: 1); a manifest is YAML or JSON in UTF-8`},
-		"latin-1":              {head + "id: caf\xe9\n", ` this is not text: line 2: incomplete UTF-8 octet sequence; a manifest is YAML or JSON in UTF-8`},
-		"old Mac":              {"version: v1beta1\rid: a\ridd: b\r", `3:1: idd: unknown field: did you mean "id"?`},
-		"tab":                  {head + "containers:\n\t- name: a\n", `3:1: YAML syntax: indent with spaces, not with tabs`},
-		"indentation":          {head + "containers:\n- name: a\n image: b\n", `4:2: YAML syntax: ` + oneField},
-		"reserved character":   {head + "id: @ID@\n", `2:5: YAML syntax: no value begins with this character; put quotes around the text`},
-		"a bar in front":       {head + "id: |x\n", `2:6: YAML syntax: put quotes around text that begins with '|' or '>'`},
-		"a colon in text":      {head + "id: a: b\n", `2:6: YAML syntax: there cannot be a ':' here; look at the indentation, or put quotes around the text`},
-		"no colon":             {head + "id\ncontainers: []\n", `2:1: YAML syntax: there may be a ':' missing`},
-		"half a field":         {head + "containers:\n- name: a\n  ima", `4:3: YAML syntax: there may be a ':' missing`},
-		"open brace":           {head + "containers:\n- {name: a,\n", `3:11: YAML syntax: a value or a closing bracket is missing`},
-		"open bracket":         {head + "id: [a\ncontainers: []\n", `3:11: YAML syntax: a ',' or a closing bracket is missing`},
-		"open quote":           {head + "id: \"a\ncontainers: []\n", `2:5: YAML syntax: a closing quote is missing`},
-		"backslash":            {head + "id: \"\\s\"\n", `2:6: YAML syntax: this backslash has no meaning; in single quotes it stands for itself`},
-		"text after JSON":      {"{} []", `1:4: YAML syntax: this belongs to nothing; look at the indentation of this line and the one before`},
-		"directive":            {"%YAML 1.2\n---\n" + head, `1:1: YAML syntax: remove the line that begins with %YAML`},
-		"gitRepo":              {head + "volumes: [{source: {gitRepo: {}}}]\n", `2:21: volumes[0].source.gitRepo: unknown field: the fields here are hostDir, emptyDir`},
-		"old name in v1beta2":  {"version: v1beta2\ncontainers: [{env: [{key: A}]}]\n", `2:27: containers[0].env[0].key: v1beta2 calls this field "name"`},
-		"error in the 2nd doc": {head + "containers: []\n---\n" + head + "ids: a\n", `5:1: ids: unknown field: did you mean "id"?`},
-		"one byte too much":    {head + "#" + strings.Repeat("x", api.MaxManifestBytes-len(head)), ` 1048577 bytes are too many for a manifest: the limit is 1048576`},
+		"no list":             {head + "containers:\n", `2:12: containers: there is no value: write [] for none`},
+		"no item":             {head + "containers: [{command: [null]}]\n", `2:25: containers[0].command[0]: there is no value: write "" or remove it`},
+		"NUL in quotes":       {head + "id: \"\\0\"\n", `2:5: id: a string cannot hold the character NUL`},
+		"tag":                 {head + "id: !!str 1\n", `2:5: id: tags are not supported: remove the word that begins with '!'`},
+		"tag of all":          {"--- !a\n" + head, `1:5: tags are not supported: remove the word that begins with '!'`},
+		"tag that is none":    {head + "id: !a!b c\n", `2:5: YAML syntax: tags (!) are not supported; put quotes around text that begins with '!'`},
+		"unknown alias":       {head + "id: *a\n", `2:5: YAML syntax: this alias (*) has no anchor (&) before it; put quotes around text that begins with '*'`},
+		"another's alias":     {head + "id: &a b\n---\n" + head + "id: *a\n", `5:5: YAML syntax: this alias (*) has no anchor (&) before it; put quotes around text that begins with '*'`},
+		"alias of itself":     {head + "containers: &a [*a]\n", `2:13: containers[0]: needs a mapping, but this is a list`},
+		"merge key":           {head + "volumes:\n- &v {name: v}\n- <<: *v\n", `4:3: volumes[1]: merge keys (<<) are not supported: write the fields out`},
+		"misspelt containers": {head + "contaners: []\n", `2:1: contaners: unknown field: did you mean "containers"?`},
+		"latin-1":             {head + "id: caf\xe9\n", ` this is not text: line 2: incomplete UTF-8 octet sequence; a manifest is YAML or JSON in UTF-8`},
+		"old Mac":             {"version: v1beta1\rid: a\ridd: b\r", `3:1: idd: unknown field: did you mean "id"?`},
+		"reserved character":  {head + "id: @ID@\n", `2:5: YAML syntax: no value begins with this character; put quotes around the text`},
+		"a bar in front":      {head + "id: |x\n", `2:6: YAML syntax: put quotes around text that begins with '|' or '>'`},
+		"a colon in text":     {head + "id: a: b\n", `2:6: YAML syntax: there cannot be a ':' here; look at the indentation, or put quotes around the text`},
+		"no colon":            {head + "id\ncontainers: []\n", `2:1: YAML syntax: there may be a ':' missing`},
+		"open brace":          {head + "containers:\n- {name: a,\n", `3:11: YAML syntax: a value or a closing bracket is missing`},
+		"open bracket":        {head + "id: [a\ncontainers: []\n", `3:11: YAML syntax: a ',' or a closing bracket is missing`},
+		"open quote":          {head + "id: \"a\ncontainers: []\n", `2:5: YAML syntax: a closing quote is missing`},
+		"backslash":           {head + "id: \"\\s\"\n", `2:6: YAML syntax: this backslash has no meaning; in single quotes it stands for itself`},
+		"text after JSON":     {"{} []", `1:4: YAML syntax: this belongs to nothing; look at the indentation of this line and the one before`},
+		"directive":           {"%YAML 1.2\n---\n" + head, `1:1: YAML syntax: remove the line that begins with %YAML`},
+		"one byte too much":   {head + "#" + strings.Repeat("x", api.MaxManifestBytes-len(head)), ` 1048577 bytes are too many for a manifest: the limit is 1048576`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			docs, err := decode(tt.text)
@@ -252,6 +230,9 @@ func TestHostileTextsAreBounded(t *testing.T) {
 		"open brackets":        {"", "[", ""},
 		"aliases of a list":    {"version: v1beta1\ncontainers:\n- " + command + "\n", "- {command: *c}\n", ""},
 		"aliases of an item":   {"version: v1beta1\ncontainers:\n- &c {name: a}\n", "- *c\n", ""},
+		"containers of a pod":  {"apiVersion: v1\nkind: Pod\nspec:\n  containers:\n  - &c {name: a, resizePolicy: [b], resources: {limits: {memory: 1e9}}}\n", "  - *c\n", ""},
+		"labels":               {"apiVersion: v1\nkind: Pod\nmetadata: {labels: {", "? [a]\n,", "}}\n"},
+		"lists of a list":      {"apiVersion: v1\nkind: List\nitems:\n- &p {apiVersion: v1, kind: List, items: []}\n", "- *p\n", ""},
 		"aliases in a list":    {"- {version: v1beta1, containers: [{" + command + "}]}\n", "- {version: v1beta1, containers: [{command: *c}]}\n", ""},
 	} {
 		size := api.MaxManifestBytes/4 - len(text.before) - len(text.after) // enough to see what grows with the square

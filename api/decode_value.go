@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -21,9 +20,12 @@ const (
 // errors with the paths of their fields, and takes neither a number for a string nor a missing value for an empty one: "never:"
 // must not mean always.
 type decoder struct {
-	text   *text
-	values int // decoded so far
-	errs   []error
+	text    *text
+	values  int // decoded so far
+	errs    []error
+	docs    []Document
+	numbers int      // of manifests so far
+	ignored []string // paths in the manifest that is decoded
 }
 
 // refuse reports a problem of the field at path.
@@ -80,7 +82,7 @@ func (d *decoder) value(path string, n *yaml.Node, out reflect.Value) {
 		}
 	}
 	switch out.Kind() {
-	case reflect.Struct:
+	case reflect.Struct, reflect.Map:
 		d.mapping(path, n, out)
 	case reflect.Slice:
 		d.list(path, n, out)
@@ -113,9 +115,9 @@ func (d *decoder) list(path string, n *yaml.Node, out reflect.Value) {
 
 func (d *decoder) string(path string, n *yaml.Node, out reflect.Value) {
 	switch {
-	case isText(n) && strings.Contains(n.Value, "\x00"):
+	case n.Kind == yaml.ScalarNode && strings.Contains(n.Value, "\x00"):
 		d.refuse(path, n, "a string cannot hold the character NUL")
-	case isText(n):
+	case isText(n), n.Kind == yaml.ScalarNode && out.Type() == reflect.TypeFor[Text]():
 		out.SetString(n.Value)
 	case n.Kind != yaml.ScalarNode:
 		d.refuse(path, n, "needs a string, but this is %s", describe(n))
@@ -140,12 +142,18 @@ func (d *decoder) integer(path string, n *yaml.Node, out reflect.Value) {
 	case n.Kind != yaml.ScalarNode:
 		d.refuse(path, n, "needs a whole number, but this is %s", describe(n))
 	default:
-		d.refuse(path, n, "needs a whole number, and %s is none", n.Value)
+		hint, units := "", map[string]int64{"memory": 1, "cpu": 1000}[path[strings.LastIndex(path, ".")+1:]]
+		if i, err := ParseQuantity(n.Value, units); err == nil && units > 0 {
+			hint = fmt.Sprintf(": write %d", i)
+		}
+		d.refuse(path, n, "needs a whole number, and %s is none%s", n.Value, hint)
 	}
 }
 
-// isSecret reports whether the field at path is a part of a container's environment: errors do not quote it.
-func isSecret(path string) bool { return strings.Contains(path, ".env[") }
+// isSecret reports whether the field at path is a variable or a header, which may be a password: errors do not quote it.
+func isSecret(path string) bool {
+	return strings.Contains(path, ".env[") || strings.Contains(path, ".httpHeaders[")
+}
 
 // isText reports whether a node is a string. Dates and << need no quotes.
 func isText(n *yaml.Node) bool {
@@ -165,87 +173,4 @@ var emptyValues = map[reflect.Kind]string{
 	reflect.Slice:   "[] for none", // some lists, such as the containers, must not be removed
 	reflect.Pointer: "{} or remove it",
 	reflect.Struct:  "{} or remove it",
-}
-
-// mapping decodes a mapping into a struct by the json names of its fields.
-func (d *decoder) mapping(path string, n *yaml.Node, out reflect.Value) {
-	names := jsonNames(out.Type())
-	if n.Kind != yaml.MappingNode {
-		d.refuse(path, n, "needs a mapping, but this is %s%s", describe(n), writeAsMapping(n.Value, out.Type(), names))
-		return
-	}
-	lines := map[string]int{}
-	for i := 0; i+1 < len(n.Content) && !d.full(); i += 2 {
-		key, name := n.Content[i], n.Content[i].Value
-		if key.Kind != yaml.ScalarNode {
-			name = "" // no field has this name
-		}
-		number, field, first := slices.Index(names, name), join(path, name), lines[name]
-		if number < 0 && isSecret(path) {
-			field = path // {name: PASSWORD, value: open,sesame} has a field "sesame"
-		}
-		switch {
-		case key.Tag == "!!merge":
-			d.refuse(path, key, "merge keys (<<) are not supported: write the fields out")
-		case first > 0:
-			d.refuse(field, key, "this field is here twice: the first is on line %d", first)
-		case number < 0:
-			d.refuse(field, key, "unknown field%s", didYouMean(name, names))
-		default:
-			d.value(field, n.Content[i+1], out.Field(number))
-		}
-		lines[name] = cmp.Or(first, key.Line)
-	}
-}
-
-// jsonNames returns the json names of a struct's fields, in their order.
-func jsonNames(t reflect.Type) []string {
-	names := make([]string, t.NumField())
-	for i := range names {
-		names[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
-	}
-	return names
-}
-
-// writeAsMapping helps with "restartPolicy: never", where the word is the name of a field that is an empty struct.
-func writeAsMapping(word string, t reflect.Type, names []string) string {
-	for i, name := range names {
-		f := t.Field(i).Type
-		if strings.EqualFold(name, word) && f.Kind() == reflect.Pointer && f.Elem().NumField() == 0 {
-			return fmt.Sprintf(": write {%s: {}}", name)
-		}
-	}
-	return ""
-}
-
-// didYouMean suggests the known name that has most letters in common with a wrong one, at least half of them (today's
-// hostPath was hostDir). If there is none it lists all.
-func didYouMean(name string, known []string) string {
-	best, most := "", 0
-	for _, k := range known {
-		n := commonLetters(strings.ToLower(name), strings.ToLower(k))
-		if n > most && 2*n >= max(len(name), len(k)) {
-			best, most = k, n
-		}
-	}
-	switch {
-	case len(known) == 0:
-		return ": there are no fields here, write {}"
-	case best == "":
-		return ": the fields here are " + strings.Join(known, ", ")
-	case strings.EqualFold(best, name):
-		return fmt.Sprintf(": write %q, upper and lower case count", best)
-	}
-	return fmt.Sprintf(": did you mean %q?", best)
-}
-
-// commonLetters counts the letters that two words share at their beginning and at their end, around a typing error.
-func commonLetters(a, b string) (n int) {
-	for a != "" && b != "" && a[0] == b[0] {
-		a, b, n = a[1:], b[1:], n+1
-	}
-	for a != "" && b != "" && a[len(a)-1] == b[len(b)-1] {
-		a, b, n = a[:len(a)-1], b[:len(b)-1], n+1
-	}
-	return n
 }

@@ -1,10 +1,10 @@
 // Package api has the types of pods, and decodes the text of their manifests.
 //
 // The program works with the internal types (ContainerManifest, Pod, PodUpdate, PodStatus). Manifests are written in
-// the types of a wire version, v1beta1 or v1beta2, which only the Scheme knows (PR #565):
+// the types of a wire version, v1, v1beta1 or v1beta2, which only the Scheme knows (PR #565):
 //
 //	text ─▶ Decode: YAML, version ─▶ wire type ─▶ Internalize ─▶ internal type
-//	                                 v1beta1.…     registered      ContainerManifest
+//	                                 v1.Pod        registered      ContainerManifest
 //	                                               conversion
 //
 // Decode and DecodeList are strict: unknown fields, wrong types and empty files are errors with

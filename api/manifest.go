@@ -12,6 +12,17 @@ func (m *ContainerManifest) Clone() (out ContainerManifest) {
 	return out
 }
 
+// All returns the init containers and then the containers.
+func (m *ContainerManifest) All() (all []*Container) {
+	for i := range m.InitContainers {
+		all = append(all, &m.InitContainers[i])
+	}
+	for i := range m.Containers {
+		all = append(all, &m.Containers[i])
+	}
+	return all
+}
+
 // Copy copies what two structs have in common: each field of *in goes to the field of *out with its name, if there is
 // one, and so on inside it. The two then share no memory. Reflection finds the fields, so that none is forgotten.
 func Copy(out, in any) {
@@ -36,7 +47,15 @@ func copyValue(out, in reflect.Value) {
 		for i := range in.Len() {
 			copyValue(out.Index(i), in.Index(i))
 		}
-	case kind != reflect.Pointer && kind != reflect.Slice:
+	case kind == reflect.Map && !in.IsNil(): // of strings
+		out.Set(reflect.MakeMapWithSize(out.Type(), in.Len()))
+		for i := in.MapRange(); i.Next(); {
+			out.SetMapIndex(i.Key(), i.Value())
+		}
+	case kind != reflect.Pointer && kind != reflect.Slice && kind != reflect.Map:
+		if in.Type() != out.Type() {
+			in = in.Convert(out.Type()) // a Text to a string
+		}
 		out.Set(in)
 	}
 }
@@ -52,13 +71,23 @@ func SetDefaults(m *ContainerManifest) {
 			m.Volumes[i].Source = &VolumeSource{EmptyDir: &EmptyDir{}}
 		}
 	}
-	for i := range m.Containers {
-		c := &m.Containers[i]
+	for _, c := range m.All() {
 		for j := range c.Ports {
 			c.Ports[j].Protocol = cmp.Or(c.Ports[j].Protocol, ProtocolTCP)
 		}
 		c.ImagePullPolicy = cmp.Or(c.ImagePullPolicy, PullIfNotPresent)
 		c.TerminationMessagePath = cmp.Or(c.TerminationMessagePath, DefaultTerminationMessagePath)
+		for _, p := range []*Probe{c.LivenessProbe, c.StartupProbe, c.ReadinessProbe} {
+			if p != nil && m.Version == VersionV1 {
+				p.TimeoutSeconds = cmp.Or(p.TimeoutSeconds, 1)
+				p.PeriodSeconds = cmp.Or(p.PeriodSeconds, 10)
+				p.SuccessThreshold = cmp.Or(p.SuccessThreshold, 1)
+				p.FailureThreshold = cmp.Or(p.FailureThreshold, 3)
+			}
+		}
+	}
+	if m.Version == VersionV1 && m.TerminationGracePeriodSeconds == nil {
+		m.TerminationGracePeriodSeconds = new(int64(30))
 	}
 	if m.RestartPolicy == (RestartPolicy{}) {
 		m.RestartPolicy.Always = &RestartPolicyAlways{}

@@ -4,28 +4,40 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
-	"kubelet14/api/v1beta1"
+	"kubelet14/api/v1"
 )
 
 // Random manifests go from internal to wire types, to text and back, and to the JSON of labels and back. A field that a
 // conversion forgets, or that has no json name, fails here.
 func TestRoundTripLosesNothing(t *testing.T) {
-	scheme := v1beta1.NewScheme()
+	scheme := v1.NewScheme()
 	random := rand.New(rand.NewPCG(14, 14))
 	for i := range 500 {
-		for _, version := range scheme.Versions() {
+		for _, version := range append(scheme.Versions("ContainerManifest"), scheme.Versions("Pod")...) {
 			var m, fromLabel api.ContainerManifest
-			filler{random, i == 0}.fill(t, reflect.ValueOf(&m).Elem())
-			m.Version = version
+			filler{random, i == 0, version == api.VersionV1}.fill(t, reflect.ValueOf(&m).Elem())
+			m.Version, m.Ignored = version, nil
+			if text, err := json.Marshal(&m); err != nil || json.Unmarshal(text, &fromLabel) != nil || !cmp.Equal(m, fromLabel) {
+				t.Fatalf("through the label %s: %v (-before +after):\n%s", text, err, cmp.Diff(m, fromLabel))
+			}
+			written := m
+			m = throughWire(t, scheme, m) // without the fields that only v1 has
+			if diff := cmp.Diff(written, m); version == api.VersionV1 && i == 0 && diff != "" {
+				t.Fatalf("through the wire type of v1 (-before +after):\n%s", diff)
+			}
 			wire, err := scheme.Externalize(version, &m)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if i == 0 && version != api.VersionV1 {
+				checkFull(t, version, reflect.ValueOf(wire).Elem())
 			}
 			if back, err := scheme.Internalize(version, wire); err != nil || !cmp.Equal(&m, back) {
 				t.Fatalf("through the wire type of %s: %v (-before +after):\n%s", version, err, cmp.Diff(&m, back))
@@ -34,13 +46,48 @@ func TestRoundTripLosesNothing(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if back := mustDecode(t, string(text)); !cmp.Equal(m, back) {
-				t.Fatalf("through the text %s\n(-before +after):\n%s", text, cmp.Diff(m, back))
+			asYAML, err := scheme.EncodeYAML(version, &m)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if text, err = json.Marshal(&m); err != nil || json.Unmarshal(text, &fromLabel) != nil || !cmp.Equal(m, fromLabel) {
-				t.Fatalf("through the label %s: %v (-before +after):\n%s", text, err, cmp.Diff(m, fromLabel))
+			for _, text := range [][]byte{text, asYAML} {
+				if back := mustDecode(t, string(text)); !cmp.Equal(m, back) {
+					t.Fatalf("through the text %s\n(-before +after):\n%s", text, cmp.Diff(m, back))
+				}
 			}
 		}
+	}
+}
+
+func throughWire(t *testing.T, scheme *api.Scheme, m api.ContainerManifest) api.ContainerManifest {
+	t.Helper()
+	wire, err := scheme.Externalize(m.Version, &m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := scheme.Internalize(m.Version, wire)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *back.(*api.ContainerManifest)
+}
+
+// checkFull reports fields of a wire type that are empty although the internal ones were not. Only old names are.
+func checkFull(t *testing.T, path string, v reflect.Value) {
+	t.Helper()
+	switch {
+	case v.Kind() == reflect.Struct && v.Type() != reflect.TypeFor[api.IntOrString]():
+		for i := range v.NumField() {
+			if name := v.Type().Field(i).Name; !slices.Contains([]string{"Key", "Path", "MountType", "Type", "Enabled"}, name) {
+				checkFull(t, path+"."+name, v.Field(i))
+			}
+		}
+	case v.IsZero():
+		t.Errorf("%s is lost", path)
+	case v.Kind() == reflect.Pointer:
+		checkFull(t, path, v.Elem())
+	case v.Kind() == reflect.Slice:
+		checkFull(t, path+"[0]", v.Index(0))
 	}
 }
 
@@ -48,6 +95,7 @@ func TestRoundTripLosesNothing(t *testing.T) {
 type filler struct {
 	rand *rand.Rand
 	full bool // leave nothing empty
+	pod  bool // set one of what cannot be together in a Pod
 }
 
 // awkward are strings that a YAML or JSON decoder could take for something else.
@@ -58,21 +106,35 @@ var awkward = []string{
 
 func (f filler) fill(t *testing.T, v reflect.Value) {
 	t.Helper()
-	if !f.full && f.rand.IntN(3) == 0 {
+	if !v.CanSet() || !f.full && f.rand.IntN(3) == 0 {
 		return
 	}
-	if v.Type() == reflect.TypeFor[api.IntOrString]() {
+	switch v.Interface().(type) {
+	case api.IntOrString:
 		port := api.IntOrString{Int: 1 + f.rand.IntN(65535)}
 		if f.rand.IntN(2) == 0 {
 			port = api.IntOrString{Str: strconv.Itoa(f.rand.IntN(100))}
 		}
 		v.Set(reflect.ValueOf(port))
 		return
+	case api.PullPolicy:
+		v.SetString([]string{"PullAlways", "PullNever", "PullIfNotPresent"}[f.rand.IntN(3)])
+		return
+	case api.RestartPolicy, api.VolumeSource:
+		if f.pod {
+			f.fill(t, v.Field(f.rand.IntN(v.NumField())))
+			return
+		}
 	}
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			f.fill(t, v.Field(i))
+		}
+		if e, ok := v.Addr().Interface().(*api.EnvVar); ok && f.pod && f.rand.IntN(2) == 0 {
+			e.Value = ""
+		} else if ok && f.pod {
+			e.FieldPath = ""
 		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
@@ -83,6 +145,8 @@ func (f filler) fill(t *testing.T, v reflect.Value) {
 		for i := range n {
 			f.fill(t, v.Index(i))
 		}
+	case reflect.Map:
+		v.Set(reflect.ValueOf(map[string]string{"key": "value"}))
 	case reflect.String:
 		v.SetString(awkward[f.rand.IntN(len(awkward))])
 	case reflect.Bool:
@@ -97,7 +161,7 @@ func (f filler) fill(t *testing.T, v reflect.Value) {
 // fullManifest has something in every field.
 func fullManifest(t *testing.T) (m api.ContainerManifest) {
 	t.Helper()
-	filler{rand.New(rand.NewPCG(1, 2)), true}.fill(t, reflect.ValueOf(&m).Elem())
+	filler{rand.New(rand.NewPCG(1, 2)), true, false}.fill(t, reflect.ValueOf(&m).Elem())
 	return m
 }
 
@@ -117,16 +181,17 @@ func checkApart(t *testing.T, path string, a, b reflect.Value) {
 			checkApart(t, path+"."+a.Type().Field(i).Name, a.Field(i), b.Field(i))
 		}
 	}
-	if a.Kind() != reflect.Pointer && a.Kind() != reflect.Slice {
+	if a.Kind() != reflect.Pointer && a.Kind() != reflect.Slice && a.Kind() != reflect.Map {
 		return
 	}
 	// All pointers to empty structs are the same.
 	if a.Pointer() == b.Pointer() && a.Type().Elem().Size() > 0 {
 		t.Errorf("%s is shared", path)
 	}
-	if a.Kind() == reflect.Slice {
+	switch a.Kind() {
+	case reflect.Slice:
 		checkApart(t, path+"[0]", a.Index(0), b.Index(0))
-	} else {
+	case reflect.Pointer:
 		checkApart(t, path, a.Elem(), b.Elem())
 	}
 }
@@ -148,6 +213,12 @@ func TestSetDefaults(t *testing.T) {
 		if api.SetDefaults(&m); !cmp.Equal(want, m) {
 			t.Errorf("-want +got:\n%s", cmp.Diff(want, m))
 		}
+	}
+	m = api.ContainerManifest{Version: api.VersionV1, InitContainers: []api.Container{{StartupProbe: &api.Probe{PeriodSeconds: 5}}}}
+	api.SetDefaults(&m)
+	probe := *m.InitContainers[0].StartupProbe
+	if (probe != api.Probe{TimeoutSeconds: 1, PeriodSeconds: 5, SuccessThreshold: 1, FailureThreshold: 3}) || *m.TerminationGracePeriodSeconds != 30 {
+		t.Errorf("the defaults of v1 are %+v and %d s", probe, *m.TerminationGracePeriodSeconds)
 	}
 	written := fullManifest(t)
 	m = written.Clone()

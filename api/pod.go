@@ -68,8 +68,8 @@ type PodUpdate struct {
 	Err error
 
 	// Unsynced is set by PodConfig only. It has every configured source that is not synced as of this update, with its
-	// latest error, nil when it has sent nothing. The pods of such a source are not known, so nothing that may be one
-	// of them is removed. It is part of the update because, asked for separately, it could be newer than the pods, and
+	// latest error, nil when it has sent nothing. Its pods are not all known, so nothing that may be one of them is removed;
+	// but a pod that an earlier update has named, and this one does not, is gone. It is part of the update because, asked for separately, it could be newer than the pods, and
 	// a pod of a source that has just become ready would be killed.
 	Unsynced map[string]error
 }

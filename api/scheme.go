@@ -19,6 +19,7 @@ const InternalVersion = ""
 type Scheme struct {
 	types       map[string]map[string]reflect.Type // version → kind → type
 	conversions map[conversion]func(any) (any, error)
+	fieldPaths  map[string]func(string) string // version → the path of an internal field in its manifests
 }
 
 // conversion is the key of a registered function. Two versions may share their Go types.
@@ -29,7 +30,7 @@ type conversion struct {
 
 // NewScheme returns an empty Scheme.
 func NewScheme() *Scheme {
-	return &Scheme{map[string]map[string]reflect.Type{}, map[conversion]func(any) (any, error){}}
+	return &Scheme{map[string]map[string]reflect.Type{}, map[conversion]func(any) (any, error){}, map[string]func(string) string{}}
 }
 
 // AddKnownTypes adds types to a version. Each obj is a zero struct; the name of its type is the kind.
@@ -42,6 +43,12 @@ func (s *Scheme) AddKnownTypes(version string, objs ...any) {
 		t := reflect.TypeOf(obj)
 		s.types[version][t.Name()] = t
 	}
+}
+
+// AddFieldPaths registers what the path of an internal field, such as containers[0].memory, is in the manifests of a version,
+// for errors. Without a function it is the same.
+func (s *Scheme) AddFieldPaths(version string, path func(internal string) string) {
+	s.fieldPaths[strings.ToLower(version)] = path
 }
 
 // AddInternalConversion registers how Wire of a version becomes Internal. The error of convert should be a FieldErrors.
@@ -65,8 +72,11 @@ func addConversion[In, Out any](s *Scheme, from, to string, convert func(*In, *O
 	}
 }
 
-// Versions returns the wire versions, sorted.
-func (s *Scheme) Versions() []string { return slices.Sorted(maps.Keys(s.types)) }
+// Versions returns the wire versions that have a kind, sorted.
+func (s *Scheme) Versions(kind string) []string {
+	versions := slices.Sorted(maps.Keys(s.types))
+	return slices.DeleteFunc(versions, func(version string) bool { return s.types[version][kind] == nil })
+}
 
 // New returns a pointer to a zero value of a kind.
 func (s *Scheme) New(version, kind string) (any, error) {

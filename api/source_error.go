@@ -91,6 +91,12 @@ func (t *text) errorf(format string, args ...any) *SourceError {
 
 // errorAt returns an error about one place of the file.
 func (t *text) errorAt(n *yaml.Node, field, problem string) *SourceError {
+	if n.Line >= 1 && n.Line <= len(t.lines) && strings.Contains(cut(t.lines[n.Line-1], max(0, n.Column-50), 100), "{{") {
+		const template = "this looks like a template: render it first, as with helm template"
+		if problem += "; " + template; strings.HasPrefix(problem, "YAML syntax") {
+			problem = template
+		}
+	}
 	return &SourceError{t.file, n.Line, n.Column, printable(field, 400), printable(problem, 400), t}
 }
 
@@ -108,6 +114,9 @@ func (e *SourceError) Excerpt() string {
 		mark, line := "  ", printable(cut(e.text.lines[n-1], from, width+1), width)
 		if n == e.Line {
 			mark = "> "
+		}
+		if from > 0 && line != "" {
+			line = "…" + line[offset(line, 1):]
 		}
 		if n <= e.Line || line != "" {
 			out = append(out, strings.TrimRight(fmt.Sprintf("%s%*d | %s", mark, digits, n, line), " "))

@@ -31,7 +31,8 @@ func TestExcerptOfAnEndlessLineStaysShort(t *testing.T) {
 	if len(lines) != 3 || len(text) > 1000 {
 		t.Fatalf("got %v", text)
 	}
-	if caret := strings.Index(lines[2], "^"); !strings.HasPrefix(lines[1][caret:], `"foo"`) {
+	caret := strings.Index(lines[2], "^")
+	if line := []rune(lines[1]); !strings.HasPrefix(string(line[caret:]), `"foo"`) || !strings.HasPrefix(lines[1], "> 1 | …x") || !strings.HasSuffix(lines[1], "y…") {
 		t.Errorf("the caret is not below the field:\n%v", text)
 	}
 }
@@ -39,7 +40,7 @@ func TestExcerptOfAnEndlessLineStaysShort(t *testing.T) {
 func TestWithExcerptsFindsEveryErrorWithin(t *testing.T) {
 	_, one := decode("a: b\n")
 	_, two := decode("version: v1beta1\nb: c\n")
-	const first = "f:1:1: version: required value '': write \"version:\" and v1beta1 or v1beta2"
+	const first = "f:1:1: version: required value '': write \"apiVersion: v1\" and \"kind: Pod\", or \"version:\" and v1beta1 or v1beta2"
 	const second = "f:2:1: b: unknown field: the fields here are version, id, uuid, volumes, containers, restartPolicy"
 	const firstLines = "\n> 1 | a: b\n    | ^"
 	const secondLines = "\n  1 | version: v1beta1\n> 2 | b: c\n    | ^"
@@ -78,7 +79,10 @@ func TestNoErrorHoldsAValueOfTheEnvironment(t *testing.T) {
 	const password = head + "  - name: PASSWORD\n    value: "
 	for name, manifest := range map[string]string{
 		"the line before":       password + "s3cret\n  imgae: busybox\n",
-		"a number":              password + "14.73e3\n",
+		"a number":              "apiVersion: v1\nkind: Pod\nspec: {containers: [{env: [{name: PASSWORD, value: 14.73e3}]}]}\n",
+		"a field of the pod":    "apiVersion: v1\nkind: Pod\nspec: {containers: [{env: [{name: PASSWORD, valueFrom: {s3cret: 1, fieldRef: s3cret}}]}]}\n",
+		"two values":            "apiVersion: v1\nkind: Pod\nspec: {containers: [{env: [{name: PASSWORD, value: s3cret, valueFrom: {}}]}]}\n",
+		"a header":              "apiVersion: v1\nkind: Pod\nspec: {containers: [{livenessProbe: {httpGet: {httpHeaders: [{name: Authorization, value: 14.73e3}]}}}]}\n",
 		"a mapping":             password + "{s3cret: 1}\n",
 		"an alias":              password + "*s3cret\n",
 		"a tag":                 password + "!s3cret x\n",

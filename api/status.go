@@ -5,15 +5,17 @@ import (
 	"time"
 )
 
-// PodPhase is how far a pod has come.
+// PodPhase is the state of a pod as one word.
 type PodPhase string
 
 // The phases of a pod.
 const (
-	PodPending   PodPhase = "pending"   // a container has not run yet
-	PodRunning   PodPhase = "running"   // all have run, and some will run on or again
+	PodPending   PodPhase = "pending"   // not as desired yet, and nothing is wrong: an image is pulled, a container is created
+	PodRunning   PodPhase = "running"   // up: every container runs, or has completed as its policy allows, and nothing is wrong
+	PodFailing   PodPhase = "failing"   // something is wrong: a container crashes, cannot start or is unhealthy, or the pod waits for a port or its source
 	PodSucceeded PodPhase = "succeeded" // all have ended for good, with exit code 0
 	PodFailed    PodPhase = "failed"    // all have ended for good, some with another exit code
+	PodRemoving  PodPhase = "removing"  // no longer wanted
 )
 
 // PodStatus is the observed state of a pod.
@@ -24,11 +26,18 @@ type PodStatus struct {
 	Source      string            `json:"source"`
 	Origin      string            `json:"origin"` // place in the source
 	Phase       PodPhase          `json:"phase"`
+	Ready       bool              `json:"ready"` // all its containers are
 	PodIP       string            `json:"podIP,omitempty"`
+	Ports       []Port            `json:"ports,omitempty"`       // of the host
 	Reason      string            `json:"reason,omitempty"`      // why the pod as a whole waits, such as PortTaken
 	Message     string            `json:"message,omitempty"`     // of the reason
-	SourceError string            `json:"sourceError,omitempty"` // of the last read of the source: the pod may be older than its manifest
+	SourceError string            `json:"sourceError,omitempty"` // why its manifest cannot be read: the pod may be older
 	Containers  []ContainerStatus `json:"containers"`            // in the order of the manifest, the network container last
+}
+
+// Up reports whether there is nothing to wait for and nothing to repair. A pod that is being removed counts as up.
+func (s *PodStatus) Up() bool {
+	return s.Phase == PodRunning || s.Phase == PodSucceeded || s.Phase == PodRemoving
 }
 
 // ContainerStatus is the observed state of a container. Its JSON is that of 2014 with more fields.
@@ -36,10 +45,12 @@ type ContainerStatus struct {
 	Name         string                    `json:"name"`
 	State        ContainerState            `json:"state"`
 	Last         *ContainerStateTerminated `json:"last,omitempty"` // of the attempt before, if Docker still has it
-	RestartCount int                       `json:"restartCount"`   // attempts before this one, those for an edit included
+	RestartCount int                       `json:"restartCount"`   // of this version of the container: an edit begins at 0
 	PodIP        string                    `json:"podIP,omitempty"`
 	Image        string                    `json:"image"`
 	ImageID      string                    `json:"imageID,omitempty"` // of the container
+	ContainerID  string                    `json:"containerID,omitempty"`
+	Ready        bool                      `json:"ready"` // it runs, and its startup and readiness probes have succeeded
 }
 
 // ContainerState has exactly one field set.
@@ -89,7 +100,9 @@ const (
 	ReasonCannotStart       = "CannotStart"
 	ReasonNetworkContainer  = "NetworkContainer" // it waits for the pod's network container
 	ReasonDocker            = "Docker"           // Docker does not answer, or with an error
+	ReasonInitContainer     = "InitContainer"    // it waits for an init container
 	ReasonRemoved           = "Removed"
+	ReasonSourceNotReady    = "SourceNotReady" // what its source has not read may still want it as it is
 
 	ReasonCompleted  = "Completed"
 	ReasonError      = "Error"

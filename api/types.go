@@ -1,22 +1,44 @@
 package api
 
-import (
-	"encoding/json"
-	"strconv"
-)
-
 // ContainerManifest is the desired state of a pod, which today is a pod's spec. This is the
 // internal form: every wire version is converted to it.
 //
 // A container's hash is made of the JSON of these types, so every optional field is omitempty:
-// a field that is added later changes no hash of today.
+// a field that is added later changes no hash of today. Types that are also those of v1 say what
+// else a Pod may have there; see Ignored and Unsupported.
 type ContainerManifest struct {
-	Version       string        `json:"version"` // v1beta1 or v1beta2
+	Version       string        `json:"version"` // v1beta1, v1beta2 or v1
 	ID            string        `json:"id,omitempty"`
 	UUID          string        `json:"uuid,omitempty"`
 	Volumes       []Volume      `json:"volumes,omitempty"`
 	Containers    []Container   `json:"containers,omitempty"` // empty: a pod of a network container alone
 	RestartPolicy RestartPolicy `json:"restartPolicy,omitzero"`
+
+	// Fields that no manifest of 2014 has:
+	Namespace                     string            `json:"namespace,omitempty"` // empty: NamespaceDefault
+	Labels                        map[string]string `json:"labels,omitempty"`
+	Annotations                   map[string]string `json:"annotations,omitempty"`
+	InitContainers                []Container       `json:"initContainers,omitempty"` // run one after the other before the containers
+	HostNetwork                   bool              `json:"hostNetwork,omitempty"`
+	Hostname                      string            `json:"hostname,omitempty"` // empty: the name of the pod
+	HostAliases                   []HostAlias       `json:"hostAliases,omitempty"`
+	DNS                           *DNSConfig        `json:"dns,omitempty"`                           // nil: as Docker does it
+	TerminationGracePeriodSeconds *int64            `json:"terminationGracePeriodSeconds,omitempty"` // nil: the kubelet's own
+	// Ignored has the paths of fields that were read and mean nothing on one host, such as spec.nodeSelector.
+	Ignored []string `json:"-"`
+}
+
+// HostAlias is a line of the file /etc/hosts of every container of a pod.
+type HostAlias struct {
+	IP        string   `json:"ip"`
+	Hostnames []string `json:"hostnames"`
+}
+
+// DNSConfig is how the containers of a pod find names.
+type DNSConfig struct {
+	Nameservers []string `json:"nameservers,omitempty"` // IPs; none: Docker's
+	Searches    []string `json:"searches,omitempty"`
+	Options     []string `json:"options,omitempty"` // such as ndots:2
 }
 
 // Volume is a directory that the containers of a pod may mount by name.
@@ -31,13 +53,31 @@ type VolumeSource struct {
 	EmptyDir *EmptyDir `json:"emptyDir,omitempty"`
 }
 
-// HostDir is a directory of the host. The kubelet neither creates nor removes it.
+// HostDir is a directory of the host, or what its type says. The kubelet removes none of them.
 type HostDir struct {
-	Path string `json:"path"`
+	Path string      `json:"path"`
+	Type HostDirType `json:"type,omitempty"`
 }
 
+// HostDirType is what must be at the path of a HostDir before a container that mounts it is created.
+type HostDirType string
+
+// The types of a HostDir.
+const (
+	HostDirAny               HostDirType = "" // whatever is there; 2014 knew only this
+	HostDirDirectory         HostDirType = "Directory"
+	HostDirDirectoryOrCreate HostDirType = "DirectoryOrCreate"
+	HostDirFile              HostDirType = "File"
+	HostDirFileOrCreate      HostDirType = "FileOrCreate"
+	HostDirSocket            HostDirType = "Socket"
+	HostDirCharDevice        HostDirType = "CharDevice"
+	HostDirBlockDevice       HostDirType = "BlockDevice"
+)
+
 // EmptyDir is a directory that is removed with its pod.
-type EmptyDir struct{}
+type EmptyDir struct {
+	_ Ignored `fields:"medium sizeLimit" why:"it is an ordinary directory of the host"`
+}
 
 // Protocol of a port, upper case.
 type Protocol string
@@ -63,31 +103,73 @@ type VolumeMount struct {
 	Name      string `json:"name"` // of a volume of the pod
 	ReadOnly  bool   `json:"readOnly,omitempty"`
 	MountPath string `json:"mountPath"`
+
+	_ Unsupported `fields:"mountPropagation" default:"None"`
+	_ Unsupported `fields:"recursiveReadOnly" default:"Disabled"`
+	_ Unsupported `fields:"subPath subPathExpr" instead:"make a volume for each directory"`
 }
 
 // EnvVar is one environment variable of a container.
 type EnvVar struct {
 	Name  string `json:"name"`
 	Value string `json:"value,omitempty"`
+	// FieldPath names a field of the pod that is the value, such as status.podIP; empty: Value is.
+	FieldPath string `json:"fieldPath,omitempty"`
 }
+
+// The fields of a pod that can be the value of an environment variable.
+const (
+	FieldName      = "metadata.name"
+	FieldNamespace = "metadata.namespace"
+	FieldUID       = "metadata.uid"
+	FieldPodIP     = "status.podIP"
+	FieldHostIP    = "status.hostIP"
+	FieldNodeName  = "spec.nodeName"
+)
 
 // Container is one program of a pod and what it runs with.
 type Container struct {
-	Name                   string         `json:"name"` // DNS label, unique in the pod, not NetworkContainerName
-	Image                  string         `json:"image"`
-	Command                []string       `json:"command,omitempty"` // replaces the image's CMD; its ENTRYPOINT stays
-	WorkingDir             string         `json:"workingDir,omitempty"`
-	Ports                  []Port         `json:"ports,omitempty"`
-	Env                    []EnvVar       `json:"env,omitempty"`
-	Memory                 int64          `json:"memory,omitempty"` // bytes, 0: no limit
-	CPU                    int64          `json:"cpu,omitempty"`    // thousandths of a core, 0: Docker's default share
-	VolumeMounts           []VolumeMount  `json:"volumeMounts,omitempty"`
-	LivenessProbe          *LivenessProbe `json:"livenessProbe,omitempty"`
-	Lifecycle              *Lifecycle     `json:"lifecycle,omitempty"`
-	TerminationMessagePath string         `json:"terminationMessagePath,omitempty"`
-	Privileged             bool           `json:"privileged,omitempty"`
-	ImagePullPolicy        PullPolicy     `json:"imagePullPolicy,omitempty"`
+	Name                   string        `json:"name"` // DNS label, unique in the pod, not NetworkContainerName
+	Image                  string        `json:"image"`
+	Command                []string      `json:"command,omitempty"` // replaces the image's CMD; its ENTRYPOINT stays
+	WorkingDir             string        `json:"workingDir,omitempty"`
+	Ports                  []Port        `json:"ports,omitempty"`
+	Env                    []EnvVar      `json:"env,omitempty"`
+	Memory                 int64         `json:"memory,omitempty"` // bytes, 0: no limit
+	CPU                    int64         `json:"cpu,omitempty"`    // its share: thousandths of a core, 0: Docker's default
+	VolumeMounts           []VolumeMount `json:"volumeMounts,omitempty"`
+	LivenessProbe          *Probe        `json:"livenessProbe,omitempty"`
+	Lifecycle              *Lifecycle    `json:"lifecycle,omitempty"`
+	TerminationMessagePath string        `json:"terminationMessagePath,omitempty"`
+	Privileged             bool          `json:"privileged,omitempty"`
+	ImagePullPolicy        PullPolicy    `json:"imagePullPolicy,omitempty"`
+
+	// Fields that no manifest of 2014 has:
+	Entrypoint               []string                 `json:"entrypoint,omitempty"` // replaces the image's ENTRYPOINT and CMD
+	CPULimit                 int64                    `json:"cpuLimit,omitempty"`   // the most it gets: thousandths of a core, 0: no limit
+	StartupProbe             *Probe                   `json:"startupProbe,omitempty"`
+	ReadinessProbe           *Probe                   `json:"readinessProbe,omitempty"`
+	SecurityContext          *SecurityContext         `json:"securityContext,omitempty"`
+	TerminationMessagePolicy TerminationMessagePolicy `json:"terminationMessagePolicy,omitempty"`
 }
+
+// SecurityContext is what a container may do, besides Privileged.
+type SecurityContext struct {
+	RunAsUser              *int64   `json:"runAsUser,omitempty"` // nil: the image's
+	RunAsGroup             *int64   `json:"runAsGroup,omitempty"`
+	CapAdd                 []string `json:"capAdd,omitempty"` // such as NET_ADMIN
+	CapDrop                []string `json:"capDrop,omitempty"`
+	ReadOnlyRootFilesystem bool     `json:"readOnlyRootFilesystem,omitempty"`
+}
+
+// TerminationMessagePolicy is where a container's termination message comes from.
+type TerminationMessagePolicy string
+
+// The policies of termination messages. The zero value is as MessageFallbackToLogs.
+const (
+	MessageFile           TerminationMessagePolicy = "File"
+	MessageFallbackToLogs TerminationMessagePolicy = "FallbackToLogsOnError" // without a file, the end of the log
+)
 
 // PullPolicy is when an image is pulled.
 type PullPolicy string
@@ -98,73 +180,6 @@ const (
 	PullNever        PullPolicy = "PullNever"
 	PullIfNotPresent PullPolicy = "PullIfNotPresent"
 )
-
-// LivenessProbe tests whether a container still works. Exactly one action is set.
-type LivenessProbe struct {
-	HTTPGet             *HTTPGetAction   `json:"httpGet,omitempty"`
-	TCPSocket           *TCPSocketAction `json:"tcpSocket,omitempty"`
-	Exec                *ExecAction      `json:"exec,omitempty"`
-	InitialDelaySeconds int64            `json:"initialDelaySeconds,omitempty"`
-}
-
-// IntOrString is a port in a probe or a hook: a number, or the name of a port of the container.
-type IntOrString struct {
-	Int int    // if Str is empty
-	Str string // a port name, or a number in quotes
-}
-
-// String returns the number or the name.
-func (v IntOrString) String() string {
-	if v.Str != "" {
-		return v.Str
-	}
-	return strconv.Itoa(v.Int)
-}
-
-// MarshalJSON implements json.Marshaler.
-func (v IntOrString) MarshalJSON() ([]byte, error) {
-	if v.Str != "" {
-		return json.Marshal(v.Str)
-	}
-	return json.Marshal(v.Int)
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (v *IntOrString) UnmarshalJSON(data []byte) error {
-	if *v = (IntOrString{}); data[0] == '"' {
-		return json.Unmarshal(data, &v.Str)
-	}
-	return json.Unmarshal(data, &v.Int)
-}
-
-// HTTPGetAction requests http://host:port/path.
-type HTTPGetAction struct {
-	Path string      `json:"path,omitempty"`
-	Port IntOrString `json:"port,omitzero"`
-	Host string      `json:"host,omitempty"` // empty: the pod's IP
-}
-
-// TCPSocketAction opens a connection to the pod's IP.
-type TCPSocketAction struct {
-	Port IntOrString `json:"port,omitzero"`
-}
-
-// ExecAction runs a command in the container, without a shell.
-type ExecAction struct {
-	Command []string `json:"command,omitempty"`
-}
-
-// Lifecycle holds the hooks of a container.
-type Lifecycle struct {
-	PostStart *Handler `json:"postStart,omitempty"`
-	PreStop   *Handler `json:"preStop,omitempty"`
-}
-
-// Handler is the action of a hook. Exactly one field is set.
-type Handler struct {
-	Exec    *ExecAction    `json:"exec,omitempty"`
-	HTTPGet *HTTPGetAction `json:"httpGet,omitempty"`
-}
 
 // RestartPolicy is what happens when a container of the pod ends. At most one field is set; none means Always.
 type RestartPolicy struct {
@@ -184,5 +199,7 @@ type (
 
 const (
 	NetworkContainerName = "net"     // the name of every pod's network container, and of no other
-	NamespaceDefault     = "default" // the namespace of all pods: a manifest of 2014 has none
+	NamespaceDefault     = "default" // the namespace of a pod whose manifest names none, as those of 2014
+	// VersionV1 is the version of a manifest that is a Pod of today: its command, args and env know $(NAME).
+	VersionV1 = "v1"
 )

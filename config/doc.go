@@ -14,7 +14,8 @@
 //     invalid keeps its last good pods. Only when it is gone are its pods removed.
 //  2. A source is not ready until all of it was read without an error. Every update
 //     names the sources that are not ready in Unsynced; the first one that does not
-//     name a source has all of its pods.
+//     name a source has all of its pods. Until then only a pod that an earlier update
+//     has named is known to be gone.
 //  3. Every change makes an update and nothing else does. Updates arrive in order,
 //     and what was sent never changes.
 //

@@ -3,7 +3,6 @@ package config
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -121,7 +120,7 @@ func (s *SourceEtcd) list(ctx context.Context, client *clientv3.Client) error {
 	if err != nil {
 		return err
 	}
-	listed := map[string]bool{"": true}
+	listed := map[string]bool{}
 	for _, kv := range list.Kvs {
 		key := string(kv.Key)
 		if key == s.root || strings.HasPrefix(key, s.root+"/") {
@@ -129,7 +128,7 @@ func (s *SourceEtcd) list(ctx context.Context, client *clientv3.Client) error {
 			s.input(key).load(strconv.FormatInt(kv.ModRevision, 10), func() ([]api.Pod, error) { return s.parse(key, kv.Value) })
 		}
 	}
-	maps.DeleteFunc(s.inputs, func(key string, _ *input) bool { return !listed[key] })
+	s.forget(func(key string) bool { return !listed[key] })
 	s.inputs[""].err = nil
 	return nil
 }

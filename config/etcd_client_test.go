@@ -2,8 +2,6 @@ package config
 
 import (
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -40,7 +38,7 @@ func TestEtcdConfigOfServers(t *testing.T) {
 }
 
 func TestEtcdConfigOfAFile(t *testing.T) {
-	tls := etcdtest.StartTLS(t, false).TLS
+	tls := etcdtest.StartTLS(t).TLS
 	config, err := EtcdConfig(nil, etcdFile(t, fmt.Sprintf(`
 endpoints: ["https://etcd-1:2379", etcd-2:2379]
 dial-timeout: 2
@@ -103,31 +101,6 @@ func TestEtcdBadConfigIsRefused(t *testing.T) {
 		_, err := EtcdConfig([]string{"http://127.0.0.1:2379", address}, "")
 		if err == nil || !strings.Contains(err.Error(), "is no address of an etcd server: give one such as https://") || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: got %v", address, err)
-		}
-	}
-}
-
-func TestDialEndpoints(t *testing.T) {
-	gone := httptest.NewServer(nil)
-	gone.Close()
-	plain := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(plain.Close)
-	for _, test := range []struct {
-		endpoints []string
-		words     []string // of the error; none if a server can be reached
-	}{
-		{[]string{gone.URL, "http://no-such-host.invalid:2379"}, []string{gone.URL + ": ", "connection refused", "http://no-such-host.invalid:2379: ", "no-such-host.invalid"}},
-		{[]string{gone.URL, plain.URL}, nil},
-		{[]string{strings.Replace(plain.URL, "http:", "https:", 1)}, []string{"TLS"}},
-	} {
-		text := fmt.Sprint(dialEndpoints(t.Context(), clientv3.Config{Endpoints: test.endpoints}))
-		if test.words == nil && text != "<nil>" {
-			t.Errorf("%v: got %s", test.endpoints, text)
-		}
-		for _, word := range test.words {
-			if !strings.Contains(text, word) {
-				t.Errorf("%v: no %q in %s", test.endpoints, word, text)
-			}
 		}
 	}
 }

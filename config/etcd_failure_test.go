@@ -3,8 +3,6 @@ package config
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,30 +14,27 @@ import (
 func TestEtcdChangesCompactedWhileCutOff(t *testing.T) {
 	t.Parallel()
 	s := etcdtest.Start(t)
-	for _, name := range []string{"gone", "changed", "kept"} {
-		s.Ctl("put", etcdPods+name, manifest("", "1"))
-	}
+	s.Ctl("put", etcdPods+"gone", manifest("", "1"))
+	s.Ctl("put", etcdPods+"kept", manifest("", "1"))
 	way := etcdtest.NewProxy(t, s)
-	r := runEtcd(t, way.Endpoint())
-	r.await("changed=1 gone=1 kept=1")
+	r := runEtcd(t, hourly, "", way.Endpoint())
+	r.await("gone=1 kept=1")
 	way.Cut()
 	s.Ctl("del", etcdPods+"gone")
-	s.Ctl("put", etcdPods+"changed", manifest("", "2"))
-	s.Ctl("put", etcdPods+"new", manifest("", "1"))
-	put, err := s.Client().Put(t.Context(), "x", "")
+	put, err := s.Client().Put(t.Context(), etcdPods+"new", manifest("", "1"))
 	must(t, err)
 	s.Ctl("compact", fmt.Sprint(put.Header.Revision))
 	way.Mend()
-	r.await("changed=2 kept=1 new=1")
+	r.await("kept=1 new=1")
 	s.Ctl("put", etcdPods+"new", manifest("", "2"))
-	r.await("changed=2 kept=1 new=2")
+	r.await("kept=1 new=2")
 }
 
 func TestEtcdKilledAndRestarted(t *testing.T) {
 	t.Parallel()
-	s, r := webOnEtcd(t, pollEtcd)
+	s, r, gone := webOnEtcd(t, frequently)
 	s.Kill()
-	r.await("web=1", "connection refused", s.Endpoint())
+	r.await("web=1", gone+": dial tcp", s.Endpoint()+": dial tcp", "connection refused")
 	first := r.Status()
 	again := r.awaitStatus(func(s api.SourceStatus) bool { return s.LastErrorAt.After(first.LastErrorAt) })
 	if again.LastError != first.LastError || again.Pods != 1 || again.FailingSince != first.FailingSince || len(r.errs) != 1 {
@@ -53,9 +48,9 @@ func TestEtcdKilledAndRestarted(t *testing.T) {
 
 func TestEtcdServerThatHangs(t *testing.T) {
 	t.Parallel()
-	s, r := webOnEtcd(t, pollEtcd)
+	s, r, _ := webOnEtcd(t, frequently)
 	s.Pause()
-	r.await("web=1", "do not answer")
+	r.await("web=1", "read "+etcdList+" at ", "do not answer", "is it no etcd 3?")
 	s.Resume()
 	r.await("web=1")
 	s.Pause()
@@ -69,7 +64,7 @@ func TestEtcdReplacedByAnEmptyOne(t *testing.T) {
 	} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()
-			s, r := webOnEtcd(t, pollEtcd)
+			s, r, _ := webOnEtcd(t, frequently)
 			for range 10 { // the source has seen these by its watch
 				s.Ctl("put", etcdPods+"web", manifest("", "1"))
 			}
@@ -91,41 +86,26 @@ func TestEtcdReplacedByAnEmptyOne(t *testing.T) {
 // Each source meets an etcd that does not let it in, says what is wrong, and works
 // as soon as that is fixed on the server.
 func TestEtcdThatDoesNotLetTheSourceIn(t *testing.T) {
-	user := "username: kubelet\npassword: " + etcdtest.Password + "\n"
-	startWithUsers := func(host string) func(*testing.T) *etcdtest.Server {
-		return func(t *testing.T) *etcdtest.Server {
-			s := etcdtest.Start(t)
+	startWithUsers := func(host string) func(testing.TB) *etcdtest.Server {
+		return func(tb testing.TB) *etcdtest.Server {
+			s := etcdtest.Start(tb)
 			s.EnableAuth(host)
 			return s
 		}
 	}
-	tests := []struct {
-		name  string
-		start func(*testing.T) *etcdtest.Server
+	for name, tt := range map[string]struct {
+		start func(testing.TB) *etcdtest.Server
 		file  func(*etcdtest.Server) string // its configuration, without endpoints
 		words []string
 		fix   func(r *run, s *etcdtest.Server)
 	}{
-		{
-			name:  "wrong CA",
-			start: func(t *testing.T) *etcdtest.Server { return etcdtest.StartTLS(t, false) },
+		"wrong CA": {
+			start: etcdtest.StartTLS,
 			file:  func(s *etcdtest.Server) string { return "trusted-ca-file: " + s.TLS.OtherCA },
 			words: []string{"certificate signed by unknown authority"},
 			fix:   func(_ *run, s *etcdtest.Server) { s.TLS.SignWithOtherCA() },
 		},
-		{
-			name:  "no client certificate",
-			start: func(t *testing.T) *etcdtest.Server { return etcdtest.StartTLS(t, true) },
-			file:  func(s *etcdtest.Server) string { return "trusted-ca-file: " + s.TLS.CA },
-			words: []string{"client certificate"},
-			fix: func(_ *run, s *etcdtest.Server) {
-				s.Kill()
-				s.DemandClientCert = false
-				s.Restart()
-			},
-		},
-		{
-			name:  "wrong password",
+		"wrong password": {
 			start: startWithUsers("host"),
 			file:  func(*etcdtest.Server) string { return "username: kubelet\npassword: wrong\n" },
 			words: []string{"authentication failed"},
@@ -134,33 +114,27 @@ func TestEtcdThatDoesNotLetTheSourceIn(t *testing.T) {
 				must(r.t, err)
 			},
 		},
-		{
-			name:  "no user",
+		"no user": {
 			start: startWithUsers("host"),
 			file:  func(*etcdtest.Server) string { return "" },
 			words: []string{"user name is empty", "username and password", "-etcd_config"},
 			fix:   func(_ *run, s *etcdtest.Server) { s.Ctl("auth", "disable") },
 		},
-		{
-			name:  "user without permission",
+		"user without permission": {
 			start: startWithUsers("other-host"),
-			file:  func(*etcdtest.Server) string { return user },
+			file:  func(*etcdtest.Server) string { return "username: kubelet\npassword: " + etcdtest.Password + "\n" },
 			words: []string{"permission denied"},
 			fix: func(r *run, s *etcdtest.Server) { // do as the error says
 				_, command, _ := strings.Cut(r.Status().LastError, "etcdctl ")
 				s.Ctl(strings.Fields(strings.Replace(command, "ROLE", "kubelet", 1))...)
 			},
 		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+	} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := tt.start(t)
 			s.Ctl("put", etcdPods+"web", manifest("", "1"))
-			file := filepath.Join(t.TempDir(), "etcd.yaml")
-			text := fmt.Sprintf("endpoints: [%q]\n%s", s.Endpoint(), tt.file(s))
-			must(t, os.WriteFile(file, []byte(text), 0o600))
-			r := newEtcdRun(t, nil, file, 50*time.Millisecond)
+			r := runEtcd(t, frequently, etcdFile(t, fmt.Sprintf("endpoints: [%q]\n%s", s.Endpoint(), tt.file(s))))
 			r.await("", tt.words...)
 			if status := r.Status(); status.FailingSince.IsZero() || !status.LastSuccess.IsZero() || strings.Contains(status.LastError, "wrong") {
 				t.Errorf("status: %+v", status)
@@ -169,13 +143,6 @@ func TestEtcdThatDoesNotLetTheSourceIn(t *testing.T) {
 			r.await("web=1")
 		})
 	}
-}
-
-func TestEtcdServerThatIsNone(t *testing.T) {
-	t.Parallel()
-	h := newHTTPTest(t)
-	r := pollEtcd(t, h.server.URL)
-	r.await("", "read "+etcdList+" at "+h.server.URL, "is it no etcd 3?")
 }
 
 // putPods puts ten more pods through a member, again when the cluster has no leader
@@ -196,17 +163,6 @@ func putPods(t *testing.T, s *etcdtest.Server, pods string) string {
 	return pods
 }
 
-// awaitPods waits for pods, whatever is wrong meanwhile.
-func (r *run) awaitPods(pods string) {
-	r.t.Helper()
-	r.awaitThat(func() string {
-		if show(r.last.Pods) == pods {
-			return ""
-		}
-		return fmt.Sprintf("got %q, want %q", show(r.last.Pods), pods)
-	})
-}
-
 // Each member dies, and each cannot be reached for a while. One of them is the leader,
 // and one is the one that the source watches.
 func TestEtcdMembersFailOneAfterTheOther(t *testing.T) {
@@ -218,18 +174,18 @@ func TestEtcdMembersFailOneAfterTheOther(t *testing.T) {
 		way := etcdtest.NewProxy(t, s)
 		ways, endpoints = append(ways, way), append(endpoints, way.Endpoint())
 	}
-	r := pollEtcd(t, endpoints...)
+	r := runEtcd(t, frequently, "", endpoints...)
 	pods := putPods(t, cluster[0], "")
-	r.awaitPods(pods)
+	r.await(pods)
 	for i, member := range cluster {
 		other := cluster[(i+1)%3]
 		ways[i].Hang()
 		pods = putPods(t, other, pods)
-		r.awaitPods(pods)
+		r.await(pods)
 		ways[i].Mend()
 		member.Kill()
 		pods = putPods(t, other, pods)
-		r.awaitPods(pods)
+		r.await(pods)
 		member.Restart()
 	}
 	r.await(pods)
@@ -241,7 +197,7 @@ func TestEtcdMemberThatHasLostItsLeader(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.StartCluster(t, 3)
 	pods := putPods(t, cluster[0], "")
-	r := runEtcd(t, cluster[0].Endpoint())
+	r := runEtcd(t, hourly, "", cluster[0].Endpoint())
 	r.await(pods)
 	cluster[1].Kill()
 	cluster[2].Kill()

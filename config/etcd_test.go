@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,21 +17,14 @@ const (
 	etcdPods = etcdList + "/"
 )
 
-// runEtcd runs a source that lists the keys without a hint only once an hour, so
-// whatever it notices of changes it notices by its watch.
-func runEtcd(t *testing.T, endpoints ...string) *run {
-	t.Helper()
-	return newEtcdRun(t, endpoints, "", time.Hour)
-}
+// How often a source lists the keys without a hint.
+const (
+	hourly     = time.Hour // whatever it notices of changes it notices by its watch
+	frequently = 50 * time.Millisecond
+)
 
-// pollEtcd runs a source that lists the keys all the time.
-func pollEtcd(t *testing.T, endpoints ...string) *run {
-	t.Helper()
-	return newEtcdRun(t, endpoints, "", 50*time.Millisecond)
-}
-
-// newEtcdRun runs a source for endpoints, or for what the file says.
-func newEtcdRun(t *testing.T, endpoints []string, file string, pollInterval time.Duration) *run {
+// runEtcd runs a source for endpoints or, without any, for what the file says.
+func runEtcd(t *testing.T, pollInterval time.Duration, file string, endpoints ...string) *run {
 	t.Helper()
 	config, err := EtcdConfig(endpoints, file)
 	must(t, err)
@@ -41,19 +33,23 @@ func newEtcdRun(t *testing.T, endpoints []string, file string, pollInterval time
 	return runSource(t, source)
 }
 
-// webOnEtcd starts an etcd with the pod web, and a source that has read it.
-func webOnEtcd(t *testing.T, start func(t *testing.T, endpoints ...string) *run) (*etcdtest.Server, *run) {
+// webOnEtcd starts an etcd with the pod web, and a source that has read it. It gives
+// the source the address of a server that is gone, too.
+func webOnEtcd(t *testing.T, pollInterval time.Duration) (s *etcdtest.Server, r *run, gone string) {
 	t.Helper()
-	s := etcdtest.Start(t)
+	s, gone = etcdtest.Start(t), "http://"+etcdtest.ReserveAddress(t)
 	s.Ctl("put", etcdPods+"web", manifest("", "1"))
-	r := start(t, s.Endpoint())
+	r = runEtcd(t, pollInterval, "", gone, s.Endpoint())
 	r.await("web=1")
-	return s, r
+	return s, r, gone
 }
 
 func TestEtcdKeysArriveAsTheyChange(t *testing.T) {
 	t.Parallel()
-	s, r := webOnEtcd(t, runEtcd)
+	s, r, _ := webOnEtcd(t, hourly)
+	for _, others := range []string{"host/kubelet-2/x", "host/kubelet.x", "host/kubelet0", "host2/kubelet/x", "hos/kubelet/x", "host/x"} {
+		s.Ctl("put", "/registry/hosts/"+others, manifest("other", "1"))
+	}
 	s.Ctl("put", etcdPods+"web", manifest("", "2"))
 	r.await("web=2")
 	s.Ctl("put", etcdPods+"x", withUUID("some-uuid", manifest("db", "1")))
@@ -84,27 +80,6 @@ func TestEtcdKeysArriveAsTheyChange(t *testing.T) {
 	}
 }
 
-func TestEtcdKeysOfOthersAreIgnored(t *testing.T) {
-	t.Parallel()
-	s := etcdtest.Start(t)
-	others := []string{
-		"/registry/hosts/host/kubelet-2", "/registry/hosts/host/kubelet-2/x", "/registry/hosts/host/kubelet2/x", "/registry/hosts/host/kubelet.x",
-		"/registry/hosts/host/kubelet0", "/registry/hosts/host2/kubelet/x", "/registry/hosts/hos/kubelet/x", "/registry/hosts/host/x",
-	}
-	put := func() {
-		for i, key := range others {
-			s.Ctl("put", key, manifest(fmt.Sprintf("other-%d", i), "1"))
-		}
-	}
-	put()
-	s.Ctl("put", etcdPods+"web", manifest("", "1"))
-	r := runEtcd(t, s.Endpoint())
-	r.await("web=1")
-	put()
-	s.Ctl("put", etcdPods+"web", manifest("", "2"))
-	r.await("web=2")
-}
-
 // What is wrong with a value. Whatever it is, the key's last good pods and those of
 // other keys stay, and the error names the key.
 func TestEtcdBadValueKeepsTheLastGoodPods(t *testing.T) {
@@ -116,7 +91,7 @@ func TestEtcdBadValueKeepsTheLastGoodPods(t *testing.T) {
 		_, err := client.Put(t.Context(), key, value)
 		must(t, err)
 	}
-	r := runEtcd(t, s.Endpoint())
+	r := runEtcd(t, hourly, "", s.Endpoint())
 	for _, test := range []struct{ key, value, word string }{
 		{etcdPods + "b", "", "empty"},
 		{etcdPods + "b", manifest("", "2") + "\n#" + strings.Repeat("x", api.MaxManifestBytes), "the limit is 1048576"},
@@ -146,24 +121,22 @@ func TestEtcdBurstEndsWithTheNewestValues(t *testing.T) {
 	t.Parallel()
 	s := etcdtest.Start(t)
 	client := s.Client()
-	r := runEtcd(t, s.Endpoint())
+	r := runEtcd(t, hourly, "", s.Endpoint())
 	r.await("")
-	var want []string
-	for i := range 500 {
-		want = append(want, fmt.Sprintf("pod%03d=3", i))
+	var pods []string
+	for i := range 200 {
+		pods = append(pods, fmt.Sprintf("pod%03d", i))
 	}
 	var putting sync.WaitGroup
-	for part := range slices.Chunk(want, 100) {
-		putting.Go(func() {
-			for _, image := range []string{"1", "2", "3"} {
-				for _, pod := range part {
-					if _, err := client.Put(t.Context(), etcdPods+pod[:6], manifest("", image)); err != nil {
-						t.Error(err)
-					}
+	putting.Go(func() {
+		for _, image := range []string{"1", "2", "3"} {
+			for _, pod := range pods {
+				if _, err := client.Put(t.Context(), etcdPods+pod, manifest("", image)); err != nil {
+					t.Error(err)
 				}
 			}
-		})
-	}
-	r.await(strings.Join(want, " "))
+		}
+	})
+	r.await(strings.Join(pods, "=3 ") + "=3")
 	putting.Wait()
 }

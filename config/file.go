@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha1"
 	"encoding/base32"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -85,6 +86,21 @@ func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	}
 }
 
+// ReadOnce returns the pods of the files as they are now, or all that is wrong with any of them. It is called instead of Run.
+func (s *SourceFile) ReadOnce() (pods []api.Pod, err error) {
+	if s.last, err = s.snapshot(); err != nil {
+		return nil, err
+	}
+	s.read(s.last)
+	inputs := s.sortedInputs()
+	pods = s.rejectDuplicates(inputs)
+	var errs []error
+	for _, in := range inputs {
+		errs = append(errs, in.err, in.duplicate)
+	}
+	return pods, errors.Join(errs...)
+}
+
 // poll takes a snapshot, and if that is equal to the last one reads the files that
 // have changed. It returns when to poll again and whether the inputs are up to date.
 func (s *SourceFile) poll(now time.Time) (wait time.Duration, done bool) {
@@ -110,7 +126,7 @@ func (s *SourceFile) poll(now time.Time) (wait time.Duration, done bool) {
 // read brings the inputs up to date with the last snapshot and the one before it. A
 // file that differs between the two is still being written, and keeps its pods.
 func (s *SourceFile) read(before snapshot) {
-	maps.DeleteFunc(s.inputs, func(path string, _ *input) bool { return path != "" && s.last[path] == "" && before[path] == "" })
+	s.forget(func(path string) bool { return s.last[path] == "" && before[path] == "" })
 	for path, version := range s.last {
 		s.input(path).load(version, func() ([]api.Pod, error) {
 			if before[path] != version {

@@ -185,23 +185,6 @@ func TestRunNoticesChanges(t *testing.T) {
 	r.await("")
 }
 
-func TestRunNoticesChangesOfASingleFile(t *testing.T) {
-	dir := t.TempDir()
-	f := newFileTestAt(t, dir, filepath.Join(dir, "web.yaml"))
-	r := runSource(t, f.SourceFile)
-	r.await("", "no such file")
-	f.write("web.yaml", manifest("web", "1"))
-	r.await("web=1")
-	f.write("new", manifest("web", "2"))
-	f.rename("new", "web.yaml")
-	r.await("web=2")
-	f.remove("web.yaml")
-	r.await("web=2", "no such file")
-	f.write("target", manifest("web", "3"))
-	f.link("target", "web.yaml")
-	r.await("web=3")
-}
-
 func TestRunPollsWhatItCannotWatch(t *testing.T) {
 	dir := t.TempDir()
 	f := newFileTestAt(t, dir, dir)

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -170,7 +169,7 @@ func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 	f.write("a.yaml", manifest("web", "1"))
 	step("one is fixed", "a.yaml is read again")
 	f.remove("b.yaml")
-	step("the other is removed")
+	step("the other is removed", f.path("b.yaml")+" is gone")
 	f.rename("", "../elsewhere")
 	step("the directory is gone", "pods stay as they were: stat "+f.dir)
 	step("it still is")
@@ -187,9 +186,7 @@ func TestBadFileKeepsItsLastGoodPods(t *testing.T) {
 	for name, content := range map[string]string{
 		"empty":            "",
 		"too big":          "# " + strings.Repeat("x", 10<<20),
-		"unknown field":    manifest("web", "2") + "\nimgae: x",
 		"invalid":          "version: v1beta1\nid: web\ncontainers:\n- name: NOT A NAME\n  image: x",
-		"the first line":   "version: v1beta1\n",
 		"half written":     "version: v1beta1\nid: web\ncontainers:\n- name: main\n  ima",
 		"one bad document": manifest("web", "2") + "\n---\nversion: v9",
 		"a pod twice":      manifest("web", "2") + "\n---\n" + manifest("web", "3"),
@@ -203,9 +200,6 @@ func TestBadFileKeepsItsLastGoodPods(t *testing.T) {
 			f.expect("other=1 web=1 db=1")
 			f.write("b.yaml", content)
 			f.expect("other=1 web=1 db=1", f.path("b.yaml"))
-			if size := fmt.Sprint(len(content)); name == "too big" {
-				f.expectNow("other=1 web=1 db=1", size+" bytes")
-			}
 			f.write("b.yaml", manifest("web", "2"))
 			f.expect("other=1 web=2")
 		})
@@ -220,21 +214,11 @@ func TestThingThatIsNoFileKeepsTheLastGoodPods(t *testing.T) {
 		replace func(path string) error
 	}{
 		"a link that leads nowhere": {"no such file", func(path string) error { return os.Symlink("nowhere", path) }},
-		"a link to itself":          {"too many levels", func(path string) error { return os.Symlink(path, path) }},
 		// Nobody can read this one at 0, not even root.
 		"a file that cannot be read": {"input/output error", func(path string) error { return os.Symlink("/proc/self/mem", path) }},
 		"a named pipe":               {irregular, func(path string) error { return syscall.Mkfifo(path, 0o666) }},
-		"a named pipe in use": {irregular, func(path string) error {
-			if err := syscall.Mkfifo(path, 0o666); err != nil {
-				return err
-			}
-			file, err := os.OpenFile(path, os.O_RDWR, 0)
-			t.Cleanup(func() { file.Close() })
-			return err
-		}},
-		"a link to a device":    {irregular, func(path string) error { return os.Symlink("/dev/zero", path) }},
-		"a directory":           {irregular, func(path string) error { return os.Mkdir(path, 0o755) }},
-		"a link to a directory": {irregular, func(path string) error { return os.Symlink("/", path) }},
+		"a link to a device":         {irregular, func(path string) error { return os.Symlink("/dev/zero", path) }},
+		"a directory":                {irregular, func(path string) error { return os.Mkdir(path, 0o755) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFileTest(t)

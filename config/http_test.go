@@ -101,17 +101,13 @@ func TestHTTPBody(t *testing.T) {
 		body, pods string
 		where      []string
 	}{
-		{manifest("web", "2"), "web=2", []string{""}},
 		{web, "web=1", []string{""}},
 		{manifest("", "1"), "1=1", []string{""}},
 		{manifest("web", "1") + "\n---\n" + manifest("", "1"), "web=1 2=1", []string{" (document 1)", " (document 2)"}},
-		{list(manifest("a", "1"), manifest("", "1")), "a=1 2=1", []string{" (item 1)", " (item 2)"}},
 		{"[" + nameless + "," + db + "]", "1=1 db=1", []string{" (item 1)", " (item 2)"}},
 		{listObject(manifest("b", "1"), manifest("", "1")), "b=1 2=1", []string{" (item 1)", " (item 2)"}},
-		{strings.Replace(listObject(web), "v1beta1", "v1beta2", 1), "web=1", []string{" (item 1)"}},
 		{"[]", "", nil},
 		{withUUID("my-uuid", manifest("uuid", "1")), "uuid=1", []string{""}},
-		{`{"kind":"ContainerManifestList","apiVersion":"v1beta1","items":[]}`, "", nil},
 	} {
 		h.body(test.body)
 		h.await(test.pods)
@@ -131,21 +127,17 @@ func TestHTTPBody(t *testing.T) {
 // What the server says is unchanged is not sent again, and is not an error.
 func TestHTTPETag(t *testing.T) {
 	h := newHTTPTest(t)
-	var answer atomic.Pointer[[2]string] // etag and body
-	unchanged := atomic.Int32{}
-	serve := func(etag, body string) { answer.Store(&[2]string{etag, body}) }
-	serve(`"one"`, manifest("web", "2"))
-	handler := func(w http.ResponseWriter, r *http.Request) {
-		now := *answer.Load()
-		w.Header().Set("ETag", now[0])
-		if now[0] != "" && r.Header.Get("If-None-Match") == now[0] {
-			unchanged.Add(1)
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-		io.WriteString(w, now[1])
+	var unchanged atomic.Int32
+	serve := func(etag, body string) {
+		h.answer(func(w http.ResponseWriter, r *http.Request) {
+			if etag != "" && r.Header.Get("If-None-Match") == etag {
+				unchanged.Add(1)
+			}
+			w.Header().Set("ETag", etag)
+			http.ServeContent(w, r, "", time.Time{}, strings.NewReader(body)) // which may answer 304
+		})
 	}
-	h.answer(handler)
+	serve(`"one"`, manifest("web", "2"))
 	h.await("web=2")
 	success := h.Status().LastSuccess
 	h.quiet()
@@ -166,7 +158,7 @@ func TestHTTPETag(t *testing.T) {
 	h.await("web=3")
 	h.answer(hijack(func(net.Conn) {}))
 	h.await("web=3", "EOF")
-	h.answer(handler) // the body is the same, and was good
+	serve(`"three"`, manifest("web", "3")) // the body is the same, and was good
 	h.await("web=3")
 }
 
@@ -176,21 +168,12 @@ func TestHTTPBadBodyKeepsTheLastGoodPods(t *testing.T) {
 	h := newHTTPTest(t)
 	web := jsonManifest("web", "2")
 	for body, word := range map[string]string{
-		"":                                    "for no pods at all it is []",
-		" \n\n":                               "empty",
-		"{}":                                  "version: required",
-		"null":                                "nothing",
-		"14":                                  "a number",
-		"<html><body>It works!</body></html>": "a string",
-		web[:len(web)/2]:                      "YAML",
-		"[" + web + `,{"version":"v9"}]`:      "v9",
-		"[" + web + ",null]":                  "nothing",
-		`{"items":[]}`:                        "ContainerManifestList",
-		`{"kind":"ContainerManifestList","apiVersion":"v1beta1"}`: "items: required",
-		`{"kind":"PodList","apiVersion":"v1beta1","items":[]}`:    "PodList",
-		"version: v1beta1\n":                              "containers: required",
-		"[" + web + `,{"version":"v1beta1"}]`:             "[1].containers: required",
-		manifest("web", "2") + "\nimgae: x":               "imgae",
+		"":                                  "for no pods at all it is []",
+		"{}":                                "version: required",
+		web[:len(web)/2]:                    "YAML",
+		"[" + web + `,{"version":"v9"}]`:    "v9",
+		"[" + web + ",null]":                "nothing",
+		`{"kind":"List","apiVersion":"v1"}`: "items: required",
 		strings.Replace(web, `"main"`, `"NOT A NAME"`, 1): "NOT A NAME",
 		"[" + web + "," + web + "]":                       `pod "web" is in`,
 		"[]" + strings.Repeat(" ", api.MaxManifestBytes):  "the server sends more than",
@@ -223,17 +206,9 @@ func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
 	h := newHTTPTest(t)
 	for word, answer := range map[string]http.HandlerFunc{
 		`"201 Created", and only 200 OK counts`: status(201),
-		"204 No Content":                        status(204),
 		"304 Not Modified":                      status(304), // the source has not asked for that
-		"404 Not Found":                         status(404),
-		"500 Internal Server Error":             status(500),
 		"redirects again and again":             func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/pods", http.StatusFound) },
 		"EOF":                                   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-		"unexpected EOF": func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Length", fmt.Sprint(len(good)+1))
-			io.WriteString(w, good)
-		},
-		"malformed HTTP": hijack(func(conn net.Conn) { io.WriteString(conn, "hello\n") }),
 		"the server sends more than": func(w http.ResponseWriter, _ *http.Request) {
 			var packed bytes.Buffer
 			zip := gzip.NewWriter(&packed)
@@ -281,7 +256,6 @@ func TestHTTPSameTLSProblemHasTheSameWords(t *testing.T) {
 		t.Errorf("got %q", h.errs)
 	}
 	for from, want := range map[string]string{
-		"read tcp [::1]:36924->[::1]:80: i/o timeout":                   "read tcp [::1]:80: i/o timeout",
 		"lookup web: read udp 10.0.0.2:36924->10.0.0.1:53: i/o timeout": "lookup web: read udp 10.0.0.1:53: i/o timeout",
 		"stream error: stream ID 7; INTERNAL_ERROR; received from peer": "stream error: INTERNAL_ERROR; received from peer",
 		"dial tcp 127.0.0.1:80: connect: connection refused":            "dial tcp 127.0.0.1:80: connect: connection refused",

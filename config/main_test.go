@@ -15,7 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"kubelet14/api"
-	"kubelet14/api/v1beta1"
+	"kubelet14/api/v1"
 )
 
 func TestMain(m *testing.M) {
@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 func testParser() Parser {
-	return Parser{Hostname: "host", Scheme: v1beta1.NewScheme()}
+	return Parser{Hostname: "host", Scheme: v1.NewScheme()}
 }
 
 // newPod returns a valid pod of the default namespace.

@@ -4,6 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/golang/glog"
 
 	"kubelet14/api"
 	"kubelet14/api/validation"
@@ -39,12 +44,12 @@ func (p Parser) pods(source, place string, text []byte, decode decodeFunc, defau
 	}
 
 	pods := make([]api.Pod, len(docs))
-	origins := map[string]string{} // by pod name
+	origins := map[string]string{} // by full name
 	for i, doc := range docs {
 		pod := &pods[i]
 		*pod = api.Pod{
 			Name:      cmp.Or(doc.Manifest.ID, defaultName(doc.Number)),
-			Namespace: api.NamespaceDefault,
+			Namespace: cmp.Or(doc.Manifest.Namespace, api.NamespaceDefault),
 			UID:       doc.Manifest.UUID,
 			Source:    source,
 			Origin:    place,
@@ -59,10 +64,20 @@ func (p Parser) pods(source, place string, text []byte, decode decodeFunc, defau
 		if !validation.IsDNSSubdomain(pod.Name) {
 			return nil, fmt.Errorf("%s: the manifest has no id, and %q cannot be a pod's name: give it an id", pod.Origin, pod.Name)
 		}
-		if first := origins[pod.Name]; first != "" {
+		if first := origins[pod.FullName()]; first != "" {
 			return nil, fmt.Errorf("pod %q is in %s and %s: keep one of them", pod.Name, first, pod.Origin)
 		}
-		origins[pod.Name] = pod.Origin
+		origins[pod.FullName()] = pod.Origin
 	}
 	return pods, nil
+}
+
+// logIgnored logs the ignored fields of each pod that was not among those before.
+func logIgnored(before, pods []api.Pod) {
+	for _, pod := range pods {
+		ignored, same := pod.Manifest.Ignored, func(old api.Pod) bool { return reflect.DeepEqual(old, pod) }
+		if len(ignored) > 0 && !slices.ContainsFunc(before, same) {
+			glog.Warningf("pod %s: these fields mean nothing here: %s", &pod, strings.Join(ignored, ", "))
+		}
+	}
 }

@@ -40,6 +40,7 @@ func TestValidManifests(t *testing.T) {
 		"valid-several.yaml":     "web db cache",
 		"valid-every-field.yaml": "everything",
 		"valid-old-names.yaml":   "old",
+		"valid-pod.yaml":         "web db web cache",
 	}
 	files := testFiles(t, "valid-*")
 	if len(files) != len(want) {

@@ -178,6 +178,14 @@ func TestSourceIsSyncedAfterAnUpdateWithoutAnError(t *testing.T) {
 	}
 }
 
+// The UPDATE that comes before the SET of the same change does not have all pods of the
+// source yet, so the receiver would remove the others.
+func TestOnlyTheLastUpdateOfAChangeMakesItsSourceSynced(t *testing.T) {
+	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
+	s.mergeFrom("test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1")}, Err: errors.New("b.yaml is bad")})
+	s.expect(s.merge(api.SET, newPod("a", "2"), newPod("b", "1")), "UPDATE a=2 unsynced:test", "SET a=2 b=1")
+}
+
 // A receiver that writes to what it got does not change what others get.
 func TestWhatWasSentIsACopy(t *testing.T) {
 	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,8 +22,10 @@ type Source interface {
 	// Run sends a SET of all pods, also when there are none, and another one after
 	// every change of the pods or of the error, until ctx is done. It is called once.
 	Run(ctx context.Context, updates chan<- api.PodUpdate)
-	// Status may be called by any goroutine at any time.
+	// Status and Stale may be called by any goroutine at any time. Stale returns why pods
+	// may be older than their manifests, by full name: the errors of their inputs.
 	Status() api.SourceStatus
+	Stale() map[string]string
 }
 
 // input is one text that a source reads: a file, a response body or the value of an
@@ -56,11 +59,12 @@ type source struct {
 	parser       Parser
 
 	inputs map[string]*input // files or keys by place; "" is the source as a whole
-	owners map[string]string // by pod name: the place of the input that has it
+	owners map[string]string // by full name: the place of the input that has it
 	sent   *api.PodUpdate    // nil at first
 
 	mu     sync.Mutex
 	status api.SourceStatus
+	stale  map[string]string // never changed, only replaced
 }
 
 func newSource(title, name, place string, pollInterval time.Duration, parser Parser) source {
@@ -79,6 +83,25 @@ func (s *source) input(place string) *input {
 	return s.inputs[place]
 }
 
+// forget removes the inputs that are gone, other than the source as a whole.
+func (s *source) forget(gone func(place string) bool) {
+	maps.DeleteFunc(s.inputs, func(place string, in *input) bool {
+		remove := place != "" && gone(place)
+		if remove && in.logged != nil {
+			glog.Infof("%s: %s is gone", s.title, place)
+		}
+		return remove
+	})
+}
+
+// sortedInputs returns all inputs in the order of their places.
+func (s *source) sortedInputs() (inputs []*input) {
+	for _, place := range slices.Sorted(maps.Keys(s.inputs)) {
+		inputs = append(inputs, s.inputs[place])
+	}
+	return inputs
+}
+
 // Status implements Source.
 func (s *source) Status() api.SourceStatus {
 	s.mu.Lock()
@@ -86,14 +109,19 @@ func (s *source) Status() api.SourceStatus {
 	return s.status
 }
 
+// Stale implements Source.
+func (s *source) Stale() map[string]string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stale
+}
+
 // publish sends the pods of all inputs if they or the errors have changed.
 func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
-	var inputs []*input
-	for _, place := range slices.Sorted(maps.Keys(s.inputs)) {
-		inputs = append(inputs, s.inputs[place])
-	}
+	inputs := s.sortedInputs()
 	update := api.PodUpdate{Op: api.SET, Pods: s.rejectDuplicates(inputs)}
 	var errs []error
+	stale := map[string]string{}
 	for _, in := range inputs {
 		err := errors.Join(in.err, in.duplicate)
 		if err != nil && !sameText(err, in.logged) {
@@ -103,12 +131,21 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
 		}
 		in.logged = err
 		errs = append(errs, err)
+		if err == nil {
+			continue
+		}
+		for _, pod := range update.Pods {
+			if name := pod.FullName(); in.place == s.place || in.place == s.owners[name] {
+				stale[name] = err.Error()
+			}
+		}
 	}
 	update.Err = errors.Join(errs...)
-	s.setStatus(time.Now(), len(update.Pods), update.Err)
+	s.setStatus(time.Now(), len(update.Pods), stale, update.Err)
 	if s.sent != nil && sameText(update.Err, s.sent.Err) && reflect.DeepEqual(update.Pods, s.sent.Pods) {
 		return
 	}
+	logIgnored(cmp.Or(s.sent, &api.PodUpdate{}).Pods, update.Pods)
 	s.sent = &update
 	select {
 	case updates <- update:
@@ -120,19 +157,19 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
 // which had it first, keeps it. A name that several inputs have and none owns is given
 // to none.
 func (s *source) rejectDuplicates(inputs []*input) (pods []api.Pod) {
-	places := map[string][]string{} // by pod name
+	places := map[string][]string{} // by full name
 	for _, in := range inputs {
 		for _, pod := range in.lastGood {
-			places[pod.Name] = append(places[pod.Name], in.place)
+			places[pod.FullName()] = append(places[pod.FullName()], in.place)
 		}
 	}
 	owners := map[string]string{}
 	for _, in := range inputs {
 		in.duplicate = nil
 		for _, pod := range in.lastGood {
-			all, owner, used := places[pod.Name], s.owners[pod.Name], "none"
+			all, owner, used := places[pod.FullName()], s.owners[pod.FullName()], "none"
 			if owner == in.place || len(all) == 1 {
-				owners[pod.Name] = in.place
+				owners[pod.FullName()] = in.place
 				pods = append(pods, pod)
 				continue
 			}
@@ -148,10 +185,10 @@ func (s *source) rejectDuplicates(inputs []*input) (pods []api.Pod) {
 }
 
 // setStatus records the result of a read.
-func (s *source) setStatus(now time.Time, pods int, err error) {
+func (s *source) setStatus(now time.Time, pods int, stale map[string]string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.status.Pods = pods
+	s.status.Pods, s.stale = pods, stale
 	if err == nil {
 		s.status.LastSuccess, s.status.FailingSince = now, time.Time{}
 		return

@@ -1,10 +1,9 @@
 package config
 
 import (
-	"errors"
 	"slices"
+	"strings"
 	"testing"
-	"time"
 
 	"kubelet14/api"
 )
@@ -70,44 +69,64 @@ func TestFreeNameThatSeveralInputsHaveIsGivenToNone(t *testing.T) {
 	f.expect("web=1")
 }
 
+func TestOnlyThePodsOfABadInputAreStale(t *testing.T) {
+	f := newDuplicatesTest(t)
+	expect := func(when string, want ...string) {
+		t.Helper()
+		f.settle()
+		var got []string
+		for _, name := range sortedKeys(f.Stale()) {
+			if err := f.Stale()[name]; strings.Contains(f.last.Err.Error(), err) {
+				got = append(got, name)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: stale: %q, want %q", when, f.Stale(), want)
+		}
+	}
+	expect("all is well")
+	f.write("a.yaml", "bad: [")
+	f.write("never-read.yaml", "bad: [")
+	expect("files are bad", "web.default.file")
+	f.rename("", "../away")
+	expect("the directory cannot be read", "db.default.file", "web.default.file")
+	f.rename("../away", "")
+	f.write("a.yaml", manifest("web", "2"))
+	f.write("b-copy.yaml", manifest("db", "2"), manifest("more", "2"))
+	expect("a file has a pod of another one", "more.default.file")
+	f.remove("b-copy.yaml")
+	f.remove("never-read.yaml")
+	expect("all is well again")
+}
+
 func TestStatus(t *testing.T) {
-	made := newSource("Test source", "test", "/pods", time.Hour, testParser())
-	s, updates := &made, make(chan api.PodUpdate, 1)
-	s.input("/pods/web").lastGood = []api.Pod{newPod("web", "1")}
-	db := s.input("/pods/db")
-	var before, status api.SourceStatus
-	step := func(what string, wholeErr, dbErr error, pods int, sent bool) {
-		t.Helper()
-		before = s.Status()
-		for begin := time.Now(); time.Now().Equal(begin); { // until the clock has moved on
-		}
-		s.inputs[""].err, db.err = wholeErr, dbErr
-		s.publish(t.Context(), updates)
-		status = s.Status()
-		if status.Source != "test" || status.Place != "/pods" || status.Pods != pods || len(updates) == 1 != sent {
-			t.Errorf("%s: %d updates, status %+v", what, len(updates), status)
-		}
-		for len(updates) > 0 {
-			<-updates
+	f := newFileTest(t)
+	var before api.SourceStatus
+	for _, step := range []struct {
+		name   string
+		change func()
+		good   func(now api.SourceStatus) bool
+	}{
+		{"it cannot be read", func() { f.rename("", "../away") }, func(now api.SourceStatus) bool {
+			return strings.Contains(now.LastError, "no such file") && !now.FailingSince.IsZero() &&
+				now.LastErrorAt == now.FailingSince && now.LastSuccess.IsZero()
+		}},
+		{"a file is bad", func() { f.rename("../away", ""); f.write("a.yaml", "bad: [") }, func(now api.SourceStatus) bool {
+			return strings.Contains(now.LastError, "a.yaml") && now.FailingSince == before.FailingSince && now.LastErrorAt.After(before.LastErrorAt)
+		}},
+		{"all is well", func() { f.write("a.yaml", manifest("web", "1"), manifest("db", "1")) }, func(now api.SourceStatus) bool {
+			return now.FailingSince.IsZero() && now.LastSuccess.After(before.LastErrorAt) && now.LastError == before.LastError && now.Pods == 2
+		}},
+		{"it still is", func() {}, func(now api.SourceStatus) bool { return now.LastSuccess.After(before.LastSuccess) }},
+		{"it fails again", func() { f.remove("a.yaml"); f.remove("") }, func(now api.SourceStatus) bool {
+			return now.FailingSince.After(before.LastSuccess) && now.LastSuccess == before.LastSuccess && now.Pods == 2
+		}},
+	} {
+		before = f.Status()
+		step.change()
+		f.settle()
+		if now := f.Status(); now.Source != "file" || now.Place != f.dir || !step.good(now) {
+			t.Errorf("%s: %+v, before it %+v", step.name, now, before)
 		}
 	}
-	expect := func(ok bool) {
-		t.Helper()
-		if !ok {
-			t.Errorf("%+v, before it %+v", status, before)
-		}
-	}
-	away, bad := errors.New("away"), errors.New("db is bad")
-	step("it cannot be read", away, nil, 1, true)
-	expect(status.LastError == "away" && !status.FailingSince.IsZero() && status.LastErrorAt == status.FailingSince && status.LastSuccess.IsZero())
-	step("an input is bad", nil, bad, 1, true)
-	expect(status.LastError == "db is bad" && status.FailingSince == before.FailingSince && status.LastErrorAt.After(before.LastErrorAt))
-	db.lastGood = []api.Pod{newPod("db", "1"), newPod("db-2", "1")}
-	step("it is well", nil, nil, 3, true)
-	expect(status.FailingSince.IsZero() && status.LastSuccess.After(before.LastErrorAt) && status.LastError == "db is bad")
-	step("it still is", nil, nil, 3, false)
-	expect(status.LastSuccess.After(before.LastSuccess))
-	step("all fails", away, bad, 3, true)
-	expect(status.LastError == "away\ndb is bad" && status.FailingSince.After(before.LastSuccess) && status.LastSuccess == before.LastSuccess)
-	step("the same errors, made anew", errors.New("away"), errors.New("db is bad"), 3, false)
 }

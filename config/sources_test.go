@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,38 +18,44 @@ import (
 
 // sourcesTest is all three sources in one PodConfig.
 type sourcesTest struct {
-	t       *testing.T
-	dir     string
-	http    *httpTest
-	etcd    *etcdtest.Server
-	sources []Source
-	pods    *PodConfig
+	t      *testing.T
+	dir    string
+	http   *httpTest
+	etcd   *etcdtest.Server
+	pods   *PodConfig
+	failed chan string // gets a source after each update of it with an error was merged
 }
 
 func newSourcesTest(t *testing.T) *sourcesTest {
+	storage := newPodStorage(PodConfigNotificationSnapshotAndUpdates, validation.Rules{}, make(chan api.PodUpdate))
 	s := &sourcesTest{
 		t: t, dir: t.TempDir(), http: newHTTPTestAt(t, "", (*httptest.Server).Start, nil), etcd: etcdtest.Start(t),
-		pods: NewPodConfig(PodConfigNotificationSnapshotAndUpdates, validation.Rules{}),
+		failed: make(chan string, 10),
 	}
-	config, err := EtcdConfig([]string{s.etcd.Endpoint()}, "")
-	must(t, err)
-	s.sources = []Source{NewSourceFile(s.dir, time.Hour, testParser()), s.http.source, NewSourceEtcd(config, testParser())}
+	s.pods = &PodConfig{storage, NewMux(func(ctx context.Context, source string, update api.PodUpdate) error {
+		err := storage.Merge(ctx, source, update)
+		if update.Err != nil {
+			s.failed <- source
+		}
+		return err
+	})}
 	return s
 }
 
 // start runs the sources until the test ends, as the program does.
 func (s *sourcesTest) start() {
-	ctx, cancel := context.WithCancel(s.t.Context())
+	config, err := EtcdConfig([]string{s.etcd.Endpoint()}, "")
+	must(s.t, err)
+	sources := []Source{NewSourceFile(s.dir, time.Hour, testParser()), s.http.source, NewSourceEtcd(config, testParser())}
 	var running sync.WaitGroup
-	channels := make([]chan<- api.PodUpdate, len(s.sources))
-	for i, source := range s.sources {
-		channels[i] = s.pods.Channel(ctx, source.Status().Source)
+	channels := make([]chan<- api.PodUpdate, len(sources))
+	for i, source := range sources {
+		channels[i] = s.pods.Channel(s.t.Context(), source.Status().Source)
 	}
-	for i, source := range s.sources {
-		running.Go(func() { source.Run(ctx, channels[i]) })
+	for i, source := range sources {
+		running.Go(func() { source.Run(s.t.Context(), channels[i]) })
 	}
 	s.t.Cleanup(func() {
-		cancel()
 		running.Wait()
 		s.pods.Wait()
 	})
@@ -59,18 +66,16 @@ func (s *sourcesTest) write(name, text string) {
 	must(s.t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644))
 }
 
-// await receives until an update is as wanted; see showUpdate. It returns all that it
-// has received.
-func (s *sourcesTest) await(want string) (got []api.PodUpdate) {
+// await receives until an update is as wanted, and returns it; see showUpdate.
+func (s *sourcesTest) await(want string) api.PodUpdate {
 	s.t.Helper()
 	deadline := time.After(time.Minute)
 	text := "nothing"
 	for {
 		select {
 		case update := <-s.pods.Updates():
-			got = append(got, update)
 			if text += "\n" + showUpdate(update); showUpdate(update) == want {
-				return got
+				return update
 			}
 		case <-deadline:
 			s.t.Fatalf("waited for %q, and got %s", want, text)
@@ -86,25 +91,31 @@ func TestSourcesThatFail(t *testing.T) {
 	s.write("web.yaml", "bad: [")
 	s.etcd.Ctl("put", etcdPods+"db", manifest("db", "1"))
 	hang, answer := context.WithCancel(t.Context())
-	s.http.answer(func(http.ResponseWriter, *http.Request) { <-hang.Done(); panic(http.ErrAbortHandler) })
+	s.http.answer(func(w http.ResponseWriter, _ *http.Request) { <-hang.Done(); io.WriteString(w, manifest("more", "1")) })
 	s.start()
-	got := s.await("SET db=1 unsynced:file unsynced:http")
-	if _, unsynced := got[len(got)-1].Unsynced["http"]; !unsynced || got[len(got)-1].Unsynced["http"] != nil {
-		t.Errorf("http has sent: %v", got[len(got)-1].Unsynced)
+	first := s.await("SET db=1 unsynced:file unsynced:http")
+	if err := first.Unsynced["http"]; err != nil {
+		t.Errorf("http has sent: %v", err)
 	}
 	s.write("web.yaml", manifest("web", "1"))
 	s.await("SET db=1 web=1 unsynced:http")
 	s.etcd.Ctl("put", etcdPods+"db", manifest("db", "2"))
 	s.await("UPDATE db=2 unsynced:http")
-	s.http.body(manifest("more", "1"))
 	answer()
 	s.await("SET db=2 more=1 web=1")
+	for len(s.failed) > 0 {
+		<-s.failed // the file, before it was written anew
+	}
+
 	s.http.answer(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
 	s.etcd.Ctl("put", etcdPods+"db", "bad: [")
 	s.write("web.yaml", "bad: [")
-	for _, source := range s.sources {
-		for source.Status().FailingSince.IsZero() {
-			time.Sleep(time.Millisecond)
+	for failing := map[string]bool{}; len(failing) < 3; {
+		select {
+		case source := <-s.failed:
+			failing[source] = true
+		case update := <-s.pods.Updates():
+			t.Fatalf("an update while sources fail: %s", showUpdate(update))
 		}
 	}
 	s.write("new.yaml", manifest("new", "1"))

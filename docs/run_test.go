@@ -61,7 +61,9 @@ until grep -q 'pod once.* has done its work' log && grep -q 'pod web.* is up' lo
 kill -INT -- -$make # to the whole process group, as Ctrl-C does
 wait $make || true
 cat log
-make clean`))
+docker tag kubelet14/hello:1 `+r.hostname+` # the image itself is in use
+make clean IMAGE=`+r.hostname+`
+! docker image inspect `+r.hostname+` 2>/dev/null`))
 	})
 }
 
@@ -87,8 +89,8 @@ func (r *reader) checkPrinted(t *testing.T, p page, out string) {
 	}
 }
 
-// reader follows a page in a copy of the project, with its own hostname and ports in
-// place of those that the pages name.
+// reader follows a page in a copy of the project, with its own hostname and ports in place
+// of those that the pages name, and with a pod network in which no other page has a pod web.
 type reader struct {
 	dir      string
 	hostname string
@@ -102,7 +104,8 @@ func newReader(t *testing.T) *reader {
 	t.Helper()
 	readers++
 	hostname, tmp := fmt.Sprintf("kubelet14-test-%d-%d", os.Getpid(), readers), t.TempDir()
-	toOurs := []string{"/tmp/try", tmp + "/try", "=try", "=" + hostname, "/hosts/try", "/hosts/" + hostname,
+	toOurs := []string{"-hostname_override=try", "-hostname_override=" + hostname + " -pod_network=" + hostname,
+		"/tmp/try", tmp + "/try", "=try", "=" + hostname, "/hosts/try", "/hosts/" + hostname,
 		"loop_toy", "loop_" + hostname + "-toy", `"toy"`, `"` + hostname + `-toy"`}
 	toPages := []string{tmp + "/try", "/tmp/try", hostname + "-toy", "toy", hostname, "try"}
 	// The demo, two servers of pages, the info server, a third server, the info server of `make run`.
@@ -115,6 +118,7 @@ func newReader(t *testing.T) *reader {
 		for _, id := range append(strings.Fields(r.containers()), "toyloop_"+hostname+"-toy") {
 			exec.Command("docker", "rm", "-f", id).Run()
 		}
+		exec.Command("docker", "network", "rm", hostname).Run()
 	})
 	return r
 }

@@ -12,17 +12,18 @@ import (
 	"github.com/golang/glog"
 )
 
-// Cleanup stops and removes every container of this kubelet, and then every volume. The error
-// names what could not be removed.
+// Cleanup stops and removes every container of this kubelet, and then every volume, and the
+// pod network if nothing uses it. The error names what could not be removed.
 //
 // It is the sync loop without desired pods and with an end.
 func (kl *Kubelet) Cleanup(ctx context.Context) error {
+	kl.observer.cleanup = true
 	if err := kl.connect(ctx); err != nil {
 		return err
 	}
-	kl.desired, kl.pods, kl.removes, kl.runOnce = desired{known: true}, map[string]*podRecord{}, true, nil
+	kl.desired.known, kl.opts.RemovalWait = true, 0
 	removed, failed := map[string]bool{}, map[string]error{}
-	kl.run(ctx, nil, func() (done bool, again time.Time) {
+	err := kl.run(ctx, nil, func() (done bool, again time.Time) {
 		clear(failed)
 		for name, p := range kl.pods {
 			removed[name] = true
@@ -32,6 +33,9 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 		}
 		return len(failed) == len(kl.pods), time.Time{}
 	})
+	if err != nil {
+		return err
+	}
 	if len(failed) > 0 {
 		return errors.Join(slices.Collect(maps.Values(failed))...)
 	}
@@ -40,6 +44,11 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 	}
 	if err := cmp.Or(kl.trashVolumes(nil, nil), kl.opts.Volumes.EmptyTrash(ctx)); err != nil {
 		return err
+	}
+	if kl.opts.PodNetwork != BridgeNetwork { // other kubelets may use it
+		if err := kl.docker.RemoveNetwork(ctx, kl.opts.PodNetwork); err != nil {
+			return err
+		}
 	}
 	glog.Infof("removed %s of hostname %s and root_dir %s, and all volumes there",
 		count(len(removed), "pod"), kl.opts.Identity.Hostname, kl.opts.Identity.RootDir)

@@ -1,7 +1,6 @@
 package kubelet
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,14 +11,10 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-var allOfLog = api.LogOptions{Tail: -1, Stdout: true, Stderr: true}
-
-// logs returns the log of container main of pod web.
-func (k *kubelet) logs(opts api.LogOptions) (string, error) {
-	var text strings.Builder
-	err := k.kl.ContainerLogs(context.Background(), "web.default.file", "main", opts, &text)
-	return text.String(), err
-}
+var (
+	allOfLog    = api.LogOptions{Tail: -1, Stdout: true, Stderr: true}
+	previousLog = api.LogOptions{Tail: -1, Stdout: true, Stderr: true, Previous: true}
+)
 
 // countingProgram prints the number of the run twice at each start.
 func (w *world) countingProgram(program dockertest.Program) {
@@ -45,26 +40,23 @@ func TestLogsAreThoseOfTheAttemptAndPartAskedFor(t *testing.T) {
 		settle()
 		began := time.Now().UTC()
 		w.print(true, "on stderr\n")
-		with := func(change func(*api.LogOptions)) api.LogOptions {
-			opts := allOfLog
-			change(&opts)
-			return opts
-		}
 		stamped := began.Format("2006-01-02T15:04:05.000000000Z") + " on stderr\n"
 		for name, test := range map[string]struct {
 			opts api.LogOptions
 			want string
 		}{
 			"all":          {allOfLog, "run 2\nrun 2\non stderr\n"},
-			"two lines":    {with(func(o *api.LogOptions) { o.Tail = 2 }), "run 2\non stderr\n"},
-			"no line":      {with(func(o *api.LogOptions) { o.Tail = 0 }), ""},
-			"stdout":       {with(func(o *api.LogOptions) { o.Stderr = false }), "run 2\nrun 2\n"},
-			"stderr":       {with(func(o *api.LogOptions) { o.Stdout = false }), "on stderr\n"},
-			"with times":   {with(func(o *api.LogOptions) { o.Tail, o.Timestamps = 1, true }), stamped},
-			"the previous": {with(func(o *api.LogOptions) { o.Previous = true }), "run 1\nrun 1\n"},
+			"two lines":    {api.LogOptions{Tail: 2, Stdout: true, Stderr: true}, "run 2\non stderr\n"},
+			"no line":      {api.LogOptions{Stdout: true, Stderr: true}, ""},
+			"stdout":       {api.LogOptions{Tail: -1, Stdout: true}, "run 2\nrun 2\n"},
+			"stderr":       {api.LogOptions{Tail: -1, Stderr: true}, "on stderr\n"},
+			"with times":   {api.LogOptions{Tail: 1, Stdout: true, Stderr: true, Timestamps: true}, stamped},
+			"the previous": {previousLog, "run 1\nrun 1\n"},
 		} {
-			if got, err := k.logs(test.opts); got != test.want || err != nil {
-				w.t.Errorf("%s: %q, %v; want %q", name, got, err, test.want)
+			var got strings.Builder
+			err := k.kl.ContainerLogs(w.t.Context(), "web.default.file", "main", test.opts, &got)
+			if got.String() != test.want || err != nil {
+				w.t.Errorf("%s: %q, %v; want %q", name, got.String(), err, test.want)
 			}
 		}
 	})
@@ -72,15 +64,8 @@ func TestLogsAreThoseOfTheAttemptAndPartAskedFor(t *testing.T) {
 
 func TestLogsThatAreNotThere(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-			if strings.Contains(c.Container, "k8s_late") {
-				return dockertest.Fault{Before: errors.New("no space left on device")}
-			}
-			return dockertest.Fault{}
-		})
+		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Before: errors.New("no space left on device")}, "k8s_late"))
 		k := w.run(pod("web", "main", "late"))
-		previous := allOfLog
-		previous.Previous = true
 		for _, test := range []struct {
 			pod, container string
 			opts           api.LogOptions
@@ -88,16 +73,13 @@ func TestLogsThatAreNotThere(t *testing.T) {
 			{"no.default.file", "main", allOfLog},
 			{"web.default.file", "no", allOfLog},
 			{"web.default.file", "late", allOfLog},
-			{"web.default.file", "main", previous},
+			{"web.default.file", "main", previousLog},
 		} {
 			var out strings.Builder
 			err := k.kl.ContainerLogs(w.t.Context(), test.pod, test.container, test.opts, &out)
 			if !errors.Is(err, api.ErrNotFound) || out.Len() > 0 {
 				w.t.Errorf("%s of %s: %v, and %q", test.container, test.pod, err, out.String())
 			}
-		}
-		if _, err := k.logs(allOfLog); err != nil {
-			w.t.Errorf("the container that is there: %v", err)
 		}
 	})
 }

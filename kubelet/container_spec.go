@@ -18,11 +18,23 @@ func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action) (dockertools.Cont
 		Name: a.Name.String(), Labels: kl.opts.Identity.Labels(a.Name.String()), Image: kl.imageOf(a.Container), Log: kl.logLimit,
 	}
 	spec.Labels[dockertools.LabelOrigin] = pod.Origin
+	for key, value := range pod.Manifest.Labels {
+		spec.Labels[dockertools.LabelOfPod+key] = value
+	}
+	for key, value := range pod.Manifest.Annotations {
+		spec.Labels[dockertools.LabelOfAnnotation+key] = value
+	}
+	if a.Grace != "" {
+		spec.Labels[dockertools.LabelGrace] = a.Grace
+	}
 	if a.Crashes > 0 {
 		spec.Labels[dockertools.LabelQuickEnds] = strconv.Itoa(a.Crashes)
 	}
+	if a.Name.Attempt > 1 {
+		spec.Labels[dockertools.LabelRestarts] = strconv.Itoa(a.Restarts)
+	}
 	if a.Container.Spec == nil {
-		networkSpec(&spec, pod)
+		networkSpec(&spec, pod, kl.opts.PodNetwork)
 		return spec, nil
 	}
 	spec.Labels[dockertools.LabelNetworkContainer] = a.NetworkID
@@ -30,6 +42,10 @@ func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action) (dockertools.Cont
 	if a.Lifecycle != "" {
 		spec.Labels[dockertools.LabelLifecycle] = a.Lifecycle
 	}
+	if a.Container.Spec.TerminationMessagePolicy == api.MessageFile {
+		spec.Labels[dockertools.LabelMessagePolicy] = string(api.MessageFile)
+	}
+	kl.setCommand(&spec, pod, a.Container.Spec, a.PodIP)
 	if err := kl.appSpec(&spec, pod, a.Container.Spec); err != nil {
 		return spec, err
 	}
@@ -47,13 +63,26 @@ func (kl *Kubelet) imageOf(c *plan.Container) string {
 }
 
 // networkSpec completes the spec of a network container: it has the pod's network
-// namespace, host name and ports, and does nothing.
-func networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod) {
+// namespace, host name, names in the pod network and ports, and does nothing.
+func networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, network string) {
 	if spec.Image == dockertools.PauseImage {
 		spec.Entrypoint = dockertools.PauseCommand()
 		spec.StopSignal = "SIGKILL" // it has no handler for SIGTERM, so Linux does not deliver that to it
 	}
+	for _, alias := range pod.Manifest.HostAliases {
+		for _, name := range alias.Hostnames {
+			spec.ExtraHosts = append(spec.ExtraHosts, name+":"+alias.IP)
+		}
+	}
+	spec.DNS = (*dockertools.DNSConfig)(pod.Manifest.DNS)
+	if pod.Manifest.HostNetwork {
+		spec.Network = "host" // with the host's name and ports
+		return
+	}
 	spec.Hostname = pod.Hostname
+	if network != BridgeNetwork {
+		spec.Network, spec.Aliases = network, []string{pod.Name, pod.Name + "." + pod.Namespace}
+	}
 	for _, port := range pod.Ports {
 		spec.Ports = append(spec.Ports, plan.Published(port))
 	}
@@ -64,13 +93,18 @@ func (kl *Kubelet) appSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, c *ap
 	if c.Privileged && !kl.opts.AllowPrivileged { // validation refuses it too; as in 2014, it is checked twice
 		return plan.Problem{Reason: api.ReasonPrivilegedRefused, Message: "it asks for privileged mode, and -allow_privileged is not set"}
 	}
-	spec.Command = c.Command
 	spec.WorkingDir = c.WorkingDir
 	spec.Memory = c.Memory
-	spec.CPUShares = cpuShares(c.CPU)
+	spec.CPUShares, spec.CPULimit = cpuShares(c.CPU), c.CPULimit
 	spec.Privileged = c.Privileged
-	for _, env := range c.Env {
-		spec.Env = append(spec.Env, env.Name+"="+env.Value)
+	if s := c.SecurityContext; s != nil {
+		spec.CapAdd, spec.CapDrop, spec.ReadOnlyRootFS = s.CapAdd, s.CapDrop, s.ReadOnlyRootFilesystem
+		if s.RunAsUser != nil {
+			spec.User = strconv.FormatInt(*s.RunAsUser, 10)
+		}
+		if s.RunAsGroup != nil { // validation refuses it without a user: Docker would take root
+			spec.User += ":" + strconv.FormatInt(*s.RunAsGroup, 10)
+		}
 	}
 	for _, mount := range c.VolumeMounts {
 		path, err := kl.setUpVolume(pod, mount.Name)
@@ -92,7 +126,11 @@ func (kl *Kubelet) setUpVolume(pod *plan.Pod, name string) (path string, err err
 	if err != nil {
 		return "", err
 	}
-	if err := v.SetUp(); err != nil {
+	err = v.SetUp()
+	switch {
+	case err != nil && pod.Manifest.Volumes[i].Source.HostDir != nil:
+		return "", plan.Problem{Reason: api.ReasonHostDirMissing, Message: fmt.Sprintf("cannot be created: volume %q: %v", name, err)}
+	case err != nil:
 		return "", fmt.Errorf("set up volume %q: %w", name, err)
 	}
 	return v.GetPath(), nil

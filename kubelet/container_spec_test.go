@@ -8,39 +8,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/plan/plantest"
 	"kubelet14/volume"
 )
-
-func fullPod() api.Pod {
-	return api.Pod{
-		Name: "www", Namespace: "default", UID: "u-1", Source: "file", Origin: "www.yaml",
-		Manifest: api.ContainerManifest{
-			Version: "v1beta1", ID: "www", UUID: "u-1",
-			Volumes: []api.Volume{
-				{Name: "scratch"},
-				{Name: "disk", Source: &api.VolumeSource{HostDir: &api.HostDir{Path: "/mnt/disk"}}},
-			},
-			Containers: []api.Container{{
-				Name: "web", Image: "busybox", Command: []string{"httpd", "-f"}, WorkingDir: "/srv",
-				Ports: []api.Port{
-					{Name: "http", HostPort: 8080, ContainerPort: 80, HostIP: "127.0.0.1"},
-					{HostPort: 53, ContainerPort: 53, Protocol: api.ProtocolUDP},
-					{ContainerPort: 9000},
-				},
-				Env:    []api.EnvVar{{Name: "A", Value: "1"}, {Name: "EMPTY"}, {Name: "B", Value: "x=y"}},
-				Memory: 64 << 20, CPU: 500, Privileged: true,
-				VolumeMounts:  []api.VolumeMount{{Name: "disk", MountPath: "/data", ReadOnly: true}},
-				LivenessProbe: &api.LivenessProbe{HTTPGet: &api.HTTPGetAction{Path: "/", Port: api.IntOrString{Str: "http"}}},
-			}, {
-				Name: "side", Image: "busybox",
-			}},
-		},
-	}
-}
 
 func TestContainerSpec(t *testing.T) {
 	root, err := volume.OpenRootDir(t.TempDir())
@@ -51,13 +24,13 @@ func TestContainerSpec(t *testing.T) {
 	logs := dockertools.LogLimit{MaxSize: 1000, MaxFiles: 2}
 	kl := NewMainKubelet(Options{
 		Identity:              dockertools.Identity{Hostname: "host", RootDir: "/root/dir"},
-		NetworkContainerImage: dockertools.PauseImage, AllowPrivileged: true,
+		NetworkContainerImage: dockertools.PauseImage, PodNetwork: "pods", AllowPrivileged: true,
 		Docker: dockertest.NewFake(), Volumes: root, ContainerLog: logs,
 	})
 	kl.logLimit = logs
-	pod := plan.NewPod(fullPod(), dockertools.PauseImage, time.Now(), lifecycleLabel)
+	pod := plan.NewPod(plantest.FullPod(), dockertools.PauseImage, time.Now(), lifecycleLabel)
 	name := dockertools.NameParts{Name: "web", Hash: "1", PodFullName: pod.FullName, UID: "u-1", Attempt: 2}
-	got, err := kl.containerSpec(pod, plan.Action{Name: name, Container: &pod.Apps[0], Crashes: 3, Lifecycle: "{}", NetworkID: "net-id"})
+	got, err := kl.containerSpec(pod, plan.Action{Name: name, Container: &pod.Apps[0], Crashes: 3, Restarts: 4, Lifecycle: "{}", NetworkID: "net-id"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +46,7 @@ func TestContainerSpec(t *testing.T) {
 		Labels: map[string]string{
 			"kubelet14.hostname": "host", "kubelet14.root_dir": "/root/dir", "kubelet14.name": "k8s_web.1_www.default.file_u-1_2",
 			"kubelet14.origin": "www.yaml", "kubelet14.network_container": "net-id", "kubelet14.quick_ends": "3", "kubelet14.lifecycle": "{}",
+			"kubelet14.restarts": "4",
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -86,7 +60,7 @@ func TestContainerSpec(t *testing.T) {
 	}
 	want = dockertools.ContainerSpec{
 		Name: "k8s_net.2_www.default.file_u-1_1", Image: dockertools.PauseImage, Entrypoint: []string{"/pause"},
-		StopSignal: "SIGKILL", Hostname: "www", Log: logs,
+		StopSignal: "SIGKILL", Hostname: "www", Log: logs, Network: "pods", Aliases: []string{"www", "www.default"},
 		Ports: []dockertools.PublishedPort{
 			{HostPort: 53, ContainerPort: 53, Protocol: "udp"},
 			{HostIP: "127.0.0.1", HostPort: 8080, ContainerPort: 80, Protocol: "tcp"},
@@ -103,7 +77,7 @@ func TestContainerSpec(t *testing.T) {
 
 func TestPrivilegedNeedsTheFlag(t *testing.T) {
 	kl := NewMainKubelet(Options{})
-	pod := plan.NewPod(fullPod(), dockertools.PauseImage, time.Now(), lifecycleLabel)
+	pod := plan.NewPod(plantest.FullPod(), dockertools.PauseImage, time.Now(), lifecycleLabel)
 	_, err := kl.containerSpec(pod, plan.Action{Container: &pod.Apps[0], NetworkID: "net-id"})
 	if err == nil || !strings.Contains(err.Error(), "-allow_privileged") {
 		t.Errorf("error %v, want one that names -allow_privileged", err)

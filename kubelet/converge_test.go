@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
@@ -25,17 +25,16 @@ func TestPlanConverges(t *testing.T) {
 			inWorld(t, func(w *world) {
 				c := random{w, rand.New(rand.NewPCG(seed, 14))}
 				w.importPause()
-				w.asNow(succeed)
+				c.programs()
 				want := c.desired()
 				c.mess()
 				before := w.describe()
-				c.forbidDoubles()
 				if c.Uint64()%2 == 0 {
 					ctx, cancel := context.WithCancel(w.t.Context())
-					c.dieAfter(1+c.IntN(8), cancel)
+					c.docker.StopAfter(1+c.IntN(8), cancel)
 					c.converge(ctx, want)
-					c.continueCalls()
 				}
+				c.forbidDoubles(want)
 				rounds, done := c.converge(w.t.Context(), want)
 				if !done {
 					w.t.Errorf("still something to do after %d rounds", rounds)
@@ -73,6 +72,9 @@ func (c *random) form() *plan.Pod {
 	if c.IntN(4) == 0 {
 		p.UID = "other"
 	}
+	if c.IntN(3) == 0 {
+		p = withInit(p, []string{"i:1", "j", "k"}[c.IntN(2):1+c.IntN(2)+1]...)
+	}
 	if len(names) > 0 && c.IntN(2) == 0 {
 		p = hooked(p)
 	}
@@ -81,7 +83,7 @@ func (c *random) form() *plan.Pod {
 	}
 	switch c.IntN(3) {
 	case 0:
-		p.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+		p = never(p)
 	case 1:
 		p = onFailure(p)
 	}
@@ -94,8 +96,8 @@ func (c *random) mess() {
 	for range c.IntN(8) {
 		form := c.form()
 		of := form.Network
-		if len(form.Apps) > 0 && c.IntN(3) > 0 {
-			of = form.Apps[c.IntN(len(form.Apps))]
+		if all := slices.Concat(form.Init, form.Apps); len(all) > 0 && c.IntN(3) > 0 {
+			of = all[c.IntN(len(all))]
 		}
 		name := dockertools.NameParts{Name: of.Name, Hash: of.Hash, PodFullName: form.FullName, UID: form.UID, Attempt: 1 + c.IntN(4)}
 		spec := dockertools.ContainerSpec{Name: name.String(), Image: "hello:1"}
@@ -116,13 +118,13 @@ func (c *random) mess() {
 		if of.Spec == nil {
 			nets = append(nets, id)
 		}
-		c.maybeStart(id)
+		c.maybeStart(id, form.IsInit(of.Name))
 		time.Sleep(time.Duration(c.IntN(2000)) * time.Millisecond)
 	}
 }
 
 // maybeStart starts a container for a while, or not at all.
-func (c *random) maybeStart(id string) {
+func (c *random) maybeStart(id string, init bool) {
 	if c.IntN(5) == 0 || c.docker.ByHand().StartContainer(c.t.Context(), id) != nil {
 		return
 	}
@@ -133,45 +135,50 @@ func (c *random) maybeStart(id string) {
 	case 1:
 		c.docker.Kill(id, 1)
 	case 2:
-		c.docker.Pause(id)
+		if !init { // it would never end
+			c.docker.Pause(id)
+		}
 	}
 }
 
 // doubles counts the live containers of a kind that are too many.
 func (c *random) doubles() (n int) {
 	seen := map[string]bool{}
-	for _, container := range c.docker.Containers() {
-		parts, ok := dockertools.ParseContainerName(container.Name)
-		if !ok || !container.State.Live() {
-			continue
-		}
-		if kind := parts.UID + "/" + parts.Name; seen[kind] {
-			n++
-		} else {
+	for parts, container := range c.containers() {
+		if kind := parts.UID + "/" + parts.Name; container.State.Live() {
+			if seen[kind] {
+				n++
+			}
 			seen[kind] = true
 		}
 	}
 	return n
 }
 
-// forbidDoubles looks before every call whether there are more than there were.
-func (c *random) forbidDoubles() {
+// programs makes init containers end after a second, every third with a failure.
+func (c *random) programs() {
+	c.asNow(succeed)
+	app, runs := c.program, 0
+	c.program = func(name string) dockertest.Program {
+		if runs++; strings.Contains("ijk", name) {
+			return dockertest.Program{Exits: true, After: time.Second, ExitCode: runs % 3 / 2}
+		}
+		return app(name)
+	}
+}
+
+// forbidDoubles lets all calls through, and looks before every call whether there are more than there were.
+func (c *random) forbidDoubles(want *plan.Pod) {
 	most := c.doubles()
 	c.docker.SetFault(func(call dockertest.Call) dockertest.Fault {
 		if n := c.doubles(); n > most {
 			c.t.Errorf("before call %d, %s %s: a container is live twice\n%s", call.N, call.Method, call.Container, c.describe())
 		}
+		if call.Method == "StartContainer" {
+			c.checkStart(want, call.Container)
+		}
 		return dockertest.Fault{}
 	})
-}
-
-// dieAfter ends the kubelet after so many calls that change something.
-func (c *random) dieAfter(n int, stop func()) { c.docker.StopAfter(n, stop) }
-
-// continueCalls lets all calls through again.
-func (c *random) continueCalls() {
-	c.docker.StopAfter(0, nil)
-	c.forbidDoubles()
 }
 
 // converge plans and acts until there is nothing to do, as a new kubelet.
@@ -182,7 +189,7 @@ func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done
 	if want != nil {
 		kl.desired.pods[want.FullName] = want
 	}
-	for rounds = range 12 {
+	for rounds = range 30 {
 		list, err := kl.observer.list(ctx)
 		if err != nil {
 			return rounds, false
@@ -194,13 +201,15 @@ func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done
 			return rounds, true
 		case p.err != nil:
 			return rounds, false
-		case len(p.plan.Steps) == 0 && p.plan.Next.IsZero():
+		case len(p.plan.Steps) == 0 && p.plan.Next.IsZero() && p.plan.Init == "":
 			return rounds, true
+		case len(p.plan.Steps) == 0 && p.plan.Next.IsZero():
+			time.Sleep(time.Second)
 		case len(p.plan.Steps) == 0:
 			time.Sleep(time.Until(p.plan.Next))
 		}
 		for i := range p.containers {
-			if o := &p.containers[i]; rounds == 0 && o.State == dockertools.StateRunning && c.IntN(4) == 0 {
+			if o := &p.containers[i]; rounds == 0 && o.State == dockertools.StateRunning && !strings.Contains("ijk", o.Of.Name) && c.IntN(4) == 0 {
 				kl.probes.probers[o.ID] = &prober{startedAt: o.StartedAt, failure: "its liveness probe failed"}
 			}
 		}
@@ -217,16 +226,14 @@ func (c *random) checkResult(want *plan.Pod) {
 	if n := c.doubles(); n > 0 {
 		c.t.Errorf("%d containers are live twice", n)
 	}
-	all := c.docker.Containers()
 	if want == nil {
-		if len(all) > 0 {
-			c.t.Errorf("%d containers are left of a pod that is not wanted", len(all))
+		if n := len(c.docker.Containers()); n > 0 {
+			c.t.Errorf("%d containers are left of a pod that is not wanted", n)
 		}
 		return
 	}
 	live := map[string]dockertest.FakeContainer{}
-	for _, container := range all {
-		parts, _ := dockertools.ParseContainerName(container.Name)
+	for parts, container := range c.containers() {
 		switch {
 		case parts.UID != want.UID:
 			c.t.Errorf("%s is of another uid", container.Name)
@@ -240,6 +247,12 @@ func (c *random) checkResult(want *plan.Pod) {
 	}
 	for _, name := range want.Names() {
 		container, ok := live[name]
+		if want.IsInit(name) {
+			if ok {
+				c.t.Errorf("init container %q runs", name)
+			}
+			continue
+		}
 		if !ok {
 			c.t.Errorf("container %q does not run", name)
 			continue
@@ -254,7 +267,6 @@ func (c *random) checkResult(want *plan.Pod) {
 		if !strings.Contains(container.Name, "."+hash+"_") {
 			c.t.Errorf("container %q is of an old form", name)
 		}
-		delete(live, name)
 	}
 }
 
@@ -263,18 +275,17 @@ func (c *random) checkResult(want *plan.Pod) {
 func (c *random) checkJob(want *plan.Pod) {
 	c.t.Helper()
 	newest := map[string]dockertest.FakeContainer{}
-	attempts := map[string]int{}
-	for _, container := range c.docker.Containers() {
-		parts, _ := dockertools.ParseContainerName(container.Name)
-		if parts.Attempt > attempts[parts.Name] {
-			newest[parts.Name], attempts[parts.Name] = container, parts.Attempt
+	for parts, container := range c.containers() {
+		if parts.Attempt == c.newest(parts.Name) {
+			newest[parts.Name] = container
 		}
 	}
+	initFailed := slices.ContainsFunc(want.Init, func(init plan.Container) bool { return newest[init.Name].Details.ExitCode != 0 })
 	for _, app := range want.Apps {
 		container := newest[app.Name]
 		succeeded := container.State.Ended() && container.Details.ExitCode == 0 && strings.Contains(container.Name, "."+app.Hash+"_")
 		switch {
-		case want.Manifest.RestartPolicy.Never != nil && container.Details.StartedAt.IsZero():
+		case want.Manifest.RestartPolicy.Never != nil && container.Details.StartedAt.IsZero() && !initFailed:
 			c.t.Errorf("container %q was never started", app.Name)
 		case want.Manifest.RestartPolicy.OnFailure != nil && !container.State.Live() && !succeeded:
 			c.t.Errorf("container %q neither runs nor has succeeded", app.Name)

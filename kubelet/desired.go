@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/golang/glog"
+
 	"kubelet14/api"
 	"kubelet14/kubelet/plan"
 )
@@ -16,6 +18,7 @@ type desired struct {
 	known    bool                 // a SET has arrived
 	pods     map[string]*plan.Pod // by full name
 	unsynced map[string]error     // sources that are not ready, see api.PodUpdate
+	emptied  map[string]time.Time // sources that have named pods: when they lost several pods and had none left; else zero
 }
 
 // apply applies an update and calls changed for each pod that is new, changed or gone. A
@@ -38,6 +41,12 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(podFu
 		case reflect.DeepEqual(old.Pod, pod):
 			pods[name] = old
 			continue
+		case old.UID == pod.UID && reflect.DeepEqual(old.Pod.Manifest, pod.Manifest): // its file was renamed
+			glog.Infof("pod %s comes from %s now", name, pod.Origin)
+			moved := *old
+			moved.Origin = pod.Origin
+			pods[name] = &moved
+			continue
 		default:
 			changed(name, "its manifest has changed")
 		}
@@ -48,7 +57,24 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(podFu
 			changed(name, "it is no longer wanted")
 		}
 	}
+	before, after := podsBySource(d.pods), podsBySource(pods)
+	for source, n := range before {
+		if n > 1 && after[source] == 0 {
+			d.emptied[source] = time.Now()
+		}
+	}
+	for source := range after {
+		d.emptied[source] = time.Time{}
+	}
 	d.pods, d.unsynced = pods, u.Unsynced
+}
+
+func podsBySource(pods map[string]*plan.Pod) map[string]int {
+	counts := map[string]int{}
+	for _, pod := range pods {
+		counts[pod.Source]++
+	}
+	return counts
 }
 
 // mayBeRemoved reports whether a pod is not desired. A source that is not ready may still

@@ -3,6 +3,7 @@ package kubelet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/golang/glog"
@@ -30,8 +31,13 @@ func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 	}
 }
 
+// connectLimit is how long connect waits for the answers of Docker.
+const connectLimit = 20 * time.Second
+
 // connect checks that Docker answers and that this kubelet may use it.
 func (kl *Kubelet) connect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, connectLimit, fmt.Errorf("no answer for %v; `journalctl -u docker` may say why", connectLimit))
+	defer cancel()
 	version, err := kl.docker.Version(ctx)
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 		return err
 	}
 	kl.planPods(ctx, list)
+	missing := map[string]bool{}
 	errs := []error{sourcesErr}
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
 		p := kl.pods[name]
@@ -38,8 +39,11 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 			errs = append(errs, fmt.Errorf("pod %s: %w", name, p.err))
 		case p.conflict.Message != "":
 			fmt.Fprintf(w, "  waits, unchanged: %s\n", p.conflict.Message)
+			if p.pod == nil {
+				kl.writePlan(ctx, w, p.plan, missing)
+			}
 		default:
-			writePlan(w, p.plan)
+			kl.writePlan(ctx, w, p.plan, missing)
 		}
 	}
 	for i := range list {
@@ -52,17 +56,35 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 	return errors.Join(errs...)
 }
 
-func writePlan(w io.Writer, p plan.Plan) {
+// writePlan writes the steps of a plan, and what is missing for them. The images that were asked for are in missing.
+func (kl *Kubelet) writePlan(ctx context.Context, w io.Writer, p plan.Plan, missing map[string]bool) {
 	for _, a := range slices.Concat(p.Steps...) {
 		fmt.Fprintf(w, "  %-6s %s (attempt %d): %s\n", a.Kind, a.Name.Name, a.Name.Attempt, a.Reason)
-		if !a.PulledSince.IsZero() {
-			fmt.Fprintf(w, "         after a pull of %s\n", a.Container.Spec.Image)
+		if a.Kind != plan.Create {
+			continue
 		}
+		image := kl.imageOf(a.Container)
+		if image == dockertools.PauseImage {
+			continue
+		}
+		if _, known := missing[image]; !known {
+			_, err := kl.docker.InspectImage(ctx, image)
+			missing[image] = errors.Is(err, dockertools.ErrNoSuchImage)
+		}
+		switch {
+		case missing[image] && a.Container.Spec != nil && a.Container.Spec.ImagePullPolicy == api.PullNever:
+			fmt.Fprintf(w, "         fails: image %s is missing, and its imagePullPolicy is PullNever\n", image)
+		case missing[image] || !a.PulledSince.IsZero():
+			fmt.Fprintf(w, "         after a pull of %s\n", image)
+		}
+	}
+	if p.Init != "" {
+		fmt.Fprintf(w, "  the other containers start when init container %q and those after it have succeeded\n", p.Init)
 	}
 	for _, problem := range p.Problems {
 		fmt.Fprintf(w, "  %v\n", problem)
 	}
-	if len(p.Steps) == 0 && len(p.Problems) == 0 {
+	if len(p.Steps) == 0 && len(p.Problems) == 0 && p.Init == "" {
 		fmt.Fprintln(w, "  is as it should be")
 	}
 }

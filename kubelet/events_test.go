@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -38,20 +37,6 @@ func TestEventsKeepTheLastThousand(t *testing.T) {
 			newer[i].Message = "changed" // which must not change what is kept
 		}
 	}
-	var wg sync.WaitGroup
-	for range 10 {
-		wg.Go(func() {
-			for range 300 {
-				e.addQuietly("web", "main", "started", "")
-				e.after(0)
-			}
-		})
-	}
-	wg.Wait()
-	all, _ := e.after(0)
-	if len(all) != 1000 || !slices.IsSortedFunc(all, func(a, b api.Event) int { return a.Time.Compare(b.Time) }) {
-		t.Errorf("%d events are kept of concurrent ones, want 1000 in the order of their times", len(all))
-	}
 }
 
 func TestEventsOfAPod(t *testing.T) {
@@ -76,9 +61,9 @@ func TestEventsOfAPod(t *testing.T) {
 		end, gone := "it ended with exit code 3", "its pod is no longer wanted"
 		want := []string{
 			" SET: it is wanted from now on",
-			"net created: attempt 1: the pod has no network container",
+			"net created: attempt 1: the pod has no network container yet",
 			"main created: attempt 1: the pod has no such container yet",
-			"net started: attempt 1: the pod's network container does not run",
+			"net started: attempt 1: the pod has no network container yet",
 			"main started: attempt 1: the pod has no such container yet",
 			"main created: attempt 2: " + end, "main started: attempt 2: " + end,
 			" SET: it is no longer wanted",
@@ -126,6 +111,22 @@ func TestEventsAreInTheLog(t *testing.T) {
 		}
 		if !strings.Contains(text, `container "main": killing: attempt 3: its pod is no longer wanted`) {
 			t.Errorf("a stop is not in the log before it ends\n%s", text)
+		}
+	})
+}
+
+// After the first attempt only the message with the time of the next one is logged.
+func TestAFailedStartIsLoggedOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(name string) dockertest.Program { return dockertest.Program{Missing: name == "main"} }
+		text := w.logged("0", func() {
+			k := w.start(pod("web", "main"))
+			time.Sleep(5 * time.Minute)
+			k.end()
+		})
+		failures, next := strings.Count(text, `container "main": could not start`), strings.Count(text, "times in a row, next start at")
+		if next < 5 || failures > next+1 {
+			t.Errorf("%d lines say that it could not start, %d of them when it is tried again:\n%s", failures, next, text)
 		}
 	})
 }

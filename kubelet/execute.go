@@ -21,6 +21,7 @@ type work struct {
 	kl         *Kubelet
 	pod        *plan.Pod // as desired when the work began; nil: it is being removed
 	label      string
+	init       string          // see plan.Plan
 	superseded context.Context // done when the desired state has changed
 	supersede  func()
 	hooks      sync.Map // names of containers whose postStart hook is running
@@ -33,7 +34,7 @@ type work struct {
 
 // startWork lets the pod's worker carry out its plan.
 func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
-	w := &work{kl: kl, pod: p.pod, label: p.label(), created: map[string]plan.Action{}, problems: map[string]plan.Problem{}}
+	w := &work{kl: kl, pod: p.pod, label: p.label(), init: p.plan.Init, created: map[string]plan.Action{}, problems: map[string]plan.Problem{}}
 	w.superseded, w.supersede = context.WithCancel(context.Background())
 	p.work = w
 	steps := p.plan.Steps
@@ -50,11 +51,18 @@ func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
 // syncPod carries out a plan: its steps one after the other, the actions of a step
 // concurrently. It stops at the end of a step if the desired state has changed. After an
 // action has failed nothing more is done to its container: what cannot be replaced is not
-// stopped. After a failure of the network container nothing more is done at all.
+// stopped. After a failure of the network container nothing more is done at all, and so it
+// is with what must happen before an init container starts.
 func (w *work) syncPod(ctx context.Context, steps [][]plan.Action) {
 	hasFailed := func(container string) bool { return w.problems[container].Message != "" }
+	required := []string{api.NetworkContainerName}
+	for _, a := range slices.Concat(steps...) {
+		if a.Name.Name == w.init || a.Kind == plan.Stop && w.init != "" {
+			required = append(required, a.Name.Name)
+		}
+	}
 	for _, step := range steps {
-		if hasFailed(api.NetworkContainerName) || ctx.Err() != nil || w.superseded.Err() != nil {
+		if slices.ContainsFunc(required, hasFailed) || ctx.Err() != nil || w.superseded.Err() != nil {
 			return
 		}
 		var wg sync.WaitGroup
@@ -117,6 +125,13 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 			return err
 		}
 	}
+	if a.Container.NeedsIP {
+		network, err := w.kl.docker.InspectContainer(ctx, a.NetworkID)
+		if err != nil {
+			return err
+		}
+		a.PodIP = network.IP
+	}
 	defer w.kl.startSlot()()
 	for range 10 {
 		at := time.Now()
@@ -151,9 +166,7 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 
 // start starts a container and runs its postStart hook.
 func (w *work) start(ctx context.Context, a plan.Action) error {
-	release := w.kl.startSlot()
-	err := w.kl.docker.StartContainer(ctx, a.ID)
-	release()
+	err := w.startContainer(ctx, a)
 	w.kl.observer.changed(a.ID, false) // a failed start leaves its error in the container, and no event
 	if err != nil {
 		return err

@@ -66,20 +66,14 @@ func (f *logFollower) check(when, want string, goesOn bool) {
 	synctest.Wait()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.text != want {
-		f.t.Errorf("%s the client has %q, want %q", when, f.text, want)
-	}
+	over := false
 	select {
 	case <-f.over:
-		if goesOn {
-			f.t.Errorf("%s it is over: %v", when, f.err)
-		} else if f.err != nil {
-			f.t.Errorf("%s it is over with %v, want no error", when, f.err)
-		}
+		over = true
 	default:
-		if !goesOn {
-			f.t.Errorf("%s it goes on, want its end", when)
-		}
+	}
+	if f.text != want || over == goesOn || over && f.err != nil {
+		f.t.Errorf("%s the client has %q, over: %v, %v; want %q, over: %v", when, f.text, over, f.err, want, !goesOn)
 	}
 }
 
@@ -93,52 +87,34 @@ func (f *logFollower) end() {
 	}
 }
 
-func TestFollowingGoesOnWithTheNextAttempts(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.countingProgram(dockertest.Program{})
-		k := w.run(pod("web", "main"))
-		tail := allOfLog
-		tail.Tail = 1
-		f, all := k.follow(w, tail), k.follow(w, allOfLog)
-		f.check("at first", "run 1\n", true)
-		w.print(false, "one\ntwo\n")
-		f.check("as it prints", "run 1\none\ntwo\n", true)
-		w.print(false, "last\n")
-		w.kill("web", "main", 137)
-		settle()
-		f.check("after a restart", "run 1\none\ntwo\nlast\nrun 2\nrun 2\n", true)
-		for range 3 { // the back-off is longer each time
-			w.kill("web", "main", 137)
-			settle()
-		}
-		all.check("in the end", "run 1\nrun 1\none\ntwo\nlast\nrun 2\nrun 2\nrun 3\nrun 3\nrun 4\nrun 4\nrun 5\nrun 5\n", true)
-		f.end()
-		all.end()
-	})
-}
-
 // A client that stops reading for a while delays no other, and misses no attempt that
 // Docker still has.
-func TestFollowingCatchesUp(t *testing.T) {
+func TestFollowingGoesOnWithTheNextAttempts(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.MaxDeadContainers = 10 }
 		w.countingProgram(dockertest.Program{})
 		k := w.run(pod("web", "main"))
+		tail := api.LogOptions{Tail: 1, Stdout: true, Stderr: true}
 		busy := make(chan struct{})
-		slow, quick := k.followBusy(w, allOfLog, busy), k.follow(w, allOfLog)
-		want := "run 1\nrun 1\n"
-		for run := 2; run < 6; run++ {
+		slow, quick, end := k.followBusy(w, allOfLog, busy), k.follow(w, allOfLog), k.follow(w, tail)
+		w.print(false, "one\ntwo\n")
+		end.check("as it prints", "run 1\none\ntwo\n", true)
+		w.print(false, "last\n")
+		want := "run 1\none\ntwo\nlast\n"
+		for run := 2; run < 6; run++ { // the back-off is longer each time
 			w.kill("web", "main", 137)
 			settle()
 			want += fmt.Sprintf("run %d\nrun %d\n", run, run)
-			quick.check("while another does not read", want, true)
+			quick.check("while another does not read", "run 1\n"+want, true)
 		}
 		slow.check("while it does not read", "", true)
 		close(busy)
 		settle()
-		slow.check("when it reads again", want, true)
-		slow.end()
-		quick.end()
+		slow.check("when it reads again", "run 1\n"+want, true)
+		end.check("from its last line on", want, true)
+		for _, f := range []*logFollower{slow, quick, end} {
+			f.end()
+		}
 	})
 }
 
@@ -186,33 +162,27 @@ func TestFollowingWaitsForTheCreation(t *testing.T) {
 }
 
 func TestFollowingEnds(t *testing.T) {
+	web := pod("web", "main")
 	for name, test := range map[string]struct {
-		program dockertest.Program
-		policy  api.RestartPolicy
-		end     func(w *world, k *kubelet)
-		want    string
+		pod  api.Pod
+		end  func(w *world, k *kubelet)
+		want string
 	}{
-		"the pod is removed": {dockertest.Program{StopLog: "bye\n"}, api.RestartPolicy{},
-			func(w *world, k *kubelet) { k.set() }, "run 1\nrun 1\nbye\n"},
-		"the container is no longer wanted": {dockertest.Program{StopLog: "bye\n"}, api.RestartPolicy{},
-			func(w *world, k *kubelet) { k.set(pod("web", "other")) }, "run 1\nrun 1\nbye\n"},
-		"it has succeeded": {dockertest.Program{Exits: true, After: time.Hour}, api.RestartPolicy{OnFailure: &api.RestartPolicyOnFailure{}},
-			func(*world, *kubelet) { time.Sleep(time.Hour) }, "run 1\nrun 1\n"},
-		"it never runs again": {dockertest.Program{}, api.RestartPolicy{Never: &api.RestartPolicyNever{}},
-			func(w *world, k *kubelet) { w.kill("web", "main", 137) }, "run 1\nrun 1\n"},
+		"the pod is removed":                {web, func(w *world, k *kubelet) { k.set() }, "bye\n"},
+		"the container is no longer wanted": {web, func(w *world, k *kubelet) { k.set(pod("web", "other")) }, "bye\n"},
+		"it has succeeded":                  {onFailure(web), func(w *world, k *kubelet) { w.kill("web", "main", 0) }, ""},
+		"it never runs again":               {never(web), func(w *world, k *kubelet) { w.kill("web", "main", 137) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.options = func(o *Options) { o.MaxDeadContainers = 0 }
-				w.countingProgram(test.program)
-				p := pod("web", "main")
-				p.Manifest.RestartPolicy = test.policy
-				k := w.run(p)
+				w.countingProgram(dockertest.Program{StopLog: "bye\n"})
+				k := w.run(test.pod)
 				f := k.follow(w, allOfLog)
 				f.check("before", "run 1\nrun 1\n", true)
 				test.end(w, k)
 				settle()
-				f.check("after", test.want, false)
+				f.check("after", "run 1\nrun 1\n"+test.want, false)
 			})
 		})
 	}
@@ -228,9 +198,7 @@ func TestFollowingSeesAStartByHand(t *testing.T) {
 				return dockertest.Program{Log: strings.Repeat("line\n", 2*(runs-1))}
 			}
 			k := w.run(pod("web", "main"))
-			opts := allOfLog
-			opts.Tail = tail
-			f := k.follow(w, opts)
+			f := k.follow(w, api.LogOptions{Tail: tail, Stdout: true, Stderr: true})
 			w.docker.SetFault(on("CreateContainer", dockertest.Fault{Before: errors.New("no space left on device")}))
 			id := w.id("web", "main")
 			w.must(w.docker.ByHand().StopContainer(w.t.Context(), id, time.Second))
@@ -278,49 +246,22 @@ func TestFollowingALifeByHandGoesToItsEnd(t *testing.T) {
 	})
 }
 
-func TestFollowingFromTheEndMissesNothingAfterIt(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.countingProgram(dockertest.Program{})
-		k := w.run(pod("web", "main"))
-		none := allOfLog
-		none.Tail = 0
-		f := k.follow(w, none)
-		time.Sleep(time.Minute)
-		w.docker.Down()
-		w.print(false, "while Docker is down\n")
-		w.docker.Up()
-		settle()
-		f.check("once Docker is back", "while Docker is down\n", true)
-		f.end()
-	})
-}
-
 func TestFollowingReturnsPermanentErrors(t *testing.T) {
-	full := errors.New("full")
-	for name, test := range map[string]struct {
-		fault dockertest.Fault
-		full  error
-		want  error
-	}{
-		"the client takes no more": {full: full, want: full},
-		"Docker keeps no log":      {fault: dockertest.Fault{Before: dockertools.ErrLogNotKept}, want: dockertools.ErrLogNotKept},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				k := w.run(pod("web", "main"))
-				w.docker.SetFault(on("Logs", test.fault))
-				f := k.follow(w, allOfLog)
-				f.mu.Lock()
-				f.full = test.full
-				f.mu.Unlock()
-				w.print(false, "line\n")
-				<-f.over
-				if !errors.Is(f.err, test.want) {
-					w.t.Errorf("it ended with %v, want %v", f.err, test.want)
-				}
-			})
-		})
-	}
+	inWorld(t, func(w *world) {
+		k := w.run(pod("web", "main"))
+		f := k.follow(w, allOfLog)
+		f.mu.Lock()
+		f.full = errors.New("the client takes no more")
+		f.mu.Unlock()
+		w.print(false, "line\n")
+		w.docker.SetFault(on("Logs", dockertest.Fault{Before: dockertools.ErrLogNotKept}))
+		notKept := k.follow(w, allOfLog)
+		for f, want := range map[*logFollower]error{f: f.full, notKept: dockertools.ErrLogNotKept} {
+			if <-f.over; !errors.Is(f.err, want) {
+				t.Errorf("it ended with %v, want %v", f.err, want)
+			}
+		}
+	})
 }
 
 // TestFollowingCostsDockerNothing follows a container that crashes for an hour.

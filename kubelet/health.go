@@ -17,7 +17,7 @@ type healthState struct {
 	mu        sync.Mutex
 	heartbeat time.Time // when the sync loop last waited for something to do
 	listing   time.Time // since when Docker is asked for a list; zero: it is not
-	docker    error     // of the last list
+	docker    error     // of the last list, which also needs the root_dir
 	events    error     // why Docker's events do not come
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/golang/glog"
@@ -18,8 +19,8 @@ import (
 
 const (
 	postStartLimit = 30 * time.Second
-	stopGrace      = 10 * time.Second // for the preStop hook, the stop signal and the end of the container
-	minTermGrace   = 2 * time.Second  // of these, for what follows the preStop hook
+	stopGrace      = 10 * time.Second // for the preStop hook, the stop signal and the end of the container, unless its pod says otherwise
+	minTermGrace   = 2 * time.Second  // of these, for what follows the preStop hook, or half of a grace below 4 s
 )
 
 // lifecycleLabel returns the hooks of a container as a label, with port numbers for port
@@ -103,18 +104,23 @@ func (w *work) postStart(ctx context.Context, a plan.Action) error {
 }
 
 // stopContainer stops a container by its preStop hook, then its stop signal, then SIGKILL,
-// all within stopGrace. A hook that fails changes nothing about that.
+// all within its grace. A hook that fails changes nothing about that, and without any grace
+// no hook runs.
 func (kl *Kubelet) stopContainer(ctx context.Context, a plan.Action) error {
-	began := time.Now()
+	began, grace := time.Now(), stopGrace
+	if seconds, err := strconv.ParseUint(a.Grace, 10, 31); err == nil {
+		grace = time.Duration(seconds) * time.Second
+	}
+	termGrace := min(minTermGrace, grace/2)
 	kl.events.add(a.Name.PodFullName, a.Name.Name, "killing", "%s", describe(a))
-	if hook := lifecycle(a.Lifecycle).PreStop; hook != nil && !a.Paused {
-		if err := kl.runHook(ctx, hook, a, stopGrace-minTermGrace); err != nil && ctx.Err() == nil {
+	if hook := lifecycle(a.Lifecycle).PreStop; hook != nil && !a.Paused && grace > 0 {
+		if err := kl.runHook(ctx, hook, a, grace-termGrace); err != nil && ctx.Err() == nil {
 			text := plan.TrimLayers(err.Error())
 			glog.Warningf("pod %s: container %q: its preStop hook failed: %s", a.Name.PodFullName, a.Name.Name, text)
 			kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, "preStop failed", text)
 		}
 	}
-	err := kl.docker.StopContainer(ctx, a.ID, max(stopGrace-time.Since(began), minTermGrace))
+	err := kl.docker.StopContainer(ctx, a.ID, max(grace-time.Since(began), termGrace))
 	if errors.Is(err, dockertools.ErrNoSuchContainer) {
 		return nil
 	}

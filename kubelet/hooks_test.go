@@ -1,7 +1,6 @@
 package kubelet
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -81,55 +80,17 @@ func TestAHookThatHangs(t *testing.T) {
 // A postStart that never ends costs its container that attempt.
 func TestAPostStartHasATimeLimit(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = func(string) dockertest.Program {
-			return dockertest.Program{Exec: func(command []string) dockertest.ExecOutcome {
-				if command[0] == "hello" {
-					return dockertest.ExecOutcome{After: time.Hour}
-				}
-				return dockertest.ExecOutcome{}
-			}}
-		}
+		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: time.Hour} })
 		k := w.start(hooked(pod("web", "main")))
 		wait(postStartLimit - time.Millisecond)
 		main := w.id("web", "main")
-		wait(10 * time.Millisecond)
+		wait(stopGrace + time.Second) // its preStop takes as long as it may
 		w.checkID("web", "main", main, false)
 		last := k.main(w).Last
 		if last == nil || last.Reason != api.ReasonHookFailed ||
 			!strings.Contains(last.Message, "its postStart hook failed: ") || !strings.Contains(last.Message, "it took longer than 30s") {
 			t.Errorf("how it ended before: %+v", last)
 		}
-	})
-}
-
-func TestAPreStopIsWithinTheGrace(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.program = func(string) dockertest.Program {
-			return dockertest.Program{
-				IgnoreTerm: true,
-				Exec:       func([]string) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: time.Hour} },
-			}
-		}
-		p := hooked(pod("web", "main"))
-		p.Manifest.Containers[0].Lifecycle.PostStart = nil
-		k := w.run(p)
-		k.set()
-		wait(stopGrace - time.Millisecond)
-		w.check("just before the end of the grace", "web/main", "web/net")
-		wait(time.Millisecond)
-		w.check("after it")
-	})
-}
-
-// A failed preStop, or one that cannot be run, saves no container.
-func TestAFailedPreStop(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.asNow(succeed)
-		k := w.run(hooked(pod("web", "main")))
-		w.docker.SetFault(on("Exec", dockertest.Fault{Before: errors.New("no")}))
-		k.set()
-		wait(time.Second)
-		w.check("removed")
 	})
 }
 
@@ -144,21 +105,16 @@ func TestCrashAroundHooks(t *testing.T) {
 			e := w.asNow(succeed)
 			program := func(dockertools.ContainerSpec) dockertest.Program { return w.program("") }
 			w.docker.AddRemoteImage("remote:1", dockertest.RemoteImage{Program: program})
-			stopped := false
-			w.docker.StopAfter(n, func() { stopped = true })
+			died = false
+			w.docker.StopAfter(n, func() { died = true })
 			web := hooked(ofImage(pod("web", "main"), "remote:1", ""))
-			k := w.run(web)
-			k.end()
-			died = stopped
+			w.run(web).end()
 			started := slices.Contains(w.live(), "web/main")
 
 			w.docker.StopAfter(0, nil)
-			w.run(web)
+			w.run(web).end()
 			w.check(fmt.Sprintf("died after %d calls", n), "web/main", "web/net")
-			e.mu.Lock()
-			hooks := len(e.at)
-			e.mu.Unlock()
-			if hooks > 2 || hooks == 0 && !started {
+			if hooks := len(e.at); hooks > 2 || hooks == 0 && !started {
 				t.Errorf("died after %d calls: the postStart ran %d times\n%s", n, hooks, w.describe())
 			}
 		})
@@ -173,16 +129,12 @@ func TestAProblemEndsWithItsCause(t *testing.T) {
 		p := hooked(pod("web", "main"))
 		p.Manifest.Volumes[0].Source = &api.VolumeSource{HostDir: &api.HostDir{Path: dir}}
 		k := w.run(p)
-		main := func() api.ContainerState {
-			statuses := k.statuses(w)
-			return statuses[0].Containers[0].State
-		}
-		if s := main(); s.Waiting == nil || s.Waiting.Reason != api.ReasonHostDirMissing {
+		if s := k.main(w).State; s.Waiting == nil || s.Waiting.Reason != api.ReasonHostDirMissing {
 			t.Errorf("without its directory: %+v", s.Waiting)
 		}
 		w.must(os.MkdirAll(dir, 0o755))
 		wait(15 * time.Second)
-		if s := main(); s.Running == nil || s.Running.Message != "its postStart hook has not succeeded yet" {
+		if s := k.main(w).State; s.Running == nil || s.Running.Message != "its postStart hook has not succeeded yet" {
 			t.Errorf("in the middle of its hook: %+v", s.Running)
 		}
 	})

@@ -3,7 +3,7 @@ package kubelet
 import (
 	"errors"
 	"fmt"
-	"slices"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +18,9 @@ func TestHealth(t *testing.T) {
 		w.docker.Down()
 		kl, closeRoot := w.newKubelet()
 		(&kubelet{kl: kl}).healthIs(t, "before Run", "not looked at Docker yet")
+		if pods, load := kl.Pods(), kl.Load(); len(pods) > 0 || load != (api.Load{}) {
+			t.Errorf("before Run there are the pods %v, and there is to do: %+v", pods, load)
+		}
 		closeRoot()
 		k := w.run(pod("web", "main"))
 		k.healthIs(t, "without Docker", "cannot reach Docker")
@@ -45,32 +48,6 @@ func TestHealth(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		k.healthIs(t, "the loop runs again", "")
 		k.statuses(w)
-	})
-}
-
-func TestPods(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
-		k := w.start(pod("web", "main"), pod("db", "main"))
-		check := func(want ...string) {
-			t.Helper()
-			var got []string
-			for _, p := range k.kl.Pods() {
-				got = append(got, p.Name)
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("the pods are %v, want %v", got, want)
-			}
-		}
-		check() // before the first sync
-		settle()
-		check("db", "web")
-		k.set(pod("web", "main"))
-		time.Sleep(time.Second) // the containers of db are being stopped
-		if n := len(k.statuses(w)); n != 2 {
-			t.Errorf("%d pods have a status, want 2", n)
-		}
-		check("web")
 	})
 }
 
@@ -110,9 +87,6 @@ func TestLoad(t *testing.T) {
 			pods = append(pods, ofImage(pod(fmt.Sprint("pulls-", i), "main"), image, ""))
 		}
 		k := w.start(pods...)
-		if load := k.kl.Load(); load != (api.Load{}) {
-			t.Errorf("before the first sync: %+v", load)
-		}
 		settle()
 		// One pod is being created, one backs off, three wait for pulls.
 		if load := k.kl.Load(); load != (api.Load{Workers: 1, Waiting: 4, Pulls: 3, Queued: 2}) {
@@ -127,64 +101,47 @@ func TestLoad(t *testing.T) {
 	})
 }
 
-// observations collects the calls of SyncDone or PullDone.
-type observations struct {
-	mu   sync.Mutex
-	took map[bool][]time.Duration // by ok
-}
-
-func (o *observations) done(took time.Duration, ok bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.took[ok] = append(o.took[ok], took)
-}
-
 // TestSyncDoneAndPullDone: durations and outcomes are observed. To wait is no failure, and
 // what the end of the kubelet interrupts is not observed.
 func TestSyncDoneAndPullDone(t *testing.T) {
-	slow := dockertest.RemoteImage{Takes: 40 * time.Second}
-	full := dockertest.Fault{Before: errors.New("the disk is full")}
+	web := pod("web", "main")
+	slow := ofImage(pod("slow", "main"), "slow:1", "")
 	for name, test := range map[string]struct {
-		pods                     []api.Pod
-		fault                    func(dockertest.Call) dockertest.Fault
-		syncs, pulls             map[bool]bool // outcomes that are observed
-		longestSync, longestPull time.Duration
+		pods  []api.Pod
+		fault func(dockertest.Call) dockertest.Fault
+		want  map[string]time.Duration // the longest of each kind and outcome
 	}{
-		"a pod comes up": {pods: []api.Pod{pod("web", "main")}, fault: on("StartContainer", dockertest.Fault{Delay: 3 * time.Second}),
-			syncs: map[bool]bool{true: true}, longestSync: 6 * time.Second},
-		"a pod cannot be created": {pods: []api.Pod{pod("web", "main")}, fault: on("CreateContainer", full), syncs: map[bool]bool{false: true}},
-		"pods wait for an image and a port": {
-			pods:  []api.Pod{ofImage(pod("p", "main"), "slow:1", ""), publish(pod("a", "main"), 80), publish(pod("b", "main"), 80)},
-			syncs: map[bool]bool{true: true}, pulls: map[bool]bool{true: true}, longestPull: 40 * time.Second,
-		},
-		"an image is missing": {pods: []api.Pod{ofImage(pod("p", "main"), "missing:1", "")},
-			syncs: map[bool]bool{true: true}, pulls: map[bool]bool{false: true}},
-		"it ends in the middle": {pods: []api.Pod{pod("web", "main"), ofImage(pod("p", "main"), "slow:1", "")},
-			fault: func(c dockertest.Call) dockertest.Fault {
-				return dockertest.Fault{Delay: map[string]time.Duration{"StartContainer": time.Hour, "PullImage": time.Hour}[c.Method]}
-			}},
+		"a pod comes up": {[]api.Pod{web}, on("StartContainer", dockertest.Fault{Delay: 3 * time.Second}),
+			map[string]time.Duration{"sync true": 6 * time.Second}},
+		"a pod cannot be created": {[]api.Pod{web}, on("CreateContainer", dockertest.Fault{Before: errors.New("the disk is full")}),
+			map[string]time.Duration{"sync false": 0}},
+		"pods wait for an image and a port": {[]api.Pod{slow, publish(pod("a", "main"), 80), publish(pod("b", "main"), 80)}, nil,
+			map[string]time.Duration{"sync true": 0, "pull true": 40 * time.Second}},
+		"an image is missing": {[]api.Pod{ofImage(pod("p", "main"), "missing:1", "")}, nil,
+			map[string]time.Duration{"sync true": 0, "pull false": 0}},
+		"it ends in the middle of a start": {[]api.Pod{web}, on("StartContainer", dockertest.Fault{Delay: time.Hour}),
+			map[string]time.Duration{}},
+		"it ends in the middle of a pull": {[]api.Pod{slow}, on("PullImage", dockertest.Fault{Delay: time.Hour}),
+			map[string]time.Duration{"sync true": 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.docker.AddRemoteImage("slow:1", slow)
+				w.docker.AddRemoteImage("slow:1", dockertest.RemoteImage{Takes: 40 * time.Second})
 				w.docker.SetFault(test.fault)
-				syncs, pulls := observations{took: map[bool][]time.Duration{}}, observations{took: map[bool][]time.Duration{}}
-				w.options = func(o *Options) { o.SyncDone, o.PullDone = syncs.done, pulls.done }
-				k := w.run(test.pods...)
-				k.end()
-				for _, ok := range []bool{true, false} {
-					if got := len(syncs.took[ok]) > 0; got != test.syncs[ok] {
-						t.Errorf("syncs, ok %v: %v", ok, syncs.took[ok])
-					}
-					if got := len(pulls.took[ok]) > 0; got != test.pulls[ok] {
-						t.Errorf("pulls, ok %v: %v", ok, pulls.took[ok])
+				var mu sync.Mutex
+				got := map[string]time.Duration{}
+				observe := func(kind string) func(time.Duration, bool) {
+					return func(took time.Duration, ok bool) {
+						mu.Lock()
+						defer mu.Unlock()
+						key := fmt.Sprintf("%s %v", kind, ok)
+						got[key] = max(got[key], took)
 					}
 				}
-				if longest := slices.Max(append(syncs.took[true], 0)); test.longestSync > 0 && longest != test.longestSync {
-					t.Errorf("the longest sync took %v, want %v", longest, test.longestSync)
-				}
-				if longest := slices.Max(append(pulls.took[true], 0)); longest != test.longestPull {
-					t.Errorf("the longest pull took %v, want %v", longest, test.longestPull)
+				w.options = func(o *Options) { o.SyncDone, o.PullDone = observe("sync"), observe("pull") }
+				w.run(test.pods...).end()
+				if !maps.Equal(got, test.want) {
+					t.Errorf("observed %v, want %v", got, test.want)
 				}
 			})
 		})

@@ -21,11 +21,13 @@ type Options struct {
 	Volumes  *volume.RootDir // at Identity.RootDir; may be nil for DryRun
 
 	NetworkContainerImage string
+	PodNetwork            string // of the pods' network containers; BridgeNetwork is Docker's default, without names
 	AllowPrivileged       bool
 	SyncFrequency         time.Duration // longest time between two syncs
 	MaxRestartBackoff     time.Duration // longest wait before a crashing container is started again
 	MaxDeadContainers     int           // dead containers to keep of each container; 0: all
 	MinContainerTTL       time.Duration // youngest age at which a dead container may be removed
+	RemovalWait           time.Duration // before all pods of a source are removed at once; 0: none
 
 	// Credentials returns the credentials for an image; the zero Auth if there are none.
 	// An error is logged, and the image is pulled without credentials.
@@ -34,7 +36,7 @@ type Options struct {
 	RegistryBurst int                  // number of pulls begun at once before RegistryQPS counts
 	ContainerLog  dockertools.LogLimit // for each container; zero: Docker's default
 
-	SourceErrors func() map[string]string // errors of sources that cannot be read now, by source
+	SourceErrors func() map[string]string // why pods may be older than their manifests, by full name
 
 	// SyncDone and PullDone observe each piece of work on a pod and each pull of an image.
 	// ok is false if something failed. What the end of the kubelet interrupts is not
@@ -60,6 +62,7 @@ type Kubelet struct {
 	trash       chan struct{} // 1-slot: there may be volumes to delete
 	startSlots  chan struct{} // limits the creations and starts in progress
 	importPause sync.Mutex    // one worker at a time imports the built-in network container image
+	podNetwork  podNetwork
 	logLimit    dockertools.LogLimit
 	logged      sync.Map // the last error by what it is about, see logOnce
 
@@ -82,7 +85,7 @@ func NewMainKubelet(opts Options) *Kubelet {
 		wakeup:     make(chan struct{}, 1),
 		trash:      make(chan struct{}, 1),
 		startSlots: make(chan struct{}, max(8, 4*runtime.NumCPU())),
-		desired:    desired{pods: map[string]*plan.Pod{}},
+		desired:    desired{pods: map[string]*plan.Pod{}, emptied: map[string]time.Time{}},
 		pods:       map[string]*podRecord{},
 		removes:    true,
 	}
@@ -90,9 +93,10 @@ func NewMainKubelet(opts Options) *Kubelet {
 	if opts.RegistryQPS > 0 {
 		limit = rate.Limit(opts.RegistryQPS)
 	}
+	kl.observer.logOnce = kl.logOnce
 	kl.workers = newPodWorkers(kl.wake)
 	kl.images = &images{opts: &kl.opts, limiter: rate.NewLimiter(limit, opts.RegistryBurst), events: kl.events, wake: kl.wake, pulls: map[string]*pull{}}
-	kl.probes = &probes{period: opts.SyncFrequency, events: kl.events, unhealthy: kl.wake, probers: map[string]*prober{}}
+	kl.probes = &probes{period: opts.SyncFrequency, events: kl.events, changed: kl.wake, probers: map[string]*prober{}}
 	return kl
 }
 

@@ -3,13 +3,14 @@ package kubelet
 import (
 	"errors"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
@@ -21,9 +22,7 @@ func TestALateListDecidesNothing(t *testing.T) {
 			docker := slowAnswer{w.docker, &atomic.Bool{}}
 			w.options = func(o *Options) { o.SyncFrequency, o.Docker = time.Second, docker }
 			w.importPause()
-			w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-				return dockertest.Fault{Delay: map[string]time.Duration{"CreateContainer": 1500 * time.Millisecond}[c.Method]}
-			})
+			w.docker.SetFault(on("CreateContainer", dockertest.Fault{Delay: 1500 * time.Millisecond}))
 			k := w.start(pod("web", "main:old"))
 			time.Sleep(time.Duration(late) * 500 * time.Millisecond)
 			docker.late.Store(true)
@@ -43,17 +42,16 @@ func TestALateListDecidesNothing(t *testing.T) {
 func TestAnInspectThatHangs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.run(pod("broken", "main"), pod("web", "main"))
-		hangs := w.id("broken", "main")
 		w.docker.SetFault(on("InspectContainer", dockertest.Fault{Delay: time.Hour}, "_broken.", "_main."))
-		w.must(w.docker.Kill(hangs, 1))
+		w.kill("broken", "main", 1)
 		for i, limit := range []time.Duration{inspectLimit, 0, 0} {
 			w.kill("web", "main", 1)
 			wait(limit + 5*time.Second) // 5 s are more than the back-off of the third start
 			w.check(fmt.Sprintf("%v and 5 s after kill %d", limit, i+1), "broken/net", "web/main", "web/net")
 		}
-		statuses, _, err := k.kl.Statuses()
-		if err != nil || statuses[0].Reason != api.ReasonDocker || !strings.Contains(statuses[0].Message, "no answer from Docker within 10s") {
-			t.Errorf("the broken pod: %+v, %v", statuses[0], err)
+		broken := k.statuses(w)[0]
+		if broken.Reason != api.ReasonDocker || !strings.Contains(broken.Message, "no answer from Docker within 10s") {
+			t.Errorf("the broken pod: %+v", broken)
 		}
 		w.docker.SetFault(nil)
 		time.Sleep(inspectRetry)
@@ -92,21 +90,18 @@ func TestNoWakeupIsLost(t *testing.T) {
 }
 
 // TestAPodThatCannotBeCreatedIsCheap also has another pod that crashes and a third that
-// pulls: neither Docker's events nor the ends of pulls shorten the back-off.
+// pulls: neither Docker's events nor the ends of pulls shorten the back-off. The problem is
+// told once, although Docker names another layer each time.
 func TestAPodThatCannotBeCreatedIsCheap(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program {
 			return dockertest.Program{Exits: name == "crashes", ExitCode: 1, After: time.Second}
 		}
 		var creations atomic.Int64
-		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-			if c.Method == "CreateContainer" && strings.HasPrefix(c.Container, "k8s_full.") {
-				creations.Add(1)
-				return dockertest.Fault{Before: errors.New("no space left on device")}
-			}
-			return dockertest.Fault{}
-		})
-		w.run(pod("web", "full"), pod("other", "crashes"), ofImage(pod("missing", "main"), "missing:1", ""))
+		w.docker.SetFault(when("CreateContainer", func(dockertest.Call) dockertest.Fault {
+			return dockertest.Fault{Before: fmt.Errorf("mkdir overlay2/%064x: no space left on device", creations.Add(1))}
+		}, "k8s_full."))
+		k := w.run(pod("web", "full"), pod("other", "crashes"), ofImage(pod("missing", "main"), "missing:1", ""))
 		before, calls := creations.Load(), w.docker.Calls()
 		wait(time.Hour)
 		if n := creations.Load() - before; n < 350 || n > 362 {
@@ -118,30 +113,33 @@ func TestAPodThatCannotBeCreatedIsCheap(t *testing.T) {
 				t.Errorf("%d calls of %s in an hour, want at most %d", n, method, limit)
 			}
 		}
+		events, _ := k.kl.Events(0)
+		if n := len(slices.DeleteFunc(events, func(e api.Event) bool { return e.Reason != api.ReasonCannotCreate })); n != 1 {
+			t.Errorf("%d events say that it cannot be created, want one", n)
+		}
 	})
 }
 
-// TestAnotherRootDirIsNoticedAtEverySync: while there are containers of a kubelet with the
-// same hostname and another root_dir, this one changes nothing.
-func TestAnotherRootDirIsNoticedAtEverySync(t *testing.T) {
+// TestTheRootDirIsLost: while the directory at the path of the root_dir is another one or
+// none, nothing is changed, in it or in Docker.
+func TestTheRootDirIsLost(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.run(pod("web", "main"))
-		other := dockertools.Identity{Hostname: "host", RootDir: "/elsewhere"}
-		name := "k8s_main.12345678_db.default.file_uid-db_1"
-		id, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: name, Image: "hello:1", Labels: other.Labels(name)})
-		if err != nil {
-			t.Fatal(err)
+		root := k.kl.opts.Volumes.Path()
+		w.must(os.Rename(root, root+".away"))
+		for _, replaced := range []bool{false, true} {
+			if replaced {
+				w.must(os.Mkdir(root, 0o755))
+			}
+			k.set(pod("web", "main"), pod("new", "main"))
+			settle()
+			k.healthIs(t, "without its root_dir", "was removed or replaced")
+			w.check("without its root_dir", "web/main", "web/net")
 		}
+		w.must(os.Remove(root)) // which is empty
+		w.must(os.Rename(root+".away", root))
 		settle()
-		k.healthIs(t, "next to another root_dir", "/elsewhere")
-		k.set(pod("new", "main"))
-		settle()
-		if n := w.docker.Calls()["CreateContainer"]; n > 3 { // one fails as the built-in image is missing
-			t.Errorf("%d creations: it changes something", n)
-		}
-		w.must(w.docker.ByHand().RemoveContainer(t.Context(), id))
-		settle()
-		k.healthIs(t, "alone again", "")
-		w.check("alone again", "new/main", "new/net")
+		k.healthIs(t, "it is back", "")
+		w.check("it is back", "new/main", "new/net", "web/main", "web/net")
 	})
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
@@ -86,26 +88,64 @@ func TestRunOnce(t *testing.T) {
 	})
 }
 
+func TestRunOnceEndsInTime(t *testing.T) {
+	twoImages := ofImage(pod("web", "main", "side"), "missing:1", "")
+	twoImages.Manifest.Containers[1].Image = "big:1"
+	for name, test := range map[string]struct {
+		pod     api.Pod
+		program dockertest.Program
+		fault   func(dockertest.Call) dockertest.Fault
+		pull    time.Duration // of big:1
+		want    podResult
+		limit   time.Duration
+	}{
+		"it does not wait for the other image of a pod that has failed": {
+			pod: twoImages, pull: time.Hour, want: podResult{"failed", "manifest unknown"}, limit: time.Second},
+		"it reports a failed pull before the next one, even if Docker's list is slow": {
+			pod: ofImage(pod("web", "main"), "missing:1", ""), fault: on("ListContainers", dockertest.Fault{Delay: 3 * time.Second}),
+			want: podResult{"failed", "manifest unknown"}, limit: 15 * time.Second},
+		"it forgets a pull that ends shortly before the time limit": {
+			pod: ofImage(pod("web", "main"), "big:1", ""), fault: on("StartContainer", dockertest.Fault{Delay: 300 * time.Millisecond}),
+			pull: 5*time.Minute - time.Second, want: podResult{"running", ""}, limit: 5 * time.Minute},
+		"it reports at the time limit how the container ended, and not the start that hangs": {
+			pod: pod("web", "main"), program: dockertest.Program{Exits: true, After: 100 * time.Millisecond, ExitCode: 7},
+			fault: on("StartContainer", dockertest.Fault{Delay: time.Hour}, "_main.", "_2"),
+			want:  podResult{"failed", "exit code 7"}, limit: 5 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.importPause()
+				w.program = func(string) dockertest.Program { return test.program }
+				w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: test.pull})
+				w.docker.SetFault(test.fault)
+				begun := time.Now()
+				results, err := w.runOnce(set(test.pod))
+				w.must(err)
+				checkResults(t, results, map[string]podResult{"web": test.want})
+				if took := time.Since(begun); took > test.limit {
+					t.Errorf("it took %v, want at most %v", took, test.limit)
+				}
+			})
+		})
+	}
+}
+
 func TestRunOnceWaitsForDockerWhileThereIsWork(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{Exits: true, After: time.Minute} }
 		time.AfterFunc(30*time.Second, w.docker.Down)
 		time.AfterFunc(40*time.Second, w.docker.Up)
 		results, err := w.runOnce(set(onFailure(pod("job", "main"))))
-		if err != nil {
-			t.Error(err)
-		}
+		w.must(err)
 		checkResults(t, results, map[string]podResult{"job": {"succeeded", ""}})
 	})
 }
 
 func TestRunOnceRemovesNothingItWasNotGiven(t *testing.T) {
 	inWorld(t, func(w *world) {
-		if _, err := w.runOnce(set(pod("first", "main"))); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.runOnce(set(pod("second", "main"))); err != nil {
-			t.Fatal(err)
+		for _, name := range []string{"first", "second"} {
+			_, err := w.runOnce(set(pod(name, "main")))
+			w.must(err)
 		}
 		w.check("after two runs", "first/main", "first/net", "second/main", "second/net")
 		w.checkVolumes(pod("first"), pod("second"))
@@ -144,25 +184,26 @@ func TestRunOnceDoesNotWaitForDocker(t *testing.T) {
 	})
 }
 
-// dryRun runs -dry_run with a first update and returns what it prints.
-func dryRun(t *testing.T, kl *Kubelet, update api.PodUpdate) (string, error) {
-	updates := make(chan api.PodUpdate, 1)
-	updates <- update
-	var b strings.Builder
-	err := kl.DryRun(t.Context(), updates, &b)
-	return b.String(), err
-}
-
 func TestDryRun(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.run(pod("same", "main"), pod("edited", "main:1"), pod("gone", "main"), publish(pod("holder", "main"), 80))
-		before := w.describe()
-		calls := w.docker.Calls()
-		kl := NewMainKubelet(k.kl.opts) // beside the one that runs
-		got, err := dryRun(w.t, kl, set(
-			pod("same", "main"), pod("edited", "main:2"), publish(pod("holder", "main"), 80), publish(pod("waits", "main"), 80),
-		))
-		w.must(err)
+		w.options = func(o *Options) { o.RemovalWait = 20 * time.Second }
+		other, late := pod("other", "main"), pod("late", "main")
+		other.Source, late.Source = "http", "etcd"
+		holder := publish(pod("holder", "main"), 80)
+		k := w.run(pod("same", "main"), pod("edited", "main:1"), pod("gone", "main"), pod("lost", "main"), holder, other, late)
+		lost, bad := errors.New("RWLayer is unexpectedly nil"), errors.New("the web server is down")
+		w.docker.SetFault(on("InspectContainer", dockertest.Fault{Before: lost}, "k8s_net", "_lost."))
+		before, calls := w.describe(), w.docker.Calls()
+		update := set(pod("same", "main"), pod("edited", "main:2"), pod("lost", "main"), holder, publish(pod("waits", "main"), 80),
+			withInit(pod("init", "main"), "one"), ofImage(pod("pulled", "a", "b"), "missing:1", ""), ofImage(pod("local", "main"), "missing:1", api.PullNever))
+		update.Unsynced = map[string]error{"http": bad}
+		updates := make(chan api.PodUpdate, 1)
+		updates <- update
+		var got strings.Builder
+		err := NewMainKubelet(k.kl.opts).DryRun(w.t.Context(), updates, &got) // beside the one that runs
+		if !errors.Is(err, lost) || !errors.Is(err, bad) {
+			t.Errorf("error %v, want that of the source and that of Docker", err)
+		}
 		want := `pod edited.default.file (edited.yaml)
   create main (attempt 2): its part of the manifest has changed
   stop   main (attempt 1): attempt 2 replaces it
@@ -174,58 +215,69 @@ pod gone.default.file (gone.yaml)
   remove net (attempt 1): its pod is no longer wanted
 pod holder.default.file (holder.yaml)
   is as it should be
+pod init.default.file (init.yaml)
+  create net (attempt 1): the pod has no network container yet
+  start  net (attempt 1): the pod has no network container yet
+  create one (attempt 1): the pod has no such container yet
+  create main (attempt 1): the pod has no such container yet
+  start  one (attempt 1): the pod has no such container yet
+  the other containers start when init container "one" and those after it have succeeded
+pod late.default.etcd (late.yaml)
+  waits, unchanged: source etcd wants no pods at all; its containers are removed at 00:01:20 unless the manifests come back
+  stop   main (attempt 1): its pod is no longer wanted
+  stop   net (attempt 1): its pod is no longer wanted
+  remove main (attempt 1): its pod is no longer wanted
+  remove net (attempt 1): its pod is no longer wanted
+pod local.default.file (local.yaml)
+  create net (attempt 1): the pod has no network container yet
+  start  net (attempt 1): the pod has no network container yet
+  create main (attempt 1): the pod has no such container yet
+         fails: image missing:1 is missing, and its imagePullPolicy is PullNever
+  start  main (attempt 1): the pod has no such container yet
+pod lost.default.file (lost.yaml)
+  cannot be inspected: InspectContainer "k8s_net.23b052f2_lost.default.file_uid-lost_1": RWLayer is unexpectedly nil
+pod pulled.default.file (pulled.yaml)
+  create net (attempt 1): the pod has no network container yet
+  start  net (attempt 1): the pod has no network container yet
+  create a (attempt 1): the pod has no such container yet
+         after a pull of missing:1
+  create b (attempt 1): the pod has no such container yet
+  start  a (attempt 1): the pod has no such container yet
+  start  b (attempt 1): the pod has no such container yet
 pod same.default.file (same.yaml)
   is as it should be
 pod waits.default.file (waits.yaml)
   waits, unchanged: host port 80/tcp is taken by pod holder.default.file, which runs
+pod other.default.http (other.yaml)
+  is left alone: its source is not ready
 `
-		if got != want {
-			t.Errorf("it prints\n%swant\n%s", got, want)
+		if diff := cmp.Diff(want, got.String()); diff != "" {
+			t.Errorf("it prints (-want +got):\n%s", diff)
 		}
 		if after := w.describe(); after != before {
 			t.Errorf("Docker has changed:\n%sbefore:\n%s", after, before)
 		}
 		for method, n := range w.docker.Calls() {
-			if n != calls[method] && method != "ListContainers" && method != "InspectContainer" && method != "Version" {
+			if n != calls[method] && method != "ListContainers" && method != "InspectContainer" && method != "InspectImage" && method != "Version" {
 				t.Errorf("it calls %s", method)
 			}
 		}
 	})
 }
 
-func TestDryRunOfASourceThatIsNotReady(t *testing.T) {
-	inWorld(t, func(w *world) {
-		k := w.run(pod("web", "main"))
-		k.end()
-		kl, closeRoot := w.newKubelet()
-		defer closeRoot()
-		bad := errors.New("web.yaml is bad")
-		got, err := dryRun(w.t, kl, api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"file": bad}})
-		if want := "pod web.default.file (web.yaml)\n  is left alone: its source is not ready\n"; got != want || !errors.Is(err, bad) {
-			t.Errorf("error %v, and it prints\n%swant\n%s", err, got, want)
-		}
-	})
-}
-
 func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.run(pod("web", "main", "side"), pod("other", "main"))
-		k.end()
+		w.options = func(o *Options) { o.RemovalWait = time.Hour } // does not count
+		w.run(pod("web", "main", "side"), pod("other", "main")).end()
 		other, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: "k8s_x_y_z", Image: "hello:1"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		w.must(err)
 		kl, closeRoot := w.newKubelet()
 		defer closeRoot()
-		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-			if c.Method == "RemoveContainer" && strings.HasPrefix(c.Container, "k8s_side") {
-				w.docker.ByHand().RemoveContainer(w.t.Context(), c.Container) // as a person does at the same time
-			}
+		w.docker.SetFault(when("RemoveContainer", func(c dockertest.Call) dockertest.Fault {
+			w.docker.ByHand().RemoveContainer(w.t.Context(), c.Container) // as a person does at the same time
 			return dockertest.Fault{}
-		})
-		if err := kl.Cleanup(w.t.Context()); err != nil {
-			t.Error(err)
-		}
+		}, "k8s_side"))
+		w.must(kl.Cleanup(w.t.Context()))
 		if left := w.docker.Containers(); len(left) != 1 || left[0].ID != other {
 			t.Errorf("left on Docker:\n%swant only the container of another program", w.describe())
 		}
@@ -236,8 +288,7 @@ func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 // TestCleanupByAWrongHostnameTouchesNothing keeps the volumes of containers that run under another hostname.
 func TestCleanupByAWrongHostnameTouchesNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.run(pod("web", "main"))
-		k.end()
+		w.run(pod("web", "main")).end()
 		w.options = func(o *Options) { o.Identity.Hostname = "typo" }
 		kl, closeRoot := w.newKubelet()
 		defer closeRoot()
@@ -246,20 +297,6 @@ func TestCleanupByAWrongHostnameTouchesNothing(t *testing.T) {
 		}
 		w.check("after it", "web/main", "web/net")
 		w.checkVolumes(pod("web"))
-	})
-}
-
-func TestDryRunOfAPodThatCannotBeInspected(t *testing.T) {
-	inWorld(t, func(w *world) {
-		k := w.run(pod("a", "main"), pod("b", "main"))
-		lost := errors.New("RWLayer is unexpectedly nil")
-		w.docker.SetFault(on("InspectContainer", dockertest.Fault{Before: lost}, "k8s_net", "_a."))
-		got, err := dryRun(w.t, NewMainKubelet(k.kl.opts), set(pod("a", "main"), pod("b", "main")))
-		k.end()
-		unchanged := "pod b.default.file (b.yaml)\n  is as it should be\n"
-		if !errors.Is(err, lost) || !strings.Contains(got, "RWLayer") || !strings.HasSuffix(got, unchanged) {
-			t.Errorf("error %v, and it prints\n%s", err, got)
-		}
 	})
 }
 
@@ -293,78 +330,5 @@ func TestTheEndIsImmediate(t *testing.T) {
 		if took := time.Since(begun); took != 0 {
 			t.Errorf("it ended after %v", took)
 		}
-	})
-}
-
-// TestRunOnceAtItsTimeLimit reports how the container ended, and not the start that hangs.
-func TestRunOnceAtItsTimeLimit(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.importPause()
-		w.program = func(string) dockertest.Program {
-			return dockertest.Program{Exits: true, After: 100 * time.Millisecond, ExitCode: 7}
-		}
-		starts := 0
-		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-			if c.Method == "StartContainer" && strings.Contains(c.Container, "_main.") {
-				if starts++; starts == 2 {
-					return dockertest.Fault{Delay: time.Hour}
-				}
-			}
-			return dockertest.Fault{}
-		})
-		results, _ := w.runOnce(set(pod("web", "main")))
-		got := results["web"]
-		if last := got.Containers[0].Last; got.Phase != api.PodFailed || last == nil || last.ExitCode != 7 {
-			t.Errorf("the pod is %s: %s, and before: %+v", got.Phase, got.Message, last)
-		}
-	})
-}
-
-func TestCleanupRemovesWhatTheSameKubeletWants(t *testing.T) {
-	inWorld(t, func(w *world) {
-		kl, closeRoot := w.newKubelet()
-		defer closeRoot()
-		updates := make(chan api.PodUpdate, 1)
-		updates <- set(pod("web", "main"))
-		if _, err := kl.RunOnce(w.t.Context(), updates); err != nil {
-			t.Fatal(err)
-		}
-		w.check("the pod is up", "web/main", "web/net")
-		if err := kl.Cleanup(w.t.Context()); err != nil || len(w.docker.Containers()) > 0 {
-			t.Errorf("%v, and left on Docker:\n%s", err, w.describe())
-		}
-		w.checkVolumes()
-	})
-}
-
-// TestRunOnceEndsWithItsLastPod does not wait for the other image of a pod that has failed.
-func TestRunOnceEndsWithItsLastPod(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
-		p := ofImage(pod("web", "main", "side"), "missing:1", "")
-		p.Manifest.Containers[1].Image = "big:1"
-		begun := time.Now()
-		results, err := w.runOnce(set(p))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, took := results["web"], time.Since(begun)
-		if r.Phase != api.PodFailed || !strings.Contains(r.Message, "manifest unknown") || took > 5*time.Second {
-			t.Errorf("after %v the pod is %s: %s", took, r.Phase, r.Message)
-		}
-	})
-}
-
-// TestRunOnceForgetsAPullThatIsOver pulls until shortly before the time limit.
-func TestRunOnceForgetsAPullThatIsOver(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.importPause()
-		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: 5*time.Minute - time.Second})
-		w.docker.SetFault(on("StartContainer", dockertest.Fault{Delay: 300 * time.Millisecond}))
-		results, err := w.runOnce(set(ofImage(pod("web", "main"), "big:1", "")))
-		if r := results["web"]; r.Phase != api.PodRunning || r.Message != "" || err != nil {
-			t.Errorf("the pod is %s: %s, %v", r.Phase, r.Message, err)
-		}
-		w.check("it is up", "web/main", "web/net")
 	})
 }

@@ -29,6 +29,8 @@ type observer struct {
 	docker   dockertools.Interface
 	identity dockertools.Identity
 	volumes  *volume.RootDir
+	cleanup  bool // see checkConflict
+	logOnce  func(what string, err error)
 
 	mu      sync.Mutex
 	records map[string]*containerRecord // by container id
@@ -52,13 +54,15 @@ type containerRecord struct {
 }
 
 // list returns this kubelet's containers, ordered by pod, container and attempt. It refuses
-// to work next to the containers of a kubelet with the same hostname or root_dir.
+// to work without the root_dir of its volumes; the other error is that of checkConflict.
 func (o *observer) list(ctx context.Context) ([]dockertools.Owned, error) {
+	if o.volumes != nil {
+		if err := o.volumes.Check(); err != nil {
+			return nil, err
+		}
+	}
 	all, err := o.docker.ListContainers(ctx, map[string]string{dockertools.LabelName: ""})
 	if err != nil {
-		return nil, err
-	}
-	if err := o.identity.CheckConflict(all); err != nil {
 		return nil, err
 	}
 	var list []dockertools.Owned
@@ -67,11 +71,37 @@ func (o *observer) list(ctx context.Context) ([]dockertools.Owned, error) {
 			list = append(list, own)
 		}
 	}
+	if err := o.checkConflict(all, list); err != nil {
+		return nil, err
+	}
 	slices.SortFunc(list, func(a, b dockertools.Owned) int {
 		return cmp.Or(cmp.Compare(a.Of.PodFullName, b.Of.PodFullName), cmp.Compare(a.Of.Name, b.Of.Name),
 			cmp.Compare(a.Of.Attempt, b.Of.Attempt), cmp.Compare(a.Name, b.Name))
 	})
 	return list, nil
+}
+
+// checkConflict returns an *dockertools.IdentityConflictError if there are containers of a
+// kubelet with the same hostname or root_dir. Of two with one hostname that were started side
+// by side, only the one whose oldest container is younger gets it, and the other logs it. With
+// another root_dir it does not hinder a cleanup, which removes nothing of the other's.
+func (o *observer) checkConflict(all []dockertools.Container, own []dockertools.Owned) error {
+	conflict := o.identity.CheckConflict(all)
+	harmless := func(c dockertools.Container) bool {
+		isFirst := slices.ContainsFunc(own, func(mine dockertools.Owned) bool {
+			return cmp.Or(mine.Created.Compare(c.Created), cmp.Compare(mine.ID, c.ID)) < 0
+		})
+		return c.Labels[dockertools.LabelRootDir] != o.identity.RootDir && (o.cleanup || isFirst)
+	}
+	if conflict != nil {
+		if err := o.identity.CheckConflict(slices.DeleteFunc(slices.Clone(all), harmless)); err != nil {
+			return err
+		}
+	}
+	if !o.cleanup {
+		o.logOnce("look for other kubelets", conflict)
+	}
+	return nil
 }
 
 // inspect completes a list with what only an inspect tells. It returns the containers and

@@ -3,6 +3,7 @@ package kubelet
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,7 @@ type podRecord struct {
 	plan       plan.Plan
 	err        error        // why the containers or the plan are not known
 	conflict   plan.Problem // why it must wait; no message: it need not
+	adopted    bool         // its containers were made from its manifest, as far as this run has read
 
 	work     *work          // nil: none since the last endWork
 	failed   []plan.Problem // of the last work
@@ -37,7 +39,7 @@ type podRecord struct {
 	loggedProblems map[string]string // message by container
 }
 
-// label names the pod in the log.
+// label names the pod in the log, with the place that has to be edited.
 func (p *podRecord) label() string { return fmt.Sprintf("pod %s (%s)", p.name, p.origin) }
 
 // endWork evaluates work that has ended. After a failure the same steps are tried again
@@ -70,7 +72,7 @@ func (p *podRecord) endWork(limit time.Duration) {
 }
 
 // problems returns why the pod is not as desired. Those of the last work come first, and
-// only as long as something is left to do for their containers.
+// only as long as something is left to do for their containers and the plan does not say more.
 func (p *podRecord) problems() []plan.Problem {
 	switch {
 	case p.err != nil:
@@ -82,37 +84,38 @@ func (p *podRecord) problems() []plan.Problem {
 	for _, a := range slices.Concat(p.plan.Steps...) {
 		unfinished[a.Name.Name] = true
 	}
-	over := func(problem plan.Problem) bool { return !unfinished[problem.Container] }
+	over := func(problem plan.Problem) bool {
+		return !unfinished[problem.Container] || slices.ContainsFunc(p.plan.Problems, func(next plan.Problem) bool {
+			return next.Container == problem.Container && strings.HasPrefix(next.Message, problem.Message)
+		})
+	}
 	return append(slices.DeleteFunc(slices.Clone(p.failed), over), p.plan.Problems...)
 }
 
 // synced logs the state of a pod that needs no action.
 func (p *podRecord) synced() {
 	p.failed, p.failures, p.tried = nil, 0, ""
-	state := "is up"
-	switch {
-	case len(p.plan.Problems) > 0:
-		return
-	case p.pod == nil:
-		state = "is gone"
-	case p.plan.Finished:
-		state = "has done its work"
-	}
-	if p.loggedState != state {
+	s := p.snapshot(nil)
+	state := map[api.PodPhase]string{api.PodRunning: "is up", api.PodSucceeded: "has done its work", api.PodRemoving: "is gone"}[s.phase()]
+	if state != "" && len(p.plan.Problems) == 0 && p.loggedState != state {
 		p.loggedState = state
 		glog.Infof("%s %s", p.label(), state)
 	}
 }
 
+// id matches the id of a container, a layer or an image. Docker's error about the same problem may have another one each time.
+var id = regexp.MustCompile(`[0-9a-f]{12,}`)
+
 // logProblems logs each problem that is new or has changed, and records an event for it.
 func (p *podRecord) logProblems() {
 	logged := map[string]string{}
 	for _, problem := range p.problems() {
-		logged[problem.Container] = problem.Message
-		if p.loggedProblems[problem.Container] == problem.Message {
+		logged[problem.Container] = id.ReplaceAllString(problem.Message, "…")
+		if p.loggedProblems[problem.Container] == logged[problem.Container] {
 			continue
 		}
 		switch {
+		case p.conflict.Message != "" && p.pod == nil: // see logHeld
 		case p.conflict.Message != "":
 			glog.Warningf("%s waits, unchanged: %v", p.label(), problem)
 		case failed(problem):

@@ -49,17 +49,11 @@ func TestAPodStoppedForItsProbeKeepsItsPort(t *testing.T) {
 			}
 			return dockertest.ExecOutcome{}
 		})
-		web := publish(probed(pod("web", "main"), 0), 80)
-		web.Manifest.RestartPolicy = api.RestartPolicy{OnFailure: &api.RestartPolicyOnFailure{}}
+		web := onFailure(publish(probed(pod("web", "main"), 0), 80))
 		k := w.start(web)
 		wait(5 * time.Second)
 		net := w.id("web", "net")
-		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-			if strings.Contains(c.Container, "_web.") && c.Method == "CreateContainer" {
-				return dockertest.Fault{Delay: 3 * time.Second}
-			}
-			return dockertest.Fault{}
-		})
+		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Delay: 3 * time.Second}, "_web."))
 		wait(6 * time.Second) // it was unhealthy, and its next attempt is being created
 		w.must(w.docker.Kill(net, 137))
 		k.set(web, publish(pod("zoo", "main"), 80))
@@ -69,7 +63,7 @@ func TestAPodStoppedForItsProbeKeepsItsPort(t *testing.T) {
 
 func TestTheInitialDelayCountsFromTheStart(t *testing.T) {
 	inWorld(t, func(w *world) {
-		e := w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} })
+		e := w.asNow(succeed)
 		k := w.start(probed(pod("web", "main"), 25))
 		time.Sleep(12 * time.Second)
 		k.end()
@@ -145,7 +139,7 @@ func TestAPausedContainerIsNotProbed(t *testing.T) {
 
 func TestARestartByHandBeginsTheInitialDelayAnew(t *testing.T) {
 	inWorld(t, func(w *world) {
-		e := w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} })
+		e := w.asNow(succeed)
 		w.docker.SetFault(on("ListContainers", dockertest.Fault{Delay: 100 * time.Millisecond})) // it never shows the container dead
 		w.start(probed(pod("web", "main"), 25))
 		time.Sleep(20 * time.Second)

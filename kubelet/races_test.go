@@ -3,13 +3,11 @@ package kubelet
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 )
@@ -45,21 +43,15 @@ func TestANetworkContainerThatCannotBeReplacedIsNotStopped(t *testing.T) {
 func TestAFailedStartIsSeen(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{Missing: name == "main"} }
-		var refused atomic.Bool
-		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-			if c.Method == "StartContainer" && strings.HasPrefix(c.Container, "k8s_main") && !refused.Swap(true) {
-				return dockertest.Fault{Before: errors.New("not now")} // so it is inspected as created
-			}
-			return dockertest.Fault{}
-		})
-		k := w.run(pod("web", "main"))
-		for _, c := range w.docker.Containers() {
-			if parts, _ := dockertools.ParseContainerName(c.Name); parts.Name == "main" && parts.Attempt > 1 {
-				k.end()
-				return
-			}
+		refused := dockertest.Fault{Before: errors.New("not now")} // so it is inspected as created
+		w.docker.SetFault(on("StartContainer", refused, "k8s_main"))
+		w.start(pod("web", "main"))
+		wait(time.Millisecond)
+		w.docker.SetFault(nil)
+		settle()
+		if w.newest("main") < 2 {
+			t.Errorf("there is no second attempt\n%s", w.describe())
 		}
-		t.Errorf("there is no second attempt\n%s", w.describe())
 	})
 }
 
@@ -107,8 +99,8 @@ func TestAPodThatIsBeingRemovedIsNotRestartedHalfWay(t *testing.T) {
 		w.kill("web", "side", 1)
 		wait(stopGrace - time.Second)
 		w.check("half way", "other/main", "other/net", "web/deaf", "web/net")
-		for _, c := range w.docker.Containers() {
-			if parts, _ := dockertools.ParseContainerName(c.Name); parts.Attempt > 1 {
+		for parts := range w.containers() {
+			if parts.Attempt > 1 {
 				t.Errorf("there is another attempt\n%s", w.describe())
 			}
 		}
@@ -128,24 +120,6 @@ func TestVolumesGoAtOnceWithTheirPodOrItsUID(t *testing.T) {
 		k.set(withUID(pod("other", "main"), "new"))
 		settle()
 		w.checkVolumes(withUID(pod("other"), "new"))
-	})
-}
-
-// The containers of a pod may have been removed by hand while no kubelet ran. Its
-// data must stay until its source is ready.
-func TestNoVolumeIsRemovedForASourceThatIsNotReady(t *testing.T) {
-	inWorld(t, func(w *world) {
-		k := w.run(pod("web", "main"))
-		k.end()
-		for _, c := range w.docker.Containers() {
-			w.must(w.docker.ByHand().RemoveContainer(w.t.Context(), c.ID))
-		}
-		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"file": nil}})
-		settle()
-		w.checkVolumes(pod("web"))
-		k.set()
-		settle()
-		w.checkVolumes()
 	})
 }
 
@@ -178,7 +152,7 @@ func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
 		k.set()
 		for range 30 {
 			wait(500 * time.Millisecond)
-			if live := w.live(); len(live) == 2 {
+			if len(w.live()) == 2 {
 				w.checkVolumes(pod("web"))
 			}
 		}
@@ -191,18 +165,10 @@ func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
 func TestAPanicInAnActionEndsThatWorkAlone(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()
-		panics := atomic.Bool{}
-		panics.Store(true)
-		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-			bad := strings.HasPrefix(c.Container, "k8s_main") && strings.Contains(c.Container, "_bad.")
-			if c.Method == "CreateContainer" && bad && panics.Load() {
-				panic("a bug")
-			}
-			return dockertest.Fault{}
-		})
+		w.docker.SetFault(when("CreateContainer", func(dockertest.Call) dockertest.Fault { panic("a bug") }, "k8s_main", "_bad."))
 		w.run(pod("bad", "main"), pod("web", "main"))
 		w.check("while it panics", "bad/net", "web/main", "web/net")
-		panics.Store(false)
+		w.docker.SetFault(nil)
 		w.settle("when it does not any more", "bad/main", "bad/net", "web/main", "web/net")
 	})
 }

@@ -13,16 +13,11 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-// outcome makes every command in a container end like this.
-func outcome(o dockertest.ExecOutcome) func(string) dockertest.Program {
-	return func(string) dockertest.Program {
-		return dockertest.Program{Exec: func([]string) dockertest.ExecOutcome { return o }}
-	}
-}
-
 func TestRunInContainer(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.program = outcome(dockertest.ExecOutcome{Output: "ran\n", After: time.Hour, ExitCode: 3})
+		w.asNow(func(time.Duration) dockertest.ExecOutcome {
+			return dockertest.ExecOutcome{Output: "ran\n", After: time.Hour, ExitCode: 3}
+		})
 		k := w.run(pod("web", "main"))
 		w.kill("web", "main", 137)
 		settle()
@@ -31,21 +26,11 @@ func TestRunInContainer(t *testing.T) {
 		if code != 3 || err != nil || out.String() != "ran\n" {
 			w.t.Errorf("exit code %d, %v, output %q", code, err, out.String())
 		}
-	})
-}
-
-func TestRunEndsWithItsCaller(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.program = outcome(dockertest.ExecOutcome{After: 24 * time.Hour})
-		k := w.run(pod("web", "main"))
-		ctx, cancel := context.WithTimeout(w.t.Context(), time.Hour)
+		ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 		defer cancel()
-		_, err := k.kl.RunInContainer(ctx, "web.default.file", "main", []string{"date"}, &strings.Builder{})
-		if !errors.Is(err, context.DeadlineExceeded) {
-			w.t.Errorf("got %v", err)
-		}
-		if n, err := w.docker.Commands(w.id("web", "main")); n != 0 || err != nil {
-			w.t.Errorf("%d commands go on, %v", n, err)
+		_, err = k.kl.RunInContainer(ctx, "web.default.file", "main", []string{"date"}, &out)
+		if n, _ := w.docker.Commands(w.id("web", "main")); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
+			w.t.Errorf("after the time limit of the caller: %v, and %d commands go on", err, n)
 		}
 	})
 }
@@ -53,8 +38,7 @@ func TestRunEndsWithItsCaller(t *testing.T) {
 func TestRunInAContainerThatDoesNotRun(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "done"} }
-		p := onFailure(pod("web", "main", "done", "paused"))
-		k := w.run(p)
+		k := w.run(onFailure(pod("web", "main", "done", "paused")))
 		w.must(w.docker.Pause(w.id("web", "paused")))
 		ask := func(podFullName, name string) (errs []error) {
 			_, runErr := k.kl.RunInContainer(w.t.Context(), podFullName, name, []string{"date"}, &strings.Builder{})
@@ -101,9 +85,7 @@ func TestStatsOfAContainer(t *testing.T) {
 		w.kill("web", "main", 137)
 		wait(100 * time.Second)
 		got, err := k.kl.ContainerStats(w.t.Context(), "web.default.file", "main")
-		if err != nil {
-			w.t.Fatal(err)
-		}
+		w.must(err)
 		want := api.ContainerStats{
 			Time:   time.Now(),
 			CPU:    api.CPUStats{Total: 1e8, User: 75e6, System: 25e6, PerCPU: []uint64{1e8}},

@@ -33,7 +33,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 		return nil, err
 	}
 	kl.removes, kl.runOnce = false, runOnce{}
-	kl.run(ctx, nil, func() (done bool, again time.Time) {
+	err = kl.run(ctx, nil, func() (done bool, again time.Time) {
 		done = true
 		for name := range kl.desired.pods {
 			p := kl.pods[name]
@@ -47,7 +47,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 		}
 		return done, again
 	})
-	return kl.outcomes(ctx), sourcesErr
+	return kl.outcomes(ctx), errors.Join(sourcesErr, err)
 }
 
 // waitForSources applies updates until every source is ready or has said why it is not.
@@ -63,7 +63,7 @@ func (kl *Kubelet) waitForSources(ctx context.Context, updates <-chan api.PodUpd
 		var errs []error
 		for _, source := range slices.Sorted(maps.Keys(kl.desired.unsynced)) {
 			if err := kl.desired.unsynced[source]; err != nil {
-				errs = append(errs, fmt.Errorf("source %q: %w", source, err))
+				errs = append(errs, sourceError{source, err})
 			}
 		}
 		if kl.desired.known && len(errs) == len(kl.desired.unsynced) {
@@ -71,6 +71,17 @@ func (kl *Kubelet) waitForSources(ctx context.Context, updates <-chan api.PodUpd
 		}
 	}
 }
+
+// sourceError wraps the error of a source, which is in the log: to print it once is enough.
+type sourceError struct {
+	source string
+	err    error
+}
+
+func (e sourceError) Error() string {
+	return fmt.Sprintf("source %q could not be read whole, for the reason above", e.source)
+}
+func (e sourceError) Unwrap() error { return e.err }
 
 // runOnce holds the outcomes of the pods that are decided, by full name. A success has no
 // message.
@@ -89,7 +100,7 @@ func (r runOnce) decided(p *podRecord) bool {
 			return true
 		}
 	}
-	isUp := !hasEnd(p.pod) && !p.upAt().After(time.Now())
+	isUp := !hasEnd(p.pod) && p.plan.Init == "" && !p.upAt().After(time.Now())
 	if len(problems) == 0 && len(p.plan.Steps) == 0 && (p.plan.Finished || isUp) {
 		r[p.name] = plan.Problem{}
 		return true

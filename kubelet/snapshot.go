@@ -22,11 +22,7 @@ type snapshot struct {
 func (kl *Kubelet) publish(waiting int) {
 	s := &snapshot{waiting: waiting, newer: make(chan struct{})}
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
-		p := kl.pods[name]
-		s.pods = append(s.pods, podSnapshot{
-			name: name, origin: p.origin, pod: p.pod, containers: p.containers, finished: p.plan.Finished,
-			conflict: p.conflict.Message != "", problems: p.problems(), work: p.work, images: kl.images,
-		})
+		s.pods = append(s.pods, kl.pods[name].snapshot(kl.images))
 	}
 	if old := kl.snapshot.Swap(s); old != nil {
 		close(old.newer)
@@ -55,7 +51,7 @@ func (kl *Kubelet) Statuses() (pods []api.PodStatus, newer <-chan struct{}, err 
 	errs := kl.opts.SourceErrors()
 	for i := range s.pods {
 		status := s.pods[i].status()
-		status.SourceError = errs[status.Source]
+		status.SourceError = errs[s.pods[i].name]
 		pods = append(pods, status)
 	}
 	return pods, s.newer, nil

@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"kubelet14/api"
@@ -16,10 +17,22 @@ type podSnapshot struct {
 	pod          *plan.Pod // nil if it is being removed
 	containers   []plan.Observed
 	finished     bool
+	init         string         // see plan.Plan
+	unsettled    bool           // something is to be created, started or stopped
 	conflict     bool           // the pod waits for another one, and keeps its containers
 	problems     []plan.Problem // why it is not as desired
 	work         *work          // that was being done, or nil
 	images       *images
+}
+
+// snapshot returns what the last sync saw of a pod.
+func (p *podRecord) snapshot(images *images) podSnapshot {
+	steps := slices.Concat(p.plan.Steps...)
+	return podSnapshot{
+		name: p.name, origin: p.origin, pod: p.pod, containers: p.containers, finished: p.plan.Finished, init: p.plan.Init,
+		unsettled: slices.ContainsFunc(steps, func(a plan.Action) bool { return a.Kind != plan.Remove }),
+		conflict:  p.conflict.Message != "", problems: p.problems(), work: p.work, images: images,
+	}
 }
 
 // status returns the status of the pod, without the error of its source.
@@ -30,6 +43,9 @@ func (s *podSnapshot) status() api.PodStatus {
 	}
 	if s.pod == nil {
 		status.Reason, status.Message = api.ReasonRemoved, "it is no longer wanted, and its containers are removed"
+		if s.conflict {
+			status.Message = s.problems[0].Message
+		}
 		for i := range s.containers {
 			c := &s.containers[i]
 			status.UID = c.Of.UID
@@ -39,40 +55,51 @@ func (s *podSnapshot) status() api.PodStatus {
 		}
 		return status
 	}
-	status.UID = s.pod.UID
+	status.UID, status.Ports, status.Ready = s.pod.UID, s.pod.Ports, true
 	if problem := s.problem(""); problem != nil {
 		status.Reason, status.Message = problem.Reason, problem.Message
 	}
-	for i := range s.pod.Apps {
-		status.Containers = append(status.Containers, s.container(&s.pod.Apps[i]))
+	for _, c := range s.pod.InitAndApps() {
+		container := s.container(&c)
+		status.Containers, status.Ready = append(status.Containers, container), status.Ready && (container.Ready || s.pod.IsInit(c.Name))
 	}
 	network := s.container(&s.pod.Network)
 	network.PodIP = status.PodIP
-	status.Containers = append(status.Containers, network)
+	status.Containers, status.Ready = append(status.Containers, network), status.Ready && network.Ready
 	return status
 }
 
+// phase returns the state of the pod as one word. A container that has crashed for the first time is started again at
+// once: its pod is pending for that moment, and failing from the second crash in a row on.
 func (s *podSnapshot) phase() api.PodPhase {
-	if s.pod == nil {
-		return api.PodRunning
-	}
-	phase := api.PodSucceeded
-	for i := range s.pod.Apps {
-		attempts := s.attempts(s.pod.Apps[i].Name)
-		if !slices.ContainsFunc(attempts, (*plan.Observed).HasStarted) {
-			return api.PodPending
-		}
-		if attempts[0].Failed() {
-			phase = api.PodFailed
-		}
-	}
 	switch {
-	case s.finished:
-		return phase
-	case len(s.pod.Apps) == 0 && podIP(s.containers) == "":
-		return api.PodPending
+	case s.pod == nil && !s.conflict:
+		return api.PodRemoving
+	case s.finished && !s.conflict:
+		for _, c := range s.pod.InitAndApps() {
+			if newest := s.newest(c.Name); newest != nil && newest.Failed() {
+				return api.PodFailed
+			}
+		}
+		return api.PodSucceeded
+	case slices.ContainsFunc(s.problems, func(p plan.Problem) bool { return p.Reason != api.ReasonPulling }):
+		return api.PodFailing
 	}
-	return api.PodRunning
+	phase := api.PodRunning
+	if s.unsettled || s.init != "" || len(s.problems) > 0 {
+		phase = api.PodPending
+	}
+	for _, name := range s.pod.Names() {
+		newest := s.newest(name)
+		switch {
+		case newest == nil && s.pod.IsInit(name): // somebody has removed it
+		case newest == nil, s.hookRuns(name):
+			phase = api.PodPending
+		case newest.Unhealthy != "", newest.State == dockertools.StatePaused:
+			return api.PodFailing
+		}
+	}
+	return phase
 }
 
 // attempts returns the attempts of a container, newest first. A pod that waits for another
@@ -85,6 +112,11 @@ func (s *podSnapshot) attempts(container string) (attempts []*plan.Observed) {
 		}
 	}
 	return attempts
+}
+
+// newest returns the attempt of a container that counts, or nil.
+func (s *podSnapshot) newest(container string) *plan.Observed {
+	return append(s.attempts(container), nil)[0]
 }
 
 // problem returns the first problem of a container, or of the pod for "", or nil.
@@ -105,17 +137,19 @@ func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
 	attempts := append(s.attempts(want.Name), nil, nil)
 	newest, before := attempts[0], attempts[1]
 	if newest != nil {
-		status.RestartCount = newest.Of.Attempt - 1
+		status.RestartCount = newest.Restarts
 		status.Image = cmp.Or(status.Image, newest.Image)
-		status.ImageID = newest.ImageID
+		status.ImageID, status.ContainerID = newest.ImageID, newest.ID
 	}
 	switch {
 	case newest != nil && newest.State.Live():
+		status.Ready = newest.State == dockertools.StateRunning && (newest.Ready || want.Spec == nil || !saysReady(want.Spec))
 		status.State.Running = &api.ContainerStateRunning{StartedAt: newest.StartedAt, Message: s.runningMessage(want, newest)}
 	case newest != nil && newest.Terminated() && (s.pod == nil || want.Spec != nil && s.pod.Done(want, newest)):
 		status.State.Terminated = terminated(newest)
 		return status
-	case want.Spec == nil && s.finished: // the network container of a finished pod was removed
+	case want.Spec == nil && s.finished, // the network container of a finished pod was removed
+		newest == nil && s.pod != nil && s.init == "" && s.pod.IsInit(want.Name): // so was an init container, by somebody else
 		status.State.Terminated = &api.ContainerStateTerminated{Reason: api.ReasonCompleted}
 		return status
 	default:
@@ -145,15 +179,22 @@ func (s *podSnapshot) runningMessage(want *plan.Container, c *plan.Observed) str
 	if problem := s.problem(want.Name); problem != nil {
 		return s.message(want, problem)
 	}
-	if s.work != nil {
-		if _, running := s.work.hooks.Load(want.Name); running {
-			return "its postStart hook has not succeeded yet"
-		}
+	if s.hookRuns(want.Name) {
+		return "its postStart hook has not succeeded yet"
 	}
 	if c.State == dockertools.StatePaused {
 		return "it is paused; docker unpause lets it go on"
 	}
 	return ""
+}
+
+// hookRuns reports whether the postStart hook of a container is running.
+func (s *podSnapshot) hookRuns(container string) bool {
+	if s.work == nil {
+		return false
+	}
+	_, running := s.work.hooks.Load(container)
+	return running
 }
 
 // waiting returns what a container that does not run waits for.
@@ -165,6 +206,9 @@ func (s *podSnapshot) waiting(want *plan.Container) *api.ContainerStateWaiting {
 		return &api.ContainerStateWaiting{Reason: problem.Reason, Message: s.message(want, problem), Next: problem.RetryAt}
 	case network != nil:
 		return &api.ContainerStateWaiting{Reason: api.ReasonNetworkContainer, Message: "the pod's network container: " + network.Message, Next: network.RetryAt}
+	}
+	if s.init != "" && s.init != want.Name {
+		return &api.ContainerStateWaiting{Reason: api.ReasonInitContainer, Message: fmt.Sprintf("waits for init container %q", s.init)}
 	}
 	return &api.ContainerStateWaiting{Reason: api.ReasonCreating}
 }

@@ -2,12 +2,12 @@ package kubelet
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
-	"github.com/golang/glog"
-
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
 )
 
 // Run keeps the pods as the updates describe them until ctx is done. It then returns nil
@@ -17,29 +17,29 @@ func (kl *Kubelet) Run(ctx context.Context, updates <-chan api.PodUpdate) error 
 	if err := kl.waitForDocker(ctx); err != nil || ctx.Err() != nil {
 		return err
 	}
-	kl.run(ctx, updates, func() (done bool, again time.Time) { return false, time.Time{} })
-	return nil
+	return kl.run(ctx, updates, func() (done bool, again time.Time) { return false, time.Time{} })
 }
 
 // run runs the sync loop and the goroutines beside it until ctx is done or, after a sync,
-// finished reports true.
-func (kl *Kubelet) run(ctx context.Context, updates <-chan api.PodUpdate, finished func() (done bool, again time.Time)) {
+// finished reports true. The error is that of Run.
+func (kl *Kubelet) run(ctx context.Context, updates <-chan api.PodUpdate, finished func() (done bool, again time.Time)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { kl.watchEvents(ctx) })
 	wg.Go(func() { kl.emptyTrash(ctx) })
-	kl.syncLoop(ctx, updates, finished)
+	err := kl.syncLoop(ctx, updates, finished)
 	cancel()
 	wg.Wait()
 	kl.workers.Wait()
 	kl.images.wg.Wait()
 	kl.probes.wg.Wait()
+	return err
 }
 
 // syncLoop calls SyncPods for each update, each tick, each retry that is due and each
 // wakeup. finished is called after each sync that succeeded, and returns when to call it
 // again even if nothing happens.
-func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, finished func() (done bool, again time.Time)) {
+func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, finished func() (done bool, again time.Time)) error {
 	// In 2014 each turn made a new timer, so steady updates postponed the tick for ever.
 	tick := time.NewTicker(kl.opts.SyncFrequency)
 	defer tick.Stop()
@@ -49,7 +49,7 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 		kl.health.set(func(h *healthState) { h.heartbeat = time.Now() })
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case update := <-updates:
 			kl.applyUpdate(update)
 		case <-tick.C:
@@ -61,13 +61,16 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 		}
 		next, err := kl.SyncPods(ctx)
 		if ctx.Err() != nil {
-			return
+			return nil
+		}
+		if conflict := (*dockertools.IdentityConflictError)(nil); errors.As(err, &conflict) {
+			return err
 		}
 		kl.logOnce("sync pods", err)
 		if err == nil {
 			done, again := finished()
 			if done {
-				return
+				return nil
 			}
 			next = earliest(next, again)
 		}
@@ -80,7 +83,6 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 
 // applyUpdate changes the desired state and records an event for each pod that changes.
 func (kl *Kubelet) applyUpdate(update api.PodUpdate) {
-	glog.V(2).Infof("%s of %s", update.Op, count(len(update.Pods), "pod"))
 	kl.desired.apply(update, kl.opts.NetworkContainerImage, func(podFullName, change string) {
 		kl.events.add(podFullName, "", update.Op.String(), "%s", change)
 	})

@@ -39,6 +39,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
+	kl.logHeld(list)
 	waiting := 0
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
 		if busy[name] {
@@ -77,6 +78,9 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
 	for name, pod := range kl.desired.pods {
 		kl.record(name).origin = pod.Origin
 	}
+	maps.DeleteFunc(kl.pods, func(name string, p *podRecord) bool {
+		return kl.desired.pods[name] == nil && !p.adopted && !kl.desired.mayBeRemoved(name)
+	})
 	observed, errs := kl.observer.inspect(ctx, list)
 	if ctx.Err() != nil {
 		return // an interrupted inspect is no problem of its pod
@@ -84,7 +88,8 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
 	for name, p := range kl.pods {
 		p.pod, p.containers, p.err = kl.desired.pods[name], observed[name], errs[name]
 		for i := range p.containers {
-			p.containers[i].Unhealthy = kl.probes.unhealthyReason(&p.containers[i])
+			c := &p.containers[i]
+			c.Unhealthy, c.Ready = kl.probes.result(c)
 		}
 		panicked := catchPanic("plan for pod "+name, func() error {
 			p.plan = plan.Make(p.pod, p.containers, kl.limits, time.Now())
@@ -99,7 +104,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
 	byName := func(a, b *plan.Pod) int { return strings.Compare(a.FullName, b.FullName) }
 	conflicts := plan.Admit(slices.SortedFunc(maps.Values(kl.desired.pods), byName), finished, list)
 	for name, p := range kl.pods {
-		p.conflict = conflicts[name]
+		p.conflict = cmp.Or(kl.hold(p), conflicts[name])
 	}
 }
 
@@ -119,7 +124,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	p.endWork(kl.opts.SyncFrequency)
 	p.logProblems()
 	if p.err != nil || p.conflict.Message != "" {
-		return time.Time{} // its containers stay as they are
+		return p.conflict.RetryAt // its containers stay as they are
 	}
 	kl.syncProbes(ctx, p)
 	if len(p.plan.Steps) == 0 {

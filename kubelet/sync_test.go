@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,9 +21,10 @@ func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {
 		for i := range 20 {
 			pods = append(pods, publish(pod(fmt.Sprintf("p%d", i), "main", "side"), 8000+i))
 		}
-		w.run(pods...)
+		k := w.run(pods...)
 		before := w.docker.Calls()
 		wait(10 * time.Minute)
+		k.statuses(w) // which costs no call
 		after := w.docker.Calls()
 		if lists := after["ListContainers"] - before["ListContainers"]; lists != 60 {
 			t.Errorf("%d lists in 60 syncs of 20 pods, want one each", lists)
@@ -39,8 +41,7 @@ func TestWithoutEventsTheTickRepairs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.SetFault(on("WatchEvents", dockertest.Fault{Before: errors.New("no events today")}))
 		w.run(pod("web", "main"))
-		killed := w.id("web", "main")
-		w.must(w.docker.Kill(killed, 137))
+		w.kill("web", "main", 137)
 		w.settle("a minute later", "web/main", "web/net")
 		before := w.id("web", "main")
 		w.must(w.docker.Restart(w.id("web", "net")))
@@ -61,24 +62,29 @@ func TestUpdateMessages(t *testing.T) {
 	})
 }
 
-// TestNothingIsRemovedForASourceThatIsNotReady keeps containers and volumes, also at a tick, and
-// does not make another source wait.
+// TestNothingIsRemovedForASourceThatIsNotReady keeps containers and volumes, also at a tick and
+// of a pod whose containers are gone, and does not make another source wait.
 func TestNothingIsRemovedForASourceThatIsNotReady(t *testing.T) {
 	inWorld(t, func(w *world) {
 		ready := pod("ready", "main")
 		ready.Source = "http"
-		k := w.run(pod("web", "main"), pod("old", "main"), ready)
+		k := w.run(pod("web", "main"), pod("old", "main"), pod("lost", "main"), ready)
 		before := w.id("web", "main")
 		k.end()
-
+		for parts, c := range w.containers() {
+			if parts.UID == "uid-lost" {
+				w.must(w.docker.ByHand().RemoveContainer(w.t.Context(), c.ID))
+			}
+		}
 		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"file": nil}})
 		w.settle("the other source is ready", "old/main", "old/net", "web/main", "web/net")
-		w.checkVolumes(pod("web"), pod("old"), ready) // a volume does not name its source
+		w.checkVolumes(pod("web"), pod("old"), pod("lost"), ready) // a volume does not name its source
 		w.kill("old", "main", 1)
 		w.settle("a container has ended", "old/net", "web/main", "web/net")
 		k.set(pod("web", "main"))
 		w.settle("once the source is ready", "web/main", "web/net")
 		w.checkID("web", "main", before, true)
+		w.checkVolumes(pod("web"))
 	})
 }
 
@@ -90,10 +96,6 @@ func TestPorts(t *testing.T) {
 		pods []api.Pod
 		want string
 	}{
-		"the pod that runs keeps its port": {
-			{[]api.Pod{b("1", 80)}, "b/main:1 b/net"},
-			{[]api.Pod{a("1", 80), b("1", 80)}, "b/main:1 b/net"},
-			{[]api.Pod{a("1", 80)}, "a/main:1 a/net"}},
 		"an edit asks for another pod's port": {
 			{[]api.Pod{a("1", 80), b("1", 81)}, "a/main:1 a/net b/main:1 b/net"},
 			{[]api.Pod{a("1", 80), b("2", 80)}, "a/main:1 a/net b/main:1 b/net"},
@@ -117,6 +119,7 @@ func TestPorts(t *testing.T) {
 func TestDockerMayComeAndGo(t *testing.T) {
 	for _, graceful := range []bool{true, false} {
 		inWorld(t, func(w *world) {
+			w.program = func(name string) dockertest.Program { return dockertest.Program{IgnoreTerm: name == "side"} }
 			w.docker.Down()
 			job := never(pod("job", "main"))
 			w.run(pod("web", "main", "side"), job)
@@ -126,6 +129,11 @@ func TestDockerMayComeAndGo(t *testing.T) {
 			w.settle(fmt.Sprintf("Docker restarted, graceful %v", graceful), "web/main", "web/net", "web/side")
 			if n := strings.Count(w.describe(), "k8s_main"); n != 3 {
 				t.Errorf("%d containers main, want two of web and the one of job, which never runs twice\n%s", n, w.describe())
+			}
+			for _, c := range w.docker.Containers() {
+				if crashes := c.Labels[dockertools.LabelQuickEnds]; crashes != "" {
+					t.Errorf("container %s: Docker's restart, graceful %v, counts as crash %s", c.Name, graceful, crashes)
+				}
 			}
 		})
 	}
@@ -155,8 +163,8 @@ func (w *world) checkStarts(want string, n int) {
 	var waits []string
 	var last time.Time
 	for attempt := 1; attempt <= n; attempt++ {
-		for _, c := range w.docker.Containers() {
-			if parts, ok := dockertools.ParseContainerName(c.Name); ok && parts.Name == "main" && parts.Attempt == attempt {
+		for parts, c := range w.containers() {
+			if parts.Name == "main" && parts.Attempt == attempt {
 				if last.IsZero() {
 					last = c.Details.StartedAt
 				}
@@ -175,22 +183,18 @@ func TestAContainerNameOfAnotherProgramCostsOneAttempt(t *testing.T) {
 		want := plan.NewPod(pod("web", "main"), dockertools.PauseImage, time.Now(), lifecycleLabel)
 		for _, c := range []plan.Container{want.Network, want.Apps[0]} {
 			name := dockertools.NameParts{Name: c.Name, Hash: c.Hash, PodFullName: want.FullName, UID: want.UID, Attempt: 1}
-			if _, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: name.String(), Image: "hello:1"}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: name.String(), Image: "hello:1"})
+			w.must(err)
 		}
 		w.run(pod("web", "main"))
-		attempts := map[string]bool{}
-		for _, c := range w.docker.Containers() {
+		var live []string
+		for parts, c := range w.containers() {
 			if c.State.Live() {
-				parts, _ := dockertools.ParseContainerName(c.Name)
-				attempts[fmt.Sprintf("%s#%d", parts.Name, parts.Attempt)] = true
+				live = append(live, fmt.Sprintf("%s#%d", parts.Name, parts.Attempt))
 			}
 		}
-		for _, want := range []string{"main#1", "main#2", "net#1", "net#2"} {
-			if !attempts[want] {
-				t.Errorf("%s does not run\n%s", want, w.describe())
-			}
+		if slices.Sort(live); strings.Join(live, " ") != "main#1 main#2 net#1 net#2" {
+			t.Errorf("live: %v, want those of the other program and the next attempts\n%s", live, w.describe())
 		}
 	})
 }
@@ -261,10 +265,9 @@ func TestAnEventRepairs(t *testing.T) {
 
 // Docker may list a container and fail to inspect it, such as one whose files are lost.
 func TestAPodThatCannotBeInspectedDelaysNoOther(t *testing.T) {
-	for _, policy := range []api.RestartPolicy{{}, {OnFailure: &api.RestartPolicyOnFailure{}}} {
+	server := publish(pod("bad", "main"), 80)
+	for _, bad := range []api.Pod{server, onFailure(server)} {
 		inWorld(t, func(w *world) {
-			bad := publish(pod("bad", "main"), 80)
-			bad.Manifest.RestartPolicy = policy
 			k := w.run(bad)
 			w.docker.SetFault(on("InspectContainer", dockertest.Fault{Before: errors.New("RWLayer is unexpectedly nil")}, "_bad."))
 			w.kill("bad", "main", 1)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/golang/glog"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
 )
@@ -24,7 +25,7 @@ func terminationFile(name dockertools.NameParts) string {
 }
 
 // terminationMessage returns the termination message of a terminated container, or the end
-// of its log if it failed without a message.
+// of its log if it failed without a message and its policy allows that.
 func (o *observer) terminationMessage(ctx context.Context, c *plan.Observed) string {
 	if o.volumes != nil {
 		message, err := o.volumes.ReadTerminationFile(c.Of.UID, terminationFile(c.Of), maxMessage)
@@ -35,7 +36,7 @@ func (o *observer) terminationMessage(ctx context.Context, c *plan.Observed) str
 			return strings.ToValidUTF8(string(message), "\uFFFD")
 		}
 	}
-	if c.ExitCode == 0 {
+	if c.ExitCode == 0 || c.Labels[dockertools.LabelMessagePolicy] == string(api.MessageFile) {
 		return ""
 	}
 	var log bytes.Buffer

@@ -19,9 +19,7 @@ func (w *world) ended(program dockertest.Program) *api.ContainerStateTerminated 
 	w.t.Helper()
 	program.Exits = true
 	w.program = func(string) dockertest.Program { return program }
-	p := never(pod("job", "main"))
-	k := w.run(p)
-	return k.terminated(w)
+	return w.run(never(pod("job", "main"))).terminated(w)
 }
 
 // terminated returns how the first container of the first pod ended.
@@ -73,21 +71,27 @@ func TestALogThatCannotBeRead(t *testing.T) {
 func TestTheLogIsReadOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{Exits: true, ExitCode: 1, Log: "line\n"} }
-		p := never(pod("job", "main"))
 		for range 2 { // lives of a kubelet
 			var n atomic.Int64
-			w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-				if c.Method == "Logs" && strings.Contains(c.Container, "_main.") {
-					n.Add(1)
-				}
+			w.docker.SetFault(when("Logs", func(dockertest.Call) dockertest.Fault {
+				n.Add(1)
 				return dockertest.Fault{}
-			})
-			k := w.start(p)
+			}, "_main."))
+			k := w.start(never(pod("job", "main")))
 			wait(time.Hour)
 			if n := n.Load(); n != 1 {
 				w.t.Errorf("the log was read %d times in an hour, want once", n)
 			}
 			k.end()
+		}
+	})
+}
+
+func TestOutOfMemoryThatDockerReportsLate(t *testing.T) {
+	inWorld(t, func(w *world) {
+		program := dockertest.Program{After: time.Second, ExitCode: 137, OOMKilled: true, OOMIsLate: true}
+		if end := w.ended(program); end.Reason != api.ReasonOOMKilled {
+			t.Errorf("it ended with %+v, want %s", end, api.ReasonOOMKilled)
 		}
 	})
 }
@@ -131,28 +135,19 @@ func TestARestartByHandHasItsOwnMessage(t *testing.T) {
 				return dockertest.ExecOutcome{ExitCode: 1}
 			}}
 		}
-		never := func(initialDelay int64) api.Pod {
-			p := probed(pod("job", "main", "side"), initialDelay)
-			p = never(p)
-			return p
-		}
-		k := w.start(never(20))
-		end := func() *api.ContainerStateTerminated {
-			settle()
-			return k.terminated(w)
-		}
-		if got := end(); got.Reason != api.ReasonUnhealthy {
+		k := w.run(never(probed(pod("job", "main", "side"), 20)))
+		if got := k.terminated(w); got.Reason != api.ReasonUnhealthy {
 			t.Errorf("first it ended with %+v", got)
 		}
-		k.set(never(3600)) // what there is is of an old form, and not probed any more
+		k.set(never(probed(pod("job", "main", "side"), 3600))) // what there is is of an old form, and not probed any more
 		synctest.Wait()
-		for _, c := range w.docker.Containers() {
-			if strings.HasPrefix(c.Name, "k8s_main") {
+		for parts, c := range w.containers() {
+			if parts.Name == "main" {
 				w.must(w.docker.ByHand().StartContainer(t.Context(), c.ID))
 			}
 		}
-		settle()
-		if got := end(); got.Reason != api.ReasonCompleted || got.Message != "second" {
+		wait(2 * time.Minute)
+		if got := k.terminated(w); got.Reason != api.ReasonCompleted || got.Message != "second" {
 			t.Errorf("then it ended with %+v", got)
 		}
 	})

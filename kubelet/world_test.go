@@ -4,6 +4,8 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,14 +64,13 @@ type kubelet struct {
 func (w *world) newKubelet() (kl *Kubelet, close func()) {
 	w.t.Helper()
 	root, err := volume.OpenRootDir(w.rootDir)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(err)
 	opts := Options{
 		Identity:              dockertools.Identity{Hostname: "host", RootDir: root.Path()},
 		Docker:                w.docker,
 		Volumes:               root,
 		NetworkContainerImage: dockertools.PauseImage,
+		PodNetwork:            "pods",
 		SyncFrequency:         10 * time.Second,
 		MaxRestartBackoff:     time.Minute,
 		MaxDeadContainers:     2,
@@ -151,50 +152,39 @@ func (w *world) kill(podName, name string, exitCode int) {
 
 // on makes the calls of a method fail or wait that name a container by all these parts of its name.
 func on(method string, fault dockertest.Fault, parts ...string) func(dockertest.Call) dockertest.Fault {
+	return when(method, func(dockertest.Call) dockertest.Fault { return fault }, parts...)
+}
+
+// when calls fault for the calls of a method that name a container by all these parts of its name.
+func when(method string, fault func(dockertest.Call) dockertest.Fault, parts ...string) func(dockertest.Call) dockertest.Fault {
 	return func(c dockertest.Call) dockertest.Fault {
-		for _, part := range parts {
-			if !strings.Contains(c.Container, part) {
-				return dockertest.Fault{}
-			}
-		}
-		if c.Method != method {
+		missing := func(part string) bool { return !strings.Contains(c.Container, part) }
+		if c.Method != method || slices.ContainsFunc(parts, missing) {
 			return dockertest.Fault{}
 		}
-		return fault
+		return fault(c)
 	}
 }
 
-// never gives a pod the restart policy never.
-func never(p api.Pod) api.Pod {
-	p.Manifest.RestartPolicy = api.RestartPolicy{Never: &api.RestartPolicyNever{}}
-	return p
-}
-
-// onFailure gives a pod the restart policy onFailure.
-func onFailure(p api.Pod) api.Pod {
-	p.Manifest.RestartPolicy = api.RestartPolicy{OnFailure: &api.RestartPolicyOnFailure{}}
-	return p
-}
-
-// pod makes a pod with these app containers; each may have a tag after a colon,
-// which is an env value, so that two forms of it differ.
-func pod(name string, containers ...string) api.Pod {
-	p := api.Pod{Name: name, Namespace: "default", UID: "uid-" + name, Source: "file", Origin: name + ".yaml"}
-	p.Manifest = api.ContainerManifest{Version: "v1beta1", ID: name, Volumes: []api.Volume{{Name: "data"}}}
-	for _, c := range containers {
-		c, tag, _ := strings.Cut(c, ":")
-		p.Manifest.Containers = append(p.Manifest.Containers, api.Container{
-			Name: c, Image: "hello:1", Env: []api.EnvVar{{Name: "TAG", Value: tag}},
-			VolumeMounts: []api.VolumeMount{{Name: "data", MountPath: "/data"}},
-		})
+// containers returns what there is of all pods, live or not, by name.
+func (w *world) containers() iter.Seq2[dockertools.NameParts, dockertest.FakeContainer] {
+	return func(yield func(dockertools.NameParts, dockertest.FakeContainer) bool) {
+		for _, c := range w.docker.Containers() {
+			if parts, ok := dockertools.ParseContainerName(c.Name); ok && !yield(parts, c) {
+				return
+			}
+		}
 	}
-	return p
 }
 
-// publish gives the pod's first container a port of the host.
-func publish(p api.Pod, hostPort int) api.Pod {
-	p.Manifest.Containers[0].Ports = []api.Port{{HostPort: hostPort, ContainerPort: 80}}
-	return p
+// newest returns the highest attempt number of a container of any pod.
+func (w *world) newest(name string) (attempt int) {
+	for parts := range w.containers() {
+		if parts.Name == name {
+			attempt = max(attempt, parts.Attempt)
+		}
+	}
+	return attempt
 }
 
 // live returns the live containers as "pod/name:tag", sorted. It fails the test when
@@ -202,15 +192,14 @@ func publish(p api.Pod, hostPort int) api.Pod {
 func (w *world) live() []string {
 	w.t.Helper()
 	nets := map[string]string{} // pod to id
-	for _, c := range w.docker.Containers() {
-		if parts, ok := dockertools.ParseContainerName(c.Name); ok && c.State.Live() && parts.Name == "net" {
+	for parts, c := range w.containers() {
+		if c.State.Live() && parts.Name == "net" {
 			nets[parts.PodFullName] = c.ID
 		}
 	}
 	list := []string{}
-	for _, c := range w.docker.Containers() {
-		parts, ok := dockertools.ParseContainerName(c.Name)
-		if !ok || !c.State.Live() {
+	for parts, c := range w.containers() {
+		if !c.State.Live() {
 			continue
 		}
 		short, _, _ := strings.Cut(parts.PodFullName, ".")
@@ -270,12 +259,10 @@ func (w *world) describe() string {
 }
 
 // id is the id of the one live container of a pod by this name.
-func (w *world) id(podName, name string) string {
+func (w *world) id(podName, name string) (id string) {
 	w.t.Helper()
-	id := ""
-	for _, c := range w.docker.Containers() {
-		parts, ok := dockertools.ParseContainerName(c.Name)
-		if ok && c.State.Live() && parts.Name == name && parts.PodFullName == podName+".default.file" {
+	for parts, c := range w.containers() {
+		if c.State.Live() && parts.Name == name && parts.PodFullName == podName+".default.file" {
 			if id != "" {
 				w.t.Fatalf("pod %s has two live containers %q\n%s", podName, name, w.describe())
 			}
@@ -292,9 +279,7 @@ func (w *world) id(podName, name string) string {
 func (k *kubelet) statuses(w *world) []api.PodStatus {
 	w.t.Helper()
 	statuses, _, err := k.kl.Statuses()
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(err)
 	return statuses
 }
 
@@ -313,11 +298,6 @@ func (k *kubelet) healthIs(t *testing.T, when, part string) {
 	}
 }
 
-func withUID(p api.Pod, uid string) api.Pod {
-	p.UID = uid
-	return p
-}
-
 // checkVolumes compares the UIDs with volumes on disk with those of the pods.
 func (w *world) checkVolumes(pods ...api.Pod) {
 	w.t.Helper()
@@ -325,35 +305,17 @@ func (w *world) checkVolumes(pods ...api.Pod) {
 	for _, p := range pods {
 		want[p.UID] = true
 	}
-	entries, err := os.ReadDir(filepath.Join(w.rootDir, "pods"))
-	if err != nil && !os.IsNotExist(err) {
-		w.t.Fatal(err)
-	}
+	got := map[string]bool{}
+	entries, _ := os.ReadDir(filepath.Join(w.rootDir, "pods")) // which may not be there
 	for _, e := range entries {
-		if !want[e.Name()] {
-			w.t.Errorf("volumes of uid %s are left", e.Name())
-		}
-		delete(want, e.Name())
+		got[e.Name()] = true
 	}
-	if len(want) > 0 {
-		w.t.Errorf("volumes are missing: %v", want)
+	if !maps.Equal(got, want) {
+		w.t.Errorf("there are volumes of the uids %v, want %v", got, want)
 	}
 	if trash, err := os.ReadDir(filepath.Join(w.rootDir, "trash")); err == nil && len(trash) > 0 {
 		w.t.Errorf("the trash is not empty: %v", trash)
 	}
-}
-
-// ofImage gives the pod's first container another image.
-func ofImage(p api.Pod, image string, policy api.PullPolicy) api.Pod {
-	p.Manifest.Containers[0].Image, p.Manifest.Containers[0].ImagePullPolicy = image, policy
-	return p
-}
-
-// probed gives the pod's first container a probe by exec.
-func probed(p api.Pod, initialDelay int64) api.Pod {
-	check := &api.ExecAction{Command: []string{"check"}}
-	p.Manifest.Containers[0].LivenessProbe = &api.LivenessProbe{Exec: check, InitialDelaySeconds: initialDelay}
-	return p
 }
 
 // execs plays the commands that are run in containers, and notes when.
@@ -387,15 +349,6 @@ func (e *execs) check(t *testing.T, want ...string) {
 	}
 }
 
-// hooked gives the pod's first container both hooks, by exec.
-func hooked(p api.Pod) api.Pod {
-	run := func(command string) *api.Handler {
-		return &api.Handler{Exec: &api.ExecAction{Command: []string{command}}}
-	}
-	p.Manifest.Containers[0].Lifecycle = &api.Lifecycle{PostStart: run("hello"), PreStop: run("bye")}
-	return p
-}
-
 func succeed(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{} }
 
 // importPause spares the kubelet the creation that finds its image missing.
@@ -413,9 +366,7 @@ func eventsOf(k *kubelet) []api.Event {
 func (w *world) logged(level string, do func()) string {
 	w.t.Helper()
 	file, err := os.Create(filepath.Join(w.t.TempDir(), "log"))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(err)
 	defer file.Close()
 	stderr, v := os.Stderr, flag.Lookup("v").Value.String()
 	defer func() { os.Stderr = stderr; flag.Set("v", v) }()
@@ -423,8 +374,6 @@ func (w *world) logged(level string, do func()) string {
 	flag.Set("v", level)
 	do()
 	text, err := os.ReadFile(file.Name())
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	w.must(err)
 	return string(text)
 }

@@ -10,21 +10,8 @@ import (
 	"testing"
 )
 
-func TestLastMountReadsTheTableOfTheKernel(t *testing.T) {
-	const table = `27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard
-36 35 98:0 /mnt1 /root/dir rw,noatime master:1 shared:7 - ext3 /dev/root rw,errors=continue
-40 27 0:38 / /root/dir/pods/a\040b\011c\012d\134e\134040 rw - tmpfs tmp\040fs rw
-42 27 0:39 /x /root/dir-2/pods/uid rw - tmpfs tmpfs rw
-`
-	for path, want := range map[string]string{"a b\tc\nd\\e\\040": "/root/dir/pods/a b\tc\nd\\e\\040", "uid": ""} {
-		if got := lastMount(table, "/root/dir", "/root/dir/pods/"+path); got != want {
-			t.Errorf("for %q got %q, want %q", path, got, want)
-		}
-	}
-}
-
 // The mounts of this test are made in its own mount namespace and end with it. Where the
-// kernel allows this user no mounts even there, the test above is all there is.
+// kernel allows this user no mounts even there, it tests nothing.
 func TestWhatIsMountedInRootDirIsNotDeleted(t *testing.T) {
 	if os.Getenv(childEnv) == "" {
 		out, err := runAgain(t, "child", ownMounts()).CombinedOutput()
@@ -39,7 +26,7 @@ func TestWhatIsMountedInRootDirIsNotDeleted(t *testing.T) {
 		return
 	}
 	for point, refused := range map[string]bool{
-		".": false, "pods/uid2": false, "pods": true, "pods/uid": true, "pods/uid/" + emptyDirs + "/vol/it's a\nmount \\ point": true,
+		".": false, "pods/uid2": false, "pods": true, "pods/uid": true, "pods/uid/" + emptyDirs + "/vol/it's a\nmount\t\\040 #point": true,
 	} {
 		root := filepath.Join(t.TempDir(), "root")
 		point = filepath.Join(root, point)

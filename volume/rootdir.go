@@ -135,13 +135,21 @@ func (r *RootDir) readDir(rel string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(r.dir.FS(), rel)
 }
 
-// mkdirAll makes the directory rel and those above it, as far as they are missing. It
-// refuses to work in a root_dir that is not the one that this kubelet has locked.
-func (r *RootDir) mkdirAll(rel string) error {
+// Check returns an error if the directory at the path is not the one that this kubelet has locked.
+func (r *RootDir) Check() error {
 	ours, err := r.lock.Stat()
 	found, findErr := os.Lstat(r.abs(markerFile))
 	if err != nil || findErr != nil || !os.SameFile(ours, found) {
-		return fmt.Errorf("root_dir %q was removed or replaced: restart the kubelet", r.path)
+		return fmt.Errorf("root_dir %q was removed or replaced, so nothing is done: put the right one back, "+
+			"or restart the kubelet if that is gone for good", r.path)
+	}
+	return nil
+}
+
+// mkdirAll makes the directory rel and those above it, as far as they are missing.
+func (r *RootDir) mkdirAll(rel string) error {
+	if err := r.Check(); err != nil {
+		return err
 	}
 	for i, c := range rel + "/" {
 		if c == '/' {

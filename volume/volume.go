@@ -32,7 +32,7 @@ func CreateVolume(v *api.Volume, podUID string, root *RootDir) (Interface, error
 	case source == nil:
 		return nil, nil
 	case source.HostDir != nil:
-		return &HostDirectory{source.HostDir.Path}, nil
+		return &HostDirectory{*source.HostDir}, nil
 	case source.EmptyDir != nil:
 		// Validation has checked the names; a mistake there must not become a path.
 		if err := errors.Join(checkName("volume name", v.Name), checkName("uid", podUID)); err != nil {
@@ -50,13 +50,6 @@ func checkName(what, name string) error {
 	}
 	return nil
 }
-
-// HostDirectory is a directory of the host. Only its path is passed on, as in 2014.
-type HostDirectory struct{ path string }
-
-func (*HostDirectory) SetUp() error                   { return nil }
-func (h *HostDirectory) GetPath() string              { return h.path }
-func (*HostDirectory) TearDown(context.Context) error { return nil }
 
 // EmptyDirectory is a directory below root_dir that starts empty. 2014 put the pod's
 // name where the UID is, so pods of one name in two sources shared their data.

@@ -13,13 +13,14 @@ import (
 
 func TestCreateVolume(t *testing.T) {
 	r := openRoot(t)
+	hostDir := filepath.Join(t.TempDir(), "dir")
 	for _, tt := range []struct {
 		name   string
 		source *api.VolumeSource
 		path   string // none: no volume
 		err    error
 	}{
-		{"hostDir", &api.VolumeSource{HostDir: &api.HostDir{Path: "/dir/path"}}, "/dir/path", nil},
+		{"hostDir", &api.VolumeSource{HostDir: &api.HostDir{Path: hostDir}}, hostDir, nil},
 		{"emptyDir", &api.VolumeSource{EmptyDir: &api.EmptyDir{}}, filepath.Join(r.Path(), "pods/my-id", emptyDirs, "emptyDir"), nil},
 		{"no source", nil, "", nil},
 		{"unknown kind", &api.VolumeSource{}, "", ErrUnsupportedVolumeType},
@@ -31,6 +32,13 @@ func TestCreateVolume(t *testing.T) {
 		}
 		if path != tt.path || !errors.Is(err, tt.err) {
 			t.Errorf("%s: the path is %q, error %v; want %q, %v", tt.name, path, err, tt.path, tt.err)
+		}
+		if path == hostDir { // a hostDir is never touched
+			must(t, vol.SetUp())
+			wantGone(t, hostDir)
+			write(t, filepath.Join(hostDir, "data"), "the user's")
+			must(t, vol.TearDown(t.Context()))
+			wantText(t, filepath.Join(hostDir, "data"), "the user's")
 		}
 	}
 	wantGone(t, filepath.Join(r.Path(), "pods")) // the disk is not touched
@@ -50,20 +58,8 @@ func TestOddNamesAreRefused(t *testing.T) {
 	}
 }
 
-func TestHostDirectoryIsNeverTouched(t *testing.T) {
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "data"), "the user's")
-	missing := filepath.Join(dir, "missing")
-	for _, path := range []string{dir, missing} {
-		source := &api.VolumeSource{HostDir: &api.HostDir{Path: path}}
-		vol, err := CreateVolume(&api.Volume{Name: "host", Source: source}, "uid", openRoot(t))
-		must(t, errors.Join(err, vol.SetUp(), vol.TearDown(t.Context())))
-	}
-	wantText(t, filepath.Join(dir, "data"), "the user's")
-	wantGone(t, missing)
-}
-
 func TestSetUpAndTearDown(t *testing.T) {
+	defer syscall.Umask(syscall.Umask(0o077)) // the mode of a volume does not depend on it
 	r := openRoot(t)
 	vol, neighbour := emptyDir(t, r, "uid"), setUp(t, r, "neighbour")
 	must(t, vol.TearDown(t.Context())) // of a volume that was not set up
@@ -87,19 +83,6 @@ func TestSetUpAndTearDown(t *testing.T) {
 	write(t, vol.GetPath(), "a file")
 	wantError(t, vol.SetUp(), vol.GetPath(), "remove it")
 	wantText(t, vol.GetPath(), "a file")
-}
-
-func TestModesDoNotDependOnTheUmask(t *testing.T) {
-	defer syscall.Umask(syscall.Umask(0))
-	for _, umask := range []int{0o077, 0} {
-		syscall.Umask(umask)
-		r := openRoot(t)
-		path := setUp(t, r, "uid")
-		wantMode(t, path, fs.ModeDir|0o777)
-		for dir := filepath.Dir(path); dir != filepath.Dir(r.Path()); dir = filepath.Dir(dir) {
-			wantMode(t, dir, fs.ModeDir|0o750&^fs.FileMode(umask)) // other users never get in
-		}
-	}
 }
 
 // A link in the place of a directory of root_dir is an error, and nothing is made or
@@ -134,5 +117,57 @@ func TestLinksInRootDirAreNotFollowed(t *testing.T) {
 				t.Errorf("a link %s to %s was followed; before:\n%safter:\n%s", level, where, before, after)
 			}
 		}
+	}
+}
+
+func TestTerminationFile(t *testing.T) {
+	r := openRoot(t)
+	defer syscall.Umask(syscall.Umask(0o077))
+	path := filepath.Join(r.Path(), "pods/uid/termination/web.1")
+	for range 2 { // an attempt may be made again
+		if got, err := r.MakeTerminationFile("uid", "web.1"); got != path || err != nil {
+			t.Errorf("the file is %s, %v; want %s", got, err, path)
+		}
+		wantMode(t, path, 0o666) // a container may run as any user
+		wantText(t, path, "")
+		write(t, path, "good\x00bye")
+	}
+	wantMessage := func(uid, attempt string, limit int64, want string) {
+		t.Helper()
+		if got, err := r.ReadTerminationFile(uid, attempt, limit); string(got) != want || err != nil {
+			t.Errorf("%d bytes of %s of %s are %q, %v; want %q", limit, attempt, uid, got, err, want)
+		}
+	}
+	wantMessage("uid", "web.1", 4, "good")
+	wantMessage("uid", "web.2", 100, "")
+	wantMessage("other", "web.1", 100, "")
+	wantMessage("uid", "web.1", 100, "good\x00bye")
+	for range 2 { // one that is gone is no error
+		must(t, r.RemoveTerminationFile("uid", "web.1"))
+		wantMessage("uid", "web.1", 100, "")
+	}
+}
+
+// Something else in the place of the file is not read, and the next file replaces it.
+func TestTerminationFileThatIsNoFile(t *testing.T) {
+	for name, replace := range map[string]func(path string) error{
+		"link to a file beside it": func(path string) error { return os.Symlink("secret", path) },
+		"link to a file outside":   func(path string) error { return os.Symlink("/etc/passwd", path) },
+		"directory":                func(path string) error { return os.Mkdir(path, 0o700) },
+		"named pipe":               func(path string) error { return syscall.Mkfifo(path, 0o600) },
+	} {
+		r := openRoot(t)
+		path, err := r.MakeTerminationFile("uid", "web.1")
+		must(t, err)
+		secret := filepath.Join(filepath.Dir(path), "secret")
+		write(t, secret, "secret")
+		must(t, errors.Join(os.Remove(path), replace(path)))
+		if got, err := r.ReadTerminationFile("uid", "web.1", 100); len(got) > 0 || err != nil {
+			t.Errorf("%s: it is read as %q, %v", name, got, err)
+		}
+		_, err = r.MakeTerminationFile("uid", "web.1")
+		must(t, err)
+		wantMode(t, path, 0o666)
+		wantText(t, secret, "secret")
 	}
 }

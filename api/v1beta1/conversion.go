@@ -2,6 +2,7 @@ package v1beta1
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,11 +15,10 @@ const (
 	Version2 = "v1beta2"
 )
 
-// NewScheme returns a Scheme of v1beta1 and v1beta2. Any number of goroutines may use it.
-func NewScheme() *api.Scheme {
-	s := api.NewScheme()
+// AddTo adds v1beta1 and v1beta2 to a Scheme.
+func AddTo(s *api.Scheme) {
 	for _, version := range []string{Version, Version2} {
-		s.AddKnownTypes(version, ContainerManifest{})
+		s.AddKnownTypes(version, ContainerManifest{}, ContainerManifestList{})
 		api.AddInternalConversion(s, version, func(in *ContainerManifest, out *api.ContainerManifest) error {
 			api.Copy(out, in)
 			out.Version = version
@@ -39,7 +39,6 @@ func NewScheme() *api.Scheme {
 		})
 		addInfo(s, version)
 	}
-	return s
 }
 
 // reader converts what the manifests of one version have in old words, and collects the problems.
@@ -48,9 +47,21 @@ type reader struct {
 	errs    api.FieldErrors
 }
 
+// pullPolicies has also the later words. In 2014 the kubelet took those for PullNever, like all that it did not know.
+var pullPolicies = map[string]api.PullPolicy{
+	"PullAlways": api.PullAlways, "PullNever": api.PullNever, "PullIfNotPresent": api.PullIfNotPresent,
+	"Always": api.PullAlways, "Never": api.PullNever, "IfNotPresent": api.PullIfNotPresent,
+}
+
 // container converts what Copy cannot: words in any case, old names and the mountType.
 func (r *reader) container(path string, in *Container, out *api.Container, pod *api.ContainerManifest) {
-	out.ImagePullPolicy = spell(in.ImagePullPolicy, api.PullAlways, api.PullNever, api.PullIfNotPresent)
+	word := spell(string(in.ImagePullPolicy), slices.Collect(maps.Keys(pullPolicies))...)
+	if out.ImagePullPolicy = pullPolicies[word]; out.ImagePullPolicy == "" && word != "" {
+		r.errs.Add(path+".imagePullPolicy", "unsupported value '%s': %s", word, api.Suggest(word, pullPolicies))
+	}
+	if in.LivenessProbe != nil {
+		out.LivenessProbe = r.probe(path+".livenessProbe", in.LivenessProbe, out.LivenessProbe)
+	}
 	for i, p := range in.Ports {
 		out.Ports[i].Protocol = spell(p.Protocol, api.ProtocolTCP, api.ProtocolUDP)
 	}
@@ -64,6 +75,20 @@ func (r *reader) container(path string, in *Container, out *api.Container, pod *
 			r.mountType(path+".mountType", m.MountType, mount, pod)
 		}
 	}
+}
+
+// probe returns the probe, or nil if it is not enabled. Until v0.3 its type named the action.
+func (r *reader) probe(path string, in *LivenessProbe, out *api.Probe) *api.Probe {
+	if in.Enabled != nil && !*in.Enabled {
+		return nil
+	}
+	types := map[string]bool{"": true, "http": in.HTTPGet != nil, "tcp": in.TCPSocket != nil, "exec": in.Exec != nil}
+	if has, known := types[strings.ToLower(in.Type)]; !known {
+		r.errs.Add(path+".type", "unsupported value '%s': %s", in.Type, api.Suggest(in.Type, types))
+	} else if !has {
+		r.errs.Add(path+".type", "the probe has no action of the type %s: remove type", in.Type)
+	}
+	return out
 }
 
 // spell returns the one spelling of a word that may be written in any case. An unknown word

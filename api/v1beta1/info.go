@@ -23,7 +23,7 @@ type BoundPod struct {
 	Namespace         string            `json:"namespace"`
 	Annotations       map[string]string `json:"annotations"` // the source
 	Spec              struct {
-		Volumes       []api.Volume      `json:"volumes"`
+		Volumes       []Volume          `json:"volumes"`
 		Containers    []Container       `json:"containers"`
 		RestartPolicy api.RestartPolicy `json:"restartPolicy"`
 	} `json:"spec"`

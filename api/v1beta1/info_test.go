@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/api/v1beta1"
+	"kubelet14/api/v1"
 )
 
 // BoundPods and PodInfo are written as in 2014, to the letter: what the kubelet knows beyond that is left out.
@@ -43,12 +43,12 @@ func TestInfoIsWrittenAsIn2014(t *testing.T) {
 		}),
 		`{"a":{"state":{},"restartCount":0,"image":""},"c":{"state":{},"restartCount":0,"image":""}}`: &api.PodInfo{"c": {}, "a": {}},
 	} {
-		if got, err := v1beta1.NewScheme().Encode("v1beta1", obj); err != nil || string(got) != want {
+		if got, err := v1.NewScheme().Encode("v1beta1", obj); err != nil || string(got) != want {
 			t.Errorf("%v\ngot  %s\nwant %s", err, got, want)
 		}
 	}
 	const second = `{"kind":"BoundPods","creationTimestamp":null,"apiVersion":"v1beta2","host":"","items":[]}`
-	if got, err := v1beta1.NewScheme().Encode("v1beta2", &api.BoundPods{}); err != nil || string(got) != second {
+	if got, err := v1.NewScheme().Encode("v1beta2", &api.BoundPods{}); err != nil || string(got) != second {
 		t.Errorf("v1beta2: %s, %v", got, err)
 	}
 }

@@ -10,16 +10,27 @@ import (
 	"kubelet14/api"
 )
 
-// validateProbe checks a liveness probe. In 2014 a probe without an action killed its container again and again.
-func validateProbe(c checker, p *api.LivenessProbe, ports []api.Port) {
+// validateProbe checks a probe, which may be nil. In 2014 a probe without an action killed its container again and again.
+func validateProbe(c checker, p *api.Probe, ports []api.Port, maxSuccesses int64) {
+	if p == nil {
+		return
+	}
 	c.oneField("", *p, false, "exactly 1 action is required: httpGet, tcpSocket or exec")
 	validateAction(c, p.Exec, p.HTTPGet, api.IntOrString{}, ports)
 	if p.TCPSocket != nil {
 		validateActionPort(c, "tcpSocket.port", p.TCPSocket.Port, ports)
 	}
-	// More seconds would overflow a time.Duration.
-	ok := p.InitialDelaySeconds >= 0 && p.InitialDelaySeconds <= math.MaxInt32
-	c.check(ok, invalid, "initialDelaySeconds", p.InitialDelaySeconds, "use 0 to 2147483647")
+	c.count("initialDelaySeconds", p.InitialDelaySeconds)
+	c.count("timeoutSeconds", p.TimeoutSeconds)
+	c.count("periodSeconds", p.PeriodSeconds)
+	c.count("failureThreshold", p.FailureThreshold)
+	c.count("successThreshold", p.SuccessThreshold)
+	c.check(p.SuccessThreshold <= maxSuccesses, invalid, "successThreshold", p.SuccessThreshold, "only a readinessProbe may have more than 1")
+}
+
+// count checks a number that is not negative. More seconds would overflow a time.Duration.
+func (c checker) count(field string, n int64) {
+	c.check(n >= 0 && n <= math.MaxInt32, invalid, field, n, "use 0 to 2147483647")
 }
 
 // validateHook checks a hook, which may be nil. Its HTTP request goes to port 80 by default.
@@ -28,7 +39,6 @@ func validateHook(c checker, h *api.Handler, ports []api.Port) {
 		return
 	}
 	c.oneField("", *h, false, "exactly 1 action is required: exec or httpGet")
-	c.check(h.HTTPGet == nil || h.HTTPGet.Path != "", invalid, "httpGet.path", "", "")
 	validateAction(c, h.Exec, h.HTTPGet, api.IntOrString{Int: 80}, ports)
 }
 
@@ -38,6 +48,11 @@ func validateAction(c checker, exec *api.ExecAction, get *api.HTTPGetAction, def
 		_, err := url.Parse("http://pod/" + get.Path)
 		c.check(err == nil, invalid, "httpGet.path", get.Path, "this is not the path of a URL")
 		validateActionPort(c, "httpGet.port", cmp.Or(get.Port, defaultPort), ports)
+		scheme := get.Scheme == "" || get.Scheme == "HTTP" || get.Scheme == "HTTPS"
+		c.check(scheme, unsupported, "httpGet.scheme", get.Scheme, "use HTTP or HTTPS")
+		for i, h := range get.Headers {
+			c.in("httpGet.httpHeaders[%d]", i).check(headerName.MatchString(h.Name), invalid, "name", h.Name, "use A-Z, a-z, 0-9 and '-'")
+		}
 	}
 }
 

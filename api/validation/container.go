@@ -2,6 +2,7 @@ package validation
 
 import (
 	"cmp"
+	"math"
 	"net/netip"
 	"path"
 	"slices"
@@ -13,7 +14,7 @@ import (
 )
 
 // validateContainer checks a container, and adds its name and its host ports to what is taken.
-func (r Rules) validateContainer(c checker, in *api.Container, taken, volumes names, hostPorts hostPorts) {
+func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Container, taken, volumes names, hostPorts hostPorts) {
 	c.name(in.Name, taken)
 	c.check(in.Name != api.NetworkContainerName, forbidden, "name", in.Name, "this is the name of every pod's network container")
 	if _, err := reference.ParseDockerRef(in.Image); err != nil {
@@ -30,20 +31,28 @@ func (r Rules) validateContainer(c checker, in *api.Container, taken, volumes na
 	// 256 cores are 262144 shares, the most that Docker takes.
 	c.check(in.CPU >= 0 && in.CPU <= 256_000, invalid, "cpu", in.CPU,
 		"this is in thousandths of a core: use 0 to 256000; 0 means Docker's default share")
+	c.check(in.CPULimit == 0 || in.CPULimit >= 10, invalid, "cpuLimit", in.CPULimit, "this is in thousandths of a core; Docker needs at least 10")
+	validateSecurity(c.in("securityContext"), cmp.Or(in.SecurityContext, &api.SecurityContext{}))
+	policies := []api.TerminationMessagePolicy{"", api.MessageFile, api.MessageFallbackToLogs}
+	c.check(slices.Contains(policies, in.TerminationMessagePolicy), unsupported, "terminationMessagePolicy", in.TerminationMessagePolicy,
+		"use File or FallbackToLogsOnError")
 	c.check(r.AllowPrivileged || !in.Privileged, forbidden, "privileged", in.Privileged, "the kubelet runs without -allow_privileged")
-	policies := []api.PullPolicy{"", api.PullAlways, api.PullNever, api.PullIfNotPresent}
-	c.check(slices.Contains(policies, in.ImagePullPolicy), unsupported, "imagePullPolicy", in.ImagePullPolicy,
-		"use PullAlways, PullNever or PullIfNotPresent")
 	for i, e := range in.Env {
 		name := "(hidden)" // with a typing error it may be PASSWORD=secret
 		if e.Name == "" {
 			name = ""
 		}
-		c.in("env[%d]", i).check(cIdentifier.MatchString(e.Name), invalid, "name", name, "use A-Z, a-z, 0-9 and '_', and no digit first")
+		c := c.in("env[%d]", i)
+		c.check(cIdentifier.MatchString(e.Name), invalid, "name", name, "use A-Z, a-z, 0-9 and '_', and no digit first")
+		c.check(e.FieldPath == "" || slices.Contains(fieldPaths, e.FieldPath), unsupported, "fieldPath", e.FieldPath,
+			"use one of "+strings.Join(fieldPaths, " "))
 	}
 	portNames, mountPaths := names{}, names{messagePath: true} // a file is mounted there
 	for i := range in.Ports {
-		validatePort(c.in("ports[%d]", i), &in.Ports[i], portNames, hostPorts)
+		c, p := c.in("ports[%d]", i), &in.Ports[i]
+		validatePort(c, p, portNames, hostPorts)
+		same := !m.HostNetwork || p.HostPort == 0 || p.HostPort == p.ContainerPort
+		c.check(same, invalid, "hostPort", p.HostPort, "with hostNetwork it is the containerPort: remove it")
 	}
 	for i, m := range in.VolumeMounts {
 		c, clean := c.in("volumeMounts[%d]", i), path.Clean(m.MountPath)
@@ -54,12 +63,35 @@ func (r Rules) validateContainer(c checker, in *api.Container, taken, volumes na
 		c.check(!mountPaths[clean], duplicate, "mountPath", m.MountPath, "another volume or the termination message has this path")
 		mountPaths[clean] = m.MountPath != ""
 	}
-	if p := in.LivenessProbe; p != nil {
-		validateProbe(c.in("livenessProbe"), p, in.Ports)
-	}
+	validateProbe(c.in("livenessProbe"), in.LivenessProbe, in.Ports, 1)
+	validateProbe(c.in("startupProbe"), in.StartupProbe, in.Ports, 1)
+	validateProbe(c.in("readinessProbe"), in.ReadinessProbe, in.Ports, math.MaxInt32)
 	hooks := cmp.Or(in.Lifecycle, &api.Lifecycle{})
 	validateHook(c.in("lifecycle.postStart"), hooks.PostStart, in.Ports)
 	validateHook(c.in("lifecycle.preStop"), hooks.PreStop, in.Ports)
+}
+
+// fieldPaths are the fields of a pod that can be the value of a variable.
+var fieldPaths = []string{api.FieldName, api.FieldNamespace, api.FieldUID, api.FieldPodIP, api.FieldHostIP, api.FieldNodeName}
+
+// capabilities has a blank on both sides of each word.
+const capabilities = " ALL AUDIT_CONTROL AUDIT_READ AUDIT_WRITE BLOCK_SUSPEND BPF CHECKPOINT_RESTORE CHOWN DAC_OVERRIDE DAC_READ_SEARCH " +
+	"FOWNER FSETID IPC_LOCK IPC_OWNER KILL LEASE LINUX_IMMUTABLE MAC_ADMIN MAC_OVERRIDE MKNOD NET_ADMIN NET_BIND_SERVICE NET_BROADCAST " +
+	"NET_RAW PERFMON SETFCAP SETGID SETPCAP SETUID SYSLOG SYS_ADMIN SYS_BOOT SYS_CHROOT SYS_MODULE SYS_NICE SYS_PACCT SYS_PTRACE " +
+	"SYS_RAWIO SYS_RESOURCE SYS_TIME SYS_TTY_CONFIG WAKE_ALARM "
+
+func validateSecurity(c checker, s *api.SecurityContext) {
+	c.count("runAsUser", *cmp.Or(s.RunAsUser, new(int64)))
+	c.count("runAsGroup", *cmp.Or(s.RunAsGroup, new(int64)))
+	c.check(s.RunAsGroup == nil || s.RunAsUser != nil, invalid, "runAsUser", "", "runAsGroup needs it")
+	check := func(field string, names []string) {
+		for i, name := range names {
+			known := strings.Contains(capabilities, " "+name+" ")
+			c.in(field+"[%d]", i).check(known, unsupported, "", name, "use a capability of Linux such as NET_ADMIN, or ALL")
+		}
+	}
+	check("capAdd", s.CapAdd)
+	check("capDrop", s.CapDrop)
 }
 
 // hostPort is what two ports must not share, unless their host IPs differ. 2014 compared the number alone, and so refused

@@ -1,6 +1,12 @@
 package validation
 
-import "kubelet14/api"
+import (
+	"cmp"
+	"net/netip"
+	"strings"
+
+	"kubelet14/api"
+)
 
 // Rules are what the operator of this host allows.
 type Rules struct {
@@ -21,9 +27,14 @@ func (r Rules) ValidatePod(p *api.Pod) (errs api.FieldErrors) {
 // TCP have their one spelling from the conversion.
 func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.FieldErrors) {
 	c := checker{errs: &errs}
-	c.check(m.Version == "v1beta1" || m.Version == "v1beta2", unsupported, "version", m.Version, "use v1beta1 or v1beta2")
-	c.check(m.ID == "" || IsDNSSubdomain(m.ID), invalid, "id", m.ID, wantSubdomain)
+	isPod := m.Version == api.VersionV1
+	c.check(isPod || m.Version == "v1beta1" || m.Version == "v1beta2", unsupported, "version", m.Version, "use v1, v1beta1 or v1beta2")
+	c.check(!isPod || len(m.Containers) > 0, invalid, "containers", "", "a Pod has at least one")
+	c.check(m.ID == "" && !isPod || IsDNSSubdomain(m.ID), invalid, "id", m.ID, wantSubdomain)
 	c.check(m.UUID == "" || uid.MatchString(m.UUID), invalid, "uuid", m.UUID, wantUID)
+	c.check(m.Namespace == "" || IsDNSLabel(m.Namespace), invalid, "namespace", m.Namespace, wantLabel)
+	validateNetwork(c, m)
+	c.count("terminationGracePeriodSeconds", *cmp.Or(m.TerminationGracePeriodSeconds, new(int64)))
 	volumes, containers, hostPorts := names{}, names{}, hostPorts{}
 	for i, v := range m.Volumes {
 		c := c.in("volumes[%d]", i)
@@ -33,11 +44,46 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.FieldErrors)
 		}
 		if v.Source != nil && v.Source.HostDir != nil {
 			c.absolute("source.hostDir.path", v.Source.HostDir.Path)
+			kind := v.Source.HostDir.Type
+			known := kind == api.HostDirAny || strings.Contains(hostDirTypes, " "+string(kind)+" ")
+			c.check(known, unsupported, "source.hostDir.type", kind, "use"+strings.TrimRight(hostDirTypes, " "))
 		}
 	}
+	for i := range m.InitContainers {
+		c, in := c.in("initContainers[%d]", i), &m.InitContainers[i]
+		r.validateContainer(c, m, in, containers, volumes, hostPorts)
+		plain := in.LivenessProbe == nil && in.ReadinessProbe == nil && in.StartupProbe == nil && in.Lifecycle == nil
+		c.check(plain, forbidden, "", in.Name, "an init container has neither probes nor a lifecycle")
+	}
 	for i := range m.Containers {
-		r.validateContainer(c.in("containers[%d]", i), &m.Containers[i], containers, volumes, hostPorts)
+		r.validateContainer(c.in("containers[%d]", i), m, &m.Containers[i], containers, volumes, hostPorts)
 	}
 	c.oneField("restartPolicy", m.RestartPolicy, true, "only 1 policy is allowed")
 	return errs
+}
+
+// hostDirTypes has a blank on both sides of each word.
+const hostDirTypes = " Directory DirectoryOrCreate File FileOrCreate Socket CharDevice BlockDevice "
+
+// validateNetwork checks what the containers of a pod have in common.
+func validateNetwork(c checker, m *api.ContainerManifest) {
+	c.check(m.Hostname == "" || IsDNSLabel(m.Hostname), invalid, "hostname", m.Hostname, wantLabel)
+	for i, alias := range m.HostAliases {
+		c := c.in("hostAliases[%d]", i)
+		c.ip("ip", alias.IP)
+		for j, name := range alias.Hostnames {
+			c.in("hostnames[%d]", j).check(IsDNSSubdomain(name), invalid, "", name, wantSubdomain)
+		}
+	}
+	if m.DNS != nil {
+		for i, server := range m.DNS.Nameservers {
+			c.in("dns.nameservers[%d]", i).ip("", server)
+		}
+	}
+}
+
+// ip checks an IP address.
+func (c checker) ip(field, ip string) {
+	_, err := netip.ParseAddr(ip)
+	c.check(err == nil, invalid, field, ip, "use an IP address")
 }

@@ -18,8 +18,6 @@ import (
 type Server struct {
 	// TLS has the files for a client; nil without TLS.
 	TLS *TLS
-	// DemandClientCert is heeded at each start of a server with TLS.
-	DemandClientCert bool
 
 	tb      testing.TB
 	name    string

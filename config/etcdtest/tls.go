@@ -30,13 +30,12 @@ type TLS struct {
 	client  *tls.Config  // for them too
 }
 
-// StartTLS is Start for a server that speaks TLS, and wants a certificate of its
-// clients when that is demanded.
-func StartTLS(tb testing.TB, demandClientCert bool) *Server {
+// StartTLS is Start for a server that speaks TLS.
+func StartTLS(tb testing.TB) *Server {
 	tb.Helper()
 	s := newServer(tb, "https", "etcd")
 	s.members = s.name + "=" + s.peer
-	s.TLS, s.DemandClientCert = newTLS(tb), demandClientCert
+	s.TLS = newTLS(tb)
 	s.Restart()
 	return s
 }
@@ -80,11 +79,7 @@ func (s *Server) tlsFlags() []string {
 	if s.TLS == nil {
 		return nil
 	}
-	flags := []string{"--cert-file=" + s.TLS.file("server.crt"), "--key-file=" + s.TLS.file("server.key")}
-	if s.DemandClientCert {
-		flags = append(flags, "--client-cert-auth", "--trusted-ca-file="+s.TLS.CA)
-	}
-	return flags
+	return []string{"--cert-file=" + s.TLS.file("server.crt"), "--key-file=" + s.TLS.file("server.key")}
 }
 
 // certificate is one with its key.

@@ -33,7 +33,8 @@ type Interface interface {
 	CreateContainer(ctx context.Context, spec ContainerSpec) (id string, err error)
 	// StartContainer starts a created or exited container; a running one is no error.
 	// After an error the container still exists, and Details.Error has the reason.
-	// ErrNoSuchContainer can also be about the container whose network it joins.
+	// ErrNoSuchContainer can also be about the container whose network it joins, and
+	// ErrNoSuchNetwork is about spec.Network.
 	StartContainer(ctx context.Context, id string) error
 	// StopContainer sends the stop signal, and SIGKILL after grace. A container that
 	// does not run is no error.
@@ -41,6 +42,13 @@ type Interface interface {
 	// RemoveContainer removes a container with its anonymous volumes, and kills it
 	// first when it runs.
 	RemoveContainer(ctx context.Context, id string) error
+
+	// MakeNetwork makes a network in which containers find each other by their names and
+	// aliases. If there is one of this name, whoever made it, that is no error.
+	MakeNetwork(ctx context.Context, name string) error
+	// RemoveNetwork removes a network that MakeNetwork has made. One that a running
+	// container uses, or that something else has made, stays, and is no error.
+	RemoveNetwork(ctx context.Context, name string) error
 
 	// InspectImage returns the id of an image, or ErrNoSuchImage.
 	InspectImage(ctx context.Context, image string) (id string, err error)
@@ -81,6 +89,7 @@ type Interface interface {
 var (
 	ErrNoSuchContainer = errors.New("no such container")
 	ErrNoSuchImage     = errors.New("no such image")
+	ErrNoSuchNetwork   = errors.New("no such network")
 	ErrNameTaken       = errors.New("the container name is taken")
 	ErrImageNotFound   = errors.New("the registry has no such image")
 	ErrUnauthorised    = errors.New("the registry refuses these credentials")
@@ -125,8 +134,9 @@ type Container struct {
 	State   State
 	Status  string // for people: "Exited (1) 3 minutes ago"
 	Created time.Time
-	// Endpoint is different after each start of a container with a network of its own,
-	// and empty otherwise. It shows a `docker restart` between two lists.
+	// Endpoint is different after each start of a container with a network of its own. It
+	// shows a `docker restart` between two lists. It also changes when the container is
+	// connected to more networks, and is empty when it is in none or does not run.
 	Endpoint string
 	Ports    []PublishedPort // while it runs
 }
@@ -147,8 +157,10 @@ type Details struct {
 	ExitCode   int
 	Error      string // why the last start failed
 	OOMKilled  bool
-	IP         string // empty in another container's network
-	ImageID    string // such as sha256:…
+	// IP is the address in the network of its creation, else in any that it was connected
+	// to. In the host's network it is that of the host; in another container's, empty.
+	IP      string
+	ImageID string // such as sha256:…
 }
 
 // ContainerSpec is what a container is created with.
@@ -167,12 +179,25 @@ type ContainerSpec struct {
 	Mounts     []Mount
 	Log        LogLimit
 
+	User           string // UID or UID:GID; empty: the image's
+	CPULimit       int64  // thousandths of a core; 0: no limit
+	CapAdd         []string
+	CapDrop        []string
+	ReadOnlyRootFS bool
+
 	// NetworkContainer is the id of the container whose network this one joins. It must
 	// run at the start. Docker then refuses Hostname and Ports.
 	NetworkContainer string
 	Hostname         string
 	Ports            []PublishedPort
+	Network          string     // "host", or the name of a network; empty: Docker's default
+	Aliases          []string   // more names in a network that is not Docker's default
+	ExtraHosts       []string   // NAME:IP, lines of its /etc/hosts
+	DNS              *DNSConfig // nil: Docker's
 }
+
+// DNSConfig is what Docker writes into the /etc/resolv.conf of a container.
+type DNSConfig struct{ Nameservers, Searches, Options []string }
 
 // LogLimit bounds what the log driver json-file keeps. The zero LogLimit leaves the
 // log to the daemon.

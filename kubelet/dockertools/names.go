@@ -55,8 +55,19 @@ const (
 
 	LabelNetworkContainer = "kubelet14.network_container" // the id of the container whose network it joins
 	LabelQuickEnds        = "kubelet14.quick_ends"        // the number of attempts in a row, before it, that crashed
+	LabelRestarts         = "kubelet14.restarts"          // the number of attempts before it with the same hash
 	LabelLifecycle        = "kubelet14.lifecycle"         // its hooks, as the JSON of an api.Lifecycle whose ports are numbers
+	LabelGrace            = "kubelet14.grace"             // seconds that its stop may take, with its preStop hook
+	LabelMessagePolicy    = "kubelet14.message_policy"    // an api.TerminationMessagePolicy
+
+	// Before the keys of the pod's labels and annotations, which are for people and other programs.
+	LabelOfPod        = "kubelet14.label/"
+	LabelOfAnnotation = "kubelet14.annotation/"
 )
+
+// LabelNetwork is the label of a network that a kubelet has made. Its value is the
+// network's name.
+const LabelNetwork = "kubelet14.network"
 
 // Identity is the identity of a kubelet. Several kubelets can share a Docker when both
 // fields differ.
@@ -83,7 +94,9 @@ type Owned struct {
 	Of               NameParts
 	NetworkContainer string // see LabelNetworkContainer
 	QuickEnds        int    // see LabelQuickEnds
+	Restarts         int    // see LabelRestarts
 	Lifecycle        string // see LabelLifecycle
+	Grace            string // see LabelGrace
 }
 
 // Own reports whether a container is this kubelet's. Its name alone does not tell: the
@@ -94,12 +107,18 @@ func (id Identity) Own(c Container) (Owned, bool) {
 		return Owned{}, false
 	}
 	crashes, _ := strconv.Atoi(c.Labels[LabelQuickEnds]) // 0 when it is no number
+	restarts, err := strconv.Atoi(c.Labels[LabelRestarts])
+	if err != nil { // the first attempt, or one made by an older version
+		restarts = parts.Attempt - 1
+	}
 	return Owned{
 		Container:        c,
 		Of:               parts,
 		NetworkContainer: c.Labels[LabelNetworkContainer],
 		QuickEnds:        max(crashes, 0),
+		Restarts:         max(restarts, 0),
 		Lifecycle:        c.Labels[LabelLifecycle],
+		Grace:            c.Labels[LabelGrace],
 	}, true
 }
 

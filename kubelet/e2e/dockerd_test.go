@@ -83,6 +83,11 @@ func TestIntegrationDockerComesAndGoes(t *testing.T) {
 				})
 			}
 			h.await("every pod is whole again, once", after)
+			for _, c := range h.containers() {
+				if crashes := c.labels["kubelet14.quick_ends"]; crashes != "" {
+					t.Errorf("%s: the restart of Docker counts as crash %s", c, crashes)
+				}
+			}
 
 			// A kubelet that knows nothing looks at every pod.
 			p.stop()

@@ -35,6 +35,7 @@ type host struct {
 	manifests string   // the directory given as -config
 	socket    string   // of the info server
 	endpoint  string   // Docker's address; empty: the default
+	network   string   // of the pods; empty: the default
 	env       []string // of its programs, besides that of the test
 	docker    *docker.Client
 	web       *webServer       // nil: none
@@ -159,6 +160,9 @@ func (h *host) args(more ...string) []string {
 	args = append(args, "-max_restart_backoff=1s")
 	if h.endpoint != "" {
 		args = append(args, "-docker_endpoint="+h.endpoint)
+	}
+	if h.network != "" {
+		args = append(args, "-pod_network="+h.network)
 	}
 	return append(args, more...)
 }

@@ -21,6 +21,8 @@ const (
 	helloImage     = "kubelet14/hello:1"
 	hostnamePrefix = "kubelet14-test-" // the pid of the test and a number follow
 
+	testNetworkLabel = "kubelet14.test" // of the networks that tests make
+
 	// leftoverAge is older than any test or benchmark becomes.
 	leftoverAge = 2 * time.Hour
 )
@@ -66,7 +68,7 @@ var prepare = sync.OnceValue(func() error {
 	return removeLeftovers()
 })
 
-// removeLeftovers removes the containers of tests that were killed. Their age
+// removeLeftovers removes the containers and networks of tests that were killed. Their age
 // identifies them: the pid in a hostname may be one of another pid namespace, where
 // a test runs that uses the same Docker.
 func removeLeftovers() error {
@@ -86,6 +88,10 @@ func removeLeftovers() error {
 		if err := client.RemoveContainer(docker.RemoveContainerOptions{ID: c.ID, Force: true, RemoveVolumes: true}); err != nil {
 			return err
 		}
+	}
+	for _, label := range []string{"kubelet14.network", testNetworkLabel} {
+		filters := map[string][]string{"label": {label}, "until": {leftoverAge.String()}}
+		client.PruneNetworks(docker.PruneNetworksOptions{Filters: filters}) // it fails while another one is running
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -59,22 +58,10 @@ func TestIntegrationOtherContainersAreLeftAlone(t *testing.T) {
 		}
 	}
 	p := h.start("-maximum_dead_containers_per_container=1")
-	attempt := func(of string, want int) func() error {
-		return func() error {
-			for _, c := range h.of("web", of) {
-				if c.live() && c.attempt == want {
-					return nil
-				}
-			}
-			return fmt.Errorf("%q has no live attempt %d", of, want)
-		}
-	}
-	h.await("the pod is up beside them", func() error {
-		return errors.Join(attempt("main", 2)(), attempt("net", 2)(), h.up("other"))
-	})
+	p.awaitUp("web", "other")
 	second := strings.TrimSuffix(main.name, "1") + "2"
 	h.must(h.docker.KillContainer(docker.KillContainerOptions{ID: second}))
-	h.await("the killed container comes back under the next free name", attempt("main", 4))
+	p.awaitLog("web.default.file", `started container "main" (attempt 4)`) // the next free name
 	h.remove("other")
 	h.awaitGone("other")
 	h.untouched("by a running kubelet", append(strangers, copies...)...)

@@ -62,9 +62,14 @@ func (h *host) ask(id, path string) error {
 	}
 	net, err := h.inspect(c.id)
 	if err == nil {
-		_, err = get("http://" + net.NetworkSettings.IPAddress + ":8080" + path)
+		_, err = get("http://" + address(net) + ":8080" + path)
 	}
 	return err
+}
+
+// address returns the address of a network container.
+func address(net *docker.Container) string {
+	return net.NetworkSettings.Networks[net.HostConfig.NetworkMode].IPAddress
 }
 
 // mustServe waits until a pod is up and its server answers. It may answer before

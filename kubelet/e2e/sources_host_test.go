@@ -97,7 +97,6 @@ type webServer struct {
 	changes  int               // of the answer
 	changed  chan struct{}     // closed at the next change
 	requests int               // since the latest change
-	noETag   bool
 }
 
 // answer is what a web server answers in place of its pods.
@@ -156,8 +155,10 @@ func (w *webServer) change(do func()) {
 func (w *webServer) awaitRequests(n int) {
 	w.t.Helper()
 	if err := waitFor(func() error {
-		if count := w.count(); count < n {
-			return fmt.Errorf("%d requests, want %d", count, n)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.requests < n {
+			return fmt.Errorf("%d requests, want %d", w.requests, n)
 		}
 		return nil
 	}); err != nil {
@@ -165,18 +166,11 @@ func (w *webServer) awaitRequests(n int) {
 	}
 }
 
-// count returns the requests since the latest change.
-func (w *webServer) count() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.requests
-}
-
 // ServeHTTP implements http.Handler.
 func (w *webServer) ServeHTTP(writer http.ResponseWriter, request *http.Request) {
 	w.mu.Lock()
 	w.requests++
-	instead, changed, noETag, tag := w.instead, w.changed, w.noETag, fmt.Sprintf(`"%d"`, w.changes)
+	instead, changed, tag := w.instead, w.changed, fmt.Sprintf(`"%d"`, w.changes)
 	var body strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(w.pods)) {
 		fmt.Fprintf(&body, "---\n%s", w.pods[id])
@@ -191,9 +185,7 @@ func (w *webServer) ServeHTTP(writer http.ResponseWriter, request *http.Request)
 	case user+":"+password != "reader:s3cret":
 		writer.WriteHeader(http.StatusUnauthorized)
 	case instead == nil:
-		if !noETag {
-			writer.Header().Set("ETag", tag) // as file servers do; it leads to 304
-		}
+		writer.Header().Set("ETag", tag) // as file servers do; it leads to 304
 		http.ServeContent(writer, request, "pods.yaml", time.Time{}, strings.NewReader(body.String()))
 	case instead.status == 0:
 		select {

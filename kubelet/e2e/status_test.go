@@ -55,23 +55,17 @@ func (p *process) askJSON(path string, into any) error {
 
 // podStatus is a pod in /pods, as its JSON is.
 type podStatus struct {
-	Name, UID, Source, Origin, Phase, PodIP string
-	Reason, Message, SourceError            string
-	Containers                              []containerStatus
+	Name, Source, Phase, Reason, Message string
+	Ready                                bool
+	Containers                           []containerStatus
 }
 
 type containerStatus struct {
-	Name, PodIP, Image, ImageID string
-	RestartCount                int
-	State                       struct{ Waiting, Running, Termination *containerState }
-	Last                        *containerState
+	Name  string
+	State struct{ Waiting, Running, Termination *containerState }
 }
 
-type containerState struct {
-	Reason, Message             string
-	Next, StartedAt, FinishedAt time.Time
-	ExitCode                    int
-}
+type containerState struct{ Reason, Message string }
 
 func (c containerStatus) state() (name string, state containerState) {
 	s := c.State
@@ -131,9 +125,8 @@ func (p *process) awaitShows(name, state string, words ...string) {
 
 // sourceStatus is a source in /sources, as its JSON is.
 type sourceStatus struct {
-	Source, Place, LastError  string
-	Pods                      int
-	LastSuccess, FailingSince time.Time
+	Source, LastError string
+	FailingSince      time.Time
 }
 
 // source returns what /sources says of one source.

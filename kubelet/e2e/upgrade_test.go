@@ -34,6 +34,25 @@ var lastBinary = sync.OnceValues(func() (path string, err error) {
 	return path, nil
 })
 
+// webPod is a server and a sidecar that share an EmptyDir and localhost.
+const webPod = `version: v1beta1
+id: web
+volumes:
+  - name: pages
+    source: {emptyDir: {}}
+containers:
+  - name: server
+    image: HELLO
+    command: ["/hello", "serve", "-port", "8080", "-show", "/pages/now"]
+    ports: [{containerPort: 8080, hostPort: PORT}]
+    volumeMounts: [{name: pages, mountPath: /pages, readOnly: true}]
+  - name: writer
+    image: HELLO
+    command: ["/hello", "write", "-every", "100ms", "-ask", "http://localhost:8080/healthz", "/pages/now"]
+    env: [{name: GREETING, value: "1.10"}]
+    volumeMounts: [{name: pages, mountPath: /pages}]
+`
+
 // An upgrade changes no container: names, labels, hashes and UIDs are the same.
 func TestIntegrationUpgrade(t *testing.T) {
 	t.Parallel()
@@ -49,7 +68,7 @@ func TestIntegrationUpgrade(t *testing.T) {
 		"sleeper":  sleeper("sleeper"),
 		"two":      twoContainers("two"),
 		"port":     server("port", freePort(t)),
-		"web":      strings.NewReplacer("PORT", fmt.Sprint(freePort(t)), "VALUE", "1.10").Replace(webPod),
+		"web":      strings.Replace(webPod, "PORT", fmt.Sprint(freePort(t)), 1),
 		"host-dir": withHostDir("host-dir", dir),
 		"hooks": serverWith("hooks", dir,
 			"lifecycle: {postStart: {exec: {command: [/hello, cat, /data/ready]}}, preStop: {httpGet: {path: /healthz, port: http}}}",

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-
-	docker "github.com/fsouza/go-dockerclient"
 )
 
 // noVolumes checks that no volume is left, not even one that is to be deleted.
@@ -34,6 +32,25 @@ func dirHolds(dir string, want ...string) error {
 		err = fmt.Errorf("%s holds %v, want %v", dir, names, want)
 	}
 	return err
+}
+
+func missing(path string) error {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("%s is there: %v", path, err)
+}
+
+// uid returns the UID of a pod, which its containers have in their names.
+func (h *host) uid(id string) string {
+	h.t.Helper()
+	return strings.Split(h.newest(id, "").name, "_")[3]
+}
+
+// emptyDirs returns where the EmptyDirs of a UID are.
+func (h *host) emptyDirs(uid string) string {
+	return filepath.Join(h.rootDir, "pods", uid, "volumes", "kubernetes.io~empty-dir")
 }
 
 func fileHolds(path, want string) error {
@@ -97,37 +114,17 @@ func TestIntegrationEmptyDir(t *testing.T) {
 	h.await("the pods are up", func() error { return errors.Join(isUp(), h.whole("other", "main", "writer")) })
 	first, other := h.uid("pod"), h.uid("other")
 	data := filepath.Join(h.emptyDirs(first), "data")
-	for dir := data; dir != h.dir; dir = filepath.Dir(dir) {
-		want := fs.FileMode(0o750)
-		if dir == data {
-			want = 0o777
-		}
-		if info, err := os.Stat(dir); err != nil || info.Mode() != fs.ModeDir|want {
-			t.Errorf("%s is %v, want %v: %v", dir, info.Mode(), want, err)
-		}
-	}
 
 	// The volume outlives each of its containers.
-	mark := filepath.Join(data, "mark")
+	mark, log := filepath.Join(data, "mark"), filepath.Join(data, "log")
 	h.writeFile(mark, "here since the beginning")
-	for what, do := range map[string]func(old container){
-		"docker rm -f": func(old container) { h.removeByID(old.id) },
-		"an edit":      func(container) { h.write("pod", strings.ReplaceAll(emptyDirPod(), `"1"`, `"2"`)) },
-		"the end of the network container": func(container) {
-			h.await("the writer has noted its start", func() error { return fileHolds(filepath.Join(data, "log"), "begun\n") })
-			h.kill("pod", "net")
-		},
-	} {
-		old := h.live("pod", "main")
-		do(old)
-		h.await(what+" replaces the container", func() error { return errors.Join(isUp(), h.replaced(old)) })
-		h.check(fileHolds(mark, "here since the beginning"))
-		mounts := h.mustInspect(h.live("pod", "main").id).Mounts
-		if !slices.ContainsFunc(mounts, func(m docker.Mount) bool { return m.Destination == "/data" && m.Source == data }) {
-			t.Errorf("after %s the container mounts %+v, want %s", what, mounts, data)
-		}
-	}
-	h.await("the writer was started again with the network", func() error { return fileHolds(data+"/log", "begun\nbegun\n") })
+	old := h.live("pod", "main")
+	h.write("pod", strings.ReplaceAll(emptyDirPod(), `"1"`, `"2"`))
+	h.awaitReplaced(old)
+	h.await("the writer has noted its start", func() error { return fileHolds(log, "begun\n") })
+	h.kill("pod", "net")
+	h.await("the pod is rebuilt around another network", func() error { return errors.Join(isUp(), fileHolds(log, "begun\nbegun\n")) })
+	h.check(fileHolds(mark, "here since the beginning"))
 
 	// A new uuid is a new pod with new volumes.
 	second := h.hostname + "-second"
@@ -167,7 +164,6 @@ func TestIntegrationAMountInAVolumeIsNotEmptied(t *testing.T) {
 	p := h.start("-sync_frequency=200ms") // an umount is no event
 	h.awaitUp("other")
 	h.await("the pod is up", func() error { return h.whole("pod", "main", "writer") })
-	pod := h.podDir("pod")
 	data := filepath.Join(h.emptyDirs(h.uid("pod")), "data")
 	point := filepath.Join(data, "mounted")
 	h.must(os.Mkdir(point, 0o755))
@@ -177,7 +173,7 @@ func TestIntegrationAMountInAVolumeIsNotEmptied(t *testing.T) {
 
 	h.remove("pod")
 	h.awaitGone("pod")
-	p.awaitLog(pod, "mount point", "umount", point)
+	p.awaitLog(filepath.Join(h.rootDir, "pods"), "mount point", "umount", point)
 	h.mend("other") // it goes on, and had time to do worse
 	h.check(fileHolds(filepath.Join(point, "precious"), "not the pod's"))
 	h.check(fileHolds(filepath.Join(data, "own"), "the pod's"))

@@ -81,6 +81,6 @@ func TestACommandThatDoesNotEnd(t *testing.T) {
 
 func TestNoActionIsUnknown(t *testing.T) {
 	const text = "unknown: there is nothing to do: name an action"
-	want(t, Probe(t.Context(), &api.LivenessProbe{}, local), text)
+	want(t, Probe(t.Context(), &api.Probe{}, local), text)
 	want(t, RunHandler(t.Context(), &api.Handler{Exec: &api.ExecAction{}}, local), text)
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -23,11 +24,11 @@ type Target struct {
 	Exec func(ctx context.Context, command []string, out io.Writer) (exitCode int, err error)
 }
 
-// Probe runs a liveness probe once. The error is nil if the container is healthy, wraps
+// Probe runs a probe once. The error is nil if the container is healthy, wraps
 // Unhealthy if it is not, and is another one if the probe could not be made. If the
 // deadline of ctx passes, the container is unhealthy, for the cause of ctx; if ctx is
 // canceled, the error is the cause.
-func Probe(ctx context.Context, p *api.LivenessProbe, t Target) error {
+func Probe(ctx context.Context, p *api.Probe, t Target) error {
 	switch {
 	case p.Exec != nil && len(p.Exec.Command) > 0:
 		return t.exec(ctx, p.Exec.Command)
@@ -41,7 +42,7 @@ func Probe(ctx context.Context, p *api.LivenessProbe, t Target) error {
 
 // RunHandler runs a hook once. Its errors are those of Probe.
 func RunHandler(ctx context.Context, h *api.Handler, t Target) error {
-	return Probe(ctx, &api.LivenessProbe{HTTPGet: h.HTTPGet, Exec: h.Exec}, t)
+	return Probe(ctx, &api.Probe{HTTPGet: h.HTTPGet, Exec: h.Exec}, t)
 }
 
 // exec runs a command in the container.
@@ -80,11 +81,16 @@ func (t Target) httpGet(ctx context.Context, a *api.HTTPGetAction) error {
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequest(http.MethodGet, "http://"+address+"/"+strings.TrimPrefix(a.Path, "/"), nil)
+	scheme := strings.ToLower(cmp.Or(a.Scheme, "http"))
+	request, err := http.NewRequest(http.MethodGet, scheme+"://"+address+"/"+strings.TrimPrefix(a.Path, "/"), nil)
 	if err != nil {
 		return err
 	}
-	request.Header.Set("User-Agent", "kubelet14")
+	for _, h := range a.Headers {
+		request.Header.Add(h.Name, h.Value)
+	}
+	request.Header.Set("User-Agent", cmp.Or(request.Header.Get("User-Agent"), "kubelet14"))
+	request.Host = cmp.Or(request.Header.Get("Host"), request.Host)
 	request.Close = true
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -92,9 +98,15 @@ func (t Target) httpGet(ctx context.Context, a *api.HTTPGetAction) error {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	var stream io.ReadWriter = conn
+	if scheme == "https" { // no certificate names a pod's IP; Kubernetes verifies none either
+		secure := tls.Client(conn, &tls.Config{InsecureSkipVerify: true, ServerName: a.Host})
+		defer secure.Close()
+		stream = secure
+	}
 	response := &http.Response{StatusCode: 100}
-	err = request.Write(conn)
-	answers := bufio.NewReader(io.LimitReader(conn, 64<<10))
+	err = request.Write(stream)
+	answers := bufio.NewReader(io.LimitReader(stream, 64<<10))
 	for err == nil && response.StatusCode/100 == 1 { // such as 103 Early Hints
 		response, err = http.ReadResponse(answers, request)
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,6 +118,43 @@ func TestTheRequest(t *testing.T) {
 	}
 }
 
+func TestTheHeaders(t *testing.T) {
+	var got *http.Request
+	port := serve(t, func(_ http.ResponseWriter, r *http.Request) { got = r })
+	probe := httpProbe("/", port)
+	probe.HTTPGet.Headers = []api.HTTPHeader{
+		{Name: "Host", Value: "web.example"}, {Name: "X-A", Value: "1"}, {Name: "x-a", Value: "2"}, {Name: "User-Agent", Value: "test"},
+	}
+	want(t, RunHandler(t.Context(), &api.Handler{HTTPGet: probe.HTTPGet}, local), "")
+	if got.Host != "web.example" || got.UserAgent() != "test" || !slices.Equal(got.Header["X-A"], []string{"1", "2"}) {
+		t.Errorf("the request is %+v", got)
+	}
+}
+
+// The certificate of a server is not verified.
+func TestHTTPS(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			w.WriteHeader(http.StatusTeapot)
+		}
+	}))
+	defer server.Close()
+	port, plain := server.Listener.Addr().(*net.TCPAddr).Port, serve(t, func(http.ResponseWriter, *http.Request) {})
+	for _, test := range []struct {
+		path string
+		port int
+		want string
+	}{
+		{"/", port, ""},
+		{"/pot", port, fmt.Sprintf("unhealthy: GET https://127.0.0.1:%d/pot: 418 I'm a teapot", port)},
+		{"/", plain, fmt.Sprintf("unhealthy: GET https://127.0.0.1:%d/: tls: first record does not look like a TLS handshake", plain)},
+	} {
+		probe := httpProbe(test.path, test.port)
+		probe.HTTPGet.Scheme = "HTTPS"
+		want(t, Probe(t.Context(), probe, local), test.want)
+	}
+}
+
 func TestTheHost(t *testing.T) {
 	port := serve(t, func(http.ResponseWriter, *http.Request) {})
 	t.Setenv("HTTP_PROXY", fmt.Sprintf("http://127.0.0.1:%d", port)) // which would answer for every host
@@ -146,7 +184,7 @@ func TestNoConnectionStaysOpen(t *testing.T) {
 		_, err := io.Copy(io.Discard, conn)
 		closed <- err
 	})
-	for _, probe := range []*api.LivenessProbe{tcpProbe(port), httpProbe("/", port)} {
+	for _, probe := range []*api.Probe{tcpProbe(port), httpProbe("/", port)} {
 		want(t, Probe(t.Context(), probe, local), "")
 		<-closed // or the test hangs here
 	}

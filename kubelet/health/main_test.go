@@ -22,15 +22,15 @@ func TestMain(m *testing.M) {
 // local is a container whose pod has the address that the tests listen on.
 var local = Target{PodIP: "127.0.0.1"}
 
-func httpProbe(path string, port int) *api.LivenessProbe {
-	return &api.LivenessProbe{HTTPGet: &api.HTTPGetAction{Path: path, Port: api.IntOrString{Int: port}}}
+func httpProbe(path string, port int) *api.Probe {
+	return &api.Probe{HTTPGet: &api.HTTPGetAction{Path: path, Port: api.IntOrString{Int: port}}}
 }
 
-func tcpProbe(port int) *api.LivenessProbe {
-	return &api.LivenessProbe{TCPSocket: &api.TCPSocketAction{Port: api.IntOrString{Int: port}}}
+func tcpProbe(port int) *api.Probe {
+	return &api.Probe{TCPSocket: &api.TCPSocketAction{Port: api.IntOrString{Int: port}}}
 }
 
-var execProbe = &api.LivenessProbe{Exec: &api.ExecAction{Command: []string{"check", "all"}}}
+var execProbe = &api.Probe{Exec: &api.ExecAction{Command: []string{"check", "all"}}}
 
 // execOf is a container whose commands print this and end like this.
 func execOf(output string, exitCode int, err error) Target {

@@ -26,7 +26,7 @@ func TestResolvePort(t *testing.T) {
 		if number > 0 {
 			continue
 		}
-		for _, probe := range []*api.LivenessProbe{
+		for _, probe := range []*api.Probe{
 			{HTTPGet: &api.HTTPGetAction{Port: port}}, {TCPSocket: &api.TCPSocketAction{Port: port}},
 		} {
 			want(t, Probe(t.Context(), probe, Target{PodIP: "127.0.0.1", Ports: testPorts}),

@@ -19,7 +19,7 @@ func TestTCPProbe(t *testing.T) {
 	want(t, Probe(t.Context(), tcpProbe(80), Target{}), "unknown: the pod has no IP yet")
 	port := listen(t, func(*net.TCPConn) {})
 	want(t, Probe(t.Context(), tcpProbe(port), local), "")
-	named := &api.LivenessProbe{TCPSocket: &api.TCPSocketAction{Port: api.IntOrString{Str: "web"}}}
+	named := &api.Probe{TCPSocket: &api.TCPSocketAction{Port: api.IntOrString{Str: "web"}}}
 	want(t, Probe(t.Context(), named, Target{PodIP: "127.0.0.1", Ports: []api.Port{{Name: "web", HostPort: 1, ContainerPort: port}}}), "")
 	want(t, Probe(t.Context(), tcpProbe(closedPort), local), "unhealthy: connect to 127.0.0.1:1: connection refused")
 }

@@ -65,7 +65,13 @@ func owners(desired map[string]*Pod, list []dockertools.Owned) (uids map[string]
 		if owner, owned := uids[c.Of.UID]; (pod == nil || pod.UID == c.Of.UID) && (!owned || name < owner) {
 			uids[c.Of.UID] = name
 		}
-		for _, port := range c.Ports {
+		held := c.Ports
+		if pod != nil && pod.Manifest.HostNetwork { // Docker does not list the ports that a program opens on the host
+			for _, port := range pod.Ports {
+				held = append(held, Published(port))
+			}
+		}
+		for _, port := range held {
 			switch {
 			case !c.State.Live():
 			case pod == nil:

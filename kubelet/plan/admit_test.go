@@ -1,6 +1,9 @@
 package plan_test
 
 import (
+	"cmp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,7 +14,7 @@ import (
 
 // TestAdmit: each case has the desired pods as "name uid ports…", what exists as "name uid
 // state ports…", and the pods that must wait, each with the pod that it waits for. A port
-// is [address:]number[/protocol].
+// is [address:]number[/protocol]. A pod with the word "host" is in the host's network.
 func TestAdmit(t *testing.T) {
 	tests := []struct {
 		name     string
@@ -31,6 +34,7 @@ func TestAdmit(t *testing.T) {
 		{"another address", []string{"a 1 127.0.0.1:80", "b 2 127.0.0.2:80"}, nil, nil},
 		{"no address is every address", []string{"a 1 127.0.0.1:80", "b 2 80"}, nil, map[string]string{"b": "a"}},
 		{"0.0.0.0 is every address", []string{"b 2 127.0.0.1:80"}, []string{"a 1 running 0.0.0.0:80"}, map[string]string{"b": "a"}},
+		{"in the host's network", []string{"a 1 80", "b 2 host 80"}, []string{"b 2 running"}, map[string]string{"a": "b"}},
 		{"its own port", []string{"a 1 80"}, []string{"a 1 running 80"}, nil},
 
 		{"different UIDs", []string{"a 1", "b 2"}, []string{"a 1 exited", "b 2 exited"}, nil},
@@ -50,7 +54,10 @@ func TestAdmit(t *testing.T) {
 				words := strings.Fields(line)
 				name, isFinished := strings.CutPrefix(words[0], "!")
 				pod := &plan.Pod{Pod: api.Pod{Name: name, UID: words[1]}, FullName: name + ".default.test"}
-				for _, port := range words[2:] {
+				if words = words[2:]; slices.Contains(words, "host") {
+					words, pod.Manifest.HostNetwork = words[1:], true
+				}
+				for _, port := range words {
 					p := parsePort(port)
 					pod.Ports = append(pod.Ports, api.Port{HostIP: p.HostIP, HostPort: p.HostPort, Protocol: api.Protocol(strings.ToUpper(p.Protocol))})
 				}
@@ -82,16 +89,12 @@ func TestAdmit(t *testing.T) {
 }
 
 func parsePort(text string) dockertools.PublishedPort {
-	port := dockertools.PublishedPort{Protocol: "tcp"}
+	var port dockertools.PublishedPort
 	if before, after, ok := strings.Cut(text, ":"); ok {
 		port.HostIP, text = before, after
 	}
-	number, protocol, ok := strings.Cut(text, "/")
-	if ok {
-		port.Protocol = protocol
-	}
-	for _, digit := range number {
-		port.HostPort = 10*port.HostPort + int(digit-'0')
-	}
+	number, protocol, _ := strings.Cut(text, "/")
+	port.Protocol = cmp.Or(protocol, "tcp")
+	port.HostPort, _ = strconv.Atoi(number)
 	return port
 }

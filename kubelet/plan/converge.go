@@ -14,11 +14,13 @@ import (
 //
 //  1. create what is missing or replaced, the network container first;
 //  2. stop what is replaced, the network container last;
-//  3. start what was created, the network container first.
+//  3. start what was created, the network container first; of the others only the init
+//     container that has to run, if there is one.
 //
-// If nothing has to be stopped, the network container starts while the apps are created.
+// If nothing has to be stopped, the network container starts while the apps are created. Apps
+// that need its IP are late: they are replaced when it runs.
 func (p *planner) converge() {
-	var createNetwork, startNetwork, createApps, stopApps, startApps []Action
+	var createNetwork, startNetwork, createApps, stopApps, createLate, stopLate, startApps []Action
 	network, create := p.decideNetwork()
 	if network == nil {
 		return // it backs off, and every other container waits for it
@@ -27,32 +29,54 @@ func (p *planner) converge() {
 		createNetwork = []Action{*create}
 	}
 	if !network.State.Live() {
-		startNetwork = []Action{on(Start, network, "the pod's network container does not run")}
+		startNetwork = []Action{on(Start, network, "it was created and never started")}
+		if create != nil {
+			startNetwork[0].Reason = create.Reason
+		}
 	}
-	for i := range p.pod.Apps {
-		app := &p.pod.Apps[i]
+	containers, unstarted := p.pod.Apps, "it was created and never started"
+	if init := p.nextInit(network); init != nil {
+		p.Init, containers = init.Name, slices.Concat([]Container{*init}, p.pod.Apps)
+	} else if len(p.pod.Init) > 0 {
+		unstarted = "the init containers have succeeded"
+	}
+	for _, init := range p.pod.Init {
+		if init.Name != p.Init {
+			stopApps = append(stopApps, p.stopOthers(init.Name, "", "init containers run one after the other, before the apps")...)
+		}
+	}
+	for i := range containers {
+		app := &containers[i]
+		creates, stops := &createApps, &stopApps
+		if app.NeedsIP && !network.State.Live() {
+			creates, stops = &createLate, &stopLate
+		}
 		newest := p.newest(app.Name)
 		create := p.decideApp(app, newest, network)
+		starts := p.Init == "" || p.Init == app.Name
 		switch {
 		case create != nil:
-			createApps = append(createApps, *create)
+			*creates = append(*creates, *create)
 			start := *create
 			start.Kind, start.Container, start.Crashes, start.PulledSince = Start, nil, 0, time.Time{}
-			startApps = append(startApps, start)
-			stopApps = append(stopApps, p.stopOthers(app.Name, "", create.Name.Attempt)...)
-		case newest != nil:
-			if newest.NeverStarted() {
-				startApps = append(startApps, on(Start, newest, "it was created and never started"))
+			if starts {
+				startApps = append(startApps, start)
 			}
+			*stops = append(*stops, p.stopOthers(app.Name, "", replacedBy(create.Name.Attempt))...)
+		case newest != nil:
+			if newest.NeverStarted() && starts {
+				startApps = append(startApps, on(Start, newest, unstarted))
+			}
+			p.checkCrashLoop(newest)
 			if newest.Unhealthy != "" && newest.State == dockertools.StateRunning {
 				stop := on(Stop, newest, newest.Unhealthy)
 				stop.Unhealthy = true
-				stopApps = append(stopApps, stop)
+				*stops = append(*stops, stop)
 			}
-			stopApps = append(stopApps, p.stopOthers(app.Name, newest.ID, newest.Of.Attempt)...)
+			*stops = append(*stops, p.stopOthers(app.Name, newest.ID, replacedBy(newest.Of.Attempt))...)
 		}
 	}
-	stopNetwork := p.stopOthers(api.NetworkContainerName, network.ID, network.Of.Attempt)
+	stopNetwork := p.stopOthers(api.NetworkContainerName, network.ID, replacedBy(network.Of.Attempt))
 
 	p.step(createNetwork)
 	if len(stopApps)+len(stopNetwork) == 0 {
@@ -63,6 +87,8 @@ func (p *planner) converge() {
 		p.step(stopNetwork)
 		p.step(startNetwork)
 	}
+	p.step(createLate)
+	p.step(stopLate)
 	p.step(startApps)
 }
 
@@ -70,13 +96,15 @@ func (p *planner) converge() {
 // it exists. It returns nil while the network container backs off.
 func (p *planner) decideNetwork() (*Observed, *Action) {
 	want, newest := &p.pod.Network, p.newest(api.NetworkContainerName)
-	reason, crashes := "the pod has no network container", 0
+	reason, crashes := "the pod has no network container yet", 0
 	switch {
 	case newest == nil:
-	case newest.State.Live() && (newest.Of.Hash == want.Hash || p.inUse(newest)):
+	case newest.State.Live() && (newest.Of.Hash == want.Hash && newest.Endpoint != "" || p.inUse(newest)):
 		return newest, nil
 	case newest.Of.Hash != want.Hash:
-		reason = "the pod's ports, host name or network container image have changed"
+		reason = "the pod's ports, names or network container image have changed"
+	case newest.State.Live():
+		reason = "the network container was disconnected from its network"
 	case newest.NeverStarted():
 		return newest, nil
 	default:
@@ -93,7 +121,7 @@ func (p *planner) decideNetwork() (*Observed, *Action) {
 // inUse reports whether a live container that is never started again is joined to a
 // network container, which then must not be replaced.
 func (p *planner) inUse(network *Observed) bool {
-	return p.pod.Manifest.RestartPolicy.Never != nil && slices.ContainsFunc(p.pod.Apps, func(app Container) bool {
+	return p.pod.Manifest.RestartPolicy.Never != nil && slices.ContainsFunc(p.pod.InitAndApps(), func(app Container) bool {
 		c := p.newest(app.Name)
 		return c != nil && c.State.Live() && c.NetworkContainer == network.ID
 	})
@@ -118,7 +146,12 @@ func (p *planner) decideApp(want *Container, newest *Observed, network *Observed
 		p.notRestarted(newest)
 		return nil
 	case newest.Of.Hash != want.Hash:
+		if len(p.pod.Init) > 0 { // their parts are in every hash
+			return create("its part of the manifest, or an init container's, has changed", 0, p.pod.Since)
+		}
 		return create("its part of the manifest has changed", 0, p.pod.Since)
+	case p.pod.Done(want, newest) && want.Name == p.Init:
+		return create("init containers run again before the apps start anew", 0, p.pod.Since)
 	case p.pod.Done(want, newest):
 		return nil
 	case newest.Terminated():
@@ -143,7 +176,11 @@ func (p *planner) create(want *Container, reason string, crashes int) *Action {
 	name := dockertools.NameParts{
 		Name: want.Name, Hash: want.Hash, PodFullName: p.pod.FullName, UID: p.pod.UID, Attempt: p.last[want.Name] + 1,
 	}
-	return &Action{Kind: Create, Name: name, Container: want, Reason: reason, Crashes: crashes, Lifecycle: want.Lifecycle}
+	a := &Action{Kind: Create, Name: name, Container: want, Reason: reason, Crashes: crashes, Lifecycle: want.Lifecycle, Grace: p.pod.Grace}
+	if newest := p.newest(want.Name); newest != nil && newest.Of.Hash == want.Hash {
+		a.Restarts = newest.Restarts + 1
+	}
+	return a
 }
 
 // nextAttempt returns when a terminated container may have its next attempt, and the
@@ -151,16 +188,65 @@ func (p *planner) create(want *Container, reason string, crashes int) *Action {
 // again.
 func (p *planner) nextAttempt(c *Observed) (due time.Time, crashes int) {
 	ended, crashes := c.End()
-	due = ended.Add(RestartDelay(crashes, p.limits.MaxBackoff))
-	if due.After(p.now) {
-		if p.Next.IsZero() || due.Before(p.Next) {
-			p.Next = due
-		}
-		p.Problems = append(p.Problems, Problem{Container: c.Of.Name, Reason: api.ReasonBackOff, RetryAt: due,
-			Message: fmt.Sprintf("%s; it ended soon after its start %d times in a row, next start at %s",
-				c.Exit().Message, crashes, due.Local().Format(time.TimeOnly))})
+	if p.endedTogether(c) {
+		crashes = c.QuickEnds
 	}
+	due = ended.Add(RestartDelay(crashes, p.limits.MaxBackoff))
+	failed := "ended soon after its start"
+	if !c.State.Ended() { // it could not start
+		failed = "failed"
+	}
+	p.backOff(c, due, "%s; it %s %d times in a row, next start at %s",
+		c.Exit().Message, failed, crashes, due.Local().Format(time.TimeOnly))
 	return due, crashes
+}
+
+// endedTogether reports whether a container ended at about the same time as its network
+// container, or that as an app in it, and nothing runs in the network any more. So it is when
+// Docker or the machine is restarted, which is no crash of the container.
+func (p *planner) endedTogether(c *Observed) bool {
+	const spread = 15 * time.Second // Docker gives containers 10 s to end
+	networks := p.attempts[api.NetworkContainerName]
+	i := slices.IndexFunc(networks, func(n *Observed) bool { return n == c || n.ID == c.NetworkContainer })
+	if i < 0 {
+		return false
+	}
+	network, together := networks[i], 0
+	near := func(o *Observed) bool {
+		return o.State.Ended() && network.State.Ended() && o.FinishedAt.Sub(network.FinishedAt).Abs() < spread
+	}
+	for _, name := range p.pod.Names() {
+		o := p.newest(name)
+		switch {
+		case o == nil || o.NetworkContainer != network.ID:
+		case o.State.Live():
+			return false
+		case near(o):
+			together++
+		}
+	}
+	return near(c) && together > 0
+}
+
+// checkCrashLoop notes a problem of a container that runs again after crashes, until it has run as long as it backed off.
+func (p *planner) checkCrashLoop(c *Observed) {
+	if c.State == dockertools.StateRunning {
+		due := c.StartedAt.Add(RestartDelay(c.QuickEnds, p.limits.MaxBackoff))
+		p.backOff(c, due, "it runs again; it ended soon after its start %d times in a row", c.QuickEnds)
+	}
+}
+
+// backOff notes a problem of a container until a time, unless that has come.
+func (p *planner) backOff(c *Observed, until time.Time, format string, args ...any) {
+	if !until.After(p.now) {
+		return
+	}
+	if p.Next.IsZero() || until.Before(p.Next) {
+		p.Next = until
+	}
+	p.Problems = append(p.Problems, Problem{
+		Container: c.Of.Name, Reason: api.ReasonBackOff, RetryAt: until, Message: fmt.Sprintf(format, args...),
+	})
 }
 
 // RestartDelay returns how long to wait before the next attempt after some crashes in a

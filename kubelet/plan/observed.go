@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"syscall"
 	"time"
@@ -19,7 +20,8 @@ type Observed struct {
 	dockertools.Owned
 	dockertools.Details // its State is newer than the list's
 
-	Unhealthy          string  // why its liveness probe failed; empty: it did not
+	Unhealthy          string  // how its startup or liveness probe failed; empty: it did not
+	Ready              bool    // its startup and readiness probes have succeeded; false without any of the two
 	Killed             Problem // why the kubelet stopped it, if it was for a fault of the container
 	TerminationMessage string  // of a terminated container: its message, or the end of its log
 }
@@ -100,11 +102,19 @@ func TrimLayers(text string) string {
 	return strings.TrimSuffix(text, ": unknown")
 }
 
+// busyPort finds the port in Docker's error about one that is taken.
+var busyPort = regexp.MustCompile(`:(\d+)(?: failed)?: (?:bind: )?(port is already allocated|address already in use)`)
+
 // StartFailure reads the reason of a failed start from Docker's error, which has no code
 // for it.
 func StartFailure(text string) (reason, message string) {
 	message = "could not start: " + TrimLayers(text)
 	contains := func(part string) bool { return strings.Contains(text, part) }
+	if port := busyPort.FindStringSubmatch(text); port != nil && port[2] == "port is already allocated" {
+		message = fmt.Sprintf("could not start: another container has the host port %s; `docker ps --filter publish=%[1]s` shows it", port[1])
+	} else if port != nil {
+		message = fmt.Sprintf("could not start: address already in use: a program of this host has the port %s; `ss -lntup` shows it", port[1])
+	}
 	switch {
 	case contains("port is already allocated"), contains("address already in use"):
 		return api.ReasonPortTaken, message

@@ -14,6 +14,9 @@
 //   - A replacement is created before the container it replaces is stopped. If the
 //     kubelet is killed in between, the next one finds the replacement and continues;
 //     and if the creation fails, the old container keeps running.
+//
+// A third one is for init containers: as long as one has to run, it takes part in the plan,
+// and the apps are created, replaced and stopped as always but not started.
 package plan
 
 import (
@@ -31,6 +34,7 @@ type Plan struct {
 	Next     time.Time // when to plan again even if nothing changes; zero: not needed
 	Problems []Problem // why containers do not run and will not be started by Steps
 	Finished bool      // every app container is done: it never runs again
+	Init     string    // the init container that runs or has to run before the apps start; empty: none
 }
 
 // Kind is the kind of an Action.
@@ -55,14 +59,17 @@ type Action struct {
 	Reason    string // for people
 	NetworkID string // of the network container it joins; empty for one that the same plan creates
 	Lifecycle string // its hooks, see dockertools.LabelLifecycle
+	Grace     string // see dockertools.LabelGrace
 
 	// Of a Create:
 	Container   *Container
 	Crashes     int       // in a row before this attempt
+	Restarts    int       // attempts before this one with the same hash
 	PulledSince time.Time // its image must have been pulled at this time or later; zero: any present image will do
+	PodIP       string    // if the container needs it; filled in when the network container runs
 
 	// Of a Stop:
-	Unhealthy bool // because its liveness probe failed
+	Unhealthy bool // because its startup or liveness probe failed
 	Paused    bool // so that no hook can run in it
 }
 
@@ -145,12 +152,13 @@ func (p *planner) newest(name string) *Observed {
 	return all[len(all)-1]
 }
 
-// allDone reports whether every app container is done. A pod without app containers is its
-// network container alone and never finishes.
+// allDone reports whether every app container is done, or is never started since an init
+// container failed. A pod without app containers is its network container alone and never
+// finishes.
 func (p *planner) allDone() bool {
 	running := func(app Container) bool {
 		c := p.newest(app.Name)
 		return c == nil || !p.pod.Done(&app, c)
 	}
-	return len(p.pod.Apps) > 0 && !slices.ContainsFunc(p.pod.Apps, running)
+	return p.initFailed() || len(p.pod.Apps) > 0 && !slices.ContainsFunc(p.pod.Apps, running)
 }

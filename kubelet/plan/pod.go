@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -22,8 +23,10 @@ type Pod struct {
 	Since    time.Time             // when this version arrived
 	Manifest api.ContainerManifest // with defaults
 	Hostname string
-	Ports    []api.Port // the host ports that its network container publishes
+	Ports    []api.Port // the host ports that its network container publishes; with HostNetwork, those that its containers use
+	Grace    string     // see dockertools.LabelGrace
 	Network  Container
+	Init     []Container // run one after the other before the apps
 	Apps     []Container // in the order of the manifest
 }
 
@@ -33,6 +36,7 @@ type Container struct {
 	Hash      string         // part of the container's name in Docker
 	Spec      *api.Container // with defaults; nil for the network container
 	Lifecycle string         // see dockertools.LabelLifecycle
+	NeedsIP   bool           // it is created with the IP of the pod, which is known when the network container runs
 }
 
 // NewPod prepares a pod. Hashes are made of the manifest as written, before defaults: so a
@@ -40,51 +44,72 @@ type Container struct {
 func NewPod(pod api.Pod, networkImage string, since time.Time, lifecycle func(*api.Container) string) *Pod {
 	p := &Pod{Pod: pod, FullName: pod.FullName(), Since: since, Manifest: pod.Manifest.Clone()}
 	api.SetDefaults(&p.Manifest)
-	p.Hostname = strings.TrimRight(pod.Name[:min(len(pod.Name), 63)], "-.")
+	p.Hostname = cmp.Or(pod.Manifest.Hostname, strings.TrimRight(pod.Name[:min(len(pod.Name), 63)], "-."))
 	p.Ports = hostPorts(&p.Manifest)
-	for i := range p.Manifest.Containers {
-		spec := &p.Manifest.Containers[i]
-		p.Apps = append(p.Apps, Container{spec.Name, appHash(&pod.Manifest, &pod.Manifest.Containers[i]), spec, lifecycle(spec)})
+	if grace := p.Manifest.TerminationGracePeriodSeconds; grace != nil {
+		p.Grace = strconv.FormatInt(*grace, 10)
+	}
+	written := pod.Manifest.All()
+	for i, spec := range p.Manifest.All() {
+		c := Container{Name: spec.Name, Hash: appHash(&pod.Manifest, written[i]), Spec: spec, Lifecycle: lifecycle(spec)}
+		c.NeedsIP = slices.ContainsFunc(spec.Env, func(env api.EnvVar) bool { return env.FieldPath == api.FieldPodIP })
+		if i < len(pod.Manifest.InitContainers) {
+			p.Init = append(p.Init, c)
+		} else {
+			p.Apps = append(p.Apps, c)
+		}
 	}
 	// 2014 did not hash the network container: a changed host port was not published.
 	p.Network = Container{Name: api.NetworkContainerName, Hash: hash(struct {
-		Hostname string     `json:"hostname"`
-		Image    string     `json:"image"`
-		Ports    []api.Port `json:"ports,omitempty"`
-	}{p.Hostname, networkImage, hostPorts(&pod.Manifest)})}
+		Hostname    string          `json:"hostname"`
+		Image       string          `json:"image"`
+		Ports       []api.Port      `json:"ports,omitempty"`
+		HostNetwork bool            `json:"hostNetwork,omitempty"`
+		HostAliases []api.HostAlias `json:"hostAliases,omitempty"`
+		DNS         *api.DNSConfig  `json:"dns,omitempty"`
+	}{p.Hostname, networkImage, hostPorts(&pod.Manifest), pod.Manifest.HostNetwork, pod.Manifest.HostAliases, pod.Manifest.DNS})}
 	return p
 }
 
 // Container returns the container of this name, or nil.
 func (p *Pod) Container(name string) *Container {
-	if name == p.Network.Name {
-		return &p.Network
+	for _, all := range [][]Container{p.Init, p.Apps, {p.Network}} {
+		if i := slices.IndexFunc(all, func(c Container) bool { return c.Name == name }); i >= 0 {
+			return &all[i]
+		}
 	}
-	i := slices.IndexFunc(p.Apps, func(c Container) bool { return c.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &p.Apps[i]
+	return nil
 }
 
-// Names returns the names of the pod's containers, the network container last.
+// Names returns the names of the pod's containers: the init containers first, the network
+// container last.
 func (p *Pod) Names() []string {
 	var names []string
-	for i := range p.Apps {
-		names = append(names, p.Apps[i].Name)
+	for _, c := range append(p.InitAndApps(), p.Network) {
+		names = append(names, c.Name)
 	}
-	return append(names, p.Network.Name)
+	return names
+}
+
+// InitAndApps returns the pod's containers without the network container, in a slice of its own.
+func (p *Pod) InitAndApps() []Container { return slices.Concat(p.Init, p.Apps) }
+
+// IsInit reports whether a container of this name is an init container.
+func (p *Pod) IsInit(name string) bool {
+	return slices.ContainsFunc(p.Init, func(c Container) bool { return c.Name == name })
 }
 
 // Done reports whether a container never runs again, by its newest attempt and the restart
 // policy. With never, each container starts once in the life of the pod's UID, however it
-// ended and even if the manifest was edited since.
+// ended and even if the manifest was edited since. An init container that has succeeded only
+// runs again before apps that start in another network.
 func (p *Pod) Done(want *Container, newest *Observed) bool {
 	if !newest.Terminated() || !newest.HasStarted() {
 		return false
 	}
 	policy := p.Manifest.RestartPolicy
-	return policy.Never != nil || policy.OnFailure != nil && !newest.Failed() && newest.Of.Hash == want.Hash
+	succeeds := policy.OnFailure != nil || p.IsInit(want.Name)
+	return policy.Never != nil || succeeds && !newest.Failed() && newest.Of.Hash == want.Hash
 }
 
 // pulls reports whether the image is pulled before the next attempt although it may be
@@ -111,16 +136,22 @@ func isLatest(image string) bool {
 }
 
 // appHash is the hash of all that an app container is made from: its part of the manifest
-// and the volumes it mounts. 2014 hashed Go's print of the struct, with the addresses
-// behind pointers, and restarted containers that had not changed.
+// and the volumes it mounts, and so with the init containers, whose work it starts on. 2014
+// hashed Go's print of the struct, with the addresses behind pointers, and restarted
+// containers that had not changed.
 func appHash(m *api.ContainerManifest, c *api.Container) string {
+	mounts := slices.Clone(c.VolumeMounts)
+	for _, init := range m.InitContainers {
+		mounts = append(mounts, init.VolumeMounts...)
+	}
 	notMounted := func(v api.Volume) bool {
-		return !slices.ContainsFunc(c.VolumeMounts, func(mount api.VolumeMount) bool { return mount.Name == v.Name })
+		return !slices.ContainsFunc(mounts, func(mount api.VolumeMount) bool { return mount.Name == v.Name })
 	}
 	return hash(struct {
-		Container *api.Container `json:"container"`
-		Volumes   []api.Volume   `json:"volumes,omitempty"`
-	}{c, slices.DeleteFunc(slices.Clone(m.Volumes), notMounted)})
+		Container *api.Container  `json:"container"`
+		Volumes   []api.Volume    `json:"volumes,omitempty"`
+		Init      []api.Container `json:"init,omitempty"`
+	}{c, slices.DeleteFunc(slices.Clone(m.Volumes), notMounted), m.InitContainers})
 }
 
 // hash returns the FNV-1a hash of v's JSON in hex. The JSON is canonical: the types of
@@ -135,12 +166,15 @@ func hash(v any) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// hostPorts returns the ports that a manifest publishes on the host, in an order that does
-// not depend on that of its containers.
+// hostPorts returns the ports that a manifest publishes on the host, or opens there, in an
+// order that does not depend on that of its containers.
 func hostPorts(m *api.ContainerManifest) []api.Port {
 	var ports []api.Port
 	for _, c := range m.Containers {
 		for _, port := range c.Ports {
+			if m.HostNetwork {
+				port.HostPort = port.ContainerPort
+			}
 			if port.HostPort != 0 {
 				port.Name = "" // Docker has no names for ports
 				ports = append(ports, port)

@@ -9,35 +9,8 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/plan/plantest"
 )
-
-// fullPod uses every field that a hash is made of.
-func fullPod() api.Pod {
-	return api.Pod{
-		Name: "www", Namespace: "default", UID: "u-1", Source: "file", Origin: "www.yaml",
-		Manifest: api.ContainerManifest{
-			Version: "v1beta1", ID: "www", UUID: "u-1",
-			Volumes: []api.Volume{
-				{Name: "scratch"},
-				{Name: "disk", Source: &api.VolumeSource{HostDir: &api.HostDir{Path: "/mnt/disk"}}},
-			},
-			Containers: []api.Container{{
-				Name: "web", Image: "busybox", Command: []string{"httpd", "-f"}, WorkingDir: "/srv",
-				Ports: []api.Port{
-					{Name: "http", HostPort: 8080, ContainerPort: 80, HostIP: "127.0.0.1"},
-					{HostPort: 53, ContainerPort: 53, Protocol: api.ProtocolUDP},
-					{ContainerPort: 9000},
-				},
-				Env:    []api.EnvVar{{Name: "A", Value: "1"}, {Name: "EMPTY"}, {Name: "B", Value: "x=y"}},
-				Memory: 64 << 20, CPU: 500, Privileged: true,
-				VolumeMounts:  []api.VolumeMount{{Name: "disk", MountPath: "/data", ReadOnly: true}},
-				LivenessProbe: &api.LivenessProbe{HTTPGet: &api.HTTPGetAction{Path: "/", Port: api.IntOrString{Str: "http"}}},
-			}, {
-				Name: "side", Image: "busybox",
-			}},
-		},
-	}
-}
 
 func newPod(pod api.Pod) *plan.Pod {
 	return plan.NewPod(pod, "kubelet14/pause:1", time.Time{}, func(*api.Container) string { return "" })
@@ -56,7 +29,7 @@ func hashes(pod api.Pod) map[string]string {
 // changes, an upgrade replaces every such container of every user.
 func TestHashesGolden(t *testing.T) {
 	want := map[string]string{"net": "b17157e8", "web": "365c5be8", "side": "53884e61"}
-	if diff := cmp.Diff(want, hashes(fullPod())); diff != "" {
+	if diff := cmp.Diff(want, hashes(plantest.FullPod())); diff != "" {
 		t.Errorf("hashes (-want +got):\n%s", diff)
 	}
 	if got, want := api.NewUID("host", "file", "default", "www"), "14055da564af9a34231a46362cb9dfbb"; got != want {
@@ -79,15 +52,34 @@ func TestWhatChangesAHash(t *testing.T) {
 		{"a published port", func(m *api.ContainerManifest) { m.Containers[0].Ports[0].HostPort = 81 }, "net web"},
 		{"a port that is not published", func(m *api.ContainerManifest) { m.Containers[0].Ports[2].ContainerPort = 81 }, "web"},
 		{"the restart policy", func(m *api.ContainerManifest) { m.RestartPolicy.Never = &api.RestartPolicyNever{} }, ""},
+		{"the host's network", func(m *api.ContainerManifest) {
+			m.HostNetwork = true
+			m.Containers[0].Ports = m.Containers[0].Ports[2:]
+		}, "net web"},
+		{"the host name", func(m *api.ContainerManifest) { m.Hostname = "other" }, "net"},
+		{"a host alias", func(m *api.ContainerManifest) { m.HostAliases = []api.HostAlias{{IP: "10.0.0.1"}} }, "net"},
+		{"the DNS", func(m *api.ContainerManifest) { m.DNS = &api.DNSConfig{} }, "net"},
+		{"an init container", func(m *api.ContainerManifest) { m.InitContainers = []api.Container{{Name: "init"}} }, "web side"},
+		{"labels, annotations and the grace", func(m *api.ContainerManifest) {
+			m.Labels, m.Annotations, m.TerminationGracePeriodSeconds = map[string]string{"a": "b"}, map[string]string{"a": "b"}, new(int64)
+		}, ""},
+		{"a volume of an init container", func(m *api.ContainerManifest) {
+			m.InitContainers = []api.Container{{Name: "init", VolumeMounts: []api.VolumeMount{{Name: "scratch"}}}}
+			before := hashes(api.Pod{Manifest: *m})
+			m.Volumes[0].Source = &api.VolumeSource{HostDir: &api.HostDir{}}
+			if after := hashes(api.Pod{Manifest: *m}); after["side"] == before["side"] || after["init"] == before["init"] {
+				t.Errorf("the hash of a container that starts after it is the same")
+			}
+		}, "web side"},
 		{"the order of containers", func(m *api.ContainerManifest) {
 			m.Containers[0], m.Containers[1] = m.Containers[1], m.Containers[0]
 		}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			edited := fullPod()
+			edited := plantest.FullPod()
 			tt.edit(&edited.Manifest)
-			before, after := hashes(fullPod()), hashes(edited)
+			before, after := hashes(plantest.FullPod()), hashes(edited)
 			var changed []string
 			for _, name := range []string{"net", "web", "side"} {
 				if after[name] != before[name] {
@@ -98,6 +90,19 @@ func TestWhatChangesAHash(t *testing.T) {
 				t.Errorf("changed %q, want %q", got, tt.changed)
 			}
 		})
+	}
+}
+
+// In the host's network a container opens its ports on the host.
+func TestPortsInTheNetworkOfTheHost(t *testing.T) {
+	pod := plantest.FullPod()
+	pod.Manifest.HostNetwork = true
+	var got []int
+	for _, port := range newPod(pod).Ports {
+		got = append(got, port.HostPort)
+	}
+	if diff := cmp.Diff([]int{53, 80, 9000}, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }
 
@@ -115,18 +120,12 @@ func TestHostname(t *testing.T) {
 	}
 }
 
-func TestRestartDelay(t *testing.T) {
-	want := []time.Duration{0, 0, time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second, 32 * time.Second, time.Minute, time.Minute}
-	for crashes, delay := range want {
-		if got := plan.RestartDelay(crashes, time.Minute); got != delay {
-			t.Errorf("after %d crashes: %v, want %v", crashes, got, delay)
+// The delays between are in testdata.
+func TestRestartDelayKeepsToItsLimit(t *testing.T) {
+	for crashes, limit := range map[int]time.Duration{2: time.Millisecond, 1 << 40: time.Minute} {
+		if got := plan.RestartDelay(crashes, limit); got != limit {
+			t.Errorf("after %d crashes: %v, want the limit of %v", crashes, got, limit)
 		}
-	}
-	if got := plan.RestartDelay(1<<40, time.Minute); got != time.Minute {
-		t.Errorf("after very many crashes: %v, want the limit", got)
-	}
-	if got := plan.RestartDelay(2, time.Millisecond); got != time.Millisecond {
-		t.Errorf("the limit is shorter than the first delay: %v, want the limit", got)
 	}
 }
 
@@ -141,9 +140,9 @@ func TestStartFailure(t *testing.T) {
 		{oci + `exec: "/etc": permission denied: unknown`, api.ReasonCommandNotFound,
 			`could not start: API error (400): exec: "/etc": permission denied`},
 		{"Bind for 0.0.0.0:80 failed: port is already allocated", api.ReasonPortTaken,
-			"could not start: Bind for 0.0.0.0:80 failed: port is already allocated"},
+			"could not start: another container has the host port 80; `docker ps --filter publish=80` shows it"},
 		{"listen tcp4 0.0.0.0:80: bind: address already in use", api.ReasonPortTaken,
-			"could not start: listen tcp4 0.0.0.0:80: bind: address already in use"},
+			"could not start: address already in use: a program of this host has the port 80; `ss -lntup` shows it"},
 		{"the moon is full", api.ReasonCannotStart, "could not start: the moon is full"},
 	} {
 		if reason, message := plan.StartFailure(tt.text); reason != tt.reason || message != tt.message {

@@ -12,7 +12,7 @@ import (
 func on(kind Kind, c *Observed, reason string) Action {
 	return Action{
 		Kind: kind, Name: c.Of, ID: c.ID, Reason: reason, NetworkID: c.NetworkContainer, Lifecycle: c.Lifecycle,
-		Paused: c.State == dockertools.StatePaused,
+		Grace: c.Grace, Paused: c.State == dockertools.StatePaused,
 	}
 }
 
@@ -39,10 +39,11 @@ func (p *planner) remove(containers []*Observed, reason string) {
 // removed, so the pod keeps no host port and no address.
 func (p *planner) finish() {
 	var stop []Action
-	for _, app := range p.pod.Apps {
-		newest := p.newest(app.Name)
-		stop = append(stop, p.stopOthers(app.Name, newest.ID, newest.Of.Attempt)...)
-		p.notRestarted(newest)
+	for _, c := range p.pod.InitAndApps() {
+		if newest := p.newest(c.Name); newest != nil {
+			stop = append(stop, p.stopOthers(c.Name, newest.ID, replacedBy(newest.Of.Attempt))...)
+			p.notRestarted(newest)
+		}
 	}
 	p.step(stop)
 	p.remove(p.attempts[api.NetworkContainerName], "all containers of its pod are done")
@@ -51,15 +52,17 @@ func (p *planner) finish() {
 
 // stopOthers stops every live attempt except the one that counts. Its id is empty while it
 // is not created.
-func (p *planner) stopOthers(name, id string, attempt int) []Action {
+func (p *planner) stopOthers(name, id, reason string) []Action {
 	var stop []Action
 	for _, c := range p.attempts[name] {
 		if c.State.Live() && c.ID != id {
-			stop = append(stop, on(Stop, c, fmt.Sprintf("attempt %d replaces it", attempt)))
+			stop = append(stop, on(Stop, c, reason))
 		}
 	}
 	return stop
 }
+
+func replacedBy(attempt int) string { return fmt.Sprintf("attempt %d replaces it", attempt) }
 
 // removeDead removes dead attempts beyond the number to keep, and attempts that were
 // replaced before they started. The newest attempt always stays: its labels hold the
@@ -73,6 +76,8 @@ func (p *planner) removeDead() {
 			switch {
 			case c.NeverStarted() && i < len(all)-1:
 				remove = append(remove, on(Remove, c, "a newer attempt replaced it before it started"))
+			case c.NeverStarted() && (p.Finished || p.pod.IsInit(name) && name != p.Init):
+				remove = append(remove, on(Remove, c, "it no longer has to run"))
 			case !c.Terminated():
 			case p.limits.MaxDeadContainers == 0 || kept < p.limits.MaxDeadContainers:
 				kept++

@@ -112,7 +112,9 @@ func (s *Server) snapshot() *prometheus.Registry {
 		}
 		failing.WithLabelValues(source.Source).Set(oneIf[!source.FailingSince.IsZero()])
 		desired.WithLabelValues(source.Source).Set(float64(source.Pods))
-		for _, phase := range []api.PodPhase{api.PodPending, api.PodRunning, api.PodSucceeded, api.PodFailed} {
+		for _, phase := range []api.PodPhase{
+			api.PodPending, api.PodRunning, api.PodFailing, api.PodSucceeded, api.PodFailed, api.PodRemoving,
+		} {
 			if err == nil {
 				pods.WithLabelValues(source.Source, string(phase)) // 0, not absent
 			}
@@ -125,7 +127,7 @@ func (s *Server) snapshot() *prometheus.Registry {
 	for state, n := range countStates(statuses) {
 		containers.WithLabelValues(state).Set(float64(n))
 	}
-	restarts := f.counter("kubelet_container_restarts_total", "Attempts of a container before the newest, those for edits included.",
+	restarts := f.counter("kubelet_container_restarts_total", "Restarts of a container since its manifest was edited.",
 		"source", "namespace", "pod", "container")
 	for _, pod := range statuses {
 		pods.WithLabelValues(pod.Source, string(pod.Phase)).Inc()

@@ -2,14 +2,18 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"html/template"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"kubelet14/api"
@@ -24,11 +28,15 @@ var (
 
 	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 		"join": join, "tone": tone, "containerTone": containerTone, "exit": exitText, "count": count,
+		"port": portText, "short": shortID,
 		"isNetwork": func(c api.ContainerStatus) bool { return c.Name == api.NetworkContainerName },
 	}).ParseFS(pageSources, "page/*.html"))
 )
 
-const pageEvents = 200 // how many the page shows
+const (
+	pageEvents = 200 // how many the page shows
+	pageCards  = 6   // with more pods, those that are up are rows that can be opened
+)
 
 // page is what the templates show.
 type page struct {
@@ -36,11 +44,12 @@ type page struct {
 	Instance    string // the script loads the page anew when it changes
 	Now         time.Time
 	Host        string
-	Ill, Docker error // what is wrong with the kubelet, and with Docker
+	Address     string // of the page, without a port
+	Ill, Docker error  // what is wrong with the kubelet, and with Docker
 	SourceList  []api.SourceStatus
 	Load        api.Load
 	Desired     int
-	Pods        []api.PodStatus
+	Pods        []api.PodStatus // those in trouble first
 	States      map[string]int
 	Events      []api.Event          // newest first
 	Updates     map[string]api.Event // the last SET or UPDATE of each pod by full name; of all pods by ""
@@ -48,14 +57,19 @@ type page struct {
 	newer, newerEvents <-chan struct{}
 }
 
-// look collects what the page shows.
-func (s *Server) look() *page {
+var rank = map[string]int{"bad": 0, "busy": 1, "good": 2, "done": 3}
+
+// look collects what the page shows to a client.
+func (s *Server) look(r *http.Request) *page {
 	k := s.opts.Kubelet
 	p := &page{
 		Options: s.opts, Instance: s.instance, Now: time.Now(), Host: slices.Concat(s.opts.Hostnames, []string{"this host"})[0],
 		Ill: k.Health(), SourceList: s.opts.Sources(), Load: k.Load(), Desired: len(k.Pods()), Updates: map[string]api.Event{},
+		Address: (&url.URL{Host: r.Host}).Hostname(),
 	}
 	p.Pods, p.newer, p.Docker = k.Statuses()
+	p.Pods = slices.Clone(p.Pods)
+	slices.SortStableFunc(p.Pods, func(a, b api.PodStatus) int { return cmp.Compare(rank[tone(a)], rank[tone(b)]) })
 	p.States = countStates(p.Pods)
 	events, newer := k.Events(0)
 	p.newerEvents = newer
@@ -73,6 +87,40 @@ func (p *page) render(name string) ([]byte, error) {
 	var out bytes.Buffer
 	err := pageTemplates.ExecuteTemplate(&out, name, p)
 	return out.Bytes(), err
+}
+
+// Banner is the head of the page: its class, and whether all is well.
+func (p *page) Banner() (banner struct{ Tone, Text string }) {
+	up, problems := check(p.SourceList, p.Pods, p.Docker)
+	banner.Tone, banner.Text = "good", fmt.Sprintf("%d of %d pods are up", up, len(p.Pods))
+	switch {
+	case p.Ill != nil:
+		banner.Tone, banner.Text = "bad", "The kubelet cannot manage its pods: "+p.Ill.Error()
+	case p.Docker != nil:
+		banner.Tone, banner.Text = "busy", "The state of the pods is not known"
+	case up < len(p.Pods):
+		banner.Tone = tone(p.Pods[0])
+	case len(problems) > 0:
+		banner.Tone = "busy"
+	case len(p.Pods) == 0:
+		banner.Text = "There are no pods"
+	}
+	banner.Text = strings.Join(append([]string{banner.Text}, problems...), "; ")
+	return banner
+}
+
+// Many reports whether pods with which nothing is wrong are shown as rows.
+func (p *page) Many() bool { return len(p.Pods) > pageCards }
+
+// IsRow reports whether a pod is shown as a row.
+func (p *page) IsRow(pod api.PodStatus) bool { return p.Many() && pod.Up() && pod.SourceError == "" }
+
+// PortLink is the address of a host port, which may be that of a web page, or empty.
+func (p *page) PortLink(port api.Port) string {
+	if p.Address == "" || port.Protocol == api.ProtocolUDP {
+		return ""
+	}
+	return "http://" + net.JoinHostPort(p.Address, strconv.Itoa(port.HostPort)) + "/"
 }
 
 // Age is the time since a moment, and Until the time to it. The script counts on.
@@ -119,18 +167,9 @@ func count(n int, noun string) string {
 // tone is the class of a pod: good, busy, bad or done. An error of its source does not count: one bad file would turn all good
 // pods red.
 func tone(p api.PodStatus) string {
-	isBad := func(c api.ContainerStatus) bool { return containerTone(c) == "bad" }
-	switch {
-	case p.Reason == api.ReasonRemoved:
-		return "busy"
-	case p.Reason != "" || p.Phase == api.PodFailed || slices.ContainsFunc(p.Containers, isBad):
-		return "bad"
-	case p.Phase == api.PodSucceeded:
-		return "done"
-	case isUp(&p):
-		return "good"
-	}
-	return "busy"
+	return map[api.PodPhase]string{
+		api.PodPending: "busy", api.PodRunning: "good", api.PodFailing: "bad", api.PodSucceeded: "done", api.PodFailed: "bad", api.PodRemoving: "busy",
+	}[p.Phase]
 }
 
 func containerTone(c api.ContainerStatus) string {
@@ -155,7 +194,7 @@ func (s *Server) serveRoot(w http.ResponseWriter, r *http.Request) error {
 	if err := s.checkAccess(r, reading); err != nil {
 		return err
 	}
-	text, err := s.look().render("page.html")
+	text, err := s.look(r).render("page.html")
 	if err != nil {
 		return err
 	}
@@ -193,7 +232,7 @@ func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
 	tick := time.NewTicker(pageTick)
 	defer tick.Stop()
 	for {
-		p := s.look()
+		p := s.look(r)
 		if err := p.push(w); err != nil {
 			return nil // the page is gone
 		}

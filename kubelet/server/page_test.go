@@ -46,23 +46,21 @@ func (e element) all(kinds ...string) (found []element) {
 }
 
 func (e element) attr(key string) string {
-	for _, a := range e.Attr {
-		if a.Key == key {
-			return a.Val
-		}
+	at := slices.IndexFunc(e.Attr, func(a html.Attribute) bool { return a.Key == key })
+	if at < 0 {
+		return ""
 	}
-	return ""
+	return e.Attr[at].Val
 }
 
 func (e element) byID(id string) element {
 	e.t.Helper()
-	for _, found := range e.all() {
-		if found.attr("id") == id {
-			return found
-		}
+	all := e.all()
+	at := slices.IndexFunc(all, func(found element) bool { return found.attr("id") == id })
+	if at < 0 {
+		e.t.Fatalf("the page has no element with id %q", id)
 	}
-	e.t.Fatalf("the page has no element with id %q", id)
-	return element{}
+	return all[at]
 }
 
 // text is what a person reads, with single spaces.
@@ -95,42 +93,52 @@ func everyKind() *fakeKubelet {
 	now := time.Now()
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	pod := func(name, source string, phase api.PodPhase, states ...api.ContainerState) api.PodStatus {
-		p := api.PodStatus{Name: name, Namespace: "default", Source: source, Origin: "/etc/" + name, Phase: phase, PodIP: "172.17.0.5"}
+		p := api.PodStatus{Name: name, Namespace: "default", Source: source, Origin: "/etc/" + name, Phase: phase, PodIP: "172.17.0.5", Ready: true}
 		for _, state := range append(states, runningState(ago(time.Hour), "")) {
-			p.Containers = append(p.Containers, api.ContainerStatus{Name: "main", Image: "hello:1", State: state})
+			p.Containers = append(p.Containers, api.ContainerStatus{
+				Name: "main", Image: "hello:1", ContainerID: "0123456789abcdef", Ready: state.Running != nil, State: state,
+			})
 		}
 		p.Containers[len(states)].Name = api.NetworkContainerName
 		return p
 	}
 	backOff := waitingState(api.ReasonBackOff, "it ended soon")
 	backOff.Waiting.Next = now.Add(8 * time.Second)
-	crash := pod("crash", "file", api.PodRunning, backOff)
+	crash := pod("crash", "file", api.PodFailing, backOff)
 	crash.Containers[0].RestartCount, crash.Containers[0].Last = 4, terminatedState(3, api.ReasonError, ago(7*time.Second)).Terminated
-	taken := pod("taken", "file", api.PodPending, waitingState(api.ReasonPortTaken, "by db"))
+	taken := pod("taken", "file", api.PodFailing, waitingState(api.ReasonPortTaken, "by db"))
 	taken.Reason, taken.Message = api.ReasonPortTaken, "by db"
-	stale := pod("stale", "file", api.PodRunning, runningState(ago(3*time.Hour), ""))
-	stale.SourceError = "/etc/stale:7:5: unknown field"
-	gone := pod("gone", "http", api.PodRunning, runningState(ago(50*time.Hour), ""))
+	const typo = "/etc/stale:7:5: unknown field"
+	stale := pod("stale", "file", api.PodRunning, runningState(ago(48*time.Hour-time.Minute), ""))
+	stale.SourceError = typo
+	stale.Ports = []api.Port{
+		{HostIP: "127.0.0.1", HostPort: 8080, ContainerPort: 80}, {HostPort: 53, ContainerPort: 53, Protocol: api.ProtocolUDP},
+	}
+	gone := pod("gone", "http", api.PodRemoving, runningState(ago(48*time.Hour), ""))
 	gone.Reason, gone.Message = api.ReasonRemoved, "no source has it"
 	k := &fakeKubelet{
 		load: api.Load{Workers: 9, Waiting: 1, Pulls: 2, Queued: 1},
 		statuses: []api.PodStatus{
 			crash, taken, stale, gone,
-			pod("sick", "file", api.PodRunning, runningState(ago(time.Minute), "unhealthy")),
+			pod("sick", "file", api.PodFailing, runningState(ago(time.Minute), "unhealthy")),
 			pod("done", "file", api.PodSucceeded, terminatedState(0, api.ReasonCompleted, ago(4*time.Minute))),
 			pod("failed", "file", api.PodFailed, terminatedState(2, api.ReasonOOMKilled, ago(4*time.Minute))),
 			pod("fresh", "file", api.PodPending, waitingState(api.ReasonPulling, "34 MB of 112 MB")),
 		},
 		desired: make([]api.Pod, 7),
 		sources: []api.SourceStatus{
-			{Source: "file", Place: "/etc", Pods: 7, LastSuccess: ago(2 * time.Minute), FailingSince: ago(90 * time.Second), LastError: "/etc/stale:7:5: unknown field"},
+			{Source: "file", Place: "/etc", Pods: 7, LastSuccess: ago(2 * time.Minute), FailingSince: ago(90 * time.Second), LastError: typo},
 			{Source: "http", Place: "http://127.0.0.1:9000", Pods: 1, LastSuccess: ago(3 * time.Second)},
 			{Source: "etcd", Place: "http://127.0.0.1:2379"},
 		},
 	}
-	k.addEvent(api.Event{Time: ago(3 * time.Hour), Pod: "stale.default.file", Reason: "SET", Message: "the source has a new pod"})
-	k.addEvent(api.Event{Time: ago(20 * time.Minute), Pod: "stale.default.file", Reason: "UPDATE", Message: "its manifest has changed"})
-	k.addEvent(api.Event{Time: ago(7 * time.Second), Pod: "crash.default.file", Container: "main", Reason: api.ReasonBackOff, Message: "it ended soon"})
+	for _, e := range []api.Event{
+		{Time: ago(3 * time.Hour), Pod: "stale.default.file", Reason: "SET", Message: "the source has a new pod"},
+		{Time: ago(time.Hour - time.Minute), Pod: "stale.default.file", Reason: "UPDATE", Message: "its manifest has changed"},
+		{Time: ago(7 * time.Second), Pod: "crash.default.file", Container: "main", Reason: api.ReasonBackOff, Message: "it ended soon"},
+	} {
+		k.addEvent(e)
+	}
 	return k
 }
 
@@ -140,23 +148,26 @@ func TestThePageShowsEverything(t *testing.T) {
 		id, class string
 		parts     []string
 	}{
-		{"health", "health good", []string{"The kubelet is healthy"}},
+		{"health", "health bad", []string{"3 of 8 pods are up; cannot read source file; source etcd has not been read yet"}},
+		{"status", "", []string{"reload to see changes"}}, // until the script says otherwise
 		{"source-file", "source bad", []string{"failing for 1 min", "/etc", "read whole 2 min ago", "7 pods"}},
-		{"failing-file", "", []string{"unknown field", "Its pods stay"}},
+		{"failing-file", "", []string{"unknown field", "stay as they were last read"}},
 		{"source-http", "source good", []string{"read whole 3 s ago", "1 pod"}},
 		{"source-etcd", "source busy", []string{"not read yet", "0 pods"}},
 		{"flow-mux", "", []string{"SET", "7 desired pods"}},
-		{"flow-loop", "", []string{"SET UPDATE", "UPDATE 20 min ago"}},
+		{"flow-loop", "", []string{"SET UPDATE", "UPDATE 59 min ago"}},
 		{"flow-workers", "", []string{"9 busy, 1 waiting"}},
-		{"worker-stale.default.file", "good", []string{"stale file · UPDATE 20 min ago"}},
+		{"worker-stale.default.file", "good", []string{"stale file · UPDATE 59 min ago"}},
 		{"flow-docker", "", []string{"11 running containers, 3 waiting, 2 ended", "2 pulls, 1 queued"}},
-		{"pod-crash.default.file", "pod bad", []string{"crash", "running", "default", "file", "/etc/crash", "172.17.0.5"}},
-		{"container-crash.default.file-0", "container bad", []string{"hello:1", "waiting, next try in 7 s", "4 restarts", "BackOff: it ended soon", "Before, 7 s ago: Error (exit code 3)"}},
+		{"pod-crash.default.file", "pod bad", []string{"crash", "failing", "default", "file", "/etc/crash", "172.17.0.5"}},
+		{"container-crash.default.file-0", "container bad", []string{
+			"hello:1 0123456789ab", "waiting, next try in 7 s", "4 restarts", "BackOff: it ended soon", "Before, 7 s ago: Error (exit code 3)",
+		}},
 		{"container-crash.default.file-1", "container good network", []string{"net", "running for 1 h"}},
 		{"pod-taken.default.file", "pod bad", []string{"PortTaken: by db"}},
-		{"pod-stale.default.file", "pod good", []string{"It may be older than its manifest", "UPDATE20 min ago: its manifest has changed"}},
-		{"pod-gone.default.http", "pod busy", []string{"Removed: no source has it", "running for 2 days"}},
-		{"pod-sick.default.file", "pod busy", nil},
+		{"pod-stale.default.file", "pod good", []string{"stale 127.0.0.1:8080->80 53/udp running", "It may be older", "running for 47 h", "UPDATE59 min ago: its manifest has changed"}},
+		{"row-gone.default.http", "", []string{"Removed: no source has it", "running for 2 days"}},
+		{"pod-sick.default.file", "pod bad", nil},
 		{"container-sick.default.file-0", "container busy", []string{"running for 1 min", "unhealthy"}},
 		{"pod-done.default.file", "pod done", []string{"succeeded", "ended 4 min ago", "Completed"}},
 		{"pod-failed.default.file", "pod bad", []string{"failed", "ended 4 min ago", "OOMKilled (exit code 2)"}},
@@ -177,45 +188,32 @@ func TestThePageShowsEverything(t *testing.T) {
 func TestThePageShowsTheNewestEventsFirst(t *testing.T) {
 	k := &fakeKubelet{}
 	for i := range pageEvents + 50 {
-		k.addEvent(api.Event{Time: time.Now(), Reason: "started", Message: fmt.Sprint("number ", i)})
+		k.addEvent(api.Event{Message: fmt.Sprint("number ", i)})
 	}
 	items := serve(t, k).page(t).byID("event-list").all("li")
-	if len(items) != pageEvents || !strings.Contains(items[0].text(), "number 249") || !strings.Contains(items[pageEvents-1].text(), "number 50") {
-		t.Errorf("there are %d events, from %q", len(items), items[0].text())
+	first, last := items[0].text(), items[len(items)-1].text()
+	if len(items) != pageEvents || !strings.Contains(first, "number 249") || !strings.Contains(last, "number 50") {
+		t.Errorf("there are %d events, from %q to %q", len(items), first, last)
 	}
 }
 
+// There is no log of a container that has never run, and no link to that of a network container.
 func TestThePageLinksToLogs(t *testing.T) {
-	pod := func(source string, containers ...api.ContainerStatus) api.PodStatus {
-		return api.PodStatus{Name: "web", Namespace: "team", Source: source, Containers: containers}
-	}
-	main := api.ContainerStatus{Name: "main", State: runningState(noon, "")}
-	net := api.ContainerStatus{Name: api.NetworkContainerName, State: main.State}
-	fresh := api.ContainerStatus{Name: "main", State: waitingState(api.ReasonCreating, "")}
-	again := api.ContainerStatus{Name: "main", State: fresh.State, RestartCount: 1}
-	for name, tt := range map[string]struct {
-		pods  []api.PodStatus
-		debug bool
-		want  []string
-	}{
-		"running, and not the network container": {[]api.PodStatus{pod("file", main, net)}, true, []string{"web.team.file"}},
-		"one name in two sources":                {[]api.PodStatus{pod("file", main), pod("http", main)}, true, []string{"web.team.file", "web.team.http"}},
-		"never ran":                              {[]api.PodStatus{pod("file", fresh)}, true, nil},
-		"waits to run again":                     {[]api.PodStatus{pod("file", again)}, true, []string{"web.team.file"}},
-		"without debugging handlers":             {[]api.PodStatus{pod("file", main)}, false, nil},
+	for debugging, want := range map[bool]string{
+		true: "crash.default.file sick.default.file failed.default.file gone.default.http stale.default.file done.default.file", false: "",
 	} {
-		s := serve(t, &fakeKubelet{statuses: tt.pods}, func(o *Options) { o.Debugging = tt.debug })
+		s := serve(t, everyKind(), func(o *Options) { o.Debugging = debugging })
 		var got []string
 		for _, a := range s.page(t).all("a") {
-			if rest, ok := strings.CutPrefix(a.attr("href"), "/containerLogs/team/"); ok {
+			if rest, ok := strings.CutPrefix(a.attr("href"), "/containerLogs/default/"); ok {
 				got = append(got, strings.TrimSuffix(rest, "/main?tail=200"))
 				if answer := s.ask(t, "GET "+a.attr("href"), withToken); answer.status != http.StatusOK {
-					t.Errorf("%s: %s answers %d %s", name, a.attr("href"), answer.status, answer.body)
+					t.Errorf("%s answers %d %s", a.attr("href"), answer.status, answer.body)
 				}
 			}
 		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("%s: the links are %q, want %q", name, got, tt.want)
+		if strings.Join(got, " ") != want {
+			t.Errorf("with debugging handlers %v: the links are %q, want %q", debugging, got, want)
 		}
 	}
 }
@@ -225,34 +223,27 @@ func TestThePagesFiles(t *testing.T) {
 	for file, want := range map[string]string{
 		"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8", "favicon.svg": "image/svg+xml",
 	} {
-		got := s.ask(t, "GET /static/"+file)
-		if got.status != http.StatusOK || got.header.Get("Content-Type") != want {
+		if got := s.ask(t, "GET /static/"+file); got.status != http.StatusOK || got.header.Get("Content-Type") != want {
 			t.Errorf("%s: %d %s, want 200 %s", file, got.status, got.header.Get("Content-Type"), want)
 		}
-		for line := range strings.Lines(strings.ReplaceAll(got.body, `xmlns="http://www.w3.org/2000/svg"`, "")) {
-			line, _, _ := strings.Cut(line, "// ")
-			for _, word := range []string{"//", "url(", "@import", "innerHTML", "eval("} {
-				if strings.Contains(line, word) {
-					t.Errorf("%s has %q: %s", file, word, line)
-				}
-			}
-		}
 	}
-	for _, path := range []string{"/static/", "/static/page.html", "/static/..%2fpage.go", "/static/%2e%2e%2f%2e%2e%2fdoc.go"} {
-		if got := s.ask(t, "GET "+path); got.status == http.StatusOK {
+	for _, path := range []string{"", "page.html", "..%2fpage.go", "%2e%2e%2f%2e%2e%2fdoc.go"} {
+		if got := s.ask(t, "GET /static/"+path); got.status == http.StatusOK {
 			t.Errorf("%s is there: %s", path, got.body)
 		}
 	}
 }
 
 // hostile is what a manifest, a termination message or a log may hold.
-const hostile = `</p></script><script src="https://evil.example/x.js"></script><img src=x onerror=alert(1)>"'` + "`" + `<a href="javascript:alert(1)">`
+const hostile = `</p></script><script src="https://evil.example/x.js"></script>` +
+	`<img src=x onerror=alert(1)>"'` + "`" + `<a href="javascript:alert(1)">`
 
 func TestForeignTextIsOnlyText(t *testing.T) {
 	end := &api.ContainerStateTerminated{Reason: hostile, Message: hostile}
 	k := &fakeKubelet{
 		statuses: []api.PodStatus{{
-			Name: hostile, Namespace: hostile, Source: hostile, Origin: hostile, Phase: hostile, PodIP: hostile, Reason: hostile, Message: hostile, SourceError: hostile,
+			Name: hostile, Namespace: hostile, Source: hostile, Origin: hostile, Phase: hostile, PodIP: hostile,
+			Reason: hostile, Message: hostile, SourceError: hostile,
 			Containers: []api.ContainerStatus{
 				{Name: hostile, Image: hostile, Last: end, RestartCount: 1, State: waitingState(hostile, hostile+"!")},
 				{Name: "b", Image: hostile, State: runningState(noon, hostile)},
@@ -269,7 +260,7 @@ func TestForeignTextIsOnlyText(t *testing.T) {
 	for _, e := range append(doc.all(), serve(t, everyKind()).page(t).all()...) {
 		for _, a := range e.Attr {
 			isLink := slices.Contains([]string{"src", "href", "action", "srcset", "data", "poster"}, a.Key)
-			isOurs := strings.HasPrefix(a.Val, "/") && !strings.HasPrefix(a.Val, "//") || strings.HasPrefix(a.Val, "#")
+			isOurs := strings.HasPrefix(a.Val, "/") && !strings.HasPrefix(a.Val, "//") || strings.HasPrefix(a.Val, "#") || a.Val == "http://localhost:8080/" // a pod's
 			if strings.HasPrefix(a.Key, "on") || a.Key == "style" || isLink && !isOurs {
 				t.Errorf("<%s> has %s=%q", e.Data, a.Key, a.Val)
 			}
@@ -281,24 +272,22 @@ func TestForeignTextIsOnlyText(t *testing.T) {
 	}
 }
 
-// What a user needs who does not see the page, or uses it by the keyboard.
+// A screen reader needs headings in order and a name for all that it stops at.
 func TestThePageByKeyboardAndByEar(t *testing.T) {
 	doc := serve(t, everyKind()).page(t)
-	level, announced := 0, 0
-	ids := map[string]int{}
-	for _, e := range doc.all() {
-		ids[e.attr("id")]++
-		if e.attr("aria-live") != "" {
-			announced++
+	level := 0
+	for _, e := range doc.all("h1", "h2", "h3", "h4") {
+		if next := int(e.Data[1] - '0'); next > level+1 || e.text() == "" {
+			t.Errorf("heading %q of level %d comes after level %d", e.text(), next, level)
 		}
-		if len(e.Data) == 2 && e.Data[0] == 'h' && e.Data != "hr" {
-			if next := int(e.Data[1] - '0'); next > level+1 || e.text() == "" {
-				t.Errorf("heading %q of level %d comes after level %d", e.text(), next, level)
-			}
-			level = int(e.Data[1] - '0')
-		}
+		level = int(e.Data[1] - '0')
 	}
+	ids := map[string]bool{}
 	for _, e := range doc.all() {
+		if id := e.attr("id"); id != "" && ids[id] {
+			t.Errorf("several elements have the id %q", id)
+		}
+		ids[e.attr("id")] = true
 		name := e.text() + e.attr("aria-label")
 		if by := e.attr("aria-labelledby"); by != "" {
 			name = doc.byID(by).text()
@@ -306,51 +295,34 @@ func TestThePageByKeyboardAndByEar(t *testing.T) {
 		if name == "" && (slices.Contains([]string{"a", "button", "section", "article"}, e.Data) || e.attr("tabindex") != "") {
 			t.Errorf("<%s id=%q> has no name", e.Data, e.attr("id"))
 		}
-		if target, inside := strings.CutPrefix(e.attr("href"), "#"); inside && ids[target] == 0 {
-			t.Errorf("the link %q leads to #%s, which is nowhere", e.text(), target)
+		if target, inside := strings.CutPrefix(e.attr("href"), "#"); inside {
+			doc.byID(target)
 		}
-	}
-	delete(ids, "")
-	for id, n := range ids {
-		if n != 1 {
-			t.Errorf("%d elements have the id %q", n, id)
-		}
-	}
-	if len(doc.all("h1")) != 1 || len(doc.all("main")) != 1 || len(doc.all("title")) != 1 || doc.all("html")[0].attr("lang") != "en" || announced != 1 {
-		t.Errorf("the frame of the page is wrong, or %d elements are announced, want the status line alone", announced)
-	}
-	doc.shows("status", "", "reload to see changes") // without the script
-}
-
-func TestAges(t *testing.T) {
-	for age, want := range map[time.Duration]string{
-		-time.Second: "0 s", 0: "0 s", time.Minute - 1: "59 s", time.Minute: "1 min", time.Hour - 1: "59 min",
-		time.Hour: "1 h", 48*time.Hour - 1: "47 h", 48 * time.Hour: "2 days", 100 * 24 * time.Hour: "100 days",
-	} {
-		if got := ageText(age); got != want {
-			t.Errorf("%v is %q, want %q", age, got, want)
+		if isStatus := e.attr("id") == "status"; isStatus != (e.attr("aria-live") != "") {
+			t.Errorf("changes of <%s id=%q> are announced, or those of the status line are not", e.Data, e.attr("id"))
 		}
 	}
 }
 
-// pushes returns a function that counts the pushes that have come to a page since its last call, and checks their form.
-func pushes(t *testing.T, answer *http.Response) func() int {
+// pushes returns a function that counts the pushes that have come to a new page since its last call, and checks their form.
+func (s *testServer) pushes(t *testing.T) func() int {
 	t.Helper()
+	answer := s.open(t, context.Background(), "GET /stream")
+	if kind := answer.Header.Get("Content-Type"); kind != "text/event-stream" {
+		t.Errorf("the stream is of type %s", kind)
+	}
 	came := make(chan struct{}, 1000)
 	go func() {
 		lines := bufio.NewScanner(answer.Body)
 		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		for lines.Scan() && lines.Text() != "" {
 			var push struct{ Instance, HTML string }
-			if ok && (json.Unmarshal([]byte(data), &push) != nil || push.Instance == "" || !strings.Contains(push.HTML, `id="pod-list"`)) {
-				t.Errorf("a push is %q", data)
+			data, ok := strings.CutPrefix(lines.Text(), "data: ")
+			err := json.Unmarshal([]byte(data), &push)
+			if !ok || err != nil || push.Instance == "" || !strings.Contains(push.HTML, `id="pod-list"`) || !lines.Scan() {
+				t.Errorf("a push is %q, %v", data, err)
 			}
-			if ok {
-				came <- struct{}{}
-			} else if lines.Text() != "" {
-				t.Errorf("a line is %q", lines.Text())
-			}
+			came <- struct{}{}
 		}
 	}()
 	return func() (n int) {
@@ -374,24 +346,19 @@ func TestStreamPushesEachChange(t *testing.T) {
 		"a source":       {func(k *fakeKubelet) { k.set(func() { k.sources = []api.SourceStatus{{Source: "http"}} }) }, pageTick},
 		"nothing":        {func(k *fakeKubelet) {}, pageAlive},
 	} {
-		t.Run(name, func(t *testing.T) {
-			k := &fakeKubelet{sources: []api.SourceStatus{{Source: "file"}}}
-			inBubble(t, k, func(t *testing.T, s *testServer) {
-				answer := s.open(t, context.Background(), "GET /stream")
-				count := pushes(t, answer)
-				if n := count(); n != 1 || answer.Header.Get("Content-Type") != "text/event-stream" {
-					t.Errorf("at the beginning %d come, of type %s", n, answer.Header.Get("Content-Type"))
-				}
-				time.Sleep(2*pageTick + pagePause)
-				if n := count(); n != 0 {
-					t.Errorf("%d come before anything has changed", n)
-				}
-				change.do(k)
-				time.Sleep(change.within)
-				if n := count(); n != 1 {
-					t.Errorf("%d come within %v, want 1", n, change.within)
-				}
-			})
+		k := &fakeKubelet{sources: []api.SourceStatus{{Source: "file"}}}
+		inBubble(t, k, func(t *testing.T, s *testServer) {
+			count := s.pushes(t)
+			atFirst := count()
+			time.Sleep(2*pageTick + pagePause)
+			if idle := count(); atFirst != 1 || idle != 0 {
+				t.Errorf("%s: %d come at the beginning and %d before anything has changed, want 1 and none", name, atFirst, idle)
+			}
+			change.do(k)
+			time.Sleep(change.within)
+			if n := count(); n != 1 {
+				t.Errorf("%s: %d come within %v, want 1", name, n, change.within)
+			}
 		})
 	}
 }
@@ -399,7 +366,7 @@ func TestStreamPushesEachChange(t *testing.T) {
 func TestStreamPushesTwiceASecondAtMost(t *testing.T) {
 	k := &fakeKubelet{}
 	inBubble(t, k, func(t *testing.T, s *testServer) {
-		count := pushes(t, s.open(t, context.Background(), "GET /stream"))
+		count := s.pushes(t)
 		for range 300 {
 			k.addEvent(api.Event{})
 			k.publish()

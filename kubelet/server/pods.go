@@ -3,6 +3,7 @@ package server
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -38,13 +39,11 @@ func (s *Server) events(r *http.Request) (any, error) {
 	return list(events), nil
 }
 
-// podInfo returns the containers of one pod as in 2014, or the errors that clients of 2014 know.
+// podInfo returns the containers of one pod as in 2014, or the errors that clients of 2014 know. Those of v0.4 give no namespace.
 func (s *Server) podInfo(r *http.Request) (any, error) {
 	query := r.URL.Query()
-	for _, name := range []string{"podID", "podNamespace"} {
-		if query.Get(name) == "" {
-			return nil, httpErrorf(http.StatusBadRequest, "Missing '%s=' query entry.", name)
-		}
+	if query.Get("podID") == "" {
+		return nil, httpErrorf(http.StatusBadRequest, "Missing 'podID=' query entry.")
 	}
 	pod, err := s.findPod(query.Get("podNamespace"), query.Get("podID"), query.Get("UUID"))
 	if err, ok := err.(*httpError); ok && err.status == http.StatusNotFound {
@@ -101,8 +100,8 @@ func (s *Server) statuses() ([]api.PodStatus, error) {
 	return pods, nil
 }
 
-// findPod returns the pod with a name or full name, of any source; an empty uid matches every UID. Several pods of one
-// name are a conflict, which a full name resolves.
+// findPod returns the pod with a name or full name, of any source; an empty namespace or uid matches all. Several pods of
+// one name are a conflict, which a full name resolves.
 func (s *Server) findPod(namespace, name, uid string) (pod api.PodStatus, err error) {
 	pods, err := s.statuses()
 	if err != nil {
@@ -111,7 +110,7 @@ func (s *Server) findPod(namespace, name, uid string) (pod api.PodStatus, err er
 	var fullNames []string
 	for _, p := range pods {
 		switch {
-		case p.Namespace != namespace || uid != "" && p.UID != uid:
+		case namespace != "" && p.Namespace != namespace || uid != "" && p.UID != uid:
 		case p.FullName() == name: // which may be the name of another pod, too
 			return p, nil
 		case p.Name == name:
@@ -122,17 +121,22 @@ func (s *Server) findPod(namespace, name, uid string) (pod api.PodStatus, err er
 	case len(fullNames) > 1:
 		return pod, httpErrorf(http.StatusConflict, "several pods are named %q: use one of the full names %s",
 			name, strings.Join(fullNames, ", "))
-	case len(fullNames) == 0 && uid != "":
-		return pod, httpErrorf(http.StatusNotFound, "there is no pod %q with UID %q in namespace %q", name, uid, namespace)
 	case len(fullNames) == 0:
-		return pod, httpErrorf(http.StatusNotFound, "there is no pod %q in namespace %q", name, namespace)
+		text := fmt.Sprintf("there is no pod %q", name)
+		if uid != "" {
+			text += fmt.Sprintf(" with UID %q", uid)
+		}
+		if namespace != "" {
+			text += fmt.Sprintf(" in namespace %q", namespace)
+		}
+		return pod, &httpError{http.StatusNotFound, text}
 	}
 	return pod, nil
 }
 
 // findContainer returns the full name of the pod and the container that the path of a request names.
 func (s *Server) findContainer(r *http.Request) (podFullName, container string, err error) {
-	pod, err := s.findPod(cmp.Or(r.PathValue("namespace"), api.NamespaceDefault), r.PathValue("pod"), r.PathValue("uid"))
+	pod, err := s.findPod(r.PathValue("namespace"), r.PathValue("pod"), r.PathValue("uid"))
 	if err != nil {
 		return "", "", err
 	}

@@ -139,11 +139,13 @@ func (s *Server) routes() http.Handler {
 	add("GET /podInfo", reading, asJSON(s.podInfo))
 	add("GET /boundPods", reading, asJSON(s.boundPods))
 	add("GET /spec/{$}", reading, asJSON(s.spec))
-	add("GET /stats/{$}", reading, asJSON(s.machineStats))
-	add("GET /stats/{pod}/{container}", reading, asJSON(s.containerStats))
-	add("GET /stats/{namespace}/{pod}/{uid}/{container}", reading, asJSON(s.containerStats))
+	add("/stats/{$}", reading, asJSON(s.machineStats)) // clients of 2014 post a question
+	add("/stats/{pod}/{container}", reading, asJSON(s.containerStats))
+	add("/stats/{namespace}/{pod}/{uid}/{container}", reading, asJSON(s.containerStats))
 	if s.opts.Debugging {
 		add("GET /containerLogs/{namespace}/{pod}/{container}", logs, s.serveContainerLogs)
+		add("GET /containerLogs/{pod}/{container}", logs, s.serveContainerLogs)
+		add("POST /run/{pod}/{container}", running, s.serveRun)
 		add("POST /run/{namespace}/{pod}/{container}", running, s.serveRun)
 		add("POST /run/{namespace}/{pod}/{uid}/{container}", running, s.serveRun)
 	}

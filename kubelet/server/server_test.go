@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,7 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"kubelet14/api"
-	"kubelet14/api/v1beta1"
+	"kubelet14/api/v1"
 )
 
 func TestMain(m *testing.M) {
@@ -49,13 +51,12 @@ type fakeKubelet struct {
 	events        []api.Event
 	load          api.Load
 	sources       []api.SourceStatus
-	newer, happen chan struct{} // closed by publish and addEvent
+	newer, happen signal // sent by publish and addEvent
 
-	// A nil function does nothing, and succeeds.
-	logs  func(ctx context.Context, pod, container string, opts api.LogOptions, out io.Writer) error
-	run   func(ctx context.Context, pod, container string, command []string, out io.Writer) (int, error)
+	// print is what logs and commands do when they are asked for. Nil functions do nothing, and succeed.
+	print func(ctx context.Context, asked string, out io.Writer) (exitCode int, err error)
 	stats func(pod, container string) (api.ContainerStats, error)
-	used  int // calls of logs and run
+	used  int // calls for logs and commands
 }
 
 func (k *fakeKubelet) set(change func()) {
@@ -64,68 +65,65 @@ func (k *fakeKubelet) set(change func()) {
 	change()
 }
 
-// publish makes a new snapshot.
-func (k *fakeKubelet) publish() {
-	k.set(func() {
-		if k.newer != nil {
-			close(k.newer)
-			k.newer = nil
-		}
-	})
+// signal is a channel that is closed by the next send.
+type signal struct{ c chan struct{} }
+
+func (s *signal) wait() chan struct{} {
+	if s.c == nil {
+		s.c = make(chan struct{})
+	}
+	return s.c
 }
+
+func (s *signal) send() {
+	close(s.wait())
+	s.c = nil
+}
+
+// publish makes a new snapshot.
+func (k *fakeKubelet) publish() { k.set(k.newer.send) }
 
 func (k *fakeKubelet) addEvent(e api.Event) {
 	k.set(func() {
 		e.Seq = uint64(len(k.events) + 1)
 		k.events = append(k.events, e)
-		if k.happen != nil {
-			close(k.happen)
-			k.happen = nil
-		}
+		k.happen.send()
 	})
 }
 
 func (k *fakeKubelet) Health() (err error)    { k.set(func() { err = k.health }); return err }
 func (k *fakeKubelet) Pods() (pods []api.Pod) { k.set(func() { pods = k.desired }); return pods }
 func (k *fakeKubelet) Load() (load api.Load)  { k.set(func() { load = k.load }); return load }
+func (k *fakeKubelet) usedTimes() (n int)     { k.set(func() { n = k.used }); return n }
+
 func (k *fakeKubelet) Sources() (all []api.SourceStatus) {
 	k.set(func() { all = k.sources })
 	return all
 }
-func (k *fakeKubelet) usedTimes() (n int) { k.set(func() { n = k.used }); return n }
 
 func (k *fakeKubelet) Statuses() ([]api.PodStatus, <-chan struct{}, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.newer == nil {
-		k.newer = make(chan struct{})
-	}
-	return append([]api.PodStatus{}, k.statuses...), k.newer, k.err
+	return slices.Clone(k.statuses), k.newer.wait(), k.err
 }
 
 func (k *fakeKubelet) Events(after uint64) ([]api.Event, <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.happen == nil {
-		k.happen = make(chan struct{})
-	}
-	return k.events[min(after, uint64(len(k.events))):], k.happen
+	return k.events[min(after, uint64(len(k.events))):], k.happen.wait()
 }
 
 func (k *fakeKubelet) ContainerLogs(ctx context.Context, pod, container string, opts api.LogOptions, out io.Writer) error {
-	k.set(func() { k.used++ })
-	if k.logs == nil {
-		return nil
-	}
-	return k.logs(ctx, pod, container, opts, out)
+	_, err := k.RunInContainer(ctx, pod, container, []string{fmt.Sprintf("%+v", opts)}, out)
+	return err
 }
 
 func (k *fakeKubelet) RunInContainer(ctx context.Context, pod, container string, command []string, out io.Writer) (int, error) {
 	k.set(func() { k.used++ })
-	if k.run == nil {
+	if k.print == nil {
 		return 0, nil
 	}
-	return k.run(ctx, pod, container, command, out)
+	return k.print(ctx, fmt.Sprintf("%s %s %q", pod, container, command), out)
 }
 
 func (k *fakeKubelet) ContainerStats(_ context.Context, pod, container string) (api.ContainerStats, error) {
@@ -170,7 +168,7 @@ type testServer struct {
 
 func testOptions(k *fakeKubelet, change ...func(*Options)) Options {
 	opts := Options{
-		Kubelet: k, Sources: k.Sources, Scheme: v1beta1.NewScheme(), Address: "127.0.0.1", Hostnames: []string{"test-host"},
+		Kubelet: k, Sources: k.Sources, Scheme: v1.NewScheme(), Address: "127.0.0.1", Hostnames: []string{"test-host"},
 		Token: testToken, TokenFile: "/root-dir/token", Debugging: true, Version: "v-test", Metrics: NewMetrics(),
 	}
 	for _, do := range change {
@@ -222,13 +220,8 @@ func start(t testing.TB, server *Server) *testServer {
 func inBubble(t *testing.T, k *fakeKubelet, test func(t *testing.T, s *testServer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := New(testOptions(k))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.listener.Close()
-		s.listener = &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-		test(t, start(t, s))
+		listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+		test(t, start(t, &Server{opts: testOptions(k), token: testToken, listener: listener, instance: "test"}))
 	})
 }
 
@@ -358,10 +351,7 @@ func withTLS(t testing.TB, names ...string) func(*Options) {
 
 func writeFile(t testing.TB, path, text string, mode os.FileMode) string {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, mode); err != nil { // whatever the umask is
+	if err := errors.Join(os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode)); err != nil { // whatever the umask is
 		t.Fatal(err)
 	}
 	return path

@@ -38,10 +38,24 @@ var cAdvisor = &http.Client{
 	Timeout:       time.Second,
 }
 
+// numStats returns how many measurements a request asks for: in its query, or in its body as in 2014.
+func numStats(r *http.Request) (int, error) {
+	var question struct {
+		N int `json:"num_stats"`
+	}
+	err := json.NewDecoder(r.Body).Decode(&question)
+	if text := r.URL.Query().Get("num_stats"); text != "" {
+		question.N, err = strconv.Atoi(text)
+	}
+	if err != nil && !errors.Is(err, io.EOF) || question.N < 0 {
+		return 0, httpErrorf(http.StatusBadRequest, `ask for a number of measurements by ?num_stats=60 or a body such as {"num_stats": 60}`)
+	}
+	return cmp.Or(question.N, 60), nil // 60 is cAdvisor's default
+}
+
 // askCAdvisor returns cAdvisor's answer, or nil when there is none.
-func (s *Server) askCAdvisor(r *http.Request, method, path string) (answer object) {
-	n, _ := strconv.ParseUint(r.URL.Query().Get("num_stats"), 10, 31)
-	query := fmt.Sprintf(`{"num_stats":%d}`, cmp.Or(n, 60)) // 60 is cAdvisor's default
+func (s *Server) askCAdvisor(r *http.Request, numStats int, method, path string) (answer object) {
+	query := fmt.Sprintf(`{"num_stats":%d}`, numStats)
 	url := fmt.Sprintf("http://127.0.0.1:%d/api/v1.3%s", s.opts.CAdvisorPort, path)
 	question, err := http.NewRequestWithContext(r.Context(), method, url, strings.NewReader(query))
 	if err != nil {
@@ -69,7 +83,7 @@ func withoutEnv(container object) object {
 }
 
 func (s *Server) spec(r *http.Request) (any, error) {
-	if info := s.askCAdvisor(r, http.MethodGet, "/machine"); info != nil {
+	if info := s.askCAdvisor(r, 0, http.MethodGet, "/machine"); info != nil {
 		return info, nil
 	}
 	info, _, err := machine()
@@ -77,7 +91,11 @@ func (s *Server) spec(r *http.Request) (any, error) {
 }
 
 func (s *Server) machineStats(r *http.Request) (any, error) {
-	if stats := s.askCAdvisor(r, http.MethodPost, "/containers/"); stats != nil {
+	n, err := numStats(r)
+	if err != nil {
+		return nil, err
+	}
+	if stats := s.askCAdvisor(r, n, http.MethodPost, "/containers/"); stats != nil {
 		return withoutEnv(stats), nil
 	}
 	_, stats, err := machine()
@@ -86,6 +104,10 @@ func (s *Server) machineStats(r *http.Request) (any, error) {
 
 // containerStats asks the kubelet first, which knows whether the container runs and its id.
 func (s *Server) containerStats(r *http.Request) (any, error) {
+	n, err := numStats(r)
+	if err != nil {
+		return nil, err
+	}
 	pod, container, err := s.findContainer(r)
 	if err != nil {
 		return nil, err
@@ -96,7 +118,7 @@ func (s *Server) containerStats(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, stats := range s.askCAdvisor(r, http.MethodPost, "/docker/"+c.ID) { // one, by its name there
+	for _, stats := range s.askCAdvisor(r, n, http.MethodPost, "/docker/"+c.ID) { // one, by its name there
 		if stats, ok := stats.(object); ok {
 			return withoutEnv(stats), nil
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"encoding/pem"
 	"errors"
@@ -23,34 +24,28 @@ import (
 )
 
 // serveStatus answers with the state of every source and pod as text: with 200 when all pods are up and all sources were
-// read, otherwise with 503 and the reasons after an empty line.
-func (s *Server) serveStatus(w http.ResponseWriter, _ *http.Request) error {
+// read, otherwise with 503 and the reasons after an empty line. The ETag is the same when only times since are different.
+func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	var text strings.Builder
-	var problems []string
-	for _, source := range s.opts.Sources() { // before the pods: one that is read in between counts as not read
+	sources := s.opts.Sources() // before the pods: one that is read in between counts as not read
+	for _, source := range sources {
 		fmt.Fprintln(&text, source)
-		switch {
-		case !source.FailingSince.IsZero():
-			problems = append(problems, "cannot read source "+source.Source)
-		case source.LastSuccess.IsZero():
-			problems = append(problems, "source "+source.Source+" has not been read yet")
-		}
 	}
 	pods, _, err := s.opts.Kubelet.Statuses()
-	if err != nil {
-		problems = append(problems, oneLine(err.Error()))
+	up, problems := check(sources, pods, err)
+	if up < len(pods) {
+		problems = append(problems, fmt.Sprintf("not up: %d of %d pods, for the reasons in the table", len(pods)-up, len(pods)))
 	}
-	down := 0
-	for i := range pods {
-		if !isUp(&pods[i]) {
-			down++
-		}
-	}
-	if down > 0 {
-		problems = append(problems, fmt.Sprintf("%d of %d pods are not up, for the reasons in the table", down, len(pods)))
-	}
-	if err := WriteStatuses(&text, pods, time.Now()); err != nil {
+	hash := sha256.New()
+	fmt.Fprint(hash, text.String(), problems)
+	if err := errors.Join(WriteStatuses(hash, pods, time.Time{}), WriteStatuses(&text, pods, time.Now())); err != nil {
 		return err
+	}
+	tag := fmt.Sprintf(`"%x"`, hash.Sum(nil))
+	w.Header().Set("ETag", tag)
+	if r.Header.Get("If-None-Match") == tag {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if problems != nil {
@@ -61,33 +56,45 @@ func (s *Server) serveStatus(w http.ResponseWriter, _ *http.Request) error {
 	return err
 }
 
-// isUp reports whether all containers of a pod run as they should or have completed. A pod that is being removed counts as up.
-func isUp(p *api.PodStatus) bool {
-	if p.Reason == api.ReasonRemoved || p.Phase == api.PodSucceeded {
-		return true
-	}
-	for _, c := range p.Containers {
-		runs := c.State.Running != nil && c.State.Running.Message == ""
-		completed := c.State.Terminated != nil && c.State.Terminated.Reason == api.ReasonCompleted
-		if !runs && !completed {
-			return false
+// check returns how many pods are up, and what is wrong with the sources and with Docker.
+func check(sources []api.SourceStatus, pods []api.PodStatus, err error) (up int, problems []string) {
+	for _, source := range sources {
+		switch {
+		case !source.FailingSince.IsZero():
+			problems = append(problems, "cannot read source "+source.Source)
+		case source.LastSuccess.IsZero():
+			problems = append(problems, "source "+source.Source+" has not been read yet")
 		}
 	}
-	return p.Phase == api.PodRunning && p.Reason == ""
+	if err != nil {
+		problems = append(problems, oneLine(err.Error()))
+	}
+	for i := range pods {
+		if pods[i].Up() {
+			up++
+		}
+	}
+	return up, problems
 }
 
 // WriteStatuses writes a table of pods and their containers, which is safe to print on a terminal.
 func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
-	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "POD\tCONTAINER\tSTATE\tRESTARTS\tSINCE\tREASON")
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "POD / CONTAINER\tSTATE\tRESTARTS\tSINCE\tIP / ID\tPORTS / IMAGE\tREASON")
 	for _, p := range pods {
-		fmt.Fprintf(table, "%s\t\t%s\t\t\t%s\n", p.FullName(), p.Phase, oneLine(join(p.Reason, p.Message)))
+		var ports []string
+		for _, port := range p.Ports {
+			ports = append(ports, portText(port))
+		}
+		fmt.Fprintf(table, "%s\t%s\t\t\t%s\t%s\t%s\n", p.FullName(), p.Phase, p.PodIP, strings.Join(ports, ","), oneLine(join(p.Reason, p.Message)))
 		for _, c := range p.Containers {
 			state, since, reason := "", time.Time{}, ""
 			switch {
 			case c.State.Running != nil:
 				state, since, reason = "running", c.State.Running.StartedAt, c.State.Running.Message
-				if reason == "" && c.Last != nil {
+				if reason == "" && !c.Ready {
+					reason = "not ready"
+				} else if reason == "" && c.Last != nil {
 					reason = "before: " + exitText(c.Last)
 				}
 			case c.State.Terminated != nil:
@@ -99,11 +106,30 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 			if !since.IsZero() {
 				age = now.Sub(since).Round(time.Second).String()
 			}
-			fmt.Fprintf(table, "\t%s\t%s\t%d\t%s\t%s\n", c.Name, state, c.RestartCount, age, cmp.Or(oneLine(reason), "-"))
+			fmt.Fprintf(table, "  %s\t%s\t%d\t%s\t%s\t%s\t%s\n", c.Name, state, c.RestartCount, age,
+				cmp.Or(shortID(c.ContainerID), "-"), cmp.Or(oneLine(c.Image), "-"), cmp.Or(oneLine(reason), "-"))
 		}
 	}
 	return table.Flush()
 }
+
+// portText is the port of the host and that of the pod if it is another one, such as 127.0.0.1:8080->80/udp.
+func portText(port api.Port) string {
+	text := strconv.Itoa(port.HostPort)
+	if port.HostIP != "" {
+		text = net.JoinHostPort(port.HostIP, text)
+	}
+	if port.ContainerPort != port.HostPort {
+		text += "->" + strconv.Itoa(port.ContainerPort)
+	}
+	if port.Protocol == api.ProtocolUDP {
+		text += "/udp"
+	}
+	return text
+}
+
+// shortID is what Docker's commands print of an id.
+func shortID(id string) string { return id[:min(len(id), 12)] }
 
 func exitText(end *api.ContainerStateTerminated) string {
 	if end.ExitCode == 0 {
@@ -146,6 +172,9 @@ type Client struct {
 	base, name string // name is for errors
 	token      string // empty without TLS
 	transport  *http.Transport
+
+	onlyChanges bool   // Status returns errNotModified for the table that it returned last
+	seen        string // the ETag of that
 }
 
 // NewClient returns a client of the server with the same address, port, certificate and token. Only the holder of the
@@ -208,6 +237,10 @@ func (c *Client) Status(ctx context.Context) (table string, err error) {
 	if err != nil {
 		return "", err
 	}
+	if c.onlyChanges {
+		r.Header.Set("If-None-Match", c.seen)
+	}
+	c.seen = ""
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
@@ -219,6 +252,10 @@ func (c *Client) Status(ctx context.Context) (table string, err error) {
 		return "", fmt.Errorf("ask the kubelet at %s: %w", c.name, err)
 	}
 	defer resp.Body.Close()
+	c.seen = resp.Header.Get("ETag")
+	if resp.StatusCode == http.StatusNotModified {
+		return "", errNotModified
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, clientMaxAnswer))
 	if err != nil {
 		return "", fmt.Errorf("ask the kubelet at %s: %w", c.name, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -15,66 +16,50 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
 )
 
+// Messages are written by containers, and must not reach a terminal as they are.
 func TestWriteStatuses(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
+	const junk = "a\tb\rc\vd\fe\x1b[2Jf\a\x00g\u202eh\u2028i é\nj"
+	ended := terminatedState(137, api.ReasonOOMKilled, ago(time.Second))
+	ended.Terminated.Message = junk
 	pods := []api.PodStatus{
-		{Name: "web", Namespace: "default", Source: "file", Phase: api.PodRunning, Containers: []api.ContainerStatus{
-			{Name: "main", State: runningState(ago(90*time.Second), "")},
+		{Name: "web", Namespace: "default", Source: "file", Phase: api.PodRunning, PodIP: "172.18.0.2", Ports: []api.Port{
+			{HostIP: "::1", HostPort: 8080, ContainerPort: 80, Protocol: api.ProtocolTCP}, {HostPort: 53, ContainerPort: 53, Protocol: api.ProtocolUDP},
+		}, Containers: []api.ContainerStatus{
+			{Name: "main", State: runningState(ago(90*time.Second), ""), Image: "hello:1", ContainerID: "0123456789abcdef", Ready: true},
+			{Name: "slow", State: runningState(ago(time.Second), ""), Image: "hello:1", ContainerID: "short"},
 			{Name: "side", RestartCount: 12, State: waitingState(api.ReasonBackOff, "it said\n\"no\"\n")},
-			{Name: "back", RestartCount: 1, State: runningState(ago(time.Minute), ""), Last: terminatedState(3, api.ReasonError, noon).Terminated},
-			{Name: "net", State: runningState(ago(time.Hour), "unhealthy"), Last: terminatedState(0, api.ReasonCompleted, noon).Terminated},
+			{Name: "back", RestartCount: 1, Ready: true, State: runningState(ago(time.Minute), ""), Last: terminatedState(3, api.ReasonError, noon).Terminated},
+			{Name: "net", State: runningState(ago(time.Hour), junk), Last: terminatedState(0, api.ReasonCompleted, noon).Terminated},
 		}},
 		{Name: "job", Namespace: "ns", Source: "etcd", Phase: api.PodFailed, Containers: []api.ContainerStatus{
-			{Name: "main", State: terminatedState(137, api.ReasonOOMKilled, ago(time.Second))},
+			{Name: "main", State: ended},
 			{Name: "net", State: terminatedState(0, api.ReasonCompleted, time.Time{})},
 		}},
-		{Name: "late", Namespace: "default", Source: "http", Phase: api.PodPending, Reason: api.ReasonPortTaken, Message: "by web"},
+		{Name: "late", Namespace: "default", Source: "http", Phase: api.PodPending, Reason: api.ReasonPortTaken, Message: junk},
 	}
-	want := `POD                 CONTAINER   STATE        RESTARTS   SINCE    REASON
-web.default.file                running                          
-                    main        running      0          1m30s    -
-                    side        waiting      12         -        BackOff: it said; "no"
-                    back        running      1          1m0s     before: Error (exit code 3)
-                    net         running      0          1h0m0s   unhealthy
-job.ns.etcd                     failed                           
-                    main        terminated   0          1s       OOMKilled (exit code 137)
-                    net         terminated   0          -        Completed
-late.default.http               pending                          PortTaken: by web
-`
+	want := strings.ReplaceAll(`POD / CONTAINER    STATE       RESTARTS  SINCE   IP / ID       PORTS / IMAGE          REASON
+web.default.file   running                       172.18.0.2    [::1]:8080->80,53/udp  
+  main             running     0         1m30s   0123456789ab  hello:1                -
+  slow             running     0         1s      short         hello:1                not ready
+  side             waiting     12        -       -             -                      BackOff: it said; "no"
+  back             running     1         1m0s    -             -                      before: Error (exit code 3)
+  net              running     0         1h0m0s  -             -                      JUNK
+job.ns.etcd        failed                                                             
+  main             terminated  0         1s      -             -                      OOMKilled (exit code 137): JUNK
+  net              terminated  0         -       -             -                      Completed
+late.default.http  pending                                                            PortTaken: JUNK
+`, "JUNK", "a b c d e [2Jf  g h i é; j")
 	var got strings.Builder
-	if err := WriteStatuses(&got, pods, noon); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
-// Messages are written by containers.
-func TestWriteStatusesIsSafeOnATerminal(t *testing.T) {
-	junk := "a\tb\rc\vd\fe\x1b[2Jf\a\x00g\u202eh\u2028i é\nj"
-	for name, state := range map[string]api.ContainerState{
-		"running":    {Running: &api.ContainerStateRunning{StartedAt: noon, Message: junk}},
-		"waiting":    {Waiting: &api.ContainerStateWaiting{Reason: api.ReasonBackOff, Message: junk}},
-		"terminated": {Terminated: &api.ContainerStateTerminated{Reason: api.ReasonError, Message: junk}},
-	} {
-		pods := []api.PodStatus{{Name: "web", Message: junk, Containers: []api.ContainerStatus{{Name: "main", State: state}}}}
-		var got strings.Builder
-		if err := WriteStatuses(&got, pods, noon); err != nil {
-			t.Fatal(err)
-		}
-		lines := strings.Split(strings.TrimSuffix(got.String(), "\n"), "\n")
-		if len(lines) != 3 || strings.ContainsFunc(strings.Join(lines, ""), func(r rune) bool { return !unicode.IsPrint(r) }) ||
-			strings.Count(got.String(), "é; j") != 2 {
-			t.Errorf("%s: %q", name, lines)
-		}
+	err := WriteStatuses(&got, pods, noon)
+	if diff := cmp.Diff(want, got.String()); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -89,68 +74,65 @@ func clientOf(t *testing.T, listener net.Listener) *Client {
 }
 
 func TestStatus(t *testing.T) {
-	up := api.PodStatus{Name: "web", Namespace: "default", Source: "file", Phase: api.PodRunning}
-	down := api.PodStatus{Name: "db", Namespace: "default", Source: "file", Phase: api.PodPending, Reason: api.ReasonPortTaken}
+	pod := func(phase api.PodPhase) []api.PodStatus {
+		return []api.PodStatus{
+			{Name: "web", Namespace: "default", Source: "file", Phase: phase},
+			{Name: "up", Namespace: "default", Source: "file", Phase: api.PodRunning},
+		}
+	}
 	read := api.SourceStatus{Source: "file", Place: "/etc", Pods: 2, LastSuccess: noon}
 	failing := api.SourceStatus{Source: "file", Place: "/etc", LastSuccess: noon, FailingSince: noon, LastError: "one\n\ntwo \x1b[31m"}
+	const down = "not up: 1 of 2 pods, for the reasons in the table"
 	for name, tt := range map[string]struct {
 		pods   []api.PodStatus
 		err    error
 		source api.SourceStatus
 		want   string // the problems; empty: all is well
 	}{
-		"all is well":         {[]api.PodStatus{up}, nil, read, ""},
-		"no pods":             {nil, nil, read, ""},
-		"a pod is down":       {[]api.PodStatus{up, down}, nil, read, "1 of 2 pods are not up, for the reasons in the table"},
-		"a source fails":      {[]api.PodStatus{up}, nil, failing, "cannot read source file"},
-		"a source is not yet": {nil, nil, api.SourceStatus{Source: "file"}, "source file has not been read yet"},
-		"Docker is away":      {[]api.PodStatus{up}, errors.New("Docker is\naway"), read, "Docker is; away"},
-		"all at once":         {[]api.PodStatus{down}, nil, failing, "cannot read source file, 1 of 1 pods are not up, for the reasons in the table"},
+		"no pods":                     {nil, nil, read, ""},
+		"pending":                     {pod(api.PodPending), nil, read, down},
+		"running":                     {pod(api.PodRunning), nil, read, ""},
+		"failing":                     {pod(api.PodFailing), nil, read, down},
+		"succeeded":                   {pod(api.PodSucceeded), nil, read, ""},
+		"failed":                      {pod(api.PodFailed), nil, read, down},
+		"removing":                    {pod(api.PodRemoving), nil, read, ""},
+		"a source fails":              {nil, nil, failing, "cannot read source file"},
+		"a source is not yet read":    {nil, nil, api.SourceStatus{Source: "file"}, "source file has not been read yet"},
+		"Docker is away":              {pod(api.PodRunning), errors.New("Docker is\naway"), read, "Docker is; away"},
+		"a pod and a source together": {pod(api.PodPending), nil, failing, "cannot read source file, " + down},
 	} {
 		s := serve(t, &fakeKubelet{statuses: tt.pods, err: tt.err, sources: []api.SourceStatus{tt.source}})
-		status := http.StatusOK
-		if tt.want != "" {
-			status = http.StatusServiceUnavailable
-		}
-		got := s.ask(t, "GET /status")
-		if got.status != status || got.header.Get("Content-Type") != "text/plain; charset=utf-8" {
-			t.Errorf("%s: it answers %d %v, want %d", name, got.status, got.header, status)
-		}
 		table, err := clientOf(t, s.listener).Status(t.Context())
 		if (err == nil) != (tt.want == "") || err != nil && err.Error() != tt.want {
 			t.Errorf("%s: the client returns %v, want %q", name, err, tt.want)
 		}
-		if !strings.HasPrefix(table, "source file") || !strings.HasSuffix(table, "\n") || strings.Contains(table, "\x1b") || tt.want != "" && strings.Contains(table, tt.want) {
+		if !strings.HasPrefix(table, "source file") || !strings.HasSuffix(table, "\n") || strings.Contains(table, "\x1b") ||
+			tt.want != "" && strings.Contains(table, tt.want) || len(tt.pods) > 0 && !strings.Contains(table, "web.default.file") {
 			t.Errorf("%s: the client's table is %q", name, table)
-		}
-		for _, pod := range tt.pods {
-			if !strings.Contains(table, pod.FullName()) {
-				t.Errorf("%s: pod %s is missing in\n%s", name, pod.FullName(), table)
-			}
 		}
 	}
 }
 
 // A certificate file holds those behind the first that signed it. The holder of one of those must not get the token.
 func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
-	load := func(certFile, keyFile string) (tls.Certificate, string) {
-		pair, err := tls.LoadX509KeyPair(certFile, keyFile)
-		text, readErr := os.ReadFile(certFile)
-		if err := errors.Join(err, readErr); err != nil {
-			t.Fatal(err)
-		}
-		return pair, string(text)
+	certFile, keyFile := makeCertificate(t, "node.example")
+	behindFile, behindKey := makeCertificate(t, "authority.example")
+	ours, err1 := tls.LoadX509KeyPair(certFile, keyFile)
+	other, err2 := tls.LoadX509KeyPair(behindFile, behindKey)
+	first, err3 := os.ReadFile(certFile)
+	behind, err4 := os.ReadFile(behindFile)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		t.Fatal(err)
 	}
-	ours, first := load(makeCertificate(t, "node.example"))
-	other, behind := load(makeCertificate(t, "authority.example"))
-	certFile := writeFile(t, filepath.Join(t.TempDir(), "chain.pem"), first+behind, 0o644)
+	chainFile := writeFile(t, filepath.Join(t.TempDir(), "chain.pem"), string(first)+string(behind), 0o644)
 	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
 	for name, tt := range map[string]struct {
 		shows tls.Certificate
 		err   string // empty: it gets the token
 	}{
-		"ours": {ours, ""}, "another, such as before a renewal": {other, "; after a renewal restart the kubelet, which reads it at its start"},
-		"ours with the key of another": {tls.Certificate{Certificate: ours.Certificate, PrivateKey: other.PrivateKey}, "tls: "},
+		"ours":                              {ours, ""},
+		"another, such as before a renewal": {other, "; after a renewal restart the kubelet, which reads it at its start"},
+		"ours with the key of another":      {tls.Certificate{Certificate: ours.Certificate, PrivateKey: other.PrivateKey}, "tls: "},
 	} {
 		var shown string
 		listener := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -160,54 +142,58 @@ func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
 		listener.TLS = &tls.Config{Certificates: []tls.Certificate{tt.shows}}
 		listener.Config.ErrorLog = log.New(io.Discard, "", 0)
 		listener.StartTLS()
-		client, err := NewClient("127.0.0.1", listener.Listener.Addr().(*net.TCPAddr).Port, certFile, tokenFile)
+		client, err := NewClient("127.0.0.1", listener.Listener.Addr().(*net.TCPAddr).Port, chainFile, tokenFile)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = client.Status(t.Context())
 		listener.Close()
-		if (shown == "Bearer "+testToken) != (tt.err == "") || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+		isOurs := tt.err == ""
+		if (shown == "Bearer "+testToken) != isOurs || (err == nil) != isOurs || err != nil && !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%s: the server is sent %q; %v", name, shown, err)
 		}
 	}
 }
 
 func TestClientOfEachKindOfServer(t *testing.T) {
-	certFile, keyFile := makeCertificate(t, "node.example")
+	certFile, keyFile := makeCertificate(t, "test-host")
 	config, err := LoadTLS(certFile, keyFile)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
 	k := &fakeKubelet{sources: []api.SourceStatus{{Source: "file", LastSuccess: noon}}}
-	for name, tt := range map[string]struct {
+	for url, tt := range map[string]struct {
 		options  func(*Options)
 		certFile string
 	}{
-		"loopback": {func(*Options) {}, ""}, "socket": {onSocket(t), ""},
-		"all addresses, with TLS": {func(o *Options) { o.Address, o.TLS = "0.0.0.0", config }, certFile},
+		"http://127.0.0.2:PORT/":  {func(o *Options) { o.Address = "127.0.0.2" }, ""},
+		"https://test-host:PORT/": {func(o *Options) { o.Address, o.TLS = "0.0.0.0", config }, certFile},
+		"unix:SOCKET":             {onSocket(t), ""},
 	} {
 		s := serve(t, k, tt.options)
 		port := 0
 		if at, ok := s.listener.Addr().(*net.TCPAddr); ok {
 			port = at.Port
 		}
+		if want := strings.NewReplacer("PORT", fmt.Sprint(port), "SOCKET", s.listener.Addr().String()).Replace(url); s.URL() != want {
+			t.Errorf("its URL is %s, want %s", s.URL(), want)
+		}
 		client, err := NewClient(s.opts.Address, port, tt.certFile, tokenFile)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if table, err := client.Status(t.Context()); err != nil || !strings.Contains(table, "source file") {
-			t.Errorf("%s: %q, %v", name, table, err)
+			t.Errorf("%s: %q, %v", url, table, err)
 		}
 	}
-	for _, address := range []string{"127.0.0.1", "unix:/nothing"} {
-		client, err := NewClient(address, 1, "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := client.Status(t.Context()); err == nil || !strings.Contains(err.Error(), address) || !strings.Contains(err.Error(), "no kubelet answers: is one running") {
-			t.Errorf("%s: it returns %v", address, err)
-		}
+	client, err := NewClient("127.0.0.1", 1, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.Status(t.Context())
+	if want := "ask the kubelet at http://127.0.0.1:1: no kubelet answers: is one running"; !strings.Contains(fmt.Sprint(err), want) {
+		t.Errorf("it returns %v, want %s", err, want)
 	}
 }
 
@@ -250,40 +236,6 @@ func TestClientTrustsNoAnswer(t *testing.T) {
 		listener.Close()
 		if table != tt.table || (err == nil) != (tt.err == "") || err != nil && !strings.HasSuffix(err.Error(), tt.err) {
 			t.Errorf("%s: it returns %q, %v", name, table, err)
-		}
-	}
-}
-
-func TestWhichPodsAreUp(t *testing.T) {
-	running, waiting, paused := runningState(noon, ""), waitingState(api.ReasonPulling, ""), runningState(noon, "it is paused")
-	done, failed := terminatedState(0, api.ReasonCompleted, noon), terminatedState(1, api.ReasonError, noon)
-	k := &fakeKubelet{}
-	s := serve(t, k)
-	for _, tt := range []struct {
-		name   string
-		phase  api.PodPhase
-		reason string
-		states []api.ContainerState
-		want   int
-	}{
-		{"all run", api.PodRunning, "", []api.ContainerState{running, running}, 200},
-		{"one runs and one has completed", api.PodRunning, "", []api.ContainerState{running, done}, 200},
-		{"one has failed", api.PodRunning, "", []api.ContainerState{running, failed}, 503},
-		{"one is paused", api.PodRunning, "", []api.ContainerState{paused}, 503},
-		{"one waits", api.PodRunning, "", []api.ContainerState{running, waiting}, 503},
-		{"none has run", api.PodPending, "", []api.ContainerState{waiting, running}, 503},
-		{"all have completed", api.PodSucceeded, "", []api.ContainerState{done, done}, 200},
-		{"it has failed", api.PodFailed, "", []api.ContainerState{failed, done}, 503},
-		{"it waits for a port", api.PodRunning, api.ReasonPortTaken, []api.ContainerState{running}, 503},
-		{"it is being removed", api.PodRunning, api.ReasonRemoved, []api.ContainerState{waiting}, 200},
-	} {
-		pod := api.PodStatus{Phase: tt.phase, Reason: tt.reason}
-		for _, state := range tt.states {
-			pod.Containers = append(pod.Containers, api.ContainerStatus{State: state})
-		}
-		k.set(func() { k.statuses = []api.PodStatus{pod} })
-		if got := s.ask(t, "GET /status"); got.status != tt.want {
-			t.Errorf("%s: it answers %d, want %d", tt.name, got.status, tt.want)
 		}
 	}
 }

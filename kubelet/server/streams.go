@@ -54,10 +54,10 @@ func logOptions(r *http.Request) (api.LogOptions, error) {
 		Tail: -1, Follow: param("follow", false), Timestamps: param("timestamps", false), Previous: param("previous", false),
 		Stdout: param("stdout", true), Stderr: param("stderr", true),
 	}
-	if text := r.URL.Query().Get("tail"); text != "" {
+	if text := r.URL.Query().Get("tail"); text != "" && text != "all" {
 		n, err := strconv.ParseUint(text, 10, 31)
 		if err != nil {
-			return opts, httpErrorf(http.StatusBadRequest, "tail=%q: it must be a number of lines, 0 or more; leave it out for all lines", text)
+			return opts, httpErrorf(http.StatusBadRequest, "tail=%q: it must be a number of lines, 0 or more, or all", text)
 		}
 		opts.Tail = int(n)
 	}

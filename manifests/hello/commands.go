@@ -51,6 +51,9 @@ func serve(f *flags) error {
 	fmt.Println("serving on", listener.Addr())
 	err = http.Serve(listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.note("GET " + r.URL.Path)
+		if r.URL.Path != "/healthz" {
+			fmt.Println("GET", r.URL.Path)
+		}
 		http.DefaultServeMux.ServeHTTP(w, r)
 	}))
 	if errors.Is(err, net.ErrClosed) {
@@ -104,6 +107,9 @@ func write(f *flags) error {
 		}
 		if err := os.Rename(path+".new", path); err != nil {
 			return err
+		}
+		if count%10 == 1 {
+			fmt.Print(line)
 		}
 		time.Sleep(*every)
 	}
@@ -225,6 +231,7 @@ func fetch(f *flags) error {
 func sleep(f *flags) error {
 	rest := f.rest()
 	f.parse(0)
+	fmt.Println("asleep; SIGTERM ends it")
 	rest()
 	return nil
 }

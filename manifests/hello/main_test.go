@@ -43,7 +43,7 @@ func TestCommandsPrintAndExit(t *testing.T) {
 		{"dance", "2 "},
 		{"exit", "2 "}, // without its argument
 		{"exit 7", "7 "},
-		{"sleep -for 1ms -exit 3", "3 "},
+		{"sleep -for 1ms -exit 3", "3 asleep; SIGTERM ends it\n"},
 		{"append -for 0s " + file + " one", "0 "},
 		{"append -for 0s -exit 4 " + file + " two", "4 "},
 		{"cat " + file, "0 one\ntwo\n"},

@@ -40,6 +40,17 @@ func TestTheList(t *testing.T) {
 	}
 }
 
+func TestTheAddressIsThatInTheNetworkOfTheCreation(t *testing.T) {
+	const body = `{"HostConfig": {"NetworkMode": %q}, "NetworkSettings": {"Networks": {
+		"a": {"IPAddress": "10.0.0.1"}, "bridge": {"IPAddress": "10.0.0.2"}, "pods": {"IPAddress": "10.0.0.3"}}}}`
+	for mode, want := range map[string]string{"pods": "10.0.0.3", "bridge": "10.0.0.2", "default": "10.0.0.2", "disconnected": "10.0.0.1"} {
+		got, err := clientOf(t, answer(200, fmt.Sprintf(body, mode))).InspectContainer(t.Context(), "web")
+		if got.IP != want || err != nil {
+			t.Errorf("%s: address %q, want %q; %v", mode, got.IP, want, err)
+		}
+	}
+}
+
 // Docker's answers differ with the kernel's cgroups.
 func TestStats(t *testing.T) {
 	read := time.Date(2026, 11, 21, 16, 36, 7, 0, time.UTC)
@@ -76,7 +87,6 @@ func TestLogLinesAreWhole(t *testing.T) {
 	}{
 		"none":                             {"", nil},
 		"one":                              {stamped(1, 1, "one\n"), []string{"1 out one\n"}},
-		"an empty one":                     {stamped(1, 1, "\n"), []string{"1 out \n"}},
 		"one that looks like a time":       {stamped(1, 1, fmt.Sprintf(stamp, 2)+"two\n"), []string{"1 out " + fmt.Sprintf(stamp, 2) + "two\n"}},
 		"both streams":                     {stamped(1, 1, "one\n") + stamped(2, 2, "two\n"), []string{"1 out one\n", "2 err two\n"}},
 		"a long one and the other stream":  {stamped(1, 1, half) + stamped(2, 2, "two\n") + stamped(1, 1, "rest\n"), []string{"2 err two\n", "1 out " + half + "rest\n"}},
@@ -116,10 +126,8 @@ func TestPullProgress(t *testing.T) {
 		{`{"status":"Pulling from web","id":"1"}`, [4]int64{0, 0, 0, 0}},
 		{`{"status":"Already exists","progressDetail":{},"id":"aaa"}`, [4]int64{1, 1, 0, 0}},
 		{`{"status":"Pulling fs layer","progressDetail":{},"id":"bbb"}`, [4]int64{2, 1, 0, 0}},
-		{`{"status":"Pulling fs layer","progressDetail":{},"id":"ccc"}`, [4]int64{3, 1, 0, 0}},
-		{`{"status":"Downloading","progressDetail":{"current":10,"total":100},"id":"bbb"}`, [4]int64{3, 1, 10, 100}},
+		{`{"status":"Downloading","progressDetail":{"current":10,"total":100},"id":"bbb"}`, [4]int64{2, 1, 10, 100}},
 		{`{"status":"Downloading","progressDetail":{"current":7,"total":-1},"id":"ccc"}`, [4]int64{3, 1, 17, 107}}, // the registry does not say how much
-		{`{"status":"Retrying in 5 seconds","progressDetail":{},"id":"bbb"}`, [4]int64{3, 1, 17, 107}},
 		{`{"status":"Verifying Checksum","progressDetail":{},"id":"bbb"}`, [4]int64{3, 1, 17, 107}},
 		{`{"status":"Download complete","progressDetail":{},"id":"bbb"}`, [4]int64{3, 1, 107, 107}},
 		{`{"status":"Extracting","progressDetail":{"current":3,"total":100},"id":"bbb"}`, [4]int64{3, 1, 107, 107}},
@@ -169,4 +177,13 @@ func TestPullRequest(t *testing.T) {
 	must(t, c.PullImage(t.Context(), "web", token, noProgress))
 	says(t, hung(t).PullImage(t.Context(), "Not An Image", dockertools.Auth{}, noProgress), `"Not An Image"`)
 	says(t, hung(t).ImportImage(t.Context(), "host:5000/web", strings.NewReader("")), "host:5000/web:1")
+}
+
+// Docker refuses a quota below a millisecond.
+func TestCPULimit(t *testing.T) {
+	for milli, want := range map[int64]int64{0: 0, 1: 1000, 1500: 150_000} {
+		if got := createOptions(&dockertools.ContainerSpec{CPULimit: milli}).HostConfig.CPUQuota; got != want {
+			t.Errorf("%d thousandths of a core: a quota of %d, want %d", milli, got, want)
+		}
+	}
 }

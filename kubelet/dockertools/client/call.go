@@ -172,7 +172,7 @@ func operation(method, path string) string {
 	switch {
 	case parts[0] == "images" && last > 1: // an image's name may have slashes
 		parts = []string{"images", "{name}", parts[last]}
-	case (parts[0] == "containers" || parts[0] == "exec") && (last > 1 || last == 1 && method == http.MethodDelete):
+	case (parts[0] == "containers" || parts[0] == "exec" || parts[0] == "networks") && (last > 1 || last == 1 && method == http.MethodDelete):
 		parts[1] = "{id}"
 	}
 	return method + " /" + strings.Join(parts, "/")
@@ -214,6 +214,8 @@ func errorKind(status int, text string) error {
 		return dockertools.ErrNoSuchImage
 	case is(http.StatusNotFound, "no such container"):
 		return dockertools.ErrNoSuchContainer
+	case is(http.StatusNotFound, "network ") && strings.HasSuffix(text, " not found"):
+		return dockertools.ErrNoSuchNetwork
 	case is(http.StatusConflict, "already in use by container"):
 		return dockertools.ErrNameTaken
 	case is(http.StatusConflict, "is not running"):

@@ -128,10 +128,10 @@ func (c *Client) InspectContainer(ctx context.Context, id string) (dockertools.D
 		OOMKilled:  found.State.OOMKilled,
 		ImageID:    found.Image,
 	}
-	if found.NetworkSettings != nil {
-		for _, name := range slices.Sorted(maps.Keys(found.NetworkSettings.Networks)) {
-			details.IP = cmp.Or(details.IP, found.NetworkSettings.Networks[name].IPAddress)
-		}
+	if found.HostConfig != nil && found.HostConfig.NetworkMode == "host" && found.State.Running {
+		details.IP = dockertools.HostIP()
+	} else if found.HostConfig != nil && found.NetworkSettings != nil {
+		details.IP = addressIn(found.NetworkSettings.Networks, found.HostConfig.NetworkMode)
 	}
 	return details, nil
 }
@@ -164,17 +164,18 @@ func (c *Client) RemoveContainer(ctx context.Context, id string) error {
 
 func (c *Client) CreateContainer(ctx context.Context, spec dockertools.ContainerSpec) (id string, err error) {
 	r := c.begin(ctx, callLimit, "create container %q", spec.Name)
-	config, host := createConfig(&spec)
-	created, err := c.api.CreateContainer(docker.CreateContainerOptions{Name: spec.Name, Config: config, HostConfig: host, Context: r.ctx})
+	options := createOptions(&spec)
+	options.Context = r.ctx
+	created, err := c.api.CreateContainer(options)
 	if err := r.end(err); err != nil {
 		return "", err
 	}
 	return created.ID, nil
 }
 
-// createConfig gives the host's part with the creation. 2014 gave it with the start,
+// createOptions gives the host's part with the creation. 2014 gave it with the start,
 // where Docker has ignored it since API 1.24.
-func createConfig(spec *dockertools.ContainerSpec) (*docker.Config, *docker.HostConfig) {
+func createOptions(spec *dockertools.ContainerSpec) docker.CreateContainerOptions {
 	config := &docker.Config{
 		Image:        spec.Image,
 		Labels:       spec.Labels,
@@ -184,18 +185,30 @@ func createConfig(spec *dockertools.ContainerSpec) (*docker.Config, *docker.Host
 		WorkingDir:   spec.WorkingDir,
 		StopSignal:   spec.StopSignal,
 		Hostname:     spec.Hostname,
+		User:         spec.User,
 		ExposedPorts: map[docker.Port]struct{}{},
 	}
 	host := &docker.HostConfig{
-		Memory:     spec.Memory,
-		CPUShares:  spec.CPUShares,
-		Privileged: spec.Privileged,
+		Memory:         spec.Memory,
+		CPUShares:      spec.CPUShares,
+		Privileged:     spec.Privileged,
+		CapAdd:         spec.CapAdd,
+		CapDrop:        spec.CapDrop,
+		ReadonlyRootfs: spec.ReadOnlyRootFS,
+		NetworkMode:    spec.Network,
+		ExtraHosts:     spec.ExtraHosts,
 		// Only the kubelet restarts containers: it counts the attempts.
 		RestartPolicy: docker.NeverRestart(),
 		PortBindings:  map[docker.Port][]docker.PortBinding{},
 	}
+	if spec.CPULimit > 0 { // of Docker's period of 100 ms, at least 1 ms; NanoCPUs may not be more than the host has
+		host.CPUQuota = max(spec.CPULimit*100, 1000)
+	}
 	if spec.NetworkContainer != "" {
 		host.NetworkMode = "container:" + spec.NetworkContainer
+	}
+	if dns := spec.DNS; dns != nil {
+		host.DNS, host.DNSSearch, host.DNSOptions = dns.Nameservers, dns.Searches, dns.Options
 	}
 	for _, p := range spec.Ports {
 		port := docker.Port(fmt.Sprintf("%d/%s", p.ContainerPort, cmp.Or(p.Protocol, "tcp")))
@@ -213,7 +226,11 @@ func createConfig(spec *dockertools.ContainerSpec) (*docker.Config, *docker.Host
 		host.Mounts = append(host.Mounts,
 			docker.HostMount{Type: "bind", Source: m.HostPath, Target: m.ContainerPath, ReadOnly: m.ReadOnly})
 	}
-	return config, host
+	options := docker.CreateContainerOptions{Name: spec.Name, Config: config, HostConfig: host}
+	if len(spec.Aliases) > 0 {
+		options.NetworkingConfig = &docker.NetworkingConfig{EndpointsConfig: map[string]*docker.EndpointConfig{spec.Network: {Aliases: spec.Aliases}}}
+	}
+	return options
 }
 
 // Stats makes its own request: the library's waits for ever when it cannot connect,

@@ -52,22 +52,18 @@ func testEvents(t *testing.T, d *contractDocker) {
 	spec := d.spec(t, "c", "sleep")
 	spec.Labels["watched"] = "yes"
 	id, other := d.create(t, spec), d.create(t, d.spec(t, "other", "sleep"))
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	hints := make(chan dockertools.Event, 1000)
-	ended := make(chan error)
+	ended := make(chan error, 1)
 	go func() {
+		defer close(hints)
 		ended <- d.WatchEvents(ctx, map[string]string{labelTest: d.run, "watched": ""}, func(e dockertools.Event) { hints <- e })
 	}()
 	next := func(what string, want dockertools.Event) {
 		t.Helper()
-		select {
-		case got := <-hints:
-			if got != want {
-				t.Errorf("%s: %v, want %v", what, got, want)
-			}
-		case <-time.After(time.Minute):
-			t.Fatalf("%s: no hint for a minute", what)
+		if got, ok := <-hints; got != want || !ok {
+			t.Fatalf("%s: %v, want %v", what, got, want)
 		}
 	}
 	next("the stream begins", dockertools.Event{})
@@ -85,33 +81,26 @@ func testEvents(t *testing.T, d *contractDocker) {
 // Fifty creations under one name: one succeeds.
 func testManyCallers(t *testing.T, d *contractDocker) {
 	spec := d.spec(t, "c", "sleep")
-	type result struct {
-		id  string
-		err error
+	var all sync.WaitGroup
+	ids := make(chan string, 50)
+	for range cap(ids) {
+		all.Go(func() {
+			if id, err := d.CreateContainer(t.Context(), spec); err == nil {
+				d.removeLater(t, id)
+				ids <- id
+			} else if !errors.Is(err, dockertools.ErrNameTaken) {
+				t.Errorf("create: %v", err)
+			}
+		})
 	}
-	results := make(chan result)
-	for range 50 {
-		go func() {
-			id, err := d.CreateContainer(t.Context(), spec)
-			results <- result{id, err}
-		}()
-	}
-	var ids []string
-	for range 50 {
-		if r := <-results; r.err == nil {
-			ids = append(ids, r.id)
-			t.Cleanup(func() { d.RemoveContainer(context.Background(), r.id) })
-		} else if !errors.Is(r.err, dockertools.ErrNameTaken) {
-			t.Errorf("create: %v", r.err)
-		}
-	}
+	all.Wait()
 	if len(ids) != 1 {
 		t.Fatalf("%d of fifty creations under one name succeeded, want 1", len(ids))
 	}
-	var all sync.WaitGroup
-	for range 50 {
+	id := <-ids
+	for range cap(ids) {
 		all.Go(func() {
-			if err := d.StartContainer(t.Context(), ids[0]); err != nil {
+			if err := d.StartContainer(t.Context(), id); err != nil {
 				t.Errorf("start: %v", err)
 			}
 		})
@@ -149,25 +138,18 @@ func testExec(t *testing.T, d *contractDocker) {
 }
 
 func testExecRefused(t *testing.T, d *contractDocker) {
-	paused := d.running(t, d.spec(t, "paused"))
-	must(t, d.hands.Pause(paused))
-	ended := d.create(t, d.spec(t, "ended", "exit", "0"))
-	d.start(t, ended)
-	d.ended(t, ended)
-	for name, id := range map[string]string{
-		"created": d.create(t, d.spec(t, "created", "sleep")),
-		"paused":  paused,
-		"ended":   ended,
-	} {
+	for state, id := range d.inEveryState(t) {
+		if _, err := d.Stats(t.Context(), id); errors.Is(err, dockertools.ErrNotRunning) == state.Live() {
+			t.Errorf("measured while %s: %v", state, err)
+		}
 		_, err := d.Exec(t.Context(), id, []string{"/hello", "exit", "0"}, io.Discard)
-		if _, err := d.Stats(t.Context(), id); errors.Is(err, dockertools.ErrNotRunning) != (name != "paused") {
-			t.Errorf("measured while %s: %v", name, err)
+		if state == dockertools.StateRunning {
+			must(t, err)
+			continue
 		}
-		if err == nil || errors.Is(err, dockertools.ErrNoSuchContainer) || !strings.Contains(err.Error(), id) {
-			t.Errorf("in a container that is %s: %v; want an error that names it", name, err)
-		}
-		if errors.Is(err, dockertools.ErrNotRunning) != (name != "paused") {
-			t.Errorf("in a container that is %s: %v", name, err)
+		if errors.Is(err, dockertools.ErrNotRunning) == state.Live() || errors.Is(err, dockertools.ErrNoSuchContainer) ||
+			err == nil || !strings.Contains(err.Error(), id) {
+			t.Errorf("in a container that is %s: %v; want an error that names it", state, err)
 		}
 	}
 }
@@ -227,13 +209,14 @@ func testExecCallerStops(t *testing.T, d *contractDocker) {
 func testStats(t *testing.T, d *contractDocker) {
 	before := time.Now()
 	id := d.running(t, d.spec(t, "c"))
-	eventually(t, "it has used and got something", func() (bool, string) {
-		s, err := d.Stats(t.Context(), id)
-		return err == nil && s.CPU.Total > 0 && s.Network.RxBytes > 0 && s.Network.RxPackets > 0, fmt.Sprintf("%+v, %v", s, err)
+	var first dockertools.Stats
+	eventually(t, "it has used and got something", func() (ok bool, seen string) {
+		var err error
+		first, err = d.Stats(t.Context(), id)
+		return err == nil && first.CPU.Total > 0 && first.Network.RxBytes > 0 && first.Network.RxPackets > 0, fmt.Sprintf("%+v, %v", first, err)
 	})
-	first, err := d.Stats(t.Context(), id)
-	if err != nil || first.Time.Before(before) || first.Time.After(time.Now()) {
-		t.Errorf("measured at %v, %v", first.Time, err)
+	if first.Time.Before(before) || first.Time.After(time.Now()) {
+		t.Errorf("measured at %v", first.Time)
 	}
 	if m := first.Memory; m.WorkingSet == 0 || m.WorkingSet > m.Usage || m.Usage > 1<<30 {
 		t.Errorf("memory %+v", m)

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -23,10 +25,7 @@ import (
 
 const helloImage = "kubelet14/hello:1"
 
-const (
-	labelTest = "kubelet14.test.contract" // marks the containers of these tests; its value is the run
-	runPrefix = "contract-"
-)
+const labelTest = "kubelet14.test.contract" // marks the containers of these tests; its value is the run
 
 // contractDocker is one Docker under test: the Interface to be proved, a
 // person's hands beside it, and helpers that clean up after themselves.
@@ -37,10 +36,14 @@ type contractDocker struct {
 		Restart(id string) error
 		Kill(id string, code int) error
 		Commands(id string) (int, error) // how many run beside the container's first process
+		AddNetwork(name string) error
+		Connect(id, network string) error
+		Disconnect(id string) error // from every network
 	}
 	registry    func(t *testing.T) contractRegistry // a new one, empty
 	run         string                              // part of every name and label, so that runs and leftovers do not meet
 	removeImage func(name string) error
+	removeNet   func(name string) error // one that a user has made
 }
 
 func TestContractFake(t *testing.T) {
@@ -57,6 +60,7 @@ func TestContractFake(t *testing.T) {
 					},
 					run:         "fake",
 					removeImage: func(string) error { return nil },
+					removeNet:   func(string) error { return nil },
 				})
 			})
 		})
@@ -76,44 +80,31 @@ func TestIntegrationContractDocker(t *testing.T) {
 // newContractDocker is the real one, with a client beside the one under test.
 func newContractDocker(t *testing.T) (*contractDocker, *docker.Client) {
 	t.Helper()
-	raw := rawDocker(t)
+	raw, err := docker.NewClientFromEnv()
+	must(t, err, makeHello())
+	t.Cleanup(raw.HTTPClient.CloseIdleConnections)
 	client, err := New("")
 	must(t, err)
+	removeLeftovers(t, client)
 	return &contractDocker{
 		Interface:   client,
 		hands:       rawHands{raw},
 		registry:    func(t *testing.T) contractRegistry { return realRegistry{registrytest.New(t)} },
-		run:         fmt.Sprintf(runPrefix+"%d-%d", os.Getpid(), time.Now().UnixNano()),
+		run:         fmt.Sprintf("contract-%d-%d", os.Getpid(), time.Now().UnixNano()),
 		removeImage: raw.RemoveImage,
+		removeNet:   raw.RemoveNetwork,
 	}, raw
-}
-
-// rawDocker is a client beside the one under test, on a Docker that has the
-// image and nothing left of test runs that were killed long ago.
-func rawDocker(t *testing.T) *docker.Client {
-	t.Helper()
-	must(t, makeHello())
-	raw, err := docker.NewClientFromEnv()
-	must(t, err)
-	t.Cleanup(raw.HTTPClient.CloseIdleConnections)
-	removeLeftovers(raw)
-	return raw
 }
 
 // removeLeftovers removes what a run has left that was killed more than an hour ago.
 // A younger one may be at work, in another process.
-func removeLeftovers(raw *docker.Client) {
-	isOld := func(created int64) bool { return time.Since(time.Unix(created, 0)) > time.Hour }
-	containers, _ := raw.ListContainers(docker.ListContainersOptions{All: true, Filters: map[string][]string{"label": {labelTest}}})
+func removeLeftovers(t *testing.T, client *Client) {
+	t.Helper()
+	containers, err := client.ListContainers(t.Context(), map[string]string{labelTest: ""})
+	must(t, err)
 	for _, c := range containers {
-		if isOld(c.Created) {
-			raw.RemoveContainer(docker.RemoveContainerOptions{ID: c.ID, RemoveVolumes: true, Force: true})
-		}
-	}
-	images, _ := raw.ListImages(docker.ListImagesOptions{Filters: map[string][]string{"reference": {"kubelet14/" + runPrefix + "*"}}})
-	for _, image := range images {
-		if isOld(image.Created) {
-			raw.RemoveImage(image.ID)
+		if time.Since(c.Created) > time.Hour {
+			_ = client.RemoveContainer(t.Context(), c.ID)
 		}
 	}
 }
@@ -138,6 +129,26 @@ func (h rawHands) Kill(id string, code int) error {
 		return fmt.Errorf("a killed process ends with 137, not %d", code)
 	}
 	return h.raw.KillContainer(docker.KillContainerOptions{ID: id, Signal: docker.SIGKILL})
+}
+
+func (h rawHands) AddNetwork(name string) error {
+	_, err := h.raw.CreateNetwork(docker.CreateNetworkOptions{Name: name, Driver: "bridge"})
+	return err
+}
+
+func (h rawHands) Connect(id, network string) error {
+	return h.raw.ConnectNetwork(network, docker.NetworkConnectionOptions{Container: id})
+}
+
+func (h rawHands) Disconnect(id string) error {
+	c, err := h.raw.InspectContainerWithOptions(docker.InspectContainerOptions{ID: id})
+	if err != nil {
+		return err
+	}
+	for _, network := range c.NetworkSettings.Networks {
+		err = errors.Join(err, h.raw.DisconnectNetwork(network.NetworkID, docker.NetworkConnectionOptions{Container: id}))
+	}
+	return err
 }
 
 func (h rawHands) Commands(id string) (int, error) {
@@ -171,12 +182,16 @@ func (d *contractDocker) create(t *testing.T, spec dockertools.ContainerSpec) (i
 	t.Helper()
 	id, err := d.CreateContainer(t.Context(), spec)
 	must(t, err)
+	d.removeLater(t, id)
+	return id
+}
+
+func (d *contractDocker) removeLater(t *testing.T, id string) {
 	t.Cleanup(func() {
 		if err := d.RemoveContainer(context.Background(), id); err != nil && !errors.Is(err, dockertools.ErrNoSuchContainer) {
 			t.Error(err)
 		}
 	})
-	return id
 }
 
 func (d *contractDocker) start(t *testing.T, id string) {
@@ -199,6 +214,22 @@ func (d *contractDocker) running(t *testing.T, spec dockertools.ContainerSpec, f
 		return bytes.Equal(text, []byte("ready\n")), fmt.Sprintf("%q, %v; container %+v", text, err, d.details(t, id))
 	})
 	return id
+}
+
+// inEveryState returns a container in each state.
+func (d *contractDocker) inEveryState(t *testing.T) map[dockertools.State]string {
+	t.Helper()
+	ended := d.create(t, d.spec(t, "ended", "exit", "0"))
+	d.start(t, ended)
+	d.ended(t, ended)
+	paused := d.running(t, d.spec(t, "paused"), "-ignore-term")
+	must(t, d.hands.Pause(paused))
+	return map[dockertools.State]string{
+		dockertools.StateCreated: d.create(t, d.spec(t, "created", "sleep")),
+		dockertools.StateRunning: d.running(t, d.spec(t, "running"), "-ignore-term"),
+		dockertools.StatePaused:  paused,
+		dockertools.StateExited:  ended,
+	}
 }
 
 // ended waits for the end of a container.
@@ -263,4 +294,83 @@ func must(t *testing.T, errs ...error) {
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// fakeHello plays the program of manifests/hello as far as the contract runs it.
+func fakeHello(spec dockertools.ContainerSpec) dockertest.Program {
+	argv := append(slices.Clone(spec.Entrypoint), spec.Command...)
+	if argv[0] != "/hello" {
+		return dockertest.Program{Missing: true}
+	}
+	p := dockertest.Program{Exec: func(command []string) dockertest.ExecOutcome { return execHello(spec, command) }}
+	for i, arg := range argv {
+		switch arg {
+		case "-ignore-term":
+			p.IgnoreTerm = true
+		case "-exit-on-term":
+			p.TermCode, _ = strconv.Atoi(argv[i+1])
+		}
+	}
+	last := argv[len(argv)-1]
+	switch argv[1] {
+	case "exit":
+		p.Exits = true
+		p.ExitCode, _ = strconv.Atoi(last)
+	case "flood":
+		p.Exits = true
+		p.Log = flood(last)
+	case "serve":
+		p.Log = "serving on [::]:" + last + "\n"
+		p.StopLog = "hello: asked to stop: terminated\n"
+	case "append":
+		if err := appendInMount(spec.Mounts, argv[len(argv)-2], last+"\n"); err != nil {
+			p.Exits, p.ExitCode = true, 1
+		}
+	}
+	return p
+}
+
+// execHello plays the program when it is run in a container that runs.
+func execHello(spec dockertools.ContainerSpec, command []string) dockertest.ExecOutcome {
+	last := command[len(command)-1]
+	switch {
+	case command[0] != "/hello":
+		return dockertest.ExecOutcome{ExitCode: 126, Output: fmt.Sprintf("OCI runtime exec failed: exec: %q: no such file or directory\r\n", command[0])}
+	case command[1] == "exit":
+		code, _ := strconv.Atoi(last)
+		return dockertest.ExecOutcome{ExitCode: code}
+	case command[1] == "flood":
+		return dockertest.ExecOutcome{Output: flood(last)}
+	case command[1] == "cat":
+		return dockertest.ExecOutcome{ExitCode: 1, Output: fmt.Sprintf("hello cat: open %s: no such file or directory\n", last)}
+	case command[1] == "append":
+		if err := appendInMount(spec.Mounts, command[2], last+"\n"); err != nil {
+			return dockertest.ExecOutcome{ExitCode: 1, Output: err.Error()}
+		}
+	}
+	return dockertest.ExecOutcome{After: 24 * time.Hour}
+}
+
+// flood is so many lines.
+func flood(count string) (lines string) {
+	n, _ := strconv.Atoi(count)
+	for i := range n {
+		line := fmt.Sprint(i+1, " ")
+		lines += line + strings.Repeat("x", 79-len(line)) + "\n"
+	}
+	return lines
+}
+
+func appendInMount(mounts []dockertools.Mount, path, text string) error {
+	for _, m := range mounts {
+		if rest, ok := strings.CutPrefix(path, m.ContainerPath+"/"); ok && !m.ReadOnly {
+			f, err := os.OpenFile(filepath.Join(m.HostPath, rest), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+			if err != nil {
+				return err
+			}
+			_, err = f.WriteString(text)
+			return errors.Join(err, f.Close())
+		}
+	}
+	return errors.New("read-only file system")
 }

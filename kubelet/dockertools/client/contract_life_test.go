@@ -2,9 +2,15 @@ package client
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"kubelet14/kubelet/dockertools"
 )
@@ -15,6 +21,19 @@ func (d *contractDocker) checkState(t *testing.T, id string, state dockertools.S
 	details := d.details(t, id)
 	if got := d.listed(t, id).State; got != state || details.ExitCode != exitCode {
 		t.Errorf("the container is %s, want %s with exit code %d: %+v", got, state, exitCode, details)
+	}
+	return details
+}
+
+// startFails starts a container, which must fail, and checks that the details have the reason.
+func (d *contractDocker) startFails(t *testing.T, id string, state dockertools.State, exitCode int) dockertools.Details {
+	t.Helper()
+	if err := d.StartContainer(t.Context(), id); err == nil || errors.Is(err, dockertools.ErrNoSuchContainer) {
+		t.Errorf("start: %v", err)
+	}
+	details := d.checkState(t, id, state, exitCode)
+	if details.Error == "" || state == dockertools.StateCreated && !(details.StartedAt.IsZero() && details.FinishedAt.IsZero()) {
+		t.Errorf("after the start that failed: %+v", details)
 	}
 	return details
 }
@@ -65,23 +84,14 @@ func testMissingCommand(t *testing.T, d *contractDocker) {
 	spec := d.spec(t, "c")
 	spec.Command = []string{"/no/such/command"}
 	id := d.create(t, spec)
-	for range 2 { // and again, with the same words
-		err := d.StartContainer(t.Context(), id)
-		if err == nil || errors.Is(err, dockertools.ErrNoSuchContainer) {
-			t.Errorf("start: %v", err)
-		}
-		details := d.checkState(t, id, dockertools.StateCreated, 127)
-		if details.Error == "" || !details.StartedAt.IsZero() || !details.FinishedAt.IsZero() {
-			t.Errorf("after the start that failed: %+v", details)
-		}
+	for range 2 {
+		d.startFails(t, id, dockertools.StateCreated, 127)
 	}
-	if err := d.StopContainer(t.Context(), id, time.Second); err != nil {
-		t.Errorf("stop: %v", err)
-	}
+	must(t, d.StopContainer(t.Context(), id, time.Second))
 }
 
-func testFailedStartAfterRun(t *testing.T, d *contractDocker) {
-	// The exit code of the run stays, but a failure is never 0.
+func testEndByItself(t *testing.T, d *contractDocker) {
+	// After a start that fails the exit code of the run stays, but a failure is never 0.
 	for ranWith, want := range map[string]int{"3": 3, "0": 128} {
 		net := d.create(t, d.spec(t, "net"+ranWith, "sleep"))
 		d.start(t, net)
@@ -90,28 +100,19 @@ func testFailedStartAfterRun(t *testing.T, d *contractDocker) {
 		id := d.create(t, spec)
 		d.start(t, id)
 		ran := d.ended(t, id)
+		// Docker may learn of a quick end before it has noted the start, so their order is not promised.
+		if fmt.Sprint(ran.ExitCode) != ranWith || ran.StartedAt.IsZero() || ran.FinishedAt.IsZero() || ran.Error != "" {
+			t.Errorf("it ended with %+v", ran)
+		}
+		if c := d.listed(t, id); !strings.HasPrefix(c.Status, "Exited ("+ranWith+")") {
+			t.Errorf("it is listed as %+v", c)
+		}
 		must(t, d.hands.Kill(net, 137))
 		d.ended(t, net)
-		if err := d.StartContainer(t.Context(), id); err == nil {
-			t.Error("it started without a network")
-		}
-		details := d.checkState(t, id, dockertools.StateExited, want)
-		if details.Error == "" || !details.StartedAt.Equal(ran.StartedAt) || !details.FinishedAt.Equal(ran.FinishedAt) {
+		details := d.startFails(t, id, dockertools.StateExited, want)
+		if !details.StartedAt.Equal(ran.StartedAt) || !details.FinishedAt.Equal(ran.FinishedAt) {
 			t.Errorf("it ran %+v, and after a start that failed: %+v", ran, details)
 		}
-	}
-}
-
-func testEndByItself(t *testing.T, d *contractDocker) {
-	id := d.create(t, d.spec(t, "c", "exit", "3"))
-	d.start(t, id)
-	details := d.ended(t, id)
-	// Docker may learn of a quick end before it has noted the start, so their order is not promised.
-	if details.ExitCode != 3 || details.StartedAt.IsZero() || details.FinishedAt.IsZero() || details.Error != "" {
-		t.Errorf("it ended with %+v", details)
-	}
-	if c := d.listed(t, id); !strings.HasPrefix(c.Status, "Exited (3)") || c.Endpoint != "" {
-		t.Errorf("it is listed as %+v", c)
 	}
 }
 
@@ -125,21 +126,29 @@ func testStop(t *testing.T, d *contractDocker) {
 		"asks":   {"", []string{"-exit-on-term", "7"}, time.Hour, 7},
 		"kills":  {"", []string{"-ignore-term"}, time.Second, 137},
 		"signal": {"SIGKILL", []string{"-ignore-term"}, time.Hour, 137},
+		"paused": {"", []string{"-exit-on-term", "7"}, time.Hour, 7},
 	} {
 		spec := d.spec(t, name)
 		spec.StopSignal = c.signal
 		id := d.running(t, spec, c.flags...)
+		if name == "paused" {
+			d.pause(t, id)
+		}
 		began := time.Now()
 		must(t, d.StopContainer(t.Context(), id, c.grace))
 		if took := time.Since(began); name == "kills" && took < c.grace {
 			t.Errorf("the grace of %v was over after %v", c.grace, took)
 		}
 		d.checkState(t, id, dockertools.StateExited, c.want)
+		if err := d.hands.Pause(id); err == nil {
+			t.Error("an ended container was paused")
+		}
 	}
 }
 
-func testPaused(t *testing.T, d *contractDocker) {
-	id := d.running(t, d.spec(t, "c"), "-exit-on-term", "7")
+// pause pauses a container, which then cannot be started.
+func (d *contractDocker) pause(t *testing.T, id string) {
+	t.Helper()
 	endpoint := d.listed(t, id).Endpoint
 	must(t, d.hands.Pause(id))
 	if c := d.listed(t, id); c.State != dockertools.StatePaused || c.Endpoint != endpoint {
@@ -148,33 +157,123 @@ func testPaused(t *testing.T, d *contractDocker) {
 	if err := d.StartContainer(t.Context(), id); err == nil {
 		t.Error("a start has thawed it")
 	}
-	must(t, d.StopContainer(t.Context(), id, time.Hour))
-	d.checkState(t, id, dockertools.StateExited, 7)
-	if err := d.hands.Pause(id); err == nil {
-		t.Error("an ended container was paused")
-	}
 }
 
 func testRemoval(t *testing.T, d *contractDocker) {
-	ended := d.create(t, d.spec(t, "ended", "exit", "0"))
-	d.start(t, ended)
-	d.ended(t, ended)
-	paused := d.running(t, d.spec(t, "paused"), "-ignore-term")
-	must(t, d.hands.Pause(paused))
-	for name, id := range map[string]string{
-		"created": d.create(t, d.spec(t, "created", "sleep")),
-		"running": d.running(t, d.spec(t, "running"), "-ignore-term"),
-		"paused":  paused,
-		"ended":   ended,
-	} {
+	for state, id := range d.inEveryState(t) {
 		if err := d.RemoveContainer(t.Context(), id); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v", state, err)
 		}
 		if c := d.listed(t, id); c.ID != "" {
-			t.Errorf("%s: it is still listed as %+v", name, c)
+			t.Errorf("%s: it is still listed as %+v", state, c)
 		}
 		if err := d.RemoveContainer(t.Context(), id); !errors.Is(err, dockertools.ErrNoSuchContainer) {
-			t.Errorf("%s: second removal: %v", name, err)
+			t.Errorf("%s: second removal: %v", state, err)
 		}
 	}
+}
+
+func testNetworkContainerNotRunning(t *testing.T, d *contractDocker) {
+	netID := d.create(t, d.spec(t, "net", "sleep"))
+	spec := d.spec(t, "app", "sleep")
+	spec.NetworkContainer = netID
+	app := d.create(t, spec) // it need not run for the creation
+	if details := d.startFails(t, app, dockertools.StateCreated, 128); !strings.Contains(details.Error, netID) {
+		t.Errorf("the reason %q does not name %s", details.Error, netID)
+	}
+
+	// Once it runs, also paused, the start goes well, and the reason is gone.
+	d.start(t, netID)
+	must(t, d.hands.Pause(netID))
+	d.start(t, app)
+	if details := d.checkState(t, app, dockertools.StateRunning, 0); details.Error != "" || details.IP != "" {
+		t.Errorf("running in another's network: %+v", details)
+	}
+	if c := d.listed(t, app); c.Endpoint != "" {
+		t.Errorf("it has an endpoint of its own: %+v", c)
+	}
+
+	// It outlives the one whose network it is in.
+	must(t, d.RemoveContainer(t.Context(), netID))
+	d.checkState(t, app, dockertools.StateRunning, 0)
+	must(t, d.hands.Kill(app, 137))
+	d.ended(t, app)
+	if err := d.StartContainer(t.Context(), app); err == nil {
+		t.Error("it started in the network of a container that is gone")
+	}
+}
+
+func testPorts(t *testing.T, d *contractDocker) {
+	spec := d.spec(t, "c", "sleep")
+	everywhere, local := freePort(t), freePort(t)
+	spec.Ports = []dockertools.PublishedPort{
+		{HostPort: everywhere, ContainerPort: 80, Protocol: "tcp"},
+		{HostIP: "127.0.0.1", HostPort: local, ContainerPort: 53, Protocol: "udp"},
+	}
+	id := d.create(t, spec)
+	check := func(when string, want ...dockertools.PublishedPort) {
+		t.Helper()
+		byPort := cmpopts.SortSlices(func(a, b dockertools.PublishedPort) bool { return a.HostPort < b.HostPort })
+		if diff := cmp.Diff(want, d.listed(t, id).Ports, byPort, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("ports when %s (-want +got):\n%s", when, diff)
+		}
+	}
+	check("created")
+	d.start(t, id)
+	check("running", spec.Ports...)
+	must(t, d.hands.Pause(id))
+	check("paused", spec.Ports...)
+	must(t, d.StopContainer(t.Context(), id, time.Second))
+	check("ended")
+}
+
+func testTakenPort(t *testing.T, d *contractDocker) {
+	for i, c := range []struct {
+		holderIP, otherIP, protocol string
+		taken                       bool
+	}{
+		{"", "", "tcp", true}, {"", "127.0.0.1", "tcp", true}, {"127.0.0.1", "0.0.0.0", "tcp", true},
+		{"127.0.0.1", "127.0.0.2", "tcp", false}, {"", "", "udp", false},
+	} {
+		port := freePort(t)
+		withPort := func(name, hostIP, protocol string) (id string) {
+			spec := d.spec(t, fmt.Sprint(name, i), "sleep")
+			spec.Ports = []dockertools.PublishedPort{{HostIP: hostIP, HostPort: port, ContainerPort: 80, Protocol: protocol}}
+			return d.create(t, spec)
+		}
+		holder, other := withPort("holder", c.holderIP, "tcp"), withPort("other", c.otherIP, c.protocol)
+		d.start(t, holder)
+		if !c.taken {
+			d.start(t, other)
+			continue
+		}
+		details := d.startFails(t, other, dockertools.StateCreated, 128)
+		if !strings.Contains(details.Error, fmt.Sprint(port)) || len(d.listed(t, other).Ports) != 0 {
+			t.Errorf("%q and %q: the reason does not name port %d: %+v", c.holderIP, c.otherIP, port, details)
+		}
+		// The port is free again when its holder ends.
+		must(t, d.hands.Kill(holder, 137))
+		d.ended(t, holder)
+		d.start(t, other)
+		if details := d.checkState(t, other, dockertools.StateRunning, 0); details.Error != "" {
+			t.Errorf("it runs with the old reason: %+v", details)
+		}
+	}
+}
+
+// freePort finds a port that nobody holds. Two test processes that look at once
+// must not find the same one, so each begins elsewhere; and none is in the range
+// from which Linux gives ports to whoever asks for any.
+func freePort(t *testing.T) int {
+	t.Helper()
+	for range 1000 {
+		port := 10000 + rand.IntN(20000)
+		l, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
+		if err == nil {
+			l.Close()
+			return port
+		}
+	}
+	t.Fatal("no free port")
+	return 0
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,17 +15,15 @@ var wholeLog = dockertools.LogOptions{Tail: -1, Stdout: true, Stderr: true}
 
 func noLine(dockertools.LogLine) error { return nil }
 
-// log is what a log holds, without its times.
-func (d *contractDocker) log(t *testing.T, id string, opts dockertools.LogOptions) string {
+// log is what a log holds, as lines and as the text of all.
+func (d *contractDocker) log(t *testing.T, id string, opts dockertools.LogOptions) (lines []dockertools.LogLine, text string) {
 	t.Helper()
-	var text strings.Builder
-	if err := d.Logs(t.Context(), id, opts, func(line dockertools.LogLine) error {
-		text.Write(line.Text)
+	must(t, d.Logs(t.Context(), id, opts, func(line dockertools.LogLine) error {
+		lines = append(lines, line)
+		text += string(line.Text)
 		return nil
-	}); err != nil {
-		t.Errorf("read the log: %v", err)
-	}
-	return text.String()
+	}))
+	return lines, text
 }
 
 // serving runs a program that prints one line on stdout now, and one on stderr when
@@ -35,11 +32,16 @@ func (d *contractDocker) serving(t *testing.T, name string) (id string) {
 	t.Helper()
 	id = d.create(t, d.spec(t, name, "serve", "-port", "8080"))
 	d.start(t, id)
-	eventually(t, "the server has said something", func() (bool, string) {
-		text := d.log(t, id, wholeLog)
-		return text != "", text
-	})
+	d.awaitLog(t, id, servingLine)
 	return id
+}
+
+func (d *contractDocker) awaitLog(t *testing.T, id, want string) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("the log is %q", want), func() (bool, string) {
+		_, text := d.log(t, id, wholeLog)
+		return text == want, text
+	})
 }
 
 const (
@@ -52,119 +54,99 @@ func (d *contractDocker) stop(t *testing.T, id string) {
 	must(t, d.StopContainer(t.Context(), id, time.Hour))
 }
 
-func testLogs(t *testing.T, d *contractDocker) {
-	check := func(id string, tail int, want string) {
-		t.Helper()
-		if got := d.log(t, id, dockertools.LogOptions{Tail: tail, Stdout: true, Stderr: true}); got != want {
-			t.Errorf("the last %d lines are %q; want %q", tail, got, want)
-		}
-	}
-
-	// It has never run.
-	id := d.create(t, d.spec(t, "c", "flood", "-lines", "3"))
-	check(id, -1, "")
-
-	// It has ended.
-	d.start(t, id)
-	d.ended(t, id)
-	check(id, -1, flood("3"))
-	check(id, 10, flood("3"))
-	check(id, 3, flood("3"))
-	check(id, 1, strings.TrimPrefix(flood("3"), flood("2")))
-	check(id, 0, "")
-
-	// It has run twice.
-	d.start(t, id)
-	d.ended(t, id)
-	check(id, 10, flood("3")+flood("3"))
-}
-
 // follower follows a log, from a goroutine of its own.
 type follower struct {
-	mu   sync.Mutex
-	text string
-	err  error
-	over chan struct{}
+	lines chan string // closed at its end
+	err   error       // of its end
 }
 
 func (d *contractDocker) follow(ctx context.Context, id string) *follower {
-	f := &follower{over: make(chan struct{})}
+	f := &follower{lines: make(chan string, 100)}
 	opts := wholeLog
 	opts.Follow = true
 	go func() {
-		defer close(f.over)
+		defer close(f.lines)
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
 		f.err = d.Logs(ctx, id, opts, func(line dockertools.LogLine) error {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.text += string(line.Text)
+			f.lines <- string(line.Text)
 			return nil
 		})
 	}()
 	return f
 }
 
-func (f *follower) awaits(t *testing.T, want string) {
+// reads checks what is printed next.
+func (f *follower) reads(t *testing.T, want string) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("the follower has %q", want), func() (bool, string) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		return f.text == want, f.text
-	})
+	got := ""
+	for range strings.Count(want, "\n") {
+		got += <-f.lines
+	}
+	if got != want {
+		t.Errorf("the follower has %q, want %q", got, want)
+	}
+}
+
+// ends checks that no more is printed, and how the following ends.
+func (f *follower) ends(t *testing.T, want error) {
+	t.Helper()
+	if line, more := <-f.lines; more || !errors.Is(f.err, want) {
+		t.Errorf("at its end the follower has %q, %v; want %v", line, f.err, want)
+	}
 }
 
 func testLogFollow(t *testing.T, d *contractDocker) {
 	id := d.serving(t, "c")
-	for run, want := range []string{servingLine, servingLine + stopLine + servingLine} {
+	for _, want := range []string{servingLine, servingLine + stopLine + servingLine} {
 		f := d.follow(t.Context(), id)
-		f.awaits(t, want)
+		f.reads(t, want)
 		select {
-		case <-f.over:
-			t.Errorf("run %d: it is over while the container runs: %v", run, f.err)
+		case line := <-f.lines:
+			t.Errorf("it ends, or has %q, while the container runs: %v", line, f.err)
 		default:
 		}
 		d.stop(t, id)
-		<-f.over
-		f.awaits(t, want+stopLine)
-		if f.err != nil {
-			t.Errorf("run %d: it ended with %v when the container did, want no error", run, f.err)
-		}
+		f.reads(t, stopLine)
+		f.ends(t, nil)
 		d.start(t, id)
-		want += stopLine + servingLine
-		eventually(t, "it serves again", func() (bool, string) {
-			text := d.log(t, id, wholeLog)
-			return text == want, text
-		})
+		d.awaitLog(t, id, want+stopLine+servingLine)
 	}
 }
 
-func testLogSelection(t *testing.T, d *contractDocker) {
+func testLogs(t *testing.T, d *contractDocker) {
 	before := time.Now()
+	if _, text := d.log(t, d.create(t, d.spec(t, "created", "flood", "-lines", "3")), wholeLog); text != "" {
+		t.Errorf("what has never run has the log %q", text)
+	}
 	id := d.serving(t, "c")
 	time.Sleep(time.Millisecond) // so that the two lines have two times
 	d.stop(t, id)
-	var lines []dockertools.LogLine
-	if err := d.Logs(t.Context(), id, wholeLog, func(line dockertools.LogLine) error {
-		lines = append(lines, line)
-		return nil
-	}); err != nil || len(lines) != 2 || lines[0].Stderr || !lines[1].Stderr {
-		t.Fatalf("%+v, %v, want one line of each stream", lines, err)
+	lines, both := d.log(t, id, wholeLog)
+	if len(lines) != 2 || lines[0].Stderr || !lines[1].Stderr || both != servingLine+stopLine {
+		t.Fatalf("%+v, want one line of each stream", lines)
 	}
 	first, second := lines[0].Time, lines[1].Time
 	if first.Before(before) || !second.After(first) || second.After(time.Now()) {
 		t.Errorf("the lines are of %v and %v, and were printed after %v", first, second, before)
 	}
-	for want, opts := range map[string]dockertools.LogOptions{
-		servingLine:            {Tail: -1, Stdout: true},
-		stopLine:               {Tail: -1, Stderr: true},
-		servingLine + stopLine: {Tail: -1, Stdout: true, Stderr: true, Since: first},
-		"":                     {Tail: -1, Stdout: true, Stderr: true, Since: second.Add(time.Nanosecond)},
+	for _, c := range []struct {
+		opts dockertools.LogOptions
+		want string
+	}{
+		{dockertools.LogOptions{Tail: -1, Stdout: true}, servingLine},
+		{dockertools.LogOptions{Tail: -1, Stderr: true}, stopLine},
+		{dockertools.LogOptions{Tail: 10, Stdout: true, Stderr: true}, both},
+		{dockertools.LogOptions{Tail: 2, Stdout: true, Stderr: true}, both},
+		{dockertools.LogOptions{Tail: 1, Stdout: true, Stderr: true}, stopLine},
+		{dockertools.LogOptions{Tail: 0, Stdout: true, Stderr: true}, ""},
+		{dockertools.LogOptions{Tail: -1, Stdout: true, Stderr: true, Since: first}, both},
+		{dockertools.LogOptions{Tail: -1, Stdout: true, Stderr: true, Since: second}, stopLine},
+		{dockertools.LogOptions{Tail: -1, Stdout: true, Stderr: true, Since: second.Add(time.Nanosecond)}, ""},
 	} {
-		if got := d.log(t, id, opts); got != want {
-			t.Errorf("with %+v the log is %q, want %q", opts, got, want)
+		if _, got := d.log(t, id, c.opts); got != c.want {
+			t.Errorf("with %+v the log is %q, want %q", c.opts, got, c.want)
 		}
-	}
-	if got := d.log(t, id, dockertools.LogOptions{Tail: -1, Stdout: true, Stderr: true, Since: second}); got != stopLine {
-		t.Errorf("from the time of the second line on the log is %q", got)
 	}
 	if err := d.Logs(t.Context(), id, dockertools.LogOptions{Tail: -1}, noLine); err == nil {
 		t.Error("no stream at all is no error")
@@ -179,11 +161,8 @@ func testLogFollowEnds(t *testing.T, d *contractDocker) {
 	id := d.create(t, d.spec(t, "c", "flood", "-lines", "3"))
 	for _, want := range []string{"", flood("3")} { // created, ended: no line is to come
 		f := d.follow(t.Context(), id)
-		<-f.over
-		f.awaits(t, want)
-		if f.err != nil {
-			t.Error(f.err)
-		}
+		f.reads(t, want)
+		f.ends(t, nil)
 		d.start(t, id)
 		d.ended(t, id)
 	}
@@ -192,16 +171,13 @@ func testLogFollowEnds(t *testing.T, d *contractDocker) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		id := d.serving(t, fmt.Sprint("serving", want == nil))
 		f := d.follow(ctx, id)
-		f.awaits(t, servingLine)
+		f.reads(t, servingLine)
 		if want == nil {
 			d.RemoveContainer(t.Context(), id)
 		} else {
 			cancel(want)
 		}
-		<-f.over
-		if !errors.Is(f.err, want) {
-			t.Errorf("it ended with %v, want %v", f.err, want)
-		}
+		f.ends(t, want)
 		cancel(nil)
 	}
 }

@@ -30,11 +30,9 @@ var contract = []struct {
 	{"a creation that is refused", testRefusedCreation},
 	{"an imported image", testImportedImage},
 	{"a life", testLife},
-	{"an end by itself", testEndByItself},
 	{"a missing command", testMissingCommand},
-	{"a failed start after a run", testFailedStartAfterRun},
+	{"an end by itself, and a failed start after it", testEndByItself},
 	{"a stop", testStop},
-	{"a paused container", testPaused},
 	{"a removal", testRemoval},
 	{"a command in a container", testExec},
 	{"a command that cannot be run", testExecRefused},
@@ -42,7 +40,6 @@ var contract = []struct {
 	{"a command whose caller stops", testExecCallerStops},
 	{"a measurement", testStats},
 	{"a log", testLogs},
-	{"a log by stream and time", testLogSelection},
 	{"a log that is followed", testLogFollow},
 	{"the end of following", testLogFollowEnds},
 	{"a pull", testPull},
@@ -50,6 +47,9 @@ var contract = []struct {
 	{"a pull that is refused", testPullRefused},
 	{"a pull whose caller stops", testPullCallerStops},
 	{"a network container that does not run", testNetworkContainerNotRunning},
+	{"a network", testNetwork},
+	{"the network of the host", testHostNetwork},
+	{"a network that many make at once", testNetworkMadeAtOnce},
 	{"ports", testPorts},
 	{"a taken port", testTakenPort},
 	{"a done context", testDoneContext},
@@ -110,32 +110,26 @@ func testListByLabels(t *testing.T, d *contractDocker) {
 func testRefusedCreation(t *testing.T, d *contractDocker) {
 	taken := d.spec(t, "taken", "sleep")
 	id := d.create(t, taken)
-	change := func(change func(*dockertools.ContainerSpec)) dockertools.ContainerSpec {
-		spec := d.spec(t, "c", "sleep")
-		change(&spec)
-		return spec
-	}
 	missing := filepath.Join(t.TempDir(), "missing")
 	noImage := "kubelet14/" + d.run + ":none"
-	for name, c := range map[string]struct {
-		spec dockertools.ContainerSpec
-		kind error
-		says string
+	mounts := []dockertools.Mount{{HostPath: missing, ContainerPath: "/data"}}
+	ports := []dockertools.PublishedPort{{HostPort: freePort(t), ContainerPort: 80, Protocol: "tcp"}}
+	for _, c := range []struct {
+		change func(*dockertools.ContainerSpec)
+		kind   error // nil: any
+		says   string
 	}{
-		"a taken name":    {taken, dockertools.ErrNameTaken, taken.Name},
-		"a missing image": {change(func(s *dockertools.ContainerSpec) { s.Image = noImage }), dockertools.ErrNoSuchImage, noImage},
-		"a missing mount": {change(func(s *dockertools.ContainerSpec) {
-			s.Mounts = []dockertools.Mount{{HostPath: missing, ContainerPath: "/data"}}
-		}), nil, missing},
-		"a host name in a shared network": {change(func(s *dockertools.ContainerSpec) { s.NetworkContainer, s.Hostname = id, "mine" }), nil, ""},
-		"a port in a shared network": {change(func(s *dockertools.ContainerSpec) {
-			s.NetworkContainer = id
-			s.Ports = []dockertools.PublishedPort{{HostPort: freePort(t), ContainerPort: 80, Protocol: "tcp"}}
-		}), nil, ""},
+		{func(s *dockertools.ContainerSpec) { s.Name = taken.Name }, dockertools.ErrNameTaken, taken.Name},
+		{func(s *dockertools.ContainerSpec) { s.Image = noImage }, dockertools.ErrNoSuchImage, noImage},
+		{func(s *dockertools.ContainerSpec) { s.Mounts = mounts }, nil, missing},
+		{func(s *dockertools.ContainerSpec) { s.NetworkContainer, s.Hostname = id, "mine" }, nil, "hostname"},
+		{func(s *dockertools.ContainerSpec) { s.NetworkContainer, s.Ports = id, ports }, nil, "port publishing"},
 	} {
-		_, err := d.CreateContainer(t.Context(), c.spec)
+		spec := d.spec(t, "c", "sleep")
+		c.change(&spec)
+		_, err := d.CreateContainer(t.Context(), spec)
 		if err == nil || c.kind != nil && !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v; want %v with %q", name, err, c.kind, c.says)
+			t.Errorf("got %v; want %v with %q", err, c.kind, c.says)
 		}
 	}
 	if _, err := os.Stat(missing); err == nil {
@@ -154,13 +148,9 @@ func testRefusedCreation(t *testing.T, d *contractDocker) {
 
 func testImportedImage(t *testing.T, d *contractDocker) {
 	image := "kubelet14/" + d.name(t, "image") + ":1"
-	var files bytes.Buffer
-	w := tar.NewWriter(&files)
-	must(t, errors.Join(w.WriteHeader(&tar.Header{Name: "empty", Mode: 0o644}), w.Close()))
-	must(t, d.ImportImage(t.Context(), image, &files))
-	t.Cleanup(func() {
-		must(t, d.removeImage(image))
-	})
+	layer, err := dockertools.Layer(nil, tar.Header{Name: "empty", Mode: 0o644})
+	must(t, err, d.ImportImage(t.Context(), image, bytes.NewReader(layer)))
+	t.Cleanup(func() { must(t, d.removeImage(image)) })
 	if id, err := d.InspectImage(t.Context(), image); err != nil || id == "" {
 		t.Errorf("inspect: %q, %v", id, err)
 	}

@@ -21,6 +21,7 @@ type fakeDocker struct {
 	serial     int                                          // makes ids
 	containers map[string]*fakeContainer                    // by id
 	images     map[string]*fakeImage                        // by name with tag
+	networks   map[string]bool                              // by name: whether MakeNetwork has made it
 	remote     map[string]*remoteImage                      // by name with tag: what the registries have
 	watchers   map[chan dockertools.Event]map[string]string // the event streams, and which labels each asks for
 

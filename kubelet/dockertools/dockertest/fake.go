@@ -21,7 +21,7 @@ var _ dockertools.Interface = (*Fake)(nil)
 //
 // A test can lose, delay and count the calls of Interface: SetFault, StopAfter, Down,
 // Up, Calls. It can also act as a user of Docker does, without faults: Kill, Pause,
-// Print, RunStranger, and the Interface that ByHand returns.
+// Print, RunStranger, AddNetwork, Connect, Disconnect, and the Interface that ByHand returns.
 //
 // All times are those of time.Now, and nothing happens but by calls and timers,
 // so a test can make a Fake in a testing/synctest bubble and let hours pass. All
@@ -36,6 +36,7 @@ func NewFake() *Fake {
 	d := &fakeDocker{
 		containers: map[string]*fakeContainer{},
 		images:     map[string]*fakeImage{},
+		networks:   map[string]bool{"bridge": false, "host": false, "none": false},
 		remote:     map[string]*remoteImage{},
 		watchers:   map[chan dockertools.Event]map[string]string{},
 		calls:      map[string]int{},
@@ -88,7 +89,8 @@ func (d *fakeDocker) StopAfter(n int, stop func()) {
 		d.SetFault(nil)
 		return
 	}
-	changing := []string{"CreateContainer", "StartContainer", "StopContainer", "RemoveContainer", "Exec", "ImportImage", "PullImage"}
+	changing := []string{"CreateContainer", "StartContainer", "StopContainer", "RemoveContainer", "Exec", "ImportImage", "PullImage",
+		"MakeNetwork", "RemoveNetwork"}
 	var mu sync.Mutex
 	d.SetFault(func(c Call) Fault {
 		mu.Lock()

@@ -102,7 +102,7 @@ func (c *fakeContainer) failStart(code int, reason error) error {
 
 // joinNetwork gives a container its network: one of its own, with its ports, or
 // that of another one that runs. A network of its own is there even when the
-// start then fails, as on the real Docker.
+// start then fails, unless the network is missing, as on the real Docker.
 func (d *fakeDocker) joinNetwork(c *fakeContainer) error {
 	if c.Spec.NetworkContainer != "" {
 		other, err := d.find(c.Spec.NetworkContainer)
@@ -111,8 +111,14 @@ func (d *fakeDocker) joinNetwork(c *fakeContainer) error {
 		}
 		return err
 	}
+	if _, exists := d.networks[cmp.Or(c.Spec.Network, "bridge")]; !exists {
+		return fmt.Errorf("%w: network %s not found", dockertools.ErrNoSuchNetwork, c.Spec.Network)
+	}
 	c.Endpoint = d.newID()
 	c.Details.IP = fmt.Sprintf("172.17.%d.%d", d.serial/256%256, d.serial%256)
+	if c.Spec.Network == "host" {
+		c.Details.IP = dockertools.HostIP()
+	}
 	for _, other := range d.containers {
 		for _, held := range other.Ports {
 			if i := slices.IndexFunc(c.Spec.Ports, func(p dockertools.PublishedPort) bool { return conflict(p, held) }); i >= 0 {

@@ -9,7 +9,6 @@ import (
 
 // fault is what happens in the middle of every blob; the zero fault is nothing.
 type fault struct {
-	cut  bool
 	held chan struct{} // closed when a blob has come to its middle
 	over chan struct{} // closed when held blobs may go on
 	once sync.Once     // closes held
@@ -34,10 +33,7 @@ func (r *Registry) AwaitHeld() {
 	}
 }
 
-// CutBlobs cuts the connection in the middle of every blob, until MendBlobs.
-func (r *Registry) CutBlobs() { r.setFault(&fault{cut: true}) }
-
-// MendBlobs ends HoldBlobs and CutBlobs. What was held goes on.
+// MendBlobs ends HoldBlobs. What was held goes on.
 func (r *Registry) MendBlobs() { r.setFault(&fault{}) }
 
 func (r *Registry) setFault(f *fault) {
@@ -55,8 +51,8 @@ func (r *Registry) serveBlob(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	fault := r.fault
 	r.mu.Unlock()
-	// Docker asks for the rest of what was cut with an open range, which the library
-	// does not know. A registry is free to send all of it again.
+	// After a cut connection Docker asks for the rest with an open range, which the
+	// library does not know. A registry is free to send all of it again.
 	req.Header.Del("Range")
 	whole := httptest.NewRecorder()
 	r.images.ServeHTTP(whole, req)
@@ -66,17 +62,15 @@ func (r *Registry) serveBlob(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(whole.Code)
 	body := whole.Body.Bytes()
 	middle := len(body) / 2
-	r.send(w, body[:middle])
+	w.Write(body[:middle])
+	http.NewResponseController(w).Flush()
 	fault.strike(req)
-	r.send(w, body[middle:])
+	w.Write(body[middle:])
 }
 
 // strike returns when the rest of a blob may be sent. When the client has gone it
 // may be sent in vain.
 func (f *fault) strike(req *http.Request) {
-	if f.cut {
-		panic(http.ErrAbortHandler) // the server's way to cut a connection
-	}
 	if f.held == nil {
 		return
 	}
@@ -85,12 +79,4 @@ func (f *fault) strike(req *http.Request) {
 	case <-f.over:
 	case <-req.Context().Done():
 	}
-}
-
-func (r *Registry) send(w http.ResponseWriter, part []byte) {
-	n, _ := w.Write(part)
-	http.NewResponseController(w).Flush()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.bytes += int64(n)
 }

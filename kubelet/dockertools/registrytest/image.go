@@ -32,14 +32,13 @@ type Image struct {
 
 // Push makes an image and gives it a name, such as web:1, which it takes from the
 // image that had it. The image runs `/hello sleep`, or whatever else the program of
-// manifests/hello can do. Its layer has 3 MB to fetch, and there is one more for
-// each of the given sizes, in bytes. All are new to Docker, even if the same test
-// runs twice.
-func (r *Registry) Push(repoTag string, extraLayers ...int) Image {
+// manifests/hello can do. Its layer has 3 MB to fetch, and is new to Docker, even if
+// the same test runs twice.
+func (r *Registry) Push(repoTag string) Image {
 	r.tb.Helper()
 	repo, tag, _ := strings.Cut(tagged(repoTag), ":")
 	content := rand.Text()
-	image, err := newImage(content, extraLayers)
+	image, err := newImage(content)
 	check(r.tb, err)
 	layers, err := image.Layers()
 	check(r.tb, err)
@@ -87,23 +86,16 @@ func (r *Registry) put(method, path, mediaType string, data io.Reader) {
 	}
 }
 
-func newImage(content string, extraLayers []int) (v1.Image, error) {
+func newImage(content string) (v1.Image, error) {
 	hello, err := helloProgram()
 	if err != nil {
 		return nil, err
 	}
-	layers := make([]v1.Layer, 1+len(extraLayers))
-	if layers[0], err = newLayer(map[string][]byte{"hello": hello, "content": []byte(content)}); err != nil {
+	layer, err := newLayer(map[string][]byte{"hello": hello, "content": []byte(content)})
+	if err != nil {
 		return nil, err
 	}
-	for i, size := range extraLayers {
-		noise := make([]byte, size)
-		rand.Read(noise)
-		if layers[i+1], err = newLayer(map[string][]byte{fmt.Sprintf("noise-%d", i): noise}); err != nil {
-			return nil, err
-		}
-	}
-	image, err := mutate.AppendLayers(empty.Image, layers...)
+	image, err := mutate.AppendLayers(empty.Image, layer)
 	if err != nil {
 		return nil, err
 	}

@@ -28,8 +28,6 @@ type Registry struct {
 	user, password string
 	fault          *fault
 	pulls          []pull
-	blobs          int
-	bytes          int64
 }
 
 // New starts a registry. When the test ends it stops, and every image that Docker

@@ -29,25 +29,14 @@ func (r *Registry) Pulls(repoTags ...string) []time.Time {
 	return times
 }
 
-// Blobs returns how often a layer or a configuration was asked for, and how many
-// bytes of them were sent.
-func (r *Registry) Blobs() (requests int, bytes int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.blobs, r.bytes
-}
-
 // count takes the question which manifest a tag stands for, a HEAD, as the
 // beginning of a pull: Docker goes on only when it does not have that one.
 func (r *Registry) count(req *http.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	repo, tag, isManifest := strings.Cut(strings.TrimPrefix(req.URL.Path, "/v2/"), "/manifests/")
-	switch {
-	case isManifest && req.Method == http.MethodHead:
+	if isManifest && req.Method == http.MethodHead {
 		r.pulls = append(r.pulls, pull{repo + ":" + tag, time.Now()})
-	case isBlob(req):
-		r.blobs++
 	}
 }
 

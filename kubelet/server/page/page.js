@@ -74,25 +74,27 @@ function patch(old, fresh) {
     old.data = fresh.data;
     return;
   }
-  for (const { name } of [...old.attributes]) if (!fresh.hasAttribute(name)) old.removeAttribute(name);
+  for (const { name } of [...old.attributes]) if (name !== 'open' && !fresh.hasAttribute(name)) old.removeAttribute(name);
   for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   patchChildren(old, fresh);
 }
 
-// Children match by their ids. Old children before a match that have no match themselves are removed.
+// Children match by their ids, in whatever order they were.
 function patchChildren(old, fresh) {
+  const wanted = new Set([...fresh.children].map(child => child.id));
   let at = old.firstChild;
-  const removeUntil = end => {
-    while (at !== end) {
-      const gone = at;
-      at = at.nextSibling;
-      gone.remove();
-    }
+  const remove = () => {
+    const gone = at;
+    at = at.nextSibling;
+    gone.remove();
   };
   for (const next of [...fresh.childNodes]) {
-    let match = at;
-    while (next.id && match && match.id !== next.id) match = match.nextSibling;
-    if (match) removeUntil(match);
+    while (next.id && at && !(at.id && wanted.has(at.id))) remove();
+    const moved = next.id && at?.id !== next.id && [...old.children].find(child => child.id === next.id);
+    if (moved) {
+      old.insertBefore(moved, at);
+      at = moved;
+    }
     if (at && at.nodeName === next.nodeName && at.id === next.id) {
       const following = at.nextSibling;
       patch(at, next);
@@ -101,7 +103,7 @@ function patchChildren(old, fresh) {
       old.insertBefore(next, at);
     }
   }
-  removeUntil(null);
+  while (at) remove();
 }
 
 // ---- Ages count on by the server's clock, by the rule of ageText in page.go.
@@ -159,14 +161,15 @@ async function openLog(link) {
       logNote.textContent = answer.status === 401 ? 'this browser has no access yet' : 'it cannot be read';
       return;
     }
-    logNote.textContent = 'the last lines, and new ones';
+    logNote.textContent = 'it has printed nothing yet';
     const pieces = answer.body.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
       const { value, done } = await pieces.read();
       if (done) break;
+      logNote.textContent = 'the last lines, and new ones';
       appendLog(value);
     }
-    logNote.textContent = 'it has ended';
+    logNote.textContent = logText.textContent ? 'it has ended' : 'it has ended, and has printed nothing';
   } catch {
     if (!mine.signal.aborted) logNote.textContent = 'cut off; open it again';
   }

@@ -3,14 +3,11 @@ package browser
 
 import (
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -42,50 +39,48 @@ func TestMain(m *testing.M) {
 
 // host has a kubelet that runs the pods of a directory.
 type host struct {
-	t        *testing.T
-	hostname string
-	dir      string
-	url      string // of the page
-	kubelet  *exec.Cmd
+	t         *testing.T
+	dir       string
+	url, port string // of the page
+	kubelet   *exec.Cmd
 }
-
-var hosts atomic.Int32
 
 // newHost starts a kubelet. When the test ends it is stopped, and its pods are removed.
 func newHost(t *testing.T) *host {
 	t.Helper()
-	// The tests of kubelet/e2e remove what is left of this name when its process has died.
-	h := &host{t: t, hostname: fmt.Sprintf("kubelet14-test-%d-%d", os.Getpid(), hosts.Add(1)), dir: t.TempDir()}
+	h := &host{t: t, dir: t.TempDir(), port: "0"}
 	if err := os.Mkdir(h.path("manifests"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		h.stop()
-		if out, err := exec.Command(binary, h.args("-cleanup")...).CombinedOutput(); err != nil {
+		if out, err := h.command("-cleanup").CombinedOutput(); err != nil {
 			t.Errorf("-cleanup: %v\n%s", err, out)
 		}
 	})
-	h.start(0)
+	h.start()
 	return h
 }
 
 func (h *host) path(name string) string { return filepath.Join(h.dir, name) }
 
-func (h *host) args(more ...string) []string {
-	return append([]string{"-hostname_override=" + h.hostname, "-root_dir=" + h.path("root")}, more...)
+func (h *host) command(flags ...string) *exec.Cmd {
+	// The tests of kubelet/e2e remove what is left of this name when its process has died.
+	hostname := fmt.Sprintf("kubelet14-test-%d-1", os.Getpid())
+	return exec.Command(binary, append(flags, "-hostname_override="+hostname, "-root_dir="+h.path("root"))...)
 }
 
-var address = regexp.MustCompile(`info server at (http://\S+)`)
+var address = regexp.MustCompile(`info server at (http://\S+:(\d+)/)`)
 
-// start starts the kubelet with its info server at a port, 0 for a free one.
-func (h *host) start(port int) {
+// start starts the kubelet, with its info server at the port that it had before.
+func (h *host) start() {
 	h.t.Helper()
 	log, err := os.Create(h.path("log"))
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	defer log.Close()
-	h.kubelet = exec.Command(binary, h.args("-config="+h.path("manifests"), fmt.Sprint("-port=", port), "-sync_frequency=500ms")...)
+	h.kubelet = h.command("-config="+h.path("manifests"), "-port="+h.port, "-sync_frequency=500ms")
 	h.kubelet.Stderr = log
 	if err := h.kubelet.Start(); err != nil {
 		h.t.Fatal(err)
@@ -93,7 +88,7 @@ func (h *host) start(port int) {
 	h.eventually("the kubelet logs where its page is", func() error {
 		text, err := os.ReadFile(h.path("log"))
 		if found := address.FindSubmatch(text); found != nil {
-			h.url = string(found[1])
+			h.url, h.port = string(found[1]), string(found[2])
 			return nil
 		}
 		return fmt.Errorf("its log is %v\n%s", err, text)
@@ -102,14 +97,10 @@ func (h *host) start(port int) {
 
 // stop ends the kubelet; its pods go on.
 func (h *host) stop() {
-	if h.kubelet == nil {
-		return
-	}
 	h.kubelet.Process.Signal(syscall.SIGTERM)
 	if err := h.kubelet.Wait(); err != nil {
 		h.t.Errorf("the kubelet ended with %v", err)
 	}
-	h.kubelet = nil
 }
 
 // link is the page's address with the token, which lets a browser read logs.
@@ -122,56 +113,20 @@ func (h *host) link() string {
 	return h.url + "?token=" + strings.TrimSpace(string(token))
 }
 
-// web is a pod with a server at a port of this host, which answers its liveness probe until it is told otherwise.
-func web(image string, port int) string {
-	return fmt.Sprintf(`version: v1beta1
-id: web
-containers:
-  - name: server
-    image: %s
-    imagePullPolicy: PullNever
-    command: ["/hello", "serve", "-port", "8080"]
-    ports:
-      - {name: http, containerPort: 8080, hostPort: %d}
-    livenessProbe: {initialDelaySeconds: 1, httpGet: {path: /healthz, port: http}}
-`, image, port)
-}
-
-// write puts a manifest into the directory in one go.
-func (h *host) write(name, text string) {
+// write gives the kubelet the manifest of a pod in one go. Its container has a command of hello, and runs until that succeeds.
+func (h *host) write(id, image, command string) {
 	h.t.Helper()
+	text := fmt.Sprintf(`version: v1beta1
+id: %s
+restartPolicy: {onFailure: {}}
+containers: [{name: main, image: %s, imagePullPolicy: PullNever, command: [/hello, %s]}]
+`, id, image, command)
 	if err := os.WriteFile(h.path("aside"), []byte(text), 0o644); err != nil {
 		h.t.Fatal(err)
 	}
-	if err := os.Rename(h.path("aside"), filepath.Join(h.path("manifests"), name)); err != nil {
+	if err := os.Rename(h.path("aside"), h.path("manifests/"+id+".yaml")); err != nil {
 		h.t.Fatal(err)
 	}
-}
-
-// get asks the server of a container for a path until it answers 200.
-func (h *host) get(port int, path string) {
-	h.t.Helper()
-	h.eventually("the server answers "+path, func() error {
-		resp, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d%s", port, path))
-		if err != nil {
-			return err
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode != http.StatusOK {
-			return fmt.Errorf("it answers %s", resp.Status)
-		}
-		return nil
-	})
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // eventually waits until check returns nil.

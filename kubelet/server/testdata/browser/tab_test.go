@@ -2,7 +2,6 @@ package browser
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -73,10 +72,8 @@ func (b *tab) hasNoErrors() {
 
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	b.h.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	if err := chromedp.Do(ctx, actions...); err != nil {
-		b.h.t.Fatal(err)
+	for _, action := range actions {
+		get(b, action)
 	}
 }
 
@@ -104,19 +101,31 @@ func eval[T any](b *tab, expression string) T {
 // shows waits until the element with an id has all the texts, and the class unless that is empty.
 func (b *tab) shows(id, class string, texts ...string) {
 	b.h.t.Helper()
-	b.h.eventually(fmt.Sprintf("the page shows %s %q", id, texts), func() error {
-		seen := eval[struct{ Text, Class string }](b, fmt.Sprintf(`(e => ({Text: e?.innerText ?? "", Class: e?.className ?? ""}))(document.getElementById(%q))`, id))
-		var missing []error
-		for _, text := range texts {
-			if !strings.Contains(seen.Text, text) {
-				missing = append(missing, fmt.Errorf("%q is missing in %q", text, seen.Text))
-			}
-		}
+	b.h.eventually(fmt.Sprintf("the page shows %s %s %q", id, class, texts), func() error {
+		seen := eval[struct{ Text, Class string }](b, fmt.Sprintf(
+			`(e => ({Text: e?.innerText ?? "", Class: e?.className ?? ""}))(document.getElementById(%q))`, id))
 		if class != "" && seen.Class != class {
-			missing = append(missing, fmt.Errorf("its class is %q, want %q", seen.Class, class))
+			return fmt.Errorf("its class is %q", seen.Class)
 		}
-		return errors.Join(missing...)
+		return hasTexts(seen.Text, texts...)
 	})
+}
+
+func hasTexts(seen string, texts ...string) error {
+	for _, text := range texts {
+		if !strings.Contains(seen, text) {
+			return fmt.Errorf("%q is missing in %q", text, seen)
+		}
+	}
+	return nil
+}
+
+// hasFocus checks where the keyboard is.
+func (b *tab) hasFocus(id string) {
+	b.h.t.Helper()
+	if at := eval[string](b, `document.activeElement.id`); at != id {
+		b.h.t.Errorf("the keyboard is at %q, want %q", at, id)
+	}
 }
 
 // keep makes a picture for people: go test -artifacts keeps it.

@@ -1,0 +1,98 @@
+package api
+
+import (
+	"encoding/json"
+	"strconv"
+)
+
+// Probe tests a container again and again. Exactly one action is set. A zero number stands for the kubelet's default, which
+// for a manifest of 2014 is that of 2014; see SetDefaults for those of v1.
+type Probe struct {
+	HTTPGet             *HTTPGetAction   `json:"httpGet,omitempty"`
+	TCPSocket           *TCPSocketAction `json:"tcpSocket,omitempty"`
+	Exec                *ExecAction      `json:"exec,omitempty"`
+	InitialDelaySeconds int64            `json:"initialDelaySeconds,omitempty"`
+
+	// Fields that no manifest of 2014 has:
+	TimeoutSeconds   int64 `json:"timeoutSeconds,omitempty"`
+	PeriodSeconds    int64 `json:"periodSeconds,omitempty"`
+	SuccessThreshold int64 `json:"successThreshold,omitempty"` // good answers in a row that make it good
+	FailureThreshold int64 `json:"failureThreshold,omitempty"` // bad answers in a row that make it bad
+
+	_ Unsupported `fields:"grpc" instead:"use tcpSocket, or exec with a program of the image"`
+	_ Unsupported `fields:"terminationGracePeriodSeconds" instead:"that of the spec is for all"`
+}
+
+// IntOrString is a port in a probe or a hook: a number, or the name of a port of the container.
+type IntOrString struct {
+	Int int    // if Str is empty
+	Str string // a port name, or a number in quotes
+}
+
+// String returns the number or the name.
+func (v IntOrString) String() string {
+	if v.Str != "" {
+		return v.Str
+	}
+	return strconv.Itoa(v.Int)
+}
+
+// MarshalJSON implements json.Marshaler.
+func (v IntOrString) MarshalJSON() ([]byte, error) {
+	if v.Str != "" {
+		return json.Marshal(v.Str)
+	}
+	return json.Marshal(v.Int)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *IntOrString) UnmarshalJSON(data []byte) error {
+	if *v = (IntOrString{}); data[0] == '"' {
+		return json.Unmarshal(data, &v.Str)
+	}
+	return json.Unmarshal(data, &v.Int)
+}
+
+// HTTPGetAction requests scheme://host:port/path.
+type HTTPGetAction struct {
+	Path    string       `json:"path,omitempty"`
+	Port    IntOrString  `json:"port,omitzero"`
+	Host    string       `json:"host,omitempty"`   // empty: the pod's IP
+	Scheme  string       `json:"scheme,omitempty"` // HTTPS, or HTTP if empty; a certificate is not verified
+	Headers []HTTPHeader `json:"httpHeaders,omitempty"`
+}
+
+// HTTPHeader is a header of a request.
+type HTTPHeader struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// TCPSocketAction opens a connection to the pod's IP.
+type TCPSocketAction struct {
+	Port IntOrString `json:"port,omitzero"`
+
+	_ Unsupported `fields:"host" instead:"use httpGet, or exec with a program of the image"`
+}
+
+// ExecAction runs a command in the container, without a shell.
+type ExecAction struct {
+	Command []string `json:"command,omitempty"`
+}
+
+// Lifecycle holds the hooks of a container.
+type Lifecycle struct {
+	PostStart *Handler `json:"postStart,omitempty"`
+	PreStop   *Handler `json:"preStop,omitempty"`
+
+	_ Unsupported `fields:"stopSignal" instead:"set STOPSIGNAL in the image"`
+}
+
+// Handler is the action of a hook. Exactly one field is set.
+type Handler struct {
+	Exec    *ExecAction    `json:"exec,omitempty"`
+	HTTPGet *HTTPGetAction `json:"httpGet,omitempty"`
+
+	_ Unsupported `fields:"sleep" instead:"use exec with the command sleep"`
+	_ Unsupported `fields:"tcpSocket" instead:"use httpGet or exec"`
+}

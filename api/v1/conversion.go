@@ -1,0 +1,140 @@
+package v1
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"kubelet14/api"
+	"kubelet14/api/v1beta1"
+)
+
+// NewScheme returns a Scheme of every version: v1 and those of 2014. Any number of goroutines may use it.
+func NewScheme() *api.Scheme {
+	s := api.NewScheme()
+	v1beta1.AddTo(s)
+	s.AddKnownTypes(api.VersionV1, Pod{}, List{}, PodList{})
+	s.AddFieldPaths(api.VersionV1, fieldPath)
+	api.AddInternalConversion(s, api.VersionV1, internalize)
+	api.AddExternalConversion(s, api.VersionV1, externalize)
+	return s
+}
+
+// The words of v1 and the internal ones.
+var (
+	pullPolicies = map[string]api.PullPolicy{
+		"": "", "Always": api.PullAlways, "Never": api.PullNever, "IfNotPresent": api.PullIfNotPresent,
+	}
+	restartPolicies = map[string]api.RestartPolicy{
+		"":          {},
+		"Always":    {Always: &api.RestartPolicyAlways{}},
+		"OnFailure": {OnFailure: &api.RestartPolicyOnFailure{}},
+		"Never":     {Never: &api.RestartPolicyNever{}},
+	}
+	dnsPolicies = map[string]bool{"": true, "ClusterFirst": true, "ClusterFirstWithHostNet": true, "Default": true, "None": true}
+)
+
+// internalize converts a Pod as it was written: a default is not filled in.
+func internalize(in *Pod, out *api.ContainerManifest) error {
+	api.Copy(out, &in.Metadata)
+	api.Copy(out, &in.Spec)
+	out.Version = api.VersionV1
+	var errs api.FieldErrors
+	out.RestartPolicy = lookup(&errs, "spec.restartPolicy", in.Spec.Restart, restartPolicies)
+	lookup(&errs, "spec.dnsPolicy", in.Spec.DNSPolicy, dnsPolicies)
+	for i, v := range in.Spec.Volumes {
+		if v.HostDir != nil || v.EmptyDir != nil {
+			out.Volumes[i].Source = &api.VolumeSource{}
+			api.Copy(out.Volumes[i].Source, &v)
+		}
+	}
+	if dns := in.Spec.DNSConfig; dns != nil {
+		out.DNS = &api.DNSConfig{Nameservers: dns.Nameservers, Searches: dns.Searches}
+		for _, o := range dns.Options {
+			out.DNS.Options = append(out.DNS.Options, strings.TrimSuffix(o.Name+":"+o.Value, ":"))
+		}
+	}
+	if in.Spec.DNSPolicy == "None" && (out.DNS == nil || len(out.DNS.Nameservers) == 0) {
+		errs.Add("spec.dnsPolicy", "None needs nameservers in dnsConfig")
+	}
+	pod := cmp.Or(in.Spec.SecurityContext, &PodSecurityContext{})
+	for i := range in.Spec.InitContainers {
+		internalizeContainer(&errs, fmt.Sprintf("spec.initContainers[%d]", i), &in.Spec.InitContainers[i], &out.InitContainers[i], pod)
+	}
+	for i := range in.Spec.Containers {
+		internalizeContainer(&errs, fmt.Sprintf("spec.containers[%d]", i), &in.Spec.Containers[i], &out.Containers[i], pod)
+	}
+	if len(errs) > 0 {
+		return errs
+	}
+	return nil
+}
+
+// internalizeContainer converts what Copy cannot.
+func internalizeContainer(errs *api.FieldErrors, path string, in *Container, out *api.Container, pod *PodSecurityContext) {
+	out.ImagePullPolicy = lookup(errs, path+".imagePullPolicy", in.Pull, pullPolicies)
+	for i, e := range in.Env {
+		field := fmt.Sprintf("%s.env[%d].valueFrom", path, i)
+		switch {
+		case e.ValueFrom == nil:
+		case e.Value != "":
+			errs.Add(field, "there is a value too: keep one of them")
+		case e.ValueFrom.FieldRef == nil:
+			errs.Add(field, "required value '': write a fieldRef")
+		default:
+			out.Env[i].FieldPath = e.ValueFrom.FieldRef.FieldPath
+		}
+	}
+	parse := func(field string, q Quantity, units int64) (n int64) {
+		var err error
+		if q != "" {
+			if n, err = api.ParseQuantity(string(q), units); err != nil {
+				errs.Add(path+".resources."+field, "invalid value '%s': %v", q, err)
+			}
+		}
+		return n
+	}
+	out.Memory = parse("limits.memory", in.Resources.Limits.Memory, 1)
+	out.CPULimit = parse("limits.cpu", in.Resources.Limits.CPU, 1000)
+	out.CPU = parse("requests.cpu", in.Resources.Requests.CPU, 1000)
+
+	own := cmp.Or(in.SecurityContext, &SecurityContext{})
+	out.Privileged = own.Privileged
+	out.SecurityContext = &api.SecurityContext{
+		RunAsUser: cmp.Or(own.RunAsUser, pod.RunAsUser), RunAsGroup: cmp.Or(own.RunAsGroup, pod.RunAsGroup),
+		CapAdd: own.Capabilities.Add, CapDrop: own.Capabilities.Drop, ReadOnlyRootFilesystem: own.ReadOnlyRootFilesystem,
+	}
+	if reflect.ValueOf(*out.SecurityContext).IsZero() {
+		out.SecurityContext = nil
+	}
+}
+
+// lookup returns what a word of v1 stands for.
+func lookup[T any](errs *api.FieldErrors, path, word string, words map[string]T) T {
+	value, known := words[word]
+	if !known {
+		errs.Add(path, "unsupported value '%s': %s", word, api.Suggest(word, words))
+	}
+	return value
+}
+
+// fieldPath returns the path in a Pod of a field of the internal types.
+func fieldPath(internal string) string {
+	if path, ok := topLevel[internal]; ok {
+		return path
+	}
+	return strings.TrimSuffix("spec."+specNames.Replace(internal+"."), ".")
+}
+
+var (
+	topLevel = map[string]string{"": "", "version": "apiVersion", "id": "metadata.name", "uuid": "metadata.uid", "namespace": "metadata.namespace"}
+	// specNames replaces whole names: a dot ends each of them.
+	specNames = strings.NewReplacer(
+		".source.hostDir.", ".hostPath.", ".source.", ".",
+		"].command.", "].args.", "].entrypoint.", "].command.",
+		"].memory.", "].resources.limits.memory.", "].cpuLimit.", "].resources.limits.cpu.", "].cpu.", "].resources.requests.cpu.",
+		"].privileged.", "].securityContext.privileged.", ".capAdd", ".capabilities.add", ".capDrop", ".capabilities.drop",
+		".fieldPath.", ".valueFrom.fieldRef.fieldPath.", "dns.", "dnsConfig.",
+	)
+)

@@ -1,0 +1,117 @@
+package v1_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kubelet14/api"
+	"kubelet14/api/v1"
+)
+
+// pod returns the text of a Pod with more in its spec and in its container.
+func pod(spec, container string) []byte {
+	return []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n  containers:\n  - {name: a, image: b, " + container + "}\n  " + spec + "\n")
+}
+
+// Each row is what is written in the spec and in the container of a Pod, and what they become.
+func TestInternalize(t *testing.T) {
+	one, two := int64(1), int64(2)
+	type container = api.Container
+	type manifest = api.ContainerManifest
+	for name, tt := range map[string]struct {
+		spec, container string
+		want            manifest
+	}{
+		"command": {"", "command: [a], args: [b]", manifest{Containers: []container{{Entrypoint: []string{"a"}, Command: []string{"b"}}}}},
+		"resources": {"", "resources: {limits: {cpu: 2, memory: 64Mi}, requests: {cpu: 250m, memory: 1Gi}}",
+			manifest{Containers: []container{{CPU: 250, CPULimit: 2000, Memory: 64 << 20}}, Ignored: []string{"spec.containers[0].resources.requests.memory"}}},
+		"field": {"", "env: [{name: A, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: status.podIP}}}]",
+			manifest{Containers: []container{{Env: []api.EnvVar{{Name: "A", FieldPath: "status.podIP"}}}}}},
+		"pull policy": {"restartPolicy: OnFailure", "imagePullPolicy: IfNotPresent",
+			manifest{Containers: []container{{ImagePullPolicy: api.PullIfNotPresent}}, RestartPolicy: api.RestartPolicy{OnFailure: &api.RestartPolicyOnFailure{}}}},
+		"users of the pod": {"securityContext: {runAsUser: 1, runAsGroup: 2, seccompProfile: {type: RuntimeDefault}}", "securityContext: {runAsUser: 2, privileged: true}",
+			manifest{Containers: []container{{Privileged: true, SecurityContext: &api.SecurityContext{RunAsUser: &two, RunAsGroup: &two}}}}},
+		"capabilities": {"", "securityContext: {runAsUser: 1, allowPrivilegeEscalation: true, capabilities: {add: [A], drop: [B]}}",
+			manifest{Containers: []container{{SecurityContext: &api.SecurityContext{RunAsUser: &one, CapAdd: []string{"A"}, CapDrop: []string{"B"}}}}}},
+		"nothing secure": {"securityContext: {}", "securityContext: {privileged: false}", manifest{Containers: []container{{}}}},
+		"volumes": {"volumes: [{name: a}, {name: b, emptyDir: {medium: Memory, sizeLimit: 1Gi}}, {name: c, hostPath: {path: /c, type: File}}]", "", manifest{
+			Containers: []container{{}},
+			Volumes: []api.Volume{{Name: "a"}, {Name: "b", Source: &api.VolumeSource{EmptyDir: &api.EmptyDir{}}},
+				{Name: "c", Source: &api.VolumeSource{HostDir: &api.HostDir{Path: "/c", Type: api.HostDirFile}}}},
+			Ignored: []string{"spec.volumes[1].emptyDir.medium (it is an ordinary directory of the host)", "spec.volumes[1].emptyDir.sizeLimit (it is an ordinary directory of the host)"},
+		}},
+		"dns": {"dnsPolicy: None\n  dnsConfig: {nameservers: [1.1.1.1], options: [{name: ndots, value: \"2\"}, {name: rotate}]}", "",
+			manifest{Containers: []container{{}}, DNS: &api.DNSConfig{Nameservers: []string{"1.1.1.1"}, Options: []string{"ndots:2", "rotate"}}}},
+		"of no meaning": {"nodeName: a\n  tolerations: []\n  priority: null\n  affinity: {a: [{b: c}]}\n  hostPID: false\n  hostUsers: true", "resizePolicy: {}, stdin: false, envFrom: []",
+			manifest{Containers: []container{{}}, Ignored: []string{"spec.nodeName", "spec.affinity"}}},
+	} {
+		docs, err := v1.NewScheme().Decode("f", pod(tt.spec, tt.container))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		tt.want.Version, tt.want.ID = "v1", "web"
+		tt.want.Containers[0].Name, tt.want.Containers[0].Image = "a", "b"
+		if diff := cmp.Diff(tt.want, docs[0].Manifest); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// Each row has one error.
+func TestRefused(t *testing.T) {
+	const c = "spec.containers[0]."
+	for _, tt := range []struct{ spec, container, want string }{
+		{"", "env: [{name: A, value: s3cret, valueFrom: {fieldRef: {fieldPath: a}}}]", c + "env[0].valueFrom: there is a value too: keep one of them"},
+		{"", "env: [{name: A, valueFrom: {}}]", c + "env[0].valueFrom: required value '': write a fieldRef"},
+		{"", "env: [{name: A, valueFrom: {secretKeyRef: {name: a}}}]", c + "env[0].valueFrom.secretKeyRef: not supported: write the value itself"},
+		{"", "env: [{name: A, valueFrom: {fieldRef: {apiVersion: v2, fieldPath: a}}}]", c + "env[0].valueFrom.fieldRef.apiVersion: not supported: write v1"},
+		{"", "resources: {limits: {memory: 64MB}}", c + "resources.limits.memory: invalid value '64MB': write a number, which may end with k, M, G, Ki, Mi, Gi, or m for thousandths"},
+		{"", "resources: {limits: {cpu: 1E}}", c + "resources.limits.cpu: invalid value '1E': this number is too big"},
+		{"", "imagePullPolicy: always", c + `imagePullPolicy: unsupported value 'always': did you mean "Always"?`},
+		{"", "entrypoint: [a]", c + "entrypoint: not supported: v1 calls it command"},
+		{"", "cmd: [a]", c + "cmd: not supported: v1 calls it args"},
+		{"", "memory: 1", c + "memory: not supported: in v1 it is resources.limits.memory"},
+		{"", "tty: true", c + "tty: not supported: run a command that needs no terminal, such as sleep"},
+		{"", "command: [sleep, 60]", c + `command[1]: needs a string, but 60 is a number: put quotes around it, "60"`},
+		{"", "securityContext: {allowPrivilegeEscalation: false}", c + "securityContext.allowPrivilegeEscalation: not supported: set no-new-privileges in Docker's configuration"},
+		{"", "securityContext: {seccompProfile: {type: Unconfined}}", c + "securityContext.seccompProfile: not supported: use the type RuntimeDefault"},
+		{"", "livenessProbe: {grpc: {port: 1}}", c + "livenessProbe.grpc: not supported: use tcpSocket, or exec with a program of the image"},
+		{"", "volumeMounts: [{name: a, mountPath: /a, subPath: b}]", c + "volumeMounts[0].subPath: not supported: make a volume for each directory"},
+		{"volumes: [{name: a, configMap: {name: b}}]", "", "spec.volumes[0].configMap: not supported: put the files into a directory of the host and use hostPath"},
+		{"securityContext: {fsGroup: 1}", "", "spec.securityContext.fsGroup: not supported: chown the volume in an init container, or the directory on the host"},
+		{"hostPID: true", "", "spec.hostPID: not supported: remove it"},
+		{"hostUsers: false", "", "spec.hostUsers: not supported: set userns-remap in Docker's configuration"},
+		{"restartPolicy: Sometimes", "", "spec.restartPolicy: unsupported value 'Sometimes': use Always, Never or OnFailure"},
+		{"dnsPolicy: None", "", "spec.dnsPolicy: None needs nameservers in dnsConfig"},
+		{"dnsPolicy: Clusterfirst", "", `spec.dnsPolicy: unsupported value 'Clusterfirst': did you mean "ClusterFirst"?`},
+		{"nodeSelecter: {}", "", "spec.nodeSelecter: unknown field: the fields here are volumes, initContainers, containers, restartPolicy, " +
+			"terminationGracePeriodSeconds, hostNetwork, hostname, hostAliases, dnsPolicy, dnsConfig, securityContext"},
+	} {
+		_, err := v1.NewScheme().Decode("f", pod(tt.spec, tt.container))
+		if err == nil || strings.Join(strings.Split(err.Error(), ":")[3:], ":") != " "+tt.want {
+			t.Errorf("%s %s\ngives %v\nwant  %s", tt.spec, tt.container, err, tt.want)
+		}
+	}
+}
+
+func TestExternalize(t *testing.T) {
+	zero := int64(0)
+	got, err := v1.NewScheme().Encode("v1", &api.ContainerManifest{
+		Version: "v1beta1", ID: "web", DNS: &api.DNSConfig{Nameservers: []string{"1.1.1.1"}, Options: []string{"ndots:2"}}, RestartPolicy: api.RestartPolicy{Never: &api.RestartPolicyNever{}},
+		Volumes: []api.Volume{{Name: "a", Source: &api.VolumeSource{HostDir: &api.HostDir{Path: "/a"}}}},
+		Containers: []api.Container{{
+			Name: "c", Image: "i", Command: []string{"x"}, Memory: 64 << 20, CPU: 250, ImagePullPolicy: api.PullAlways, Privileged: true,
+			SecurityContext: &api.SecurityContext{RunAsUser: &zero, CapDrop: []string{"ALL"}},
+		}},
+	})
+	const want = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"},"spec":{"volumes":[{"name":"a","hostPath":{"path":"/a"}}],` +
+		`"containers":[{"name":"c","image":"i","args":["x"],"resources":{"limits":{"memory":"64Mi"},"requests":{"cpu":"250m"}},` +
+		`"imagePullPolicy":"Always","securityContext":{"privileged":true,"runAsUser":0,"capabilities":{"drop":["ALL"]}}}],"restartPolicy":"Never",` +
+		`"dnsPolicy":"None","dnsConfig":{"nameservers":["1.1.1.1"],"options":[{"name":"ndots","value":"2"}]}}}`
+	if string(got) != want || err != nil {
+		t.Errorf("%s, %v\nwant %s", got, err, want)
+	}
+}

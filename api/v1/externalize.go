@@ -1,0 +1,76 @@
+package v1
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"kubelet14/api"
+)
+
+// externalize writes a Pod that kubectl takes.
+func externalize(in *api.ContainerManifest, out *Pod) error {
+	api.Copy(&out.Metadata, in)
+	api.Copy(&out.Spec, in)
+	out.APIVersion, out.Kind = api.VersionV1, "Pod"
+	for word, policy := range restartPolicies {
+		if reflect.DeepEqual(policy, in.RestartPolicy) {
+			out.Spec.Restart = word
+		}
+	}
+	for i, v := range in.Volumes {
+		if v.Source != nil {
+			api.Copy(&out.Spec.Volumes[i], v.Source)
+		}
+	}
+	if in.DNS != nil {
+		out.Spec.DNSConfig = &DNSConfig{Nameservers: in.DNS.Nameservers, Searches: in.DNS.Searches}
+		for _, o := range in.DNS.Options {
+			name, value, _ := strings.Cut(o, ":")
+			out.Spec.DNSConfig.Options = append(out.Spec.DNSConfig.Options, DNSOption{name, value})
+		}
+		if len(in.DNS.Nameservers) > 0 {
+			out.Spec.DNSPolicy = "None"
+		}
+	}
+	for i := range in.InitContainers {
+		externalizeContainer(&in.InitContainers[i], &out.Spec.InitContainers[i])
+	}
+	for i := range in.Containers {
+		externalizeContainer(&in.Containers[i], &out.Spec.Containers[i])
+	}
+	return nil
+}
+
+// externalizeContainer converts what Copy cannot.
+func externalizeContainer(in *api.Container, out *Container) {
+	for word, policy := range pullPolicies {
+		if policy == in.ImagePullPolicy {
+			out.Pull = word
+		}
+	}
+	for i, e := range in.Env {
+		if e.FieldPath != "" {
+			out.Env[i].ValueFrom = &ValueFrom{FieldRef: &FieldRef{FieldPath: e.FieldPath}}
+		}
+	}
+	out.Resources.Requests.CPU, out.Resources.Limits.CPU = quantity(in.CPU, "m"), quantity(in.CPULimit, "m")
+	if out.Resources.Limits.Memory = quantity(in.Memory, ""); in.Memory%(1<<20) == 0 {
+		out.Resources.Limits.Memory = quantity(in.Memory>>20, "Mi")
+	}
+	if in.SecurityContext != nil || in.Privileged {
+		own := cmp.Or(in.SecurityContext, &api.SecurityContext{})
+		out.SecurityContext = &SecurityContext{Privileged: in.Privileged}
+		api.Copy(out.SecurityContext, own)
+		out.SecurityContext.Capabilities.Add, out.SecurityContext.Capabilities.Drop = own.CapAdd, own.CapDrop
+	}
+}
+
+// quantity writes a number in a unit; 0 is none.
+func quantity(n int64, unit string) Quantity {
+	if n == 0 {
+		return ""
+	}
+	return Quantity(fmt.Sprint(n, unit))
+}

@@ -1,0 +1,109 @@
+package v1
+
+import "kubelet14/api"
+
+// Pod is a pod of today. A field has the Go name of the internal one, so that api.Copy finds it, and the json name of v1:
+// Command is "args", because in 2014 it is what follows the image's entrypoint.
+type Pod struct {
+	APIVersion string   `json:"apiVersion"` // Version
+	Kind       string   `json:"kind"`
+	Metadata   Metadata `json:"metadata"`
+	Spec       Spec     `json:"spec"`
+
+	_ api.Ignored `fields:"status"`
+}
+
+// Metadata is what a pod is called.
+type Metadata struct {
+	ID          string            `json:"name"`
+	Namespace   string            `json:"namespace,omitempty"`
+	UUID        string            `json:"uid,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+
+	_ api.Ignored `fields:"creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName generation"`
+	_ api.Ignored `fields:"managedFields ownerReferences resourceVersion selfLink"`
+}
+
+// Spec is what a pod runs.
+type Spec struct {
+	Volumes                       []Volume            `json:"volumes,omitempty"`
+	InitContainers                []Container         `json:"initContainers,omitempty"`
+	Containers                    []Container         `json:"containers"`
+	Restart                       string              `json:"restartPolicy,omitempty"` // Always, OnFailure or Never
+	TerminationGracePeriodSeconds *int64              `json:"terminationGracePeriodSeconds,omitempty"`
+	HostNetwork                   bool                `json:"hostNetwork,omitempty"`
+	Hostname                      string              `json:"hostname,omitempty"`
+	HostAliases                   []api.HostAlias     `json:"hostAliases,omitempty"`
+	DNSPolicy                     string              `json:"dnsPolicy,omitempty"`
+	DNSConfig                     *DNSConfig          `json:"dnsConfig,omitempty"`
+	SecurityContext               *PodSecurityContext `json:"securityContext,omitempty"`
+
+	_ api.Ignored `fields:"affinity nodeName nodeSelector tolerations topologySpreadConstraints schedulerName schedulingGates"`
+	_ api.Ignored `fields:"priority priorityClassName preemptionPolicy overhead os readinessGates"`
+	_ api.Ignored `fields:"serviceAccount serviceAccountName automountServiceAccountToken enableServiceLinks"`
+
+	_ api.Unsupported `fields:"activeDeadlineSeconds" instead:"let the program end itself, as with the command timeout"`
+	_ api.Unsupported `fields:"ephemeralContainers" instead:"use docker exec"`
+	_ api.Unsupported `fields:"hostIPC hostPID resourceClaims setHostnameAsFQDN"`
+	_ api.Unsupported `fields:"hostUsers" default:"true" instead:"set userns-remap in Docker's configuration"`
+	_ api.Unsupported `fields:"imagePullSecrets" instead:"log in to the registry on this host, with docker login"`
+	_ api.Unsupported `fields:"resources" instead:"write them in each container"`
+	_ api.Unsupported `fields:"runtimeClassName" instead:"set default-runtime in Docker's configuration"`
+	_ api.Unsupported `fields:"shareProcessNamespace" instead:"run the programs in one container"`
+	_ api.Unsupported `fields:"subdomain" instead:"pods find each other as NAME and NAME.NAMESPACE"`
+}
+
+// Volume is a directory that the containers of a pod may mount by name. One without a source is an emptyDir.
+type Volume struct {
+	Name     string        `json:"name"`
+	HostDir  *api.HostDir  `json:"hostPath,omitempty"`
+	EmptyDir *api.EmptyDir `json:"emptyDir,omitempty"`
+
+	_ api.Unsupported `fields:"configMap secret projected" instead:"put the files into a directory of the host and use hostPath"`
+	_ api.Unsupported `fields:"persistentVolumeClaim" instead:"use a directory of the host, with hostPath"`
+	_ api.Unsupported `fields:"cephfs csi fc flexVolume glusterfs iscsi nfs rbd" instead:"mount it on the host and use hostPath"`
+	_ api.Unsupported `fields:"downwardAPI" instead:"use env with a fieldRef"`
+	_ api.Unsupported `fields:"ephemeral" instead:"use emptyDir"`
+	_ api.Unsupported `fields:"gitRepo image" instead:"fill an emptyDir in an init container"`
+	_ api.Unsupported `fields:"hostDir" instead:"v1 calls it hostPath"`
+	_ api.Unsupported `fields:"source" instead:"in v1 hostPath and emptyDir are beside the name"`
+}
+
+// DNSConfig is how the containers of a pod find names.
+type DNSConfig struct {
+	Nameservers []string    `json:"nameservers,omitempty"`
+	Searches    []string    `json:"searches,omitempty"`
+	Options     []DNSOption `json:"options,omitempty"`
+}
+
+// DNSOption is an option of the resolver, such as ndots with the value 2.
+type DNSOption struct {
+	Name  string `json:"name"`
+	Value string `json:"value,omitempty"`
+}
+
+// PodSecurityContext has what is meant for all containers, unless theirs says otherwise.
+type PodSecurityContext struct {
+	RunAsUser  *int64 `json:"runAsUser,omitempty"`
+	RunAsGroup *int64 `json:"runAsGroup,omitempty"`
+
+	_ api.Unsupported `fields:"runAsNonRoot" instead:"write a runAsUser that is not 0"`
+	_ api.Unsupported `fields:"seccompProfile appArmorProfile" default:"RuntimeDefault" instead:"use the type RuntimeDefault"`
+	_ api.Unsupported `fields:"fsGroup fsGroupChangePolicy" instead:"chown the volume in an init container, or the directory on the host"`
+	_ api.Unsupported `fields:"supplementalGroups supplementalGroupsPolicy" instead:"use runAsGroup"`
+	_ api.Unsupported `fields:"sysctls" instead:"set them on the host"`
+	_ api.Unsupported `fields:"seLinuxChangePolicy seLinuxOptions windowsOptions"`
+}
+
+// List is a list of pods, as kubectl prints it.
+type List struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Items      []any  `json:"items"`
+
+	_ api.Ignored `fields:"metadata"`
+}
+
+// PodList is the same.
+type PodList List

@@ -1,0 +1,95 @@
+package v1
+
+import "kubelet14/api"
+
+// Container is one program of a pod and what it runs with.
+type Container struct {
+	Name                     string                       `json:"name"`
+	Image                    string                       `json:"image"`
+	Entrypoint               []string                     `json:"command,omitempty"`
+	Command                  []string                     `json:"args,omitempty"`
+	WorkingDir               string                       `json:"workingDir,omitempty"`
+	Ports                    []api.Port                   `json:"ports,omitempty"`
+	Env                      []EnvVar                     `json:"env,omitempty"`
+	Resources                Resources                    `json:"resources,omitzero"`
+	VolumeMounts             []api.VolumeMount            `json:"volumeMounts,omitempty"`
+	LivenessProbe            *api.Probe                   `json:"livenessProbe,omitempty"`
+	ReadinessProbe           *api.Probe                   `json:"readinessProbe,omitempty"`
+	StartupProbe             *api.Probe                   `json:"startupProbe,omitempty"`
+	Lifecycle                *api.Lifecycle               `json:"lifecycle,omitempty"`
+	TerminationMessagePath   string                       `json:"terminationMessagePath,omitempty"`
+	TerminationMessagePolicy api.TerminationMessagePolicy `json:"terminationMessagePolicy,omitempty"`
+	Pull                     string                       `json:"imagePullPolicy,omitempty"` // Always, Never or IfNotPresent
+	SecurityContext          *SecurityContext             `json:"securityContext,omitempty"`
+
+	_ api.Ignored `fields:"resizePolicy"`
+
+	_ api.Unsupported `fields:"envFrom" instead:"write each variable in env"`
+	_ api.Unsupported `fields:"restartPolicy restartPolicyRules" instead:"that of the spec is for all; a sidecar is one of the containers"`
+	_ api.Unsupported `fields:"stdin stdinOnce tty" instead:"run a command that needs no terminal, such as sleep"`
+	_ api.Unsupported `fields:"volumeDevices" instead:"use volumeMounts and a hostPath of the type BlockDevice"`
+	_ api.Unsupported `fields:"cmd" instead:"v1 calls it args"`
+	_ api.Unsupported `fields:"entrypoint" instead:"v1 calls it command"`
+	_ api.Unsupported `fields:"cpu" instead:"in v1 it is resources.requests.cpu"`
+	_ api.Unsupported `fields:"memory" instead:"in v1 it is resources.limits.memory"`
+	_ api.Unsupported `fields:"privileged" instead:"in v1 it is securityContext.privileged"`
+}
+
+// EnvVar is one environment variable: a value, or a field of the pod.
+type EnvVar struct {
+	Name      string     `json:"name"`
+	Value     string     `json:"value,omitempty"`
+	ValueFrom *ValueFrom `json:"valueFrom,omitempty"`
+}
+
+// ValueFrom is where the value of a variable comes from.
+type ValueFrom struct {
+	FieldRef *FieldRef `json:"fieldRef,omitempty"`
+
+	_ api.Unsupported `fields:"configMapKeyRef fileKeyRef resourceFieldRef secretKeyRef" instead:"write the value itself"`
+}
+
+// FieldRef names a field of the pod.
+type FieldRef struct {
+	FieldPath string `json:"fieldPath"`
+
+	_ api.Unsupported `fields:"apiVersion" default:"v1" instead:"write v1"`
+}
+
+// Quantity is a number that may have a suffix, such as 64Mi or 250m; see api.ParseQuantity.
+type Quantity = api.Text
+
+// Resources are the limits of a container and its share.
+type Resources struct {
+	Limits struct {
+		CPU    Quantity `json:"cpu,omitempty"`
+		Memory Quantity `json:"memory,omitempty"`
+
+		_ api.Unsupported `fields:"ephemeral-storage" instead:"use a volume on a file system of the right size"`
+	} `json:"limits,omitzero"`
+	Requests struct {
+		CPU Quantity `json:"cpu,omitempty"` // its share
+
+		_ api.Ignored `fields:"memory ephemeral-storage"`
+	} `json:"requests,omitzero"`
+
+	_ api.Unsupported `fields:"claims"`
+}
+
+// SecurityContext is what a container may do.
+type SecurityContext struct {
+	Privileged   bool   `json:"privileged,omitempty"`
+	RunAsUser    *int64 `json:"runAsUser,omitempty"`
+	RunAsGroup   *int64 `json:"runAsGroup,omitempty"`
+	Capabilities struct {
+		Add  []string `json:"add,omitempty"`
+		Drop []string `json:"drop,omitempty"`
+	} `json:"capabilities,omitzero"`
+	ReadOnlyRootFilesystem bool `json:"readOnlyRootFilesystem,omitempty"`
+
+	_ api.Unsupported `fields:"allowPrivilegeEscalation" default:"true" instead:"set no-new-privileges in Docker's configuration"`
+	_ api.Unsupported `fields:"runAsNonRoot" instead:"write a runAsUser that is not 0"`
+	_ api.Unsupported `fields:"seccompProfile appArmorProfile" default:"RuntimeDefault" instead:"use the type RuntimeDefault"`
+	_ api.Unsupported `fields:"procMount" default:"Default"`
+	_ api.Unsupported `fields:"seLinuxOptions windowsOptions"`
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"kubelet14/api"
+	"kubelet14/api/v1"
+	"kubelet14/config"
+)
+
+// convert prints the pods of -config as Pods of today, each below comments about what differs in a cluster. It prints all of
+// them or none.
+func convert(f *options) error {
+	sources, err := f.sources()
+	if err != nil {
+		return err
+	}
+	pods, err := sources[0].(*config.SourceFile).ReadOnce() // the flags allow no other source
+	if err != nil {
+		return errors.New("nothing is converted: " + api.WithExcerpts(err))
+	}
+	scheme := v1.NewScheme()
+	var out strings.Builder
+	var errs []error
+	for i := range pods {
+		manifest, notes, problems := v1.Convert(&pods[i], f.kubelet.SyncFrequency)
+		for _, p := range problems {
+			errs = append(errs, fmt.Errorf("%s: %s: %s", pods[i].Origin, p.Field, p.Problem))
+		}
+		text, err := scheme.EncodeYAML(api.VersionV1, &manifest)
+		if err != nil {
+			return fmt.Errorf("%s: %w", pods[i].Origin, err)
+		}
+		out.WriteString("---\n# From " + oneLine(pods[i].Origin) + "\n")
+		for _, note := range notes {
+			out.WriteString("# - " + oneLine(note) + "\n")
+		}
+		out.Write(text)
+	}
+	if len(errs) > 0 {
+		return fmt.Errorf("nothing is converted: %w", errors.Join(errs...))
+	}
+	_, err = os.Stdout.WriteString(out.String())
+	return err
+}
+
+// oneLine makes a text one line of a comment: file names may have line breaks.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

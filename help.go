@@ -1,0 +1,100 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"kubelet14/api"
+)
+
+const usage = `kubelet14 keeps the pods of this host as their manifests say.
+
+  kubelet14 -config=manifests/            run until a signal stops it; the pods stay
+  kubelet14 -config=manifests/ -runonce   start the pods, print a table, exit
+  kubelet14 -config=manifests/ -dry_run   print what it would do and why, change nothing
+  kubelet14 -config=manifests/ -convert   print them as Pods of today, for kubectl apply
+  kubelet14 -status                       print the pods of the running kubelet
+  kubelet14 -cleanup                      remove all containers and volumes it has made
+
+The kubelet knows its containers by its hostname and its root_dir: give the same two
+every time. Names of flags may have dashes instead of underscores. While the kubelet
+runs, http://127.0.0.1:10250/ shows its pods.
+`
+
+// topics group the flags for -h. The first has what people need first.
+var topics = []struct{ title, flags string }{
+	{"Flags, those that are needed first", "config runonce dry_run status watch cleanup root_dir hostname_override allow_privileged address port"},
+	{"Sources of pods", "convert config_wait file_check_frequency manifest_url http_check_frequency etcd_servers etcd_config"},
+	{"Docker and images", "docker_endpoint network_container_image pod_network registry_qps registry_burst container_log_max_size container_log_max_files"},
+	{"Pods and containers", "sync_frequency max_restart_backoff maximum_dead_containers_per_container minimum_container_ttl_duration runonce_timeout"},
+	{"Info server", "enable_server enable_debugging_handlers token_file tls_cert_file tls_private_key_file cadvisor_port"},
+	{"The program", "version completion"},
+}
+
+// printHelp prints the usage and all flags, the log's last.
+func printHelp(ours, logs *flag.FlagSet) {
+	fmt.Print(usage)
+	for _, topic := range topics {
+		set := flag.NewFlagSet("", flag.ContinueOnError)
+		for name := range strings.FieldsSeq(topic.flags) {
+			f := ours.Lookup(name)
+			set.Var(f.Value, f.Name, f.Usage)
+			set.Lookup(name).DefValue = f.DefValue
+		}
+		fmt.Printf("\n%s:\n", topic.title)
+		set.SetOutput(os.Stdout)
+		set.PrintDefaults()
+	}
+	fmt.Print("\nThe log:\n")
+	logs.SetOutput(os.Stdout)
+	logs.PrintDefaults()
+}
+
+// completion is a bash script; after "-flag=" bash completes file names.
+const completion = `# kubelet14 -completion >/etc/bash_completion.d/kubelet14, or: source <(kubelet14 -completion)
+_kubelet14() {
+	case ${COMP_WORDS[COMP_CWORD]} in
+	-*) COMPREPLY=($(compgen -W '%s' -- "${COMP_WORDS[COMP_CWORD]}")) ;;
+	*) COMPREPLY=() ;;
+	esac
+	[[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace
+}
+complete -o default -F _kubelet14 kubelet14
+`
+
+// printCompletion prints the script with the names of the flags.
+func printCompletion(sets ...*flag.FlagSet) {
+	var names []string
+	for _, set := range sets {
+		set.VisitAll(func(f *flag.Flag) {
+			if b, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
+				names = append(names, "-"+f.Name)
+			} else {
+				names = append(names, "-"+f.Name+"=")
+			}
+		})
+	}
+	fmt.Printf(completion, strings.Join(names, " "))
+}
+
+// suggestFlag adds to the error about an unknown flag the one that was probably meant, and
+// to that about a value what the flag takes.
+func suggestFlag(err error, known *flag.FlagSet) error {
+	_, name, unknown := strings.Cut(err.Error(), "provided but not defined: -")
+	if !unknown {
+		text, isValue := strings.CutSuffix(err.Error(), "parse error")
+		if _, name, ofFlag := strings.Cut(strings.TrimSuffix(text, ": "), " for flag -"); isValue && ofFlag {
+			takes, _ := flag.UnquoteUsage(known.Lookup(name))
+			return fmt.Errorf("%sit takes a %s", text, strings.Replace(takes, "duration", "duration, such as 20s or 5m", 1))
+		}
+		return err
+	}
+	var names []string
+	known.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
+	if meant := api.Nearest(strings.TrimLeft(name, "-"), names); meant != "" {
+		return fmt.Errorf("unknown flag -%s: did you mean -%s?", name, meant)
+	}
+	return fmt.Errorf("unknown flag -%s", name)
+}

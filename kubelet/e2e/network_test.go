@@ -1,0 +1,90 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	docker "github.com/fsouza/go-dockerclient"
+)
+
+// Two kubelets share the network. It goes with the last one.
+func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
+	t.Parallel()
+	prepared(t)
+	client, err := connect("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := makeNetwork(t, client, "another") // the first by name
+	name := other.Name + "-names"              // the pods of other tests have the same names
+	t.Cleanup(func() {                         // after -cleanup of both
+		if _, err := client.NetworkInfo(name); !errors.As(err, new(*docker.NoSuchNetwork)) {
+			t.Errorf("the network is left: %v", err)
+		}
+	})
+	a, b := newHost(t), newHost(t)
+	a.network, b.network = name, name
+	const serve = `/hello, serve, -port, "8080"`
+	a.write("web", block("web", serve))
+	a.write("db", block("db", serve))
+	b.write("db.v2", block("db.v2", serve))
+	p := a.start("-sync_frequency=200ms")
+	ofB := b.start()
+	awaitFound := func(when, name, pod string) {
+		t.Helper()
+		a.await(when+", web finds "+name, func() error {
+			r, err := p.ask("POST", "/run/default/web/main?cmd=/hello&cmd=fetch&cmd=http://"+name+":8080/")
+			return errors.Join(err, hasWords(r.body, []string{"Hello from pod " + pod + "."}))
+		})
+	}
+	for name, pod := range map[string]string{"db": "db", "db.default": "db", "db.v2": "db.v2", "db.v2.default": "db.v2"} {
+		awaitFound("at first", name, pod)
+	}
+
+	before := address(a.mustInspect(a.live("db", "net").id))
+	a.remove("db")
+	a.awaitGone("db")
+	a.writeSleepers("new") // it gets the lowest address that is free
+	a.awaitUp("new")
+	a.write("db", block("db", serve))
+	a.awaitUp("db")
+	net := a.live("db", "net")
+	if now := address(a.mustInspect(net.id)); now == before {
+		t.Errorf("db has the address %s again, so this test shows nothing", now)
+	}
+	awaitFound("after db got another address", "db", "db")
+
+	running := a.ids()
+	a.must(a.docker.ConnectNetwork(other.ID, docker.NetworkConnectionOptions{Container: net.id}))
+	a.mend("web")
+	a.mustBe("when db is in another network too", running, "web")
+	for _, network := range []string{name, other.ID} {
+		a.must(a.docker.DisconnectNetwork(network, docker.NetworkConnectionOptions{Container: net.id}))
+	}
+	a.awaitReplaced(net)
+	a.awaitUp("db")
+	awaitFound("after db was disconnected", "db", "db")
+
+	ofB.stop()
+	b.mustRun("-cleanup")
+	a.mend("db") // the network is still there
+}
+
+// makeNetwork makes a network as a user does, which goes with the test.
+func makeNetwork(tb testing.TB, client *docker.Client, name string) *docker.Network {
+	tb.Helper()
+	network, err := client.CreateNetwork(docker.CreateNetworkOptions{
+		Name: fmt.Sprintf("%s%d-%s", hostnamePrefix, os.Getpid(), name), Driver: "bridge", Labels: map[string]string{testNetworkLabel: ""},
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := client.RemoveNetwork(network.ID); err != nil {
+			tb.Error(err)
+		}
+	})
+	return network
+}

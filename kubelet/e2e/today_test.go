@@ -1,0 +1,108 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	docker "github.com/fsouza/go-dockerclient"
+)
+
+const todayPod = `apiVersion: v1
+kind: Pod
+metadata: {name: pod, labels: {app: web}, annotations: {note: a b}}
+spec:
+  hostname: www
+  hostAliases: [{ip: 10.9.8.7, hostnames: [db, cache]}]
+  dnsPolicy: None
+  dnsConfig: {nameservers: [10.9.8.6], searches: [local], options: [{name: ndots, value: "2"}]}
+  volumes: [{name: new, hostPath: {path: DIR/new, type: DirectoryOrCreate}}]
+  containers:
+  - name: main
+    image: HELLO
+    command: [/hello, serve]
+    args: [-port, $(PORT), -show, $(FILE)]
+    env:
+    - {name: PORT, value: "8080"}
+    - {name: FILE, value: /etc/$(NAME)}
+    - {name: NAME, value: hosts}
+    - {name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
+    - {name: URL, value: "http://$(IP):$(PORT)/$$(PORT)"}
+    resources: {limits: {cpu: 64}}
+  - name: status
+    image: HELLO
+    command: [/hello, append, /new/log, hello]
+    volumeMounts: [{name: new, mountPath: /new}]
+    securityContext: {runAsUser: 0, runAsGroup: 2000, readOnlyRootFilesystem: true, capabilities: {drop: [ALL], add: [NET_ADMIN]}}
+`
+
+func TestIntegrationFieldsOfToday(t *testing.T) {
+	t.Parallel()
+	h, dir := newHost(t), t.TempDir()
+	h.write("pod", strings.ReplaceAll(todayPod, "DIR", dir))
+	p := h.start()
+	h.await("the pod is up", func() error { return h.whole("pod", "main", "status") })
+	p.awaitUp("pod")
+	main, ip := h.mustInspect(h.live("pod", "main").id), address(h.mustInspect(h.live("pod", "net").id))
+	if got, want := strings.Join(main.Args, " "), "serve -port 8080 -show /etc/$(NAME)"; got != want {
+		t.Errorf("its arguments are %q, want %q", got, want)
+	}
+	if labels := main.Config.Labels; labels["kubelet14.label/app"] != "web" || labels["kubelet14.annotation/note"] != "a b" {
+		t.Errorf("its labels are %q", labels)
+	}
+	if quota := main.HostConfig.CPUQuota; quota != 64*100_000 {
+		t.Errorf("its limit is %d, want 64 cores, however many there are", quota)
+	}
+	for command, words := range map[string][]string{
+		"main?cmd=/hello&cmd=env":                                {"\nIP=" + ip, "\nURL=http://" + ip + ":8080/$(PORT)\n", "\nhostname: www"},
+		"main?cmd=/hello&cmd=cat&cmd=/etc/hosts":                 {"10.9.8.7\tdb\n", "10.9.8.7\tcache\n"},
+		"main?cmd=/hello&cmd=cat&cmd=/etc/resolv.conf":           {"search local\n", "options ndots:2"},
+		"status?cmd=/hello&cmd=cat&cmd=/proc/self/status":        {"\nGid:\t2000\t", "\nCapEff:\t0000000000001000\n"},
+		"status?cmd=/hello&cmd=say&cmd=/file&cmd=it+can+written": {"read-only file system"},
+	} {
+		h.check(hasWords(p.mustAsk("POST", "/run/default/pod/"+command).body, words))
+	}
+	if info, err := os.Stat(filepath.Join(dir, "new")); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("the directory that is made: %v, %v", info, err)
+	}
+}
+
+const hostNetworkPod = `apiVersion: v1
+kind: Pod
+metadata: {name: pod}
+spec:
+  hostNetwork: true
+  terminationGracePeriodSeconds: 600
+  containers:
+  - name: main
+    image: HELLO
+    command: [/hello, serve, -port, "PORT", -ignore-term]
+    env: [{name: POD, valueFrom: {fieldRef: {fieldPath: status.podIP}}}, {name: HOST, valueFrom: {fieldRef: {fieldPath: status.hostIP}}}]
+    ports: [{containerPort: PORT}]
+    livenessProbe: {httpGet: {path: /healthz, port: PORT}, initialDelaySeconds: 3, periodSeconds: 1, failureThreshold: 1}
+`
+
+// The stop of its pod takes ten minutes. The kubelet does not wait for that when it ends.
+func TestIntegrationHostNetworkAndGrace(t *testing.T) {
+	t.Parallel()
+	h, port := newHost(t), freePort(t)
+	pod := strings.ReplaceAll(hostNetworkPod, "PORT", fmt.Sprint(port))
+	h.write("pod", pod)
+	h.write("rival", strings.ReplaceAll(pod, "name: pod", "name: rival"))
+	p := h.start("-sync_frequency=200ms")
+	p.awaitUp("pod")
+	main := h.stubborn("pod")
+	t.Cleanup(func() { h.docker.KillContainer(docker.KillContainerOptions{ID: main.id}) })
+	p.awaitShows("rival", "failing", "PortTaken: ", "pod.default.file")
+	h.await("it answers at the host's port", func() error { return answers(port, "/") })
+	var pods struct{ Items []struct{ PodIP string } }
+	h.must(p.askJSON("/pods", &pods))
+	ip := pods.Items[0].PodIP
+	env := p.mustAsk("POST", "/run/default/pod/main?cmd=/hello&cmd=env").body
+	h.check(hasWords(env, []string{"POD=" + ip + "\n", "HOST=" + ip + "\n"}))
+	h.must(answers(port, "/health?ok=false"))
+	h.awaitLogOf(main, "asked to stop") // a probe at the address of the host has failed
+	p.stop()
+}

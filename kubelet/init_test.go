@@ -1,0 +1,171 @@
+package kubelet
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/plan"
+)
+
+// withInit gives a pod init containers; each may have a tag after a colon.
+func withInit(p api.Pod, containers ...string) api.Pod {
+	p.Manifest.InitContainers = pod("", containers...).Manifest.Containers
+	return p
+}
+
+// inTurn makes the init containers "one" and "two" take a second, and checks that each begins after the end of the one before,
+// and the containers "app" and "app2" after both. With fails, every third run fails.
+func (w *world) inTurn(fails bool) {
+	var mu sync.Mutex
+	good, runs := map[string]time.Time{}, 0 // the ends of the last runs that succeed
+	w.program = func(name string) dockertest.Program {
+		mu.Lock()
+		defer mu.Unlock()
+		before := map[string]string{"two": "one", "app": "two", "app2": "two"}[name]
+		if end := good[before]; before != "" && (end.IsZero() || end.After(time.Now())) {
+			w.t.Errorf("%q begins before %q has succeeded", name, before)
+		}
+		if name != "one" && name != "two" {
+			return dockertest.Program{}
+		}
+		end := dockertest.Program{Exits: true, After: time.Second}
+		if runs++; fails && runs%3 == 0 {
+			end.ExitCode = 1
+		}
+		delete(good, "two")
+		delete(good, name)
+		if end.ExitCode == 0 {
+			good[name] = time.Now().Add(time.Second)
+		}
+		return end
+	}
+}
+
+func TestInitContainers(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.importPause()
+		w.inTurn(true)
+		web := func(one, app string) api.Pod { return withInit(pod("web", "app:"+app, "app2"), "one:"+one, "two") }
+		app := "web/app:1"
+		check := func(when string, one, two int) {
+			t.Helper()
+			w.settle(when, "web/app2", app, "web/net")
+			if gotOne, gotTwo := w.newest("one"), w.newest("two"); gotOne != one || gotTwo != two {
+				t.Errorf("%s: %d and %d attempts of the init containers, want %d and %d", when, gotOne, gotTwo, one, two)
+			}
+		}
+		k := w.start(web("1", "1"))
+		wait(500 * time.Millisecond)
+		w.check("at first", "web/net", "web/one:1")
+		s := k.statuses(w)[0]
+		two, waiting := s.Containers[1].State.Waiting, s.Containers[2].State.Waiting
+		if s.Phase != api.PodPending || two == nil || waiting == nil || waiting.Reason != api.ReasonInitContainer {
+			t.Errorf("at first the phase is %s, the second waits for %+v, and the app for %+v", s.Phase, two, waiting)
+		}
+		check("start", 1, 1)
+		w.kill("web", "app", 1)
+		check("a crash of the app", 1, 1)
+		app = "web/app:2"
+		k.set(web("1", "2"))
+		check("an edit of the app", 1, 1)
+		w.kill("web", "net", 0)
+		check("a crash of the network container, and one of an init container", 3, 2)
+		k.set(web("2", "2"))
+		check("an edit of an init container, and a crash of it", 5, 3)
+
+		for _, c := range w.docker.Containers() {
+			if c.State.Ended() {
+				w.must(w.docker.ByHand().RemoveContainer(t.Context(), c.ID))
+			}
+		}
+		w.kill("web", "app2", 1)
+		check("without the init containers", 0, 0)
+		s = k.statuses(w)[0]
+		if end := s.Containers[0].State.Terminated; end == nil || end.Reason != api.ReasonCompleted || s.Phase != api.PodRunning || !s.Ready {
+			t.Errorf("without the init containers: %+v", s)
+		}
+	})
+}
+
+func TestAnInitContainerFailsForGood(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "one", ExitCode: 3} }
+		k := w.run(never(withInit(pod("web", "app"), "one", "two")))
+		w.check("failed")
+		s := k.statuses(w)[0]
+		if end := s.Containers[0].State.Terminated; s.Phase != api.PodFailed || end == nil || end.ExitCode != 3 {
+			t.Errorf("the pod is %s, its first container is %+v", s.Phase, s.Containers[0].State)
+		}
+	})
+}
+
+// What runs is not stopped for what cannot be created.
+func TestAnEditThatCannotBeCreatedStopsNothing(t *testing.T) {
+	for _, bad := range []string{"one", "app"} {
+		inWorld(t, func(w *world) {
+			w.inTurn(false)
+			web := withInit(pod("web", "app", "app2"), "one", "two")
+			k := w.run(web)
+			before := w.ids("app", "app2")
+			web.Manifest = web.Manifest.Clone()
+			for _, c := range web.Manifest.All() {
+				if c.Env = nil; c.Name == bad {
+					c.Image = "missing:1"
+				}
+			}
+			k.set(web)
+			w.settle("edited", "web/app", "web/app2", "web/net")
+			if after := w.ids("app", "app2"); !slices.Equal(before, after) {
+				t.Errorf("with a bad image of %q the containers were replaced", bad)
+			}
+		})
+	}
+}
+
+func (w *world) ids(names ...string) (ids []string) {
+	w.t.Helper()
+	for _, name := range names {
+		ids = append(ids, w.id("web", name))
+	}
+	return ids
+}
+
+// RunOnce waits for the apps.
+func TestRunOnceWithInitContainers(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.inTurn(false)
+		pods, err := w.runOnce(set(withInit(pod("web", "app"), "one", "two")))
+		w.check("it returned", "web/app", "web/net")
+		if err != nil || pods["web"].Phase != api.PodRunning {
+			t.Errorf("%+v, %v", pods, err)
+		}
+	})
+}
+
+// checkStart checks, before an app starts, that no init container runs and that they have succeeded, and before an init
+// container starts, that no app runs.
+func (c *random) checkStart(want *plan.Pod, name string) {
+	parts, _ := dockertools.ParseContainerName(name)
+	if want == nil || parts.Name == api.NetworkContainerName || len(want.Init) == 0 {
+		return
+	}
+	started, succeeded := false, map[string]bool{}
+	for of, other := range c.containers() {
+		isInit, ran := want.IsInit(of.Name), !other.Details.StartedAt.IsZero()
+		if of.Name != api.NetworkContainerName && other.State == dockertools.StateRunning && isInit != want.IsInit(parts.Name) {
+			c.t.Errorf("%s starts while %s runs\n%s", name, other.Name, c.describe())
+		}
+		started = started || ran && !isInit
+		if isInit && other.State.Ended() && other.Details.ExitCode == 0 {
+			succeeded[of.Name] = true
+		}
+	}
+	if !started && !want.IsInit(parts.Name) && len(succeeded) < len(want.Init) {
+		c.t.Errorf("%s starts, and of its init containers only %v have succeeded\n%s", name, succeeded, c.describe())
+	}
+}

@@ -1,0 +1,87 @@
+package kubelet
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
+)
+
+func (w *world) cleanup() {
+	w.t.Helper()
+	kl, closeRoot := w.newKubelet()
+	defer closeRoot()
+	w.must(kl.Cleanup(w.t.Context()))
+}
+
+func (w *world) checkNetworks(when string, want map[string]bool) {
+	w.t.Helper()
+	maps.Copy(want, map[string]bool{"bridge": false, "host": false, "none": false})
+	if got := w.docker.Networks(); !maps.Equal(got, want) {
+		w.t.Errorf("%s: networks %v, want %v", when, got, want)
+	}
+}
+
+func TestThePodNetworkIsMadeOnceAndRemovedByCleanup(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var pods []api.Pod
+		for i := range 20 {
+			pods = append(pods, pod(fmt.Sprint("p", i), "main"))
+		}
+		k := w.run(pods...)
+		w.checkCalls("MakeNetwork", 1)
+		w.checkNetworks("when the pods run", map[string]bool{"pods": true})
+		k.end()
+		other, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: "other", Image: "hello:1", Network: "pods"})
+		w.must(err)
+		w.cleanup()
+		w.checkNetworks("while another kubelet uses it", map[string]bool{"pods": true})
+		w.must(w.docker.Kill(other, 137))
+		w.cleanup()
+		w.checkNetworks("when nothing uses it", map[string]bool{})
+		w.must(w.docker.AddNetwork("pods"))
+		w.run(pod("web", "main")).end()
+		w.cleanup()
+		w.checkNetworks("if a user has made it", map[string]bool{"pods": false})
+	})
+}
+
+func TestThePodNetworkIsMadeAgain(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.run(pod("web", "main"))
+		removals := 2
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
+			if removals > 0 && c.Method == "StartContainer" && strings.HasPrefix(c.Container, "k8s_net") {
+				removals--
+				w.must(w.docker.ByHand().RemoveNetwork(t.Context(), "pods"))
+			}
+			return dockertest.Fault{}
+		})
+		w.kill("web", "net", 137)
+		w.settle("removed just before two starts", "web/main", "web/net")
+		w.checkCalls("MakeNetwork", 3)
+	})
+}
+
+func TestAPodNetworkThatCannotBeMade(t *testing.T) {
+	inWorld(t, func(w *world) {
+		refusal := errors.New("could not find an available, non-overlapping IPv4 address pool")
+		w.docker.SetFault(on("MakeNetwork", dockertest.Fault{Before: refusal}))
+		k := w.run(pod("web", "main"))
+		s := k.statuses(w)[0].Containers[1].State.Waiting
+		if s.Reason != api.ReasonCannotStart || !strings.Contains(s.Message, refusal.Error()) || !strings.Contains(s.Message, "-pod_network=bridge") {
+			t.Errorf("the status of the network container: %+v", s)
+		}
+		k.end()
+		made := w.docker.Calls()["MakeNetwork"]
+		w.options = func(o *Options) { o.PodNetwork = BridgeNetwork }
+		w.run(pod("web", "main"), pod("new", "main"))
+		w.checkCalls("MakeNetwork", made)
+		w.check("with Docker's default network", "new/main", "new/net", "web/main", "web/net")
+	})
+}
