@@ -37,7 +37,7 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 		case p.err != nil:
 			fmt.Fprintf(w, "  cannot be inspected: %v\n", p.err)
 			errs = append(errs, fmt.Errorf("pod %s: %w", name, p.err))
-		case p.conflict.Message != "":
+		case p.waits():
 			fmt.Fprintf(w, "  waits, unchanged: %s\n", p.conflict.Message)
 			if p.pod == nil {
 				kl.writePlan(ctx, w, p.plan, missing)

@@ -14,33 +14,38 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// podRecord is what the sync loop knows of a pod. It can be lost at any time: what matters
-// is in Docker. Only the sync loop uses it.
-type podRecord struct {
-	name   string // full name
-	origin string // where its manifest was read
-	events *events
-
-	// As of the last sync:
+// podSnapshot is what a sync saw of a pod. Its status follows from it, from the progress of
+// pulls and from the hooks that are running.
+type podSnapshot struct {
+	name       string    // full name
+	origin     string    // where its manifest was read
 	pod        *plan.Pod // nil: remove its containers
 	containers []plan.Observed
 	plan       plan.Plan
-	err        error        // why the containers or the plan are not known
-	conflict   plan.Problem // why it must wait; no message: it need not
-	adopted    bool         // its containers were made from its manifest, as far as this run has read
+	err        error          // why the containers or the plan are not known
+	conflict   plan.Problem   // why it must wait; no message: it need not
+	work       *work          // nil: none since the last endWork
+	failed     []plan.Problem // of the last work
+	images     *images
+}
 
-	work     *work          // nil: none since the last endWork
-	failed   []plan.Problem // of the last work
-	failures int            // pieces of work that failed in a row
-	tried    string         // the steps of the last work, see describeSteps
-	retryAt  time.Time      // not to try the same steps before
+// podRecord is what the sync loop knows of a pod. It can be lost at any time: what matters
+// is in Docker. Only the sync loop uses it.
+type podRecord struct {
+	podSnapshot
+	events  *events
+	adopted bool // its containers were made from its manifest, as far as this run has read
 
-	loggedState    string
+	failures int       // pieces of work that failed in a row
+	tried    string    // the steps of the last work, see describeSteps
+	retryAt  time.Time // not to try the same steps before
+
+	stateLogged    bool
 	loggedProblems map[string]string // message by container
 }
 
 // label names the pod in the log, with the place that has to be edited.
-func (p *podRecord) label() string { return fmt.Sprintf("pod %s (%s)", p.name, p.origin) }
+func (p *podSnapshot) label() string { return fmt.Sprintf("pod %s (%s)", p.name, p.origin) }
 
 // endWork evaluates work that has ended. After a failure the same steps are tried again
 // after 250 ms, doubling up to limit. What only waits has its own time, or waits for the end
@@ -50,7 +55,7 @@ func (p *podRecord) endWork(limit time.Duration) {
 		return
 	}
 	if p.work.acted {
-		p.loggedState = ""
+		p.stateLogged = false
 	}
 	p.failed = nil
 	for _, name := range slices.Sorted(maps.Keys(p.work.problems)) {
@@ -71,13 +76,16 @@ func (p *podRecord) endWork(limit time.Duration) {
 	}
 }
 
+// waits reports whether the pod keeps its containers although other ones are desired.
+func (p *podSnapshot) waits() bool { return p.conflict.Message != "" }
+
 // problems returns why the pod is not as desired. Those of the last work come first, and
 // only as long as something is left to do for their containers and the plan does not say more.
-func (p *podRecord) problems() []plan.Problem {
+func (p *podSnapshot) problems() []plan.Problem {
 	switch {
 	case p.err != nil:
 		return []plan.Problem{{Reason: api.ReasonDocker, Message: p.err.Error()}}
-	case p.conflict.Message != "":
+	case p.waits():
 		return []plan.Problem{p.conflict}
 	}
 	unfinished := map[string]bool{}
@@ -92,13 +100,14 @@ func (p *podRecord) problems() []plan.Problem {
 	return append(slices.DeleteFunc(slices.Clone(p.failed), over), p.plan.Problems...)
 }
 
-// synced logs the state of a pod that needs no action.
+// synced logs the state of a pod that needs no action, once after the last action or problem.
 func (p *podRecord) synced() {
 	p.failed, p.failures, p.tried = nil, 0, ""
-	s := p.snapshot(nil)
-	state := map[api.PodPhase]string{api.PodRunning: "is up", api.PodSucceeded: "has done its work", api.PodRemoving: "is gone"}[s.phase()]
-	if state != "" && len(p.plan.Problems) == 0 && p.loggedState != state {
-		p.loggedState = state
+	if p.stateLogged || len(p.plan.Problems) > 0 {
+		return
+	}
+	state := map[api.PodPhase]string{api.PodRunning: "is up", api.PodSucceeded: "has done its work", api.PodRemoving: "is gone"}[p.phase()]
+	if p.stateLogged = state != ""; p.stateLogged {
 		glog.Infof("%s %s", p.label(), state)
 	}
 }
@@ -115,8 +124,8 @@ func (p *podRecord) logProblems() {
 			continue
 		}
 		switch {
-		case p.conflict.Message != "" && p.pod == nil: // see logHeld
-		case p.conflict.Message != "":
+		case p.waits() && p.pod == nil: // see logHeld
+		case p.waits():
 			glog.Warningf("%s waits, unchanged: %v", p.label(), problem)
 		case failed(problem):
 			glog.Errorf("%s: %v", p.label(), problem)
@@ -129,7 +138,7 @@ func (p *podRecord) logProblems() {
 	}
 	p.loggedProblems = logged
 	if len(logged) > 0 {
-		p.loggedState = ""
+		p.stateLogged = false
 	}
 }
 

@@ -135,12 +135,12 @@ func (kl *Kubelet) outcomes(ctx context.Context) []api.PodStatus {
 	kl.publish(0)
 	pods := []api.PodStatus{}
 	for _, s := range kl.snapshot.Load().pods {
-		status := s.status()
+		status, problems := s.status(), s.problems()
 		outcome, decided := kl.runOnce[s.name]
 		switch {
 		case decided:
-		case len(s.problems) > 0:
-			outcome = plan.Problem{Reason: s.problems[0].Reason, Message: joinProblems(s.problems)}
+		case len(problems) > 0:
+			outcome = plan.Problem{Reason: problems[0].Reason, Message: joinProblems(problems)}
 		case hasEnd(s.pod) && status.Phase == api.PodRunning:
 			status.Message = fmt.Sprintf("it has not finished: %v", context.Cause(ctx))
 		default:

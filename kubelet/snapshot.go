@@ -22,7 +22,7 @@ type snapshot struct {
 func (kl *Kubelet) publish(waiting int) {
 	s := &snapshot{waiting: waiting, newer: make(chan struct{})}
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
-		s.pods = append(s.pods, kl.pods[name].snapshot(kl.images))
+		s.pods = append(s.pods, kl.pods[name].podSnapshot)
 	}
 	if old := kl.snapshot.Swap(s); old != nil {
 		close(old.newer)

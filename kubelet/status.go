@@ -10,31 +10,6 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// podSnapshot is what a sync saw of a pod. Its status follows from it, from the progress of
-// pulls and from the hooks that are running.
-type podSnapshot struct {
-	name, origin string
-	pod          *plan.Pod // nil if it is being removed
-	containers   []plan.Observed
-	finished     bool
-	init         string         // see plan.Plan
-	unsettled    bool           // something is to be created, started or stopped
-	conflict     bool           // the pod waits for another one, and keeps its containers
-	problems     []plan.Problem // why it is not as desired
-	work         *work          // that was being done, or nil
-	images       *images
-}
-
-// snapshot returns what the last sync saw of a pod.
-func (p *podRecord) snapshot(images *images) podSnapshot {
-	steps := slices.Concat(p.plan.Steps...)
-	return podSnapshot{
-		name: p.name, origin: p.origin, pod: p.pod, containers: p.containers, finished: p.plan.Finished, init: p.plan.Init,
-		unsettled: slices.ContainsFunc(steps, func(a plan.Action) bool { return a.Kind != plan.Remove }),
-		conflict:  p.conflict.Message != "", problems: p.problems(), work: p.work, images: images,
-	}
-}
-
 // status returns the status of the pod, without the error of its source.
 func (s *podSnapshot) status() api.PodStatus {
 	name, namespace, source := api.SplitFullName(s.name)
@@ -43,8 +18,8 @@ func (s *podSnapshot) status() api.PodStatus {
 	}
 	if s.pod == nil {
 		status.Reason, status.Message = api.ReasonRemoved, "it is no longer wanted, and its containers are removed"
-		if s.conflict {
-			status.Message = s.problems[0].Message
+		if s.waits() {
+			status.Message = s.problems()[0].Message
 		}
 		for i := range s.containers {
 			c := &s.containers[i]
@@ -72,21 +47,23 @@ func (s *podSnapshot) status() api.PodStatus {
 // phase returns the state of the pod as one word. A container that has crashed for the first time is started again at
 // once: its pod is pending for that moment, and failing from the second crash in a row on.
 func (s *podSnapshot) phase() api.PodPhase {
+	problems := s.problems()
+	unsettled := slices.ContainsFunc(slices.Concat(s.plan.Steps...), func(a plan.Action) bool { return a.Kind != plan.Remove })
 	switch {
-	case s.pod == nil && !s.conflict:
+	case s.pod == nil && !s.waits():
 		return api.PodRemoving
-	case s.finished && !s.conflict:
+	case s.plan.Finished && !s.waits():
 		for _, c := range s.pod.InitAndApps() {
 			if newest := s.newest(c.Name); newest != nil && newest.Failed() {
 				return api.PodFailed
 			}
 		}
 		return api.PodSucceeded
-	case slices.ContainsFunc(s.problems, func(p plan.Problem) bool { return p.Reason != api.ReasonPulling }):
+	case slices.ContainsFunc(problems, func(p plan.Problem) bool { return p.Reason != api.ReasonPulling }):
 		return api.PodFailing
 	}
 	phase := api.PodRunning
-	if s.unsettled || s.init != "" || len(s.problems) > 0 {
+	if unsettled || s.plan.Init != "" || len(problems) > 0 {
 		phase = api.PodPending
 	}
 	for _, name := range s.pod.Names() {
@@ -107,7 +84,7 @@ func (s *podSnapshot) phase() api.PodPhase {
 func (s *podSnapshot) attempts(container string) (attempts []*plan.Observed) {
 	for i := range slices.Backward(s.containers) {
 		c := &s.containers[i]
-		if c.Of.Name == container && c.State != dockertools.StateRemoving && (s.pod == nil || s.conflict || c.Of.UID == s.pod.UID) {
+		if c.Of.Name == container && c.State != dockertools.StateRemoving && (s.pod == nil || s.waits() || c.Of.UID == s.pod.UID) {
 			attempts = append(attempts, c)
 		}
 	}
@@ -121,11 +98,12 @@ func (s *podSnapshot) newest(container string) *plan.Observed {
 
 // problem returns the first problem of a container, or of the pod for "", or nil.
 func (s *podSnapshot) problem(container string) *plan.Problem {
-	i := slices.IndexFunc(s.problems, func(p plan.Problem) bool { return p.Container == container })
-	if i < 0 {
-		return nil
+	for _, p := range s.problems() {
+		if p.Container == container {
+			return &p
+		}
 	}
-	return &s.problems[i]
+	return nil
 }
 
 // container returns the status of a container.
@@ -148,8 +126,8 @@ func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
 	case newest != nil && newest.Terminated() && (s.pod == nil || want.Spec != nil && s.pod.Done(want, newest)):
 		status.State.Terminated = terminated(newest)
 		return status
-	case want.Spec == nil && s.finished, // the network container of a finished pod was removed
-		newest == nil && s.pod != nil && s.init == "" && s.pod.IsInit(want.Name): // so was an init container, by somebody else
+	case want.Spec == nil && s.plan.Finished, // the network container of a finished pod was removed
+		newest == nil && s.pod != nil && s.plan.Init == "" && s.pod.IsInit(want.Name): // so was an init container, by somebody else
 		status.State.Terminated = &api.ContainerStateTerminated{Reason: api.ReasonCompleted}
 		return status
 	default:
@@ -207,8 +185,8 @@ func (s *podSnapshot) waiting(want *plan.Container) *api.ContainerStateWaiting {
 	case network != nil:
 		return &api.ContainerStateWaiting{Reason: api.ReasonNetworkContainer, Message: "the pod's network container: " + network.Message, Next: network.RetryAt}
 	}
-	if s.init != "" && s.init != want.Name {
-		return &api.ContainerStateWaiting{Reason: api.ReasonInitContainer, Message: fmt.Sprintf("waits for init container %q", s.init)}
+	if s.plan.Init != "" && s.plan.Init != want.Name {
+		return &api.ContainerStateWaiting{Reason: api.ReasonInitContainer, Message: fmt.Sprintf("waits for init container %q", s.plan.Init)}
 	}
 	return &api.ContainerStateWaiting{Reason: api.ReasonCreating}
 }

@@ -22,21 +22,20 @@ import (
 func parseSnapshot(t *testing.T, input string, problems ...plan.Problem) *podSnapshot {
 	t.Helper()
 	halfWay := &pull{running: true, progress: dockertools.PullProgress{Layers: 2, LayersDone: 1}}
-	p := &podRecord{name: "p.default.test"}
+	s := &podSnapshot{name: "p.default.test", images: &images{pulls: map[string]*pull{"hello:1": halfWay}}}
 	for line := range strings.Lines(input) {
 		switch word, _, _ := strings.Cut(strings.TrimSpace(line), " "); word {
 		case "conflict":
-			p.conflict = problems[0]
+			s.conflict = problems[0]
 		case "want", "unwanted":
-			p.pod = plantest.ParsePod(line)
+			s.pod = plantest.ParsePod(line)
 		default:
-			p.containers = append(p.containers, plantest.ParseContainer(t, line))
+			s.containers = append(s.containers, plantest.ParseContainer(t, line))
 		}
 	}
-	p.plan = plan.Make(p.pod, p.containers, plan.Limits{MaxBackoff: time.Minute, MaxDeadContainers: 2}, plantest.Now)
-	p.plan.Problems = append(problems, p.plan.Problems...)
-	s := p.snapshot(&images{pulls: map[string]*pull{"hello:1": halfWay}})
-	return &s
+	s.plan = plan.Make(s.pod, s.containers, plan.Limits{MaxBackoff: time.Minute, MaxDeadContainers: 2}, plantest.Now)
+	s.plan.Problems = append(problems, s.plan.Problems...)
+	return s
 }
 
 // statusText is a status in a few words: a line for the pod and one for each container.

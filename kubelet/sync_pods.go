@@ -112,7 +112,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
 func (kl *Kubelet) record(podFullName string) *podRecord {
 	p := kl.pods[podFullName]
 	if p == nil {
-		p = &podRecord{name: podFullName, events: kl.events, loggedProblems: map[string]string{}}
+		p = &podRecord{podSnapshot: podSnapshot{name: podFullName, images: kl.images}, events: kl.events}
 		kl.pods[podFullName] = p
 	}
 	return p
@@ -123,7 +123,7 @@ func (kl *Kubelet) record(podFullName string) *podRecord {
 func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time) {
 	p.endWork(kl.opts.SyncFrequency)
 	p.logProblems()
-	if p.err != nil || p.conflict.Message != "" {
+	if p.err != nil || p.waits() {
 		return p.conflict.RetryAt // its containers stay as they are
 	}
 	kl.syncProbes(ctx, p)
