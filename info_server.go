@@ -23,7 +23,7 @@ func (f *options) openServer(kl *kubelet.Kubelet, all sources, metrics *server.M
 	opts := f.server
 	opts.Kubelet, opts.Sources, opts.Metrics = kl, all.statuses, metrics
 	opts.Scheme = v1.NewScheme()
-	opts.Hostnames = []string{f.kubelet.Identity.Hostname}
+	opts.Hostname = f.kubelet.Identity.Hostname
 	opts.Version = version
 	var err error
 	if f.tlsCertFile != "" {

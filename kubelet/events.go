@@ -16,9 +16,8 @@ const maxEvents = 1000 // the number of events that are kept
 // events holds the last events. Its methods may be called concurrently.
 type events struct {
 	mu   sync.Mutex
-	last []api.Event   // oldest first; up to 2*maxEvents, so that dropping old ones is rare
-	seq  uint64        // of the newest
-	more chan struct{} // closed at the next event; nil if nobody waits
+	last []api.Event // oldest first; up to 2*maxEvents, so that dropping old ones is rare
+	seq  uint64      // of the newest
 }
 
 // add records an event and logs it at V(2).
@@ -36,10 +35,6 @@ func (e *events) add(podFullName, container, reason, format string, args ...any)
 func (e *events) addQuietly(podFullName, container, reason, message string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.more != nil {
-		close(e.more)
-		e.more = nil
-	}
 	e.seq++
 	if len(e.last) == 2*maxEvents {
 		e.last = slices.Delete(e.last, 0, maxEvents)
@@ -47,14 +42,10 @@ func (e *events) addQuietly(podFullName, container, reason, message string) {
 	e.last = append(e.last, api.Event{Seq: e.seq, Time: time.Now(), Pod: podFullName, Container: container, Reason: reason, Message: message})
 }
 
-// after returns the events newer than seq, oldest first, and a channel that is closed at the
-// next event.
-func (e *events) after(seq uint64) (newer []api.Event, more <-chan struct{}) {
+// after returns the events newer than seq, oldest first.
+func (e *events) after(seq uint64) []api.Event {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.more == nil {
-		e.more = make(chan struct{})
-	}
 	n := min(e.seq-min(seq, e.seq), maxEvents, uint64(len(e.last)))
-	return slices.Clone(e.last[len(e.last)-int(n):]), e.more
+	return slices.Clone(e.last[len(e.last)-int(n):])
 }

@@ -17,16 +17,10 @@ import (
 func TestEventsKeepTheLastThousand(t *testing.T) {
 	var e events
 	for i := range 1500 {
-		_, more := e.after(uint64(i))
 		e.addQuietly("web", "main", "started", fmt.Sprint(i+1))
-		select {
-		case <-more:
-		default:
-			t.Fatalf("the channel is not closed at event %d", i+1)
-		}
 	}
 	for after, want := range map[uint64]int{0: 1000, 499: 1000, 500: 1000, 501: 999, 1499: 1, 1500: 0, 9999: 0} {
-		newer, _ := e.after(after)
+		newer := e.after(after)
 		if len(newer) != want {
 			t.Errorf("after %d: %d events, want %d", after, len(newer), want)
 		}

@@ -113,8 +113,7 @@ func TestAPodThatCannotBeCreatedIsCheap(t *testing.T) {
 				t.Errorf("%d calls of %s in an hour, want at most %d", n, method, limit)
 			}
 		}
-		events, _ := k.kl.Events(0)
-		if n := len(slices.DeleteFunc(events, func(e api.Event) bool { return e.Reason != api.ReasonCannotCreate })); n != 1 {
+		if n := len(slices.DeleteFunc(eventsOf(k), func(e api.Event) bool { return e.Reason != api.ReasonCannotCreate })); n != 1 {
 			t.Errorf("%d events say that it cannot be created, want one", n)
 		}
 	})

@@ -71,11 +71,8 @@ func (kl *Kubelet) Pods() (pods []api.Pod) {
 	return pods
 }
 
-// Events returns the events after a sequence number, oldest first, and a channel that is
-// closed at the next event.
-func (kl *Kubelet) Events(after uint64) (newer []api.Event, more <-chan struct{}) {
-	return kl.events.after(after)
-}
+// Events returns the events after a sequence number, oldest first.
+func (kl *Kubelet) Events(after uint64) []api.Event { return kl.events.after(after) }
 
 // Load returns how much there is to do.
 func (kl *Kubelet) Load() api.Load {

@@ -357,10 +357,7 @@ func (w *world) importPause() {
 	w.must(dockertools.EnsurePauseImage(w.t.Context(), w.docker.ByHand()))
 }
 
-func eventsOf(k *kubelet) []api.Event {
-	all, _ := k.kl.Events(0)
-	return all
-}
+func eventsOf(k *kubelet) []api.Event { return k.kl.Events(0) }
 
 // logged returns what is logged at a level while do runs.
 func (w *world) logged(level string, do func()) string {

@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"syscall"
 )
@@ -45,7 +44,7 @@ func (s *Server) checkRequest(next http.Handler) http.Handler {
 			w.Header().Set(name, value)
 		}
 		switch {
-		case !s.allowedHost(r.Host):
+		case !s.allowedHost(hostOf(r)):
 			writeError(w, r, s.deny("host", http.StatusMisdirectedRequest,
 				"the Host header %q is not an address of this kubelet: use localhost, the -hostname_override or a name of the certificate", r.Host))
 		case crossOrigin(r):
@@ -62,14 +61,13 @@ func (s *Server) deny(reason string, status int, format string, args ...any) err
 	return httpErrorf(status, format, args...)
 }
 
+// hostOf returns the host of a request's address, without a port.
+func hostOf(r *http.Request) string { return (&url.URL{Host: r.Host}).Hostname() }
+
 // allowedHost reports whether a Host header names this kubelet. A page whose own name resolves to 127.0.0.1 has that name there.
-func (s *Server) allowedHost(hostport string) bool {
-	host, _, err := net.SplitHostPort(hostport)
-	if err != nil { // no port
-		host = strings.TrimSuffix(strings.TrimPrefix(hostport, "["), "]")
-	}
+func (s *Server) allowedHost(host string) bool {
 	host = strings.ToLower(host)
-	if host == "localhost" || slices.Contains(s.opts.Hostnames, host) {
+	if host == "localhost" || host == s.opts.Hostname {
 		return true
 	}
 	if ip, err := netip.ParseAddr(host); err == nil && (ip.IsLoopback() || host == s.opts.Address) && !ip.IsUnspecified() {

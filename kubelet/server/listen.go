@@ -120,8 +120,8 @@ func (s *Server) URL() string {
 		scheme = "https"
 	}
 	address := s.listener.Addr().(*net.TCPAddr)
-	if address.IP.IsUnspecified() && len(s.opts.Hostnames) > 0 {
-		return fmt.Sprintf("%s://%s:%d/", scheme, s.opts.Hostnames[0], address.Port)
+	if address.IP.IsUnspecified() {
+		return fmt.Sprintf("%s://%s:%d/", scheme, s.opts.Hostname, address.Port)
 	}
 	return fmt.Sprintf("%s://%s/", scheme, address)
 }

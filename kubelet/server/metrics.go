@@ -96,7 +96,7 @@ func (s *Server) snapshot() *prometheus.Registry {
 	set("kubelet_image_pulls_in_progress", "Images that are being pulled, or wait for that.", float64(load.Pulls))
 	set("kubelet_image_pull_queue_length", "Images that wait for their turn by -registry_qps.", float64(load.Queued))
 	total := f.counter("kubelet_events_total", "Events since the start of the kubelet.").WithLabelValues()
-	if events, _ := s.opts.Kubelet.Events(0); len(events) > 0 {
+	if events := s.opts.Kubelet.Events(0); len(events) > 0 {
 		total.Add(float64(events[len(events)-1].Seq)) // only the last events are kept
 	}
 

@@ -43,7 +43,6 @@ type page struct {
 	Options
 	Instance    string // the script loads the page anew when it changes
 	Now         time.Time
-	Host        string
 	Address     string // of the page, without a port
 	Ill, Docker error  // what is wrong with the kubelet, and with Docker
 	SourceList  []api.SourceStatus
@@ -54,7 +53,8 @@ type page struct {
 	Events      []api.Event          // newest first
 	Updates     map[string]api.Event // the last SET or UPDATE of each pod by full name; of all pods by ""
 
-	newer, newerEvents <-chan struct{}
+	newer     <-chan struct{} // of Statuses
+	lastEvent uint64
 }
 
 var rank = map[string]int{"bad": 0, "busy": 1, "good": 2, "done": 3}
@@ -63,23 +63,20 @@ var rank = map[string]int{"bad": 0, "busy": 1, "good": 2, "done": 3}
 func (s *Server) look(r *http.Request) *page {
 	k := s.opts.Kubelet
 	p := &page{
-		Options: s.opts, Instance: s.instance, Now: time.Now(), Host: slices.Concat(s.opts.Hostnames, []string{"this host"})[0],
-		Ill: k.Health(), SourceList: s.opts.Sources(), Load: k.Load(), Desired: len(k.Pods()), Updates: map[string]api.Event{},
-		Address: (&url.URL{Host: r.Host}).Hostname(),
+		Options: s.opts, Instance: s.instance, Now: time.Now(), Address: hostOf(r), Ill: k.Health(), SourceList: s.opts.Sources(),
+		Load: k.Load(), Desired: len(k.Pods()), Events: k.Events(0), Updates: map[string]api.Event{},
 	}
 	p.Pods, p.newer, p.Docker = k.Statuses()
-	p.Pods = slices.Clone(p.Pods)
 	slices.SortStableFunc(p.Pods, func(a, b api.PodStatus) int { return cmp.Compare(rank[tone(a)], rank[tone(b)]) })
 	p.States = countStates(p.Pods)
-	events, newer := k.Events(0)
-	p.newerEvents = newer
-	for _, e := range events {
+	for _, e := range p.Events {
+		p.lastEvent = e.Seq
 		if e.Reason == api.SET.String() || e.Reason == api.UPDATE.String() {
 			p.Updates[e.Pod], p.Updates[""] = e, e
 		}
 	}
-	p.Events = slices.Clone(events[max(0, len(events)-pageEvents):])
 	slices.Reverse(p.Events)
+	p.Events = p.Events[:min(len(p.Events), pageEvents)]
 	return p
 }
 
@@ -117,7 +114,7 @@ func (p *page) IsRow(pod api.PodStatus) bool { return p.Many() && pod.Up() && po
 
 // PortLink is the address of a host port, which may be that of a web page, or empty.
 func (p *page) PortLink(port api.Port) string {
-	if p.Address == "" || port.Protocol == api.ProtocolUDP {
+	if port.Protocol == api.ProtocolUDP {
 		return ""
 	}
 	return "http://" + net.JoinHostPort(p.Address, strconv.Itoa(port.HostPort)) + "/"
@@ -180,7 +177,7 @@ func containerTone(c api.ContainerStatus) string {
 		return "done"
 	case s.Terminated != nil:
 		return "bad"
-	case s.Waiting != nil && !slices.Contains([]string{api.ReasonCreating, api.ReasonPulling, api.ReasonNetworkContainer}, s.Waiting.Reason):
+	case s.Waiting != nil && !slices.Contains([]string{api.ReasonCreating, api.ReasonPulling, api.ReasonNetworkContainer, api.ReasonInitContainer}, s.Waiting.Reason):
 		return "bad"
 	}
 	return "busy" // it takes its time
@@ -209,8 +206,7 @@ func (s *Server) servePageFile(w http.ResponseWriter, r *http.Request) error {
 }
 
 const (
-	pagePause = 500 * time.Millisecond // the least time between two pushes to a page
-	pageTick  = time.Second            // how often sources and pulls are checked, which do not signal changes
+	pageTick  = 500 * time.Millisecond // the least time between two pushes to a page
 	pageAlive = 10 * time.Second       // the most time between two pushes
 	maxPages  = 32
 )
@@ -231,29 +227,28 @@ func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
 	}
 	tick := time.NewTicker(pageTick)
 	defer tick.Stop()
-	for {
-		p := s.look(r)
-		if err := p.push(w); err != nil {
-			return nil // the page is gone
-		}
-		select {
-		case <-time.After(pagePause):
-		case <-r.Context().Done():
-			return nil
-		}
-		for changed := false; !changed; {
+	for p := s.look(r); p.push(w) == nil; p = s.look(r) { // until the page is gone
+		for waits := true; waits; waits = !s.isOld(p) {
 			select {
-			case <-p.newer:
-				changed = true
-			case <-p.newerEvents:
-				changed = true
-			case now := <-tick.C:
-				changed = now.Sub(p.Now) >= pageAlive || s.silentChange(p)
+			case <-tick.C:
 			case <-r.Context().Done():
 				return nil
 			}
 		}
 	}
+	return nil
+}
+
+// isOld reports whether a page is to be replaced by a newer one: something that it shows has changed, or it is old.
+func (s *Server) isOld(p *page) bool {
+	select {
+	case <-p.newer:
+		return true
+	default:
+	}
+	k := s.opts.Kubelet
+	return p.newer == nil || k.Load().Pulls > 0 || (k.Health() == nil) != (p.Ill == nil) || len(k.Events(p.lastEvent)) > 0 ||
+		!slices.Equal(p.SourceList, s.opts.Sources()) || time.Since(p.Now) >= pageAlive
 }
 
 // push sends the part that changes. A page that does not read for writeTimeout is dropped.
@@ -266,10 +261,4 @@ func (p *page) push(w http.ResponseWriter) error {
 	}
 	_, err = fmt.Fprintf(w, "data: %s\n\n", data)
 	return errors.Join(err, control.Flush())
-}
-
-// silentChange reports whether something has changed that signals no change.
-func (s *Server) silentChange(p *page) bool {
-	k := s.opts.Kubelet
-	return p.newer == nil || k.Load().Pulls > 0 || (k.Health() == nil) != (p.Ill == nil) || !slices.Equal(p.SourceList, s.opts.Sources())
 }

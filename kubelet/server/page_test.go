@@ -253,7 +253,7 @@ func TestForeignTextIsOnlyText(t *testing.T) {
 		sources: []api.SourceStatus{{Source: hostile, Place: hostile, LastError: hostile, FailingSince: noon}},
 	}
 	k.addEvent(api.Event{Time: noon, Pod: hostile, Container: hostile, Reason: hostile, Message: hostile})
-	doc := serve(t, k, func(o *Options) { o.Hostnames, o.Version = []string{hostile}, hostile }).page(t)
+	doc := serve(t, k, func(o *Options) { o.Hostname, o.Version = hostile, hostile }).page(t)
 	if n := strings.Count(doc.text(), "<img src=x onerror=alert(1)>"); n < 15 {
 		t.Errorf("the text is shown %d times only", n)
 	}
@@ -339,8 +339,8 @@ func TestStreamPushesEachChange(t *testing.T) {
 		do     func(*fakeKubelet)
 		within time.Duration
 	}{
-		"a new snapshot": {func(k *fakeKubelet) { k.publish() }, 0},
-		"an event":       {func(k *fakeKubelet) { k.addEvent(api.Event{}) }, 0},
+		"a new snapshot": {func(k *fakeKubelet) { k.publish() }, pageTick},
+		"an event":       {func(k *fakeKubelet) { k.addEvent(api.Event{}) }, pageTick},
 		"health":         {func(k *fakeKubelet) { k.set(func() { k.health = errors.New("Docker is away") }) }, pageTick},
 		"a pull":         {func(k *fakeKubelet) { k.set(func() { k.load.Pulls = 1 }) }, pageTick},
 		"a source":       {func(k *fakeKubelet) { k.set(func() { k.sources = []api.SourceStatus{{Source: "http"}} }) }, pageTick},
@@ -350,7 +350,7 @@ func TestStreamPushesEachChange(t *testing.T) {
 		inBubble(t, k, func(t *testing.T, s *testServer) {
 			count := s.pushes(t)
 			atFirst := count()
-			time.Sleep(2*pageTick + pagePause)
+			time.Sleep(3 * pageTick)
 			if idle := count(); atFirst != 1 || idle != 0 {
 				t.Errorf("%s: %d come at the beginning and %d before anything has changed, want 1 and none", name, atFirst, idle)
 			}
@@ -372,7 +372,7 @@ func TestStreamPushesTwiceASecondAtMost(t *testing.T) {
 			k.publish()
 			time.Sleep(10 * time.Millisecond)
 		}
-		time.Sleep(pagePause) // the last change too
+		time.Sleep(pageTick) // the last change too
 		if n := count(); n < 7 || n > 8 {
 			t.Errorf("in 3.5 s of changes %d come", n)
 		}

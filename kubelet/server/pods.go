@@ -35,8 +35,7 @@ func (s *Server) events(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, httpErrorf(http.StatusBadRequest, "after=%q: it must be the seq of an event", text)
 	}
-	events, _ := s.opts.Kubelet.Events(after)
-	return list(events), nil
+	return list(s.opts.Kubelet.Events(after)), nil
 }
 
 // podInfo returns the containers of one pod as in 2014, or the errors that clients of 2014 know. Those of v0.4 give no namespace.

@@ -41,7 +41,7 @@ type Options struct {
 	Address   string      // an IP address, or unix:PATH
 	Port      int         // 0 picks a free one
 	TLS       *tls.Config // nil for none; then Address must be a loopback address or a socket
-	Hostnames []string    // what a Host header may name, in lower case, besides localhost and the names of the certificate
+	Hostname  string      // in lower case
 	Token     string      // not used on a unix socket
 	TokenFile string      // named in errors
 
@@ -61,8 +61,8 @@ type Kubelet interface {
 	// Statuses returns the statuses of the last sync, sorted by full name, a channel that is closed when there are newer
 	// ones, and the error of the last look at Docker.
 	Statuses() (pods []api.PodStatus, newer <-chan struct{}, err error)
-	// Events returns the events after a number, oldest first, and a channel that is closed when there is another.
-	Events(after uint64) (events []api.Event, newer <-chan struct{})
+	// Events returns the events after a number, oldest first.
+	Events(after uint64) []api.Event
 	// Load returns how much work the kubelet has.
 	Load() api.Load
 

@@ -43,15 +43,15 @@ var noon = time.Date(2014, 10, 23, 12, 0, 0, 0, time.UTC)
 
 // fakeKubelet returns what a test has set. While the server runs, set changes it.
 type fakeKubelet struct {
-	mu            sync.Mutex
-	health        error
-	desired       []api.Pod
-	statuses      []api.PodStatus
-	err           error // of Statuses
-	events        []api.Event
-	load          api.Load
-	sources       []api.SourceStatus
-	newer, happen signal // sent by publish and addEvent
+	mu       sync.Mutex
+	health   error
+	desired  []api.Pod
+	statuses []api.PodStatus
+	err      error // of Statuses
+	events   []api.Event
+	load     api.Load
+	sources  []api.SourceStatus
+	newer    chan struct{} // closed by publish
 
 	// print is what logs and commands do when they are asked for. Nil functions do nothing, and succeed.
 	print func(ctx context.Context, asked string, out io.Writer) (exitCode int, err error)
@@ -65,29 +65,20 @@ func (k *fakeKubelet) set(change func()) {
 	change()
 }
 
-// signal is a channel that is closed by the next send.
-type signal struct{ c chan struct{} }
-
-func (s *signal) wait() chan struct{} {
-	if s.c == nil {
-		s.c = make(chan struct{})
-	}
-	return s.c
-}
-
-func (s *signal) send() {
-	close(s.wait())
-	s.c = nil
-}
-
 // publish makes a new snapshot.
-func (k *fakeKubelet) publish() { k.set(k.newer.send) }
+func (k *fakeKubelet) publish() {
+	k.set(func() {
+		if k.newer != nil {
+			close(k.newer)
+		}
+		k.newer = nil
+	})
+}
 
 func (k *fakeKubelet) addEvent(e api.Event) {
 	k.set(func() {
 		e.Seq = uint64(len(k.events) + 1)
 		k.events = append(k.events, e)
-		k.happen.send()
 	})
 }
 
@@ -104,13 +95,15 @@ func (k *fakeKubelet) Sources() (all []api.SourceStatus) {
 func (k *fakeKubelet) Statuses() ([]api.PodStatus, <-chan struct{}, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return slices.Clone(k.statuses), k.newer.wait(), k.err
+	if k.newer == nil {
+		k.newer = make(chan struct{})
+	}
+	return slices.Clone(k.statuses), k.newer, k.err
 }
 
-func (k *fakeKubelet) Events(after uint64) ([]api.Event, <-chan struct{}) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.events[min(after, uint64(len(k.events))):], k.happen.wait()
+func (k *fakeKubelet) Events(after uint64) (events []api.Event) {
+	k.set(func() { events = slices.Clone(k.events[min(after, uint64(len(k.events))):]) })
+	return events
 }
 
 func (k *fakeKubelet) ContainerLogs(ctx context.Context, pod, container string, opts api.LogOptions, out io.Writer) error {
@@ -168,7 +161,7 @@ type testServer struct {
 
 func testOptions(k *fakeKubelet, change ...func(*Options)) Options {
 	opts := Options{
-		Kubelet: k, Sources: k.Sources, Scheme: v1.NewScheme(), Address: "127.0.0.1", Hostnames: []string{"test-host"},
+		Kubelet: k, Sources: k.Sources, Scheme: v1.NewScheme(), Address: "127.0.0.1", Hostname: "test-host",
 		Token: testToken, TokenFile: "/root-dir/token", Debugging: true, Version: "v-test", Metrics: NewMetrics(),
 	}
 	for _, do := range change {
