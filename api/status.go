@@ -140,10 +140,7 @@ type SourceStatus struct {
 
 // String returns one line, and below it the error while it lasts.
 func (s SourceStatus) String() string {
-	state := fmt.Sprintf("%d pods", s.Pods)
-	if s.Pods == 1 {
-		state = "1 pod"
-	}
+	state := Count(s.Pods, "pod")
 	lastRead := "not read whole since the start"
 	if !s.LastSuccess.IsZero() {
 		lastRead = "last read whole at " + s.LastSuccess.Format(time.TimeOnly)
@@ -154,4 +151,12 @@ func (s SourceStatus) String() string {
 		state = "not read yet"
 	}
 	return fmt.Sprintf("source %s (%s): %s", s.Source, s.Place, state)
+}
+
+// Count returns "1 pod" or "2 pods" for the noun "pod".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/golang/glog"
+
+	"kubelet14/api"
 )
 
 // Cleanup stops and removes every container of this kubelet, and then every volume, and the
@@ -51,6 +53,6 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 		}
 	}
 	glog.Infof("removed %s of hostname %s and root_dir %s, and all volumes there",
-		count(len(removed), "pod"), kl.opts.Identity.Hostname, kl.opts.Identity.RootDir)
+		api.Count(len(removed), "pod"), kl.opts.Identity.Hostname, kl.opts.Identity.RootDir)
 	return nil
 }

@@ -1,7 +1,6 @@
 package kubelet
 
 import (
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -83,12 +82,4 @@ func (d *desired) mayBeRemoved(podFullName string) bool {
 	_, _, source := api.SplitFullName(podFullName)
 	_, unsynced := d.unsynced[source]
 	return d.pods[podFullName] == nil && !unsynced
-}
-
-// count returns "1 pod" or "2 pods".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -77,12 +77,12 @@ func (kl *Kubelet) logHeld(list []dockertools.Owned) {
 		case p == nil && kl.desired.unsynced[source] != nil:
 			unnamed[source]++
 			texts[source] = fmt.Sprintf("source %s has errors, so %s of it that no manifest names so far will be removed only once they are repaired",
-				source, count(unnamed[source], "pod"))
+				source, api.Count(unnamed[source], "pod"))
 		case p != nil && !p.conflict.RetryAt.IsZero():
 			leaving[source]++
 			texts[source] = fmt.Sprintf("source %s wants no pods at all: %s will be removed at %s, in %v. If a mount is late or gone, "+
 				"or the directory was emptied by mistake, bring the manifests back by then, and nothing is removed",
-				source, count(leaving[source], "pod"), p.conflict.RetryAt.Format(time.TimeOnly), kl.opts.RemovalWait)
+				source, api.Count(leaving[source], "pod"), p.conflict.RetryAt.Format(time.TimeOnly), kl.opts.RemovalWait)
 		}
 	}
 	for source, text := range texts {

@@ -27,7 +27,7 @@ var (
 	pageFiles embed.FS
 
 	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-		"join": join, "tone": tone, "containerTone": containerTone, "exit": exitText, "count": count,
+		"join": join, "tone": tone, "containerTone": containerTone, "exit": exitText, "count": api.Count,
 		"port": portText, "short": shortID,
 		"isNetwork": func(c api.ContainerStatus) bool { return c.Name == api.NetworkContainerName },
 	}).ParseFS(pageSources, "page/*.html"))
@@ -152,13 +152,6 @@ func (p *page) LogLink(pod api.PodStatus, c api.ContainerStatus) string {
 	}
 	path := url.PathEscape(pod.Namespace) + "/" + url.PathEscape(pod.FullName()) + "/" + url.PathEscape(c.Name)
 	return "/containerLogs/" + path + "?tail=200"
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // tone is the class of a pod: good, busy, bad or done. An error of its source does not count: one bad file would turn all good
