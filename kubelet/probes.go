@@ -49,7 +49,7 @@ func (kl *Kubelet) syncProbes(ctx context.Context, p *podRecord) {
 	if p.pod != nil {
 		for i := range p.pod.Apps {
 			app := &p.pod.Apps[i]
-			c := newestOf(p.containers, p.pod.UID, app.Name)
+			c := p.newest(app.Name)
 			hasProbes := app.Spec.LivenessProbe != nil || saysReady(app.Spec)
 			if !hasProbes || c == nil || c.State != dockertools.StateRunning || c.Of.Hash != app.Hash {
 				continue

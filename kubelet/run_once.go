@@ -128,25 +128,23 @@ func (p *podRecord) upAt() (at time.Time) {
 
 // outcomes returns the statuses of the pods at the end of RunOnce.
 func (kl *Kubelet) outcomes(ctx context.Context) []api.PodStatus {
-	for name, pod := range kl.desired.pods {
-		p := kl.record(name) // a new one if there was no sync
-		p.pod, p.origin = pod, pod.Origin
-	}
-	kl.publish(0)
 	pods := []api.PodStatus{}
-	for _, s := range kl.snapshot.Load().pods {
-		status, problems := s.status(), s.problems()
-		outcome, decided := kl.runOnce[s.name]
+	for _, name := range slices.Sorted(maps.Keys(kl.desired.pods)) {
+		p := kl.record(name) // a new one if there was no sync
+		p.pod = kl.desired.pods[name]
+		p.origin = p.pod.Origin
+		status, problems := p.status(), p.problems()
+		outcome, decided := kl.runOnce[name]
 		switch {
 		case decided:
 		case len(problems) > 0:
 			outcome = plan.Problem{Reason: problems[0].Reason, Message: joinProblems(problems)}
-		case hasEnd(s.pod) && status.Phase == api.PodRunning:
+		case hasEnd(p.pod) && status.Phase == api.PodRunning:
 			status.Message = fmt.Sprintf("it has not finished: %v", context.Cause(ctx))
 		default:
 			outcome = plan.Problem{Reason: api.ReasonError, Message: fmt.Sprintf("it has not come up: %v", context.Cause(ctx))}
-			for i := range s.containers { // the newest attempts come last
-				if c := &s.containers[i]; c.Terminated() && c.Failed() {
+			for i := range p.containers { // the newest attempts come last
+				if c := &p.containers[i]; c.Terminated() && c.Failed() {
 					outcome.Message = fmt.Sprintf("it has not come up: %v; %v", context.Cause(ctx), c.Exit())
 				}
 			}

@@ -10,37 +10,37 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// status returns the status of the pod, without the error of its source.
+// status returns the status of the pod, without the error of its source. It follows from what
+// the last sync saw, from the progress of pulls and from the hooks that are running.
 func (s *podSnapshot) status() api.PodStatus {
 	name, namespace, source := api.SplitFullName(s.name)
 	status := api.PodStatus{
-		Name: name, Namespace: namespace, Source: source, Origin: s.origin, PodIP: podIP(s.containers), Phase: s.phase(),
+		Name: name, Namespace: namespace, Source: source, Origin: s.origin,
+		Phase: s.phase(), Ready: s.pod != nil, PodIP: podIP(s.containers),
 	}
-	if s.pod == nil {
-		status.Reason, status.Message = api.ReasonRemoved, "it is no longer wanted, and its containers are removed"
-		if s.waits() {
-			status.Message = s.problems()[0].Message
-		}
-		for i := range s.containers {
-			c := &s.containers[i]
-			status.UID = c.Of.UID
-			if c == newestOf(s.containers, c.Of.UID, c.Of.Name) {
-				status.Containers = append(status.Containers, s.container(&plan.Container{Name: c.Of.Name}))
+	problem := s.problem("")
+	status.Reason, status.Message = problem.Reason, problem.Message
+	var wanted []plan.Container
+	if s.pod != nil {
+		status.UID, status.Ports = s.pod.UID, s.pod.Ports
+		wanted = append(s.pod.InitAndApps(), s.pod.Network)
+	} else {
+		status.Reason, status.Message = api.ReasonRemoved, cmp.Or(s.conflict.Message, "it is no longer wanted, and its containers are removed")
+		for i := range s.containers { // which are ordered by name
+			if c := &s.containers[i]; s.newest(c.Of.Name) == c {
+				status.UID = c.Of.UID
+				wanted = append(wanted, plan.Container{Name: c.Of.Name})
 			}
 		}
-		return status
 	}
-	status.UID, status.Ports, status.Ready = s.pod.UID, s.pod.Ports, true
-	if problem := s.problem(""); problem != nil {
-		status.Reason, status.Message = problem.Reason, problem.Message
+	for _, want := range wanted {
+		c := s.container(&want)
+		if want.Name == api.NetworkContainerName {
+			c.PodIP = status.PodIP
+		}
+		status.Containers = append(status.Containers, c)
+		status.Ready = status.Ready && (c.Ready || s.pod.IsInit(c.Name))
 	}
-	for _, c := range s.pod.InitAndApps() {
-		container := s.container(&c)
-		status.Containers, status.Ready = append(status.Containers, container), status.Ready && (container.Ready || s.pod.IsInit(c.Name))
-	}
-	network := s.container(&s.pod.Network)
-	network.PodIP = status.PodIP
-	status.Containers, status.Ready = append(status.Containers, network), status.Ready && network.Ready
 	return status
 }
 
@@ -48,7 +48,6 @@ func (s *podSnapshot) status() api.PodStatus {
 // once: its pod is pending for that moment, and failing from the second crash in a row on.
 func (s *podSnapshot) phase() api.PodPhase {
 	problems := s.problems()
-	unsettled := slices.ContainsFunc(slices.Concat(s.plan.Steps...), func(a plan.Action) bool { return a.Kind != plan.Remove })
 	switch {
 	case s.pod == nil && !s.waits():
 		return api.PodRemoving
@@ -62,6 +61,7 @@ func (s *podSnapshot) phase() api.PodPhase {
 	case slices.ContainsFunc(problems, func(p plan.Problem) bool { return p.Reason != api.ReasonPulling }):
 		return api.PodFailing
 	}
+	unsettled := slices.ContainsFunc(slices.Concat(s.plan.Steps...), func(a plan.Action) bool { return a.Kind != plan.Remove })
 	phase := api.PodRunning
 	if unsettled || s.plan.Init != "" || len(problems) > 0 {
 		phase = api.PodPending
@@ -84,7 +84,8 @@ func (s *podSnapshot) phase() api.PodPhase {
 func (s *podSnapshot) attempts(container string) (attempts []*plan.Observed) {
 	for i := range slices.Backward(s.containers) {
 		c := &s.containers[i]
-		if c.Of.Name == container && c.State != dockertools.StateRemoving && (s.pod == nil || s.waits() || c.Of.UID == s.pod.UID) {
+		anyUID := s.pod == nil || s.waits()
+		if c.Of.Name == container && c.State != dockertools.StateRemoving && (anyUID || c.Of.UID == s.pod.UID) {
 			attempts = append(attempts, c)
 		}
 	}
@@ -96,14 +97,14 @@ func (s *podSnapshot) newest(container string) *plan.Observed {
 	return append(s.attempts(container), nil)[0]
 }
 
-// problem returns the first problem of a container, or of the pod for "", or nil.
-func (s *podSnapshot) problem(container string) *plan.Problem {
-	for _, p := range s.problems() {
-		if p.Container == container {
-			return &p
+// problem returns the first problem of a container, or of the pod for "".
+func (s *podSnapshot) problem(container string) (none plan.Problem) {
+	for _, problem := range s.problems() {
+		if problem.Container == container {
+			return problem
 		}
 	}
-	return nil
+	return none
 }
 
 // container returns the status of a container.
@@ -151,48 +152,45 @@ func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
 
 // runningMessage returns what is not as desired with a container that runs.
 func (s *podSnapshot) runningMessage(want *plan.Container, c *plan.Observed) string {
-	if c.Unhealthy != "" {
+	problem := s.problem(want.Name)
+	switch {
+	case c.Unhealthy != "":
 		return c.Unhealthy
-	}
-	if problem := s.problem(want.Name); problem != nil {
+	case problem.Message != "":
 		return s.message(want, problem)
-	}
-	if s.hookRuns(want.Name) {
+	case s.hookRuns(want.Name):
 		return "its postStart hook has not succeeded yet"
-	}
-	if c.State == dockertools.StatePaused {
+	case c.State == dockertools.StatePaused:
 		return "it is paused; docker unpause lets it go on"
 	}
 	return ""
 }
 
 // hookRuns reports whether the postStart hook of a container is running.
-func (s *podSnapshot) hookRuns(container string) bool {
-	if s.work == nil {
-		return false
+func (s *podSnapshot) hookRuns(container string) (running bool) {
+	if s.work != nil {
+		_, running = s.work.hooks.Load(container)
 	}
-	_, running := s.work.hooks.Load(container)
 	return running
 }
 
-// waiting returns what a container that does not run waits for.
+// waiting returns what a container that does not run waits for. A problem of the network
+// container is told there.
 func (s *podSnapshot) waiting(want *plan.Container) *api.ContainerStateWaiting {
-	problem := cmp.Or(s.problem(want.Name), s.problem(""))
-	network := s.problem(api.NetworkContainerName)
+	problem, network := cmp.Or(s.problem(want.Name), s.problem("")), s.problem(api.NetworkContainerName)
 	switch {
-	case problem != nil:
+	case problem.Message != "":
 		return &api.ContainerStateWaiting{Reason: problem.Reason, Message: s.message(want, problem), Next: problem.RetryAt}
-	case network != nil:
-		return &api.ContainerStateWaiting{Reason: api.ReasonNetworkContainer, Message: "the pod's network container: " + network.Message, Next: network.RetryAt}
-	}
-	if s.plan.Init != "" && s.plan.Init != want.Name {
+	case network.Message != "":
+		return &api.ContainerStateWaiting{Reason: api.ReasonNetworkContainer, Message: "waits for the network container", Next: network.RetryAt}
+	case s.plan.Init != "" && s.plan.Init != want.Name:
 		return &api.ContainerStateWaiting{Reason: api.ReasonInitContainer, Message: fmt.Sprintf("waits for init container %q", s.plan.Init)}
 	}
 	return &api.ContainerStateWaiting{Reason: api.ReasonCreating}
 }
 
 // message returns the message of a problem, or the progress of the pull that it waits for.
-func (s *podSnapshot) message(want *plan.Container, problem *plan.Problem) string {
+func (s *podSnapshot) message(want *plan.Container, problem plan.Problem) string {
 	if problem.Reason == api.ReasonPulling && want.Spec != nil {
 		return cmp.Or(s.images.progress(want.Spec.Image), problem.Message)
 	}
@@ -208,16 +206,6 @@ func terminated(c *plan.Observed) *api.ContainerStateTerminated {
 		StartedAt:  c.StartedAt,
 		FinishedAt: c.FinishedAt,
 	}
-}
-
-// newestOf returns the attempt of a container that counts, or nil.
-func newestOf(containers []plan.Observed, uid, name string) (newest *plan.Observed) {
-	for i := range containers {
-		if c := &containers[i]; c.Of.UID == uid && c.Of.Name == name && c.State != dockertools.StateRemoving {
-			newest = c
-		}
-	}
-	return newest
 }
 
 // podIP returns the address of a pod: that of its running network container.

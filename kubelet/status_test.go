@@ -136,8 +136,8 @@ func TestStatus(t *testing.T) {
 				"c#1 ended 1 Error: two; lines\nnet#1 ended 0 Completed\n"},
 		{"the network container cannot start, and all wait for it", "want web:a side:b\nnet:n#1 created",
 			plan.Problem{Container: "net", Reason: api.ReasonPortTaken, Message: "port 80 is in use", RetryAt: plantest.Now.Add(time.Second)},
-			"failing : \nweb#1 waits NetworkContainer: the pod's network container: port 80 is in use in 1s\n" +
-				"side#1 waits NetworkContainer: the pod's network container: port 80 is in use in 1s\n" +
+			"failing : \nweb#1 waits NetworkContainer: waits for the network container in 1s\n" +
+				"side#1 waits NetworkContainer: waits for the network container in 1s\n" +
 				"net#1 waits PortTaken: port 80 is in use in 1s\n"},
 		{"another pod has the port, and nothing of this one is there", "conflict\nwant web:a",
 			plan.Problem{Reason: api.ReasonPortTaken, Message: "pod x has port 80"},

@@ -48,7 +48,7 @@ func TestIntegrationReasons(t *testing.T) {
 		}},
 		"port": {server("port", port), []reason{
 			{"port", "failing", nil},
-			{"port/main", "waiting", []string{"NetworkContainer: ", "address already in use"}},
+			{"port/main", "waiting", []string{"NetworkContainer: waits for the network container"}},
 			{"port/net", "waiting", []string{"PortTaken: ", "address already in use"}},
 		}},
 		"dir": {withHostDir("dir", later), []reason{

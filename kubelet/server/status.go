@@ -86,7 +86,8 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 		for _, port := range p.Ports {
 			ports = append(ports, portText(port))
 		}
-		fmt.Fprintf(table, "%s\t%s\t\t\t%s\t%s\t%s\n", p.FullName(), p.Phase, p.PodIP, strings.Join(ports, ","), oneLine(join(p.Reason, p.Message)))
+		problem := join(p.Reason, p.Message)
+		fmt.Fprintf(table, "%s\t%s\t\t\t%s\t%s\t%s\n", p.FullName(), p.Phase, p.PodIP, strings.Join(ports, ","), oneLine(problem))
 		for _, c := range p.Containers {
 			state, since, reason := "", time.Time{}, ""
 			switch {
@@ -101,6 +102,9 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 				state, since, reason = "terminated", c.State.Terminated.FinishedAt, join(exitText(c.State.Terminated), c.State.Terminated.Message)
 			case c.State.Waiting != nil:
 				state, reason = "waiting", join(c.State.Waiting.Reason, c.State.Waiting.Message)
+				if reason == problem { // of the whole pod: once is enough
+					reason = p.Reason
+				}
 			}
 			age := "-"
 			if !since.IsZero() {

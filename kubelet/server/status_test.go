@@ -42,7 +42,9 @@ func TestWriteStatuses(t *testing.T) {
 			{Name: "main", State: ended},
 			{Name: "net", State: terminatedState(0, api.ReasonCompleted, time.Time{})},
 		}},
-		{Name: "late", Namespace: "default", Source: "http", Phase: api.PodPending, Reason: api.ReasonPortTaken, Message: junk},
+		{Name: "late", Namespace: "default", Source: "http", Phase: api.PodPending, Reason: api.ReasonPortTaken, Message: junk, Containers: []api.ContainerStatus{
+			{Name: "main", State: waitingState(api.ReasonPortTaken, junk)},
+		}},
 	}
 	want := strings.ReplaceAll(`POD / CONTAINER    STATE       RESTARTS  SINCE   IP / ID       PORTS / IMAGE          REASON
 web.default.file   running                       172.18.0.2    [::1]:8080->80,53/udp  
@@ -55,6 +57,7 @@ job.ns.etcd        failed
   main             terminated  0         1s      -             -                      OOMKilled (exit code 137): JUNK
   net              terminated  0         -       -             -                      Completed
 late.default.http  pending                                                            PortTaken: JUNK
+  main             waiting     0         -       -             -                      PortTaken
 `, "JUNK", "a b c d e [2Jf  g h i é; j")
 	var got strings.Builder
 	err := WriteStatuses(&got, pods, noon)
