@@ -95,8 +95,6 @@ type Owned struct {
 	NetworkContainer string // see LabelNetworkContainer
 	QuickEnds        int    // see LabelQuickEnds
 	Restarts         int    // see LabelRestarts
-	Lifecycle        string // see LabelLifecycle
-	Grace            string // see LabelGrace
 }
 
 // Own reports whether a container is this kubelet's. Its name alone does not tell: the
@@ -117,8 +115,6 @@ func (id Identity) Own(c Container) (Owned, bool) {
 		NetworkContainer: c.Labels[LabelNetworkContainer],
 		QuickEnds:        max(crashes, 0),
 		Restarts:         max(restarts, 0),
-		Lifecycle:        c.Labels[LabelLifecycle],
-		Grace:            c.Labels[LabelGrace],
 	}, true
 }
 

@@ -38,8 +38,8 @@ func TestOwn(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]int{"3": 3, "many": 0, "-1": 0} {
-		o, ok := us.Own(labelled(ourName, us, map[string]string{LabelNetworkContainer: "abc", LabelQuickEnds: text, LabelLifecycle: "{}"}))
-		if !ok || o.NetworkContainer != "abc" || o.QuickEnds != want || o.Lifecycle != "{}" || o.Of.PodFullName != "www.default.file" {
+		o, ok := us.Own(labelled(ourName, us, map[string]string{LabelNetworkContainer: "abc", LabelQuickEnds: text}))
+		if !ok || o.NetworkContainer != "abc" || o.QuickEnds != want || o.Of.PodFullName != "www.default.file" {
 			t.Errorf("quick ends %q: read %+v, %v", text, o, ok)
 		}
 	}

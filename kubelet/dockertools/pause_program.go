@@ -1,10 +1,8 @@
 package dockertools
 
 import (
-	"bytes"
 	"debug/elf"
 	"encoding/binary"
-	"errors"
 	"fmt"
 )
 
@@ -72,8 +70,9 @@ func pauseProgram(os, arch string) ([]byte, error) {
 		Filesz: size, Memsz: size,
 		Align: 0x10000,
 	}
-	var program bytes.Buffer
-	err := errors.Join(binary.Write(&program, binary.LittleEndian, header), binary.Write(&program, binary.LittleEndian, segment))
-	program.Write(code)
-	return program.Bytes(), err
+	program, err := binary.Append(nil, binary.LittleEndian, struct {
+		elf.Header64
+		elf.Prog64
+	}{header, segment})
+	return append(program, code...), err
 }

@@ -11,8 +11,8 @@ import (
 // on returns an action on an existing container.
 func on(kind Kind, c *Observed, reason string) Action {
 	return Action{
-		Kind: kind, Name: c.Of, ID: c.ID, Reason: reason, NetworkID: c.NetworkContainer, Lifecycle: c.Lifecycle,
-		Grace: c.Grace, Paused: c.State == dockertools.StatePaused,
+		Kind: kind, Name: c.Of, ID: c.ID, Reason: reason, NetworkID: c.NetworkContainer, Paused: c.State == dockertools.StatePaused,
+		Lifecycle: c.Labels[dockertools.LabelLifecycle], Grace: c.Labels[dockertools.LabelGrace],
 	}
 }
 
