@@ -38,23 +38,17 @@ const connectLimit = 20 * time.Second
 func (kl *Kubelet) connect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, connectLimit, fmt.Errorf("no answer for %v; `journalctl -u docker` may say why", connectLimit))
 	defer cancel()
-	version, err := kl.docker.Version(ctx)
+	docker, err := kl.docker.Info(ctx)
 	if err != nil {
 		return err
 	}
 	if _, err := kl.observer.list(ctx); err != nil {
 		return err
 	}
-	if kl.opts.ContainerLog != (dockertools.LogLimit{}) {
-		driver, err := kl.docker.LogDriver(ctx)
-		if err != nil {
-			return err
-		}
-		if driver == "json-file" { // other drivers may refuse the limits
-			kl.logLimit = kl.opts.ContainerLog
-		}
+	if docker.LogDriver == "json-file" { // other drivers may refuse the limits
+		kl.logLimit = kl.opts.ContainerLog
 	}
-	glog.Infof("connected to Docker %s (API %s, %s/%s)", version.Version, version.APIVersion, version.OS, version.Arch)
+	glog.Infof("connected to Docker %s (%s/%s)", docker.Version, docker.OS, docker.Arch)
 	return nil
 }
 

@@ -19,8 +19,8 @@ import (
 // list shows it. A method that takes the id of a container returns ErrNoSuchContainer
 // when there is none.
 type Interface interface {
-	// Version returns the version of the daemon.
-	Version(ctx context.Context) (Version, error)
+	// Info returns what the daemon tells of itself and of its machine.
+	Info(ctx context.Context) (Info, error)
 
 	// ListContainers lists the containers, dead ones too, that have all the labels,
 	// in no order. An empty value stands for any value.
@@ -74,8 +74,6 @@ type Interface interface {
 	Logs(ctx context.Context, id string, opts LogOptions, each func(LogLine) error) error
 	// Stats measures a container, or returns ErrNotRunning.
 	Stats(ctx context.Context, id string) (Stats, error)
-	// LogDriver returns this Docker's default log driver, such as json-file.
-	LogDriver(ctx context.Context) (string, error)
 
 	// WatchEvents calls hint when a container that has all the labels was started, ran
 	// out of memory, died or was destroyed. It returns nil when ctx is done, and an
@@ -98,12 +96,12 @@ var (
 	ErrExecNotStarted  = errors.New("the command was not started")
 )
 
-// Version is the version of a daemon and of its machine.
-type Version struct {
-	Version    string // such as 20.10.24
-	APIVersion string // such as 1.41
-	OS         string // such as linux
-	Arch       string // as Go names it: amd64, arm64
+// Info is what a daemon tells of itself and of its machine.
+type Info struct {
+	Version   string // such as 20.10.24
+	OS        string // such as linux
+	Arch      string // as Go names it: amd64, arm64
+	LogDriver string // of a container whose spec names none, such as json-file
 }
 
 // State is the state of a container in Docker's list.
@@ -251,11 +249,12 @@ type PullProgress struct {
 }
 
 // Auth is the credentials for a registry. The zero Auth is none. It prints without the
-// secret.
+// secret. Its JSON is that of Docker's API.
 type Auth struct {
-	Username, Password string
-	IdentityToken      string // instead of both
-	ServerAddress      string // the registry
+	Username      string `json:"username,omitempty"`
+	Password      string `json:"password,omitempty"`
+	IdentityToken string `json:"identitytoken,omitempty"` // instead of both
+	ServerAddress string `json:"serveraddress,omitempty"` // the registry
 }
 
 // String implements fmt.Stringer.

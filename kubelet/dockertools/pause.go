@@ -23,7 +23,7 @@ func EnsurePauseImage(ctx context.Context, docker Interface) error {
 	if _, err := docker.InspectImage(ctx, PauseImage); !errors.Is(err, ErrNoSuchImage) {
 		return err
 	}
-	daemon, err := docker.Version(ctx) // it may run on another machine
+	daemon, err := docker.Info(ctx) // it may run on another machine
 	if err != nil {
 		return err
 	}

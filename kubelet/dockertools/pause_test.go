@@ -17,8 +17,8 @@ type imageStore struct {
 	layers [][]byte
 }
 
-func (s *imageStore) Version(context.Context) (Version, error) {
-	return Version{OS: "linux", Arch: s.arch}, nil
+func (s *imageStore) Info(context.Context) (Info, error) {
+	return Info{OS: "linux", Arch: s.arch}, nil
 }
 
 func (s *imageStore) InspectImage(context.Context, string) (string, error) {

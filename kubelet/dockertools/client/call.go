@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -27,35 +28,35 @@ const (
 	pullLimit   = 5 * time.Minute  // between two messages of a pull
 )
 
-// call is one request to the daemon, from begin to end.
+// call is one call of a method, from begin to end: one request to the daemon, or
+// several one after another.
 type call struct {
 	c      *Client
-	ctx    context.Context // of the request
+	ctx    context.Context // of the requests
 	cancel context.CancelCauseFunc
-	limit  time.Duration
-	timer  *time.Timer // ends ctx after the limit
-	silent bool        // the limit is for the beginning of the answer only
-	what   string      // begins the error
+	what   string        // begins the error
+	limit  time.Duration // until an answer begins, and for each Read of it
+	timer  *time.Timer   // ends ctx after the limit
+	silent bool          // there is no limit for a Read
 	began  time.Time
-	failed error // set by roundTrip: the library replaces some errors by others
+	failed error // of the last request: the library adds to some errors and replaces others
 }
 
 type callKey struct{}
 
-// begin starts the clock of a request: the limit is for the answer of the library,
-// or for its beginning and for each Read of open's.
-func (c *Client) begin(ctx context.Context, limit time.Duration, what string, args ...any) *call {
-	r := &call{c: c, limit: limit, what: fmt.Sprintf(what, args...), began: time.Now()}
+// begin returns a call with the usual limit.
+func (c *Client) begin(ctx context.Context, what string, args ...any) *call {
+	r := &call{c: c, limit: callLimit, what: fmt.Sprintf(what, args...), began: time.Now()}
 	ctx, r.cancel = context.WithCancelCause(ctx)
 	r.ctx = context.WithValue(ctx, callKey{}, r)
-	r.timer = time.AfterFunc(limit, func() {
+	r.timer = time.AfterFunc(r.limit, func() {
 		// This is no context error: Docker has failed, the caller has not stopped.
-		r.cancel(fmt.Errorf("no answer from Docker at %s for %v; `journalctl -u docker` may say why", c.endpoint, limit))
+		r.cancel(fmt.Errorf("no answer from Docker at %s for %v; `journalctl -u docker` may say why", c.endpoint, r.limit))
 	})
 	return r
 }
 
-// end frees the resources of the request and explains its error.
+// end frees the resources of the call and explains its error.
 func (r *call) end(err error) error {
 	defer r.cancel(nil)
 	r.timer.Stop()
@@ -95,31 +96,17 @@ func (r *call) open(method, path string, query url.Values, header http.Header, b
 	if err != nil {
 		return nil, err
 	}
-	r.timer.Stop()
-	return answerBody{resp.Body, r}, nil
+	return resp.Body, nil
 }
 
-type answerBody struct {
-	io.ReadCloser
-	call *call
-}
-
-func (b answerBody) Read(p []byte) (int, error) {
-	if !b.call.silent {
-		b.call.timer.Reset(b.call.limit)
-		defer b.call.timer.Stop()
-	}
-	return b.ReadCloser.Read(p)
-}
-
-// getJSON sends a request that is not left to the library, and ends the call.
+// getJSON sends a request that is not left to the library.
 func (r *call) getJSON(path string, query url.Values, answer any) error {
 	body, err := r.open(http.MethodGet, path, query, nil, nil)
-	if err == nil {
-		defer body.Close()
-		err = json.NewDecoder(body).Decode(answer)
+	if err != nil {
+		return err
 	}
-	return r.end(err)
+	defer body.Close()
+	return json.NewDecoder(body).Decode(answer)
 }
 
 // The outcomes of a request, for Client.Observe.
@@ -146,7 +133,9 @@ func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"ApiVersion":"1.41"}`)), Request: req}, nil
 	}
 	began := time.Now()
+	r.timer.Reset(r.limit)
 	resp, err := c.network.RoundTrip(req)
+	r.timer.Stop()
 	outcome := OutcomeOK
 	switch {
 	case err != nil:
@@ -158,24 +147,35 @@ func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 	if c.Observe != nil {
 		c.Observe(operation(req.Method, req.URL.Path), outcome, time.Since(began))
 	}
-	if err != nil {
-		r.failed = err
+	if r.failed = err; err != nil {
 		return nil, err
 	}
+	resp.Body = answerBody{resp.Body, r}
 	return resp, nil
 }
 
+type answerBody struct {
+	io.ReadCloser
+	call *call
+}
+
+func (b answerBody) Read(p []byte) (int, error) {
+	if !b.call.silent {
+		b.call.timer.Reset(b.call.limit)
+		defer b.call.timer.Stop()
+	}
+	return b.ReadCloser.Read(p)
+}
+
+var (
+	imageName = regexp.MustCompile(`^/images/.+/json$`)
+	objectID  = regexp.MustCompile(`/[0-9a-f]{12,}`)
+)
+
 // operation returns what a request asks for, without the name of the object.
 func operation(method, path string) string {
-	parts := strings.Split(strings.Trim(path, "/"), "/")
-	last := len(parts) - 1
-	switch {
-	case parts[0] == "images" && last > 1: // an image's name may have slashes
-		parts = []string{"images", "{name}", parts[last]}
-	case (parts[0] == "containers" || parts[0] == "exec" || parts[0] == "networks") && (last > 1 || last == 1 && method == http.MethodDelete):
-		parts[1] = "{id}"
-	}
-	return method + " /" + strings.Join(parts, "/")
+	path = imageName.ReplaceAllString(path, "/images/{name}/json")
+	return method + " " + objectID.ReplaceAllString(path, "/{id}")
 }
 
 // apiError is an error that the daemon answered, in its own words.

@@ -19,30 +19,18 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-func (c *Client) Version(ctx context.Context) (dockertools.Version, error) {
-	r := c.begin(ctx, callLimit, "ask for the version")
-	env, err := c.api.VersionWithContext(r.ctx)
-	if err := r.end(err); err != nil {
-		return dockertools.Version{}, err
-	}
-	return dockertools.Version{
-		Version:    env.Get("Version"),
-		APIVersion: env.Get("ApiVersion"),
-		OS:         env.Get("Os"),
-		// Some daemons name it as uname does.
-		Arch: strings.NewReplacer("x86_64", "amd64", "aarch64", "arm64").Replace(env.Get("Arch")),
-	}, nil
-}
-
-// LogDriver makes its own request: the library's takes no context.
-func (c *Client) LogDriver(ctx context.Context) (string, error) {
-	var info struct{ LoggingDriver string }
-	err := c.begin(ctx, callLimit, "ask for the log driver").getJSON("info", nil, &info)
-	return info.LoggingDriver, err
+// Info makes its own request: the library's takes no context.
+func (c *Client) Info(ctx context.Context) (dockertools.Info, error) {
+	var info struct{ ServerVersion, OSType, Architecture, LoggingDriver string }
+	r := c.begin(ctx, "ask for the version")
+	err := r.end(r.getJSON("info", nil, &info))
+	// Docker names the architecture as uname does.
+	arch := strings.NewReplacer("x86_64", "amd64", "aarch64", "arm64").Replace(info.Architecture)
+	return dockertools.Info{Version: info.ServerVersion, OS: info.OSType, Arch: arch, LogDriver: info.LoggingDriver}, err
 }
 
 func (c *Client) ListContainers(ctx context.Context, labels map[string]string) ([]dockertools.Container, error) {
-	r := c.begin(ctx, callLimit, "list containers")
+	r := c.begin(ctx, "list containers")
 	list, err := c.api.ListContainers(docker.ListContainersOptions{
 		All: true, Filters: map[string][]string{"label": labelFilter(labels)}, Context: r.ctx,
 	})
@@ -114,7 +102,7 @@ func publishedPorts(listed []docker.APIPort) []dockertools.PublishedPort {
 }
 
 func (c *Client) InspectContainer(ctx context.Context, id string) (dockertools.Details, error) {
-	r := c.begin(ctx, callLimit, "inspect container %q", id)
+	r := c.begin(ctx, "inspect container %q", id)
 	found, err := c.api.InspectContainerWithOptions(docker.InspectContainerOptions{ID: id, Context: r.ctx})
 	if err := r.end(err); err != nil {
 		return dockertools.Details{}, err
@@ -137,7 +125,7 @@ func (c *Client) InspectContainer(ctx context.Context, id string) (dockertools.D
 }
 
 func (c *Client) StartContainer(ctx context.Context, id string) error {
-	r := c.begin(ctx, callLimit, "start container %q", id)
+	r := c.begin(ctx, "start container %q", id)
 	err := c.api.StartContainerWithContext(id, nil, r.ctx)
 	if _, running := errors.AsType[*docker.ContainerAlreadyRunning](err); running {
 		err = nil
@@ -148,8 +136,8 @@ func (c *Client) StartContainer(ctx context.Context, id string) error {
 // StopContainer rounds grace up to a second, Docker's unit.
 func (c *Client) StopContainer(ctx context.Context, id string, grace time.Duration) error {
 	seconds := (max(grace, 0) + time.Second - 1) / time.Second
-	// Docker answers when the container has ended.
-	r := c.begin(ctx, seconds*time.Second+callLimit, "stop container %q", id)
+	r := c.begin(ctx, "stop container %q", id)
+	r.limit += seconds * time.Second // Docker answers when the container has ended
 	err := c.api.StopContainerWithContext(id, uint(seconds), r.ctx)
 	if _, ended := errors.AsType[*docker.ContainerNotRunning](err); ended {
 		err = nil
@@ -158,12 +146,12 @@ func (c *Client) StopContainer(ctx context.Context, id string, grace time.Durati
 }
 
 func (c *Client) RemoveContainer(ctx context.Context, id string) error {
-	r := c.begin(ctx, callLimit, "remove container %q", id)
+	r := c.begin(ctx, "remove container %q", id)
 	return r.end(c.api.RemoveContainer(docker.RemoveContainerOptions{ID: id, RemoveVolumes: true, Force: true, Context: r.ctx}))
 }
 
 func (c *Client) CreateContainer(ctx context.Context, spec dockertools.ContainerSpec) (id string, err error) {
-	r := c.begin(ctx, callLimit, "create container %q", spec.Name)
+	r := c.begin(ctx, "create container %q", spec.Name)
 	options := createOptions(&spec)
 	options.Context = r.ctx
 	created, err := c.api.CreateContainer(options)
@@ -238,11 +226,12 @@ func createOptions(spec *dockertools.ContainerSpec) docker.CreateContainerOption
 func (c *Client) Stats(ctx context.Context, id string) (dockertools.Stats, error) {
 	var answer docker.Stats
 	query := url.Values{"stream": {"0"}, "one-shot": {"1"}}
-	err := c.begin(ctx, callLimit, "measure container %q", id).getJSON("containers/"+id+"/stats", query, &answer)
+	r := c.begin(ctx, "measure container %q", id)
+	err := r.getJSON("containers/"+id+"/stats", query, &answer)
 	if err == nil && answer.Read.IsZero() {
-		err = fmt.Errorf("measure container %q: %w", id, dockertools.ErrNotRunning)
+		err = &apiError{dockertools.ErrNotRunning.Error(), dockertools.ErrNotRunning}
 	}
-	if err != nil {
+	if err := r.end(err); err != nil {
 		return dockertools.Stats{}, err
 	}
 	cpu, memory := answer.CPUStats.CPUUsage, answer.MemoryStats

@@ -24,7 +24,7 @@ var contract = []struct {
 	name string
 	test func(t *testing.T, d *contractDocker)
 }{
-	{"version", testVersion},
+	{"information", testInfo},
 	{"list by labels", testListByLabels},
 	{"an unknown container", testUnknownContainer},
 	{"a creation that is refused", testRefusedCreation},
@@ -57,13 +57,10 @@ var contract = []struct {
 	{"fifty callers", testManyCallers},
 }
 
-func testVersion(t *testing.T, d *contractDocker) {
-	v, err := d.Version(t.Context())
-	if err != nil || v.Version == "" || v.APIVersion == "" || v.OS != "linux" || v.Arch != "amd64" && v.Arch != "arm64" {
-		t.Errorf("version %+v, %v", v, err)
-	}
-	if driver, err := d.LogDriver(t.Context()); err != nil || driver == "" {
-		t.Errorf("log driver %q, %v", driver, err)
+func testInfo(t *testing.T, d *contractDocker) {
+	info, err := d.Info(t.Context())
+	if err != nil || info.Version == "" || info.OS != "linux" || info.Arch != "amd64" && info.Arch != "arm64" || info.LogDriver == "" {
+		t.Errorf("%+v, %v", info, err)
 	}
 }
 

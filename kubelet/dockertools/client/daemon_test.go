@@ -118,7 +118,7 @@ func isContextError(err error) bool {
 func calls(c dockertools.Interface, id string) map[string]func(context.Context) error {
 	none := strings.NewReader("")
 	return map[string]func(context.Context) error{
-		"version": func(ctx context.Context) error { _, err := c.Version(ctx); return err },
+		"info":    func(ctx context.Context) error { _, err := c.Info(ctx); return err },
 		"list":    func(ctx context.Context) error { _, err := c.ListContainers(ctx, nil); return err },
 		"inspect": func(ctx context.Context) error { _, err := c.InspectContainer(ctx, id); return err },
 		"create": func(ctx context.Context) error {
@@ -136,7 +136,6 @@ func calls(c dockertools.Interface, id string) map[string]func(context.Context) 
 		"exec":    func(ctx context.Context) error { _, err := c.Exec(ctx, id, []string{"y"}, io.Discard); return err },
 		"logs":    func(ctx context.Context) error { return c.Logs(ctx, id, wholeLog, noLine) },
 		"stats":   func(ctx context.Context) error { _, err := c.Stats(ctx, id); return err },
-		"driver":  func(ctx context.Context) error { _, err := c.LogDriver(ctx); return err },
 		"events":  func(ctx context.Context) error { return c.WatchEvents(ctx, nil, func(dockertools.Event) {}) },
 	}
 }
@@ -275,7 +274,7 @@ func TestAClientWorksOnceTheDaemonIsThere(t *testing.T) {
 			t.Errorf("without a daemon: %q", outcome)
 		}
 	}
-	_, err := c.Version(t.Context())
+	_, err := c.Info(t.Context())
 	c.Observe = nil
 	says(t, err, "cannot reach Docker", "unix://"+socket, "is it running", "-docker_endpoint")
 	_, err = New("ssh://host")
@@ -283,18 +282,18 @@ func TestAClientWorksOnceTheDaemonIsThere(t *testing.T) {
 	refused := transportOf(t, func(*http.Request) (*http.Response, error) {
 		return nil, &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
 	})
-	for _, name := range []string{"version", "events"} {
+	for _, name := range []string{"info", "events"} {
 		says(t, calls(refused, "web")[name](t.Context()), refused.endpoint, "docker group", "sudo")
 	}
-	serve(t, socket, answer(200, `{"Version":"20.10.24","ApiVersion":"1.41","Os":"linux","Arch":"x86_64"}`))
-	want := dockertools.Version{Version: "20.10.24", APIVersion: "1.41", OS: "linux", Arch: "amd64"}
-	if got, err := c.Version(t.Context()); got != want || err != nil {
+	serve(t, socket, answer(200, `{"ServerVersion":"20.10.24","OSType":"linux","Architecture":"x86_64","LoggingDriver":"journald"}`))
+	want := dockertools.Info{Version: "20.10.24", OS: "linux", Arch: "amd64", LogDriver: "journald"}
+	if got, err := c.Info(t.Context()); got != want || err != nil {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 }
 
 func TestTLS(t *testing.T) {
-	server := httptest.NewTLSServer(answer(200, `{"Version":"secret","Action":"oom","Actor":{"ID":"0123","Attributes":{"name":"web"}}}`))
+	server := httptest.NewTLSServer(answer(200, `{"ServerVersion":"secret","Action":"oom","Actor":{"ID":"0123","Attributes":{"name":"web"}}}`))
 	defer server.Close()
 	key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
 	must(t, err)
@@ -310,7 +309,7 @@ func TestTLS(t *testing.T) {
 	says(t, err, filepath.Join(dir, "ca.pem"))
 	writeFile(t, filepath.Join(dir, "ca.pem"), cert)
 	c := mustClient(t, endpoint)
-	if v, err := c.Version(t.Context()); err != nil || v.Version != "secret" {
+	if v, err := c.Info(t.Context()); err != nil || v.Version != "secret" {
 		t.Errorf("got %+v, %v", v, err)
 	}
 	var seen []dockertools.Event
@@ -324,7 +323,7 @@ func TestTLS(t *testing.T) {
 // without a lock. With -race this fails when it does.
 func TestObserveAndManyGoroutines(t *testing.T) {
 	want := map[string]int{
-		"GET /version": 10, "GET /info": 10, "GET /events": 10, "GET /containers/json": 10, "POST /containers/create": 10,
+		"GET /info": 10, "GET /events": 10, "GET /containers/json": 10, "POST /containers/create": 10,
 		"GET /containers/{id}/json": 10, "POST /containers/{id}/start": 10, "POST /containers/{id}/stop": 10, "DELETE /containers/{id}": 10,
 		"GET /containers/{id}/logs": 10, "GET /containers/{id}/stats": 10, "GET /images/{name}/json": 10, "POST /images/create": 20,
 		"POST /containers/{id}/exec": 10, "POST /exec/{id}/start": 10, "GET /exec/{id}/json": 10,
@@ -351,7 +350,7 @@ func TestObserveAndManyGoroutines(t *testing.T) {
 		}
 	}
 	var all sync.WaitGroup
-	for _, call := range calls(c, "web") {
+	for _, call := range calls(c, "5f0c9a7e4b1d") {
 		for range 10 {
 			all.Go(func() { _ = call(t.Context()) })
 		}

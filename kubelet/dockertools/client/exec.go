@@ -21,28 +21,26 @@ import (
 )
 
 func (c *Client) Exec(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error) {
-	what := fmt.Sprintf("run %q in container %q", command, id)
-	r := c.begin(ctx, callLimit, "%s", what)
+	r := c.begin(ctx, "run %q in container %q", command, id)
 	options := docker.CreateExecOptions{Container: id, Cmd: command, AttachStdout: true, AttachStderr: true, Context: r.ctx}
 	exec, err := c.api.CreateExec(options)
-	if err := r.end(err); err != nil {
-		return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, err)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, r.end(err))
 	}
-	r = c.begin(ctx, callLimit, "%s", what)
-	r.silent = true
-	err = r.end(r.startExec(exec.ID, out))
+	err = r.startExec(exec.ID, out)
 	// A command can close its output long before it ends.
 	for wait := 5 * time.Millisecond; err == nil; wait = min(2*wait, time.Second) {
 		var state execState
-		if state, err = c.inspectExec(ctx, what, exec.ID); err == nil && !state.Running {
-			return state.ExitCode, nil
+		if err = r.getJSON("exec/"+exec.ID+"/json", nil, &state); err == nil && !state.Running {
+			return state.ExitCode, r.end(nil)
 		}
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done(): // the next inspect returns its cause
 		}
 	}
-	if !isAPIError(err) && !c.killExec(ctx, what, exec.ID) {
+	err = r.end(err)
+	if !isAPIError(err) && !c.killExec(ctx, r.what, exec.ID) {
 		err = fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, err)
 	}
 	return 0, err
@@ -57,6 +55,8 @@ func (r *call) startExec(exec string, out io.Writer) error {
 		return err
 	}
 	defer body.Close()
+	r.silent = true
+	defer func() { r.silent = false }()
 	_, err = stdcopy.StdCopy(out, out, body)
 	return err
 }
@@ -69,11 +69,6 @@ type execState struct {
 	ContainerID string
 }
 
-func (c *Client) inspectExec(ctx context.Context, what, exec string) (state execState, err error) {
-	err = c.begin(ctx, callLimit, "%s", what).getJSON("exec/"+exec+"/json", nil, &state)
-	return state, err
-}
-
 // killLimit bounds how long a caller that has stopped waits for the kill: the
 // kubelet must end within two seconds.
 const killLimit = time.Second
@@ -81,9 +76,10 @@ const killLimit = time.Second
 // killExec kills a command whose output nobody reads any more, and reports whether
 // it was started. Docker has no request for that.
 func (c *Client) killExec(ctx context.Context, what, exec string) (started bool) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killLimit)
-	defer cancel()
-	state, err := c.inspectExec(ctx, what, exec)
+	r := c.begin(context.WithoutCancel(ctx), "%s", what)
+	r.limit = killLimit
+	var state execState
+	err := r.end(r.getJSON("exec/"+exec+"/json", nil, &state))
 	if err == nil && state.Running && state.Pid != 0 && strings.HasPrefix(c.endpoint, "unix://") {
 		err = killGroup(state.Pid, state.ContainerID)
 	}

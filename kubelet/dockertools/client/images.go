@@ -20,16 +20,15 @@ import (
 // InspectImage makes its own request: the library's takes no context.
 func (c *Client) InspectImage(ctx context.Context, image string) (id string, err error) {
 	var found struct{ ID string }
-	err = c.begin(ctx, callLimit, "inspect image %q", image).getJSON("images/"+image+"/json", nil, &found)
+	r := c.begin(ctx, "inspect image %q", image)
+	err = r.end(r.getJSON("images/"+image+"/json", nil, &found))
 	return found.ID, err
 }
 
 func (c *Client) ImportImage(ctx context.Context, image string, tar io.Reader) error {
+	r := c.begin(ctx, "import image %q", image)
+	r.limit = importLimit
 	name, tag := docker.ParseRepositoryTag(image)
-	if tag == "" {
-		return fmt.Errorf("import image %q: the name needs a tag, such as %[1]s:1", image)
-	}
-	r := c.begin(ctx, importLimit, "import image %q", image)
 	query := url.Values{"fromSrc": {"-"}, "repo": {name}, "tag": {tag}}
 	return r.end(r.createImage(query, nil, tar, func(dockertools.PullProgress) {}))
 }
@@ -39,8 +38,13 @@ func (c *Client) PullImage(ctx context.Context, image string, auth dockertools.A
 	if err != nil {
 		return fmt.Errorf("pull image %q: %w", image, err)
 	}
-	r := c.begin(ctx, pullLimit, "pull image %q", image)
-	err = r.end(r.createImage(pullQuery(named), authHeader(auth), nil, progress))
+	r := c.begin(ctx, "pull image %q", image)
+	r.limit = pullLimit
+	// Without a tag or a digest Docker pulls every tag.
+	query := url.Values{"fromImage": {reference.TagNameOnly(named).String()}}
+	secret, _ := json.Marshal(auth) // strings always marshal
+	header := http.Header{"X-Registry-Auth": {base64.URLEncoding.EncodeToString(secret)}}
+	err = r.end(r.createImage(query, header, nil, progress))
 	if refused, ok := errors.AsType[*apiError](err); ok {
 		refused.kind = pullErrorKind(refused.text)
 	}
@@ -59,28 +63,6 @@ func pullErrorKind(text string) error {
 		return dockertools.ErrUnauthorised
 	}
 	return nil
-}
-
-// pullQuery always names a tag or a digest: without one Docker pulls every tag.
-func pullQuery(named reference.Named) url.Values {
-	query := url.Values{"fromImage": {named.Name()}}
-	switch named := reference.TagNameOnly(named).(type) {
-	case reference.Digested:
-		query.Set("tag", named.Digest().String())
-	case reference.Tagged:
-		query.Set("tag", named.Tag())
-	}
-	return query
-}
-
-func authHeader(a dockertools.Auth) http.Header {
-	if a == (dockertools.Auth{}) {
-		return nil
-	}
-	text, _ := json.Marshal(docker.AuthConfiguration{ // strings always marshal
-		Username: a.Username, Password: a.Password, IdentityToken: a.IdentityToken, ServerAddress: a.ServerAddress,
-	})
-	return http.Header{"X-Registry-Auth": {base64.URLEncoding.EncodeToString(text)}}
 }
 
 // createImage makes the request of a pull and of an import, and reads the messages

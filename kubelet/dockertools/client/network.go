@@ -31,22 +31,17 @@ func (c *Client) MakeNetwork(ctx context.Context, name string) error {
 		Labels:  map[string]string{dockertools.LabelNetwork: name},
 		Options: map[string]any{"com.docker.network.bridge.name": fmt.Sprintf("k14-%08x", hash.Sum32())}, // at most 15 bytes
 	}
-	const tries = 100
-	for try := 1; ; try++ {
-		r := c.begin(ctx, callLimit, "make network %q", name)
-		options.Context = r.ctx
-		_, err := c.api.CreateNetwork(options)
-		switch err = r.end(err); {
-		case isRefusal(err, "already exists"):
-			return nil
-		case !isRefusal(err, "same bridge name") || try == tries:
-			return err
-		}
-		select {
-		case <-time.After(100 * time.Millisecond):
-		case <-ctx.Done(): // the next request returns its cause
-		}
+	r := c.begin(ctx, "make network %q", name)
+	options.Context = r.ctx
+	_, err := c.api.CreateNetwork(options)
+	for try := 1; isRefusal(err, "same bridge name") && try < 100; try++ {
+		time.Sleep(100 * time.Millisecond)
+		_, err = c.api.CreateNetwork(options)
 	}
+	if isRefusal(err, "already exists") {
+		err = nil
+	}
+	return r.end(err)
 }
 
 // isRefusal reports whether the daemon has refused a request with these words.
@@ -59,19 +54,15 @@ func isRefusal(err error, words string) bool {
 func (c *Client) RemoveNetwork(ctx context.Context, name string) error {
 	filters, _ := json.Marshal(map[string][]string{"label": {dockertools.LabelNetwork + "=" + name}}) // strings always marshal
 	var found []struct{ ID string }
-	err := c.begin(ctx, callLimit, "find network %q", name).getJSON("networks", url.Values{"filters": {string(filters)}}, &found)
-	for _, network := range found {
-		r := c.begin(ctx, callLimit, "remove network %q", name)
-		body, removeErr := r.open(http.MethodDelete, "networks/"+network.ID, nil, nil, nil)
-		if removeErr == nil {
-			removeErr = body.Close()
-		}
-		removeErr = r.end(removeErr)
-		if !isRefusal(removeErr, "has active endpoints") && !errors.Is(removeErr, dockertools.ErrNoSuchNetwork) {
-			err = errors.Join(err, removeErr)
+	r := c.begin(ctx, "remove network %q", name)
+	err := r.getJSON("networks", url.Values{"filters": {string(filters)}}, &found)
+	for i := 0; i < len(found) && err == nil; i++ {
+		_, err = r.open(http.MethodDelete, "networks/"+found[i].ID, nil, nil, nil) // the answer has no body
+		if isRefusal(err, "has active endpoints") || errors.Is(err, dockertools.ErrNoSuchNetwork) {
+			err = nil
 		}
 	}
-	return err
+	return r.end(err)
 }
 
 // addressIn returns the address that a container has in the network that it was created

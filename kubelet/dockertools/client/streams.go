@@ -26,7 +26,7 @@ const maxLogLine = 64 << 10
 // none of a ContainerSpec has.
 func (c *Client) Logs(ctx context.Context, id string, opts dockertools.LogOptions, each func(dockertools.LogLine) error) error {
 	var eachErr error
-	r := c.begin(ctx, callLimit, "read the log of container %q", id)
+	r := c.begin(ctx, "read the log of container %q", id)
 	r.silent = opts.Follow
 	err := r.end(r.readLog(id, opts, func(line dockertools.LogLine) error {
 		eachErr = each(line)
@@ -105,7 +105,7 @@ func (c *Client) WatchEvents(ctx context.Context, labels map[string]string, hint
 		"type": {"container"}, "event": {"start", "oom", "die", "destroy"}, "label": labelFilter(labels),
 	})
 	query := url.Values{"filters": {string(filters)}, "since": {unixTime(time.Now())}}
-	r := c.begin(ctx, callLimit, "watch events")
+	r := c.begin(ctx, "watch events")
 	r.silent = true // for days
 	err := r.end(r.watch(query, hint))
 	if ctx.Err() != nil {

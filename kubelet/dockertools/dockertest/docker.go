@@ -50,9 +50,9 @@ type fakeContainer struct {
 	printed       chan struct{}         // closed when it prints more; nil while nobody waits for that
 }
 
-func (f *Fake) Version(ctx context.Context) (dockertools.Version, error) {
-	return ask(ctx, f, "Version", "", func() (dockertools.Version, error) {
-		return dockertools.Version{Version: "20.10.0-fake", APIVersion: "1.41", OS: "linux", Arch: "amd64"}, nil
+func (f *Fake) Info(ctx context.Context) (dockertools.Info, error) {
+	return ask(ctx, f, "Info", "", func() (dockertools.Info, error) {
+		return dockertools.Info{Version: "20.10.0-fake", OS: "linux", Arch: "amd64", LogDriver: "json-file"}, nil
 	})
 }
 

@@ -184,7 +184,7 @@ func TestTheDaemonGoesDownAndRestarts(t *testing.T) {
 			}
 			time.Sleep(time.Minute)
 			check(t, f, want...)
-			if _, err := f.Version(t.Context()); err != nil {
+			if _, err := f.Info(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})

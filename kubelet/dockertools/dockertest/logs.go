@@ -117,7 +117,3 @@ func (r *fakeLogReading) take(d *fakeDocker) (lines []dockertools.LogLine, print
 	}
 	return lines, r.c.printed
 }
-
-func (f *Fake) LogDriver(ctx context.Context) (string, error) {
-	return ask(ctx, f, "LogDriver", "", func() (string, error) { return "json-file", nil })
-}
