@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
 	"kubelet14/volume"
@@ -29,32 +31,25 @@ type observer struct {
 	docker   dockertools.Interface
 	identity dockertools.Identity
 	volumes  *volume.RootDir
-	cleanup  bool // see checkConflict
+	cleanup  bool // see dockertools.Identity.CheckConflict
 	logOnce  func(what string, err error)
 
 	mu      sync.Mutex
 	records map[string]*containerRecord // by container id
 }
 
-// containerRecord is what the observer knows of one container.
+// containerRecord is what the observer knows of one container besides its entry in the list.
 type containerRecord struct {
-	listed  bool   // it was in the last list
-	key     string // the part of the list that the details belong to
-	stale   bool   // the details may be out of date
-	details dockertools.Details
-	message string // see plan.Observed.TerminationMessage
-	err     error  // of an inspect that took too long
+	listed  bool          // it was in the last list
+	key     string        // the part of the list that the last inspect belongs to; empty: inspect again
+	seen    plan.Observed // what inspects have told, and why this kubelet stopped it
+	err     error         // of an inspect that took too long
 	retryAt time.Time
-
-	// Docker does not keep these. They are about one life of the container: somebody may
-	// start it again.
-	startedAt   time.Time
-	outOfMemory bool         // from an event; on a busy host an inspect never tells
-	killed      plan.Problem // see plan.Observed.Killed
+	oom     bool // from an event of this life of the container; on a busy host an inspect never tells
 }
 
-// list returns this kubelet's containers, ordered by pod, container and attempt. It refuses
-// to work without the root_dir of its volumes; the other error is that of checkConflict.
+// list returns this kubelet's containers, ordered by pod, container and attempt. It fails
+// without the root_dir of its volumes, and if another kubelet has its hostname or root_dir.
 func (o *observer) list(ctx context.Context) ([]dockertools.Owned, error) {
 	if o.volumes != nil {
 		if err := o.volumes.Check(); err != nil {
@@ -71,37 +66,18 @@ func (o *observer) list(ctx context.Context) ([]dockertools.Owned, error) {
 			list = append(list, own)
 		}
 	}
-	if err := o.checkConflict(all, list); err != nil {
+	conflict, err := o.identity.CheckConflict(all, o.cleanup)
+	if err != nil {
 		return nil, err
+	}
+	if !o.cleanup {
+		o.logOnce("look for other kubelets", conflict)
 	}
 	slices.SortFunc(list, func(a, b dockertools.Owned) int {
 		return cmp.Or(cmp.Compare(a.Of.PodFullName, b.Of.PodFullName), cmp.Compare(a.Of.Name, b.Of.Name),
 			cmp.Compare(a.Of.Attempt, b.Of.Attempt), cmp.Compare(a.Name, b.Name))
 	})
 	return list, nil
-}
-
-// checkConflict returns an *dockertools.IdentityConflictError if there are containers of a
-// kubelet with the same hostname or root_dir. Of two with one hostname that were started side
-// by side, only the one whose oldest container is younger gets it, and the other logs it. With
-// another root_dir it does not hinder a cleanup, which removes nothing of the other's.
-func (o *observer) checkConflict(all []dockertools.Container, own []dockertools.Owned) error {
-	conflict := o.identity.CheckConflict(all)
-	harmless := func(c dockertools.Container) bool {
-		isFirst := slices.ContainsFunc(own, func(mine dockertools.Owned) bool {
-			return cmp.Or(mine.Created.Compare(c.Created), cmp.Compare(mine.ID, c.ID)) < 0
-		})
-		return c.Labels[dockertools.LabelRootDir] != o.identity.RootDir && (o.cleanup || isFirst)
-	}
-	if conflict != nil {
-		if err := o.identity.CheckConflict(slices.DeleteFunc(slices.Clone(all), harmless)); err != nil {
-			return err
-		}
-	}
-	if !o.cleanup {
-		o.logOnce("look for other kubelets", conflict)
-	}
-	return nil
 }
 
 // inspect completes a list with what only an inspect tells. It returns the containers and
@@ -114,26 +90,25 @@ func (o *observer) inspect(ctx context.Context, list []dockertools.Owned) (map[s
 		endpoints[list[i].Of.PodFullName] += list[i].Endpoint
 	}
 	errs := make([]error, len(list))
-	slots := make(chan struct{}, 16)
-	var wg sync.WaitGroup
+	var inspects errgroup.Group
+	inspects.SetLimit(16)
 	for i, c := range list {
 		key := string(c.State) + endpoints[c.Of.PodFullName]
 		if c.State.Ended() { // "Exited (1) a minute ago": the age changes, the exit code does not
 			exit, _, _ := strings.Cut(c.Status, ")")
 			key += exit
 		}
-		r, known := o.known(c.ID, key)
-		if known {
+		r, upToDate := o.lookup(c.ID, key)
+		if upToDate {
 			errs[i] = r.err
 			continue
 		}
-		slots <- struct{}{}
-		wg.Go(func() {
-			errs[i] = catchPanic("inspect container "+c.Name, func() error { return o.inspectContainer(ctx, c, r, key) })
-			<-slots
+		inspects.Go(func() error {
+			errs[i] = catchPanic("inspect container "+c.Name, func() error { return o.inspectContainer(ctx, c, r) })
+			return nil
 		})
 	}
-	wg.Wait()
+	inspects.Wait()
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -157,56 +132,57 @@ func (o *observer) inspect(ctx context.Context, list []dockertools.Owned) (map[s
 	return observed, podErrs
 }
 
-// known returns the record of a container, and whether it need not be inspected. Otherwise
-// the details are marked as up to date: an event during the inspect makes them stale again.
-func (o *observer) known(id, key string) (r *containerRecord, known bool) {
+// lookup returns the record of a container, and whether it need not be inspected. Otherwise
+// it is marked as up to date already: an event during the inspect makes it stale again.
+func (o *observer) lookup(id, key string) (r *containerRecord, upToDate bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r = o.record(id)
-	if time.Now().Before(r.retryAt) || r.key == key && !r.stale {
+	if r.key == key || time.Now().Before(r.retryAt) {
 		return r, true
 	}
-	r.stale, r.err, r.retryAt = false, nil, time.Time{}
+	r.key, r.err, r.retryAt = key, nil, time.Time{}
 	return r, false
 }
 
 // inspectContainer inspects a container and records the answer.
-func (o *observer) inspectContainer(ctx context.Context, c dockertools.Owned, r *containerRecord, key string) error {
+func (o *observer) inspectContainer(ctx context.Context, c dockertools.Owned, r *containerRecord) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, inspectLimit, fmt.Errorf("inspect container %q: no answer from Docker within %v", c.Name, inspectLimit))
 	defer cancel()
 	details, err := o.docker.InspectContainer(ctx, c.ID)
 	message := ""
 	if err == nil && details.State.Ended() {
-		message = r.message
-		if !details.FinishedAt.Equal(r.details.FinishedAt) {
+		message = r.seen.TerminationMessage
+		if !details.FinishedAt.Equal(r.seen.FinishedAt) {
 			message = o.terminationMessage(ctx, &plan.Observed{Owned: c, Details: details})
 		}
 	}
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if err != nil || details.State != c.State { // or the list is older: these details do not belong to the next one
+		r.key = ""
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		r.stale, r.err, r.retryAt = true, context.Cause(ctx), time.Now().Add(inspectRetry)
+		r.err, r.retryAt = context.Cause(ctx), time.Now().Add(inspectRetry)
 		return r.err
 	case err != nil:
-		r.stale = true
 		return err
-	case details.State != c.State:
-		key = "" // the list is older: neither these details nor those before belong to the next list
 	}
-	if !details.StartedAt.Equal(r.startedAt) && !r.startedAt.IsZero() {
-		r.outOfMemory, r.killed = false, plan.Problem{}
+	if started := r.seen.StartedAt; !started.IsZero() && !started.Equal(details.StartedAt) { // by hand
+		r.oom, r.seen.Killed = false, plan.Problem{}
 	}
-	r.key, r.details, r.message, r.startedAt = key, details, message, details.StartedAt
+	r.seen.Details, r.seen.TerminationMessage = details, message
 	return nil
 }
 
 // observed returns a container of a list with all that is known of it.
 func (r *containerRecord) observed(c dockertools.Owned) plan.Observed {
 	const exitCodeSIGKILL = 128 + 9
-	o := plan.Observed{Owned: c, Details: r.details, Killed: r.killed, TerminationMessage: r.message}
-	o.OOMKilled = o.OOMKilled || r.outOfMemory && o.State.Ended() && o.ExitCode == exitCodeSIGKILL
+	o := r.seen
+	o.Owned = c
+	o.OOMKilled = o.OOMKilled || r.oom && o.State.Ended() && o.ExitCode == exitCodeSIGKILL
 	return o
 }
 
@@ -224,11 +200,11 @@ func (o *observer) changed(id string, outOfMemory bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if outOfMemory {
-		o.record(id).outOfMemory = true
+		o.record(id).oom = true
 	}
 	for known, r := range o.records {
 		if id == "" || id == known {
-			r.stale = true
+			r.key = ""
 		}
 	}
 }
@@ -237,5 +213,5 @@ func (o *observer) changed(id string, outOfMemory bool) {
 func (o *observer) noteKilled(id string, why plan.Problem) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.record(id).killed = why
+	o.record(id).seen.Killed = why
 }

@@ -125,25 +125,3 @@ func (c *Container) identity() Identity {
 func (c *Container) hasOwnNameLabel() bool {
 	return c.Labels[LabelName] == strings.TrimSuffix(c.Name, hookSuffix)
 }
-
-// IdentityConflictError reports a container with the hostname of this kubelet and
-// another root_dir, or the other way round.
-type IdentityConflictError struct{ error }
-
-// CheckConflict returns an *IdentityConflictError when the containers are probably
-// those of this kubelet under another -hostname_override or -root_dir: it would start
-// all its pods a second time.
-func (id Identity) CheckConflict(containers []Container) error {
-	for _, c := range containers {
-		theirs := c.identity()
-		if c.hasOwnNameLabel() && (theirs.Hostname == id.Hostname) != (theirs.RootDir == id.RootDir) {
-			return &IdentityConflictError{fmt.Errorf("container %q on this Docker was made by a kubelet with hostname %q and root_dir %q; "+
-				"this one has hostname %q and root_dir %q, and two kubelets on one Docker must differ in both. "+
-				"To go on as that kubelet, give -hostname_override=%s -root_dir=%s; "+
-				"to be another one, choose a -hostname_override and a -root_dir that are both new; "+
-				"to remove what that kubelet made, run it with its own two flags and -cleanup",
-				c.Name, theirs.Hostname, theirs.RootDir, id.Hostname, id.RootDir, theirs.Hostname, theirs.RootDir)}
-		}
-	}
-	return nil
-}

@@ -54,11 +54,11 @@ func TestOwn(t *testing.T) {
 func TestCheckConflict(t *testing.T) {
 	other := Identity{"host-b", "/var/lib/b"}
 	copied := Container{Name: "committed", Labels: Identity{us.Hostname, other.RootDir}.Labels(ourName)}
-	if err := us.CheckConflict([]Container{labelled(ourName, us, nil), labelled("x", other, nil), {Name: "foreign"}, copied}); err != nil {
+	if _, err := us.CheckConflict([]Container{labelled(ourName, us, nil), labelled("x", other, nil), {Name: "foreign"}, copied}, false); err != nil {
 		t.Errorf("our own, another kubelet's, a stranger's and one with copied labels: %v", err)
 	}
 	for _, half := range []Identity{{us.Hostname, other.RootDir}, {other.Hostname, us.RootDir}} {
-		err := us.CheckConflict([]Container{labelled(ourName, half, nil)})
+		_, err := us.CheckConflict([]Container{labelled(ourName, half, nil)}, false)
 		if err == nil {
 			t.Errorf("a container of %+v does not stop %+v", half, us)
 			continue
