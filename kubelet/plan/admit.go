@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,26 +26,22 @@ func Admit(pods []*Pod, finished func(*Pod) bool, list []dockertools.Owned) map[
 	uids, ports := owners(desired, list)
 	waiting := map[string]Problem{}
 	for _, pod := range pods {
-		owner, owned := uids[pod.UID]
-		if !owned {
-			uids[pod.UID] = pod.FullName
-		} else if owner != pod.FullName {
+		uids[pod.UID] = cmp.Or(uids[pod.UID], pod.FullName)
+		conflict := pod.portConflict(ports)
+		switch owner := uids[pod.UID]; {
+		case owner != pod.FullName:
 			message := "uuid %s belongs to pod %s, whose containers are still there"
 			if other := desired[owner]; other != nil {
 				message, owner = "uuid %s belongs to pod %s: give one of the two another uuid", other.String()
 			}
 			waiting[pod.FullName] = Problem{Reason: api.ReasonUUIDTaken, Message: fmt.Sprintf(message, pod.UID, owner)}
-			continue
-		}
-		if finished(pod) {
-			continue
-		}
-		if conflict := pod.portConflict(ports); conflict != "" {
+		case finished(pod):
+		case conflict != "":
 			waiting[pod.FullName] = Problem{Reason: api.ReasonPortTaken, Message: conflict}
-			continue
-		}
-		for _, port := range pod.Ports {
-			ports = append(ports, portOwner{Published(port), pod.FullName, "which comes first by name"})
+		default:
+			for _, port := range pod.Ports {
+				ports = append(ports, portOwner{Published(port), pod.FullName, "which comes first by name"})
+			}
 		}
 	}
 	return waiting
@@ -87,8 +84,9 @@ func owners(desired map[string]*Pod, list []dockertools.Owned) (uids map[string]
 // portConflict describes the first port of a pod that another pod has, or returns "".
 func (p *Pod) portConflict(owners []portOwner) string {
 	for _, port := range p.Ports {
+		want := Published(port)
 		for _, owner := range owners {
-			if owner.pod != p.FullName && overlap(Published(port), owner.port) {
+			if owner.pod != p.FullName && overlap(want, owner.port) {
 				return fmt.Sprintf("host port %d/%s is taken by pod %s, %s", port.HostPort, owner.port.Protocol, owner.pod, owner.why)
 			}
 		}

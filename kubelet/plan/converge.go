@@ -25,24 +25,25 @@ func (p *planner) converge() {
 	if network == nil {
 		return // it backs off, and every other container waits for it
 	}
+	unstarted := "it was created and never started"
+	reason := unstarted
 	if create != nil {
-		createNetwork = []Action{*create}
+		createNetwork, reason = []Action{*create}, create.Reason
 	}
 	if !network.State.Live() {
-		startNetwork = []Action{on(Start, network, "it was created and never started")}
-		if create != nil {
-			startNetwork[0].Reason = create.Reason
-		}
+		startNetwork = []Action{on(Start, network, reason)}
 	}
-	containers, unstarted := p.pod.Apps, "it was created and never started"
+	containers := p.pod.Apps
 	if init := p.nextInit(network); init != nil {
 		p.Init, containers = init.Name, slices.Concat([]Container{*init}, p.pod.Apps)
 	} else if len(p.pod.Init) > 0 {
 		unstarted = "the init containers have succeeded"
 	}
 	for _, init := range p.pod.Init {
-		if init.Name != p.Init {
-			stopApps = append(stopApps, p.stopOthers(init.Name, "", "init containers run one after the other, before the apps")...)
+		for _, c := range p.attempts[init.Name] {
+			if c.State.Live() && init.Name != p.Init {
+				stopApps = append(stopApps, on(Stop, c, "init containers run one after the other, before the apps"))
+			}
 		}
 	}
 	for i := range containers {
@@ -51,32 +52,24 @@ func (p *planner) converge() {
 		if app.NeedsIP && !network.State.Live() {
 			creates, stops = &createLate, &stopLate
 		}
-		newest := p.newest(app.Name)
-		create := p.decideApp(app, newest, network)
 		starts := p.Init == "" || p.Init == app.Name
-		switch {
-		case create != nil:
+		newest, reason := p.newest(app.Name), unstarted
+		if create := p.decideApp(app, newest, network); create != nil {
 			*creates = append(*creates, *create)
-			start := *create
-			start.Kind, start.Container, start.Crashes, start.PulledSince = Start, nil, 0, time.Time{}
-			if starts {
-				startApps = append(startApps, start)
-			}
-			*stops = append(*stops, p.stopOthers(app.Name, "", replacedBy(create.Name.Attempt))...)
-		case newest != nil:
-			if newest.NeverStarted() && starts {
-				startApps = append(startApps, on(Start, newest, unstarted))
-			}
-			p.checkCrashLoop(newest)
-			if newest.Unhealthy != "" && newest.State == dockertools.StateRunning {
-				stop := on(Stop, newest, newest.Unhealthy)
-				stop.Unhealthy = true
-				*stops = append(*stops, stop)
-			}
-			*stops = append(*stops, p.stopOthers(app.Name, newest.ID, replacedBy(newest.Of.Attempt))...)
+			newest, reason = create.created(), create.Reason
 		}
+		if newest.NeverStarted() && starts {
+			startApps = append(startApps, on(Start, newest, reason))
+		}
+		p.checkCrashLoop(newest)
+		if newest.Unhealthy != "" && newest.State == dockertools.StateRunning {
+			stop := on(Stop, newest, newest.Unhealthy)
+			stop.Unhealthy = true
+			*stops = append(*stops, stop)
+		}
+		*stops = append(*stops, p.stopOthers(newest)...)
 	}
-	stopNetwork := p.stopOthers(api.NetworkContainerName, network.ID, replacedBy(network.Of.Attempt))
+	stopNetwork := p.stopOthers(network)
 
 	p.step(createNetwork)
 	if len(stopApps)+len(stopNetwork) == 0 {
@@ -115,7 +108,15 @@ func (p *planner) decideNetwork() (*Observed, *Action) {
 		reason = "the network container " + newest.Exit().Message
 	}
 	create := p.create(want, reason, crashes)
-	return &Observed{Owned: dockertools.Owned{Of: create.Name}}, create
+	return create.created(), create
+}
+
+// created returns the container that a Create action makes.
+func (a *Action) created() *Observed {
+	c := Observed{Owned: dockertools.Owned{Of: a.Name, NetworkContainer: a.NetworkID}}
+	c.Details.State = dockertools.StateCreated
+	c.Labels = map[string]string{dockertools.LabelLifecycle: a.Lifecycle}
+	return &c
 }
 
 // inUse reports whether a live container that is never started again is joined to a
@@ -206,26 +207,25 @@ func (p *planner) nextAttempt(c *Observed) (due time.Time, crashes int) {
 // Docker or the machine is restarted, which is no crash of the container.
 func (p *planner) endedTogether(c *Observed) bool {
 	const spread = 15 * time.Second // Docker gives containers 10 s to end
-	networks := p.attempts[api.NetworkContainerName]
-	i := slices.IndexFunc(networks, func(n *Observed) bool { return n == c || n.ID == c.NetworkContainer })
-	if i < 0 {
-		return false
+	network := c
+	for _, n := range p.attempts[api.NetworkContainerName] {
+		if n.ID == c.NetworkContainer {
+			network = n
+		}
 	}
-	network, together := networks[i], 0
 	near := func(o *Observed) bool {
 		return o.State.Ended() && network.State.Ended() && o.FinishedAt.Sub(network.FinishedAt).Abs() < spread
 	}
-	for _, name := range p.pod.Names() {
-		o := p.newest(name)
-		switch {
-		case o == nil || o.NetworkContainer != network.ID:
-		case o.State.Live():
-			return false
-		case near(o):
-			together++
+	together := false
+	for _, app := range p.pod.InitAndApps() {
+		if o := p.newest(app.Name); o != nil && o.NetworkContainer == network.ID {
+			if o.State.Live() {
+				return false
+			}
+			together = together || near(o)
 		}
 	}
-	return near(c) && together > 0
+	return together && near(c)
 }
 
 // checkCrashLoop notes a problem of a container that runs again after crashes, until it has run as long as it backed off.

@@ -85,17 +85,19 @@ func answerTo(t *testing.T, input string) string {
 		}
 		for _, a := range step {
 			fmt.Fprintf(&b, "%s %s:%s#%d", a.Kind, a.Name.Name, a.Name.Hash, a.Name.Attempt)
-			if a.Kind == plan.Create && a.Container.Name != "net" {
-				fmt.Fprintf(&b, " in=%s", a.NetworkID)
-			}
-			if a.Crashes > 0 {
-				fmt.Fprintf(&b, " crashes=%d", a.Crashes)
-			}
-			if a.Restarts > 0 && a.Restarts != a.Name.Attempt-1 {
-				fmt.Fprintf(&b, " restarts=%d", a.Restarts)
-			}
-			if !a.PulledSince.IsZero() {
-				fmt.Fprintf(&b, " pulled since %s", a.PulledSince.Format(time.TimeOnly))
+			if a.Kind == plan.Create {
+				if a.Container.Name != "net" {
+					fmt.Fprintf(&b, " in=%s", a.NetworkID)
+				}
+				if a.Crashes > 0 {
+					fmt.Fprintf(&b, " crashes=%d", a.Crashes)
+				}
+				if a.Restarts > 0 && a.Restarts != a.Name.Attempt-1 {
+					fmt.Fprintf(&b, " restarts=%d", a.Restarts)
+				}
+				if !a.PulledSince.IsZero() {
+					fmt.Fprintf(&b, " pulled since %s", a.PulledSince.Format(time.TimeOnly))
+				}
 			}
 			fmt.Fprintf(&b, ": %s\n", a.Reason)
 		}

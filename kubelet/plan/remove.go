@@ -41,7 +41,7 @@ func (p *planner) finish() {
 	var stop []Action
 	for _, c := range p.pod.InitAndApps() {
 		if newest := p.newest(c.Name); newest != nil {
-			stop = append(stop, p.stopOthers(c.Name, newest.ID, replacedBy(newest.Of.Attempt))...)
+			stop = append(stop, p.stopOthers(newest)...)
 			p.notRestarted(newest)
 		}
 	}
@@ -50,19 +50,16 @@ func (p *planner) finish() {
 	delete(p.attempts, api.NetworkContainerName)
 }
 
-// stopOthers stops every live attempt except the one that counts. Its id is empty while it
-// is not created.
-func (p *planner) stopOthers(name, id, reason string) []Action {
-	var stop []Action
-	for _, c := range p.attempts[name] {
-		if c.State.Live() && c.ID != id {
-			stop = append(stop, on(Stop, c, reason))
+// stopOthers stops every live attempt of a container except the one that counts, which may
+// not be created yet.
+func (p *planner) stopOthers(newest *Observed) (stop []Action) {
+	for _, c := range p.attempts[newest.Of.Name] {
+		if c.State.Live() && c.ID != newest.ID {
+			stop = append(stop, on(Stop, c, fmt.Sprintf("attempt %d replaces it", newest.Of.Attempt)))
 		}
 	}
 	return stop
 }
-
-func replacedBy(attempt int) string { return fmt.Sprintf("attempt %d replaces it", attempt) }
 
 // removeDead removes dead attempts beyond the number to keep, and attempts that were
 // replaced before they started. The newest attempt always stays: its labels hold the
