@@ -22,7 +22,7 @@ type desired struct {
 
 // apply applies an update and calls changed for each pod that is new, changed or gone. A
 // pod that is unchanged keeps its pointer, so that a worker busy with it goes on.
-func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(podFullName, change string)) {
+func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(pod *api.Pod, change string)) {
 	pods := map[string]*plan.Pod{}
 	if u.Op == api.SET {
 		d.known = true
@@ -36,7 +36,7 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(podFu
 		old := d.pods[name]
 		switch {
 		case old == nil:
-			changed(name, "it is wanted from now on")
+			changed(&pod, "it is wanted from now on")
 		case reflect.DeepEqual(old.Pod, pod):
 			pods[name] = old
 			continue
@@ -47,13 +47,13 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(podFu
 			pods[name] = &moved
 			continue
 		default:
-			changed(name, "its manifest has changed")
+			changed(&pod, "its manifest has changed")
 		}
 		pods[name] = plan.NewPod(pod, networkImage, time.Now(), lifecycleLabel)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.pods)) {
 		if pods[name] == nil {
-			changed(name, "it is no longer wanted")
+			changed(&d.pods[name].Pod, "it is no longer wanted")
 		}
 	}
 	before, after := podsBySource(d.pods), podsBySource(pods)

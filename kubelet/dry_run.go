@@ -19,7 +19,9 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 	if err := kl.connect(ctx); err != nil {
 		return err
 	}
-	sourcesErr, err := kl.waitForSources(ctx, updates)
+	sourcesErr, err := kl.waitForSources(ctx, updates, func(update api.PodUpdate) {
+		kl.desired.apply(update, kl.opts.NetworkContainerImage, func(*api.Pod, string) {}) // and logs nothing
+	})
 	if err != nil {
 		return err
 	}

@@ -19,8 +19,7 @@ import (
 // work is one plan being carried out by the pod's worker.
 type work struct {
 	kl         *Kubelet
-	pod        *plan.Pod // as desired when the work began; nil: it is being removed
-	label      string
+	pod        *plan.Pod       // as desired when the work began; nil: it is being removed
 	init       string          // see plan.Plan
 	superseded context.Context // done when the desired state has changed
 	supersede  func()
@@ -34,7 +33,7 @@ type work struct {
 
 // startWork lets the pod's worker carry out its plan.
 func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
-	w := &work{kl: kl, pod: p.pod, label: p.label(), init: p.plan.Init, created: map[string]plan.Action{}, problems: map[string]plan.Problem{}}
+	w := &work{kl: kl, pod: p.pod, init: p.plan.Init, created: map[string]plan.Action{}, problems: map[string]plan.Problem{}}
 	w.superseded, w.supersede = context.WithCancel(context.Background())
 	p.work = w
 	steps := p.plan.Steps
@@ -85,7 +84,7 @@ func (w *work) act(ctx context.Context, a plan.Action) {
 		a.NetworkID = w.created[api.NetworkContainerName].ID
 	}
 	w.mu.Unlock()
-	err := catchPanic(w.label, func() error {
+	err := catchPanic("pod "+a.Name.PodFullName, func() error {
 		return [...]func(context.Context, plan.Action) error{w.create, w.start, w.stop, w.remove}[a.Kind](ctx, a)
 	})
 	if err != nil && ctx.Err() == nil {
@@ -102,7 +101,7 @@ func (w *work) done(a plan.Action) {
 	if a.Kind == plan.Create || a.Kind == plan.Remove {
 		level = 2
 	}
-	glog.V(level).Infof("%s: %s container %q (attempt %d): %s", w.label, verb, a.Name.Name, a.Name.Attempt, a.Reason)
+	glog.V(level).Infof("pod %s: %s container %q (attempt %d): %s", a.Name.PodFullName, verb, a.Name.Name, a.Name.Attempt, a.Reason)
 	w.kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, verb, describe(a))
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -44,7 +44,7 @@ type podRecord struct {
 	loggedProblems map[string]string // message by container
 }
 
-// label names the pod in the log, with the place that has to be edited.
+// label names the pod with the place that has to be edited.
 func (p *podSnapshot) label() string { return fmt.Sprintf("pod %s (%s)", p.name, p.origin) }
 
 // endWork evaluates work that has ended. After a failure the same steps are tried again
@@ -108,7 +108,7 @@ func (p *podRecord) synced() {
 	}
 	state := map[api.PodPhase]string{api.PodRunning: "is up", api.PodSucceeded: "has done its work", api.PodRemoving: "is gone"}[p.phase()]
 	if p.stateLogged = state != ""; p.stateLogged {
-		glog.Infof("%s %s", p.label(), state)
+		glog.Infof("pod %s %s", p.name, state)
 	}
 }
 
@@ -126,13 +126,13 @@ func (p *podRecord) logProblems() {
 		switch {
 		case p.waits() && p.pod == nil: // see logHeld
 		case p.waits():
-			glog.Warningf("%s waits, unchanged: %v", p.label(), problem)
+			glog.Warningf("pod %s waits, unchanged: %v", p.name, problem)
 		case failed(problem):
 			glog.Errorf("%s: %v", p.label(), problem)
 		case problem.Reason == api.ReasonPulling: // the pull is logged itself
-			glog.V(2).Infof("%s: %v", p.label(), problem)
+			glog.V(2).Infof("pod %s: %v", p.name, problem)
 		default:
-			glog.Warningf("%s: %v", p.label(), problem)
+			glog.Warningf("pod %s: %v", p.name, problem)
 		}
 		p.events.addQuietly(p.name, problem.Container, problem.Reason, problem.Message)
 	}

@@ -28,7 +28,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 	if err := kl.connect(ctx); err != nil {
 		return nil, err
 	}
-	sourcesErr, err := kl.waitForSources(ctx, updates)
+	sourcesErr, err := kl.waitForSources(ctx, updates, kl.applyUpdate)
 	if err != nil {
 		return nil, err
 	}
@@ -51,11 +51,11 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 }
 
 // waitForSources applies updates until every source is ready or has said why it is not.
-func (kl *Kubelet) waitForSources(ctx context.Context, updates <-chan api.PodUpdate) (sourcesErr, err error) {
+func (kl *Kubelet) waitForSources(ctx context.Context, updates <-chan api.PodUpdate, apply func(api.PodUpdate)) (sourcesErr, err error) {
 	for {
 		select {
 		case update := <-updates:
-			kl.applyUpdate(update)
+			apply(update)
 		case <-ctx.Done():
 			return nil, fmt.Errorf("not every source of pods is ready (%s): %w",
 				strings.Join(slices.Sorted(maps.Keys(kl.desired.unsynced)), ", "), context.Cause(ctx))

@@ -238,8 +238,11 @@ func TestTheLogAgreesWithTheState(t *testing.T) {
 				}
 				k.end()
 			})
-			if got := strings.Count(text, " is up\n"); got != isUp {
+			if got := strings.Count(text, "pod web.default.file is up\n"); got != isUp {
 				t.Errorf("pod %s: %d times up, want %d:\n%s", name, got, isUp, text)
+			}
+			if first := "pod web.default.file (web.yaml): it is wanted from now on\n"; strings.Count(text, "web.yaml") != 1 || !strings.Contains(text, first) {
+				t.Errorf("pod %s: where its manifest is, is not in the first line alone:\n%s", name, text)
 			}
 		})
 	}

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/golang/glog"
+
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
@@ -81,10 +83,12 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 	}
 }
 
-// applyUpdate changes the desired state and records an event for each pod that changes.
+// applyUpdate changes the desired state, and logs each pod that changes with the place of its
+// manifest. Later lines about the pod have its name alone.
 func (kl *Kubelet) applyUpdate(update api.PodUpdate) {
-	kl.desired.apply(update, kl.opts.NetworkContainerImage, func(podFullName, change string) {
-		kl.events.add(podFullName, "", update.Op.String(), "%s", change)
+	kl.desired.apply(update, kl.opts.NetworkContainerImage, func(pod *api.Pod, change string) {
+		glog.Infof("pod %s (%s): %s", pod.FullName(), pod.Origin, change)
+		kl.events.addQuietly(pod.FullName(), "", update.Op.String(), change)
 	})
 }
 
