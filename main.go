@@ -133,7 +133,7 @@ func run(ctx context.Context, f *options) error {
 		running.Wait()
 		pods.Wait()
 	}()
-	sources.start(ctx, &running, pods)
+	pods.Start(ctx, sources...)
 	switch {
 	case f.dryRun:
 		return dryRun(ctx, kl, pods, sources)
@@ -161,7 +161,8 @@ func dryRun(ctx context.Context, kl *kubelet.Kubelet, pods *config.PodConfig, al
 	var plans strings.Builder
 	err := kl.DryRun(ctx, pods.Updates(), &plans)
 	for _, status := range all.statuses() {
-		fmt.Println(status)
+		line, _, _ := strings.Cut(status.String(), ":\n") // the log has the error
+		fmt.Println(line)
 	}
 	fmt.Print(plans.String())
 	return err
@@ -219,18 +220,6 @@ func (f *options) sources() (all sources, err error) {
 		all = append(all, config.NewSourceEtcd(etcd, parser))
 	}
 	return all, nil
-}
-
-// start runs the sources until ctx is done. PodConfig knows all of them before the first
-// one sends pods, so it can tell when all are ready.
-func (all sources) start(ctx context.Context, running *sync.WaitGroup, pods *config.PodConfig) {
-	channels := make([]chan<- api.PodUpdate, len(all))
-	for i, source := range all {
-		channels[i] = pods.Channel(ctx, source.Status().Source)
-	}
-	for i, source := range all {
-		running.Go(func() { source.Run(ctx, channels[i]) })
-	}
 }
 
 // statuses returns what each source has read.

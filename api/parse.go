@@ -39,7 +39,7 @@ func parse(file string, data []byte) (t *text, roots []*yaml.Node, err error) {
 		}
 	}()
 	if len(data) > MaxManifestBytes {
-		return nil, nil, t.errorf("%d bytes are too many for a manifest: the limit is %d", len(data), MaxManifestBytes)
+		return nil, nil, t.errorf("too many bytes for a manifest: the limit is %d", MaxManifestBytes)
 	}
 	if json.Valid(data) {
 		data = notInYAML.ReplaceAllFunc(data, escapeForYAML)

@@ -87,15 +87,12 @@ func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 }
 
 // ReadOnce returns the pods of the files as they are now, or all that is wrong with any of them. It is called instead of Run.
-func (s *SourceFile) ReadOnce() (pods []api.Pod, err error) {
-	if s.last, err = s.snapshot(); err != nil {
-		return nil, err
-	}
+func (s *SourceFile) ReadOnce() ([]api.Pod, error) {
+	s.last, s.inputs[""].err = s.snapshot()
 	s.read(s.last)
-	inputs := s.sortedInputs()
-	pods = s.rejectDuplicates(inputs)
+	pods := s.rejectDuplicates()
 	var errs []error
-	for _, in := range inputs {
+	for _, in := range s.sortedInputs() {
 		errs = append(errs, in.err, in.duplicate)
 	}
 	return pods, errors.Join(errs...)

@@ -49,9 +49,9 @@ func (s *SourceFile) snapshot() (snapshot, error) {
 	for _, entry := range entries {
 		path := filepath.Join(s.place, entry.Name())
 		info, err := os.Stat(path)
-		switch isManifest := slices.Contains(manifestSuffixes, filepath.Ext(path)); {
+		switch {
 		case strings.HasPrefix(entry.Name(), "."):
-		case !isManifest, err == nil && !info.Mode().IsRegular() && s.inputs[path] == nil:
+		case !slices.Contains(manifestSuffixes, filepath.Ext(path)), err == nil && !info.Mode().IsRegular():
 			ignored[path] = true
 			if !s.ignored[path] {
 				glog.Infof("File source: %s is ignored: only files whose names end in %s are read", path, strings.Join(manifestSuffixes, ", "))
@@ -66,28 +66,19 @@ func (s *SourceFile) snapshot() (snapshot, error) {
 	return versions, nil
 }
 
-// readFile returns the content of a file that still has the version. It does not wait
-// for a named pipe or a device in its place.
+// readFile returns the content of a file that still has the version, or the first part if it is too long. It does not
+// wait for a named pipe that has just taken its place.
 func readFile(path, version string) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("read %q: it is not a regular file", path)
-	case info.Size() > api.MaxManifestBytes:
-		return nil, fmt.Errorf("read %q: its %d bytes are too many for a manifest: the limit is %d", path, info.Size(), api.MaxManifestBytes)
-	}
-	text, err := io.ReadAll(file)
+	text, err := io.ReadAll(io.LimitReader(file, api.MaxManifestBytes+1))
 	if err != nil {
 		return nil, err
 	}
-	if info, err = file.Stat(); err != nil || versionOf(info) != version {
+	if info, err := file.Stat(); err != nil || versionOf(info) != version {
 		return nil, fmt.Errorf("read %q: it has changed meanwhile", path)
 	}
 	return text, nil

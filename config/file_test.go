@@ -164,7 +164,7 @@ func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 	step("all is well")
 	f.write("a.yaml", "version: v9")
 	f.write("b.yaml", "version: v9")
-	step("two are bad", "pods stay as they were: "+f.path("a.yaml"), "pods stay as they were: "+f.path("b.yaml"))
+	step("two are bad", "pods stay as they were: "+f.path("a.yaml"), "no pods yet: "+f.path("b.yaml"))
 	step("they still are")
 	f.write("a.yaml", manifest("web", "1"))
 	step("one is fixed", "a.yaml is read again")
@@ -178,6 +178,8 @@ func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 	f.write("notes.txt", "")
 	step("something does not count", "notes.txt is ignored")
 	step("it still does not")
+	f.write("copy.yaml", manifest("web", "1"))
+	step("two have the same pod", `File source: pod "web" is in `)
 }
 
 // What can be wrong with the content of a file. Whatever it is, the file's last good
@@ -206,38 +208,35 @@ func TestBadFileKeepsItsLastGoodPods(t *testing.T) {
 	}
 }
 
-// What can take the place of a file and is none. Reading it must not hang.
-func TestThingThatIsNoFileKeepsTheLastGoodPods(t *testing.T) {
-	const irregular = "it is not a regular file"
-	for name, test := range map[string]struct {
-		problem string
-		replace func(path string) error
-	}{
-		"a link that leads nowhere": {"no such file", func(path string) error { return os.Symlink("nowhere", path) }},
-		// Nobody can read this one at 0, not even root.
-		"a file that cannot be read": {"input/output error", func(path string) error { return os.Symlink("/proc/self/mem", path) }},
-		"a named pipe":               {irregular, func(path string) error { return syscall.Mkfifo(path, 0o666) }},
-		"a link to a device":         {irregular, func(path string) error { return os.Symlink("/dev/zero", path) }},
-		"a directory":                {irregular, func(path string) error { return os.Mkdir(path, 0o755) }},
+func TestFileThatCannotBeReadKeepsItsLastGoodPods(t *testing.T) {
+	for target, problem := range map[string]string{
+		"nowhere":        "no such file",
+		"/proc/self/mem": "input/output error", // nobody can read this one at 0, not even root
 	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFileTest(t)
-			f.write("../good", manifest("web", "1"))
-			f.link("../good", "a.yaml")
-			f.expect("web=1")
-			f.remove("a.yaml")
-			must(t, test.replace(f.path("a.yaml")))
-			f.expect("web=1", "a.yaml", test.problem)
-			must(t, os.RemoveAll(f.path("a.yaml")))
-			f.link("../good", "a.yaml") // the file that was read before
-			f.expect("web=1")
-		})
+		f := newFileTest(t)
+		f.write("../good", manifest("web", "1"))
+		f.link("../good", "a.yaml")
+		f.expect("web=1")
+		f.remove("a.yaml")
+		f.link(target, "a.yaml")
+		f.expect("web=1", "a.yaml", problem)
+		f.remove("a.yaml")
+		f.link("../good", "a.yaml") // the file that was read before
+		f.expect("web=1")
 	}
 }
 
+// What is ignored has no pods, also in the place of a file that had some.
 func TestWhatADirectoryIgnores(t *testing.T) {
 	f := newFileTest(t)
+	for _, name := range []string{"sub", "pipe", "device", "subdir"} {
+		f.write(name+".yaml", manifest(name, "1"))
+	}
 	f.write("web.yaml", manifest("web", "1"))
+	f.expect("device=1 pipe=1 sub=1 subdir=1 web=1")
+	for _, name := range []string{"sub", "pipe", "device", "subdir"} {
+		f.remove(name + ".yaml")
+	}
 	f.write(".hidden.yaml", manifest("hidden", "1"))
 	f.write("web.yaml~", manifest("backup", "1"))
 	f.write("UPPER.YAML", manifest("upper", "1"))

@@ -176,7 +176,7 @@ func TestHTTPBadBodyKeepsTheLastGoodPods(t *testing.T) {
 		`{"kind":"List","apiVersion":"v1"}`: "items: required",
 		strings.Replace(web, `"main"`, `"NOT A NAME"`, 1): "NOT A NAME",
 		"[" + web + "," + web + "]":                       `pod "web" is in`,
-		"[]" + strings.Repeat(" ", api.MaxManifestBytes):  "the server sends more than",
+		"[]" + strings.Repeat(" ", api.MaxManifestBytes):  "too many bytes",
 	} {
 		h.recover() // else the error of the case before may have the same word
 		h.body(body)
@@ -209,7 +209,7 @@ func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
 		"304 Not Modified":                      status(304), // the source has not asked for that
 		"redirects again and again":             func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/pods", http.StatusFound) },
 		"EOF":                                   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-		"the server sends more than": func(w http.ResponseWriter, _ *http.Request) {
+		"too many bytes": func(w http.ResponseWriter, _ *http.Request) {
 			var packed bytes.Buffer
 			zip := gzip.NewWriter(&packed)
 			zip.Write(make([]byte, api.MaxManifestBytes/10))
@@ -222,7 +222,7 @@ func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
 	} {
 		h.recover() // else the error of the case before may have the same word
 		h.answer(answer)
-		h.await("web=1 db=1", "get "+h.server.URL+"/pods: ", word)
+		h.await("web=1 db=1", h.server.URL+"/pods: ", word)
 		h.quiet()
 	}
 	h.body(good)

@@ -24,8 +24,7 @@ func compare(before, after podSet) (added, updated, removed podSet) {
 }
 
 // mergePods returns the pods of a source after an update, and an error that names
-// each rejected pod, which stays as it was. The pods are nil if the operation is
-// unknown.
+// each rejected pod, which stays as it was.
 func mergePods(old podSet, source string, update api.PodUpdate, rules validation.Rules) (podSet, error) {
 	pods := podSet{}
 	switch update.Op {
@@ -33,33 +32,33 @@ func mergePods(old podSet, source string, update api.PodUpdate, rules validation
 	case api.ADD, api.UPDATE, api.REMOVE:
 		pods = maps.Clone(old)
 	default:
-		return nil, fmt.Errorf("merge update with operation %d: %v", update.Op, update.Op)
+		return old, fmt.Errorf("merge update with operation %d: %v", update.Op, update.Op)
 	}
 	var rejected []error
 	seen := podSet{}
 	for _, pod := range update.Pods {
 		pod.Source = source
 		name := pod.FullName()
-		if update.Op == api.REMOVE {
-			delete(pods, name)
-			continue
-		}
 		known, first := old[name], seen[name]
-		pods[name], seen[name] = &pod, &pod
-		var err error
-		if first != nil {
-			err = fmt.Errorf("pod %v is given a second time, first as %v: remove one of the two", &pod, first)
-		} else if known != nil && reflect.DeepEqual(known, &pod) {
+		seen[name] = &pod
+		switch {
+		case update.Op == api.REMOVE:
+			delete(pods, name)
+			continue
+		case first != nil:
+			rejected = append(rejected, fmt.Errorf("pod %v is given a second time, first as %v: remove one of the two", &pod, first))
+			continue
+		case known != nil && reflect.DeepEqual(known, &pod):
 			pods[name] = known // and valid
-		} else if errs := rules.ValidatePod(&pod); len(errs) > 0 {
-			err = fmt.Errorf("pod %v is invalid: %w", &pod, errs)
-		}
-		if err == nil {
 			continue
 		}
-		rejected = append(rejected, err)
-		if pods[name] = known; known == nil {
-			delete(pods, name)
+		if errs := rules.ValidatePod(&pod); len(errs) == 0 {
+			pods[name] = &pod
+		} else {
+			rejected = append(rejected, fmt.Errorf("pod %v is invalid: %w", &pod, errs))
+			if known != nil {
+				pods[name] = known
+			}
 		}
 	}
 	return pods, errors.Join(rejected...)

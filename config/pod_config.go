@@ -46,6 +46,17 @@ func (c *PodConfig) Channel(ctx context.Context, source string) chan<- api.PodUp
 	return c.Mux.Channel(ctx, source)
 }
 
+// Start runs sources until ctx is done. Wait waits for them too.
+func (c *PodConfig) Start(ctx context.Context, sources ...Source) {
+	var channels []chan<- api.PodUpdate
+	for _, source := range sources {
+		channels = append(channels, c.Channel(ctx, source.Status().Source))
+	}
+	for i, source := range sources {
+		c.serving.Go(func() { source.Run(ctx, channels[i]) })
+	}
+}
+
 // Updates returns the channel of all changes, in order. A slow receiver delays the
 // sources and misses nothing.
 func (c *PodConfig) Updates() <-chan api.PodUpdate { return c.updates }

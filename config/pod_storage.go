@@ -44,40 +44,25 @@ func (s *podStorage) declare(source string) {
 	}
 }
 
-// Merge stores the pods that a source sends and sends what has changed. It returns
-// once that was received, or ctx is done. The error names the pods that were
-// rejected, but not the update's own Err, which the source logs.
+// Merge stores the pods that a source sends and sends what has changed, in the form of
+// the mode. It returns once that was received, or ctx is done. The error names the pods
+// that were rejected, but not the update's own Err, which the source logs.
 func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpdate) error {
 	s.declare(source)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state, before := s.sources[source], s.unsynced()
 	pods, rejected := mergePods(state.pods, source, update, s.rules)
-	if pods == nil {
-		return rejected
-	}
 	added, updated, removed := compare(state.pods, pods)
 	state.pods, state.err = pods, errors.Join(update.Err, rejected)
 	state.synced = state.synced || state.err == nil
 
-	changes := s.inMode(added, updated, removed)
-	if len(changes) == 0 && !maps.EqualFunc(before, s.unsynced(), sameText) {
-		changes = append(changes, s.set())
-	}
 	// Only the last update may make the source synced. After an UPDATE that did so before
 	// the SET with the source's other pods, the receiver would remove those.
-	for i := range len(changes) - 1 {
-		changes[i].Unsynced = maps.Clone(before)
-	}
-	s.send(ctx, changes...)
-	return rejected
-}
-
-// inMode returns the updates that describe a change in the mode.
-func (s *podStorage) inMode(added, updated, removed podSet) (changes []api.PodUpdate) {
+	var changes []api.PodUpdate
 	add := func(op api.PodOperation, pods podSet) {
 		if len(pods) > 0 {
-			changes = append(changes, api.PodUpdate{Op: op, Pods: copySorted(pods), Unsynced: s.unsynced()})
+			changes = append(changes, api.PodUpdate{Op: op, Pods: copySorted(pods), Unsynced: maps.Clone(before)})
 		}
 	}
 	all := len(added)+len(removed) > 0
@@ -92,10 +77,15 @@ func (s *podStorage) inMode(added, updated, removed podSet) (changes []api.PodUp
 		add(api.UPDATE, updated)
 		all = false
 	}
-	if all {
+	unsynced := s.unsynced()
+	switch n := len(changes); {
+	case all || n == 0 && !maps.EqualFunc(before, unsynced, sameText):
 		changes = append(changes, s.set())
+	case n > 0:
+		changes[n-1].Unsynced = unsynced
 	}
-	return changes
+	s.send(ctx, changes...)
+	return rejected
 }
 
 func (s *podStorage) send(ctx context.Context, updates ...api.PodUpdate) {

@@ -139,7 +139,7 @@ func TestRejectedPodsStayAsTheyWere(t *testing.T) {
 	for words, update := range map[string]api.PodUpdate{
 		"pod a.default.test (/etc/a.yaml) is invalid": set(badPod("a"), newPod("b", "1")),
 		"is invalid": {Op: api.UPDATE, Pods: []api.Pod{badPod("a")}},
-		"pod a.default.test (/etc/copy.yaml) is given a second time, first as a.default.test (/etc/a.yaml)": set(newPod("a", "2"), second, newPod("b", "1")),
+		"pod a.default.test (/etc/copy.yaml) is given a second time, first as a.default.test (/etc/a.yaml)": set(newPod("a", "1"), second, newPod("b", "1")),
 		"pod c..test": set(newPod("a", "1"), newPod("b", "1"), noNamespace),
 		"operation":   {Op: 17, Pods: []api.Pod{newPod("d", "1")}},
 	} {

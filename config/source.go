@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,7 +59,7 @@ type source struct {
 
 	inputs map[string]*input // files or keys by place; "" is the source as a whole
 	owners map[string]string // by full name: the place of the input that has it
-	sent   *api.PodUpdate    // nil at first
+	sent   api.PodUpdate     // the zero value at first
 
 	mu     sync.Mutex
 	status api.SourceStatus
@@ -118,35 +117,36 @@ func (s *source) Stale() map[string]string {
 
 // publish sends the pods of all inputs if they or the errors have changed.
 func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
-	inputs := s.sortedInputs()
-	update := api.PodUpdate{Op: api.SET, Pods: s.rejectDuplicates(inputs)}
+	update := api.PodUpdate{Op: api.SET, Pods: s.rejectDuplicates()}
 	var errs []error
 	stale := map[string]string{}
-	for _, in := range inputs {
-		err := errors.Join(in.err, in.duplicate)
-		if err != nil && !sameText(err, in.logged) {
-			glog.Errorf("%s: pods stay as they were: %s", s.title, api.WithExcerpts(err))
-		} else if err == nil && in.logged != nil {
+	for _, in := range s.sortedInputs() {
+		err, effect := errors.Join(in.err, in.duplicate), "no pods yet: "
+		for _, pod := range update.Pods {
+			if name := pod.FullName(); err != nil && (in.place == s.place || in.place == s.owners[name]) {
+				stale[name], effect = err.Error(), "pods stay as they were: "
+			}
+		}
+		if in.err == nil {
+			effect = "" // a duplicate tells which pods are used
+		}
+		switch {
+		case sameText(err, in.logged):
+		case err == nil:
 			glog.Infof("%s: %s is read again", s.title, in.place)
+		default:
+			glog.Errorf("%s: %s%s", s.title, effect, api.WithExcerpts(err))
 		}
 		in.logged = err
 		errs = append(errs, err)
-		if err == nil {
-			continue
-		}
-		for _, pod := range update.Pods {
-			if name := pod.FullName(); in.place == s.place || in.place == s.owners[name] {
-				stale[name] = err.Error()
-			}
-		}
 	}
 	update.Err = errors.Join(errs...)
-	s.setStatus(time.Now(), len(update.Pods), stale, update.Err)
-	if s.sent != nil && sameText(update.Err, s.sent.Err) && reflect.DeepEqual(update.Pods, s.sent.Pods) {
+	s.setStatus(len(update.Pods), stale, update.Err)
+	if s.sent.Op == api.SET && sameText(update.Err, s.sent.Err) && reflect.DeepEqual(update.Pods, s.sent.Pods) {
 		return
 	}
-	logIgnored(cmp.Or(s.sent, &api.PodUpdate{}).Pods, update.Pods)
-	s.sent = &update
+	logIgnored(s.sent.Pods, update.Pods)
+	s.sent = update
 	select {
 	case updates <- update:
 	case <-ctx.Done():
@@ -156,7 +156,8 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
 // rejectDuplicates returns the pods of the inputs, each name once. The owner of a name,
 // which had it first, keeps it. A name that several inputs have and none owns is given
 // to none.
-func (s *source) rejectDuplicates(inputs []*input) (pods []api.Pod) {
+func (s *source) rejectDuplicates() (pods []api.Pod) {
+	inputs := s.sortedInputs()
 	places := map[string][]string{} // by full name
 	for _, in := range inputs {
 		for _, pod := range in.lastGood {
@@ -185,7 +186,8 @@ func (s *source) rejectDuplicates(inputs []*input) (pods []api.Pod) {
 }
 
 // setStatus records the result of a read.
-func (s *source) setStatus(now time.Time, pods int, stale map[string]string, err error) {
+func (s *source) setStatus(pods int, stale map[string]string, err error) {
+	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.status.Pods, s.stale = pods, stale

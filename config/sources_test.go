@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -47,18 +46,8 @@ func (s *sourcesTest) start() {
 	config, err := EtcdConfig([]string{s.etcd.Endpoint()}, "")
 	must(s.t, err)
 	sources := []Source{NewSourceFile(s.dir, time.Hour, testParser()), s.http.source, NewSourceEtcd(config, testParser())}
-	var running sync.WaitGroup
-	channels := make([]chan<- api.PodUpdate, len(sources))
-	for i, source := range sources {
-		channels[i] = s.pods.Channel(s.t.Context(), source.Status().Source)
-	}
-	for i, source := range sources {
-		running.Go(func() { source.Run(s.t.Context(), channels[i]) })
-	}
-	s.t.Cleanup(func() {
-		running.Wait()
-		s.pods.Wait()
-	})
+	s.pods.Start(s.t.Context(), sources...)
+	s.t.Cleanup(s.pods.Wait)
 }
 
 func (s *sourcesTest) write(name, text string) {

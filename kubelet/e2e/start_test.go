@@ -108,7 +108,9 @@ func TestIntegrationDryRunBesideAKubelet(t *testing.T) {
 		t.Error("the plan has an action on a container that is as it should be")
 	}
 	h.web.answers(&answer{418, ""})
-	dryRun(1, "pod.default.file", "418 I'm a teapot")
+	if plan := dryRun(1, "pod.default.file", "418 I'm a teapot"); strings.Contains(plan, "teapot") {
+		t.Errorf("the plan repeats the error that is in the log:\n%s", plan)
+	}
 	if now := h.describe(); now != containers {
 		t.Errorf("-dry_run changed containers:\nbefore:\n%s\nafter:\n%s", containers, now)
 	}
