@@ -20,6 +20,8 @@ import (
 // It is the sync loop without desired pods and with an end.
 func (kl *Kubelet) Cleanup(ctx context.Context) error {
 	kl.observer.cleanup = true
+	ctx, stop := kl.whileDockerAnswers(ctx)
+	defer stop()
 	if err := kl.connect(ctx); err != nil {
 		return err
 	}
@@ -35,14 +37,8 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 		}
 		return len(failed) == len(kl.pods), time.Time{}
 	})
-	if err != nil {
+	if err := cmp.Or(err, context.Cause(ctx), errors.Join(slices.Collect(maps.Values(failed))...)); err != nil {
 		return err
-	}
-	if len(failed) > 0 {
-		return errors.Join(slices.Collect(maps.Values(failed))...)
-	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
 	}
 	if err := cmp.Or(kl.trashVolumes(nil, nil), kl.opts.Volumes.EmptyTrash(ctx)); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/golang/glog"
@@ -31,12 +32,35 @@ func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 	}
 }
 
-// connectLimit is how long connect waits for the answers of Docker.
-const connectLimit = 20 * time.Second
+// answerLimit is how long a Docker may take that is no more than slow.
+const answerLimit = 20 * time.Second
+
+var errFrozen = fmt.Errorf("no answer from Docker for %v; `journalctl -u docker` may say why", answerLimit)
+
+// whileDockerAnswers returns a context that ends within 30 s if Docker is frozen: it asks it
+// something simple again and again. A stop may take as long as its grace meanwhile.
+func (kl *Kubelet) whileDockerAnswers(ctx context.Context) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for sleep(ctx, 5*time.Second) {
+			limited, done := context.WithTimeoutCause(ctx, answerLimit, errFrozen)
+			_, _ = kl.docker.Info(limited) // any answer will do
+			if limited.Err() != nil {
+				cancel(context.Cause(limited))
+			}
+			done()
+		}
+	})
+	return ctx, func() {
+		cancel(nil)
+		wg.Wait()
+	}
+}
 
 // connect checks that Docker answers and that this kubelet may use it.
 func (kl *Kubelet) connect(ctx context.Context) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, connectLimit, fmt.Errorf("no answer for %v; `journalctl -u docker` may say why", connectLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errFrozen)
 	defer cancel()
 	docker, err := kl.docker.Info(ctx)
 	if err != nil {

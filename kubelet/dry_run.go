@@ -16,6 +16,8 @@ import (
 // DryRun prints what a sync would do to each pod, and why, and changes nothing. The error is
 // about sources that could not be read and pods that could not be inspected.
 func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w io.Writer) error {
+	ctx, stop := kl.whileDockerAnswers(ctx)
+	defer stop()
 	if err := kl.connect(ctx); err != nil {
 		return err
 	}
@@ -30,7 +32,9 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 		return err
 	}
 	kl.planPods(ctx, list)
-	missing := map[string]bool{}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	errs := []error{sourcesErr}
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
 		p := kl.pods[name]
@@ -42,10 +46,10 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 		case p.waits():
 			fmt.Fprintf(w, "  waits, unchanged: %s\n", p.conflict.Message)
 			if p.pod == nil {
-				kl.writePlan(ctx, w, p.plan, missing)
+				kl.writePlan(ctx, w, p.plan)
 			}
 		default:
-			kl.writePlan(ctx, w, p.plan, missing)
+			kl.writePlan(ctx, w, p.plan)
 		}
 	}
 	for i := range list {
@@ -55,11 +59,11 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 			fmt.Fprintf(w, "%s\n  is left alone: its source is not ready\n", p.label())
 		}
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, context.Cause(ctx))...)
 }
 
-// writePlan writes the steps of a plan, and what is missing for them. The images that were asked for are in missing.
-func (kl *Kubelet) writePlan(ctx context.Context, w io.Writer, p plan.Plan, missing map[string]bool) {
+// writePlan writes the steps of a plan, and what is missing for them.
+func (kl *Kubelet) writePlan(ctx context.Context, w io.Writer, p plan.Plan) {
 	for _, a := range slices.Concat(p.Steps...) {
 		fmt.Fprintf(w, "  %-6s %s (attempt %d): %s\n", a.Kind, a.Name.Name, a.Name.Attempt, a.Reason)
 		if a.Kind != plan.Create {
@@ -69,14 +73,12 @@ func (kl *Kubelet) writePlan(ctx context.Context, w io.Writer, p plan.Plan, miss
 		if image == dockertools.PauseImage {
 			continue
 		}
-		if _, known := missing[image]; !known {
-			_, err := kl.docker.InspectImage(ctx, image)
-			missing[image] = errors.Is(err, dockertools.ErrNoSuchImage)
-		}
+		_, err := kl.docker.InspectImage(ctx, image)
+		missing := errors.Is(err, dockertools.ErrNoSuchImage)
 		switch {
-		case missing[image] && a.Container.Spec != nil && a.Container.Spec.ImagePullPolicy == api.PullNever:
+		case missing && a.Container.Spec != nil && a.Container.Spec.ImagePullPolicy == api.PullNever:
 			fmt.Fprintf(w, "         fails: image %s is missing, and its imagePullPolicy is PullNever\n", image)
-		case missing[image] || !a.PulledSince.IsZero():
+		case missing || !a.PulledSince.IsZero():
 			fmt.Fprintf(w, "         after a pull of %s\n", image)
 		}
 	}

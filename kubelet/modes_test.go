@@ -3,7 +3,9 @@ package kubelet
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -265,10 +267,14 @@ pod other.default.http (other.yaml)
 	})
 }
 
+// TestCleanupRemovesAllThatIsOurs also waits for the whole grace of a container.
 func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.RemovalWait = time.Hour } // does not count
-		w.run(pod("web", "main", "side"), pod("other", "main")).end()
+		w.program = func(name string) dockertest.Program { return dockertest.Program{IgnoreTerm: name == "deaf"} }
+		slow := pod("slow", "deaf")
+		slow.Manifest.TerminationGracePeriodSeconds = new(int64(300))
+		w.run(pod("web", "main", "side"), slow).end()
 		other, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: "k8s_x_y_z", Image: "hello:1"})
 		w.must(err)
 		kl, closeRoot := w.newKubelet()
@@ -298,6 +304,38 @@ func TestCleanupByAWrongHostnameTouchesNothing(t *testing.T) {
 		w.check("after it", "web/main", "web/net")
 		w.checkVolumes(pod("web"))
 	})
+}
+
+// A Docker that freezes in the middle of a mode with an end ends it within 30 s.
+func TestAFrozenDocker(t *testing.T) {
+	for method, run := range map[string]func(context.Context, *Kubelet) error{
+		"StopContainer": func(ctx context.Context, kl *Kubelet) error { return kl.Cleanup(ctx) },
+		"InspectImage": func(ctx context.Context, kl *Kubelet) error {
+			updates := make(chan api.PodUpdate, 1)
+			updates <- set(pod("new", "main"))
+			return kl.DryRun(ctx, updates, io.Discard)
+		},
+	} {
+		inWorld(t, func(w *world) {
+			w.run(pod("web", "main")).end()
+			var frozen atomic.Pointer[time.Time]
+			w.docker.SetFault(func(c dockertest.Call) (fault dockertest.Fault) {
+				if c.Method == method && frozen.Load() == nil {
+					frozen.Store(new(time.Now()))
+				}
+				if frozen.Load() != nil {
+					fault.Delay = time.Hour
+				}
+				return fault
+			})
+			kl, closeRoot := w.newKubelet()
+			defer closeRoot()
+			err := run(w.t.Context(), kl)
+			if took := time.Since(*frozen.Load()); took > 30*time.Second || err == nil || !strings.Contains(err.Error(), "no answer from Docker for 20s") {
+				t.Errorf("frozen at %s: it ends %v later with %v", method, took, err)
+			}
+		})
+	}
 }
 
 // TestAStopThatTakesTheWholeGrace removes the pod's volume after its containers, and does not
