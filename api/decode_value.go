@@ -20,11 +20,11 @@ const (
 // errors with the paths of their fields, and takes neither a number for a string nor a missing value for an empty one: "never:"
 // must not mean always.
 type decoder struct {
+	scheme  *Scheme
 	text    *text
 	values  int // decoded so far
 	errs    []error
 	docs    []Document
-	numbers int      // of manifests so far
 	ignored []string // paths in the manifest that is decoded
 }
 
@@ -52,10 +52,7 @@ func (d *decoder) value(path string, n *yaml.Node, out reflect.Value) {
 		return
 	}
 	switch {
-	case out.Kind() == reflect.Interface:
-		if n.Tag != "!!null" {
-			out.Set(reflect.ValueOf(n))
-		}
+	case out.Kind() == reflect.Interface: // an item of a list: see document
 		return
 	case n.Style&yaml.TaggedStyle != 0:
 		d.refuse(path, n, "tags are not supported: remove the word that begins with '!'")

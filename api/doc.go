@@ -7,7 +7,7 @@
 //	                                 v1.Pod        registered      ContainerManifest
 //	                                               conversion
 //
-// Decode and DecodeList are strict: unknown fields, wrong types and empty files are errors with
+// Decode is strict: unknown fields, wrong types and empty files are errors with
 // file, line, column, the path of the field and an excerpt, and all errors of a document are
 // reported at once. 2014 ignored what it did not understand.
 //

@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// MaxManifestBytes is the most that Decode and DecodeList read.
+// MaxManifestBytes is the most that Decode reads.
 const MaxManifestBytes = 1 << 20
 
 // notInYAML matches what a JSON string may hold and YAML does not read as JSON does: two escapes for one character, and

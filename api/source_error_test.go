@@ -107,7 +107,7 @@ func TestNoErrorHoldsAValueOfTheEnvironment(t *testing.T) {
 		"a control character":   password + "s3cret\x01\n",
 		"JSON":                  `{"version":"v1beta1","id":"foo","containers":[{"env":[{"name":"PASSWORD","value":"s3cret"}],"imgae":1}]}`,
 		"JSON without an end":   `{"version":"v1beta1","id":"foo","containers":[{"env":[{"name":"PASSWORD","value":"s3cret"`,
-		"a list in JSON":        `[{"version":"v1beta1","id":"foo","containers":[{"env":[{"name":"PASSWORD","value":"s3cret"}]}]}]`,
+		"a list in JSON":        `[{"version":"v1beta1","id":"foo","containers":[{"env":[{"name":"PASSWORD","value":"s3cret"}]}],"imgae":1}]`,
 	} {
 		_, err := decode(manifest)
 		if err == nil {

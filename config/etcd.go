@@ -153,10 +153,10 @@ func (s *SourceEtcd) checkHistory(header *etcdserverpb.ResponseHeader) error {
 // is named by the last part of the key.
 func (s *SourceEtcd) parse(key string, value []byte) ([]api.Pod, error) {
 	if key == s.root {
-		return s.parser.pods("etcd", key, value, s.parser.Scheme.DecodeList, strconv.Itoa)
+		return s.parser.pods("etcd", key, value, strconv.Itoa)
 	}
 	name := func(int) string { return key[strings.LastIndex(key, "/")+1:] }
-	pods, err := s.parser.pods("etcd", key, value, s.parser.Scheme.Decode, name)
+	pods, err := s.parser.pods("etcd", key, value, name)
 	if len(pods) > 1 {
 		return nil, fmt.Errorf("%s: %d manifests: put each into a key of its own", key, len(pods))
 	}

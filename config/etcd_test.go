@@ -96,7 +96,6 @@ func TestEtcdBadValueKeepsTheLastGoodPods(t *testing.T) {
 		{etcdPods + "b", "", "empty"},
 		{etcdPods + "b", manifest("", "2") + "\n#" + strings.Repeat("x", api.MaxManifestBytes), "the limit is 1048576"},
 		{etcdPods + "b", manifest("web", "2") + "\n---\n" + manifest("db", "2"), "2 manifests: put each into a key of its own"},
-		{etcdPods + "b", "[]", "a list"},
 		{etcdPods + "b", manifest("other", "2"), etcdPods + "a"},
 		{etcdList, "", "empty"},
 		{etcdList, list(manifest("listed", "2"), "version: v9"), "v9"},

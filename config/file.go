@@ -133,7 +133,7 @@ func (s *SourceFile) read(before snapshot) {
 			if err != nil {
 				return nil, err
 			}
-			return s.parser.pods("file", path, text, s.parser.Scheme.Decode, func(number int) string { return fileName(path, number) })
+			return s.parser.pods("file", path, text, func(number int) string { return fileName(path, number) })
 		})
 	}
 }

@@ -104,7 +104,7 @@ func (s *SourceHTTP) poll(ctx context.Context, body *input) error {
 	}
 	s.etag = response.Header.Get("ETag")
 	body.load(string(text), func() ([]api.Pod, error) {
-		return s.parser.pods("http", s.place, text, s.parser.Scheme.DecodeList, strconv.Itoa)
+		return s.parser.pods("http", s.place, text, strconv.Itoa)
 	})
 	return nil
 }

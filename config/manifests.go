@@ -21,15 +21,12 @@ type Parser struct {
 	Rules    validation.Rules
 }
 
-// decodeFunc is Scheme.Decode or, for a text that may be a list, Scheme.DecodeList.
-type decodeFunc func(place string, text []byte) ([]api.Document, error)
-
 // pods decodes and validates the manifests of a text and gives each its identity,
 // which depends only on the manifest's id and the place. defaultName names the
 // manifest with a number, from 1, that has no id. The error lists everything that is
 // wrong with any manifest; then there are no pods.
-func (p Parser) pods(source, place string, text []byte, decode decodeFunc, defaultName func(number int) string) ([]api.Pod, error) {
-	docs, err := decode(place, text)
+func (p Parser) pods(source, place string, text []byte, defaultName func(number int) string) ([]api.Pod, error) {
+	docs, err := p.Scheme.Decode(place, text)
 	var errs []error
 	if err != nil {
 		errs = append(errs, err)
@@ -48,7 +45,7 @@ func (p Parser) pods(source, place string, text []byte, decode decodeFunc, defau
 	for i, doc := range docs {
 		pod := &pods[i]
 		*pod = api.Pod{
-			Name:      cmp.Or(doc.Manifest.ID, defaultName(doc.Number)),
+			Name:      cmp.Or(doc.Manifest.ID, defaultName(i+1)),
 			Namespace: cmp.Or(doc.Manifest.Namespace, api.NamespaceDefault),
 			UID:       doc.Manifest.UUID,
 			Source:    source,

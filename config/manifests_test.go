@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the .err files of testdata/manife
 
 func parse(file, text string) ([]api.Pod, error) {
 	parser := testParser()
-	return parser.pods("file", file, []byte(text), parser.Scheme.Decode, func(number int) string { return fmt.Sprint(number) })
+	return parser.pods("file", file, []byte(text), func(number int) string { return fmt.Sprint(number) })
 }
 
 func testFiles(t *testing.T, pattern string) map[string]string {

@@ -110,7 +110,7 @@ func oldPods(t *testing.T) []api.Pod {
 			if err != nil {
 				t.Fatal(err)
 			}
-			docs, err := v1.NewScheme().DecodeList(file, text)
+			docs, err := v1.NewScheme().Decode(file, text)
 			if err != nil {
 				t.Fatal(err)
 			}
