@@ -259,17 +259,14 @@ func TestLogDirHasTheLogToo(t *testing.T) {
 
 // A full disk costs the lines that do not fit, and one message.
 func TestLogOnAFullDisk(t *testing.T) {
-	file, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
 	var stderr strings.Builder
-	log := &logFile{dir: t.TempDir(), file: file}
+	log := &logWriter{stderr: &stderr, path: "/dev/full"}
 	for range 3 {
-		log.write([]byte("line\n"), &stderr)
+		if n, err := log.Write([]byte("line\n")); n != 5 || err != nil {
+			t.Errorf("it writes %d bytes, %v", n, err)
+		}
 	}
-	if text := stderr.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "no space left on device; until that is mended") {
+	if text := stderr.String(); strings.Count(text, "line\n") != 3 || strings.Count(text, "no space left on device; until that is mended") != 1 {
 		t.Errorf("standard error has %q", text)
 	}
 }
