@@ -103,39 +103,34 @@ func (f *options) define() *flag.FlagSet {
 // parseFlags reads and checks the command line. For -h it prints the help.
 func parseFlags(args []string) (*options, error) {
 	f := &options{}
-	ours, glogs := f.define(), flag.CommandLine
-	if err := flag.Set("logtostderr", "true"); err != nil { // glog would write to files only
-		return nil, err
-	}
-	flag.Lookup("logtostderr").DefValue = "true"
-	all := flag.NewFlagSet("kubelet14", flag.ContinueOnError)
-	all.SetOutput(io.Discard) // main prints the error
-	for _, set := range []*flag.FlagSet{ours, glogs} {
-		set.VisitAll(func(fl *flag.Flag) {
-			all.Var(fl.Value, fl.Name, fl.Usage)
-			if dashed := strings.ReplaceAll(fl.Name, "_", "-"); dashed != fl.Name {
-				all.Var(fl.Value, dashed, fl.Usage)
-			}
-		})
-	}
+	all, logs := f.define(), flag.CommandLine // the log's are glog's
+	all.SetOutput(io.Discard)                 // main prints the error
+	logs.Set("logtostderr", "true")           // else glog writes to files only
+	logs.Lookup("logtostderr").DefValue = "true"
+	logs.VisitAll(func(fl *flag.Flag) { all.Var(fl.Value, fl.Name, fl.Usage) })
+	all.VisitAll(func(fl *flag.Flag) {
+		if dashed := strings.ReplaceAll(fl.Name, "_", "-"); dashed != fl.Name {
+			all.Var(fl.Value, dashed, fl.Usage)
+		}
+	})
 	err := all.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		printHelp(ours, glogs)
+		printHelp(all, logs)
 	case err == nil && f.completion:
-		printCompletion(ours, glogs)
+		printCompletion(all)
 	case err != nil:
 		err = suggestFlag(err, all)
 	}
 	if err != nil || f.version || f.completion {
 		return f, err
 	}
-	if f.server.LogDir = flag.Lookup("log_dir").Value.String(); f.server.LogDir != "" { // see startLog
-		err = flag.Set("logtostderr", "true")
+	if f.server.LogDir = logs.Lookup("log_dir").Value.String(); f.server.LogDir != "" {
+		logs.Set("logtostderr", "true") // startLog writes the file
 	}
 	host, _ := os.Hostname() // without a name check asks for -hostname_override
 	f.kubelet.Identity.Hostname = cmp.Or(f.kubelet.Identity.Hostname, strings.ToLower(host))
-	if err := cmp.Or(err, glogs.Parse(nil), f.check(all.Args())); err != nil { // glog needs a parsed flag.CommandLine
+	if err := cmp.Or(logs.Parse(nil), f.check(all.Args())); err != nil { // glog needs a parsed flag.CommandLine
 		return nil, err
 	}
 	if f.kubelet.ContainerLog.MaxSize == 0 {

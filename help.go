@@ -34,12 +34,12 @@ var topics = []struct{ title, flags string }{
 }
 
 // printHelp prints the usage and all flags, the log's last.
-func printHelp(ours, logs *flag.FlagSet) {
+func printHelp(all, logs *flag.FlagSet) {
 	fmt.Print(usage)
 	for _, topic := range topics {
 		set := flag.NewFlagSet("", flag.ContinueOnError)
 		for name := range strings.FieldsSeq(topic.flags) {
-			f := ours.Lookup(name)
+			f := all.Lookup(name)
 			set.Var(f.Value, f.Name, f.Usage)
 			set.Lookup(name).DefValue = f.DefValue
 		}
@@ -55,27 +55,29 @@ func printHelp(ours, logs *flag.FlagSet) {
 // completion is a bash script; after "-flag=" bash completes file names.
 const completion = `# kubelet14 -completion >/etc/bash_completion.d/kubelet14, or: source <(kubelet14 -completion)
 _kubelet14() {
-	case ${COMP_WORDS[COMP_CWORD]} in
-	-*) COMPREPLY=($(compgen -W '%s' -- "${COMP_WORDS[COMP_CWORD]}")) ;;
-	*) COMPREPLY=() ;;
-	esac
+	local word=${COMP_WORDS[COMP_CWORD]} names='%s'
+	local name=${word#-}
+	name=${name#-}
+	[[ $name != *-* ]] || names=${names//_/-}
+	COMPREPLY=()
+	[[ $word != -* ]] || COMPREPLY=($(compgen -P "${word%%%%"$name"}" -W "$names" -- "$name"))
 	[[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace
 }
 complete -o default -F _kubelet14 kubelet14
 `
 
-// printCompletion prints the script with the names of the flags.
-func printCompletion(sets ...*flag.FlagSet) {
+// printCompletion prints the script with the names of the flags that have no dashes.
+func printCompletion(all *flag.FlagSet) {
 	var names []string
-	for _, set := range sets {
-		set.VisitAll(func(f *flag.Flag) {
-			if b, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
-				names = append(names, "-"+f.Name)
-			} else {
-				names = append(names, "-"+f.Name+"=")
-			}
-		})
-	}
+	all.VisitAll(func(f *flag.Flag) {
+		name := f.Name + "="
+		if b, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
+			name = f.Name
+		}
+		if !strings.Contains(name, "-") {
+			names = append(names, name)
+		}
+	})
 	fmt.Printf(completion, strings.Join(names, " "))
 }
 

@@ -49,22 +49,21 @@ func serve(ctx context.Context, infoServer *server.Server) {
 	}
 }
 
-// printLink prints the link with the token when all pods are up, or after a while, so that it is below the first lines
-// of the log. It is printed on a terminal only, and never logged.
+// printLink prints the link with the token when all pods are up, or after 15 s, so that it is below the first lines of
+// the log. It is printed on a terminal only, and never logged.
 func printLink(ctx context.Context, kl *kubelet.Kubelet, link string) {
 	if link == "" || !onTerminal() {
 		return
 	}
-	late := time.After(15 * time.Second)
 	down := func(p api.PodStatus) bool { return !p.Up() }
-	for waiting := true; waiting; {
+	for range 30 {
 		pods, _, err := kl.Statuses()
-		waiting = err != nil || slices.ContainsFunc(pods, down)
+		if err == nil && !slices.ContainsFunc(pods, down) {
+			break
+		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-late:
-			waiting = false
 		case <-time.After(500 * time.Millisecond):
 		}
 	}

@@ -284,9 +284,13 @@ func TestConfigThatDoesNotExist(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	script, _, exit := program(t, "-completion")
-	bash := exec.Command("bash", "-c", script+"\nCOMP_WORDS=(kubelet14 -runonce_); COMP_CWORD=1; _kubelet14; echo ${COMPREPLY[@]}")
-	if out, _ := bash.Output(); exit != 0 || string(out) != "-runonce_timeout=\n" { // compopt needs a terminal
-		t.Errorf("exit code %d; bash completes -runonce_ with %q", exit, out)
+	for word, want := range map[string]string{
+		"-runonce_": "-runonce_timeout=", "--root": "--root_dir=", "-dry-r": "-dry-run", "-run": "-runonce -runonce_timeout=", "manifests": "",
+	} {
+		bash := exec.Command("bash", "-c", script+"\nCOMP_WORDS=(kubelet14 "+word+"); COMP_CWORD=1; _kubelet14; echo ${COMPREPLY[@]}")
+		if out, _ := bash.Output(); exit != 0 || string(out) != want+"\n" { // compopt needs a terminal
+			t.Errorf("exit code %d; bash completes %s with %q", exit, word, out)
+		}
 	}
 }
 
