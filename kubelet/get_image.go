@@ -36,8 +36,8 @@ func (w *work) getImage(ctx context.Context, a plan.Action, at time.Time, missin
 	image := w.kl.imageOf(a.Container)
 	switch {
 	case image == dockertools.PauseImage: // many workers may find it missing at the same time
-		w.kl.importPause.Lock()
-		defer w.kl.importPause.Unlock()
+		w.kl.setUp.Lock()
+		defer w.kl.setUp.Unlock()
 		return dockertools.EnsurePauseImage(ctx, w.kl.docker)
 	case a.Container.Spec != nil && a.Container.Spec.ImagePullPolicy == api.PullNever:
 		return plan.Problem{Reason: api.ReasonImageNeverPulled, Message: fmt.Sprintf(

@@ -14,9 +14,6 @@ import (
 // hold returns why a pod keeps its containers for now although the desired state of this
 // moment says otherwise; no message: it does not.
 func (kl *Kubelet) hold(p *podRecord) plan.Problem {
-	if p.pod != nil && p.adopted {
-		return plan.Problem{}
-	}
 	_, _, source := api.SplitFullName(p.name)
 	if p.pod == nil {
 		until := kl.desired.emptiedAt(source).Add(kl.opts.RemovalWait)
@@ -28,7 +25,8 @@ func (kl *Kubelet) hold(p *podRecord) plan.Problem {
 	}
 	_, unsynced := kl.desired.unsynced[source]
 	elsewhere := p.madeElsewhere()
-	if p.adopted = p.err == nil && (!unsynced || elsewhere == ""); p.adopted {
+	p.adopted = p.adopted || p.err == nil && (!unsynced || elsewhere == "")
+	if p.adopted {
 		return plan.Problem{}
 	}
 	return plan.Problem{Reason: api.ReasonSourceNotReady, Message: fmt.Sprintf(

@@ -38,25 +38,30 @@ func TestHooksRunOnce(t *testing.T) {
 	}
 }
 
+// Without any grace the stop runs no preStop hook.
 func TestAPostStartThatFailsStopsItsContainer(t *testing.T) {
-	inWorld(t, func(w *world) {
-		e := w.asNow(func(since time.Duration) dockertest.ExecOutcome {
-			if since < time.Second {
-				return dockertest.ExecOutcome{ExitCode: 3, Output: "no database"}
+	for grace, commands := range map[int64]string{10: "hello@0s bye@0s hello@0s bye@0s hello@1s", 0: "hello@0s hello@0s hello@1s"} {
+		inWorld(t, func(w *world) {
+			e := w.asNow(func(since time.Duration) dockertest.ExecOutcome {
+				if since < time.Second {
+					return dockertest.ExecOutcome{ExitCode: 3, Output: "no database"}
+				}
+				return dockertest.ExecOutcome{}
+			})
+			p := hooked(pod("web", "main", "side"))
+			p.Manifest.TerminationGracePeriodSeconds = &grace
+			k := w.start(p)
+			wait(500 * time.Millisecond)
+			w.check("two failures", "web/net", "web/side")
+			main := k.main(w)
+			if main.State.Waiting == nil || main.State.Waiting.Reason != api.ReasonBackOff ||
+				main.Last == nil || main.Last.Reason != api.ReasonHookFailed || !strings.Contains(main.Last.Message, "no database") {
+				t.Errorf("state %+v, before %+v", main.State.Waiting, main.Last)
 			}
-			return dockertest.ExecOutcome{}
+			w.settle("the third succeeds", "web/main", "web/net", "web/side")
+			e.check(t, strings.Fields(commands)...)
 		})
-		k := w.start(hooked(pod("web", "main", "side")))
-		wait(500 * time.Millisecond)
-		w.check("two failures", "web/net", "web/side")
-		main := k.main(w)
-		if main.State.Waiting == nil || main.State.Waiting.Reason != api.ReasonBackOff ||
-			main.Last == nil || main.Last.Reason != api.ReasonHookFailed || !strings.Contains(main.Last.Message, "no database") {
-			t.Errorf("state %+v, before %+v", main.State.Waiting, main.Last)
-		}
-		w.settle("the third succeeds", "web/main", "web/net", "web/side")
-		e.check(t, "hello@0s", "bye@0s", "hello@0s", "bye@0s", "hello@1s")
-	})
+	}
 }
 
 // A hook that hangs holds back no other pod, ends at an edit of its own pod,

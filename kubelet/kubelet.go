@@ -61,15 +61,14 @@ type Kubelet struct {
 	wakeup      chan struct{} // 1-slot: a sync is needed
 	trash       chan struct{} // 1-slot: there may be volumes to delete
 	startSlots  chan struct{} // limits the creations and starts in progress
-	importPause sync.Mutex    // one worker at a time imports the built-in network container image
-	podNetwork  podNetwork
+	setUp       sync.Mutex    // one worker at a time makes the pod network, or imports the built-in image
+	networkSeen bool          // the pod network has existed; another kubelet's -cleanup may remove it at any time
 	logLimit    dockertools.LogLimit
 	logged      sync.Map // the last error by what it is about, see logOnce
 
 	// The sync loop owns the rest.
 	desired desired
 	pods    map[string]*podRecord // desired, being removed or with a busy worker; by full name
-	removes bool                  // remove what is not desired; false for RunOnce
 	runOnce runOnce               // nil in other modes
 }
 
@@ -87,7 +86,6 @@ func NewMainKubelet(opts Options) *Kubelet {
 		startSlots: make(chan struct{}, max(8, 4*runtime.NumCPU())),
 		desired:    desired{pods: map[string]*plan.Pod{}, emptied: map[string]time.Time{}},
 		pods:       map[string]*podRecord{},
-		removes:    true,
 	}
 	limit := rate.Inf
 	if opts.RegistryQPS > 0 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
@@ -14,12 +13,6 @@ import (
 // BridgeNetwork is Docker's default network, which all pods shared in 2014. Containers
 // have no names in it.
 const BridgeNetwork = "bridge"
-
-// podNetwork is what the kubelet knows of Options.PodNetwork.
-type podNetwork struct {
-	mu   sync.Mutex
-	seen bool // it has existed; -cleanup of another kubelet may remove it at any time
-}
 
 // startContainer starts a container. The first start of a network container makes the pod
 // network, and so does each that finds it missing.
@@ -41,10 +34,10 @@ func (w *work) startContainer(ctx context.Context, a plan.Action) error {
 
 // makePodNetwork makes the pod network unless it was seen, or if it is missing now.
 func (kl *Kubelet) makePodNetwork(ctx context.Context, missing bool) error {
-	n, name := &kl.podNetwork, kl.opts.PodNetwork
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if name == BridgeNetwork || n.seen && !missing {
+	name := kl.opts.PodNetwork
+	kl.setUp.Lock()
+	defer kl.setUp.Unlock()
+	if name == BridgeNetwork || kl.networkSeen && !missing {
 		return nil
 	}
 	if err := kl.docker.MakeNetwork(ctx, name); err != nil {
@@ -52,6 +45,6 @@ func (kl *Kubelet) makePodNetwork(ctx context.Context, missing bool) error {
 			"could not start: %v; with -pod_network=%s pods use Docker's default network, in which they do not find each other by name",
 			err, BridgeNetwork)}
 	}
-	n.seen = true
+	kl.networkSeen = true
 	return nil
 }

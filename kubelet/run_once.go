@@ -32,7 +32,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 	if err != nil {
 		return nil, err
 	}
-	kl.removes, kl.runOnce = false, runOnce{}
+	kl.runOnce = runOnce{}
 	err = kl.run(ctx, nil, func() (done bool, again time.Time) {
 		done = true
 		for name := range kl.desired.pods {

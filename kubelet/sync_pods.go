@@ -51,7 +51,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 		}
 		next = earliest(next, again)
 	}
-	if kl.removes {
+	if kl.runOnce == nil { // which removes nothing
 		kl.logOnce("remove volumes that no pod needs", kl.trashVolumes(list, busy))
 	}
 	kl.publish(waiting)
@@ -71,7 +71,7 @@ func (kl *Kubelet) supersedeWork() {
 // planPods updates the record of each pod: what is desired, what is observed, and the plan.
 func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
 	for i := range list {
-		if name := list[i].Of.PodFullName; kl.removes && kl.desired.mayBeRemoved(name) {
+		if name := list[i].Of.PodFullName; kl.runOnce == nil && kl.desired.mayBeRemoved(name) {
 			kl.record(name).origin = list[i].Labels[dockertools.LabelOrigin]
 		}
 	}

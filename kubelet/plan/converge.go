@@ -115,7 +115,7 @@ func (p *planner) decideNetwork() (*Observed, *Action) {
 func (a *Action) created() *Observed {
 	c := Observed{Owned: dockertools.Owned{Of: a.Name, NetworkContainer: a.NetworkID}}
 	c.Details.State = dockertools.StateCreated
-	c.Labels = map[string]string{dockertools.LabelLifecycle: a.Lifecycle}
+	c.Labels = map[string]string{dockertools.LabelLifecycle: a.Lifecycle, dockertools.LabelGrace: a.Grace}
 	return &c
 }
 
