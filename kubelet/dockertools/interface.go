@@ -218,8 +218,8 @@ type LogOptions struct {
 	Stdout, Stderr bool // at least one
 }
 
-// LogLine is a line that a container has printed. A line of more than 64 KiB comes in
-// parts, of which only the last ends with a newline.
+// LogLine is a line that a container has printed. A line of more than 16 KiB, Docker's
+// buffer, comes in parts, of which only the last ends with a newline.
 type LogLine struct {
 	Time   time.Time // when Docker read it
 	Stderr bool

@@ -18,16 +18,13 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// maxLogLine is the number of bytes after which a line is passed on without its end.
-const maxLogLine = 64 << 10
-
 // Logs makes its own request: the library takes Since in whole seconds, and has no
 // limit for the time until the answer begins. The container must have no terminal, as
 // none of a ContainerSpec has.
 func (c *Client) Logs(ctx context.Context, id string, opts dockertools.LogOptions, each func(dockertools.LogLine) error) error {
-	var eachErr error
 	r := c.begin(ctx, "read the log of container %q", id)
 	r.silent = opts.Follow
+	var eachErr error
 	err := r.end(r.readLog(id, opts, func(line dockertools.LogLine) error {
 		eachErr = each(line)
 		return eachErr
@@ -44,20 +41,14 @@ func (r *call) readLog(id string, opts dockertools.LogOptions, each func(dockert
 		return err
 	}
 	defer body.Close()
-	stdout := lineWriter{each: each}
-	stderr := lineWriter{each: each, line: dockertools.LogLine{Stderr: true}}
-	if _, err := stdcopy.StdCopy(&stdout, &stderr, body); err != nil {
-		return err
-	}
-	return errors.Join(stdout.flush(), stderr.flush())
+	_, err = stdcopy.StdCopy(logWriter{false, each}, logWriter{true, each}, body)
+	return err
 }
 
 func logQuery(o dockertools.LogOptions) url.Values {
-	query := url.Values{"timestamps": {"1"}, "tail": {strconv.Itoa(o.Tail)}}
-	for name, wanted := range map[string]bool{"stdout": o.Stdout, "stderr": o.Stderr, "follow": o.Follow} {
-		if wanted {
-			query.Set(name, "1")
-		}
+	query := url.Values{
+		"stdout": {strconv.FormatBool(o.Stdout)}, "stderr": {strconv.FormatBool(o.Stderr)}, "follow": {strconv.FormatBool(o.Follow)},
+		"tail": {strconv.Itoa(o.Tail)}, "timestamps": {"true"},
 	}
 	if !o.Since.IsZero() {
 		query.Set("since", unixTime(o.Since))
@@ -65,35 +56,20 @@ func logQuery(o dockertools.LogOptions) url.Values {
 	return query
 }
 
-// lineWriter makes lines of the frames of one stream, which StdCopy writes one at a
-// time. A line longer than Docker's buffer of 16 KiB comes in several frames, each
-// with its time in front.
-type lineWriter struct {
-	line dockertools.LogLine
-	each func(dockertools.LogLine) error
+// logWriter passes on the frames of one stream, which StdCopy writes one at a time. Each
+// begins with its time.
+type logWriter struct {
+	stderr bool
+	each   func(dockertools.LogLine) error
 }
 
-func (w *lineWriter) Write(frame []byte) (int, error) {
-	text := frame
-	stamp, rest, _ := bytes.Cut(frame, []byte(" "))
-	if at, err := time.Parse(time.RFC3339Nano, string(stamp)); err == nil {
-		w.line.Time, text = at, rest
+func (w logWriter) Write(frame []byte) (int, error) {
+	stamp, text, _ := bytes.Cut(frame, []byte(" "))
+	at, err := time.Parse(time.RFC3339Nano, string(stamp))
+	if err != nil {
+		text = frame
 	}
-	w.line.Text = append(w.line.Text, text...)
-	if !bytes.HasSuffix(text, []byte("\n")) && len(w.line.Text) < maxLogLine {
-		return len(frame), nil
-	}
-	return len(frame), w.flush()
-}
-
-// flush passes on what there is of a line.
-func (w *lineWriter) flush() error {
-	if len(w.line.Text) == 0 {
-		return nil
-	}
-	line := w.line
-	w.line.Text = nil
-	return w.each(line)
+	return len(frame), w.each(dockertools.LogLine{Time: at, Stderr: w.stderr, Text: bytes.Clone(text)})
 }
 
 // WatchEvents makes its own request: the library's monitor does not report when the
