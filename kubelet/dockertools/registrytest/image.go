@@ -13,14 +13,17 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
+
+	"kubelet14/kubelet/dockertools"
 )
 
 // Image is one that was pushed.
@@ -33,65 +36,45 @@ type Image struct {
 // Push makes an image and gives it a name, such as web:1, which it takes from the
 // image that had it. The image runs `/hello sleep`, or whatever else the program of
 // manifests/hello can do. Its layer has 3 MB to fetch, and is new to Docker, even if
-// the same test runs twice.
+// the same test runs twice. No password, no fault and no count is in its way.
 func (r *Registry) Push(repoTag string) Image {
 	r.tb.Helper()
-	repo, tag, _ := strings.Cut(tagged(repoTag), ":")
-	content := rand.Text()
-	image, err := newImage(content)
+	ref, err := name.NewTag(r.address + "/" + tagged(repoTag))
 	check(r.tb, err)
-	layers, err := image.Layers()
+	image, err := newImage()
 	check(r.tb, err)
-	for _, layer := range layers {
-		digest, err := layer.Digest()
-		check(r.tb, err)
-		data, err := layer.Compressed()
-		check(r.tb, err)
-		r.putBlob(repo, digest, data)
-	}
-	id, err := image.ConfigName()
-	check(r.tb, err)
-	config, err := image.RawConfigFile()
-	check(r.tb, err)
-	r.putBlob(repo, id, bytes.NewReader(config))
-
+	check(r.tb, remote.Write(ref, image, remote.WithTransport(handlerTransport{r.images})))
 	digest, err := image.Digest()
 	check(r.tb, err)
-	manifest, err := image.RawManifest()
+	id, err := image.ConfigName()
 	check(r.tb, err)
-	mediaType, err := image.MediaType()
-	check(r.tb, err)
-	r.put(http.MethodPut, fmt.Sprintf("/v2/%s/manifests/%s", repo, tag), string(mediaType), bytes.NewReader(manifest))
-	return Image{
-		Ref:      fmt.Sprintf("%s/%s:%s", r.address, repo, tag),
-		ByDigest: fmt.Sprintf("%s/%s@%s", r.address, repo, digest),
-		ID:       id.String(),
-	}
+	return Image{ref.String(), ref.Digest(digest.String()).String(), id.String()}
 }
 
-func (r *Registry) putBlob(repo string, digest v1.Hash, data io.Reader) {
-	r.tb.Helper()
-	r.put(http.MethodPost, fmt.Sprintf("/v2/%s/blobs/uploads/?digest=%s", repo, digest), "application/octet-stream", data)
-}
+// handlerTransport sends requests to a handler, without a server.
+type handlerTransport struct{ http.Handler }
 
-// put goes straight to the library: no password, no fault and no count is in its way.
-func (r *Registry) put(method, path, mediaType string, data io.Reader) {
-	r.tb.Helper()
-	req := httptest.NewRequest(method, path, data)
-	req.Header.Set("Content-Type", mediaType)
+func (h handlerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	answer := httptest.NewRecorder()
-	r.images.ServeHTTP(answer, req)
-	if answer.Code != http.StatusCreated {
-		r.tb.Fatalf("push %s: %d %s", path, answer.Code, answer.Body)
-	}
+	h.ServeHTTP(answer, req)
+	response := answer.Result()
+	response.Request = req
+	return response, nil
 }
 
-func newImage(content string) (v1.Image, error) {
+func newImage() (v1.Image, error) {
 	hello, err := helloProgram()
 	if err != nil {
 		return nil, err
 	}
-	layer, err := newLayer(map[string][]byte{"hello": hello, "content": []byte(content)})
+	files, err := dockertools.Layer(hello,
+		tar.Header{Name: rand.Text()}, // no other layer has this file
+		tar.Header{Name: "hello", Mode: 0o755, Size: int64(len(hello))})
+	if err != nil {
+		return nil, err
+	}
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(files)), nil }
+	layer, err := tarball.LayerFromOpener(open, tarball.WithCompressionLevel(gzip.BestSpeed), tarball.WithCompressedCaching)
 	if err != nil {
 		return nil, err
 	}
@@ -109,25 +92,6 @@ func newImage(content string) (v1.Image, error) {
 	config.Config.Cmd = []string{"/hello", "sleep"}
 	config.Config.Labels = map[string]string{label: "true"}
 	return mutate.ConfigFile(image, config)
-}
-
-// newLayer makes a layer of executable files.
-func newLayer(files map[string][]byte) (v1.Layer, error) {
-	var layer bytes.Buffer
-	w := tar.NewWriter(&layer)
-	for name, data := range files {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o755, Size: int64(len(data))}); err != nil {
-			return nil, err
-		}
-		if _, err := w.Write(data); err != nil {
-			return nil, err
-		}
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(layer.Bytes())), nil }
-	return tarball.LayerFromOpener(open, tarball.WithCompressionLevel(gzip.BestSpeed), tarball.WithCompressedCaching)
 }
 
 // helloProgram builds the program of manifests/hello, once.
