@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -154,25 +152,33 @@ func testExecRefused(t *testing.T, d *contractDocker) {
 	}
 }
 
-// execForEver runs, in a container of its own, a command that does not end by
-// itself.
-func (d *contractDocker) execForEver(t *testing.T, ctx context.Context, name string) (id string, outcome func() (int, error)) {
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// execForEver runs, in a container of its own, a command that prints a line and does not
+// end by itself. writeErr is the answer to the line.
+func (d *contractDocker) execForEver(t *testing.T, ctx context.Context, name string, writeErr error) (id string, outcome func() (int, error)) {
 	t.Helper()
-	dir := t.TempDir()
-	spec := d.spec(t, name)
-	spec.Mounts = []dockertools.Mount{{HostPath: dir, ContainerPath: "/data"}}
-	id = d.running(t, spec)
+	id = d.running(t, d.spec(t, name))
 	var code int
 	var err error
-	ended := make(chan struct{})
+	printed, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
-		code, err = d.Exec(ctx, id, []string{"/hello", "append", "/data/file", "runs"}, io.Discard)
+		code, err = d.Exec(ctx, id, []string{"/hello", "serve", "-port", "8080"}, writerFunc(func(p []byte) (int, error) {
+			defer close(printed)
+			n, err := d.hands.Commands(id)
+			if err != nil || n != 1 {
+				t.Errorf("%d commands run, %v; want 1", n, err)
+			}
+			return len(p), writeErr
+		}))
 	}()
-	eventually(t, "the command runs", func() (bool, string) {
-		_, err := os.Stat(filepath.Join(dir, "file"))
-		return err == nil, fmt.Sprintf("%v; container %+v", err, d.details(t, id))
-	})
+	select {
+	case <-printed:
+	case <-ended:
+	}
 	return id, func() (int, error) {
 		<-ended
 		return code, err
@@ -180,7 +186,7 @@ func (d *contractDocker) execForEver(t *testing.T, ctx context.Context, name str
 }
 
 func testExecEnds(t *testing.T, d *contractDocker) {
-	id, outcome := d.execForEver(t, t.Context(), "c")
+	id, outcome := d.execForEver(t, t.Context(), "c", nil)
 	must(t, d.hands.Kill(id, 137))
 	// All processes of a container are killed with its first.
 	if code, err := outcome(); code != 137 || err != nil {
@@ -188,22 +194,27 @@ func testExecEnds(t *testing.T, d *contractDocker) {
 	}
 }
 
-func testExecCallerStops(t *testing.T, d *contractDocker) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	id, outcome := d.execForEver(t, ctx, "c")
-	if n, err := d.hands.Commands(id); err != nil || n != 1 {
-		t.Errorf("while it is waited for, %d commands run, %v; want 1", n, err)
+func testExecIsKilled(t *testing.T, d *contractDocker) {
+	full := errors.New("full")
+	for name, test := range map[string]struct{ writeErr, want error }{
+		"caller": {nil, context.Canceled},
+		"writer": {full, full},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		id, outcome := d.execForEver(t, ctx, name, test.writeErr)
+		if test.writeErr == nil {
+			cancel()
+		}
+		if _, err := outcome(); !errors.Is(err, test.want) || !hasBegun(err) {
+			t.Errorf("%s: got %v, want %v; the error tells that the command has run: %v", name, err, test.want, hasBegun(err))
+		}
+		eventually(t, "the command is gone", func() (bool, string) {
+			n, err := d.hands.Commands(id)
+			return err == nil && n == 0, fmt.Sprintf("%d commands run, %v", n, err)
+		})
+		d.checkState(t, id, dockertools.StateRunning, 0)
+		cancel()
 	}
-	cancel()
-	if _, err := outcome(); !errors.Is(err, context.Canceled) || !hasBegun(err) {
-		t.Errorf("the command: %v, want the context's error; it tells that it has run: %v", err, hasBegun(err))
-	}
-	eventually(t, "the command is gone", func() (bool, string) {
-		n, err := d.hands.Commands(id)
-		return err == nil && n == 0, fmt.Sprintf("%d commands run, %v", n, err)
-	})
-	d.checkState(t, id, dockertools.StateRunning, 0)
 }
 
 func testStats(t *testing.T, d *contractDocker) {

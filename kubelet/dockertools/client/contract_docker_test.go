@@ -302,53 +302,47 @@ func fakeHello(spec dockertools.ContainerSpec) dockertest.Program {
 	if argv[0] != "/hello" {
 		return dockertest.Program{Missing: true}
 	}
-	p := dockertest.Program{Exec: func(command []string) dockertest.ExecOutcome { return execHello(spec, command) }}
-	for i, arg := range argv {
-		switch arg {
-		case "-ignore-term":
-			p.IgnoreTerm = true
-		case "-exit-on-term":
-			p.TermCode, _ = strconv.Atoi(argv[i+1])
-		}
+	p := dockertest.Program{IgnoreTerm: slices.Contains(argv, "-ignore-term")}
+	if i := slices.Index(argv, "-exit-on-term"); i > 0 {
+		p.TermCode, _ = strconv.Atoi(argv[i+1])
 	}
-	last := argv[len(argv)-1]
-	switch argv[1] {
-	case "exit":
-		p.Exits = true
-		p.ExitCode, _ = strconv.Atoi(last)
-	case "flood":
-		p.Exits = true
-		p.Log = flood(last)
-	case "serve":
-		p.Log = "serving on [::]:" + last + "\n"
-		p.StopLog = "hello: asked to stop: terminated\n"
-	case "append":
-		if err := appendInMount(spec.Mounts, argv[len(argv)-2], last+"\n"); err != nil {
-			p.Exits, p.ExitCode = true, 1
+	p.Log, p.ExitCode, p.Exits = runHello(spec.Mounts, argv)
+	if argv[1] == "serve" {
+		p.StopLog = stopLine
+	}
+	p.Exec = func(command []string) dockertest.ExecOutcome {
+		if command[0] != "/hello" {
+			return dockertest.ExecOutcome{ExitCode: 126, Output: fmt.Sprintf("exec: %q: no such file or directory\r\n", command[0])}
 		}
+		output, code, ends := runHello(spec.Mounts, command)
+		if !ends {
+			return dockertest.ExecOutcome{Output: output, After: 24 * time.Hour}
+		}
+		return dockertest.ExecOutcome{Output: output, ExitCode: code}
 	}
 	return p
 }
 
-// execHello plays the program when it is run in a container that runs.
-func execHello(spec dockertools.ContainerSpec, command []string) dockertest.ExecOutcome {
-	last := command[len(command)-1]
-	switch {
-	case command[0] != "/hello":
-		return dockertest.ExecOutcome{ExitCode: 126, Output: fmt.Sprintf("OCI runtime exec failed: exec: %q: no such file or directory\r\n", command[0])}
-	case command[1] == "exit":
-		code, _ := strconv.Atoi(last)
-		return dockertest.ExecOutcome{ExitCode: code}
-	case command[1] == "flood":
-		return dockertest.ExecOutcome{Output: flood(last)}
-	case command[1] == "cat":
-		return dockertest.ExecOutcome{ExitCode: 1, Output: fmt.Sprintf("hello cat: open %s: no such file or directory\n", last)}
-	case command[1] == "append":
-		if err := appendInMount(spec.Mounts, command[2], last+"\n"); err != nil {
-			return dockertest.ExecOutcome{ExitCode: 1, Output: err.Error()}
+func runHello(mounts []dockertools.Mount, argv []string) (output string, code int, ends bool) {
+	last := argv[len(argv)-1]
+	switch argv[1] {
+	case "exit":
+		code, _ = strconv.Atoi(last)
+		return "", code, true
+	case "flood":
+		return flood(last), 0, true
+	case "cat":
+		return fmt.Sprintf("hello cat: open %s: no such file or directory\n", last), 1, true
+	case "serve":
+		return servingLine, 0, false
+	case "append":
+		for _, m := range mounts {
+			if file, ok := strings.CutPrefix(argv[len(argv)-2], m.ContainerPath+"/"); ok {
+				_ = os.WriteFile(filepath.Join(m.HostPath, file), []byte(last+"\n"), 0o666)
+			}
 		}
 	}
-	return dockertest.ExecOutcome{After: 24 * time.Hour}
+	return "", 0, false
 }
 
 // flood is so many lines.
@@ -359,18 +353,4 @@ func flood(count string) (lines string) {
 		lines += line + strings.Repeat("x", 79-len(line)) + "\n"
 	}
 	return lines
-}
-
-func appendInMount(mounts []dockertools.Mount, path, text string) error {
-	for _, m := range mounts {
-		if rest, ok := strings.CutPrefix(path, m.ContainerPath+"/"); ok && !m.ReadOnly {
-			f, err := os.OpenFile(filepath.Join(m.HostPath, rest), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
-			if err != nil {
-				return err
-			}
-			_, err = f.WriteString(text)
-			return errors.Join(err, f.Close())
-		}
-	}
-	return errors.New("read-only file system")
 }

@@ -37,7 +37,7 @@ var contract = []struct {
 	{"a command in a container", testExec},
 	{"a command that cannot be run", testExecRefused},
 	{"a command whose container ends", testExecEnds},
-	{"a command whose caller stops", testExecCallerStops},
+	{"a command whose output nobody reads", testExecIsKilled},
 	{"a measurement", testStats},
 	{"a log", testLogs},
 	{"a log that is followed", testLogFollow},

@@ -37,12 +37,11 @@ func execDaemon(start http.HandlerFunc, states ...string) http.HandlerFunc {
 	}
 }
 
-// until sends a text as the output of a command, calls then, and waits for the
-// caller to go away.
-func until(text string, then func()) http.HandlerFunc {
+// until begins to send the output of a command, calls then, and waits for the caller
+// to go away.
+func until(then func()) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body) // else the server does not notice that the client has gone
-		io.WriteString(w, text)
 		http.NewResponseController(w).Flush()
 		then()
 		<-r.Context().Done()
@@ -76,7 +75,7 @@ func TestExecReportsWhetherTheCommandHasRun(t *testing.T) {
 	} {
 		tooLong := errors.New("too long")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		c := clientOf(t, execDaemon(until("", func() { cancel(tooLong) }), state))
+		c := clientOf(t, execDaemon(until(func() { cancel(tooLong) }), state))
 		if _, err := c.Exec(ctx, "web", []string{"date"}, io.Discard); !errors.Is(err, tooLong) || hasBegun(err) != want {
 			t.Errorf("%s: %v reports that the command has run: %v, want %v", state, err, hasBegun(err), want)
 		}
@@ -86,77 +85,41 @@ func TestExecReportsWhetherTheCommandHasRun(t *testing.T) {
 	}
 }
 
-// local is a command on this machine, started as Docker starts one, in a session of
-// its own. It answers with what it is sent, and with no end of its output before its
-// last process has gone.
-type local struct {
-	pid   int
-	in    io.Writer
-	out   *bufio.Reader
-	state string // as an inspect of it, with a line of its cgroups in place of a container's id
-}
-
-func runLocal(t *testing.T) *local {
-	t.Helper()
-	cmd := exec.Command("/bin/sh", "-c", "sleep 1000 & cat; wait")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+// The contract has what is killed.
+func TestExecKillsNothingElse(t *testing.T) {
+	cmd := exec.Command("cat")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as Docker starts one
 	out, outErr := cmd.StdoutPipe()
 	in, inErr := cmd.StdinPipe()
-	must(t, errors.Join(outErr, inErr, cmd.Start()))
-	t.Cleanup(func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		cmd.Wait()
-	})
+	must(t, outErr, inErr, cmd.Start())
+	defer cmd.Wait()
+	defer in.Close()
+	lines := bufio.NewReader(out)
+	answers := func(what string) {
+		t.Helper()
+		io.WriteString(in, "here\n")
+		if line, err := lines.ReadString('\n'); line != "here\n" || err != nil {
+			t.Errorf("%s: it was killed: it prints %q, %v", what, line, err)
+		}
+	}
 	cgroups, err := os.ReadFile("/proc/self/cgroup")
 	must(t, err)
-	cgroup, _, _ := strings.Cut(string(cgroups), "\n")
-	state, err := json.Marshal(map[string]any{"Running": true, "Pid": cmd.Process.Pid, "ContainerID": cgroup})
+	cgroup, _, _ := strings.Cut(string(cgroups), "\n") // in place of a container's id
+	state, err := json.Marshal(execState{Running: true, Pid: cmd.Process.Pid, ContainerID: cgroup})
 	must(t, err)
-	l := &local{cmd.Process.Pid, in, bufio.NewReader(out), string(state)}
-	l.answers(t) // both processes run
-	return l
-}
 
-// answers checks that it was not killed.
-func (l *local) answers(t *testing.T) {
-	t.Helper()
-	io.WriteString(l.in, "here\n")
-	if line, err := l.out.ReadString('\n'); line != "here\n" || err != nil {
-		t.Errorf("it was killed: it prints %q, %v", line, err)
-	}
-}
-
-// The contract has a caller that stops.
-func TestExecKillsWhatNobodyWaitsForOnThisHostAlone(t *testing.T) {
-	// The writer of its output fails.
-	here := runLocal(t)
-	full := errors.New("full")
-	reader, writer := io.Pipe()
-	reader.CloseWithError(full)
-	c := clientOf(t, execDaemon(until(piece(1, "text"), func() {}), here.state))
-	if _, err := c.Exec(t.Context(), "web", []string{"date"}, writer); !errors.Is(err, full) {
-		t.Errorf("got %v, want the writer's error", err)
-	}
-	if rest, err := here.out.ReadString(0); rest != "" || err != io.EOF {
-		t.Errorf("the command and what it has started printed %q, %v", rest, err)
-	}
-
-	// It runs on another host.
 	ctx, cancel := context.WithCancel(t.Context())
-	elsewhere := runLocal(t)
-	server := httptest.NewServer(execDaemon(until("", cancel), elsewhere.state))
+	server := httptest.NewServer(execDaemon(until(cancel), string(state)))
 	defer server.Close()
-	c = mustClient(t, "tcp://"+server.Listener.Addr().String())
+	c := mustClient(t, "tcp://"+server.Listener.Addr().String())
 	if _, err := c.Exec(ctx, "web", []string{"date"}, io.Discard); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	elsewhere.answers(t)
-
-	// The number that Docker reports is that of another process.
+	answers("its number is that of a process on Docker's host")
 	for _, id := range []string{strings.Repeat("0123456789abcdef", 4), ""} {
-		if err := killGroup(elsewhere.pid, id); err == nil {
+		if err := killGroup(cmd.Process.Pid, id); err == nil {
 			t.Errorf("a process that is not in container %q is killed", id)
 		}
-		elsewhere.answers(t)
+		answers("it is in another container")
 	}
 }

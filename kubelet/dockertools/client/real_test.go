@@ -12,7 +12,6 @@ import (
 	"go.uber.org/goleak"
 
 	"kubelet14/kubelet/dockertools"
-	"kubelet14/kubelet/dockertools/registrytest"
 )
 
 // These tests prove what only a real Docker, a real process or a real registry can.
@@ -85,26 +84,6 @@ func TestIntegrationARemovalTakesAnonymousVolumes(t *testing.T) {
 	}
 	if volume, err := raw.InspectVolume(mounts[0].Name); !errors.Is(err, docker.ErrNoSuchVolume) {
 		t.Errorf("the volume still exists: %+v, %v", volume, err)
-	}
-}
-
-// The next test must not find what this one has pulled.
-func TestIntegrationPulledImagesGoWithTheirRegistry(t *testing.T) {
-	d, _ := newContractDocker(t)
-	var ids []string
-	t.Run("inner", func(t *testing.T) {
-		r := registrytest.New(t)
-		for range 2 { // the second takes the name away from the first
-			ids = append(ids, d.pull(t, r.Push("team/web").Ref))
-		}
-		spec := d.spec(t, "c")
-		spec.Image = ids[0]
-		d.create(t, spec)
-	})
-	for _, id := range ids {
-		if _, err := d.InspectImage(t.Context(), id); !errors.Is(err, dockertools.ErrNoSuchImage) {
-			t.Errorf("image %s: %v", id, err)
-		}
 	}
 }
 
