@@ -10,7 +10,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -176,17 +175,8 @@ func runOnce(ctx context.Context, kl *kubelet.Kubelet, pods *config.PodConfig, t
 	if statuses == nil {
 		return err
 	}
-	err = cmp.Or(server.WriteStatuses(os.Stdout, statuses, time.Now()), err)
-	failed := 0
-	for i := range statuses {
-		if !statuses[i].Up() {
-			failed++
-		}
-	}
-	if failed > 0 {
-		err = errors.Join(fmt.Errorf("not up: %d of %d pods, for the reasons in the table", failed, len(statuses)), err)
-	}
-	return err
+	_, down := server.CountUp(statuses)
+	return errors.Join(down, server.WriteStatuses(os.Stdout, statuses, time.Now()), err)
 }
 
 // sources are the sources of pods that the flags name.

@@ -1,12 +1,11 @@
 package server
 
 import (
-	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net/http"
 	"net/netip"
@@ -14,7 +13,6 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"syscall"
 )
 
 // access is what a request may do over TCP; each level includes those before it. A client of the unix socket may do everything.
@@ -101,11 +99,10 @@ func (s *Server) requireAccess(need access, next handler) http.HandlerFunc {
 }
 
 func (s *Server) checkAccess(r *http.Request, need access) error {
-	granted, hasToken := s.granted(r)
-	if granted >= need {
+	if s.granted(r) >= need {
 		return nil
 	}
-	if hasToken {
+	if bearer(r) != "" {
 		return s.deny("token", http.StatusUnauthorized, "the token is wrong: the right one is in %s", s.opts.TokenFile)
 	}
 	return s.deny("token", http.StatusUnauthorized, "this needs the token in %[1]s; with curl: "+
@@ -113,60 +110,63 @@ func (s *Server) checkAccess(r *http.Request, need access) error {
 		"to read logs in a browser: the page's address with /?token= and the token", s.opts.TokenFile)
 }
 
-// granted returns what a request may do, and whether it has a token.
-func (s *Server) granted(r *http.Request) (granted access, hasToken bool) {
-	if s.unix() {
-		return running, false
+// granted returns what a request may do.
+func (s *Server) granted(r *http.Request) access {
+	cookie, err := r.Cookie(cookieName)
+	switch {
+	case s.unix(), equal(s.token, bearer(r)):
+		return running
+	case err == nil && equal(cookieOf(s.token), cookie.Value):
+		return logs
+	case s.opts.TLS == nil:
+		return reading
 	}
-	if s.opts.TLS == nil {
-		granted = reading
-	}
-	scheme, presented, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	hasToken = strings.EqualFold(scheme, "Bearer")
-	if hasToken && s.token.matches(strings.TrimSpace(presented)) {
-		return running, true
-	}
-	if cookie, err := r.Cookie(cookieName); err == nil && s.token.matchesCookie(cookie.Value) {
-		granted = logs
-	}
-	return granted, hasToken
+	return anyone
 }
 
-// token is the secret that gives access to logs and commands. No log and no answer holds it.
-type token string
+// bearer returns the token that a request has, right or wrong, or "".
+func bearer(r *http.Request) string {
+	scheme, presented, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(presented)
+}
 
-const (
-	cookieName   = "kubelet14_logs"
-	maxTokenFile = 4096
-)
+// equal takes the same time for all wrong values of one length.
+func equal(secret, presented string) bool {
+	return subtle.ConstantTimeCompare([]byte(secret), []byte(presented)) == 1
+}
+
+const cookieName = "kubelet14_logs"
+
+// cookieOf returns the value of the page's cookie, which does not reveal the token.
+func cookieOf(token string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(cookieName+token))) }
 
 // tokenForm is what RFC 6750 allows in a header, with a minimum length.
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{16,}$`)
 
 // ReadToken reads the token in a file, which only its owner may have access to.
 func ReadToken(path string) (string, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe must not block
-	if err != nil {
-		return "", fmt.Errorf("read the token: %w", err)
-	}
-	defer file.Close()
-	info, err := file.Stat()
+	text := ""
+	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return "", fmt.Errorf("read the token: %w", err)
-	case !info.Mode().IsRegular():
-		return "", fmt.Errorf("read the token: %s is not a regular file", path)
+	case !info.Mode().IsRegular(): // reading a pipe might block
+		err = fmt.Errorf("%s is not a regular file", path)
 	case info.Mode().Perm()&0o077 != 0:
-		return "", fmt.Errorf("read the token: other users have access to %s: chmod 600 %[1]s", path)
+		err = fmt.Errorf("other users have access to %s: chmod 600 %[1]s", path)
+	default:
+		var data []byte
+		data, err = os.ReadFile(path)
+		text = strings.TrimSpace(string(data))
+		if err == nil && !tokenForm.MatchString(text) {
+			err = fmt.Errorf("%s must hold one word of 16 characters or more, of letters, digits and -._~+/=: "+
+				"`openssl rand -hex 32` makes one", path)
+		}
 	}
-	data, err := io.ReadAll(io.LimitReader(file, maxTokenFile))
 	if err != nil {
 		return "", fmt.Errorf("read the token: %w", err)
-	}
-	text := strings.TrimSpace(string(data))
-	if len(data) == maxTokenFile || !tokenForm.MatchString(text) {
-		return "", fmt.Errorf("read the token: %s must hold one word of 16 characters or more, of letters, digits and -._~+/=: "+
-			"`openssl rand -hex 32` makes one", path)
 	}
 	return text, nil
 }
@@ -186,26 +186,13 @@ func MakeToken(path string) (string, error) {
 	return ReadToken(path)
 }
 
-// matches reports whether a request has presented the token, and matchesCookie whether it has the cookie that is derived from
-// it. They take the same time for every wrong value.
-func (t token) matches(presented string) bool       { return t != "" && equal(string(t), presented) }
-func (t token) matchesCookie(presented string) bool { return t != "" && equal(t.cookie(), presented) }
-
-func equal(a, b string) bool {
-	sumA, sumB := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
-	return hmac.Equal(sumA[:], sumB[:])
-}
-
-// cookie does not reveal the token.
-func (t token) cookie() string { return fmt.Sprintf("%x", sha256.Sum256([]byte(cookieName+string(t)))) }
-
 // logIn answers the link with the token: it sets the cookie and redirects to the page without the token.
 func (s *Server) logIn(w http.ResponseWriter, r *http.Request, presented string) error {
-	if !s.token.matches(presented) {
+	if !equal(s.token, presented) {
 		return s.deny("token", http.StatusForbidden, "the token of this link is wrong: the right one is in %s", s.opts.TokenFile)
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName, Value: s.token.cookie(), Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+		Name: cookieName, Value: cookieOf(s.token), Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 	return nil

@@ -85,10 +85,10 @@ func TestAccess(t *testing.T) {
 		{"more than the token", with("Authorization", "Bearer "+testToken+"0"), reading},
 		{"an empty token", with("Authorization", "Bearer "), reading},
 		{"the cookie", withCookie, logs},
-		{"the cookie of another token", with("Cookie", cookieName+"="+token("another-token-1234").cookie()), reading},
-		{"the cookie of an empty token", with("Cookie", cookieName+"="+token("").cookie()), reading},
+		{"the cookie of another token", with("Cookie", cookieName+"="+cookieOf("another-token-1234")), reading},
+		{"the cookie of an empty token", with("Cookie", cookieName+"="+cookieOf("")), reading},
 		{"the token as cookie", with("Cookie", cookieName+"="+testToken), reading},
-		{"the cookie as token", with("Authorization", "Bearer "+token(testToken).cookie()), reading},
+		{"the cookie as token", with("Authorization", "Bearer "+cookieOf(testToken)), reading},
 	}
 	for name, tt := range map[string]struct {
 		listen  func(*Options)

@@ -143,14 +143,8 @@ func countStates(pods []api.PodStatus) map[string]int {
 	count := map[string]int{"waiting": 0, "running": 0, "terminated": 0}
 	for _, pod := range pods {
 		for _, c := range pod.Containers {
-			switch {
-			case c.State.Running != nil:
-				count["running"]++
-			case c.State.Terminated != nil:
-				count["terminated"]++
-			default:
-				count["waiting"]++
-			}
+			state, _, _ := describe(c)
+			count[state]++
 		}
 	}
 	return count

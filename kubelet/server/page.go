@@ -29,6 +29,10 @@ var (
 	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 		"join": join, "tone": tone, "containerTone": containerTone, "exit": exitText, "count": api.Count,
 		"port": portText, "short": shortID,
+		"problem": func(c api.ContainerStatus) string {
+			_, _, problem := describe(c)
+			return problem
+		},
 		"isNetwork": func(c api.ContainerStatus) bool { return c.Name == api.NetworkContainerName },
 	}).ParseFS(pageSources, "page/*.html"))
 )
@@ -88,7 +92,8 @@ func (p *page) render(name string) ([]byte, error) {
 
 // Banner is the head of the page: its class, and whether all is well.
 func (p *page) Banner() (banner struct{ Tone, Text string }) {
-	up, problems := check(p.SourceList, p.Pods, p.Docker)
+	up, _ := CountUp(p.Pods)
+	problems := describeProblems(p.SourceList, p.Docker)
 	banner.Tone, banner.Text = "good", fmt.Sprintf("%d of %d pods are up", up, len(p.Pods))
 	switch {
 	case p.Ill != nil:

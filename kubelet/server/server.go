@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -42,7 +43,7 @@ type Options struct {
 	Port      int         // 0 picks a free one
 	TLS       *tls.Config // nil for none; then Address must be a loopback address or a socket
 	Hostname  string      // in lower case
-	Token     string      // not used on a unix socket
+	Token     string      // not used on a unix socket; without one nobody else has access to logs and commands
 	TokenFile string      // named in errors
 
 	Debugging    bool   // serve logs and run commands
@@ -78,7 +79,7 @@ type Kubelet interface {
 // Server is the info server of one kubelet.
 type Server struct {
 	opts        Options
-	token       token
+	token       string // no log and no answer holds it
 	listener    net.Listener
 	certificate *x509.Certificate // nil without TLS
 	instance    string            // differs after a restart
@@ -87,7 +88,7 @@ type Server struct {
 
 // New opens the server's listener. Requests are answered once Serve is called.
 func New(opts Options) (*Server, error) {
-	s := &Server{opts: opts, token: token(opts.Token), instance: rand.Text()}
+	s := &Server{opts: opts, token: cmp.Or(opts.Token, rand.Text()), instance: rand.Text()}
 	var err error
 	s.listener, err = s.listen()
 	return s, err

@@ -301,7 +301,7 @@ func (s *testServer) raw(t testing.TB, format string, args ...any) string {
 }
 
 func withToken(r *http.Request)  { r.Header.Set("Authorization", "Bearer "+testToken) }
-func withCookie(r *http.Request) { r.Header.Set("Cookie", cookieName+"="+token(testToken).cookie()) }
+func withCookie(r *http.Request) { r.Header.Set("Cookie", cookieName+"="+cookieOf(testToken)) }
 
 // with sets headers, given as pairs of name and value.
 func with(pairs ...string) func(*http.Request) {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -32,13 +33,12 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 		fmt.Fprintln(&text, source)
 	}
 	pods, _, err := s.opts.Kubelet.Statuses()
-	up, problems := check(sources, pods, err)
-	if up < len(pods) {
-		problems = append(problems, fmt.Sprintf("not up: %d of %d pods, for the reasons in the table", len(pods)-up, len(pods)))
+	problems := describeProblems(sources, err)
+	if _, err := CountUp(pods); err != nil {
+		problems = append(problems, err.Error())
 	}
 	hash := sha256.New()
-	fmt.Fprint(hash, text.String(), problems)
-	if err := errors.Join(WriteStatuses(hash, pods, time.Time{}), WriteStatuses(&text, pods, time.Now())); err != nil {
+	if err := json.NewEncoder(hash).Encode([]any{text.String(), pods, problems}); err != nil {
 		return err
 	}
 	tag := fmt.Sprintf(`"%x"`, hash.Sum(nil))
@@ -46,6 +46,9 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	if r.Header.Get("If-None-Match") == tag {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
+	}
+	if err := WriteStatuses(&text, pods, time.Now()); err != nil {
+		return err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if problems != nil {
@@ -56,8 +59,8 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// check returns how many pods are up, and what is wrong with the sources and with Docker.
-func check(sources []api.SourceStatus, pods []api.PodStatus, err error) (up int, problems []string) {
+// describeProblems returns what is wrong with the sources and with Docker.
+func describeProblems(sources []api.SourceStatus, docker error) (problems []string) {
 	for _, source := range sources {
 		switch {
 		case !source.FailingSince.IsZero():
@@ -66,15 +69,23 @@ func check(sources []api.SourceStatus, pods []api.PodStatus, err error) (up int,
 			problems = append(problems, "source "+source.Source+" has not been read yet")
 		}
 	}
-	if err != nil {
-		problems = append(problems, oneLine(err.Error()))
+	if docker != nil {
+		problems = append(problems, oneLine(docker.Error()))
 	}
+	return problems
+}
+
+// CountUp counts the pods that are up. The error counts those that are not.
+func CountUp(pods []api.PodStatus) (up int, err error) {
 	for i := range pods {
 		if pods[i].Up() {
 			up++
 		}
 	}
-	return up, problems
+	if up < len(pods) {
+		err = fmt.Errorf("not up: %d of %d pods, for the reasons in the table", len(pods)-up, len(pods))
+	}
+	return up, err
 }
 
 // WriteStatuses writes a table of pods and their containers, which is safe to print on a terminal.
@@ -89,32 +100,37 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 		problem := join(p.Reason, p.Message)
 		fmt.Fprintf(table, "%s\t%s\t\t\t%s\t%s\t%s\n", p.FullName(), p.Phase, p.PodIP, strings.Join(ports, ","), oneLine(problem))
 		for _, c := range p.Containers {
-			state, since, reason := "", time.Time{}, ""
-			switch {
-			case c.State.Running != nil:
-				state, since, reason = "running", c.State.Running.StartedAt, c.State.Running.Message
-				if reason == "" && !c.Ready {
-					reason = "not ready"
-				} else if reason == "" && c.Last != nil {
-					reason = "before: " + exitText(c.Last)
-				}
-			case c.State.Terminated != nil:
-				state, since, reason = "terminated", c.State.Terminated.FinishedAt, join(exitText(c.State.Terminated), c.State.Terminated.Message)
-			case c.State.Waiting != nil:
-				state, reason = "waiting", join(c.State.Waiting.Reason, c.State.Waiting.Message)
-				if reason == problem { // of the whole pod: once is enough
-					reason = p.Reason
-				}
-			}
+			state, since, reason := describe(c)
 			age := "-"
 			if !since.IsZero() {
 				age = now.Sub(since).Round(time.Second).String()
+			}
+			switch {
+			case reason == "" && !c.Ready:
+				reason = "not ready"
+			case reason == "" && c.Last != nil:
+				reason = "before: " + exitText(c.Last)
+			case reason == problem: // of the whole pod: once is enough
+				reason = p.Reason
 			}
 			fmt.Fprintf(table, "  %s\t%s\t%d\t%s\t%s\t%s\t%s\n", c.Name, state, c.RestartCount, age,
 				cmp.Or(shortID(c.ContainerID), "-"), cmp.Or(oneLine(c.Image), "-"), cmp.Or(oneLine(reason), "-"))
 		}
 	}
 	return table.Flush()
+}
+
+// describe returns the state of a container as one word, its beginning if that is known, and what is wrong or how it has ended.
+func describe(c api.ContainerStatus) (state string, since time.Time, problem string) {
+	switch s := c.State; {
+	case s.Running != nil:
+		return "running", s.Running.StartedAt, s.Running.Message
+	case s.Terminated != nil:
+		return "terminated", s.Terminated.FinishedAt, join(exitText(s.Terminated), s.Terminated.Message)
+	case s.Waiting != nil:
+		return "waiting", time.Time{}, join(s.Waiting.Reason, s.Waiting.Message)
+	}
+	return "", time.Time{}, ""
 }
 
 // portText is the port of the host and that of the pod if it is another one, such as 127.0.0.1:8080->80/udp.
@@ -176,9 +192,7 @@ type Client struct {
 	base, name string // name is for errors
 	token      string // empty without TLS
 	transport  *http.Transport
-
-	onlyChanges bool   // Status returns errNotModified for the table that it returned last
-	seen        string // the ETag of that
+	tag        string // of the table that Status has returned last; empty for none
 }
 
 // NewClient returns a client of the server with the same address, port, certificate and token. Only the holder of the
@@ -235,16 +249,13 @@ func pinCertificate(certFile string) (*tls.Config, error) {
 // Status returns the table of /status, and an error when a pod is not up or a source was not read. Both are safe to print on
 // a terminal.
 func (c *Client) Status(ctx context.Context) (table string, err error) {
+	c.tag = ""
 	ctx, cancel := context.WithTimeoutCause(ctx, clientTimeout, fmt.Errorf("no answer within %v", clientTimeout))
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/status", nil)
 	if err != nil {
 		return "", err
 	}
-	if c.onlyChanges {
-		r.Header.Set("If-None-Match", c.seen)
-	}
-	c.seen = ""
 	if c.token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
@@ -256,14 +267,11 @@ func (c *Client) Status(ctx context.Context) (table string, err error) {
 		return "", fmt.Errorf("ask the kubelet at %s: %w", c.name, err)
 	}
 	defer resp.Body.Close()
-	c.seen = resp.Header.Get("ETag")
-	if resp.StatusCode == http.StatusNotModified {
-		return "", errNotModified
-	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, clientMaxAnswer))
 	if err != nil {
 		return "", fmt.Errorf("ask the kubelet at %s: %w", c.name, err)
 	}
+	c.tag = resp.Header.Get("ETag")
 	text := printable(string(body))
 	reasons := max(strings.LastIndex(text, "\n\n"), 0)
 	switch isTable := strings.Contains(text, "POD "); {

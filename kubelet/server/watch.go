@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -13,12 +12,9 @@ const (
 	clearScreen   = "\x1b[H\x1b[2J" // after the cursor is at its top
 )
 
-var errNotModified = errors.New("the table has not changed")
-
 // Watch writes the table of Status, and again when it changes, until ctx is done. On a terminal the times count on; elsewhere
 // they alone are no change. It returns an error if no kubelet answers at first.
 func (c *Client) Watch(ctx context.Context, out io.Writer, terminal bool) error {
-	c.onlyChanges = !terminal
 	for last := ""; ; {
 		text, err := c.Status(ctx)
 		switch {
@@ -29,7 +25,11 @@ func (c *Client) Watch(ctx context.Context, out io.Writer, terminal bool) error 
 		case err != nil:
 			text += "\n" + err.Error() + "\n"
 		}
-		if text != last && !errors.Is(err, errNotModified) {
+		seen := text
+		if !terminal && c.tag != "" {
+			seen = c.tag
+		}
+		if seen != last {
 			before := ""
 			if terminal {
 				before = clearScreen
@@ -39,7 +39,7 @@ func (c *Client) Watch(ctx context.Context, out io.Writer, terminal bool) error 
 			if _, err := fmt.Fprint(out, before, text); err != nil {
 				return err
 			}
-			last = text
+			last = seen
 		}
 		select {
 		case <-ctx.Done():
