@@ -28,14 +28,13 @@ type work struct {
 	mu       sync.Mutex
 	created  map[string]plan.Action  // by container name
 	problems map[string]plan.Problem // of actions that failed, by container name
-	acted    bool
 }
 
 // startWork lets the pod's worker carry out its plan.
 func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
 	w := &work{kl: kl, pod: p.pod, init: p.plan.Init, created: map[string]plan.Action{}, problems: map[string]plan.Problem{}}
 	w.superseded, w.supersede = context.WithCancel(context.Background())
-	p.work = w
+	p.work, p.stateLogged = w, false
 	steps := p.plan.Steps
 	kl.workers.Run(p.name, func() {
 		defer w.supersede()
@@ -105,7 +104,6 @@ func (w *work) done(a plan.Action) {
 	w.kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, verb, describe(a))
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.acted = true
 	if a.Kind == plan.Create {
 		w.created[a.Name.Name] = a
 	}

@@ -3,7 +3,6 @@ package kubelet
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -53,9 +52,6 @@ func (p *podSnapshot) label() string { return fmt.Sprintf("pod %s (%s)", p.name,
 func (p *podRecord) endWork(limit time.Duration) {
 	if p.work == nil {
 		return
-	}
-	if p.work.acted {
-		p.stateLogged = false
 	}
 	p.failed = nil
 	for _, name := range slices.Sorted(maps.Keys(p.work.problems)) {
@@ -110,47 +106,4 @@ func (p *podRecord) synced() {
 	if p.stateLogged = state != ""; p.stateLogged {
 		glog.Infof("pod %s %s", p.name, state)
 	}
-}
-
-// id matches the id of a container, a layer or an image. Docker's error about the same problem may have another one each time.
-var id = regexp.MustCompile(`[0-9a-f]{12,}`)
-
-// logProblems logs each problem that is new or has changed, and records an event for it.
-func (p *podRecord) logProblems() {
-	logged := map[string]string{}
-	for _, problem := range p.problems() {
-		logged[problem.Container] = id.ReplaceAllString(problem.Message, "…")
-		if p.loggedProblems[problem.Container] == logged[problem.Container] {
-			continue
-		}
-		switch {
-		case p.waits() && p.pod == nil: // see logHeld
-		case p.waits():
-			glog.Warningf("pod %s waits, unchanged: %v", p.name, problem)
-		case failed(problem):
-			glog.Errorf("%s: %v", p.label(), problem)
-		case problem.Reason == api.ReasonPulling: // the pull is logged itself
-			glog.V(2).Infof("pod %s: %v", p.name, problem)
-		default:
-			glog.Warningf("pod %s: %v", p.name, problem)
-		}
-		p.events.addQuietly(p.name, problem.Container, problem.Reason, problem.Message)
-	}
-	p.loggedProblems = logged
-	if len(logged) > 0 {
-		p.stateLogged = false
-	}
-}
-
-// failed reports whether a problem is a failure. Otherwise something takes its time, or
-// waits for its time.
-func failed(p plan.Problem) bool { return p.RetryAt.IsZero() && p.Reason != api.ReasonPulling }
-
-// joinProblems returns the problems as one line.
-func joinProblems(problems []plan.Problem) string {
-	var texts []string
-	for _, p := range problems {
-		texts = append(texts, p.Error())
-	}
-	return strings.Join(texts, "; ")
 }

@@ -2,8 +2,11 @@ package kubelet
 
 import (
 	"errors"
+	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/golang/glog"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/plan"
@@ -37,4 +40,47 @@ func trimName(a plan.Action, err error) string {
 		}
 	}
 	return err.Error()
+}
+
+// failed reports whether a problem is a failure. Otherwise something takes its time, or
+// waits for its time.
+func failed(p plan.Problem) bool { return p.RetryAt.IsZero() && p.Reason != api.ReasonPulling }
+
+// joinProblems returns the problems as one line.
+func joinProblems(problems []plan.Problem) string {
+	var texts []string
+	for _, p := range problems {
+		texts = append(texts, p.Error())
+	}
+	return strings.Join(texts, "; ")
+}
+
+// id matches the id of a container, a layer or an image. Docker's error about the same problem may have another one each time.
+var id = regexp.MustCompile(`[0-9a-f]{12,}`)
+
+// logProblems logs each problem that is new or has changed, and records an event for it.
+func (p *podRecord) logProblems() {
+	logged := map[string]string{}
+	for _, problem := range p.problems() {
+		logged[problem.Container] = id.ReplaceAllString(problem.Message, "…")
+		if p.loggedProblems[problem.Container] == logged[problem.Container] {
+			continue
+		}
+		switch {
+		case p.waits() && p.pod == nil: // see logHeld
+		case p.waits():
+			glog.Warningf("pod %s waits, unchanged: %v", p.name, problem)
+		case failed(problem):
+			glog.Errorf("%s: %v", p.label(), problem)
+		case problem.Reason == api.ReasonPulling: // the pull is logged itself
+			glog.V(2).Infof("pod %s: %v", p.name, problem)
+		default:
+			glog.Warningf("pod %s: %v", p.name, problem)
+		}
+		p.events.addQuietly(p.name, problem.Container, problem.Reason, problem.Message)
+	}
+	p.loggedProblems = logged
+	if len(logged) > 0 {
+		p.stateLogged = false
+	}
 }
