@@ -99,15 +99,18 @@ func BenchmarkEdit(b *testing.B) {
 	const rounds = 20
 	took := samples{}
 	var steps []func(round int)
+	edited := func(round int) string {
+		return block("b", "/hello, sleep") + fmt.Sprintf("    env: [{name: ROUND, value: \"%d\"}]\n", round)
+	}
 	for _, v := range versions(b) {
 		h := newBenchHost(b, v)
 		next := h.events(b)
-		h.write("b", goodB(0))
+		h.write("b", edited(0))
 		h.start()
 		next("start") // the network container
 		next("start")
 		steps = append(steps, func(round int) {
-			h.write("b", goodB(round))
+			h.write("b", edited(round))
 			changed := time.Now()
 			took.add(v.name, next("create").Sub(changed))
 			next("start")

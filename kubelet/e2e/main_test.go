@@ -15,6 +15,8 @@ import (
 	"time"
 
 	docker "github.com/fsouza/go-dockerclient"
+
+	"kubelet14/config/etcdtest"
 )
 
 const (
@@ -103,12 +105,14 @@ func connect(endpoint string) (*docker.Client, error) {
 	return docker.NewClient(endpoint)
 }
 
-// freePort returns a port of this machine that nobody uses now.
+// freePort returns a port of this machine that no other program gets by chance.
 func freePort(t testing.TB) int {
 	t.Helper()
-	port, release := takePort(t)
-	release()
-	return port
+	address, err := net.ResolveTCPAddr("tcp", etcdtest.ReserveAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address.Port
 }
 
 // takePort listens on a port of this machine until release or the end of the test.

@@ -8,32 +8,6 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 )
 
-// The pods have the same names, and one of them the same uuid, so that its containers
-// even want the same names on Docker.
-func TestIntegrationTwoKubeletsOnOneDocker(t *testing.T) {
-	t.Parallel()
-	a, b := newHost(t), newHost(t)
-	for _, h := range []*host{a, b} {
-		h.writeSleepers("pod")
-		h.write("same", sleeper("same")+"uuid: "+a.hostname+"\n")
-	}
-	ofA := a.start()
-	a.awaitUp("pod", "same")
-	firstOfA := a.ids()
-	b.start()
-	b.awaitUp("pod", "same")
-	b.mend("same", "pod")
-	a.mustBe("beside a second kubelet that has repaired its pods", firstOfA)
-	firstOfB := b.ids()
-	a.remove("same")
-	a.awaitGone("same")
-	a.mend("pod")
-	ofA.stop()
-	a.mustRun("-cleanup")
-	b.mustBe("when the first kubelet and all its pods are gone", firstOfB)
-	b.mend("same")
-}
-
 // Containers of others are left alone, whatever names and labels they have.
 func TestIntegrationOtherContainersAreLeftAlone(t *testing.T) {
 	t.Parallel()

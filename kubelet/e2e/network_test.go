@@ -9,7 +9,8 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 )
 
-// Two kubelets share the network. It goes with the last one.
+// Two kubelets share the network. It goes with the last one. They have a pod of the same
+// name and uuid, so that its containers even want the same names on Docker.
 func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	t.Parallel()
 	prepared(t)
@@ -30,6 +31,9 @@ func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	a.write("web", block("web", serve))
 	a.write("db", block("db", serve))
 	b.write("db.v2", block("db.v2", serve))
+	for _, h := range []*host{a, b} {
+		h.write("same", sleeper("same")+"uuid: "+a.hostname+"\n")
+	}
 	p := a.start("-sync_frequency=200ms")
 	ofB := b.start()
 	awaitFound := func(when, name, pod string) {
@@ -42,6 +46,13 @@ func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	for name, pod := range map[string]string{"db": "db", "db.default": "db", "db.v2": "db.v2", "db.v2.default": "db.v2"} {
 		awaitFound("at first", name, pod)
 	}
+
+	a.awaitUp("web", "db", "same")
+	b.awaitUp("db.v2", "same")
+	running := a.ids()
+	b.mend("same")
+	a.mustBe("beside a second kubelet that has repaired its pod", running)
+	ofSecond := b.ids()
 
 	before := address(a.mustInspect(a.live("db", "net").id))
 	a.remove("db")
@@ -56,19 +67,24 @@ func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	}
 	awaitFound("after db got another address", "db", "db")
 
-	running := a.ids()
+	running = a.ids()
 	a.must(a.docker.ConnectNetwork(other.ID, docker.NetworkConnectionOptions{Container: net.id}))
 	a.mend("web")
 	a.mustBe("when db is in another network too", running, "web")
-	for _, network := range []string{name, other.ID} {
+	for _, network := range []string{other.ID, name} { // without the second, the kubelet removes it
 		a.must(a.docker.DisconnectNetwork(network, docker.NetworkConnectionOptions{Container: net.id}))
 	}
 	a.awaitReplaced(net)
 	a.awaitUp("db")
 	awaitFound("after db was disconnected", "db", "db")
 
+	a.remove("same")
+	a.awaitGone("same")
+	b.mustBe("when the first kubelet has removed its pod", ofSecond)
+	running = a.ids()
 	ofB.stop()
 	b.mustRun("-cleanup")
+	a.mustBe("when the second kubelet and all its pods are gone", running)
 	a.mend("db") // the network is still there
 }
 

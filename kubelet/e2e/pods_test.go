@@ -89,11 +89,6 @@ func sleeper(id string) string {
 	return "version: v1beta1\nid: " + id + "\ncontainers:\n  - {name: main, image: HELLO, command: [/hello, sleep]}\n"
 }
 
-// stubbornSleeper is a sleeper that SIGTERM does not end.
-func stubbornSleeper(id string) string {
-	return strings.ReplaceAll(sleeper(id), "sleep]", "sleep, -ignore-term]")
-}
-
 // twoContainers is a pod with the containers "main" and "side".
 func twoContainers(id string) string {
 	return sleeper(id) + "  - {name: side, image: HELLO, command: [/hello, sleep]}\n"

@@ -97,34 +97,3 @@ func TestIntegrationRestartPolicies(t *testing.T) {
 		p.kill()
 	}
 }
-
-func TestIntegrationPodsThatWantOnePort(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	port := freePort(t)
-	h.write("holder", "restartPolicy: {onFailure: {}}\n"+server("holder", port))
-	p := h.start()
-	h.awaitUp("holder")
-	before := h.ids()
-	taken := fmt.Sprintf("%d/tcp", port)
-
-	// A pod that would come first by its name does not take the port away.
-	h.write("a-loser", server("a-loser", port))
-	p.awaitShows("a-loser", "failing", "PortTaken: ", taken, "holder.default.file")
-	p.awaitShows("a-loser/main", "waiting", "PortTaken: ", taken)
-	h.mustBe("while another pod wants the port", before)
-	h.await("the server answers", func() error { return answers(port, "/", "pod holder") })
-
-	// A pod that has done its work gives its port to the next one, and no next kubelet
-	// takes it back.
-	answers(port, "/exit?code=0")
-	h.await("the next pod has the port", func() error {
-		return errors.Join(h.ended("holder"), h.up("a-loser"), answers(port, "/", "pod a-loser"))
-	})
-	before = h.ids()
-	p.kill()
-	p = h.start()
-	p.awaitUp("a-loser")
-	p.awaitShows("holder", "succeeded")
-	h.mustBe("after another start of the kubelet", before)
-}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A server is given 2 s to begin to listen: the first failure of a probe counts.
+// A server is given 5 s to begin to listen: the first failure of a probe counts.
 func TestIntegrationProbes(t *testing.T) {
 	t.Parallel()
 	h, dir := newHost(t), t.TempDir()
@@ -20,7 +20,7 @@ func TestIntegrationProbes(t *testing.T) {
 	}
 	for id, kind := range kinds {
 		for _, id := range []string{id, id + "-well"} {
-			h.write(id, serverWith(id, dir, "livenessProbe: {initialDelaySeconds: 2, "+kind.probe+"}"))
+			h.write(id, serverWith(id, dir, "livenessProbe: {initialDelaySeconds: 5, "+kind.probe+"}"))
 		}
 	}
 	well := filepath.Join(dir, "well")

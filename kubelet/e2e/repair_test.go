@@ -45,7 +45,8 @@ func TestIntegrationBreakAndRepair(t *testing.T) {
 	}
 	h.start()
 	h.await("the pods are up", whole)
-	other := h.live("other", "main")
+	other := h.live("other", "main") // paused, it is neither right nor wrong
+	h.must(h.docker.PauseContainer(other.id))
 	for _, v := range victims {
 		v.original = h.mustInspect(h.live(v.pod, v.of).id)
 	}
@@ -71,32 +72,15 @@ func TestIntegrationBreakAndRepair(t *testing.T) {
 		}
 		return whole()
 	})
-	if now := h.live("other", "main"); now.id != other.id {
-		t.Errorf("the other pod was touched: %s, before %s", now, other)
+	if now := h.live("other", "main"); now.id != other.id || now.state != "paused" {
+		t.Errorf("the paused container is %s, before %s", now, other)
 	}
-}
+	h.must(h.docker.UnpauseContainer(other.id))
 
-// What a person does to a container that is neither right nor wrong.
-func TestIntegrationPausedAndOldContainers(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.write("pod", twoContainers("pod"))
-	h.start("-sync_frequency=200ms")
-	whole := func() error { return h.whole("pod", "main", "side") }
-	h.await("the pod is up", whole)
-	paused := h.live("pod", "main")
-	h.must(h.docker.PauseContainer(paused.id))
-	side := h.kill("pod", "side")
-	h.await("the killed container is back", func() error { return errors.Join(whole(), h.replaced(side)) })
-	if now := h.live("pod", "main"); now.id != paused.id || now.state != "paused" {
-		t.Errorf("the paused container is %s, before %s", now, paused)
-	}
-	h.must(h.docker.UnpauseContainer(paused.id))
-
-	newest := h.live("pod", "side")
-	h.must(h.docker.StartContainer(side.id, nil))
-	h.await("an old attempt that was started by hand is stopped", func() error { return errors.Join(h.exited(side), whole()) })
-	if now := h.live("pod", "side"); now.id != newest.id {
+	old, newest := h.of("kill-main", "main")[0], h.live("kill-main", "main")
+	h.must(h.docker.StartContainer(old.id, nil))
+	h.await("an old attempt that was started by hand is stopped", func() error { return errors.Join(h.exited(old), whole()) })
+	if now := h.live("kill-main", "main"); now.id != newest.id {
 		t.Errorf("the newest attempt was replaced: %s, before %s", now, newest)
 	}
 }

@@ -109,30 +109,6 @@ func TestIntegrationRunOnceSaysWhyAPodFailed(t *testing.T) {
 	h.check(h.gone("second", "unread"))
 }
 
-func TestIntegrationRunOnceWaits(t *testing.T) {
-	t.Parallel()
-	h := newRegistryHost(t)
-	h.web = startWebServer(t)
-	image := h.registry.Push("web:1")
-	h.registry.HoldBlobs()
-	h.write("pod", imagePod("pod", image.Ref))
-	h.putSleepers("web.default.http")
-	h.web.answers(&answer{}) // nothing yet
-	p := h.startWith(append(h.from("file", "http"), "-runonce")...)
-	h.web.awaitRequests(1)
-	h.web.answers(nil)
-	h.registry.AwaitHeld()
-	h.awaitUp("web.default.http")
-	if !p.running() {
-		t.Error("it ended in the middle of a pull")
-	}
-	h.registry.MendBlobs()
-	r := p.mustEnd()
-	r.mustExit(t, 0)
-	r.mustPrint(t, map[string][]string{"pod": {"running"}, "web.default.http": {"running"}})
-	h.check(h.runs("pod", image))
-}
-
 func TestIntegrationRunOnceOnSourcesThatFail(t *testing.T) {
 	t.Parallel()
 	h := newSourcesHost(t)

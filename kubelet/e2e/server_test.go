@@ -14,7 +14,7 @@ import (
 func TestIntegrationLogsOfAContainer(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.write("web", strings.Replace(job("web", `/hello, flood, -lines, "300", -every, 10ms`), "never", "onFailure", 1))
+	h.write("web", strings.Replace(job("web", `/hello, flood, -lines, "1000", -every, 10ms`), "never", "onFailure", 1))
 	p := h.start()
 	const path = "/containerLogs/default/web/main"
 	h.await("it prints", func() error {
@@ -56,7 +56,7 @@ func TestIntegrationLogsOfAContainer(t *testing.T) {
 		t.Fatalf("there are the attempts %v, want two", attempts)
 	}
 	killed, complete := h.logs(attempts[0].id), h.logs(attempts[1].id)
-	if strings.Count(complete, "\n") != 300 || strings.Count(killed, "\n") >= 300 {
+	if strings.Count(complete, "\n") != 1000 || strings.Count(killed, "\n") >= 1000 {
 		t.Fatalf("the attempts have printed %d and %d lines", strings.Count(killed, "\n"), strings.Count(complete, "\n"))
 	}
 	for i, log := range got {

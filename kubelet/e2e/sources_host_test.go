@@ -35,7 +35,7 @@ func (h *host) from(sources ...string) []string {
 		case "file":
 			flags = append(flags, "-config="+h.manifests)
 		case "http":
-			flags = append(flags, "-manifest_url="+h.web.url(), "-http_check_frequency=50ms")
+			flags = append(flags, "-manifest_url="+h.web.url(), "-http_check_frequency=50ms", "-file_check_frequency=1s")
 		case "etcd":
 			flags = append(flags, "-etcd_servers="+h.etcd.Endpoint())
 		}

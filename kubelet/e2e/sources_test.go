@@ -2,6 +2,8 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -50,89 +52,77 @@ func TestIntegrationOneIDInThreeSources(t *testing.T) {
 
 // The desired state of a source that cannot be read is not known. Its pods stay as they
 // are, also over a restart, and those of other sources are looked after meanwhile.
-func TestIntegrationAWebServerThatFails(t *testing.T) {
+func TestIntegrationSourcesThatFail(t *testing.T) {
 	t.Parallel()
 	h := newSourcesHost(t)
-	h.putSleepers("pod.default.http", "other.default.http", "pod.default.file")
-	p := h.startFrom("file", "http")
-	h.awaitUp("pod.default.http", "other.default.http", "pod.default.file")
-	want := h.ids()
-	for _, bad := range []struct {
-		status     int // 0: no answer
-		body, says string
-	}{
-		{500, "[]", "500 Internal Server Error"},
-		{200, "{}", "/pods.yaml:1:1"},
-		{0, "", ""},
-	} {
-		h.web.answers(&answer{bad.status, bad.body})
-		if bad.says != "" {
-			p.awaitSource("http", bad.says)
-		}
-		h.mend("pod.default.file")
-		h.mustBe("while the web server answers "+bad.says, want, "pod.default.file")
-		p.kill()
-		p = h.startFrom("file", "http")
-		h.web.awaitRequests(1)
-		if bad.says != "" {
-			p.awaitSource("http", bad.says)
-		}
-		h.mend("pod.default.file")
-		h.mustBe("after a restart while the web server answers "+bad.says, want, "pod.default.file")
-	}
-	h.drop("other.default.http")
-	h.web.answers(nil)
-	h.awaitGone("other.default.http")
-	h.mustBe("when the web server is back", want, "pod.default.file", "other.default.http")
-
-	// A source that has been read whole once may fail: its pods are still repaired.
-	h.web.stop()
-	p.awaitSource("http", h.web.address, "connection refused")
-	h.mend("pod.default.http")
-	h.web.start()
-	p.awaitSource("http")
-	h.web.answers(&answer{200, "[]"})
-	h.awaitGone("pod.default.http")
-	h.check(h.up("pod.default.file"))
-}
-
-func TestIntegrationAnEtcdThatDies(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
 	h.etcd = etcdtest.Start(t)
-	all := []string{"pod.default.etcd", "other.default.etcd", "late.default.etcd", "stays.default.file", "leaves.default.file"}
-	h.putSleepers(all...)
-	p := h.startFrom("file", "etcd")
-	h.awaitUp(all...)
-	want := h.ids()
-	h.etcd.Kill()
-	p.awaitSource("etcd", "connection refused")
-	h.mend("pod.default.etcd")
-	h.etcd.Restart()
-	h.drop("other.default.etcd")
-	h.awaitGone("other.default.etcd")
-	p.awaitSource("etcd")
+	path := filepath.Join(h.manifests, "pod.yaml")
+	link := func() { h.must(errors.Join(os.Symlink("nowhere", path+".tmp"), os.Rename(path+".tmp", path))) }
+	repairFile := func() { h.writeSleepers("pod") }
+	answers := func(status int, body string) func() { return func() { h.web.answers(&answer{status, body}) } }
+	repairWeb := func() { h.web.answers(nil) }
+	faults := []struct {
+		source        string
+		spoil, repair func()
+		says          []string // words of the error; none: there is none yet
+	}{
+		{"file", func() { h.write("pod", block("pod", "/hello, sleep")+"    imgae: x\n") }, repairFile,
+			[]string{path + ":7:5: containers[0].imgae", "unknown field", `"image"`}},
+		{"file", link, repairFile, []string{path, "no such file"}},
+		{"http", answers(500, "[]"), repairWeb, []string{"500 Internal Server Error"}},
+		{"http", answers(200, "{}"), repairWeb, []string{"/pods.yaml:1:1"}},
+		{"http", answers(0, ""), repairWeb, nil},
+		{"http", h.web.stop, h.web.start, []string{h.web.address, "connection refused"}},
+		{"etcd", h.etcd.Kill, h.etcd.Restart, []string{"connection refused"}},
+	}
+	another := map[string]string{"file": "http", "http": "etcd", "etcd": "file"}
+	p := h.startFrom("file", "http", "etcd")
+	for _, f := range faults {
+		own, other, leaves := "pod.default."+f.source, "pod.default."+another[f.source], "leaves.default."+f.source
+		h.putSleepers(own, other, leaves)
+		h.awaitUp(own, other, leaves)
+		want, what := h.ids(), fmt.Sprintf("%s: %q", f.source, f.says)
+		f.spoil()
+		if f.says != nil {
+			p.awaitSource(f.source, f.says...)
+		}
+		h.mend(own, other) // its pods are known still
+		h.mustBe(what, want, own, other)
 
-	// The same over a restart.
-	p.kill()
-	h.drop("late.default.etcd")
-	h.etcd.Kill()
-	h.drop("leaves.default.file")
-	p = h.startFrom("file", "etcd")
-	p.awaitSource("etcd", "connection refused")
-	h.awaitGone("leaves.default.file")
-	h.mend("stays.default.file")
-	h.mustBe("while etcd is away", want, "pod.default.etcd", "other.default.etcd", "leaves.default.file", "stays.default.file")
-	h.etcd.Restart()
-	h.awaitGone("late.default.etcd")
-	h.mend("pod.default.etcd")
+		want = h.ids()
+		p.kill()
+		p = h.startFrom("file", "http", "etcd")
+		if f.says != nil {
+			p.awaitSource(f.source, f.says...)
+		}
+		h.mend(other)
+		h.mustBe(what+", after a restart", want, other)
+
+		f.repair()
+		p.awaitSource(f.source)
+		h.drop(leaves)
+		h.awaitGone(leaves)
+		h.mend(own)
+		h.mustBe(what+", when it is over", want, own, other, leaves)
+	}
 
 	// A source that is not given any more loses its pods.
 	p.stop()
 	h.startFrom("file")
-	h.awaitGone("pod.default.etcd")
-	h.check(h.up("stays.default.file"))
+	h.awaitGone("pod.default.http", "pod.default.etcd")
+	h.check(h.up("pod.default.file"))
 }
+
+const movingPod = `apiVersion: v1
+kind: Pod
+metadata: {name: pod, uid: UID}
+spec:
+  terminationGracePeriodSeconds: 60
+  volumes: [{name: data, emptyDir: {}}]
+  containers:
+  - {name: main, image: HELLO, command: [/hello, sleep, -ignore-term]}
+  - {name: writer, image: HELLO, command: [/hello, append, /data/log, begun], volumeMounts: [{name: data, mountPath: /data}]}
+`
 
 // Two pods with one uuid would share their volumes: the second one waits, and takes the
 // volume over.
@@ -140,7 +130,7 @@ func TestIntegrationAPodMovesToAnotherSourceWithItsVolume(t *testing.T) {
 	t.Parallel()
 	h := newSourcesHost(t)
 	manifest := emptyDirPod("uuid: " + h.hostname)
-	h.put("pod.default.file", strings.ReplaceAll(manifest, "sleep]", "sleep, -ignore-term]"))
+	h.put("pod.default.file", strings.Replace(movingPod, "UID", h.hostname, 1))
 	h.putSleepers("other.default.file")
 	p := h.startFrom("file", "http")
 	volume := func(text string) func() error {

@@ -121,21 +121,3 @@ func TestIntegrationDryRunBesideAKubelet(t *testing.T) {
 		t.Log("the plan:\n" + plan)
 	}
 }
-
-// A kubelet that is asked to end does not wait for a container that it is stopping.
-func TestIntegrationEndDoesNotWaitForAGracePeriod(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.write("pod", stubbornSleeper("pod"))
-	p := h.start()
-	h.awaitUp("pod")
-	stubborn := h.stubborn("pod")
-	h.remove("pod")
-	h.awaitLogOf(stubborn, "asked to stop:")
-	p.awaitShows("pod", "removing", "Removed: ")
-	p.stop()
-	if now := h.mustInspect(stubborn.id); !now.State.Running {
-		t.Errorf("the kubelet ended only when the container had ended: %+v", now.State)
-	}
-	h.kill("pod", "main") // else -cleanup waits for the grace period
-}

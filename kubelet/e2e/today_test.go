@@ -105,4 +105,7 @@ func TestIntegrationHostNetworkAndGrace(t *testing.T) {
 	h.must(answers(port, "/health?ok=false"))
 	h.awaitLogOf(main, "asked to stop") // a probe at the address of the host has failed
 	p.stop()
+	if now := h.mustInspect(main.id); !now.State.Running {
+		t.Errorf("the kubelet ended only when the container had ended: %+v", now.State)
+	}
 }

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -146,56 +144,4 @@ func TestIntegrationEmptyDir(t *testing.T) {
 	})
 	h.check(fileHolds(filepath.Join(h.emptyDirs(other), "data", "log"), "begun\n"))
 	h.check(h.whole("other", "main", "writer"))
-}
-
-func TestIntegrationAMountInAVolumeIsNotEmptied(t *testing.T) {
-	if os.Geteuid() != 0 {
-		inOwnMounts(t)
-		return
-	}
-	t.Parallel()
-	h := newHost(t)
-	theirs := t.TempDir()
-	precious := filepath.Join(theirs, "precious")
-	h.writeFile(precious, "not the pod's")
-	// The writer writes nothing: a user who is not root could not delete it.
-	h.write("pod", strings.ReplaceAll(emptyDirPod(), "[/hello, append, /data/log, begun]", "[/hello, sleep]"))
-	h.writeSleepers("other")
-	p := h.start("-sync_frequency=200ms") // an umount is no event
-	h.awaitUp("other")
-	h.await("the pod is up", func() error { return h.whole("pod", "main", "writer") })
-	data := filepath.Join(h.emptyDirs(h.uid("pod")), "data")
-	point := filepath.Join(data, "mounted")
-	h.must(os.Mkdir(point, 0o755))
-	h.writeFile(filepath.Join(data, "own"), "the pod's")
-	h.must(syscall.Mount(theirs, point, "", syscall.MS_BIND, ""))
-	t.Cleanup(func() { syscall.Unmount(point, syscall.MNT_DETACH) }) // it is still mounted if the test has failed
-
-	h.remove("pod")
-	h.awaitGone("pod")
-	p.awaitLog(filepath.Join(h.rootDir, "pods"), "mount point", "umount", point)
-	h.mend("other") // it goes on, and had time to do worse
-	h.check(fileHolds(filepath.Join(point, "precious"), "not the pod's"))
-	h.check(fileHolds(filepath.Join(data, "own"), "the pod's"))
-	p.stop()
-	h.run("-cleanup").mustExit(t, 1, "umount", point)
-	h.must(syscall.Unmount(point, 0))
-	h.mustRun("-cleanup")
-	h.check(h.noVolumes())
-	h.check(fileHolds(precious, "not the pod's"))
-}
-
-// inOwnMounts runs a test again in a process that may mount although its user is not
-// root: its mounts are its own, and end with it.
-func inOwnMounts(t *testing.T) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		Cloneflags:  syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getuid(), Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getgid(), Size: 1}},
-	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("as root of its own mounts: %v\n%s", err, out)
-	}
 }
