@@ -75,9 +75,7 @@ func (h *host) calls() [][]docker.CreateContainerOptions {
 func startBare(b *testing.B, pods [][]docker.CreateContainerOptions, atOnce int) time.Duration {
 	b.Helper()
 	client, err := connect("")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	check := func(err error) {
 		if err != nil {
 			b.Error(err)

@@ -21,13 +21,9 @@ func versions(b *testing.B) []version {
 	b.Helper()
 	prepared(b)
 	last, err := lastBinary()
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	client, err := connect("")
-	if err != nil {
-		b.Fatal(err)
-	}
+	must(b, err)
 	network := makeNetwork(b, client, "bench")
 	return []version{{"new", kubeletBinary(), network.Name}, {"last", last, ""}}
 }

@@ -243,15 +243,6 @@ func (h *host) mend(ids ...string) {
 	}
 }
 
-// edit writes a pod of one container and waits until its container is another one.
-func (h *host) edit(id, manifest string) container {
-	h.t.Helper()
-	old := h.live(id, "main")
-	h.write(id, manifest)
-	h.await("the edit of pod "+id+" counts", func() error { return errors.Join(h.up(id), h.replaced(old)) })
-	return h.live(id, "main")
-}
-
 // ids returns the ids of all live containers, by name.
 func (h *host) ids() map[string]string {
 	h.t.Helper()

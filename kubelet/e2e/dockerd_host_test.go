@@ -36,13 +36,9 @@ func newDockerd(t *testing.T) *dockerd {
 	t.Helper()
 	prepared(t)
 	outer, err := connect("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir, err := os.MkdirTemp(buildDir, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d := &dockerd{t: t, outer: outer, logFile: filepath.Join(dir, "log"), endpoint: "unix://" + filepath.Join(dir, "sock")}
 	box, err := outer.CreateContainer(docker.CreateContainerOptions{
 		Config: &docker.Config{
@@ -54,9 +50,7 @@ func newDockerd(t *testing.T) *dockerd {
 		},
 		HostConfig: boxHostConfig(buildDir),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	d.box = box.ID
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -73,9 +67,7 @@ func newDockerd(t *testing.T) *dockerd {
 			d.end("TERM")
 		}
 	})
-	if err := outer.StartContainer(d.box, nil); err != nil {
-		t.Fatal(err)
-	}
+	must(t, outer.StartContainer(d.box, nil))
 	return d
 }
 
@@ -107,9 +99,7 @@ func (d *dockerd) start(flags ...string) {
 	const command = "exec dockerd --host=%s --group=%d --pidfile=%s --exec-root=/run/docker --iptables=false --ip-masq=false %s >>%s 2>&1"
 	d.daemon = d.exec(fmt.Sprintf(command, d.endpoint, os.Getgid(), boxPidFile, strings.Join(flags, " "), d.logFile))
 	client, err := connect(d.endpoint)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	must(d.t, err)
 	if err := waitFor(client.Ping); err != nil {
 		d.t.Fatalf("the test's dockerd does not answer: %v", err)
 	}

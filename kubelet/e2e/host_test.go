@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long a test waits for something. It is no limit on speed: nothing
-// here takes a tenth of it.
+// here takes a tenth of it on a quiet machine.
 const patience = 2 * time.Minute
 
 // host is the machine of one test or benchmark: what makes a kubelet different from
@@ -56,13 +56,9 @@ func newHostOn(t testing.TB, endpoint string) *host {
 	t.Helper()
 	prepared(t)
 	client, err := connect(endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir, err := os.MkdirTemp(buildDir, "") // short: the path of a socket has at most 107 bytes
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	h := &host{
 		t: t, binary: kubeletBinary(), docker: client, endpoint: endpoint, dir: dir,
 		hostname:  fmt.Sprintf("%s%d-%d", hostnamePrefix, os.Getpid(), hosts.Add(1)),
@@ -70,18 +66,14 @@ func newHostOn(t testing.TB, endpoint string) *host {
 		manifests: filepath.Join(dir, "manifests"),
 		socket:    filepath.Join(dir, "socket"),
 	}
-	if err := os.Mkdir(h.manifests, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Mkdir(h.manifests, 0o755))
 	t.Cleanup(func() {
 		h.t = t
 		h.mustRun("-cleanup")
 		if left := h.containers(); len(left) > 0 {
 			t.Errorf("-cleanup left %v", left)
 		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
+		h.check(os.RemoveAll(dir))
 	})
 	return h
 }
@@ -122,8 +114,13 @@ func (h *host) writeFile(path, text string) {
 
 func (h *host) must(err error) {
 	h.t.Helper()
+	must(h.t, err)
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
 	if err != nil {
-		h.t.Fatal(err)
+		tb.Fatal(err)
 	}
 }
 

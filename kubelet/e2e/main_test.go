@@ -53,9 +53,7 @@ func TestMain(m *testing.M) {
 // prepared builds what every test needs, once.
 func prepared(tb testing.TB) {
 	tb.Helper()
-	if err := prepare(); err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, prepare())
 }
 
 var prepare = sync.OnceValue(func() error {
@@ -109,9 +107,7 @@ func connect(endpoint string) (*docker.Client, error) {
 func freePort(t testing.TB) int {
 	t.Helper()
 	address, err := net.ResolveTCPAddr("tcp", etcdtest.ReserveAddress(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return address.Port
 }
 
@@ -119,9 +115,7 @@ func freePort(t testing.TB) int {
 func takePort(t testing.TB) (port int, release func()) {
 	t.Helper()
 	l, err := net.Listen("tcp", ":0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l.Addr().(*net.TCPAddr).Port, func() { l.Close() }
 }

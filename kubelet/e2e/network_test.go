@@ -15,9 +15,7 @@ func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	t.Parallel()
 	prepared(t)
 	client, err := connect("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other := makeNetwork(t, client, "another") // the first by name
 	name := other.Name + "-names"              // the pods of other tests have the same names
 	t.Cleanup(func() {                         // after -cleanup of both
@@ -94,9 +92,7 @@ func makeNetwork(tb testing.TB, client *docker.Client, name string) *docker.Netw
 	network, err := client.CreateNetwork(docker.CreateNetworkOptions{
 		Name: fmt.Sprintf("%s%d-%s", hostnamePrefix, os.Getpid(), name), Driver: "bridge", Labels: map[string]string{testNetworkLabel: ""},
 	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	must(tb, err)
 	tb.Cleanup(func() {
 		if err := client.RemoveNetwork(network.ID); err != nil {
 			tb.Error(err)

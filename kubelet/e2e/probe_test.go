@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -60,54 +59,4 @@ func TestIntegrationProbes(t *testing.T) {
 	if now := h.newest("never", "main"); now.id != main.id {
 		t.Errorf("it was restarted: %s, before %s", now, main)
 	}
-}
-
-const probedToday = `apiVersion: v1
-kind: Pod
-metadata: {name: today}
-spec:
-  volumes: [{name: data, hostPath: {path: DIR}}]
-  containers:
-  - name: main
-    image: HELLO
-    command: [/hello, serve, -port, "8080"]
-    ports: [{name: http, containerPort: 8080}]
-    volumeMounts: [{name: data, mountPath: /data}]
-    startupProbe: {exec: {command: [/hello, cat, /data/started]}, periodSeconds: 1, timeoutSeconds: 9, failureThreshold: 999}
-    readinessProbe: {httpGet: {path: /healthz, port: http}, periodSeconds: 1, timeoutSeconds: 9}
-    livenessProbe: {tcpSocket: {port: http}, periodSeconds: 1, timeoutSeconds: 9, failureThreshold: 2}
-`
-
-// A pod is ready as its readiness probe says, and only its liveness probe restarts it.
-func TestIntegrationProbesOfToday(t *testing.T) {
-	t.Parallel()
-	h, dir := newHost(t), t.TempDir()
-	h.write("today", strings.Replace(probedToday, "DIR", dir, 1))
-	p := h.start()
-	awaitReady := func(when string, ready bool) {
-		t.Helper()
-		h.await(when, func() error {
-			pods, err := p.pods()
-			if pod := pods["today"]; pod.Phase != "running" || pod.Ready != ready {
-				err = fmt.Errorf("pod %+v, want it to run, and ready to be %v", pod, ready)
-			}
-			return err
-		})
-	}
-	awaitReady("before its startup probe", false)
-	main := h.live("today", "main")
-	h.mustServe("today", "/env") // it serves, and is not asked for its readiness yet
-	awaitReady("still before its startup probe", false)
-	h.writeFile(filepath.Join(dir, "started"), "")
-	awaitReady("after its startup probe", true)
-	h.mustServe("today", "/health?ok=false")
-	awaitReady("while its readiness probe fails", false)
-	h.mustServe("today", "/health?ok=true")
-	awaitReady("when its readiness probe succeeds", true)
-	if now := h.live("today", "main"); now.id != main.id {
-		t.Errorf("it was restarted: %s, before %s", now, main)
-	}
-	h.mustServe("today", "/close")
-	h.awaitReplaced(main)
-	p.awaitLog("today.default.file", "(attempt 1)", "its liveness probe failed 2 times in a row: ", "connection refused")
 }

@@ -16,8 +16,7 @@ type process struct {
 	h    *host
 	t    testing.TB
 	cmd  *exec.Cmd
-	log  *buffer       // its standard error
-	out  *buffer       // its standard output
+	log  *buffer       // all that it prints
 	done chan struct{} // closed when it has ended
 }
 
@@ -32,8 +31,8 @@ func (h *host) start(flags ...string) *process {
 // failed.
 func (h *host) startWith(flags ...string) *process {
 	h.t.Helper()
-	p := &process{h: h, t: h.t, cmd: h.command(flags...), log: &buffer{}, out: &buffer{}, done: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = p.out, p.log
+	p := &process{h: h, t: h.t, cmd: h.command(flags...), log: &buffer{}, done: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
 	h.must(p.cmd.Start())
 	go func() {
 		p.cmd.Wait()
@@ -63,21 +62,6 @@ func (p *process) stop() {
 	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
 		p.t.Errorf("the kubelet ended with exit code %d after SIGTERM\n%s", code, p.log)
 	}
-}
-
-// mustEnd waits until the kubelet has ended by itself, and returns what it leaves.
-func (p *process) mustEnd() result {
-	p.t.Helper()
-	if err := waitFor(func() error {
-		if p.running() {
-			return errors.New("it runs")
-		}
-		return nil
-	}); err != nil {
-		p.t.Errorf("%q: it should have ended", p.cmd.Args)
-		p.kill()
-	}
-	return result{p.cmd.ProcessState.ExitCode(), p.out.String(), p.log.String()}
 }
 
 // running reports whether the kubelet has not ended.

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -125,25 +123,4 @@ func (h *host) commit(id string, config *docker.Config) (image string) {
 	h.must(err)
 	h.t.Cleanup(func() { h.check(h.docker.RemoveImageExtended(made.ID, docker.RemoveImageOptions{Force: true})) })
 	return image + ":test"
-}
-
-func TestIntegrationMemoryCPUAndLogs(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.write("pod", strings.Replace(sleeper("pod"), "image:", "memory: 33554432, cpu: 500, image:", 1))
-	h.write("flood", job("flood", "/hello, flood"))
-	h.start("-container_log_max_size=20KB", "-container_log_max_files=2")
-	h.await("the pods have come up", func() error { return errors.Join(h.up("pod"), h.ended("flood")) })
-	for name, limits := range map[string]docker.HostConfig{"main": {Memory: 32 << 20, CPUShares: 512}, "net": {}} {
-		got := h.mustInspect(h.live("pod", name).id).HostConfig
-		if got.Memory != limits.Memory || got.CPUShares != limits.CPUShares || len(got.Ulimits) > 0 {
-			t.Errorf("%q has %d bytes of memory, %d shares of the CPU and the ulimits %v", name, got.Memory, got.CPUShares, got.Ulimits)
-		}
-		if log := got.LogConfig; log.Type != "json-file" || !maps.Equal(log.Config, map[string]string{"max-size": "20000", "max-file": "2"}) {
-			t.Errorf("the log of %q is kept as %+v", name, log)
-		}
-	}
-	if log := h.logs(h.newest("flood", "main").id); len(log) >= 80_000 || !strings.Contains(log, "\n1000 x") {
-		t.Errorf("of 80 KB that it has printed %d bytes are kept, which end with %q", len(log), log[max(0, len(log)-100):])
-	}
 }

@@ -1,11 +1,9 @@
 package e2e
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -66,53 +64,6 @@ func TestIntegrationLogsOfAContainer(t *testing.T) {
 	}
 	if previous := p.mustAsk("GET", path+"?previous=1"); previous.body != killed {
 		t.Errorf("the log of the previous attempt is %q", previous.body)
-	}
-}
-
-// A command ends with its client.
-func TestIntegrationCommands(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.writeSleepers("web")
-	p := h.start()
-	h.awaitUp("web")
-	p.awaitUp("web")
-	const path = "/run/default/web/main?cmd=/hello&cmd="
-	const words = "hello cat: open /no such file: no such file or directory\n"
-	if a := p.mustAsk("POST", path+"cat&cmd=/no%20such%20file"); a.status != 200 || a.body != words || a.trailer.Get("Exit-Code") != "1" {
-		t.Errorf("a command that fails: %+v", a)
-	}
-
-	main := h.live("web", "main")
-	awaitProcesses := func(want int) {
-		t.Helper()
-		h.await(fmt.Sprintf("the container has %d processes", want), func() error {
-			top, err := h.docker.TopContainer(main.id, "")
-			if err == nil && len(top.Processes) != want {
-				err = fmt.Errorf("it has %d", len(top.Processes))
-			}
-			return err
-		})
-	}
-	ctx, goAway := context.WithCancel(t.Context())
-	defer goAway()
-	for range 5 {
-		for _, command := range []string{"sleep", "flood&cmd=-lines&cmd=1000000&cmd=-every&cmd=1ms"} { // silent, and not
-			req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://localhost"+path+command, nil)
-			h.must(err)
-			go func() {
-				if resp, err := h.client().Do(req); err == nil {
-					<-ctx.Done()
-					resp.Body.Close()
-				}
-			}()
-		}
-	}
-	awaitProcesses(11)
-	goAway()
-	awaitProcesses(1)
-	if now := h.live("web", "main"); now.id != main.id {
-		t.Errorf("the container was replaced: %s, before %s", now, main)
 	}
 }
 

@@ -3,22 +3,23 @@ package e2e
 import (
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"kubelet14/config/etcdtest"
 )
 
 // newSourcesHost makes a host with a web server.
 func newSourcesHost(t testing.TB) *host {
 	t.Helper()
 	h := newHost(t)
-	h.web = startWebServer(t)
+	h.web = &webServer{t: t, pods: map[string]string{}, changed: make(chan struct{})}
+	server := httptest.NewServer(h.web)
+	t.Cleanup(server.Close)
+	h.web.address = server.Listener.Addr().String()
 	return h
 }
 
@@ -33,9 +34,9 @@ func (h *host) from(sources ...string) []string {
 	for _, source := range sources {
 		switch source {
 		case "file":
-			flags = append(flags, "-config="+h.manifests)
+			flags = append(flags, "-config="+h.manifests, "-file_check_frequency=1s")
 		case "http":
-			flags = append(flags, "-manifest_url="+h.web.url(), "-http_check_frequency=50ms", "-file_check_frequency=1s")
+			flags = append(flags, "-manifest_url="+h.web.url(), "-http_check_frequency=50ms")
 		case "etcd":
 			flags = append(flags, "-etcd_servers="+h.etcd.Endpoint())
 		}
@@ -84,12 +85,10 @@ func (h *host) drop(pod string) {
 // key returns where etcd holds a pod of this host.
 func (h *host) key(id string) string { return "/registry/hosts/" + h.hostname + "/kubelet/" + id }
 
-// webServer serves the manifests of its pods. Its address stays the same when it is
-// stopped and started.
+// webServer serves the manifests of its pods.
 type webServer struct {
 	t       testing.TB
 	address string
-	server  *http.Server // nil while it is down
 
 	mu       sync.Mutex
 	pods     map[string]string // manifests by the id of the pod
@@ -105,33 +104,7 @@ type answer struct {
 	body   string
 }
 
-func startWebServer(t testing.TB) *webServer {
-	t.Helper()
-	w := &webServer{t: t, address: etcdtest.ReserveAddress(t), pods: map[string]string{}, changed: make(chan struct{})}
-	t.Cleanup(w.stop)
-	w.start()
-	return w
-}
-
 func (w *webServer) url() string { return "http://reader:s3cret@" + w.address + "/pods.yaml" }
-
-func (w *webServer) start() {
-	w.t.Helper()
-	listener, err := net.Listen("tcp", w.address)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.server = &http.Server{Handler: w}
-	go w.server.Serve(listener)
-}
-
-// stop ends the server and all its connections.
-func (w *webServer) stop() {
-	if w.server != nil {
-		w.server.Close()
-		w.server = nil
-	}
-}
 
 func (w *webServer) put(id, manifest string) { w.change(func() { w.pods[id] = manifest }) }
 
@@ -154,16 +127,14 @@ func (w *webServer) change(do func()) {
 // third one of a kubelet, its source has handled the answer to the first.
 func (w *webServer) awaitRequests(n int) {
 	w.t.Helper()
-	if err := waitFor(func() error {
+	must(w.t, waitFor(func() error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.requests < n {
 			return fmt.Errorf("%d requests, want %d", w.requests, n)
 		}
 		return nil
-	}); err != nil {
-		w.t.Fatal(err)
-	}
+	}))
 }
 
 // ServeHTTP implements http.Handler.

@@ -19,7 +19,7 @@ func TestIntegrationRefusedStarts(t *testing.T) {
 	before := h.ids()
 	refuse := func(words []string, flags ...string) {
 		t.Helper()
-		h.start(flags...).mustEnd().mustExit(t, 1, words...)
+		h.run(append([]string{"-config=" + h.manifests}, flags...)...).mustExit(t, 1, words...)
 		h.mustBe(fmt.Sprintf("after %q was refused", flags), before)
 	}
 
@@ -58,12 +58,10 @@ func TestIntegrationRefusedStarts(t *testing.T) {
 func tree(t *testing.T, dir string) []string {
 	t.Helper()
 	var all []string
-	if err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+	must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		all = append(all, path)
 		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 

@@ -12,9 +12,8 @@ import (
 
 // reply is an HTTP answer that was read to its end.
 type reply struct {
-	status  int
-	body    string
-	trailer http.Header
+	status int
+	body   string
 }
 
 // ask makes a request to the info server at the host's socket.
@@ -29,7 +28,7 @@ func (p *process) ask(method, path string) (reply, error) {
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
-	return reply{resp.StatusCode, string(body), resp.Trailer}, err
+	return reply{resp.StatusCode, string(body)}, err
 }
 
 func (p *process) mustAsk(method, path string) reply {

@@ -34,7 +34,7 @@ spec:
   - name: status
     image: HELLO
     command: [/hello, append, /new/log, hello]
-    volumeMounts: [{name: new, mountPath: /new}]
+    volumeMounts: [{name: new, mountPath: /new}, {name: new, mountPath: /old, readOnly: true}]
     securityContext: {runAsUser: 0, runAsGroup: 2000, readOnlyRootFilesystem: true, capabilities: {drop: [ALL], add: [NET_ADMIN]}}
 `
 
@@ -61,6 +61,7 @@ func TestIntegrationFieldsOfToday(t *testing.T) {
 		"main?cmd=/hello&cmd=cat&cmd=/etc/resolv.conf":           {"search local\n", "options ndots:2"},
 		"status?cmd=/hello&cmd=cat&cmd=/proc/self/status":        {"\nGid:\t2000\t", "\nCapEff:\t0000000000001000\n"},
 		"status?cmd=/hello&cmd=say&cmd=/file&cmd=it+can+written": {"read-only file system"},
+		"status?cmd=/hello&cmd=say&cmd=/old/log&cmd=so+can+this": {"read-only file system"},
 	} {
 		h.check(hasWords(p.mustAsk("POST", "/run/default/pod/"+command).body, words))
 	}

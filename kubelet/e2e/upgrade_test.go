@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -34,25 +35,6 @@ var lastBinary = sync.OnceValues(func() (path string, err error) {
 	return path, nil
 })
 
-// webPod is a server and a sidecar that share an EmptyDir and localhost.
-const webPod = `version: v1beta1
-id: web
-volumes:
-  - name: pages
-    source: {emptyDir: {}}
-containers:
-  - name: server
-    image: HELLO
-    command: ["/hello", "serve", "-port", "8080", "-show", "/pages/now"]
-    ports: [{containerPort: 8080, hostPort: PORT}]
-    volumeMounts: [{name: pages, mountPath: /pages, readOnly: true}]
-  - name: writer
-    image: HELLO
-    command: ["/hello", "write", "-every", "100ms", "-ask", "http://localhost:8080/healthz", "/pages/now"]
-    env: [{name: GREETING, value: "1.10"}]
-    volumeMounts: [{name: pages, mountPath: /pages}]
-`
-
 // An upgrade changes no container: names, labels, hashes and UIDs are the same.
 func TestIntegrationUpgrade(t *testing.T) {
 	t.Parallel()
@@ -60,6 +42,8 @@ func TestIntegrationUpgrade(t *testing.T) {
 	last, err := lastBinary()
 	h.must(err)
 	h.writeFile(filepath.Join(dir, "ready"), "")
+	web, err := os.ReadFile(filepath.Join(buildDir, "last/manifests/web.yaml"))
+	h.must(err)
 	up := map[string][]string{
 		"sleeper": {"main"}, "two": {"main", "side"}, "port": {"main"}, "web": {"server", "writer"}, "host-dir": {"main"},
 		"hooks": {"main"}, "probe": {"main"}, "limits": {"main"}, "uuid": {"main", "writer"},
@@ -68,7 +52,7 @@ func TestIntegrationUpgrade(t *testing.T) {
 		"sleeper":  sleeper("sleeper"),
 		"two":      twoContainers("two"),
 		"port":     server("port", freePort(t)),
-		"web":      strings.Replace(webPod, "PORT", fmt.Sprint(freePort(t)), 1),
+		"web":      strings.Replace(string(web), "hostPort: 8014", fmt.Sprint("hostPort: ", freePort(t)), 1),
 		"host-dir": withHostDir("host-dir", dir),
 		"hooks": serverWith("hooks", dir,
 			"lifecycle: {postStart: {exec: {command: [/hello, cat, /data/ready]}}, preStop: {httpGet: {path: /healthz, port: http}}}",

@@ -59,49 +59,6 @@ func fileHolds(path, want string) error {
 	return err
 }
 
-const hostDirPod = `version: v1beta1
-id: pod
-restartPolicy: {never: {}}
-volumes: [{name: data, source: {hostDir: {path: DIR}}}]
-containers:
-  - name: reader
-    image: HELLO
-    command: [/hello, cat, /in/greeting]
-    volumeMounts: [{name: data, mountPath: /in, readOnly: true}]
-  - name: intruder
-    image: HELLO
-    command: [/hello, append, -for, 0s, /in/greeting, intruded]
-    volumeMounts: [{name: data, mountPath: /in, readOnly: true}]
-  - name: writer
-    image: HELLO
-    command: [/hello, append, -for, 0s, /out/written, by the writer]
-    volumeMounts: [{name: data, mountPath: /out}]
-`
-
-func TestIntegrationHostDir(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	dir := t.TempDir()
-	h.writeFile(filepath.Join(dir, "greeting"), "hello from the host")
-	h.write("pod", strings.ReplaceAll(hostDirPod, "DIR", dir))
-	h.start()
-	h.await("every container has ended", func() error { return h.ended("pod") })
-	for of, want := range map[string]struct {
-		exit int
-		log  string
-	}{"reader": {0, "hello from the host"}, "intruder": {1, "read-only file system"}, "writer": {0, ""}} {
-		c := h.newest("pod", of)
-		if log := h.logs(c.id); h.mustInspect(c.id).State.ExitCode != want.exit || !strings.Contains(log, want.log) {
-			t.Errorf("%s should have ended with %d and printed %q, and has printed %q", c, want.exit, want.log, log)
-		}
-	}
-	h.remove("pod")
-	h.awaitGone("pod")
-	h.await("no volume is left", h.noVolumes)
-	h.check(fileHolds(filepath.Join(dir, "greeting"), "hello from the host"))
-	h.check(fileHolds(filepath.Join(dir, "written"), "by the writer\n"))
-}
-
 func TestIntegrationEmptyDir(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)

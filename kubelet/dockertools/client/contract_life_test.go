@@ -267,7 +267,7 @@ func testTakenPort(t *testing.T, d *contractDocker) {
 func freePort(t *testing.T) int {
 	t.Helper()
 	for range 1000 {
-		port := 10000 + rand.IntN(20000)
+		port := 20000 + rand.IntN(10000)
 		l, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
 		if err == nil {
 			l.Close()
