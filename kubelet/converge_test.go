@@ -210,7 +210,7 @@ func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done
 		}
 		for i := range p.containers {
 			if o := &p.containers[i]; rounds == 0 && o.State == dockertools.StateRunning && !strings.Contains("ijk", o.Of.Name) && c.IntN(4) == 0 {
-				kl.probes.probers[o.ID] = &prober{startedAt: o.StartedAt, failure: "its liveness probe failed"}
+				kl.probes.probers[o.ID] = &prober{startedAt: o.StartedAt, unhealthy: "its liveness probe failed"}
 			}
 		}
 		kl.startWork(ctx, p)

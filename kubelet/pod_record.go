@@ -14,7 +14,7 @@ import (
 )
 
 // podSnapshot is what a sync saw of a pod. Its status follows from it, from the progress of
-// pulls and from the hooks that are running.
+// pulls, from the answers of probes and from the hooks that are running.
 type podSnapshot struct {
 	name       string    // full name
 	origin     string    // where its manifest was read
@@ -26,6 +26,7 @@ type podSnapshot struct {
 	work       *work          // nil: none since the last endWork
 	failed     []plan.Problem // of the last work
 	images     *images
+	probes     *probes
 }
 
 // podRecord is what the sync loop knows of a pod. It can be lost at any time: what matters

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/golang/glog"
+
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/health"
@@ -39,8 +41,9 @@ type prober struct {
 	cancel    context.CancelFunc
 
 	// Guarded by probes.mu:
-	failure string // why the container is unhealthy
-	ready   bool
+	unhealthy string // how its startup or liveness probe failed; empty: it did not
+	notReady  string // how its startup or readiness probe failed last; empty: it is ready
+	logged    bool   // that it is not ready
 }
 
 // syncProbes starts and stops the probers of a pod so that they match its containers.
@@ -50,12 +53,12 @@ func (kl *Kubelet) syncProbes(ctx context.Context, p *podRecord) {
 		for i := range p.pod.Apps {
 			app := &p.pod.Apps[i]
 			c := p.newest(app.Name)
-			hasProbes := app.Spec.LivenessProbe != nil || saysReady(app.Spec)
+			hasProbes := app.Spec.LivenessProbe != nil || decidesReady(app.Spec)
 			if !hasProbes || c == nil || c.State != dockertools.StateRunning || c.Of.Hash != app.Hash {
 				continue
 			}
 			target := health.Target{PodIP: podIP(p.containers), Ports: app.Spec.Ports, Exec: kl.execIn(c.ID)}
-			wanted[c.ID] = &prober{pod: p.name, spec: app.Spec, target: target, startedAt: c.StartedAt}
+			wanted[c.ID] = &prober{pod: p.name, spec: app.Spec, target: target, startedAt: c.StartedAt, notReady: notProbed}
 		}
 	}
 	kl.probes.sync(ctx, p.name, wanted)
@@ -84,18 +87,22 @@ func (p *probes) sync(ctx context.Context, podFullName string, wanted map[string
 	}
 }
 
-// saysReady reports whether the probes of a container decide when it is ready.
-func saysReady(c *api.Container) bool { return c.StartupProbe != nil || c.ReadinessProbe != nil }
+// decidesReady reports whether the probes of a container decide when it is ready.
+func decidesReady(c *api.Container) bool {
+	return c != nil && (c.StartupProbe != nil || c.ReadinessProbe != nil)
+}
 
-// result returns why a container is unhealthy, or "", and whether its startup and readiness
-// probes have succeeded.
-func (p *probes) result(c *plan.Observed) (unhealthy string, ready bool) {
+const notProbed = "it has not been probed yet"
+
+// result returns why a container is unhealthy, and why its probes do not call it ready; empty
+// if it is not, and if they do.
+func (p *probes) result(c *plan.Observed) (unhealthy, notReady string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if prober := p.probers[c.ID]; prober != nil && prober.startedAt.Equal(c.StartedAt) {
-		return prober.failure, prober.ready
+		return prober.unhealthy, prober.notReady
 	}
-	return "", false
+	return "", notProbed
 }
 
 // run probes a container: until its startup probe has succeeded with that alone, then with
@@ -103,90 +110,88 @@ func (p *probes) result(c *plan.Observed) (unhealthy string, ready bool) {
 func (p *probes) run(ctx context.Context, prober *prober) {
 	defer prober.cancel()
 	startup, readiness, liveness := prober.spec.StartupProbe, prober.spec.ReadinessProbe, prober.spec.LivenessProbe
-	if startup != nil {
-		started := false
-		p.ask(ctx, prober, "startup", startup, func(failure string) (done bool) {
-			started = failure == ""
-			p.set(prober, failure, started && readiness == nil)
-			return true
-		})
-		if !started {
-			return
-		}
+	if startup != nil && !p.ask(ctx, prober, "startup", startup) {
+		return
 	}
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	if readiness != nil {
-		failed := false
-		wg.Go(func() {
-			p.ask(ctx, prober, "readiness", readiness, func(failure string) (done bool) {
-				if failure != "" && !failed {
-					p.events.add(prober.pod, prober.spec.Name, "not ready", "%s", failure)
-				}
-				failed = failure != ""
-				p.set(prober, "", !failed)
-				return false
-			})
-		})
+		wg.Go(func() { p.ask(ctx, prober, "readiness", readiness) })
 	}
 	if liveness != nil {
-		p.ask(ctx, prober, "liveness", liveness, func(failure string) (done bool) {
-			if failure != "" {
-				p.set(prober, failure, false)
-			}
-			return failure != ""
-		})
+		p.ask(ctx, prober, "liveness", liveness)
 	}
 }
 
-// set records a result. An unhealthy container stays so.
-func (p *probes) set(prober *prober, failure string, ready bool) {
+// answered records an answer of a probe, and reports whether the probe has done its work.
+// failure is empty if the answer was good; enough tells that it was the same often enough in a
+// row.
+func (p *probes) answered(prober *prober, kind, failure string, enough bool) (done bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if prober.failure != "" || failure == "" && ready == prober.ready {
-		return
+	note := func(reason, message string) {
+		if reason != "unhealthy" { // the stop is logged with this reason
+			glog.Infof("pod %s: container %q is %s: %s", prober.pod, prober.spec.Name, reason, message)
+		}
+		p.events.addQuietly(prober.pod, prober.spec.Name, reason, message)
+		p.changed()
 	}
-	prober.failure, prober.ready = failure, ready
-	if failure != "" {
-		p.events.add(prober.pod, prober.spec.Name, "unhealthy", "%s", failure)
+	switch {
+	case prober.unhealthy != "": // and it stays so
+	case failure != "" && enough && kind != "readiness":
+		prober.unhealthy, prober.notReady = failure, failure
+		note("unhealthy", failure)
+	case kind == "liveness":
+	case failure != "" && (enough || prober.notReady != ""):
+		prober.notReady = failure
+		if enough && !prober.logged {
+			prober.logged = true
+			note("not ready", failure)
+		}
+	case enough && kind == "startup" && prober.spec.ReadinessProbe != nil:
+		prober.notReady = notProbed
+	case enough && prober.notReady != "":
+		prober.notReady, prober.logged = "", false
+		note("ready", "its "+kind+" probe succeeded")
 	}
-	p.changed()
+	return enough && (kind == "startup" || kind == "liveness" && failure != "")
 }
 
-// ask runs a probe again and again. After each answer that is good, or bad, often enough in a
-// row, it calls decide with "" or with how the probe failed, and ends if that returns true. A
-// probe that could not be run is neither; its error is an event.
-func (p *probes) ask(ctx context.Context, prober *prober, kind string, probe *api.Probe, decide func(failure string) (done bool)) {
+// ask runs a probe again and again until it has done its work, and reports whether its last
+// answer was good. A probe that could not be run has no answer; its error is an event.
+func (p *probes) ask(ctx context.Context, prober *prober, kind string, probe *api.Probe) (good bool) {
 	seconds := func(n int64) time.Duration { return time.Duration(n) * time.Second }
 	delay, period, limit := seconds(probe.InitialDelaySeconds), seconds(probe.PeriodSeconds), seconds(probe.TimeoutSeconds)
 	if period == 0 { // of 2014, when a sync probed, and not the one that started the container
 		delay, period, limit = cmp.Or(delay, p.period), p.period, probeLimit
 	}
-	good, bad, logged := int64(0), int64(0), ""
+	successes, failures, logged := int64(0), int64(0), ""
 	for wait := time.Until(prober.startedAt.Add(delay)); sleep(ctx, wait); wait = period {
 		probeCtx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %v", limit))
 		err := health.Probe(probeCtx, probe, prober.target)
 		cancel()
 		_, unhealthy := errors.AsType[health.Unhealthy](err)
+		done := false
 		switch {
 		case ctx.Err() != nil:
-			return
+			return false
 		case err == nil:
-			if good, bad = good+1, 0; good >= probe.SuccessThreshold && decide("") {
-				return
-			}
+			successes, failures = successes+1, 0
+			done = p.answered(prober, kind, "", successes >= probe.SuccessThreshold)
 		case unhealthy:
-			good, bad = 0, bad+1
+			successes, failures = 0, failures+1
 			failure := fmt.Sprintf("its %s probe failed: ", kind)
-			if bad > 1 {
-				failure = fmt.Sprintf("its %s probe failed %d times in a row: ", kind, bad)
+			if failures > 1 {
+				failure = fmt.Sprintf("its %s probe failed %d times in a row: ", kind, failures)
 			}
-			if bad >= probe.FailureThreshold && decide(failure+plan.TrimLayers(err.Error())) {
-				return
-			}
+			done = p.answered(prober, kind, failure+plan.TrimLayers(err.Error()), failures >= probe.FailureThreshold)
 		case err.Error() != logged:
 			logged = err.Error()
 			p.events.add(prober.pod, prober.spec.Name, "probe not run", "%s", plan.TrimLayers(logged))
 		}
+		if done {
+			return err == nil
+		}
 	}
+	return false
 }

@@ -45,12 +45,18 @@ func TestTheThreeProbesOfToday(t *testing.T) {
 		begun, old := time.Now(), ""
 		for _, at := range []struct {
 			second int
-			ready  bool
-		}{{2, false}, {4, false}, {10, false}, {14, false}, {16, true}, {20, true}, {22, false}, {25, false}} {
+			why    string // it is not ready
+		}{
+			{2, "its startup probe failed 3 times in a row: "}, {4, "its readiness probe failed: "}, {10, "its readiness probe failed 3 times in a row: "},
+			{14, "its readiness probe failed: "}, {16, ""}, {20, ""},
+			{22, "its readiness probe failed 2 times in a row: "}, {25, "its readiness probe failed 4 times in a row: "},
+		} {
 			wait(time.Until(begun.Add(time.Duration(at.second)*time.Second + 500*time.Millisecond)))
 			s := k.statuses(w)[0]
-			if s.Ready != at.ready || s.Containers[0].Ready != at.ready || s.Phase != api.PodRunning {
-				t.Errorf("after %d s: pod %s, ready %v; container ready %v; want running, %v", at.second, s.Phase, s.Ready, s.Containers[0].Ready, at.ready)
+			main, ready := s.Containers[0], at.why == ""
+			if s.Ready != ready || main.Ready != ready || s.Phase != api.PodRunning || !strings.HasPrefix(main.State.Running.Message, at.why) {
+				t.Errorf("after %d s: pod %s, ready %v; container ready %v, %q; want running, %v, %q",
+					at.second, s.Phase, s.Ready, main.Ready, main.State.Running.Message, ready, at.why)
 			}
 			old = w.id("web", "main")
 		}
@@ -74,9 +80,15 @@ func TestTheThreeProbesOfToday(t *testing.T) {
 		if last := k.main(w).Last; last == nil || last.Reason != api.ReasonUnhealthy || !strings.Contains(last.Message, "its liveness probe failed 3 times in a row: ") {
 			t.Errorf("how it ended before: %+v", last)
 		}
-		notReady := slices.DeleteFunc(eventsOf(k), func(e api.Event) bool { return e.Reason != "not ready" })
-		if len(notReady) < 2 || !strings.Contains(notReady[1].Message, "its readiness probe failed 2 times in a row: ") {
-			t.Errorf("events %+v", notReady)
+		var changes []string
+		for _, e := range eventsOf(k) {
+			if strings.HasSuffix(e.Reason, "ready") {
+				changes = append(changes, e.Reason+": "+e.Message)
+			}
+		}
+		notReady := `not ready: its readiness probe failed 2 times in a row: run "readiness": exit code 1`
+		if want := []string{notReady, "ready: its readiness probe succeeded", notReady}; !slices.Equal(changes, want) {
+			t.Errorf("events %q, want %q", changes, want)
 		}
 	})
 }

@@ -122,8 +122,12 @@ func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
 	}
 	switch {
 	case newest != nil && newest.State.Live():
-		status.Ready = newest.State == dockertools.StateRunning && (newest.Ready || want.Spec == nil || !saysReady(want.Spec))
-		status.State.Running = &api.ContainerStateRunning{StartedAt: newest.StartedAt, Message: s.runningMessage(want, newest)}
+		notReady := ""
+		if decidesReady(want.Spec) {
+			_, notReady = s.probes.result(newest)
+		}
+		status.Ready = newest.State == dockertools.StateRunning && notReady == ""
+		status.State.Running = &api.ContainerStateRunning{StartedAt: newest.StartedAt, Message: cmp.Or(s.runningMessage(want, newest), notReady)}
 	case newest != nil && newest.Terminated() && (s.pod == nil || want.Spec != nil && s.pod.Done(want, newest)):
 		status.State.Terminated = terminated(newest)
 		return status

@@ -22,7 +22,7 @@ import (
 func parseSnapshot(t *testing.T, input string, problems ...plan.Problem) *podSnapshot {
 	t.Helper()
 	halfWay := &pull{running: true, progress: dockertools.PullProgress{Layers: 2, LayersDone: 1}}
-	s := &podSnapshot{name: "p.default.test", images: &images{pulls: map[string]*pull{"hello:1": halfWay}}}
+	s := &podSnapshot{name: "p.default.test", images: &images{pulls: map[string]*pull{"hello:1": halfWay}}, probes: &probes{}}
 	for line := range strings.Lines(input) {
 		switch word, _, _ := strings.Cut(strings.TrimSpace(line), " "); word {
 		case "conflict":

@@ -89,7 +89,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
 		p.pod, p.containers, p.err = kl.desired.pods[name], observed[name], errs[name]
 		for i := range p.containers {
 			c := &p.containers[i]
-			c.Unhealthy, c.Ready = kl.probes.result(c)
+			c.Unhealthy, _ = kl.probes.result(c)
 		}
 		panicked := catchPanic("plan for pod "+name, func() error {
 			p.plan = plan.Make(p.pod, p.containers, kl.limits, time.Now())
@@ -112,7 +112,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
 func (kl *Kubelet) record(podFullName string) *podRecord {
 	p := kl.pods[podFullName]
 	if p == nil {
-		p = &podRecord{podSnapshot: podSnapshot{name: podFullName, images: kl.images}, events: kl.events}
+		p = &podRecord{podSnapshot: podSnapshot{name: podFullName, images: kl.images, probes: kl.probes}, events: kl.events}
 		kl.pods[podFullName] = p
 	}
 	return p

@@ -21,7 +21,6 @@ type Observed struct {
 	dockertools.Details // its State is newer than the list's
 
 	Unhealthy          string  // how its startup or liveness probe failed; empty: it did not
-	Ready              bool    // its startup and readiness probes have succeeded; false without any of the two
 	Killed             Problem // why the kubelet stopped it, if it was for a fault of the container
 	TerminationMessage string  // of a terminated container: its message, or the end of its log
 }

@@ -106,8 +106,6 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 				age = now.Sub(since).Round(time.Second).String()
 			}
 			switch {
-			case reason == "" && !c.Ready:
-				reason = "not ready"
 			case reason == "" && c.Last != nil:
 				reason = "before: " + exitText(c.Last)
 			case reason == problem: // of the whole pod: once is enough

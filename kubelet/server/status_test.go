@@ -33,7 +33,7 @@ func TestWriteStatuses(t *testing.T) {
 			{HostIP: "::1", HostPort: 8080, ContainerPort: 80, Protocol: api.ProtocolTCP}, {HostPort: 53, ContainerPort: 53, Protocol: api.ProtocolUDP},
 		}, Containers: []api.ContainerStatus{
 			{Name: "main", State: runningState(ago(90*time.Second), ""), Image: "hello:1", ContainerID: "0123456789abcdef", Ready: true},
-			{Name: "slow", State: runningState(ago(time.Second), ""), Image: "hello:1", ContainerID: "short"},
+			{Name: "slow", State: runningState(ago(time.Second), "its readiness probe failed"), Image: "hello:1", ContainerID: "short"},
 			{Name: "side", RestartCount: 12, State: waitingState(api.ReasonBackOff, "it said\n\"no\"\n")},
 			{Name: "back", RestartCount: 1, Ready: true, State: runningState(ago(time.Minute), ""), Last: terminatedState(3, api.ReasonError, noon).Terminated},
 			{Name: "net", State: runningState(ago(time.Hour), junk), Last: terminatedState(0, api.ReasonCompleted, noon).Terminated},
@@ -49,7 +49,7 @@ func TestWriteStatuses(t *testing.T) {
 	want := strings.ReplaceAll(`POD / CONTAINER    STATE       RESTARTS  SINCE   IP / ID       PORTS / IMAGE          REASON
 web.default.file   running                       172.18.0.2    [::1]:8080->80,53/udp  
   main             running     0         1m30s   0123456789ab  hello:1                -
-  slow             running     0         1s      short         hello:1                not ready
+  slow             running     0         1s      short         hello:1                its readiness probe failed
   side             waiting     12        -       -             -                      BackOff: it said; "no"
   back             running     1         1m0s    -             -                      before: Error (exit code 3)
   net              running     0         1h0m0s  -             -                      JUNK
