@@ -55,8 +55,12 @@ func (r *Registry) Push(repoTag string) Image {
 type handlerTransport struct{ http.Handler }
 
 func (h handlerTransport) RoundTrip(req *http.Request) (*http.Response, error) {
+	served := req.Clone(req.Context())
+	if req.Body == nil { // as it is for a client, but never for a server
+		served.Body = http.NoBody
+	}
 	answer := httptest.NewRecorder()
-	h.ServeHTTP(answer, req)
+	h.ServeHTTP(answer, served)
 	response := answer.Result()
 	response.Request = req
 	return response, nil
