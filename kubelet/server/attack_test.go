@@ -209,7 +209,7 @@ func TestTheTokenIsInNoLogAndNoAnswer(t *testing.T) {
 			}
 		}
 	})
-	if strings.Contains(text, most) || !strings.Contains(text, "open the log directory") {
+	if strings.Contains(text, most) || !strings.Contains(text, "list the log directory") {
 		t.Errorf("the log is\n%s", text)
 	}
 }
@@ -256,11 +256,8 @@ func logged(t *testing.T, verbosity string, do func()) string {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	for name, value := range map[string]string{"logtostderr": "true", "v": verbosity} {
-		old := flag.Lookup(name).Value.String()
-		defer flag.Set(name, old)
-		flag.Set(name, value)
-	}
+	defer flag.Set("v", flag.Lookup("v").Value.String())
+	flag.Set("v", verbosity)
 	stderr := os.Stderr
 	defer func() { os.Stderr = stderr }()
 	os.Stderr = file

@@ -26,15 +26,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	logs, err := os.MkdirTemp("", "kubelet14-server-")
-	if err != nil {
-		panic(err)
-	}
-	flag.Set("log_dir", logs)
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"), goleak.Cleanup(func(code int) {
-		os.RemoveAll(logs)
-		os.Exit(code)
-	}))
+	flag.Set("logtostderr", "true")
+	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
 }
 
 const testToken = "a-token-for-the-tests"

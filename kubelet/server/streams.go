@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"mime"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"time"
@@ -131,14 +133,8 @@ func (s *stream) end(err error) error {
 // the output.
 func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) error {
 	command, err := parseCommand(r)
-	tooLarge, answered := new(http.MaxBytesError), new(httpError)
-	switch {
-	case errors.As(err, &tooLarge):
-		return httpErrorf(http.StatusRequestEntityTooLarge, "a command may have %d bytes", tooLarge.Limit)
-	case errors.As(err, &answered):
+	if err != nil {
 		return err
-	case err != nil:
-		return httpErrorf(http.StatusBadRequest, "the command is not well encoded: %v; curl does it with --data-urlencode cmd=…", err)
 	}
 	pod, container, err := s.findContainer(r)
 	if err != nil {
@@ -166,15 +162,16 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) error {
 // parseCommand reads the words of a command: a cmd for each word in the query or in a form, or a JSON list. It splits no words
 // and ignores nothing.
 func parseCommand(r *http.Request) (words []string, err error) {
-	if err := r.ParseForm(); err != nil {
-		return nil, err
-	}
+	formErr := r.ParseForm()
 	body, err := io.ReadAll(r.Body) // unless it was a form; net/http notices that a client is gone only once its body is read
-	if err != nil {
-		return nil, err
-	}
+	err = cmp.Or(formErr, err)
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	tooLarge := new(http.MaxBytesError)
 	switch {
+	case errors.As(err, &tooLarge):
+		return nil, httpErrorf(http.StatusRequestEntityTooLarge, "a command may have %d bytes", tooLarge.Limit)
+	case err != nil:
+		return nil, httpErrorf(http.StatusBadRequest, "the command is not well encoded: %v; curl does it with --data-urlencode cmd=…", err)
 	case r.URL.Query().Has("cmd") && len(body)+len(r.PostForm) > 0:
 		return nil, httpErrorf(http.StatusBadRequest, "both the query and the body hold a command: give it once")
 	case len(body) == 0:
@@ -206,7 +203,7 @@ var hostLogsPage = template.Must(template.New("logs").Parse(`<!DOCTYPE html>
 <title>The kubelet's log files</title>
 <h1>The kubelet's log files</h1>
 {{range .}}<p><a href="/logs/{{.Name}}">{{.Name}}</a>, {{.Size}} bytes, last changed {{.ModTime.UTC.Format "2006-01-02T15:04:05Z07:00"}}
-{{else}}<p>There are none: the kubelet runs with -logtostderr, which writes no files.
+{{else}}<p>There are none; its standard error has the reason.
 {{end}}`))
 
 // serveHostLogs lists the kubelet's own log files. In 2014 it was all of /var/log.
@@ -227,20 +224,14 @@ func (s *Server) serveHostLogs(w http.ResponseWriter, _ *http.Request) error {
 
 // serveHostLog answers with one log file, or a range of it.
 func (s *Server) serveHostLog(w http.ResponseWriter, r *http.Request) error {
-	glog.Flush()
-	root, err := os.OpenRoot(s.opts.LogDir)
-	if err != nil {
-		return fmt.Errorf("open the log directory: %w", err)
-	}
-	defer root.Close()
 	name := r.PathValue("file")
-	if info, err := root.Lstat(name); err != nil || !isLog(name, info) {
+	if info, err := os.Lstat(filepath.Join(s.opts.LogDir, name)); err != nil || !isLog(name, info) {
 		return httpErrorf(http.StatusNotFound, "there is no log file %q: /logs/ lists them", name)
 	}
 	if err := clearDeadlines(w); err != nil { // the file may be large, and the network slow
 		return err
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	http.ServeFileFS(w, r, root.FS(), name)
+	http.ServeFileFS(w, r, os.DirFS(s.opts.LogDir), name)
 	return nil
 }
