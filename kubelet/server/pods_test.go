@@ -189,18 +189,6 @@ func TestWhileDockerIsAway(t *testing.T) {
 	}
 }
 
-func TestNoAnswerHoldsAnEnvironmentValue(t *testing.T) {
-	k, options := withEverything(t)
-	k.desired = []api.Pod{secretPod()}
-	s := serve(t, k, options)
-	for _, route := range everyRoute {
-		got := s.ask(t, route.request, withToken)
-		if strings.Contains(got.body, "s3cret") != (route.request == "GET /boundPods?env=1") {
-			t.Errorf("%s shows\n%s", route.request, got.body)
-		}
-	}
-}
-
 // measure is what the kubelet knows of the containers of withContainers.
 func measure(pod, _ string) (api.ContainerStats, error) {
 	return api.ContainerStats{

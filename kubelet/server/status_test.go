@@ -105,6 +105,10 @@ func TestStatus(t *testing.T) {
 		"a pod and a source together": {pod(api.PodPending), nil, failing, "cannot read source file, " + down},
 	} {
 		s := serve(t, &fakeKubelet{statuses: tt.pods, err: tt.err, sources: []api.SourceStatus{tt.source}})
+		tag := s.ask(t, "GET /status").header.Get("ETag")
+		if got := s.ask(t, "GET /status", with("If-None-Match", tag)); got.status != http.StatusNotModified || tag == "" {
+			t.Errorf("%s: asked again with the tag %s it answers %d", name, tag, got.status)
+		}
 		table, err := clientOf(t, s.listener).Status(t.Context())
 		if (err == nil) != (tt.want == "") || err != nil && err.Error() != tt.want {
 			t.Errorf("%s: the client returns %v, want %q", name, err, tt.want)

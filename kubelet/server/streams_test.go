@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"kubelet14/api"
@@ -211,19 +212,24 @@ func TestEachLineIsSeenAsItComes(t *testing.T) {
 	}
 }
 
+// A client that goes ends its log or its command, and is in no log.
 func TestStreamsEndWhenTheirClientGoes(t *testing.T) {
 	for _, request := range []string{logOf + "web/app?follow=1", runIn + "web/app?cmd=cat"} {
-		ended := make(chan struct{})
-		k := printing(func(ctx context.Context, _ string, out io.Writer) (int, error) {
-			io.WriteString(out, "begun\n")
-			<-ctx.Done()
-			close(ended)
-			return 0, nil
+		text := logged(t, "0", func() {
+			inBubble(t, printing(func(ctx context.Context, _ string, out io.Writer) (int, error) {
+				io.WriteString(out, "begun\n")
+				<-ctx.Done()
+				return 0, ctx.Err()
+			}), func(t *testing.T, s *testServer) {
+				ctx, leave := context.WithCancel(t.Context())
+				s.open(t, ctx, request, withToken)
+				leave()
+				synctest.Wait()
+			})
 		})
-		ctx, leave := context.WithCancel(t.Context())
-		serve(t, k).open(t, ctx, request, withToken)
-		leave()
-		<-ended
+		if text != "" {
+			t.Errorf("%s: the log is\n%s", request, text)
+		}
 	}
 }
 
