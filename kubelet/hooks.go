@@ -39,9 +39,9 @@ func lifecycleLabel(c *api.Container) string {
 	return string(label)
 }
 
-// lifecycle returns the hooks in a label; none if another program wrote something else.
+// lifecycle returns the hooks in a label; none if it is empty, or not of a kubelet.
 func lifecycle(label string) (hooks api.Lifecycle) {
-	if label != "" && json.Unmarshal([]byte(label), &hooks) != nil {
+	if json.Unmarshal([]byte(label), &hooks) != nil {
 		return api.Lifecycle{}
 	}
 	return hooks

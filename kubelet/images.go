@@ -37,17 +37,16 @@ type images struct {
 // pull is the current pull of one image, or else the last one. Its fields are guarded by
 // images.mu.
 type pull struct {
-	running   bool
-	queued    bool // it waits for -registry_qps
-	progress  dockertools.PullProgress
-	waiting   map[[2]string]bool // pods and their containers
-	ended     int                // pulls that have ended
-	succeeded time.Time          // end of the last pull that succeeded; zero: none
+	running  bool
+	queued   bool // it waits for -registry_qps
+	progress dockertools.PullProgress
+	waiting  map[[2]string]bool // pods and their containers
 
-	err      error // of the last pull
-	failures int   // in a row
-	failedAt time.Time
-	retryAt  time.Time // no pull before; zero: nobody has asked since the failure
+	endedAt   time.Time // of the last pull; zero: none has ended
+	succeeded time.Time // end of the last pull that succeeded; zero: none
+	err       error     // of the last pull
+	failures  int       // in a row
+	retryAt   time.Time // no pull before; zero: nobody has asked since the failure
 }
 
 // require returns nil if an image was pulled at the given time or later. Otherwise it starts
@@ -62,16 +61,15 @@ func (im *images) require(ctx context.Context, pod *plan.Pod, container, image s
 		p = &pull{waiting: map[[2]string]bool{}}
 		im.pulls[image] = p
 	}
-	backsOff := p.err != nil && !pod.Since.After(p.failedAt) && (p.retryAt.IsZero() || time.Now().Before(p.retryAt))
+	backsOff := p.err != nil && !pod.Since.After(p.endedAt) && (p.retryAt.IsZero() || time.Now().Before(p.retryAt))
 	switch {
-	case !p.succeeded.IsZero() && !p.succeeded.Before(since):
+	case !p.succeeded.Before(since):
 		return nil
 	case !p.running && backsOff:
 		return p.failure()
 	case !p.running:
-		delay := im.limiter.Reserve().Delay()
-		p.running, p.queued, p.progress = true, delay > 0, dockertools.PullProgress{}
-		im.wg.Go(func() { im.run(ctx, image, p, delay) })
+		p.running, p.queued, p.progress = true, true, dockertools.PullProgress{}
+		im.wg.Go(func() { im.run(ctx, image, p) })
 	}
 	p.waiting[[2]string{pod.FullName, container}] = true
 	return plan.Problem{Reason: api.ReasonPulling, Message: fmt.Sprintf("waits for the pull of image %q", image)}
@@ -93,9 +91,9 @@ func (p *pull) failure() error {
 	return plan.Problem{Reason: reason, Message: fmt.Sprintf("%v; next pull at %s", p.err, p.retryAt.Local().Format(time.TimeOnly)), RetryAt: p.retryAt}
 }
 
-// run pulls an image after a delay, and records how that ended.
-func (im *images) run(ctx context.Context, image string, p *pull, delay time.Duration) {
-	if !sleep(ctx, delay) {
+// run pulls an image when its turn has come, and records how that ended.
+func (im *images) run(ctx context.Context, image string, p *pull) {
+	if im.limiter.Wait(ctx) != nil { // ctx is done, or will be before its turn
 		return
 	}
 	im.mu.Lock()
@@ -111,12 +109,10 @@ func (im *images) run(ctx context.Context, image string, p *pull, delay time.Dur
 	im.mu.Lock()
 	defer im.wake()
 	defer im.mu.Unlock()
-	p.running, p.err = false, err
-	p.ended++
-	if err != nil {
-		p.failures, p.failedAt, p.retryAt = p.failures+1, time.Now(), time.Time{}
-	} else {
-		p.failures, p.succeeded = 0, time.Now()
+	p.running, p.err, p.endedAt, p.retryAt = false, err, time.Now(), time.Time{}
+	p.failures++
+	if err == nil {
+		p.failures, p.succeeded = 0, p.endedAt
 		glog.Infof("pulled image %q in %v", image, time.Since(began).Round(time.Millisecond))
 		for w := range p.waiting {
 			im.events.add(w[0], w[1], "pulled", "image %q", image)
@@ -144,21 +140,19 @@ func (im *images) pullImage(ctx context.Context, image string, p *pull) error {
 	})
 }
 
-// endedPulls returns how many pulls of an image have ended.
-func (im *images) endedPulls(image string) int {
+// get returns what is known of the pulls of an image.
+func (im *images) get(image string) pull {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	if p := im.pulls[image]; p != nil {
-		return p.ended
+		return *p
 	}
-	return 0
+	return pull{}
 }
 
 // progress returns how far the current pull of an image is, or "".
 func (im *images) progress(image string) string {
-	im.mu.Lock()
-	defer im.mu.Unlock()
-	if p := im.pulls[image]; p != nil && p.running {
+	if p := im.get(image); p.running {
 		return fmt.Sprintf("pulling %s: %s", image, p.describe())
 	}
 	return ""

@@ -62,8 +62,8 @@ func (kl *Kubelet) waitForSources(ctx context.Context, updates <-chan api.PodUpd
 		}
 		var errs []error
 		for _, source := range slices.Sorted(maps.Keys(kl.desired.unsynced)) {
-			if err := kl.desired.unsynced[source]; err != nil {
-				errs = append(errs, sourceError{source, err})
+			if kl.desired.unsynced[source] != nil { // and it is in the log
+				errs = append(errs, fmt.Errorf("source %q could not be read whole, for the reason above", source))
 			}
 		}
 		if kl.desired.known && len(errs) == len(kl.desired.unsynced) {
@@ -71,17 +71,6 @@ func (kl *Kubelet) waitForSources(ctx context.Context, updates <-chan api.PodUpd
 		}
 	}
 }
-
-// sourceError wraps the error of a source, which is in the log: to print it once is enough.
-type sourceError struct {
-	source string
-	err    error
-}
-
-func (e sourceError) Error() string {
-	return fmt.Sprintf("source %q could not be read whole, for the reason above", e.source)
-}
-func (e sourceError) Unwrap() error { return e.err }
 
 // runOnce holds the outcomes of the pods that are decided, by full name. A success has no
 // message.

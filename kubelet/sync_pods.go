@@ -153,7 +153,7 @@ func (kl *Kubelet) describeSteps(p *podRecord) string {
 	for _, a := range slices.Concat(p.plan.Steps...) {
 		text += fmt.Sprintf(" %s %s %s", a.Kind, a.Name, a.ID)
 		if a.Kind == plan.Create {
-			text += fmt.Sprintf(" %d", kl.images.endedPulls(kl.imageOf(a.Container)))
+			text += fmt.Sprintf(" %v", kl.images.get(kl.imageOf(a.Container)).endedAt)
 		}
 	}
 	return text
