@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -46,7 +47,8 @@ type prober struct {
 	logged    bool   // that it is not ready
 }
 
-// syncProbes starts and stops the probers of a pod so that they match its containers.
+// syncProbes starts and stops the probers of a pod so that they match its containers. One that
+// would stay the same goes on.
 func (kl *Kubelet) syncProbes(ctx context.Context, p *podRecord) {
 	wanted := map[string]*prober{}
 	if p.pod != nil {
@@ -61,29 +63,22 @@ func (kl *Kubelet) syncProbes(ctx context.Context, p *podRecord) {
 			wanted[c.ID] = &prober{pod: p.name, spec: app.Spec, target: target, startedAt: c.StartedAt, notReady: notProbed}
 		}
 	}
-	kl.probes.sync(ctx, p.name, wanted)
-}
-
-// sync replaces the probers of a pod. One that would stay the same goes on.
-func (p *probes) sync(ctx context.Context, podFullName string, wanted map[string]*prober) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for id, old := range p.probers {
-		if old.pod != podFullName {
-			continue
+	kl.probes.mu.Lock()
+	defer kl.probes.mu.Unlock()
+	maps.DeleteFunc(kl.probes.probers, func(id string, old *prober) bool {
+		w := wanted[id]
+		if old.pod != p.name || w != nil && w.target.PodIP == old.target.PodIP && w.startedAt.Equal(old.startedAt) {
+			delete(wanted, id)
+			return false
 		}
-		if w := wanted[id]; w == nil || w.target.PodIP != old.target.PodIP || !w.startedAt.Equal(old.startedAt) {
-			old.cancel()
-			delete(p.probers, id)
-		}
-	}
+		old.cancel()
+		return true
+	})
 	for id, prober := range wanted {
-		if p.probers[id] == nil {
-			ctx, cancel := context.WithCancel(ctx)
-			prober.cancel = cancel
-			p.probers[id] = prober
-			p.wg.Go(func() { p.run(ctx, prober) })
-		}
+		ctx, cancel := context.WithCancel(ctx)
+		prober.cancel = cancel
+		kl.probes.probers[id] = prober
+		kl.probes.wg.Go(func() { kl.probes.run(ctx, prober) })
 	}
 }
 
