@@ -26,6 +26,29 @@ func testPodConfig(t *testing.T, mode PodConfigNotificationMode, test func(ctx c
 
 func set(pods ...api.Pod) api.PodUpdate { return api.PodUpdate{Op: api.SET, Pods: pods} }
 
+// sender is a source that sends what the test does.
+type sender struct {
+	Source
+	name string
+	sent chan api.PodUpdate
+}
+
+func (s sender) Status() api.SourceStatus {
+	synctest.Wait() // gives a source that runs already the time to send
+	return api.SourceStatus{Source: s.name}
+}
+
+func (s sender) Run(ctx context.Context, updates chan<- api.PodUpdate) {
+	for {
+		select {
+		case update := <-s.sent:
+			updates <- update
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 func TestPodConfigJoinsItsSources(t *testing.T) {
 	testPodConfig(t, PodConfigNotificationSnapshotAndUpdates, func(ctx context.Context, config *PodConfig) {
 		expect := func(want string) {
@@ -34,10 +57,9 @@ func TestPodConfigJoinsItsSources(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", text, want)
 			}
 		}
-		file, http := config.Channel(ctx, "file"), config.Channel(ctx, "http")
-		go config.Sync(ctx)
-		expect("SET unsynced:file unsynced:http")
+		file, http := make(chan api.PodUpdate, 1), make(chan api.PodUpdate)
 		file <- set(newPod("web", "1"))
+		config.Start(ctx, sender{name: "file", sent: file}, sender{name: "http", sent: http})
 		expect("SET web=1 unsynced:http")
 		http <- set(newPod("web", "2"))
 		expect("SET web=1 web=2")
