@@ -107,22 +107,26 @@ func TestARemovalOfAllPodsWaits(t *testing.T) {
 	}
 }
 
-func TestARenamedFileChangesNothing(t *testing.T) {
+// TestAnUpdate names one pod of two: at first from another file, then with an edit.
+func TestAnUpdate(t *testing.T) {
 	inWorld(t, func(w *world) {
-		k := w.run(pod("web", "main"))
-		before, events := w.id("web", "main"), len(eventsOf(k))
-		renamed := pod("web", "main")
-		renamed.Origin = "renamed.yaml"
+		k := w.run(pod("other", "main"), pod("web", "main"))
+		other, web, events := w.id("other", "main"), w.id("web", "main"), len(eventsOf(k))
+		renamed, edited := pod("web", "main"), pod("web", "main:2")
+		renamed.Origin, edited.Origin = "renamed.yaml", "renamed.yaml"
 		logged := w.logged("2", func() {
 			k.updates <- api.PodUpdate{Op: api.UPDATE, Pods: []api.Pod{renamed}}
-			w.settle("the file is renamed", "web/main", "web/net")
+			w.settle("the file is renamed", "other/main", "other/net", "web/main", "web/net")
 		})
-		w.checkID("web", "main", before, true)
+		w.checkID("web", "main", web, true)
 		if strings.Contains(logged, "UPDATE") || !strings.Contains(logged, "comes from renamed.yaml now") || len(eventsOf(k)) != events {
 			t.Errorf("log:\n%s%d new events", logged, len(eventsOf(k))-events)
 		}
-		if origin := k.statuses(w)[0].Origin; origin != "renamed.yaml" {
+		if origin := k.statuses(w)[1].Origin; origin != "renamed.yaml" {
 			t.Errorf("the status says %s", origin)
 		}
+		k.updates <- api.PodUpdate{Op: api.UPDATE, Pods: []api.Pod{edited}}
+		w.settle("it is edited", "other/main", "other/net", "web/main:2", "web/net")
+		w.checkID("other", "main", other, true)
 	})
 }

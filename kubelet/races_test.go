@@ -87,28 +87,6 @@ func TestARemovedPodThatCouldNeverStartDoesNotStartLater(t *testing.T) {
 	})
 }
 
-// While one container of a removed pod takes its time to end, those that have ended stay so.
-func TestAPodThatIsBeingRemovedIsNotRestartedHalfWay(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.options = func(o *Options) { o.SyncFrequency = time.Second }
-		w.program = func(name string) dockertest.Program { return dockertest.Program{IgnoreTerm: name != "quick"} }
-		web := pod("web", "deaf", "quick", "side")
-		k := w.run(web, pod("other", "main"))
-		k.set(pod("other", "main"))
-		time.Sleep(500 * time.Millisecond) // one has ended by itself, and one does by another hand
-		w.kill("web", "side", 1)
-		wait(stopGrace - time.Second)
-		w.check("half way", "other/main", "other/net", "web/deaf", "web/net")
-		for parts := range w.containers() {
-			if parts.Attempt > 1 {
-				t.Errorf("there is another attempt\n%s", w.describe())
-			}
-		}
-		k.set(web, pod("other", "main")) // it is wanted again, before it has gone
-		w.settle("wanted again", "other/main", "other/net", "web/deaf", "web/net", "web/quick", "web/side")
-	})
-}
-
 func TestVolumesGoAtOnceWithTheirPodOrItsUID(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }

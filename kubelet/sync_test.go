@@ -50,18 +50,6 @@ func TestWithoutEventsTheTickRepairs(t *testing.T) {
 	})
 }
 
-func TestUpdateMessages(t *testing.T) {
-	inWorld(t, func(w *world) {
-		k := w.run(pod("a", "main:1"), pod("b", "main:1"))
-		b := w.id("b", "main")
-		k.updates <- api.PodUpdate{Op: api.UPDATE, Pods: []api.Pod{pod("a", "main:2")}}
-		w.settle("an UPDATE of one pod", "a/main:2", "a/net", "b/main:1", "b/net")
-		w.checkID("b", "main", b, true)
-		k.set(pod("b", "main:1"))
-		w.settle("a SET without it", "b/main:1", "b/net")
-	})
-}
-
 // TestNothingIsRemovedForASourceThatIsNotReady keeps containers and volumes, also at a tick and
 // of a pod whose containers are gone, and does not make another source wait.
 func TestNothingIsRemovedForASourceThatIsNotReady(t *testing.T) {
@@ -86,34 +74,6 @@ func TestNothingIsRemovedForASourceThatIsNotReady(t *testing.T) {
 		w.checkID("web", "main", before, true)
 		w.checkVolumes(pod("web"))
 	})
-}
-
-// TestPorts gives a host's ports to pods in several steps. A pod that must wait is not changed.
-func TestPorts(t *testing.T) {
-	a := func(tag string, port int) api.Pod { return publish(pod("a", "main:"+tag), port) }
-	b := func(tag string, port int) api.Pod { return publish(pod("b", "main:"+tag), port) }
-	for name, steps := range map[string][]struct {
-		pods []api.Pod
-		want string
-	}{
-		"an edit asks for another pod's port": {
-			{[]api.Pod{a("1", 80), b("1", 81)}, "a/main:1 a/net b/main:1 b/net"},
-			{[]api.Pod{a("1", 80), b("2", 80)}, "a/main:1 a/net b/main:1 b/net"},
-			{[]api.Pod{a("1", 82), b("2", 80)}, "a/main:1 a/net b/main:2 b/net"}},
-		"two pods swap their ports": {
-			{[]api.Pod{a("1", 80), b("1", 81)}, "a/main:1 a/net b/main:1 b/net"},
-			{[]api.Pod{a("2", 81), b("2", 80)}, "a/main:2 a/net b/main:2 b/net"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				k := w.start()
-				for i, step := range steps {
-					k.set(step.pods...)
-					w.settle(fmt.Sprintf("step %d", i+1), strings.Fields(step.want)...)
-				}
-			})
-		})
-	}
 }
 
 func TestDockerMayComeAndGo(t *testing.T) {
@@ -196,18 +156,6 @@ func TestAContainerNameOfAnotherProgramCostsOneAttempt(t *testing.T) {
 		if slices.Sort(live); strings.Join(live, " ") != "main#1 main#2 net#1 net#2" {
 			t.Errorf("live: %v, want those of the other program and the next attempts\n%s", live, w.describe())
 		}
-	})
-}
-
-func TestAMissingImageStopsNothing(t *testing.T) {
-	inWorld(t, func(w *world) {
-		k := w.run(pod("web", "main:1", "side"))
-		edited := pod("web", "main:2", "side")
-		edited.Manifest.Containers[0].Image = "missing:1"
-		k.set(edited)
-		w.settle("the image of the new form is missing", "web/main:1", "web/net", "web/side")
-		w.docker.AddImage("missing:1", nil)
-		w.settle("it is there now", "web/main:2", "web/net", "web/side")
 	})
 }
 

@@ -120,15 +120,6 @@ func TestHostname(t *testing.T) {
 	}
 }
 
-// The delays between are in testdata.
-func TestRestartDelayKeepsToItsLimit(t *testing.T) {
-	for crashes, limit := range map[int]time.Duration{2: time.Millisecond, 1 << 40: time.Minute} {
-		if got := plan.RestartDelay(crashes, limit); got != limit {
-			t.Errorf("after %d crashes: %v, want the limit of %v", crashes, got, limit)
-		}
-	}
-}
-
 // TestStartFailure reads what Docker 20.10 reports.
 func TestStartFailure(t *testing.T) {
 	const oci = "API error (400): failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: "
