@@ -43,9 +43,9 @@ type containerRecord struct {
 	listed  bool          // it was in the last list
 	key     string        // the part of the list that the last inspect belongs to; empty: inspect again
 	seen    plan.Observed // what inspects have told, and why this kubelet stopped it
-	err     error         // of an inspect that took too long
-	retryAt time.Time
-	oom     bool // from an event of this life of the container; on a busy host an inspect never tells
+	err     error         // of the last inspect
+	retryAt time.Time     // not to inspect again before
+	oom     bool          // from an event of this life of the container; on a busy host an inspect never tells
 }
 
 // list returns this kubelet's containers, ordered by pod, container and attempt. It fails
@@ -83,45 +83,35 @@ func (o *observer) list(ctx context.Context) ([]dockertools.Owned, error) {
 // inspect completes a list with what only an inspect tells. It returns the containers and
 // the error of each pod by full name. Only containers that have changed are inspected.
 func (o *observer) inspect(ctx context.Context, list []dockertools.Owned) (map[string][]plan.Observed, map[string]error) {
-	// A network container that is restarted gets a new endpoint; then every container of
-	// its pod is inspected again.
-	endpoints := map[string]string{}
-	for i := range list {
-		endpoints[list[i].Of.PodFullName] += list[i].Endpoint
-	}
-	errs := make([]error, len(list))
 	var inspects errgroup.Group
 	inspects.SetLimit(16)
-	for i, c := range list {
-		key := string(c.State) + endpoints[c.Of.PodFullName]
-		if c.State.Ended() { // "Exited (1) a minute ago": the age changes, the exit code does not
+	for _, c := range list {
+		key := string(c.State) + c.Endpoint // a network container that is restarted has another one
+		if c.State.Ended() {                // "Exited (1) a minute ago": the age changes, the exit code does not
 			exit, _, _ := strings.Cut(c.Status, ")")
 			key += exit
 		}
-		r, upToDate := o.lookup(c.ID, key)
-		if upToDate {
-			errs[i] = r.err
-			continue
+		if r, upToDate := o.lookup(c.ID, key); !upToDate {
+			inspects.Go(func() error {
+				r.err = catchPanic("inspect container "+c.Name, func() error { return o.inspectContainer(ctx, c, r) })
+				return nil
+			})
 		}
-		inspects.Go(func() error {
-			errs[i] = catchPanic("inspect container "+c.Name, func() error { return o.inspectContainer(ctx, c, r) })
-			return nil
-		})
 	}
 	inspects.Wait()
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	observed, podErrs := map[string][]plan.Observed{}, map[string]error{}
+	observed, errs := map[string][]plan.Observed{}, map[string]error{}
 	listed := map[string]bool{}
-	for i, c := range list {
+	for _, c := range list {
 		listed[c.ID] = true
-		pod := c.Of.PodFullName
+		pod, r := c.Of.PodFullName, o.records[c.ID]
 		switch {
-		case errs[i] == nil:
-			observed[pod] = append(observed[pod], o.records[c.ID].observed(c))
-		case !errors.Is(errs[i], dockertools.ErrNoSuchContainer): // else it was removed after the list
-			podErrs[pod] = cmp.Or(podErrs[pod], errs[i])
+		case r.err == nil:
+			observed[pod] = append(observed[pod], r.observed(c))
+		case !errors.Is(r.err, dockertools.ErrNoSuchContainer): // else it was removed after the list
+			errs[pod] = cmp.Or(errs[pod], r.err)
 		}
 	}
 	maps.DeleteFunc(o.records, func(id string, r *containerRecord) bool {
@@ -129,7 +119,7 @@ func (o *observer) inspect(ctx context.Context, list []dockertools.Owned) (map[s
 		r.listed = listed[id]
 		return removed
 	})
-	return observed, podErrs
+	return observed, errs
 }
 
 // lookup returns the record of a container, and whether it need not be inspected. Otherwise
@@ -138,10 +128,10 @@ func (o *observer) lookup(id, key string) (r *containerRecord, upToDate bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r = o.record(id)
-	if r.key == key || time.Now().Before(r.retryAt) {
+	if r.key == key && r.err == nil || time.Now().Before(r.retryAt) {
 		return r, true
 	}
-	r.key, r.err, r.retryAt = key, nil, time.Time{}
+	r.key = key
 	return r, false
 }
 
@@ -160,15 +150,14 @@ func (o *observer) inspectContainer(ctx context.Context, c dockertools.Owned, r 
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err != nil || details.State != c.State { // or the list is older: these details do not belong to the next one
-		r.key = ""
+	if err != nil && ctx.Err() != nil {
+		err, r.retryAt = context.Cause(ctx), time.Now().Add(inspectRetry)
 	}
-	switch {
-	case err != nil && ctx.Err() != nil:
-		r.err, r.retryAt = context.Cause(ctx), time.Now().Add(inspectRetry)
-		return r.err
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	if details.State != c.State { // the list is older: these details do not belong to the next one
+		r.key = ""
 	}
 	if started := r.seen.StartedAt; !started.IsZero() && !started.Equal(details.StartedAt) { // by hand
 		r.oom, r.seen.Killed = false, plan.Problem{}
