@@ -62,7 +62,7 @@ func (h *host) awaitRuns(id string, image registrytest.Image) {
 // mustHaveAsked checks how often the registry was asked for an image.
 func (h *registryHost) mustHaveAsked(times int, when, repoTag string) {
 	h.t.Helper()
-	if pulls := h.registry.Pulls(repoTag); len(pulls) != times {
-		h.t.Errorf("%s the registry was asked for %s at %v, want %d times", when, repoTag, pulls, times)
+	if pulls := h.registry.Pulls(repoTag); pulls != times {
+		h.t.Errorf("%s the registry was asked for %s %d times, want %d", when, repoTag, pulls, times)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -133,23 +132,6 @@ func testExec(t *testing.T, d *contractDocker) {
 		t.Errorf("a command that is not there: exit code %d, %v, and as its output %q", code, err, out.String())
 	}
 	d.checkState(t, id, dockertools.StateRunning, 0)
-}
-
-func testExecRefused(t *testing.T, d *contractDocker) {
-	for state, id := range d.inEveryState(t) {
-		if _, err := d.Stats(t.Context(), id); errors.Is(err, dockertools.ErrNotRunning) == state.Live() {
-			t.Errorf("measured while %s: %v", state, err)
-		}
-		_, err := d.Exec(t.Context(), id, []string{"/hello", "exit", "0"}, io.Discard)
-		if state == dockertools.StateRunning {
-			must(t, err)
-			continue
-		}
-		if errors.Is(err, dockertools.ErrNotRunning) == state.Live() || errors.Is(err, dockertools.ErrNoSuchContainer) ||
-			err == nil || !strings.Contains(err.Error(), id) {
-			t.Errorf("in a container that is %s: %v; want an error that names it", state, err)
-		}
-	}
 }
 
 type writerFunc func([]byte) (int, error)

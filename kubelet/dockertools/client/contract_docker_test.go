@@ -216,22 +216,6 @@ func (d *contractDocker) running(t *testing.T, spec dockertools.ContainerSpec, f
 	return id
 }
 
-// inEveryState returns a container in each state.
-func (d *contractDocker) inEveryState(t *testing.T) map[dockertools.State]string {
-	t.Helper()
-	ended := d.create(t, d.spec(t, "ended", "exit", "0"))
-	d.start(t, ended)
-	d.ended(t, ended)
-	paused := d.running(t, d.spec(t, "paused"), "-ignore-term")
-	must(t, d.hands.Pause(paused))
-	return map[dockertools.State]string{
-		dockertools.StateCreated: d.create(t, d.spec(t, "created", "sleep")),
-		dockertools.StateRunning: d.running(t, d.spec(t, "running"), "-ignore-term"),
-		dockertools.StatePaused:  paused,
-		dockertools.StateExited:  ended,
-	}
-}
-
 // ended waits for the end of a container.
 func (d *contractDocker) ended(t *testing.T, id string) dockertools.Details {
 	t.Helper()

@@ -3,6 +3,7 @@ package client
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"strings"
@@ -159,13 +160,29 @@ func (d *contractDocker) pause(t *testing.T, id string) {
 	}
 }
 
-func testRemoval(t *testing.T, d *contractDocker) {
-	for state, id := range d.inEveryState(t) {
-		if err := d.RemoveContainer(t.Context(), id); err != nil {
-			t.Errorf("%s: %v", state, err)
+// A container in each state is measured, runs a command and is removed.
+func testEveryState(t *testing.T, d *contractDocker) {
+	ended := d.create(t, d.spec(t, "ended", "exit", "0"))
+	d.start(t, ended)
+	d.ended(t, ended)
+	paused := d.running(t, d.spec(t, "paused"), "-ignore-term")
+	must(t, d.hands.Pause(paused))
+	for state, id := range map[dockertools.State]string{
+		dockertools.StateCreated: d.create(t, d.spec(t, "created", "sleep")),
+		dockertools.StateRunning: d.running(t, d.spec(t, "running"), "-ignore-term"),
+		dockertools.StatePaused:  paused,
+		dockertools.StateExited:  ended,
+	} {
+		if _, err := d.Stats(t.Context(), id); errors.Is(err, dockertools.ErrNotRunning) == state.Live() {
+			t.Errorf("measured while %s: %v", state, err)
 		}
-		if c := d.listed(t, id); c.ID != "" {
-			t.Errorf("%s: it is still listed as %+v", state, c)
+		_, err := d.Exec(t.Context(), id, []string{"/hello", "exit", "0"}, io.Discard)
+		if (err == nil) != (state == dockertools.StateRunning) || errors.Is(err, dockertools.ErrNotRunning) == state.Live() ||
+			errors.Is(err, dockertools.ErrNoSuchContainer) || err != nil && !strings.Contains(err.Error(), id) {
+			t.Errorf("a command in a container that is %s: %v; want an error that names it, but none while it runs", state, err)
+		}
+		if err := d.RemoveContainer(t.Context(), id); err != nil || d.listed(t, id).ID != "" {
+			t.Errorf("%s: removed with %v, and listed as %+v", state, err, d.listed(t, id))
 		}
 		if err := d.RemoveContainer(t.Context(), id); !errors.Is(err, dockertools.ErrNoSuchContainer) {
 			t.Errorf("%s: second removal: %v", state, err)

@@ -4,7 +4,7 @@
 //	image := r.Push("web:1")
 //	r.SetAuth("user", "password")
 //	... pull image.Ref with Docker ...
-//	len(r.Pulls("web:1")) // 1
+//	r.Pulls("web:1") // 1
 //
 // Each is a real one as far as Docker sees: it speaks the registry's protocol over
 // HTTP on 127.0.0.1, which Docker takes without TLS, and hands out real images,

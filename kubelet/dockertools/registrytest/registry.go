@@ -1,33 +1,33 @@
 package registrytest
 
 import (
-	"fmt"
+	"cmp"
 	"io"
 	"log"
-	"net"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
-	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/registry"
 )
 
-// Registry is a registry that ends with its test. It has the same address and the
-// same images however often it is stopped and started again. SetAuth and what
-// counts requests may be called by any number of goroutines, all else by the
-// test's own.
+// Registry is a registry that ends with its test. Its methods are for the test's own
+// goroutine.
 type Registry struct {
 	tb      testing.TB
 	address string
-	images  http.Handler     // has them, and knows the protocol
-	server  *httptest.Server // nil while stopped
+	images  http.Handler // has them, and knows the protocol
+	server  *httptest.Server
+	held    chan struct{} // a blob has come to its middle
 
 	mu             sync.Mutex
 	user, password string
-	fault          *fault
-	pulls          []pull
+	over           chan struct{}  // closed when held blobs may go on; nil: no blob is held
+	pulls          map[string]int // by image, such as web:1
 }
 
 // New starts a registry. When the test ends it stops, and every image that Docker
@@ -35,41 +35,29 @@ type Registry struct {
 func New(tb testing.TB) *Registry {
 	tb.Helper()
 	r := &Registry{
-		tb:      tb,
-		address: reserveAddress(tb),
-		images:  registry.New(registry.Logger(log.New(io.Discard, "", 0))),
-		fault:   &fault{},
+		tb:     tb,
+		images: registry.New(registry.Logger(log.New(io.Discard, "", 0))),
+		held:   make(chan struct{}, 1),
+		pulls:  map[string]int{},
 	}
+	r.server = httptest.NewServer(http.HandlerFunc(r.serve))
+	r.address = r.server.Listener.Addr().String()
 	removeImages(tb, r.address) // those of a killed test that had this address, and old ones
 	tb.Cleanup(func() {
 		r.Stop()
 		removeImages(tb, r.address)
 	})
-	r.Start()
 	return r
 }
 
 // Addr returns the registry's address, such as 127.0.0.1:40123.
 func (r *Registry) Addr() string { return r.address }
 
-// Start ends Stop.
-func (r *Registry) Start() {
-	r.tb.Helper()
-	listener, err := net.Listen("tcp", r.address)
-	check(r.tb, err)
-	r.server = &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(r.serve)}}
-	r.server.Start()
-}
-
 // Stop cuts all connections and refuses new ones.
 func (r *Registry) Stop() {
-	if r.server == nil {
-		return
-	}
 	r.server.Listener.Close()
 	r.server.CloseClientConnections()
 	r.server.Close()
-	r.server = nil
 }
 
 // SetAuth makes the registry serve those alone who give this user and password,
@@ -80,40 +68,93 @@ func (r *Registry) SetAuth(user, password string) {
 	r.user, r.password = user, password
 }
 
+// HoldBlobs makes every blob stop in its middle, until MendBlobs: whoever pulls is
+// in the middle of it for as long as the test likes.
+func (r *Registry) HoldBlobs() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = make(chan struct{})
+}
+
+// AwaitHeld waits, after HoldBlobs, until some blob has come to its middle.
+func (r *Registry) AwaitHeld() {
+	r.tb.Helper()
+	select {
+	case <-r.held:
+	case <-time.After(time.Minute):
+		r.tb.Fatalf("nobody has asked the registry at %s for a blob within a minute", r.address)
+	}
+}
+
+// MendBlobs ends HoldBlobs. What was held goes on.
+func (r *Registry) MendBlobs() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	close(r.over)
+	r.over = nil
+}
+
+// Pulls returns how many pulls of an image have begun, such as web:1. Failed ones are
+// among them, but not those that did not reach the registry or ended with its question
+// for a password, nor those by digest.
+func (r *Registry) Pulls(repoTag string) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pulls[tagged(repoTag)]
+}
+
+// serve takes the question which manifest a tag stands for, a HEAD, as the beginning
+// of a pull: Docker goes on only when it does not have that one.
 func (r *Registry) serve(w http.ResponseWriter, req *http.Request) {
-	r.count(req)
+	r.mu.Lock()
+	user, password, _ := req.BasicAuth()
+	allowed := r.user == "" || user == r.user && password == r.password
+	repo, tag, isManifest := strings.Cut(strings.TrimPrefix(req.URL.Path, "/v2/"), "/manifests/")
+	if isManifest && req.Method == http.MethodHead {
+		r.pulls[repo+":"+tag]++
+	}
+	over := r.over
+	r.mu.Unlock()
+	// For the rest of a blob Docker asks with an open range, which the library does not
+	// know. A registry is free to send all of it again.
+	req.Header.Del("Range")
 	switch {
-	case !r.allowed(req):
+	case !allowed:
 		w.Header().Set("WWW-Authenticate", `Basic realm="registrytest"`)
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusUnauthorized)
 		io.WriteString(w, `{"errors":[{"code":"UNAUTHORIZED","message":"authentication required"}]}`)
-	case isBlob(req):
-		r.serveBlob(w, req)
+	case over != nil && strings.Contains(req.URL.Path, "/blobs/"):
+		r.serveHeld(w, req, over)
 	default:
 		r.images.ServeHTTP(w, req)
 	}
 }
 
-func (r *Registry) allowed(req *http.Request) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	user, password, _ := req.BasicAuth()
-	return r.user == "" || user == r.user && password == r.password
+// serveHeld sends a blob in two halves, the second when over is closed.
+func (r *Registry) serveHeld(w http.ResponseWriter, req *http.Request, over <-chan struct{}) {
+	whole := httptest.NewRecorder()
+	r.images.ServeHTTP(whole, req)
+	maps.Copy(w.Header(), whole.Header())
+	w.WriteHeader(whole.Code)
+	body := whole.Body.Bytes()
+	w.Write(body[:len(body)/2])
+	http.NewResponseController(w).Flush()
+	select {
+	case r.held <- struct{}{}:
+	default:
+	}
+	select {
+	case <-over:
+		w.Write(body[len(body)/2:])
+	case <-req.Context().Done(): // the client has gone
+	}
 }
 
-// reserveAddress returns an address that is the test's own until it ends. A socket
-// that is bound and does not listen keeps the system from giving the port to others.
-func reserveAddress(tb testing.TB) string {
-	tb.Helper()
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	check(tb, err)
-	tb.Cleanup(func() { syscall.Close(fd) })
-	check(tb, syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
-	check(tb, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
-	address, err := syscall.Getsockname(fd)
-	check(tb, err)
-	return fmt.Sprintf("127.0.0.1:%d", address.(*syscall.SockaddrInet4).Port)
+// tagged names the tag of web, which is web:latest.
+func tagged(image string) string {
+	repo, tag, _ := strings.Cut(image, ":")
+	return repo + ":" + cmp.Or(tag, "latest")
 }
 
 // check ends the test when there is an error.
