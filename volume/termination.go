@@ -1,7 +1,6 @@
 package volume
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,11 +19,11 @@ func terminationFile(uid, attempt string) string {
 // write to it.
 func (r *RootDir) MakeTerminationFile(uid, attempt string) (path string, err error) {
 	rel := terminationFile(uid, attempt)
-	// A creation that failed may have left a file.
-	if err := cmp.Or(r.mkdirAll(filepath.Dir(rel)), r.RemoveTerminationFile(uid, attempt)); err != nil {
+	if err := r.mkdirAll(filepath.Dir(rel)); err != nil {
 		return "", err
 	}
-	f, err := r.dir.OpenFile(rel, os.O_CREATE|os.O_EXCL, 0o666)
+	// A creation that failed may have left a file.
+	f, err := r.dir.OpenFile(rel, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {
 		return "", fmt.Errorf("create termination file %q: %w", r.abs(rel), err)
 	}
@@ -32,14 +31,12 @@ func (r *RootDir) MakeTerminationFile(uid, attempt string) (path string, err err
 }
 
 // ReadTerminationFile returns at most limit bytes of a termination message, and nothing if
-// there is no regular file.
+// there is no file.
 func (r *RootDir) ReadTerminationFile(uid, attempt string, limit int64) ([]byte, error) {
-	rel := terminationFile(uid, attempt)
-	info, err := r.dir.Lstat(rel)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-		return nil, nil // to open a pipe could block
+	f, err := r.dir.Open(terminationFile(uid, attempt))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	f, err := r.dir.Open(rel)
 	if err != nil {
 		return nil, err
 	}

@@ -147,27 +147,3 @@ func TestTerminationFile(t *testing.T) {
 		wantMessage("uid", "web.1", 100, "")
 	}
 }
-
-// Something else in the place of the file is not read, and the next file replaces it.
-func TestTerminationFileThatIsNoFile(t *testing.T) {
-	for name, replace := range map[string]func(path string) error{
-		"link to a file beside it": func(path string) error { return os.Symlink("secret", path) },
-		"link to a file outside":   func(path string) error { return os.Symlink("/etc/passwd", path) },
-		"directory":                func(path string) error { return os.Mkdir(path, 0o700) },
-		"named pipe":               func(path string) error { return syscall.Mkfifo(path, 0o600) },
-	} {
-		r := openRoot(t)
-		path, err := r.MakeTerminationFile("uid", "web.1")
-		must(t, err)
-		secret := filepath.Join(filepath.Dir(path), "secret")
-		write(t, secret, "secret")
-		must(t, errors.Join(os.Remove(path), replace(path)))
-		if got, err := r.ReadTerminationFile("uid", "web.1", 100); len(got) > 0 || err != nil {
-			t.Errorf("%s: it is read as %q, %v", name, got, err)
-		}
-		_, err = r.MakeTerminationFile("uid", "web.1")
-		must(t, err)
-		wantMode(t, path, 0o666)
-		wantText(t, secret, "secret")
-	}
-}
