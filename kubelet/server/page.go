@@ -21,9 +21,7 @@ import (
 
 // The page is rendered here, by templates. Its script only replaces the parts that change by newer ones.
 var (
-	//go:embed page/page.html page/live.html
-	pageSources embed.FS
-	//go:embed page/page.css page/page.js page/favicon.svg
+	//go:embed page
 	pageFiles embed.FS
 
 	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
@@ -34,7 +32,7 @@ var (
 			return problem
 		},
 		"isNetwork": func(c api.ContainerStatus) bool { return c.Name == api.NetworkContainerName },
-	}).ParseFS(pageSources, "page/*.html"))
+	}).ParseFS(pageFiles, "page/*.html"))
 )
 
 const (
@@ -206,16 +204,11 @@ func (s *Server) servePageFile(w http.ResponseWriter, r *http.Request) error {
 const (
 	pageTick  = 500 * time.Millisecond // the least time between two pushes to a page
 	pageAlive = 10 * time.Second       // the most time between two pushes
-	maxPages  = 32
 )
 
 // servePageStream sends server-sent events to a page: each holds the part of the page that changes. One comes at once, one
 // soon after each change, and one every ten seconds, so that the page notices a lost connection.
 func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
-	defer s.openPages.Add(-1)
-	if s.openPages.Add(1) > maxPages {
-		return httpErrorf(http.StatusServiceUnavailable, "%d pages are open: close one", maxPages)
-	}
 	if err := clearDeadlines(w); err != nil {
 		return err
 	}

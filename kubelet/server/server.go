@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/golang/glog"
@@ -83,7 +82,6 @@ type Server struct {
 	listener    net.Listener
 	certificate *x509.Certificate // nil without TLS
 	instance    string            // differs after a restart
-	openPages   atomic.Int32      // streams of the page
 }
 
 // New opens the server's listener. Requests are answered once Serve is called.

@@ -1,22 +1,15 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"crypto/sha256"
-	"crypto/tls"
 	"encoding/json"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"text/tabwriter"
 	"time"
 	"unicode"
@@ -177,108 +170,4 @@ func printable(text string) string {
 		}
 		return r
 	}, text)
-}
-
-const (
-	clientTimeout   = 30 * time.Second
-	clientMaxAnswer = 64 << 20
-)
-
-// Client asks the info server of a kubelet on this host. It does not trust the answer: while no kubelet listens, any user
-// of the host can listen at its port.
-type Client struct {
-	base, name string // name is for errors
-	token      string // empty without TLS
-	transport  *http.Transport
-	tag        string // of the table that Status has returned last; empty for none
-}
-
-// NewClient returns a client of the server with the same address, port, certificate and token. Only the holder of the
-// certificate is sent the token; without TLS reading needs none.
-func NewClient(address string, port int, certFile, tokenFile string) (c *Client, err error) {
-	c = &Client{transport: &http.Transport{DisableKeepAlives: true}} // without a proxy
-	if path, unix := strings.CutPrefix(address, unixPrefix); unix {
-		c.name, c.base = address, "http://localhost"
-		c.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, "unix", path)
-		}
-		return c, nil
-	}
-	scheme := "http"
-	if certFile != "" {
-		scheme = "https"
-		if c.transport.TLSClientConfig, err = pinCertificate(certFile); err != nil {
-			return nil, err
-		}
-		if c.token, err = ReadToken(tokenFile); err != nil {
-			return nil, err
-		}
-	}
-	if ip := net.ParseIP(address); ip != nil && ip.IsUnspecified() {
-		address = "localhost"
-	}
-	c.base = scheme + "://" + net.JoinHostPort(address, strconv.Itoa(port))
-	c.name = c.base
-	return c, nil
-}
-
-// pinCertificate accepts only the first certificate of a file, whatever names it has: localhost need not be one of them. The
-// certificates after the first have signed it, and may have signed others.
-func pinCertificate(certFile string) (*tls.Config, error) {
-	text, err := os.ReadFile(certFile)
-	if err != nil {
-		return nil, fmt.Errorf("read -tls_cert_file: %w", err)
-	}
-	block, rest := pem.Decode(text)
-	for block != nil && block.Type != "CERTIFICATE" {
-		block, rest = pem.Decode(rest)
-	}
-	if block == nil {
-		return nil, fmt.Errorf("read -tls_cert_file: %s holds no certificate in PEM", certFile)
-	}
-	return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, VerifyConnection: func(cs tls.ConnectionState) error {
-		if !bytes.Equal(cs.PeerCertificates[0].Raw, block.Bytes) {
-			return fmt.Errorf("its certificate is not the one in %s; after a renewal restart the kubelet, which reads it at its start", certFile)
-		}
-		return nil
-	}}, nil
-}
-
-// Status returns the table of /status, and an error when a pod is not up or a source was not read. Both are safe to print on
-// a terminal.
-func (c *Client) Status(ctx context.Context) (table string, err error) {
-	c.tag = ""
-	ctx, cancel := context.WithTimeoutCause(ctx, clientTimeout, fmt.Errorf("no answer within %v", clientTimeout))
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/status", nil)
-	if err != nil {
-		return "", err
-	}
-	if c.token != "" {
-		r.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	resp, err := c.transport.RoundTrip(r) // follows no redirects
-	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
-		err = errors.New("no kubelet answers: is one running, with the same -address and -port, and without -enable_server=false?")
-	}
-	if err != nil {
-		return "", fmt.Errorf("ask the kubelet at %s: %w", c.name, err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, clientMaxAnswer))
-	if err != nil {
-		return "", fmt.Errorf("ask the kubelet at %s: %w", c.name, err)
-	}
-	c.tag = resp.Header.Get("ETag")
-	text := printable(string(body))
-	reasons := max(strings.LastIndex(text, "\n\n"), 0)
-	switch isTable := strings.Contains(text, "POD "); {
-	case resp.StatusCode == http.StatusOK && isTable:
-		return text, nil
-	case resp.StatusCode == http.StatusServiceUnavailable && isTable:
-		return text[:reasons+1], errors.New(strings.ReplaceAll(strings.TrimSpace(text[reasons:]), "\n", ", "))
-	case resp.StatusCode == http.StatusOK:
-		return "", fmt.Errorf("the program that answers at %s is not a kubelet14", c.name)
-	}
-	return "", fmt.Errorf("the kubelet at %s answers %q: %s", c.name, resp.Status, strings.TrimSpace(text))
 }

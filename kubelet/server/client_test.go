@@ -1,0 +1,240 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"kubelet14/api"
+)
+
+// screen collects what is written to it.
+type screen struct {
+	mu   sync.Mutex
+	text string
+}
+
+func (s *screen) Write(text []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text += string(text)
+	return len(text), nil
+}
+
+// take returns what was written since the last time.
+func (s *screen) take() (text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, s.text = s.text, ""
+	return text
+}
+
+// A terminal is drawn anew each second, since the times count on. Elsewhere there is a table for each change.
+func TestWatch(t *testing.T) {
+	for _, terminal := range []bool{false, true} {
+		pod := func(phase api.PodPhase) []api.PodStatus {
+			return []api.PodStatus{{Name: "web", Phase: phase, Containers: []api.ContainerStatus{{State: runningState(time.Now(), "")}}}}
+		}
+		k := &fakeKubelet{}
+		inBubble(t, k, func(t *testing.T, s *testServer) {
+			k.statuses = pod(api.PodRunning)
+			client, err := NewClient("127.0.0.1", 10250, "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var away atomic.Bool
+			away.Store(true)
+			client.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+				if away.Load() {
+					return nil, syscall.ECONNREFUSED
+				}
+				return s.listener.(*pipes).dial(), nil
+			}
+			var out screen
+			if err := client.Watch(t.Context(), &out, terminal); err == nil || out.take() != "" {
+				t.Errorf("without a kubelet it returns %v, or prints something", err)
+			}
+			away.Store(false)
+			ctx, interrupt := context.WithCancel(t.Context())
+			ended := make(chan error)
+			go func() { ended <- client.Watch(ctx, &out, terminal) }()
+			for _, step := range []struct {
+				name string
+				do   func()
+				want string // what is added
+			}{
+				{"at first", func() {}, "running  0         3s"},
+				{"a pod fails", func() { k.set(func() { k.statuses = pod(api.PodFailing) }) }, "not up: 1 of 1 pods"},
+				{"the kubelet goes", func() { away.Store(true) }, "no kubelet answers"},
+				{"it is back", func() { away.Store(false) }, "not up: 1 of 1 pods"},
+			} {
+				step.do()
+				time.Sleep(3*watchInterval + watchInterval/5) // never at the time of a request
+				got := out.take()
+				if !terminal {
+					step.want = strings.Replace(step.want, "3s", "0s", 1)
+				}
+				drawn := strings.Count(got, "POD ") + strings.Count(got, "no kubelet")
+				if !strings.Contains(got, step.want) || strings.Contains(got, clearScreen) != terminal || !terminal && drawn != 1 {
+					t.Errorf("on a terminal: %v, %s: %d tables, without %q:\n%s", terminal, step.name, drawn, step.want, got)
+				}
+			}
+			interrupt()
+			if err := <-ended; err != nil {
+				t.Errorf("the end of the context ends it with %v", err)
+			}
+		})
+	}
+}
+
+// clientOf is a client of whatever listens.
+func clientOf(t *testing.T, listener net.Listener) *Client {
+	t.Helper()
+	client, err := NewClient("127.0.0.1", listener.Addr().(*net.TCPAddr).Port, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// A certificate file holds those behind the first that signed it. The holder of one of those must not get the token.
+func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
+	certFile, keyFile := makeCertificate(t, "node.example")
+	behindFile, behindKey := makeCertificate(t, "authority.example")
+	ours, err1 := tls.LoadX509KeyPair(certFile, keyFile)
+	other, err2 := tls.LoadX509KeyPair(behindFile, behindKey)
+	first, err3 := os.ReadFile(certFile)
+	behind, err4 := os.ReadFile(behindFile)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		t.Fatal(err)
+	}
+	chainFile := writeFile(t, filepath.Join(t.TempDir(), "chain.pem"), string(first)+string(behind), 0o644)
+	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
+	for name, tt := range map[string]struct {
+		shows tls.Certificate
+		err   string // empty: it gets the token
+	}{
+		"ours":                              {ours, ""},
+		"another, such as before a renewal": {other, "; after a renewal restart the kubelet, which reads it at its start"},
+		"ours with the key of another":      {tls.Certificate{Certificate: ours.Certificate, PrivateKey: other.PrivateKey}, "tls: "},
+	} {
+		var shown string
+		listener := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			shown = r.Header.Get("Authorization")
+			io.WriteString(w, "POD CONTAINER\n")
+		}))
+		listener.TLS = &tls.Config{Certificates: []tls.Certificate{tt.shows}}
+		listener.Config.ErrorLog = log.New(io.Discard, "", 0)
+		listener.StartTLS()
+		client, err := NewClient("127.0.0.1", listener.Listener.Addr().(*net.TCPAddr).Port, chainFile, tokenFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.Status(t.Context())
+		listener.Close()
+		isOurs := tt.err == ""
+		if (shown == "Bearer "+testToken) != isOurs || (err == nil) != isOurs || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: the server is sent %q; %v", name, shown, err)
+		}
+	}
+}
+
+func TestClientOfEachKindOfServer(t *testing.T) {
+	certFile, keyFile := makeCertificate(t, "test-host")
+	config, err := LoadTLS(certFile, keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
+	k := &fakeKubelet{sources: []api.SourceStatus{{Source: "file", LastSuccess: noon}}}
+	for url, tt := range map[string]struct {
+		options  func(*Options)
+		certFile string
+	}{
+		"http://127.0.0.2:PORT/":  {func(o *Options) { o.Address = "127.0.0.2" }, ""},
+		"https://test-host:PORT/": {func(o *Options) { o.Address, o.TLS = "0.0.0.0", config }, certFile},
+		"unix:SOCKET":             {onSocket(t), ""},
+	} {
+		s := serve(t, k, tt.options)
+		port := 0
+		if at, ok := s.listener.Addr().(*net.TCPAddr); ok {
+			port = at.Port
+		}
+		if want := strings.NewReplacer("PORT", fmt.Sprint(port), "SOCKET", s.listener.Addr().String()).Replace(url); s.URL() != want {
+			t.Errorf("its URL is %s, want %s", s.URL(), want)
+		}
+		client, err := NewClient(s.opts.Address, port, tt.certFile, tokenFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if table, err := client.Status(t.Context()); err != nil || !strings.Contains(table, "source file") {
+			t.Errorf("%s: %q, %v", url, table, err)
+		}
+	}
+	client, err := NewClient("127.0.0.1", 1, "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.Status(t.Context())
+	if want := "ask the kubelet at http://127.0.0.1:1: no kubelet answers: is one running"; !strings.Contains(fmt.Sprint(err), want) {
+		t.Errorf("it returns %v, want %s", err, want)
+	}
+}
+
+func TestAKubeletThatHangsIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, err := NewClient("127.0.0.1", 10250, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		client.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go io.Copy(io.Discard, theirs)
+			return ours, nil
+		}
+		const want = "ask the kubelet at http://127.0.0.1:10250: no answer within 30s"
+		if _, err := client.Status(t.Context()); err == nil || err.Error() != want {
+			t.Errorf("it returns %v, want %s", err, want)
+		}
+	})
+}
+
+// Any user of the host may listen at the port while no kubelet does.
+func TestClientTrustsNoAnswer(t *testing.T) {
+	const nasty = "one\x1b]0;title\x07\r\u009b31m\ntwo"
+	for name, tt := range map[string]struct {
+		status     int
+		body       string
+		table, err string
+	}{
+		"an error":        {http.StatusTeapot, nasty, "", "answers \"418 I'm a teapot\": one ]0;title   31m\ntwo"},
+		"a table":         {http.StatusOK, "POD CONTAINER\n" + nasty, "POD CONTAINER\none ]0;title   31m\ntwo", ""},
+		"another program": {http.StatusOK, "<html>" + nasty, "", "is not a kubelet14"},
+		"a proxy's error": {http.StatusServiceUnavailable, "busy", "", "answers \"503 Service Unavailable\": busy"},
+	} {
+		listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(tt.status)
+			io.WriteString(w, tt.body)
+		}))
+		table, err := clientOf(t, listener.Listener).Status(t.Context())
+		listener.Close()
+		if table != tt.table || (err == nil) != (tt.err == "") || err != nil && !strings.HasSuffix(err.Error(), tt.err) {
+			t.Errorf("%s: it returns %q, %v", name, table, err)
+		}
+	}
+}
