@@ -16,17 +16,22 @@ type Document struct {
 	Manifest ContainerManifest
 	Where    string // "document 2", "item 3" of a list, or both; empty if it is the only one
 
-	path      string     // of the manifest in its YAML document: empty, or such as items[2]
-	root      *yaml.Node // of the manifest
-	text      *text
-	fieldPath func(internal string) string // see AddFieldPaths; may be nil
+	path string     // of the manifest in its YAML document: empty, or such as items[2]
+	root *yaml.Node // of the manifest
+	text *text
+	wire any
+}
+
+// FieldPather is implemented by a wire type whose fields have other paths than the internal ones.
+type FieldPather interface {
+	FieldPath(internal string) string
 }
 
 // At returns an error about an internal field, such as "containers[0].env[1].name", with its path in the manifest. If the
 // text has no such field, because it is missing or has its old name, the error points at what should hold it.
 func (doc *Document) At(field, problem string) *SourceError {
-	if doc.fieldPath != nil {
-		field = doc.fieldPath(field)
+	if wire, ok := doc.wire.(FieldPather); ok {
+		field = wire.FieldPath(field)
 	}
 	return doc.text.errorAt(nearest(doc.root, field), join(doc.path, field), problem)
 }
@@ -96,8 +101,8 @@ func (d *decoder) document(doc Document) {
 		d.refuse(join(doc.path, p.Field), nearest(doc.root, p.Field), "%s", p.Problem)
 	}
 	if err == nil {
-		doc.Manifest = *internal.(*ContainerManifest)
-		doc.Manifest.Ignored, doc.fieldPath = d.ignored, d.scheme.fieldPaths[strings.ToLower(version)]
+		doc.Manifest, doc.wire = *internal.(*ContainerManifest), wire
+		doc.Manifest.Ignored = d.ignored
 		d.docs = append(d.docs, doc)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -24,53 +23,47 @@ type (
 	Text string
 )
 
-// wireFields are the fields of a wire type.
-type wireFields struct {
-	index map[string]int // by name
-	known []string       // the names that are supported, in their order
+// fieldNamed returns the field of a struct type that is read from a name of the manifest. A map knows every name.
+func fieldNamed(t reflect.Type, name string) (f reflect.StructField, known bool) {
+	if t.Kind() == reflect.Map {
+		return f, true
+	}
+	for f := range t.Fields() {
+		if name != "" && name == JSONName(f) {
+			return f, true
+		}
+		for marked := range strings.FieldsSeq(f.Tag.Get("fields")) {
+			if marked == name {
+				return f, true
+			}
+		}
+	}
+	return f, false
 }
 
-var wireTypes sync.Map // reflect.Type → wireFields
-
-func fieldsOf(t reflect.Type) wireFields {
-	if fields, ok := wireTypes.Load(t); ok {
-		return fields.(wireFields)
-	}
-	fields := wireFields{index: map[string]int{}}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		for _, marked := range strings.Fields(t.Field(i).Tag.Get("fields")) {
-			fields.index[marked] = i
-		}
-		if name != "" {
-			fields.index[name] = i
-			fields.known = append(fields.known, name)
-		}
-	}
-	wireTypes.Store(t, fields)
-	return fields
+// JSONName returns the name of a field in JSON, or nothing if its tag has none.
+func JSONName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
 }
 
 // mapping decodes a mapping into a map of strings, or into a struct by the json names of its fields.
 func (d *decoder) mapping(path string, n *yaml.Node, out reflect.Value) {
-	t, isMap := out.Type(), out.Kind() == reflect.Map
+	t := out.Type()
 	if n.Kind != yaml.MappingNode {
 		d.refuse(path, n, "needs a mapping, but this is %s%s", describe(n), writeAsMapping(n.Value, t))
 		return
 	}
-	var fields wireFields
-	if isMap {
+	if t.Kind() == reflect.Map {
 		out.Set(reflect.MakeMap(t))
-	} else {
-		fields = fieldsOf(t)
 	}
 	lines := map[string]int{}
 	for i := 0; i+1 < len(n.Content) && !d.full(); i += 2 {
-		key, name := n.Content[i], n.Content[i].Value
+		key, name, child := n.Content[i], n.Content[i].Value, resolve(n.Content[i+1])
 		if key.Kind != yaml.ScalarNode {
 			name = "" // no field has this name
 		}
-		number, known := fields.index[name]
+		f, known := fieldNamed(t, name)
 		field, first := join(path, name), lines[name]
 		if !known && isSecret(path) {
 			field = path // {name: PASSWORD, value: open,sesame} has a field "sesame"
@@ -80,14 +73,14 @@ func (d *decoder) mapping(path string, n *yaml.Node, out reflect.Value) {
 			d.refuse(path, key, "merge keys (<<) are not supported: write the fields out")
 		case first > 0:
 			d.refuse(field, key, "this field is here twice: the first is on line %d", first)
-		case isMap:
-			value := reflect.New(t.Elem()).Elem()
-			d.value(field, n.Content[i+1], value)
-			out.SetMapIndex(reflect.ValueOf(name), value)
 		case !known:
-			d.refuse(field, key, "unknown field: %s", didYouMean(name, fields.known))
+			d.refuse(field, key, "unknown field: %s", didYouMean(name, t))
+		case t.Kind() == reflect.Map:
+			value := reflect.New(t.Elem()).Elem()
+			d.value(field, child, value)
+			out.SetMapIndex(reflect.ValueOf(name), value)
 		default:
-			d.field(field, key, resolve(n.Content[i+1]), out.Field(number), t.Field(number))
+			d.field(field, key, child, out.FieldByIndex(f.Index), f)
 		}
 		lines[name] = cmp.Or(first, key.Line)
 	}
@@ -119,17 +112,24 @@ func (d *decoder) field(path string, key, n *yaml.Node, out reflect.Value, f ref
 
 // writeAsMapping helps with "restartPolicy: never", where the word is the name of a field that is an empty struct.
 func writeAsMapping(word string, t reflect.Type) string {
-	for i := 0; t.Kind() == reflect.Struct && i < t.NumField(); i++ {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if f := t.Field(i).Type; strings.EqualFold(name, word) && f.Kind() == reflect.Pointer && f.Elem().NumField() == 0 {
-			return fmt.Sprintf(": write {%s: {}}", name)
+	if t.Kind() != reflect.Struct {
+		return ""
+	}
+	for f := range t.Fields() {
+		if strings.EqualFold(JSONName(f), word) && f.Type.Kind() == reflect.Pointer && f.Type.Elem().NumField() == 0 {
+			return fmt.Sprintf(": write {%s: {}}", JSONName(f))
 		}
 	}
 	return ""
 }
 
 // didYouMean completes "unknown field".
-func didYouMean(name string, known []string) string {
+func didYouMean(name string, t reflect.Type) string {
+	var known []string
+	for f := range t.Fields() {
+		known = append(known, JSONName(f))
+	}
+	known = slices.DeleteFunc(known, func(name string) bool { return name == "" })
 	switch best := Nearest(name, known); {
 	case len(known) == 0:
 		return "there are no fields here, write {}"

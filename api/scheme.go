@@ -19,7 +19,6 @@ const InternalVersion = ""
 type Scheme struct {
 	types       map[string]map[string]reflect.Type // version → kind → type
 	conversions map[conversion]func(any) (any, error)
-	fieldPaths  map[string]func(string) string // version → the path of an internal field in its manifests
 }
 
 // conversion is the key of a registered function. Two versions may share their Go types.
@@ -30,7 +29,7 @@ type conversion struct {
 
 // NewScheme returns an empty Scheme.
 func NewScheme() *Scheme {
-	return &Scheme{map[string]map[string]reflect.Type{}, map[conversion]func(any) (any, error){}, map[string]func(string) string{}}
+	return &Scheme{map[string]map[string]reflect.Type{}, map[conversion]func(any) (any, error){}}
 }
 
 // AddKnownTypes adds types to a version. Each obj is a zero struct; the name of its type is the kind.
@@ -43,12 +42,6 @@ func (s *Scheme) AddKnownTypes(version string, objs ...any) {
 		t := reflect.TypeOf(obj)
 		s.types[version][t.Name()] = t
 	}
-}
-
-// AddFieldPaths registers what the path of an internal field, such as containers[0].memory, is in the manifests of a version,
-// for errors. Without a function it is the same.
-func (s *Scheme) AddFieldPaths(version string, path func(internal string) string) {
-	s.fieldPaths[strings.ToLower(version)] = path
 }
 
 // AddInternalConversion registers how Wire of a version becomes Internal. The error of convert should be a FieldErrors.

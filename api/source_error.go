@@ -63,24 +63,23 @@ func (es FieldErrors) Error() string {
 // WithExcerpts returns the text of err with lines of the manifest below each SourceError in it. It is for the log only:
 // the lines may hold passwords.
 func WithExcerpts(err error) string {
-	var inner []error
-	switch err := err.(type) {
-	case *SourceError:
-		return strings.TrimSuffix(err.Error()+"\n"+err.Excerpt(), "\n")
-	case interface{ Unwrap() []error }:
-		inner = err.Unwrap()
-	case interface{ Unwrap() error }:
-		inner = append(inner, err.Unwrap())
-	}
 	done, rest := "", err.Error()
-	for _, e := range inner {
-		if e == nil {
-			continue
-		}
-		if before, after, found := strings.Cut(rest, e.Error()); found {
-			done, rest = done+before+WithExcerpts(e), after
+	var add func(err error)
+	add = func(err error) {
+		switch err := err.(type) {
+		case *SourceError:
+			if before, after, found := strings.Cut(rest, err.Error()); found {
+				done, rest = strings.TrimSuffix(done+before+err.Error()+"\n"+err.Excerpt(), "\n"), after
+			}
+		case interface{ Unwrap() []error }:
+			for _, e := range err.Unwrap() {
+				add(e)
+			}
+		case interface{ Unwrap() error }:
+			add(err.Unwrap())
 		}
 	}
+	add(err)
 	return done + rest
 }
 

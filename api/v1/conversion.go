@@ -15,7 +15,6 @@ func NewScheme() *api.Scheme {
 	s := api.NewScheme()
 	v1beta1.AddTo(s)
 	s.AddKnownTypes(api.VersionV1, Pod{}, List{}, PodList{})
-	s.AddFieldPaths(api.VersionV1, fieldPath)
 	api.AddInternalConversion(s, api.VersionV1, internalize)
 	api.AddExternalConversion(s, api.VersionV1, externalize)
 	return s
@@ -119,8 +118,8 @@ func lookup[T any](errs *api.FieldErrors, path, word string, words map[string]T)
 	return value
 }
 
-// fieldPath returns the path in a Pod of a field of the internal types.
-func fieldPath(internal string) string {
+// FieldPath returns the path in a Pod of a field of the internal types, such as spec.containers[0].resources.limits.memory.
+func (*Pod) FieldPath(internal string) string {
 	if path, ok := topLevel[internal]; ok {
 		return path
 	}

@@ -96,22 +96,3 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
-
-func TestExternalize(t *testing.T) {
-	zero := int64(0)
-	got, err := v1.NewScheme().Encode("v1", &api.ContainerManifest{
-		Version: "v1beta1", ID: "web", DNS: &api.DNSConfig{Nameservers: []string{"1.1.1.1"}, Options: []string{"ndots:2"}}, RestartPolicy: api.RestartPolicy{Never: &api.RestartPolicyNever{}},
-		Volumes: []api.Volume{{Name: "a", Source: &api.VolumeSource{HostDir: &api.HostDir{Path: "/a"}}}},
-		Containers: []api.Container{{
-			Name: "c", Image: "i", Command: []string{"x"}, Memory: 64 << 20, CPU: 250, ImagePullPolicy: api.PullAlways, Privileged: true,
-			SecurityContext: &api.SecurityContext{RunAsUser: &zero, CapDrop: []string{"ALL"}},
-		}},
-	})
-	const want = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web"},"spec":{"volumes":[{"name":"a","hostPath":{"path":"/a"}}],` +
-		`"containers":[{"name":"c","image":"i","args":["x"],"resources":{"limits":{"memory":"64Mi"},"requests":{"cpu":"250m"}},` +
-		`"imagePullPolicy":"Always","securityContext":{"privileged":true,"runAsUser":0,"capabilities":{"drop":["ALL"]}}}],"restartPolicy":"Never",` +
-		`"dnsPolicy":"None","dnsConfig":{"nameservers":["1.1.1.1"],"options":[{"name":"ndots","value":"2"}]}}}`
-	if string(got) != want || err != nil {
-		t.Errorf("%s, %v\nwant %s", got, err, want)
-	}
-}

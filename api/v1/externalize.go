@@ -45,11 +45,7 @@ func externalize(in *api.ContainerManifest, out *Pod) error {
 
 // externalizeContainer converts what Copy cannot.
 func externalizeContainer(in *api.Container, out *Container) {
-	for word, policy := range pullPolicies {
-		if policy == in.ImagePullPolicy {
-			out.Pull = word
-		}
-	}
+	out.Pull = strings.TrimPrefix(string(in.ImagePullPolicy), "Pull")
 	for i, e := range in.Env {
 		if e.FieldPath != "" {
 			out.Env[i].ValueFrom = &ValueFrom{FieldRef: &FieldRef{FieldPath: e.FieldPath}}

@@ -62,11 +62,9 @@ func (c checker) name(name string, taken names) {
 // oneField checks that one pointer of a struct is set, or, if it is optional, at most one.
 func (c checker) oneField(field string, object any, optional bool, advice string) {
 	var set []string
-	fields := reflect.ValueOf(object)
-	for i := range fields.NumField() {
-		if f := fields.Field(i); f.Kind() == reflect.Pointer && !f.IsNil() {
-			name, _, _ := strings.Cut(fields.Type().Field(i).Tag.Get("json"), ",")
-			set = append(set, name)
+	for f, value := range reflect.ValueOf(object).Fields() {
+		if value.Kind() == reflect.Pointer && !value.IsNil() {
+			set = append(set, api.JSONName(f))
 		}
 	}
 	c.check(len(set) == 1 || optional && len(set) == 0, invalid, field, strings.Join(set, ", "), advice)
