@@ -63,6 +63,9 @@ func copyValue(out, in reflect.Value) {
 // DefaultTerminationMessagePath is where a program may write its termination message.
 const DefaultTerminationMessagePath = "/dev/termination-log"
 
+// MaxCPU is the most that a container may have as its share, 256 cores: they are 262144 shares, the most that Docker takes.
+const MaxCPU = 256_000
+
 // SetDefaults fills in what the manifest leaves open. It writes through m's slices: see Clone.
 // It comes after validation and after hashing, so that a new default changes no hash.
 func SetDefaults(m *ContainerManifest) {
@@ -74,6 +77,9 @@ func SetDefaults(m *ContainerManifest) {
 	for _, c := range m.All() {
 		for j := range c.Ports {
 			c.Ports[j].Protocol = cmp.Or(c.Ports[j].Protocol, ProtocolTCP)
+		}
+		if m.Version == VersionV1 {
+			c.CPU = cmp.Or(c.CPU, min(c.CPULimit, MaxCPU))
 		}
 		c.ImagePullPolicy = cmp.Or(c.ImagePullPolicy, PullIfNotPresent)
 		c.TerminationMessagePath = cmp.Or(c.TerminationMessagePath, DefaultTerminationMessagePath)

@@ -77,7 +77,7 @@ func (kl *Kubelet) writePlan(ctx context.Context, w io.Writer, p plan.Plan) {
 		missing := errors.Is(err, dockertools.ErrNoSuchImage)
 		switch {
 		case missing && a.Container.Spec != nil && a.Container.Spec.ImagePullPolicy == api.PullNever:
-			fmt.Fprintf(w, "         fails: image %s is missing, and its imagePullPolicy is PullNever\n", image)
+			fmt.Fprintf(w, "         fails: image %s is missing, and by its imagePullPolicy it is never pulled\n", image)
 		case missing || !a.PulledSince.IsZero():
 			fmt.Fprintf(w, "         after a pull of %s\n", image)
 		}

@@ -41,7 +41,7 @@ func (w *work) getImage(ctx context.Context, a plan.Action, at time.Time, missin
 		return dockertools.EnsurePauseImage(ctx, w.kl.docker)
 	case a.Container.Spec != nil && a.Container.Spec.ImagePullPolicy == api.PullNever:
 		return plan.Problem{Reason: api.ReasonImageNeverPulled, Message: fmt.Sprintf(
-			"%s, and its imagePullPolicy is PullNever; `docker pull %s` gets it", trimName(a, missing), image)}
+			"%s, and by its imagePullPolicy it is never pulled; `docker pull %s` gets it", trimName(a, missing), image)}
 	}
 	return w.kl.images.require(ctx, w.pod, a.Name.Name, image, at)
 }

@@ -233,7 +233,7 @@ pod local.default.file (local.yaml)
   create net (attempt 1): the pod has no network container yet
   start  net (attempt 1): the pod has no network container yet
   create main (attempt 1): the pod has no such container yet
-         fails: image missing:1 is missing, and its imagePullPolicy is PullNever
+         fails: image missing:1 is missing, and by its imagePullPolicy it is never pulled
   start  main (attempt 1): the pod has no such container yet
 pod lost.default.file (lost.yaml)
   cannot be inspected: InspectContainer "k8s_net.23b052f2_lost.default.file_uid-lost_1": RWLayer is unexpectedly nil

@@ -72,7 +72,7 @@ func TestTheSpecOfAPodOfToday(t *testing.T) {
 		Image: "hello:1", Entrypoint: []string{"/bin/web"}, Command: []string{"http://10.1.2.3/$(LATER)!", "$(NAME)", "$(IMAGE)"},
 		Env: []string{"NAME=web", "NAMESPACE=default", "UID=uid-web", "NODE=host", "HOST=" + dockertools.HostIP(), "IP=10.1.2.3",
 			"URL=http://10.1.2.3/$(LATER)", "LATER=http://10.1.2.3/$(LATER)!"},
-		User: "1000:2000", CapAdd: []string{"NET_ADMIN"}, CapDrop: []string{"ALL"}, ReadOnlyRootFS: true, CPULimit: 1500, NetworkContainer: "id",
+		User: "1000:2000", CapAdd: []string{"NET_ADMIN"}, CapDrop: []string{"ALL"}, ReadOnlyRootFS: true, CPUShares: 1536, CPULimit: 1500, NetworkContainer: "id",
 		Labels: labels("kubelet14.network_container", "id", "kubelet14.message_policy", "File"),
 	})
 	network := dockertools.ContainerSpec{

@@ -22,17 +22,18 @@ func Convert(pod *api.Pod, probePeriod time.Duration) (m api.ContainerManifest, 
 			notes = append(notes, text)
 		}
 	}
+	isV1 := m.Version == api.VersionV1
+	note(isV1, "this Pod is one of v1 already: its own file works with kubectl too, and has what is left out here, such as dnsPolicy")
 	note(m.UUID != "", "left out: the uuid "+m.UUID+"; a cluster gives each pod its own")
-	note(len(m.Ignored) > 0, "left out, as kubelet14 ignores it: "+strings.Join(m.Ignored, ", "))
+	note(len(m.Ignored) > 0, "left out, as kubelet14 does not use it: "+strings.Join(m.Ignored, ", "))
 	note(m.ID == "", "the manifest has no id: this name is made of the path of its file")
 	m.ID, m.UUID = pod.Name, ""
-	if m.Version == api.VersionV1 {
-		note(true, "kubectl also takes the file of this Pod, which may say more, such as seccompProfile and dnsPolicy")
+	if isV1 {
 		return m, notes, nil
 	}
 	m.Version, m.TerminationGracePeriodSeconds = api.VersionV1, new(int64(10))
 	if len(m.Containers) == 0 {
-		errs.Add("containers", "v1 has no pod without containers: give it one that waits, or remove it")
+		errs.Add("containers", "v1 has no pod without containers: add one that only waits, or remove the pod")
 	}
 	note(m.RestartPolicy.Never == nil, "a crashing container waits 10 s to 5 min for its next start; in kubelet14 1 s to -max_restart_backoff")
 	for i, v := range m.Volumes {

@@ -14,7 +14,7 @@ import (
 )
 
 // validateContainer checks a container, and adds its name and its host ports to what is taken.
-func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Container, taken, volumes names, hostPorts hostPorts) {
+func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Container, taken, volumes names, ports hostPorts) {
 	c.name(in.Name, taken)
 	c.check(in.Name != api.NetworkContainerName, forbidden, "name", in.Name, "this is the name of every pod's network container")
 	if _, err := reference.ParseDockerRef(in.Image); err != nil {
@@ -28,8 +28,7 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 		"a file cannot replace the whole file system of the container")
 	c.check(in.Memory == 0 || in.Memory >= 6<<20, invalid, "memory", in.Memory,
 		"this is in bytes; Docker needs at least 6291456 (6 MiB), and 0 means no limit")
-	// 256 cores are 262144 shares, the most that Docker takes.
-	c.check(in.CPU >= 0 && in.CPU <= 256_000, invalid, "cpu", in.CPU,
+	c.check(in.CPU >= 0 && in.CPU <= api.MaxCPU, invalid, "cpu", in.CPU,
 		"this is in thousandths of a core: use 0 to 256000; 0 means Docker's default share")
 	c.check(in.CPULimit == 0 || in.CPULimit >= 10, invalid, "cpuLimit", in.CPULimit, "this is in thousandths of a core; Docker needs at least 10")
 	validateSecurity(c.in("securityContext"), cmp.Or(in.SecurityContext, &api.SecurityContext{}))
@@ -50,9 +49,12 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 	portNames, mountPaths := names{}, names{messagePath: true} // a file is mounted there
 	for i := range in.Ports {
 		c, p := c.in("ports[%d]", i), &in.Ports[i]
-		validatePort(c, p, portNames, hostPorts)
-		same := !m.HostNetwork || p.HostPort == 0 || p.HostPort == p.ContainerPort
-		c.check(same, invalid, "hostPort", p.HostPort, "with hostNetwork it is the containerPort: remove it")
+		number := p.HostPort
+		if m.HostNetwork {
+			number = cmp.Or(number, p.ContainerPort)
+			c.check(number == p.ContainerPort, invalid, "hostPort", number, "with hostNetwork it is the containerPort: remove it")
+		}
+		validatePort(c, p, number, portNames, ports)
 	}
 	for i, m := range in.VolumeMounts {
 		c, clean := c.in("volumeMounts[%d]", i), path.Clean(m.MountPath)
@@ -101,10 +103,11 @@ type hostPort struct {
 	protocol api.Protocol
 }
 
-// hostPorts are the addresses on which the ports of one pod are published.
+// hostPorts are the addresses on which ports are published that run together.
 type hostPorts map[hostPort][]netip.Addr
 
-func validatePort(c checker, p *api.Port, names names, taken hostPorts) {
+// validatePort checks a port that has a number on the host, 0 if it is not published.
+func validatePort(c checker, p *api.Port, number int, names names, taken hostPorts) {
 	if p.Name != "" {
 		c.name(p.Name, names)
 	}
@@ -113,13 +116,13 @@ func validatePort(c checker, p *api.Port, names names, taken hostPorts) {
 	c.check(protocol == api.ProtocolTCP || protocol == api.ProtocolUDP, unsupported, "protocol", p.Protocol, "use TCP or UDP")
 	ip, err := netip.ParseAddr(p.HostIP)
 	c.check(p.HostIP == "" || err == nil && ip.Zone() == "", invalid, "hostIP", p.HostIP, "use an address of this host such as 127.0.0.1")
-	if p.HostPort == 0 {
+	if number == 0 {
 		return
 	}
-	c.check(isPort(p.HostPort), invalid, "hostPort", p.HostPort, wantPort)
-	port, ip := hostPort{p.HostPort, protocol}, ip.Unmap()
+	c.check(isPort(number), invalid, "hostPort", number, wantPort)
+	port, ip := hostPort{number, protocol}, ip.Unmap()
 	everywhere := func(ip netip.Addr) bool { return !ip.IsValid() || ip.IsUnspecified() }
 	conflict := slices.ContainsFunc(taken[port], func(other netip.Addr) bool { return other == ip || everywhere(other) || everywhere(ip) })
-	c.check(!conflict, duplicate, "hostPort", p.HostPort, "another port of this pod has it, with the same protocol and address")
+	c.check(!conflict, duplicate, "hostPort", number, "another port of this pod has it, with the same protocol and address")
 	taken[port] = append(taken[port], ip)
 }

@@ -35,7 +35,7 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.FieldErrors)
 	c.check(m.Namespace == "" || IsDNSLabel(m.Namespace), invalid, "namespace", m.Namespace, wantLabel)
 	validateNetwork(c, m)
 	c.count("terminationGracePeriodSeconds", *cmp.Or(m.TerminationGracePeriodSeconds, new(int64)))
-	volumes, containers, hostPorts := names{}, names{}, hostPorts{}
+	volumes, containers, ports := names{}, names{}, hostPorts{}
 	for i, v := range m.Volumes {
 		c := c.in("volumes[%d]", i)
 		c.name(v.Name, volumes)
@@ -51,12 +51,12 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.FieldErrors)
 	}
 	for i := range m.InitContainers {
 		c, in := c.in("initContainers[%d]", i), &m.InitContainers[i]
-		r.validateContainer(c, m, in, containers, volumes, hostPorts)
+		r.validateContainer(c, m, in, containers, volumes, hostPorts{}) // it has ended when the others start
 		plain := in.LivenessProbe == nil && in.ReadinessProbe == nil && in.StartupProbe == nil && in.Lifecycle == nil
 		c.check(plain, forbidden, "", in.Name, "an init container has neither probes nor a lifecycle")
 	}
 	for i := range m.Containers {
-		r.validateContainer(c.in("containers[%d]", i), m, &m.Containers[i], containers, volumes, hostPorts)
+		r.validateContainer(c.in("containers[%d]", i), m, &m.Containers[i], containers, volumes, ports)
 	}
 	c.oneField("restartPolicy", m.RestartPolicy, true, "only 1 policy is allowed")
 	return errs

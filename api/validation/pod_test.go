@@ -55,6 +55,8 @@ func TestValidatePod(t *testing.T) {
 		"two kinds":         {"{path: /data, type: DirectoryOrCreate}", "{path: /a}, emptyDir: {}", "spec.volumes[0]: invalid value 'hostDir, emptyDir'"},
 		"same name":         {"name: first", "name: main", main + "name: duplicate value 'main'"},
 		"init with a probe": {"first, image: a", "first, image: a, lifecycle: {}", "spec.initContainers[0]: forbidden 'first'"},
+		"port of an init":   {"first, image: a", "first, image: a, ports: [{containerPort: 80}]", ""},
+		"port of the host":  {"hostPort: 80}", "hostPort: 80}, {containerPort: 80}", main + "ports[1].hostPort: duplicate value '80'"},
 		"hostPort":          {"hostPort: 80", "hostPort: 81", main + "ports[0].hostPort: invalid value '81'"},
 		"fieldPath":         {"status.podIP", "status.phase", main + "env[0].valueFrom.fieldRef.fieldPath: unsupported value 'status.phase'"},
 		"memory":            {"64Mi", "6M", main + "resources.limits.memory: invalid value '6000000'"},

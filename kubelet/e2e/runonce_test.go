@@ -96,7 +96,7 @@ func TestIntegrationRunOnceSaysWhyAPodFailed(t *testing.T) {
 	r.mustPrint(t, map[string][]string{
 		"good": {"running"}, "first": {"running"},
 		"second":    {"failed", fmt.Sprintf("%d/tcp", port), "first.default.file"},
-		"never":     {"failed", `"main"`, "kubelet14/no-such-image:7", "PullNever"},
+		"never":     {"failed", `"main"`, "kubelet14/no-such-image:7", "never pulled"},
 		"absent":    {"failed", absent, "manifest unknown"},
 		"port":      {"failed", `"net"`, "address already in use"},
 		"command":   {"failed", `"main"`, "/hullo", "no such file"},
