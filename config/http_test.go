@@ -38,13 +38,6 @@ func newHTTPTest(t *testing.T) *httpTest {
 
 var goodPods = []string{manifest("web", "1"), manifest("db", "1")}
 
-// recover has the server answer with the good pods, and receives them.
-func (h *httpTest) recover() {
-	h.t.Helper()
-	h.body(goodPods...)
-	h.await("web=1 db=1")
-}
-
 // newHTTPTestAt starts the server. The source, which is not started, asks it with the
 // user information, if any.
 func newHTTPTestAt(t *testing.T, user string, start func(*httptest.Server), answer http.HandlerFunc) *httpTest {
@@ -162,39 +155,18 @@ func TestHTTPETag(t *testing.T) {
 	h.await("web=3")
 }
 
-// What can be wrong with a body. Whatever it is, the last good pods stay, and the
-// error names the URL.
-func TestHTTPBadBodyKeepsTheLastGoodPods(t *testing.T) {
-	h := newHTTPTest(t)
-	web := jsonManifest("web", "2")
-	for body, word := range map[string]string{
-		"":                                  "for no pods at all it is []",
-		"{}":                                "version: required",
-		web[:len(web)/2]:                    "YAML",
-		"[" + web + `,{"version":"v9"}]`:    "v9",
-		"[" + web + ",null]":                "nothing",
-		`{"kind":"List","apiVersion":"v1"}`: "items: required",
-		strings.Replace(web, `"main"`, `"NOT A NAME"`, 1): "NOT A NAME",
-		"[" + web + "," + web + "]":                       `pod "web" is in`,
-		"[]" + strings.Repeat(" ", api.MaxManifestBytes):  "too many bytes",
-	} {
-		h.recover() // else the error of the case before may have the same word
-		h.body(body)
-		h.await("web=1 db=1", h.server.URL+"/pods", word)
-		h.quiet()
-	}
-	h.body(manifest("web", "3"))
-	h.await("web=3")
-}
-
-// What can be wrong with an answer although its body is good. The error has the same
-// words each time, or it would be logged and sent at each poll.
+// What can be wrong with a body or an answer. Whatever it is, the last good pods stay, and
+// the error names the URL. It has the same words each time, or it would be logged and sent
+// at each poll.
 func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
-	good := manifest("web", "2")
+	web := jsonManifest("web", "2")
+	body := func(text string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, text) }
+	}
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(code)
-			io.WriteString(w, good)
+			io.WriteString(w, web)
 		}
 	}
 	reset := func(text string) http.HandlerFunc {
@@ -205,10 +177,15 @@ func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
 	}
 	h := newHTTPTest(t)
 	for word, answer := range map[string]http.HandlerFunc{
-		`"201 Created", and only 200 OK counts`: status(201),
-		"304 Not Modified":                      status(304), // the source has not asked for that
-		"redirects again and again":             func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/pods", http.StatusFound) },
-		"EOF":                                   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"for no pods at all it is []": body(""),
+		"version: required":           body("{}"),
+		"YAML":                        body(web[:len(web)/2]),
+		"v9":                          body("[" + web + `,{"version":"v9"}]`),
+		"nothing":                     body("[" + web + ",null]"),
+		"items: required":             body(`{"kind":"List","apiVersion":"v1"}`),
+		"NOT A NAME":                  body(strings.Replace(web, `"main"`, `"NOT A NAME"`, 1)),
+		`pod "web" is in`:             body("[" + web + "," + web + "]"),
+		"the limit is 1048576":        body("[]" + strings.Repeat(" ", api.MaxManifestBytes)),
 		"too many bytes": func(w http.ResponseWriter, _ *http.Request) {
 			var packed bytes.Buffer
 			zip := gzip.NewWriter(&packed)
@@ -217,15 +194,20 @@ func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
 			w.Header().Set("Content-Encoding", "gzip")
 			w.Write(bytes.Repeat(packed.Bytes(), 11))
 		},
-		"read: connection reset": reset("HTTP/1.1 200 OK\r\n\r\n[]"),
-		"connection reset":       reset(""),
+		`"201 Created", and only 200 OK counts`: status(201),
+		"304 Not Modified":                      status(304), // the source has not asked for that
+		"redirects again and again":             func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/pods", http.StatusFound) },
+		"EOF":                                   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"read: connection reset":                reset("HTTP/1.1 200 OK\r\n\r\n[]"),
+		"connection reset":                      reset(""),
 	} {
-		h.recover() // else the error of the case before may have the same word
+		h.body(goodPods...) // else the error of the case before may have the same word
+		h.await("web=1 db=1")
 		h.answer(answer)
-		h.await("web=1 db=1", h.server.URL+"/pods: ", word)
+		h.await("web=1 db=1", h.server.URL+"/pods", word)
 		h.quiet()
 	}
-	h.body(good)
+	h.body(web)
 	h.await("web=2")
 	h.server.CloseClientConnections()
 	h.server.Close()

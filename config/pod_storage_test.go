@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"kubelet14/api"
 	"kubelet14/api/validation"
 )
@@ -94,27 +92,6 @@ func TestModes(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestEveryDifferenceIsAChange(t *testing.T) {
-	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
-	pod := newPod("a", "1")
-	s.merge(api.SET, pod)
-	for _, change := range []func(){
-		func() { pod.UID = "another" },
-		func() { pod.Origin = "/elsewhere" },
-		func() {
-			pod.Manifest.Containers = []api.Container{{Name: "main", Image: "1", Env: []api.EnvVar{{Name: "A"}}}}
-		},
-	} {
-		change()
-		s.expect(s.merge(api.SET, pod), "UPDATE a=1")
-		pod.Source = "test"
-		if diff := cmp.Diff([]api.Pod{pod}, s.MergedState()); diff != "" {
-			t.Error(diff)
-		}
-		pod.Source = "a lie" // the storage knows better
 	}
 }
 
