@@ -47,7 +47,7 @@ type fakeContainer struct {
 	ended         chan struct{}         // of the last start: closed when it is over
 	commands      int                   // that run beside the program
 	log           []dockertools.LogLine // what it has printed since it was created
-	printed       chan struct{}         // closed when it prints more; nil while nobody waits for that
+	printed       chan struct{}         // closed when it prints more
 }
 
 func (f *Fake) Info(ctx context.Context) (dockertools.Info, error) {
@@ -117,7 +117,7 @@ func (f *Fake) CreateContainer(ctx context.Context, spec dockertools.ContainerSp
 			return "", err
 		}
 		spec.Labels = maps.Clone(spec.Labels)
-		c := &fakeContainer{image: image}
+		c := &fakeContainer{image: image, printed: make(chan struct{})}
 		c.Spec = spec
 		c.Container = dockertools.Container{
 			ID:      id,

@@ -2,6 +2,7 @@ package dockertest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,93 +28,59 @@ func (c *fakeContainer) print(stderr bool, text string) {
 	for line := range strings.Lines(text) {
 		c.log = append(c.log, dockertools.LogLine{Time: time.Now(), Stderr: stderr, Text: []byte(strings.TrimSuffix(line, "\n") + "\n")})
 	}
-	if c.printed != nil {
-		close(c.printed)
-		c.printed = nil
-	}
+	close(c.printed)
+	c.printed = make(chan struct{})
 }
 
-// Logs asks the daemon for what is new whenever there is something.
 func (f *Fake) Logs(ctx context.Context, id string, opts dockertools.LogOptions, each func(dockertools.LogLine) error) error {
-	var enough error
+	var eachErr error
 	err := f.call(ctx, "Logs", id, func(ctx context.Context) error {
 		if !opts.Stdout && !opts.Stderr {
 			return errors.New("neither stdout nor stderr is asked for")
 		}
-		reading := &fakeLogReading{opts: opts}
-		if err := f.change(id, reading.begin); err != nil {
+		var of *fakeContainer
+		next := 0 // of its lines
+		ended := make(chan struct{})
+		if err := f.change(id, func(c *fakeContainer) error {
+			of = c
+			if opts.Tail >= 0 {
+				next = max(0, len(c.log)-opts.Tail)
+			}
+			if opts.Follow && c.State.Live() {
+				ended = c.ended
+			} else {
+				close(ended)
+			}
+			return nil
+		}); err != nil {
 			return err
 		}
-		for {
-			lines, printed := reading.take(f.fakeDocker)
+		for over := false; ; {
+			f.mu.Lock()
+			lines, printed := of.log[next:], of.printed
+			next = len(of.log)
+			f.mu.Unlock()
 			for _, line := range lines {
-				if enough = each(line); enough != nil {
-					return enough
+				wanted := line.Stderr && opts.Stderr || !line.Stderr && opts.Stdout
+				if !wanted || line.Time.Before(opts.Since) {
+					continue
+				}
+				line.Text = bytes.Clone(line.Text)
+				if eachErr = each(line); eachErr != nil {
+					return eachErr
 				}
 			}
-			if printed == nil {
+			if over {
 				return nil
 			}
 			select {
 			case <-printed:
-			case <-reading.ended:
+			case <-ended:
+				over = true // there may be lines that it printed before
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
 		}
 	})
-	if enough != nil {
-		return enough
-	}
-	return err
-}
-
-// fakeLogReading is one that reads a log.
-type fakeLogReading struct {
-	opts  dockertools.LogOptions
-	c     *fakeContainer
-	next  int           // of the container's lines
-	ended chan struct{} // closed when the process is over that is followed; nil when none is
-}
-
-// begin finds where to begin. The mutex is held.
-func (r *fakeLogReading) begin(c *fakeContainer) error {
-	r.c = c
-	if r.opts.Tail >= 0 {
-		r.next = max(0, len(c.log)-r.opts.Tail)
-	}
-	if r.opts.Follow && c.State.Live() {
-		r.ended = c.ended
-	}
-	return nil
-}
-
-// take gives the lines that were not read, and a channel that is closed when there
-// are more; nil when there will be none.
-func (r *fakeLogReading) take(d *fakeDocker) (lines []dockertools.LogLine, printed <-chan struct{}) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, line := range r.c.log[r.next:] {
-		wanted := r.opts.Stdout
-		if line.Stderr {
-			wanted = r.opts.Stderr
-		}
-		if wanted && !line.Time.Before(r.opts.Since) {
-			line.Text = bytes.Clone(line.Text)
-			lines = append(lines, line)
-		}
-	}
-	r.next = len(r.c.log)
-	select {
-	case <-r.ended:
-		return lines, nil
-	default:
-	}
-	if r.ended == nil {
-		return lines, nil
-	}
-	if r.c.printed == nil {
-		r.c.printed = make(chan struct{})
-	}
-	return lines, r.c.printed
+	return cmp.Or(eachErr, err)
 }
