@@ -93,8 +93,8 @@ func (d *decoder) document(doc Document) {
 		return
 	}
 	internal, err := d.scheme.Internalize(version, wire)
-	var problems FieldErrors
-	if err != nil && !errors.As(err, &problems) {
+	problems, ok := errors.AsType[FieldErrors](err)
+	if err != nil && !ok {
 		problems.Add("", "%v", err)
 	}
 	for _, p := range problems[:min(len(problems), maxErrors+1)] {

@@ -14,28 +14,23 @@ func (s *Scheme) EncodeYAML(version string, obj any) ([]byte, error) {
 		return nil, err
 	}
 	_, roots, err := parse("", text) // JSON is YAML
-	if err == nil {
-		err = restyle(roots[0])
-	}
 	if err != nil {
 		return nil, err
 	}
+	restyle(roots[0])
 	return yaml.Dump(roots[0], yaml.WithLineWidth(-1))
 }
 
 // restyle takes the brackets of JSON from a node, and the quotes that are not needed.
-func restyle(n *yaml.Node) error {
+func restyle(n *yaml.Node) {
 	switch {
 	case strings.ContainsAny(n.Value, "\u0085\u2028\u2029"): // they end a line in YAML 1.1, and need escapes
-		return nil
 	case n.Tag == "!!str":
-		return n.Encode(n.Value)
+		_ = n.Encode(n.Value) // has no error for a string
+	default:
+		n.Style = 0
 	}
-	n.Style = 0
 	for _, child := range n.Content {
-		if err := restyle(child); err != nil {
-			return err
-		}
+		restyle(child)
 	}
-	return nil
 }

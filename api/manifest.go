@@ -31,6 +31,7 @@ func Copy(out, in any) {
 
 func copyValue(out, in reflect.Value) {
 	switch kind := in.Kind(); {
+	case (kind == reflect.Pointer || kind == reflect.Slice || kind == reflect.Map) && in.IsNil():
 	case kind == reflect.Struct && in.Type() != reflect.TypeFor[time.Time]():
 		for i := range in.NumField() {
 			if in.Type() == out.Type() {
@@ -39,24 +40,21 @@ func copyValue(out, in reflect.Value) {
 				copyValue(field, in.Field(i))
 			}
 		}
-	case kind == reflect.Pointer && !in.IsNil():
+	case kind == reflect.Pointer:
 		out.Set(reflect.New(out.Type().Elem()))
 		copyValue(out.Elem(), in.Elem())
-	case kind == reflect.Slice && !in.IsNil():
+	case kind == reflect.Slice:
 		out.Set(reflect.MakeSlice(out.Type(), in.Len(), in.Len()))
 		for i := range in.Len() {
 			copyValue(out.Index(i), in.Index(i))
 		}
-	case kind == reflect.Map && !in.IsNil(): // of strings
+	case kind == reflect.Map: // of strings
 		out.Set(reflect.MakeMapWithSize(out.Type(), in.Len()))
 		for i := in.MapRange(); i.Next(); {
 			out.SetMapIndex(i.Key(), i.Value())
 		}
-	case kind != reflect.Pointer && kind != reflect.Slice && kind != reflect.Map:
-		if in.Type() != out.Type() {
-			in = in.Convert(out.Type()) // a Text to a string
-		}
-		out.Set(in)
+	default:
+		out.Set(in.Convert(out.Type())) // a Text to a string
 	}
 }
 

@@ -44,22 +44,25 @@ func (s *Scheme) AddKnownTypes(version string, objs ...any) {
 	}
 }
 
-// AddInternalConversion registers how Wire of a version becomes Internal. The error of convert should be a FieldErrors.
-func AddInternalConversion[Wire, Internal any](s *Scheme, version string, convert func(*Wire, *Internal) error) {
+// AddInternalConversion registers how Wire of a version becomes Internal.
+func AddInternalConversion[Wire, Internal any](s *Scheme, version string, convert func(*Wire, *Internal) FieldErrors) {
 	addConversion(s, version, InternalVersion, convert)
 }
 
 // AddExternalConversion registers how Internal becomes Wire of a version.
-func AddExternalConversion[Internal, Wire any](s *Scheme, version string, convert func(*Internal, *Wire) error) {
-	addConversion(s, InternalVersion, version, convert)
+func AddExternalConversion[Internal, Wire any](s *Scheme, version string, convert func(*Internal, *Wire)) {
+	addConversion(s, InternalVersion, version, func(in *Internal, out *Wire) (none FieldErrors) {
+		convert(in, out)
+		return none
+	})
 }
 
-func addConversion[In, Out any](s *Scheme, from, to string, convert func(*In, *Out) error) {
+func addConversion[In, Out any](s *Scheme, from, to string, convert func(*In, *Out) FieldErrors) {
 	key := conversion{strings.ToLower(from), strings.ToLower(to), reflect.TypeFor[*In]()}
 	s.conversions[key] = func(in any) (any, error) {
 		out := new(Out)
-		if err := convert(in.(*In), out); err != nil {
-			return nil, err
+		if errs := convert(in.(*In), out); len(errs) > 0 {
+			return nil, errs
 		}
 		return out, nil
 	}

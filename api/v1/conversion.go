@@ -35,11 +35,10 @@ var (
 )
 
 // internalize converts a Pod as it was written: a default is not filled in.
-func internalize(in *Pod, out *api.ContainerManifest) error {
+func internalize(in *Pod, out *api.ContainerManifest) (errs api.FieldErrors) {
 	api.Copy(out, &in.Metadata)
 	api.Copy(out, &in.Spec)
 	out.Version = api.VersionV1
-	var errs api.FieldErrors
 	out.RestartPolicy = lookup(&errs, "spec.restartPolicy", in.Spec.Restart, restartPolicies)
 	lookup(&errs, "spec.dnsPolicy", in.Spec.DNSPolicy, dnsPolicies)
 	for i, v := range in.Spec.Volumes {
@@ -64,10 +63,7 @@ func internalize(in *Pod, out *api.ContainerManifest) error {
 	for i := range in.Spec.Containers {
 		internalizeContainer(&errs, fmt.Sprintf("spec.containers[%d]", i), &in.Spec.Containers[i], &out.Containers[i], pod)
 	}
-	if len(errs) > 0 {
-		return errs
-	}
-	return nil
+	return errs
 }
 
 // internalizeContainer converts what Copy cannot.

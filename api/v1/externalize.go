@@ -10,7 +10,7 @@ import (
 )
 
 // externalize writes a Pod that kubectl takes.
-func externalize(in *api.ContainerManifest, out *Pod) error {
+func externalize(in *api.ContainerManifest, out *Pod) {
 	api.Copy(&out.Metadata, in)
 	api.Copy(&out.Spec, in)
 	out.APIVersion, out.Kind = api.VersionV1, "Pod"
@@ -40,7 +40,6 @@ func externalize(in *api.ContainerManifest, out *Pod) error {
 	for i := range in.Containers {
 		externalizeContainer(&in.Containers[i], &out.Spec.Containers[i])
 	}
-	return nil
 }
 
 // externalizeContainer converts what Copy cannot.

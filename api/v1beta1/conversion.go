@@ -19,23 +19,19 @@ const (
 func AddTo(s *api.Scheme) {
 	for _, version := range []string{Version, Version2} {
 		s.AddKnownTypes(version, ContainerManifest{}, ContainerManifestList{})
-		api.AddInternalConversion(s, version, func(in *ContainerManifest, out *api.ContainerManifest) error {
+		api.AddInternalConversion(s, version, func(in *ContainerManifest, out *api.ContainerManifest) api.FieldErrors {
 			api.Copy(out, in)
 			out.Version = version
 			r := reader{version: version}
 			for i := range in.Containers {
 				r.container(fmt.Sprintf("containers[%d]", i), &in.Containers[i], &out.Containers[i], out)
 			}
-			if len(r.errs) > 0 {
-				return r.errs
-			}
-			return nil
+			return r.errs
 		})
-		// This never fails: the wire types have a field for every internal one. The old names are not written.
-		api.AddExternalConversion(s, version, func(in *api.ContainerManifest, out *ContainerManifest) error {
+		// The old names are not written.
+		api.AddExternalConversion(s, version, func(in *api.ContainerManifest, out *ContainerManifest) {
 			api.Copy(out, in)
 			out.Version = version
-			return nil
 		})
 		addInfo(s, version)
 	}

@@ -56,7 +56,7 @@ type ContainerStatus struct {
 
 // addInfo registers how BoundPods and PodInfo are written.
 func addInfo(s *api.Scheme, version string) {
-	api.AddExternalConversion(s, version, func(in *api.BoundPods, out *BoundPods) error {
+	api.AddExternalConversion(s, version, func(in *api.BoundPods, out *BoundPods) {
 		*out = BoundPods{Kind: "BoundPods", APIVersion: version, Items: make([]BoundPod, len(in.Items))}
 		for i, pod := range in.Items {
 			item := &out.Items[i]
@@ -69,15 +69,13 @@ func addInfo(s *api.Scheme, version string) {
 				item.Spec.RestartPolicy.Always = &api.RestartPolicyAlways{}
 			}
 		}
-		return nil
 	})
-	api.AddExternalConversion(s, version, func(in *api.PodInfo, out *PodInfo) error {
+	api.AddExternalConversion(s, version, func(in *api.PodInfo, out *PodInfo) {
 		*out = PodInfo{}
 		for name, status := range *in {
 			var old ContainerStatus
 			api.Copy(&old, &status)
 			(*out)[name] = old
 		}
-		return nil
 	})
 }
