@@ -288,7 +288,7 @@ func TestCAdvisor(t *testing.T) {
 	defer c.Close()
 	s := serve(t, k, func(o *Options) { o.CAdvisorPort = c.Listener.Addr().(*net.TCPAddr).Port })
 	for _, tt := range []struct{ path, asked, want string }{
-		{"/spec/", `GET /machine {"num_stats":0}`, machine},
+		{"/spec/", `POST /machine {"num_stats":0}`, machine},
 		{"/stats/", `POST /containers/ {"num_stats":60}`, twoStats},
 		{"/stats/?num_stats=2", `POST /containers/ {"num_stats":2}`, twoStats},
 		{`/stats/ {"num_stats":3}`, `POST /containers/ {"num_stats":3}`, twoStats},

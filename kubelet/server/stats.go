@@ -54,14 +54,9 @@ func numStats(r *http.Request) (int, error) {
 }
 
 // askCAdvisor returns cAdvisor's answer, or nil when there is none.
-func (s *Server) askCAdvisor(r *http.Request, numStats int, method, path string) (answer object) {
-	query := fmt.Sprintf(`{"num_stats":%d}`, numStats)
+func (s *Server) askCAdvisor(path string, numStats int) (answer object) {
 	url := fmt.Sprintf("http://127.0.0.1:%d/api/v1.3%s", s.opts.CAdvisorPort, path)
-	question, err := http.NewRequestWithContext(r.Context(), method, url, strings.NewReader(query))
-	if err != nil {
-		return nil
-	}
-	resp, err := cAdvisor.Do(question)
+	resp, err := cAdvisor.Post(url, "application/json", strings.NewReader(fmt.Sprintf(`{"num_stats":%d}`, numStats)))
 	if err != nil {
 		return nil
 	}
@@ -82,8 +77,8 @@ func withoutEnv(container object) object {
 	return container
 }
 
-func (s *Server) spec(r *http.Request) (any, error) {
-	if info := s.askCAdvisor(r, 0, http.MethodGet, "/machine"); info != nil {
+func (s *Server) spec(*http.Request) (any, error) {
+	if info := s.askCAdvisor("/machine", 0); info != nil {
 		return info, nil
 	}
 	info, _, err := machine()
@@ -95,7 +90,7 @@ func (s *Server) machineStats(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if stats := s.askCAdvisor(r, n, http.MethodPost, "/containers/"); stats != nil {
+	if stats := s.askCAdvisor("/containers/", n); stats != nil {
 		return withoutEnv(stats), nil
 	}
 	_, stats, err := machine()
@@ -118,7 +113,7 @@ func (s *Server) containerStats(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, stats := range s.askCAdvisor(r, n, http.MethodPost, "/docker/"+c.ID) { // one, by its name there
+	for _, stats := range s.askCAdvisor("/docker/"+c.ID, n) { // one, by its name there
 		if stats, ok := stats.(object); ok {
 			return withoutEnv(stats), nil
 		}

@@ -33,11 +33,11 @@ func (s *Server) serveContainerLogs(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	out, err := newStream(w, r)
-	if err != nil || r.Method == http.MethodHead {
-		return err
-	}
+	out := newStream(w, r)
 	defer out.close()
+	if r.Method == http.MethodHead {
+		return nil
+	}
 	if opts.Follow {
 		out.begin()
 	}
@@ -83,18 +83,19 @@ type stream struct {
 
 // newStream returns a stream. When its request is canceled, what is still to be written gets a time limit: a client that does
 // not read must not delay the killing of its command when the server stops.
-func newStream(w http.ResponseWriter, r *http.Request) (*stream, error) {
-	s := &stream{w: w, r: r, control: http.NewResponseController(w)}
+func newStream(w http.ResponseWriter, r *http.Request) *stream {
+	s := &stream{w: w, r: r, control: clearDeadlines(w)}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	err := clearDeadlines(w)
 	s.close = context.AfterFunc(r.Context(), func() { _ = s.control.SetWriteDeadline(time.Now().Add(lastWriteTimeout)) })
-	return s, err
+	return s
 }
 
 // clearDeadlines lifts the time limits of a request.
-func clearDeadlines(w http.ResponseWriter) error {
+func clearDeadlines(w http.ResponseWriter) *http.ResponseController {
 	control := http.NewResponseController(w)
-	return errors.Join(control.SetReadDeadline(time.Time{}), control.SetWriteDeadline(time.Time{}))
+	_ = control.SetReadDeadline(time.Time{}) // every connection of net/http has deadlines
+	_ = control.SetWriteDeadline(time.Time{})
+	return control
 }
 
 // begin sends the status before the first write. An error is that of a later write, too.
@@ -140,10 +141,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	out, err := newStream(w, r)
-	if err != nil {
-		return err
-	}
+	out := newStream(w, r)
 	defer out.close()
 	w.Header().Set("Trailer", "Exit-Code, Error")
 	exitCode, err := s.opts.Kubelet.RunInContainer(r.Context(), pod, container, command, out)
@@ -228,9 +226,7 @@ func (s *Server) serveHostLog(w http.ResponseWriter, r *http.Request) error {
 	if info, err := os.Lstat(filepath.Join(s.opts.LogDir, name)); err != nil || !isLog(name, info) {
 		return httpErrorf(http.StatusNotFound, "there is no log file %q: /logs/ lists them", name)
 	}
-	if err := clearDeadlines(w); err != nil { // the file may be large, and the network slow
-		return err
-	}
+	clearDeadlines(w) // the file may be large, and the network slow
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	http.ServeFileFS(w, r, os.DirFS(s.opts.LogDir), name)
 	return nil
