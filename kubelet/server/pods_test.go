@@ -290,9 +290,7 @@ func TestCAdvisor(t *testing.T) {
 	for _, tt := range []struct{ path, asked, want string }{
 		{"/spec/", `POST /machine {"num_stats":0}`, machine},
 		{"/stats/", `POST /containers/ {"num_stats":60}`, twoStats},
-		{"/stats/?num_stats=2", `POST /containers/ {"num_stats":2}`, twoStats},
 		{`/stats/ {"num_stats":3}`, `POST /containers/ {"num_stats":3}`, twoStats},
-		{`/stats/web/app {"num_stats":0}`, `POST /docker/id-of-web.default.file {"num_stats":60}`, app},
 		{"/stats/web/app?num_stats=7", `POST /docker/id-of-web.default.file {"num_stats":7}`, app},
 		// What it does not know is answered by the kubelet.
 		{"/stats/twin.default.etcd/app", `POST /docker/id-of-twin.default.etcd {"num_stats":60}`, "/docker/id-of-twin.default.etcd"},
