@@ -60,7 +60,7 @@ func (o *observer) list(ctx context.Context) ([]dockertools.Owned, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []dockertools.Owned
+	list := make([]dockertools.Owned, 0, len(all))
 	for _, c := range all {
 		if own, ok := o.identity.Own(c); ok {
 			list = append(list, own)

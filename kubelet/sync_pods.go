@@ -7,7 +7,6 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/golang/glog"
@@ -101,8 +100,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
 		p := kl.pods[pod.FullName]
 		return p.err == nil && p.plan.Finished
 	}
-	byName := func(a, b *plan.Pod) int { return strings.Compare(a.FullName, b.FullName) }
-	conflicts := plan.Admit(slices.SortedFunc(maps.Values(kl.desired.pods), byName), finished, list)
+	conflicts := plan.Admit(kl.desired.pods, finished, list)
 	for name, p := range kl.pods {
 		p.conflict = cmp.Or(kl.hold(p), conflicts[name])
 	}

@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,21 +18,18 @@ import (
 // removed; otherwise the first by name gets it. (In 2014 the order was that of a Go map.)
 // Pods with one UID would share their volumes.
 //
-// The pods are ordered by full name. Those for which finished is true need no port.
-func Admit(pods []*Pod, finished func(*Pod) bool, list []dockertools.Owned) map[string]Problem {
-	desired := map[string]*Pod{}
-	for _, pod := range pods {
-		desired[pod.FullName] = pod
-	}
-	uids, ports := owners(desired, list)
+// The pods are given by full name. Those for which finished is true need no port.
+func Admit(pods map[string]*Pod, finished func(*Pod) bool, list []dockertools.Owned) map[string]Problem {
+	uids, ports := owners(pods, list)
 	waiting := map[string]Problem{}
-	for _, pod := range pods {
+	for _, name := range slices.Sorted(maps.Keys(pods)) {
+		pod := pods[name]
 		uids[pod.UID] = cmp.Or(uids[pod.UID], pod.FullName)
 		conflict := pod.portConflict(ports)
 		switch owner := uids[pod.UID]; {
 		case owner != pod.FullName:
 			message := "uuid %s belongs to pod %s, whose containers are still there"
-			if other := desired[owner]; other != nil {
+			if other := pods[owner]; other != nil {
 				message, owner = "uuid %s belongs to pod %s: give one of the two another uuid", other.String()
 			}
 			waiting[pod.FullName] = Problem{Reason: api.ReasonUUIDTaken, Message: fmt.Sprintf(message, pod.UID, owner)}

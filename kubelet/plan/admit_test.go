@@ -18,7 +18,7 @@ import (
 func TestAdmit(t *testing.T) {
 	tests := []struct {
 		name     string
-		pods     []string // by name; a "!" before the name: it has finished
+		pods     []string // a "!" before the name: it has finished
 		observed []string
 		want     map[string]string
 	}{
@@ -48,8 +48,7 @@ func TestAdmit(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var pods []*plan.Pod
-			finished := map[*plan.Pod]bool{}
+			pods, finished := map[string]*plan.Pod{}, map[*plan.Pod]bool{}
 			for _, line := range tt.pods {
 				words := strings.Fields(line)
 				name, isFinished := strings.CutPrefix(words[0], "!")
@@ -61,7 +60,7 @@ func TestAdmit(t *testing.T) {
 					p := parsePort(port)
 					pod.Ports = append(pod.Ports, api.Port{HostIP: p.HostIP, HostPort: p.HostPort, Protocol: api.Protocol(strings.ToUpper(p.Protocol))})
 				}
-				pods, finished[pod] = append(pods, pod), isFinished
+				pods[pod.FullName], finished[pod] = pod, isFinished
 			}
 			var list []dockertools.Owned
 			for _, line := range tt.observed {
