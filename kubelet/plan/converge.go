@@ -174,8 +174,9 @@ func (p *planner) decideApp(want *Container, newest *Observed, network *Observed
 
 // create returns the creation of the next attempt of a container.
 func (p *planner) create(want *Container, reason string, crashes int) *Action {
-	name := dockertools.NameParts{
-		Name: want.Name, Hash: want.Hash, PodFullName: p.pod.FullName, UID: p.pod.UID, Attempt: p.last[want.Name] + 1,
+	name := dockertools.NameParts{Name: want.Name, Hash: want.Hash, PodFullName: p.pod.FullName, UID: p.pod.UID, Attempt: 1}
+	if all := p.attempts[want.Name]; len(all) > 0 {
+		name.Attempt = all[len(all)-1].Of.Attempt + 1
 	}
 	a := &Action{Kind: Create, Name: name, Container: want, Reason: reason, Crashes: crashes, Lifecycle: want.Lifecycle, Grace: p.pod.Grace}
 	if newest := p.newest(want.Name); newest != nil && newest.Of.Hash == want.Hash {

@@ -99,7 +99,7 @@ type Limits struct {
 // Make compares a pod with its containers. A nil pod is no longer desired. The containers
 // are all those with the pod's full name, whatever their UID, by name and then attempt.
 func Make(pod *Pod, containers []Observed, limits Limits, now time.Time) Plan {
-	p := planner{pod: pod, limits: limits, now: now, attempts: map[string][]*Observed{}, last: map[string]int{}}
+	p := planner{pod: pod, limits: limits, now: now, attempts: map[string][]*Observed{}}
 	var unknown []*Observed
 	for i := range containers {
 		c := &containers[i]
@@ -107,10 +107,7 @@ func Make(pod *Pod, containers []Observed, limits Limits, now time.Time) Plan {
 			unknown = append(unknown, c)
 			continue
 		}
-		p.last[c.Of.Name] = max(p.last[c.Of.Name], c.Of.Attempt)
-		if c.State != dockertools.StateRemoving {
-			p.attempts[c.Of.Name] = append(p.attempts[c.Of.Name], c)
-		}
+		p.attempts[c.Of.Name] = append(p.attempts[c.Of.Name], c)
 	}
 	if pod == nil {
 		p.remove(unknown, "its pod is no longer wanted")
@@ -133,8 +130,7 @@ type planner struct {
 	pod      *Pod
 	limits   Limits
 	now      time.Time
-	attempts map[string][]*Observed // by container name, oldest first, without those being removed
-	last     map[string]int         // highest attempt number in use, by container name
+	attempts map[string][]*Observed // by container name, oldest first
 }
 
 func (p *planner) step(actions []Action) {
@@ -145,11 +141,12 @@ func (p *planner) step(actions []Action) {
 
 // newest returns the attempt that counts, or nil.
 func (p *planner) newest(name string) *Observed {
-	all := p.attempts[name]
-	if len(all) == 0 {
-		return nil
+	for _, c := range slices.Backward(p.attempts[name]) {
+		if c.State != dockertools.StateRemoving {
+			return c
+		}
 	}
-	return all[len(all)-1]
+	return nil
 }
 
 // allDone reports whether every app container is done, or is never started since an init

@@ -67,11 +67,11 @@ func (p *planner) stopOthers(newest *Observed) (stop []Action) {
 func (p *planner) removeDead() {
 	var remove []Action
 	for _, name := range p.pod.Names() {
-		all, kept := p.attempts[name], 0
-		for i, c := range slices.Backward(all) {
+		kept := 0
+		for _, c := range slices.Backward(p.attempts[name]) {
 			at, _ := c.End()
 			switch {
-			case c.NeverStarted() && i < len(all)-1:
+			case c.NeverStarted() && c != p.newest(name):
 				remove = append(remove, on(Remove, c, "a newer attempt replaced it before it started"))
 			case c.NeverStarted() && (p.Finished || p.pod.IsInit(name) && name != p.Init):
 				remove = append(remove, on(Remove, c, "it no longer has to run"))
