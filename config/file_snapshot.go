@@ -54,7 +54,7 @@ func (s *SourceFile) snapshot() (snapshot, error) {
 		case !slices.Contains(manifestSuffixes, filepath.Ext(path)), err == nil && !info.Mode().IsRegular():
 			ignored[path] = true
 			if !s.ignored[path] {
-				glog.Infof("File source: %s is ignored: only files whose names end in %s are read", path, strings.Join(manifestSuffixes, ", "))
+				glog.Infof("File source: %s is ignored: only regular files whose names end in %s are read", path, strings.Join(manifestSuffixes, ", "))
 			}
 		case err == nil:
 			versions[path] = versionOf(info)
