@@ -124,7 +124,7 @@ func run(ctx context.Context, f *options) error {
 		return err
 	}
 
-	pods := config.NewPodConfig(config.PodConfigNotificationSnapshotAndUpdates, f.rules())
+	pods := config.NewPodConfig(config.PodConfigNotificationSnapshotAndUpdates)
 	ctx, end := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer func() {
@@ -182,13 +182,9 @@ func runOnce(ctx context.Context, kl *kubelet.Kubelet, pods *config.PodConfig, t
 // sources are the sources of pods that the flags name.
 type sources []config.Source
 
-// rules are the rules for manifests, for the sources and for PodConfig alike.
-func (f *options) rules() validation.Rules {
-	return validation.Rules{AllowPrivileged: f.kubelet.AllowPrivileged}
-}
-
 func (f *options) sources() (all sources, err error) {
-	parser := config.Parser{Hostname: f.kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: f.rules()}
+	rules := validation.Rules{AllowPrivileged: f.kubelet.AllowPrivileged}
+	parser := config.Parser{Hostname: f.kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: rules}
 	if f.config != "" {
 		if _, err := os.Stat(f.config); errors.Is(err, fs.ErrNotExist) && !f.configWait && !f.cleanup {
 			return nil, fmt.Errorf("-config=%s does not exist: make it, or give -config_wait if it will appear, as a mount does", f.config)

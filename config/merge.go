@@ -24,8 +24,9 @@ func compare(before, after podSet) (added, updated, removed podSet) {
 }
 
 // mergePods returns the pods of a source after an update, and an error that names
-// each rejected pod, which stays as it was.
-func mergePods(old podSet, source string, update api.PodUpdate, rules validation.Rules) (podSet, error) {
+// each rejected pod, which stays as it was. Whether privileged containers are allowed is
+// a matter of the source and of the kubelet.
+func mergePods(old podSet, source string, update api.PodUpdate) (podSet, error) {
 	pods := podSet{}
 	switch update.Op {
 	case api.SET:
@@ -44,22 +45,18 @@ func mergePods(old podSet, source string, update api.PodUpdate, rules validation
 		switch {
 		case update.Op == api.REMOVE:
 			delete(pods, name)
-			continue
 		case first != nil:
 			rejected = append(rejected, fmt.Errorf("pod %v is given a second time, first as %v: remove one of the two", &pod, first))
-			continue
 		case known != nil && reflect.DeepEqual(known, &pod):
 			pods[name] = known // and valid
-			continue
-		}
-		if errs := rules.ValidatePod(&pod); len(errs) == 0 {
+		default:
 			pods[name] = &pod
-		} else {
-			rejected = append(rejected, fmt.Errorf("pod %v is invalid: %w", &pod, errs))
-			if known != nil {
+			if errs := (validation.Rules{AllowPrivileged: true}).ValidatePod(&pod); len(errs) > 0 {
+				rejected = append(rejected, fmt.Errorf("pod %v is invalid: %w", &pod, errs))
 				pods[name] = known
 			}
 		}
 	}
+	maps.DeleteFunc(pods, func(_ string, pod *api.Pod) bool { return pod == nil }) // invalid, and not known before
 	return pods, errors.Join(rejected...)
 }

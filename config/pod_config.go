@@ -7,7 +7,6 @@ import (
 	"github.com/golang/glog"
 
 	"kubelet14/api"
-	"kubelet14/api/validation"
 )
 
 // PodConfigNotificationMode is the form in which PodConfig sends a change (PR #356).
@@ -32,9 +31,9 @@ type PodConfig struct {
 	*Mux        // Wait
 }
 
-// NewPodConfig returns a PodConfig without sources, which accepts pods valid by rules.
-func NewPodConfig(mode PodConfigNotificationMode, rules validation.Rules) *PodConfig {
-	pods := newPodStorage(mode, rules, make(chan api.PodUpdate))
+// NewPodConfig returns a PodConfig without sources.
+func NewPodConfig(mode PodConfigNotificationMode) *PodConfig {
+	pods := newPodStorage(mode, make(chan api.PodUpdate))
 	return &PodConfig{pods, NewMux(pods.Merge)}
 }
 

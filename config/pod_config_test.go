@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 
 	"kubelet14/api"
-	"kubelet14/api/validation"
 )
 
 // testPodConfig runs a test in a bubble. Everything must end with the context, also
@@ -17,7 +16,7 @@ func testPodConfig(t *testing.T, mode PodConfigNotificationMode, test func(ctx c
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		config := NewPodConfig(mode, validation.Rules{})
+		config := NewPodConfig(mode)
 		test(ctx, config)
 		stop()
 		config.Wait()

@@ -8,14 +8,12 @@ import (
 	"sync"
 
 	"kubelet14/api"
-	"kubelet14/api/validation"
 )
 
 // podStorage has the pods of every source and sends every change of them. What it
 // sends is a deep copy, so a receiver may write to it.
 type podStorage struct {
 	mode    PodConfigNotificationMode
-	rules   validation.Rules
 	updates chan api.PodUpdate // never closed
 
 	// mu is held until the last update about a change was received, which keeps the
@@ -31,8 +29,8 @@ type sourceState struct {
 	err    error // of its latest update
 }
 
-func newPodStorage(mode PodConfigNotificationMode, rules validation.Rules, updates chan api.PodUpdate) *podStorage {
-	return &podStorage{mode: mode, rules: rules, updates: updates, sources: map[string]*sourceState{}}
+func newPodStorage(mode PodConfigNotificationMode, updates chan api.PodUpdate) *podStorage {
+	return &podStorage{mode: mode, updates: updates, sources: map[string]*sourceState{}}
 }
 
 // declare adds a source, which is not synced until it sends an update without an error.
@@ -52,7 +50,7 @@ func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpd
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state, before := s.sources[source], s.unsynced()
-	pods, rejected := mergePods(state.pods, source, update, s.rules)
+	pods, rejected := mergePods(state.pods, source, update)
 	added, updated, removed := compare(state.pods, pods)
 	state.pods, state.err = pods, errors.Join(update.Err, rejected)
 	state.synced = state.synced || state.err == nil

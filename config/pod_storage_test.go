@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"kubelet14/api"
-	"kubelet14/api/validation"
 )
 
 // badPod is newPod with a manifest that no rules allow.
@@ -27,7 +26,7 @@ type storageTest struct {
 // newStorageTest declares the source "test".
 func newStorageTest(t *testing.T, mode PodConfigNotificationMode) *storageTest {
 	updates := make(chan api.PodUpdate, 10)
-	s := &storageTest{newPodStorage(mode, validation.Rules{}, updates), t, updates}
+	s := &storageTest{newPodStorage(mode, updates), t, updates}
 	s.declare("test")
 	return s
 }
