@@ -84,8 +84,9 @@ func (r *call) end(err error) error {
 	return fmt.Errorf("%s: %w", r.what, err)
 }
 
-// open sends a request that is not left to the library.
-func (r *call) open(method, path string, query url.Values, header http.Header, body io.Reader) (io.ReadCloser, error) {
+// open sends a request that is not left to the library. Its answer needs no Close: it
+// ends with ctx, and so at the latest with the call.
+func (r *call) open(method, path string, query url.Values, header http.Header, body io.Reader) (io.Reader, error) {
 	target := r.c.base.ResolveReference(&url.URL{Path: "/" + path, RawQuery: query.Encode()})
 	req, err := http.NewRequestWithContext(r.ctx, method, target.String(), body)
 	if err != nil {
@@ -105,7 +106,6 @@ func (r *call) getJSON(path string, query url.Values, answer any) error {
 	if err != nil {
 		return err
 	}
-	defer body.Close()
 	return json.NewDecoder(body).Decode(answer)
 }
 

@@ -54,7 +54,6 @@ func (r *call) startExec(exec string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer body.Close()
 	r.silent = true
 	defer func() { r.silent = false }()
 	_, err = stdcopy.StdCopy(out, out, body)

@@ -72,7 +72,6 @@ func (r *call) createImage(query url.Values, header http.Header, tar io.Reader, 
 	if err != nil {
 		return err
 	}
-	defer body.Close()
 	layers := pullLayers{}
 	for decoder := json.NewDecoder(body); ; {
 		var m pullMessage

@@ -57,7 +57,7 @@ func (c *Client) RemoveNetwork(ctx context.Context, name string) error {
 	r := c.begin(ctx, "remove network %q", name)
 	err := r.getJSON("networks", url.Values{"filters": {string(filters)}}, &found)
 	for i := 0; i < len(found) && err == nil; i++ {
-		_, err = r.open(http.MethodDelete, "networks/"+found[i].ID, nil, nil, nil) // the answer has no body
+		_, err = r.open(http.MethodDelete, "networks/"+found[i].ID, nil, nil, nil)
 		if isRefusal(err, "has active endpoints") || errors.Is(err, dockertools.ErrNoSuchNetwork) {
 			err = nil
 		}

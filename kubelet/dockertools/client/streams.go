@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,24 +26,15 @@ func (c *Client) Logs(ctx context.Context, id string, opts dockertools.LogOption
 	r := c.begin(ctx, "read the log of container %q", id)
 	r.silent = opts.Follow
 	var eachErr error
-	err := r.end(r.readLog(id, opts, func(line dockertools.LogLine) error {
+	pass := func(line dockertools.LogLine) error {
 		eachErr = each(line)
 		return eachErr
-	}))
-	if eachErr != nil {
-		return eachErr
 	}
-	return err
-}
-
-func (r *call) readLog(id string, opts dockertools.LogOptions, each func(dockertools.LogLine) error) error {
 	body, err := r.open(http.MethodGet, "containers/"+id+"/logs", logQuery(opts), nil, nil)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = stdcopy.StdCopy(logWriter{false, pass}, logWriter{true, pass}, body)
 	}
-	defer body.Close()
-	_, err = stdcopy.StdCopy(logWriter{false, each}, logWriter{true, each}, body)
-	return err
+	return cmp.Or(eachErr, r.end(err))
 }
 
 func logQuery(o dockertools.LogOptions) url.Values {
@@ -95,7 +87,6 @@ func (r *call) watch(query url.Values, hint func(dockertools.Event)) error {
 	if err != nil {
 		return err
 	}
-	defer body.Close()
 	hint(dockertools.Event{})
 	for decoder := json.NewDecoder(body); ; {
 		var event docker.APIEvents
