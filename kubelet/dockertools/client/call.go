@@ -109,13 +109,6 @@ func (r *call) getJSON(path string, query url.Values, answer any) error {
 	return json.NewDecoder(body).Decode(answer)
 }
 
-// The outcomes of a request, for Client.Observe.
-const (
-	OutcomeOK      = "ok"
-	OutcomeRefused = "refused" // the daemon answered with an error, such as that an image is missing
-	OutcomeFailed  = "failed"  // there was no answer, or the caller did not wait for it
-)
-
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
@@ -136,12 +129,12 @@ func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 	r.timer.Reset(r.limit)
 	resp, err := c.network.RoundTrip(req)
 	r.timer.Stop()
-	outcome := OutcomeOK
+	outcome := "ok"
 	switch {
 	case err != nil:
-		outcome = OutcomeFailed
+		outcome = "failed"
 	case resp.StatusCode >= http.StatusBadRequest:
-		outcome = OutcomeRefused
+		outcome = "refused"
 		err = readAPIError(resp)
 	}
 	if c.Observe != nil {

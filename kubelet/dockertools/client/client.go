@@ -36,8 +36,10 @@ type Client struct {
 	base     *url.URL          // of requests
 
 	// Observe, when set before the first call, is called for each request with its
-	// operation, such as "POST /containers/{id}/start", one of the Outcome constants,
-	// and the time until the answer began. It must not block, and may be called by
+	// operation, such as "POST /containers/{id}/start", its outcome, and the time until
+	// the answer began. The outcome is "ok", "refused" if the daemon answered with an
+	// error, such as that an image is missing, or "failed" if there was no answer or
+	// the caller did not wait for it. Observe must not block, and may be called by
 	// several goroutines at once.
 	Observe func(operation, outcome string, took time.Duration)
 }
