@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,9 +56,10 @@ func TestTwoRootDirsSideBySide(t *testing.T) {
 		other := &world{t: t, docker: first.docker, rootDir: first.rootDir}
 		other.options = func(o *Options) { o.Identity.Hostname = "other" }
 		kl, closeRoot = other.newKubelet()
-		if err := kl.Cleanup(t.Context()); err == nil { // its volumes are mounted
-			t.Error("-cleanup with another hostname and the same root_dir succeeds")
+		if err := kl.Cleanup(t.Context()); err == nil || !strings.Contains(err.Error(), `"other"`) || !strings.Contains(err.Error(), `"host"`) {
+			t.Errorf("-cleanup with another hostname and the same root_dir, whose volumes are mounted: %v", err)
 		}
+		first.checkVolumes(pod("web"), pod("new"))
 		closeRoot()
 		first.cleanup()
 		if n, others := of(first.rootDir), of(secondRoot); n != 0 || others == 0 {

@@ -83,15 +83,3 @@ func TestLogsThatAreNotThere(t *testing.T) {
 		}
 	})
 }
-
-// Before the first sync it is not known which pods there are.
-func TestLogsBeforeTheFirstSync(t *testing.T) {
-	inWorld(t, func(w *world) {
-		kl, closeRoot := w.newKubelet()
-		defer closeRoot()
-		err := kl.ContainerLogs(w.t.Context(), "web.default.file", "main", allOfLog, &strings.Builder{})
-		if err == nil || errors.Is(err, api.ErrNotFound) {
-			w.t.Errorf("got %v, want that it is not known", err)
-		}
-	})
-}

@@ -263,25 +263,3 @@ func TestFollowingReturnsPermanentErrors(t *testing.T) {
 		}
 	})
 }
-
-// TestFollowingCostsDockerNothing follows a container that crashes for an hour.
-func TestFollowingCostsDockerNothing(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.countingProgram(dockertest.Program{Exits: true, ExitCode: 1})
-		lists := func(followers int) int {
-			k := w.start(pod("web", "main"))
-			defer k.end()
-			settle()
-			for range followers {
-				defer k.follow(w, allOfLog).end()
-			}
-			before := w.docker.Calls()["ListContainers"]
-			time.Sleep(time.Hour)
-			return w.docker.Calls()["ListContainers"] - before
-		}
-		alone := lists(0)
-		if followed := lists(5); followed > alone+alone/2 {
-			w.t.Errorf("%d lists in an hour with 5 followers, %d without", followed, alone)
-		}
-	})
-}

@@ -1,16 +1,13 @@
 package kubelet
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
@@ -97,33 +94,6 @@ func TestAPostStartHasATimeLimit(t *testing.T) {
 			t.Errorf("how it ended before: %+v", last)
 		}
 	})
-}
-
-// Whenever the kubelet is killed, the next one continues. The postStart of a container that
-// it finds running is not run: that kubelet may have run it.
-func TestCrashAroundHooks(t *testing.T) {
-	for n, died := 1, true; died; n++ {
-		if n > 50 {
-			t.Fatal("the kubelet still makes changes after 50 calls")
-		}
-		inWorld(t, func(w *world) {
-			e := w.asNow(succeed)
-			program := func(dockertools.ContainerSpec) dockertest.Program { return w.program("") }
-			w.docker.AddRemoteImage("remote:1", dockertest.RemoteImage{Program: program})
-			died = false
-			w.docker.StopAfter(n, func() { died = true })
-			web := hooked(ofImage(pod("web", "main"), "remote:1", ""))
-			w.run(web).end()
-			started := slices.Contains(w.live(), "web/main")
-
-			w.docker.StopAfter(0, nil)
-			w.run(web).end()
-			w.check(fmt.Sprintf("died after %d calls", n), "web/main", "web/net")
-			if hooks := len(e.at); hooks > 2 || hooks == 0 && !started {
-				t.Errorf("died after %d calls: the postStart ran %d times\n%s", n, hooks, w.describe())
-			}
-		})
-	}
 }
 
 // A problem is no longer reported once its container was started, although the work goes on.

@@ -78,39 +78,18 @@ func TestPullsKeepToTheirRate(t *testing.T) {
 }
 
 // A registry that fails is asked again after 1 s, 2 s, … and at last every five
-// minutes, in a count of its own.
+// minutes. An edit of the pod ends the wait.
 func TestPullBackOff(t *testing.T) {
 	inWorld(t, func(w *world) {
 		pulls := w.watchPulls(nil)
-		w.start(ofImage(pod("web", "main"), "late:1", ""))
+		k := w.start(ofImage(pod("web", "main"), "late:1", ""))
 		wait(25 * time.Minute)
-		pulls.check(t, "0s 1s 3s 7s 15s 31s 1m3s 2m7s 4m15s 8m31s 13m31s 18m31s 23m31s")
+		k.set(ofImage(pod("web", "main:edited"), "late:1", ""))
+		wait(time.Second)
+		pulls.check(t, "0s 1s 3s 7s 15s 31s 1m3s 2m7s 4m15s 8m31s 13m31s 18m31s 23m31s 25m0s")
 		w.docker.AddRemoteImage("late:1", dockertest.RemoteImage{})
 		wait(5 * time.Minute)
-		w.check("the registry has it now", "web/main", "web/net")
-	})
-}
-
-// TestPullsAndCrashesBackOffSeparately has a container that crashes and whose image cannot be pulled later.
-func TestPullsAndCrashesBackOffSeparately(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "main", ExitCode: 1} }
-		w.options = func(o *Options) { o.MaxDeadContainers = 0 }
-		program := func(dockertools.ContainerSpec) dockertest.Program { return w.program("main") }
-		w.docker.AddRemoteImage("app:1", dockertest.RemoteImage{Program: program})
-		w.start(ofImage(pod("web", "main"), "app:1", api.PullAlways))
-		time.Sleep(10*time.Second + 500*time.Millisecond) // attempts at 0, 0, 1, 3 and 7 s; the next is at 15 s
-		failed := w.watchPulls(errors.New("connection refused"))
-		wait(30 * time.Second)
-		failed.check(t, "4.5s 5.5s 7.5s 11.5s 19.5s")
-		w.docker.SetFault(nil)
-		wait(7 * time.Second) // the next pull is 16 s after the last
-		for parts, c := range w.containers() {
-			if got := c.Labels[dockertools.LabelQuickEnds]; parts.Attempt == 6 && got == "5" {
-				return
-			}
-		}
-		t.Errorf("there is no sixth attempt after five quick ends\n%s", w.describe())
+		w.check("the registry has it now", "web/main:edited", "web/net")
 	})
 }
 
@@ -199,12 +178,15 @@ func TestAnImageThatVanishesIsPulledAgain(t *testing.T) {
 	})
 }
 
+// A pull that is on its way costs no syncs, and neither does a container that has failed for good.
 func TestStatusOfAPull(t *testing.T) {
 	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
+		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "job", ExitCode: 3} }
 		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: 100 * time.Minute})
 		w.docker.AddRemoteImage("secret:1", dockertest.RemoteImage{Auth: dockertools.Auth{Username: "u", Password: "p"}})
 		k := w.start(
-			ofImage(pod("a", "main"), "big:1", ""), ofImage(pod("b", "main"), "missing:1", ""),
+			never(ofImage(pod("a", "main", "job"), "big:1", "")), ofImage(pod("b", "main"), "missing:1", ""),
 			ofImage(pod("c", "main"), "secret:1", ""), ofImage(pod("d", "main"), "never:1", api.PullNever),
 		)
 		wait(35 * time.Minute)
@@ -223,6 +205,11 @@ func TestStatusOfAPull(t *testing.T) {
 				t.Errorf("%s: the next try is at %v", statuses[i].Name, got.Next)
 			}
 		}
+		k.set(never(ofImage(pod("a", "main", "job"), "big:1", "")))
+		settle()
+		lists := w.docker.Calls()["ListContainers"]
+		wait(time.Hour)
+		w.checkCalls("ListContainers", lists)
 	})
 }
 
@@ -250,38 +237,6 @@ func TestTheProgressOfAPullIsLogged(t *testing.T) {
 			if strings.Count(text, line) != 1 {
 				t.Errorf("%d times in the log: %q\n\n%s", strings.Count(text, line), line, text)
 			}
-		}
-	})
-}
-
-// A pull for an edit that was undone before its end does not count when the edit comes back.
-func TestALatestIsPulledAgainForAnEditThatIsUndone(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.docker.AddImage("app", nil)
-		w.docker.AddRemoteImage("app", dockertest.RemoteImage{Takes: time.Minute})
-		k := w.start(ofImage(pod("web", "main"), "app", ""))
-		time.Sleep(30 * time.Second)
-		k.set(ofImage(pod("web", "main"), "missing:1", ""))
-		time.Sleep(time.Hour)
-		pulls := w.watchPulls(nil)
-		k.set(ofImage(pod("web", "main"), "app", ""))
-		wait(90 * time.Second)
-		w.check("it came back", "web/main", "web/net")
-		pulls.check(t, "0s")
-	})
-}
-
-// TestAPullCostsNoSyncs also has a container that has failed and is not started again.
-func TestAPullCostsNoSyncs(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "job", ExitCode: 3} }
-		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
-		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
-		w.run(never(ofImage(pod("web", "main", "job"), "big:1", "")))
-		before := w.docker.Calls()["ListContainers"]
-		wait(50 * time.Minute)
-		if n := w.docker.Calls()["ListContainers"] - before; n > 0 {
-			t.Errorf("%d lists while there was nothing to do but to wait", n)
 		}
 	})
 }

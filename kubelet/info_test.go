@@ -3,6 +3,7 @@ package kubelet
 import (
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"strings"
 	"sync"
@@ -20,6 +21,9 @@ func TestHealth(t *testing.T) {
 		(&kubelet{kl: kl}).healthIs(t, "before Run", "not looked at Docker yet")
 		if pods, load := kl.Pods(), kl.Load(); len(pods) > 0 || load != (api.Load{}) {
 			t.Errorf("before Run there are the pods %v, and there is to do: %+v", pods, load)
+		}
+		if err := kl.ContainerLogs(t.Context(), "web.default.file", "main", allOfLog, io.Discard); err == nil || errors.Is(err, api.ErrNotFound) {
+			t.Errorf("before Run the log is %v, want that it is not known", err)
 		}
 		closeRoot()
 		k := w.run(pod("web", "main"))
@@ -139,9 +143,10 @@ func TestSyncDoneAndPullDone(t *testing.T) {
 					}
 				}
 				w.options = func(o *Options) { o.SyncDone, o.PullDone = observe("sync"), observe("pull") }
-				w.run(test.pods...).end()
-				if !maps.Equal(got, test.want) {
-					t.Errorf("observed %v, want %v", got, test.want)
+				k := w.run(test.pods...)
+				begun := time.Now()
+				if k.end(); time.Since(begun) > 0 || !maps.Equal(got, test.want) {
+					t.Errorf("observed %v, want %v; and it ended after %v", got, test.want, time.Since(begun))
 				}
 			})
 		})

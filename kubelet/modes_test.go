@@ -290,21 +290,6 @@ func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 	})
 }
 
-// TestCleanupByAWrongHostnameTouchesNothing keeps the volumes of containers that run under another hostname.
-func TestCleanupByAWrongHostnameTouchesNothing(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.run(pod("web", "main")).end()
-		w.options = func(o *Options) { o.Identity.Hostname = "typo" }
-		kl, closeRoot := w.newKubelet()
-		defer closeRoot()
-		if err := kl.Cleanup(w.t.Context()); err == nil || !strings.Contains(err.Error(), "typo") || !strings.Contains(err.Error(), "host") {
-			t.Errorf("error %v, want one with both hostnames", err)
-		}
-		w.check("after it", "web/main", "web/net")
-		w.checkVolumes(pod("web"))
-	})
-}
-
 // A Docker that freezes in the middle of a mode with an end ends it within 30 s.
 func TestAFrozenDocker(t *testing.T) {
 	for method, run := range map[string]func(context.Context, *Kubelet) error{
@@ -335,37 +320,4 @@ func TestAFrozenDocker(t *testing.T) {
 			}
 		})
 	}
-}
-
-// TestAStopThatTakesTheWholeGrace removes the pod's volume after its containers, and does not
-// delay other pods.
-func TestAStopThatTakesTheWholeGrace(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertest.Program { return dockertest.Program{IgnoreTerm: name == "deaf"} }
-		k := w.run(pod("stuck", "deaf"))
-		k.set(pod("web", "main"))
-		for range 9 {
-			wait(time.Second)
-			w.check("during the stop", "stuck/deaf", "stuck/net", "web/main", "web/net")
-			w.checkVolumes(pod("stuck"), pod("web"))
-		}
-		w.settle("after the grace period", "web/main", "web/net")
-		w.checkVolumes(pod("web"))
-	})
-}
-
-// TestTheEndIsImmediate ends the kubelet in the middle of a stop and of a pull.
-func TestTheEndIsImmediate(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
-		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
-		k := w.run(pod("stuck", "deaf"))
-		k.set(ofImage(pod("web", "main"), "big:1", ""))
-		time.Sleep(time.Second)
-		begun := time.Now()
-		k.end()
-		if took := time.Since(begun); took != 0 {
-			t.Errorf("it ended after %v", took)
-		}
-	})
 }

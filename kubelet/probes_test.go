@@ -39,37 +39,21 @@ func TestAnUnhealthyContainerIsRestarted(t *testing.T) {
 	})
 }
 
-// A container that was stopped for its probe may exit with 0. With onFailure that is no success,
-// and its pod keeps its port.
-func TestAPodStoppedForItsProbeKeepsItsPort(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.asNow(func(since time.Duration) dockertest.ExecOutcome {
-			if since == 10*time.Second {
-				return dockertest.ExecOutcome{ExitCode: 1}
-			}
-			return dockertest.ExecOutcome{}
-		})
-		web := onFailure(publish(probed(pod("web", "main"), 0), 80))
-		k := w.start(web)
-		wait(5 * time.Second)
-		net := w.id("web", "net")
-		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Delay: 3 * time.Second}, "_web."))
-		wait(6 * time.Second) // it was unhealthy, and its next attempt is being created
-		w.must(w.docker.Kill(net, 137))
-		k.set(web, publish(pod("zoo", "main"), 80))
-		w.settle("after the probe", "web/main", "web/net")
-	})
-}
-
+// A restart of the kubelet is none of the container, and one by hand is.
 func TestTheInitialDelayCountsFromTheStart(t *testing.T) {
 	inWorld(t, func(w *world) {
 		e := w.asNow(succeed)
+		w.docker.SetFault(on("ListContainers", dockertest.Fault{Delay: 100 * time.Millisecond})) // it never shows the container dead
 		k := w.start(probed(pod("web", "main"), 25))
 		time.Sleep(12 * time.Second)
 		k.end()
 		w.start(probed(pod("web", "main"), 25))
-		wait(24 * time.Second)
-		e.check(t, "check@25s", "check@35s")
+		time.Sleep(time.Until(e.begun.Add(30 * time.Second)))
+		id := w.id("web", "main")
+		w.must(w.docker.Restart(id))
+		wait(30 * time.Second)
+		w.checkID("web", "main", id, true)
+		e.check(t, "check@25.2s", "check@55s")
 	})
 }
 
@@ -134,19 +118,5 @@ func TestAPausedContainerIsNotProbed(t *testing.T) {
 			t.Errorf("%d probes of a paused container", now-n)
 		}
 		w.check("paused", "web/main", "web/net")
-	})
-}
-
-func TestARestartByHandBeginsTheInitialDelayAnew(t *testing.T) {
-	inWorld(t, func(w *world) {
-		e := w.asNow(succeed)
-		w.docker.SetFault(on("ListContainers", dockertest.Fault{Delay: 100 * time.Millisecond})) // it never shows the container dead
-		w.start(probed(pod("web", "main"), 25))
-		time.Sleep(20 * time.Second)
-		id, since := w.id("web", "main"), time.Since(e.begun)
-		w.must(w.docker.Restart(id))
-		wait(30 * time.Second)
-		w.checkID("web", "main", id, true)
-		e.check(t, "check@"+(since+25*time.Second).String())
 	})
 }

@@ -15,11 +15,13 @@ import (
 )
 
 // ended runs a pod whose container runs program once, and returns how it ended.
-func (w *world) ended(program dockertest.Program) *api.ContainerStateTerminated {
+func (w *world) ended(program dockertest.Program, policy api.TerminationMessagePolicy) *api.ContainerStateTerminated {
 	w.t.Helper()
 	program.Exits = true
 	w.program = func(string) dockertest.Program { return program }
-	return w.run(never(pod("job", "main"))).terminated(w)
+	p := never(pod("job", "main"))
+	p.Manifest.Containers[0].TerminationMessagePolicy = policy
+	return w.run(p).terminated(w)
 }
 
 // terminated returns how the first container of the first pod ended.
@@ -37,21 +39,24 @@ func TestTerminationMessage(t *testing.T) {
 		name    string
 		program dockertest.Program
 		want    string
+		policy  api.TerminationMessagePolicy
 	}{
-		{"its message", dockertest.Program{LastWords: "bye\nbye"}, "bye\nbye"},
-		{"its message, and not its log", dockertest.Program{ExitCode: 1, LastWords: "bye", Log: "line\n"}, "bye"},
-		{"4 KiB of its message", dockertest.Program{LastWords: strings.Repeat("x", 4096) + "y"}, strings.Repeat("x", 4096)},
-		{"what is not text", dockertest.Program{LastWords: "a\xff\xfe\x00b"}, "a\uFFFD\x00b"},
-		{"a letter that 4 KiB cut in two", dockertest.Program{LastWords: strings.Repeat("x", 4095) + "é"}, strings.Repeat("x", 4095) + "\uFFFD"},
+		{"its message", dockertest.Program{LastWords: "bye\nbye"}, "bye\nbye", ""},
+		{"its message, and not its log", dockertest.Program{ExitCode: 1, LastWords: "bye", Log: "line\n"}, "bye", ""},
+		{"4 KiB of its message", dockertest.Program{LastWords: strings.Repeat("x", 4096) + "y"}, strings.Repeat("x", 4096), ""},
+		{"what is not text", dockertest.Program{LastWords: "a\xff\xfe\x00b"}, "a\uFFFD\x00b", ""},
+		{"a letter that 4 KiB cut in two", dockertest.Program{LastWords: strings.Repeat("x", 4095) + "é"}, strings.Repeat("x", 4095) + "\uFFFD", ""},
 		{"the end of the log of one that failed",
-			dockertest.Program{ExitCode: 1, Log: strings.Repeat("before\n", 5) + strings.Repeat("line\n", 10)}, strings.Repeat("line\n", 10)},
-		{"4 KiB of the log", dockertest.Program{ExitCode: 1, Log: strings.Repeat("x", 4096) + "y\n"}, strings.Repeat("x", 4094) + "y\n"},
-		{"no log of one that did not fail", dockertest.Program{Log: "line\n"}, ""},
-		{"nothing", dockertest.Program{ExitCode: 1}, ""},
+			dockertest.Program{ExitCode: 1, Log: strings.Repeat("before\n", 5) + strings.Repeat("line\n", 10)}, strings.Repeat("line\n", 10), ""},
+		{"4 KiB of the log", dockertest.Program{ExitCode: 1, Log: strings.Repeat("x", 4096) + "y\n"}, strings.Repeat("x", 4094) + "y\n", ""},
+		{"no log of one that did not fail", dockertest.Program{Log: "line\n"}, "", ""},
+		{"nothing", dockertest.Program{ExitCode: 1}, "", ""},
+		{"the log by its policy", dockertest.Program{ExitCode: 1, Log: "line\n"}, "line\n", api.MessageFallbackToLogs},
+		{"no log by its policy", dockertest.Program{ExitCode: 1, Log: "line\n"}, "", api.MessageFile},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				if got := w.ended(test.program).Message; got != test.want {
+				if got := w.ended(test.program, test.policy).Message; got != test.want {
 					w.t.Errorf("its message is %q, want %q", got, test.want)
 				}
 			})
@@ -62,7 +67,7 @@ func TestTerminationMessage(t *testing.T) {
 func TestALogThatCannotBeRead(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.SetFault(on("Logs", dockertest.Fault{Before: errors.New("the log is not for reading")}))
-		if end := w.ended(dockertest.Program{ExitCode: 3, Log: "line\n"}); end.ExitCode != 3 || end.Message != "" {
+		if end := w.ended(dockertest.Program{ExitCode: 3, Log: "line\n"}, ""); end.ExitCode != 3 || end.Message != "" {
 			w.t.Errorf("it ended with %+v, want exit code 3 and no message", end)
 		}
 	})
@@ -90,7 +95,7 @@ func TestTheLogIsReadOnce(t *testing.T) {
 func TestOutOfMemoryThatDockerReportsLate(t *testing.T) {
 	inWorld(t, func(w *world) {
 		program := dockertest.Program{After: time.Second, ExitCode: 137, OOMKilled: true, OOMIsLate: true}
-		if end := w.ended(program); end.Reason != api.ReasonOOMKilled {
+		if end := w.ended(program, ""); end.Reason != api.ReasonOOMKilled {
 			t.Errorf("it ended with %+v, want %s", end, api.ReasonOOMKilled)
 		}
 	})

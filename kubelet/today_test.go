@@ -148,9 +148,11 @@ func TestTheGraceOfAPod(t *testing.T) {
 			if grace > 0 {
 				wait(grace - time.Millisecond)
 				w.check("just before the end of the grace", "web/main", "web/net")
+				w.checkVolumes(p)
 			}
 			wait(time.Millisecond)
 			w.check("after it")
+			w.checkVolumes()
 			if ran := slices.ContainsFunc(eventsOf(k), func(e api.Event) bool { return e.Reason == "preStop failed" }); ran != (grace > 0) {
 				t.Errorf("with a grace of %v the preStop hook was run: %v", grace, ran)
 			}
@@ -162,20 +164,6 @@ func TestTheGraceOfAPod(t *testing.T) {
 			began := time.Now()
 			if k.end(); time.Since(began) > 2*time.Second {
 				t.Errorf("in the middle of a stop the kubelet ends after %v", time.Since(began))
-			}
-		})
-	}
-}
-
-// With the policy File the log is no message.
-func TestTerminationMessagePolicy(t *testing.T) {
-	for policy, want := range map[api.TerminationMessagePolicy]string{api.MessageFile: "", api.MessageFallbackToLogs: "line\n", "": "line\n"} {
-		inWorld(t, func(w *world) {
-			w.program = func(string) dockertest.Program { return dockertest.Program{Exits: true, ExitCode: 1, Log: "line\n"} }
-			p := never(pod("job", "main"))
-			p.Manifest.Containers[0].TerminationMessagePolicy = policy
-			if got := w.run(p).terminated(w).Message; got != want {
-				t.Errorf("policy %q: message %q, want %q", policy, got, want)
 			}
 		})
 	}
