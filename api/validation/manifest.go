@@ -40,7 +40,7 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.FieldErrors)
 		c := c.in("volumes[%d]", i)
 		c.name(v.Name, volumes)
 		if v.Source != nil {
-			c.oneField("source", *v.Source, false, "exactly 1 volume type is required: hostDir or emptyDir")
+			c.oneField("source", *v.Source, false, "exactly 1 volume type is required: emptyDir or hostDir, which v1 calls hostPath")
 		}
 		if v.Source != nil && v.Source.HostDir != nil {
 			c.absolute("source.hostDir.path", v.Source.HostDir.Path)

@@ -3,12 +3,6 @@ package validation_test
 import (
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
-
-	"kubelet14/api"
-	"kubelet14/api/v1"
-	"kubelet14/api/validation"
 )
 
 // goodPod uses every field that manifests of 2014 do not have.
@@ -40,13 +34,12 @@ spec:
     readinessProbe: {exec: {command: [ready]}, successThreshold: 3}
     lifecycle: {preStop: {httpGet: {port: 80}}}
     terminationMessagePolicy: FallbackToLogsOnError
-    securityContext: {runAsUser: 1, runAsGroup: 0, capabilities: {add: [NET_ADMIN], drop: [ALL]}, readOnlyRootFilesystem: true}
+    securityContext: {privileged: true, runAsUser: 1, runAsGroup: 0, capabilities: {add: [NET_ADMIN], drop: [ALL]}, readOnlyRootFilesystem: true}
 `
 
-// Each row replaces a piece of the good pod. The path of an error is that of the manifest, and it points at the value.
 func TestValidatePod(t *testing.T) {
 	const main = "spec.containers[0]."
-	for name, tt := range map[string]struct{ piece, by, want string }{
+	rows{
 		"nothing":           {"", "", ""},
 		"no name":           {"name: web.a, ", "", "metadata.name: required value ''"},
 		"namespace":         {"shop", "a.b", "metadata.namespace: invalid value 'a.b'"},
@@ -79,23 +72,5 @@ func TestValidatePod(t *testing.T) {
 		"alias's ip":        {`"::1"`, "localhost", "spec.hostAliases[0].ip: invalid value 'localhost'"},
 		"alias's name":      {"[a.b]", "[a, A]", "spec.hostAliases[0].hostnames[1]: invalid value 'A'"},
 		"nameserver":        {"1.1.1.1", "dns", "spec.dnsConfig.nameservers[0]: invalid value 'dns'"},
-	} {
-		text := strings.Replace(goodPod, tt.piece, tt.by, 1)
-		docs, err := v1.NewScheme().Decode("f", []byte(text))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		var got api.FieldErrors
-		for _, e := range (validation.Rules{}).ValidateManifest(&docs[0].Manifest) {
-			at := docs[0].At(e.Field, e.Problem)
-			got.Add(at.Field, "%s", e.Problem)
-			if line := strings.Split(text, "\n")[at.Line-1]; !strings.Contains(line, strings.TrimSpace(tt.by)) {
-				t.Errorf("%s: the error points at %s", name, line)
-			}
-		}
-		if diff := cmp.Diff(tt.want, problems(got)); diff != "" || tt.piece != "" && text == goodPod {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
+	}.check(t, goodPod, main+"securityContext.privileged: forbidden 'true'")
 }

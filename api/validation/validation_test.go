@@ -43,29 +43,7 @@ containers:
 restartPolicy: {onFailure: {}}
 `
 
-func decode(t *testing.T, text string) *api.ContainerManifest {
-	t.Helper()
-	docs, err := v1.NewScheme().Decode("f", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &docs[0].Manifest
-}
-
-// problems returns each problem as "field: kind 'value'", without the advice, on lines of their own.
-func problems(errs api.FieldErrors) string {
-	var lines []string
-	for _, e := range errs {
-		problem, _, advice := strings.Cut(e.Problem, "': ")
-		if advice {
-			problem += "'"
-		}
-		lines = append(lines, e.Field+": "+problem)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Each row replaces a piece of the good manifest. What users meet most is in config/testdata/manifests.
+// What users meet most is in config/testdata/manifests.
 func TestValidateManifest(t *testing.T) {
 	const (
 		first, second = "containers[0].", "containers[1]."
@@ -75,7 +53,7 @@ func TestValidateManifest(t *testing.T) {
 		mount         = "{name: host, mountPath: /a/b, readOnly: true}"
 		taken         = second + "ports[0].hostPort: duplicate value '8080'"
 	)
-	for name, tt := range map[string]struct{ piece, by, want string }{
+	rows{
 		"nothing":            {"", "", ""},
 		"volume without one": {"name: none", "source: {emptyDir: {}}", "volumes[0].name: required value ''"},
 		"volume twice":       {"name: none", "name: host", "volumes[2].name: duplicate value 'host'"},
@@ -130,14 +108,45 @@ func TestValidateManifest(t *testing.T) {
 		"negative delay":           {"2147483647", "-1", first + "livenessProbe.initialDelaySeconds: invalid value '-1'"},
 		"hook without an action":   {"preStop: {exec: {command: [bye]}}", "preStop: {}", first + "lifecycle.preStop: required value ''"},
 		"hook without a command":   {"command: [bye]", "", first + "lifecycle.preStop.exec.command: required value ''"},
-	} {
+	}.check(t, good, first+"privileged: forbidden 'true'")
+}
+
+// rows replace a piece of a good manifest, each alone.
+type rows map[string]struct{ piece, by, want string }
+
+// check checks the problems of each row: their paths are those in the manifest, and they point at what was replaced. Without
+// -allow_privileged, and with defaults, there is the given problem more.
+func (rows rows) check(t *testing.T, good, privileged string) {
+	t.Helper()
+	for name, tt := range rows {
 		text := strings.Replace(good, tt.piece, tt.by, 1)
-		m := decode(t, text)
-		if diff := cmp.Diff(tt.want, problems(validation.Rules{AllowPrivileged: true}.ValidateManifest(m))); diff != "" || tt.piece != "" && text == good {
+		docs, err := v1.NewScheme().Decode("f", []byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		// problems returns each problem as "field: kind 'value'", without the advice, on lines of their own.
+		problems := func(rules validation.Rules) string {
+			var lines []string
+			for _, e := range rules.ValidateManifest(&docs[0].Manifest) {
+				at := docs[0].At(e.Field, e.Problem)
+				problem, _, advice := strings.Cut(e.Problem, "': ")
+				if advice {
+					problem += "'"
+				}
+				lines = append(lines, at.Field+": "+problem)
+				if line := strings.Split(text, "\n")[at.Line-1]; rules.AllowPrivileged && !strings.Contains(line, strings.TrimSpace(tt.by)) {
+					t.Errorf("%s: the error points at %s", name, line)
+				}
+			}
+			return strings.Join(lines, "\n")
+		}
+		diff := cmp.Diff(tt.want, problems(validation.Rules{AllowPrivileged: true}))
+		if diff != "" || tt.piece != "" && text == good {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if api.SetDefaults(m); tt.want == "" {
-			if got := problems(validation.Rules{}.ValidateManifest(m)); got != first+"privileged: forbidden 'true'" {
+		if api.SetDefaults(&docs[0].Manifest); tt.want == "" {
+			if got := problems(validation.Rules{}); got != privileged {
 				t.Errorf("%s, without -allow_privileged and with defaults: %s", name, got)
 			}
 		}
