@@ -80,7 +80,7 @@ func (d *decoder) document(doc Document) {
 		n := cmp.Or(field(doc.root, "items"), &yaml.Node{})
 		if n.Kind != yaml.SequenceNode && !strings.HasSuffix(items.Tag.Get("json"), ",omitempty") {
 			// Half of a list must not pass for an empty one.
-			d.refuse("items", nearest(doc.root, "items"), `required value '': a list without manifests is written "items: []"`)
+			d.refuse(join(doc.path, "items"), nearest(doc.root, "items"), `required value '': a list without manifests is written "items: []"`)
 			return
 		}
 		d.items(doc, "items", n)

@@ -67,9 +67,9 @@ type PodUpdate struct {
 	// synced after its first update without an error, and stays synced.
 	Err error
 
-	// Unsynced is set by PodConfig only. It has every configured source that is not synced as of this update, with its
-	// latest error, nil when it has sent nothing. Its pods are not all known, so nothing that may be one of them is removed;
-	// but a pod that an earlier update has named, and this one does not, is gone. It is part of the update because, asked for separately, it could be newer than the pods, and
-	// a pod of a source that has just become ready would be killed.
+	// Unsynced is set by PodConfig only. It has every configured source that is not synced as of this update, with its latest
+	// error, nil when it has sent nothing. Its pods are not all known, so nothing that may be one of them is removed; but a pod
+	// that an earlier update has named, and this one does not, is gone. It is part of the update because, asked for separately,
+	// it could be newer than the pods, and a pod of a source that has just become ready would be killed.
 	Unsynced map[string]error
 }

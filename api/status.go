@@ -12,7 +12,7 @@ type PodPhase string
 const (
 	PodPending   PodPhase = "pending"   // not as desired yet, and nothing is wrong: an image is pulled, a container is created
 	PodRunning   PodPhase = "running"   // up: every container runs, or has completed as its policy allows, and nothing is wrong
-	PodFailing   PodPhase = "failing"   // something is wrong: a container crashes, cannot start or is unhealthy, or the pod waits for a port or its source
+	PodFailing   PodPhase = "failing"   // something is wrong: a container crashes, cannot start or is unhealthy, or the pod has to wait
 	PodSucceeded PodPhase = "succeeded" // all have ended for good, with exit code 0
 	PodFailed    PodPhase = "failed"    // all have ended for good, some with another exit code
 	PodRemoving  PodPhase = "removing"  // no longer wanted

@@ -123,7 +123,9 @@ func (*Pod) FieldPath(internal string) string {
 }
 
 var (
-	topLevel = map[string]string{"": "", "version": "apiVersion", "id": "metadata.name", "uuid": "metadata.uid", "namespace": "metadata.namespace"}
+	topLevel = map[string]string{
+		"": "", "version": "apiVersion", "id": "metadata.name", "uuid": "metadata.uid", "namespace": "metadata.namespace",
+	}
 	// specNames replaces whole names: a dot ends each of them.
 	specNames = strings.NewReplacer(
 		".source.hostDir.", ".hostPath.", ".source.", ".",
