@@ -261,7 +261,8 @@ func TestLogOnAFullDisk(t *testing.T) {
 			t.Errorf("it writes %d bytes, %v", n, err)
 		}
 	}
-	if text := stderr.String(); strings.Count(text, "line\n") != 3 || strings.Count(text, "no space left on device; until that is mended") != 1 {
+	text := stderr.String()
+	if strings.Count(text, "line\n") != 3 || strings.Count(text, "no space left on device; until that is mended") != 1 {
 		t.Errorf("standard error has %q", text)
 	}
 }
