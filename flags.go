@@ -100,7 +100,8 @@ func (f *options) define() *flag.FlagSet {
 	return fs
 }
 
-// parseFlags reads and checks the command line. For -h it prints the help.
+// parseFlags reads and checks the command line. For -h, -version and -completion it prints what they ask for, and
+// returns flag.ErrHelp.
 func parseFlags(args []string) (*options, error) {
 	f := &options{}
 	all, logs := f.define(), flag.CommandLine // the log's are glog's
@@ -117,13 +118,17 @@ func parseFlags(args []string) (*options, error) {
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		printHelp(all, logs)
-	case err == nil && f.completion:
-		printCompletion(all)
 	case err != nil:
 		err = suggestFlag(err, all)
+	case f.version:
+		fmt.Println("kubelet14", version)
+		err = flag.ErrHelp
+	case f.completion:
+		printCompletion(all)
+		err = flag.ErrHelp
 	}
-	if err != nil || f.version || f.completion {
-		return f, err
+	if err != nil {
+		return nil, err
 	}
 	if f.server.LogDir = logs.Lookup("log_dir").Value.String(); f.server.LogDir != "" {
 		logs.Set("logtostderr", "true") // startLog writes the file

@@ -50,11 +50,6 @@ func exitCode() int {
 	case err != nil:
 		fmt.Fprintf(os.Stderr, "kubelet14: %v\nkubelet14 -h lists the flags\n", err)
 		return 2
-	case f.version:
-		fmt.Println("kubelet14", version)
-		return 0
-	case f.completion:
-		return 0
 	}
 	stopLog, err := startLog(f.server.LogDir)
 	if err != nil {
