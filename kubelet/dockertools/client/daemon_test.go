@@ -181,6 +181,7 @@ func TestTheLimitIsForTheSilenceOfAStream(t *testing.T) {
 			}
 		})
 	}
+	list := func(c *Client, _ func()) error { _, err := c.ListContainers(context.Background(), nil); return err }
 	for name, test := range map[string]struct {
 		call   func(*Client, func()) error
 		pieces []string
@@ -195,6 +196,8 @@ func TestTheLimitIsForTheSilenceOfAStream(t *testing.T) {
 		"a log that is followed": {logs(true, 0), lines, 24 * time.Hour, true, 5, ""},
 		"a long pull":            {pull, messages, pullLimit - time.Second, true, 5, ""},
 		"a pull that hangs":      {pull, messages, time.Second, false, 5, "no answer"},
+		"a long list":            {list, []string{"[", "]"}, callLimit - time.Second, true, 0, ""},
+		"a list that hangs":      {list, []string{"["}, time.Second, false, 0, "no answer"},
 		"events":                 {events, slices.Repeat([]string{`{"Actor":{"ID":"0123"}}`}, 5), 24 * time.Hour, true, 5, "ended the stream"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
