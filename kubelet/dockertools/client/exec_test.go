@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"kubelet14/kubelet/dockertools"
 )
@@ -83,6 +85,26 @@ func TestExecReportsWhetherTheCommandHasRun(t *testing.T) {
 	if _, err := clientOf(t, answer(500, "")).Exec(t.Context(), "web", []string{"date"}, io.Discard); err == nil || hasBegun(err) {
 		t.Errorf("not created: %v", err)
 	}
+}
+
+func TestACommandMayPrintNothingForADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := transportOf(t, func(req *http.Request) (*http.Response, error) {
+			body, w := io.Pipe()
+			go func() {
+				if strings.HasSuffix(req.URL.Path, "/start") {
+					time.Sleep(24 * time.Hour)
+				} else {
+					io.WriteString(w, `{"Id":"0123","ExitCode":3}`)
+				}
+				w.Close()
+			}()
+			return &http.Response{StatusCode: http.StatusOK, Body: body, Request: req}, req.Context().Err()
+		})
+		if code, err := c.Exec(t.Context(), "web", []string{"date"}, io.Discard); code != 3 || err != nil {
+			t.Errorf("exit code %d, %v", code, err)
+		}
+	})
 }
 
 // The contract has what is killed.
