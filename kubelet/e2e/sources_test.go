@@ -4,53 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"kubelet14/config/etcdtest"
 )
 
-// One id in three sources is three pods.
-func TestIntegrationOneIDInThreeSources(t *testing.T) {
-	t.Parallel()
-	h := newSourcesHost(t)
-	h.etcd = etcdtest.Start(t)
-	pods := []string{"pod.default.file", "pod.default.http", "pod.default.etcd"}
-	for _, pod := range pods {
-		h.put(pod, emptyDirPod())
-	}
-	h.startFrom("file", "http", "etcd")
-	var uids []string
-	for _, pod := range pods {
-		h.await(pod+" is up, and its volume is its own", func() error {
-			if err := h.whole(pod, "main", "writer"); err != nil {
-				return err
-			}
-			return fileHolds(filepath.Join(h.emptyDirs(h.uid(pod)), "data", "log"), "begun\n")
-		})
-		uids = append(uids, h.uid(pod))
-	}
-	slices.Sort(uids)
-	h.check(dirHolds(filepath.Join(h.rootDir, "pods"), slices.Compact(uids)...))
-	want := h.ids()
-	for _, pod := range pods {
-		old := h.live(pod, "main")
-		h.put(pod, strings.ReplaceAll(emptyDirPod(), `"1"`, `"2"`))
-		now := h.awaitReplaced(old)
-		delete(want, old.name)
-		want[now.name] = now.id
-		h.mustBe("after an edit of "+pod, want)
-	}
-	for i, pod := range pods {
-		h.drop(pod)
-		h.awaitGone(pod)
-		h.mustBe("when "+pod+" is gone", want, pods[:i+1]...)
-	}
-}
-
 // The desired state of a source that cannot be read is not known. Its pods stay as they
-// are, also over a restart, and those of other sources are looked after meanwhile.
+// are, also over a restart, and those of other sources are looked after meanwhile. One id
+// in three sources is three pods.
 func TestIntegrationSourcesThatFail(t *testing.T) {
 	t.Parallel()
 	h := newSourcesHost(t)
@@ -68,11 +30,12 @@ func TestIntegrationSourcesThatFail(t *testing.T) {
 		{"etcd", h.etcd.Kill, h.etcd.Restart, []string{"connection refused"}},
 	}
 	another := map[string]string{"file": "http", "http": "etcd", "etcd": "file"}
+	h.putSleepers("pod.default.file", "pod.default.http", "pod.default.etcd")
 	p := h.startFrom("file", "http", "etcd")
 	for _, f := range faults {
 		own, other, leaves := "pod.default."+f.source, "pod.default."+another[f.source], "leaves.default."+f.source
-		h.putSleepers(own, other, leaves)
-		h.awaitUp(own, other, leaves)
+		h.putSleepers(leaves)
+		h.awaitUp("pod.default.file", "pod.default.http", "pod.default.etcd", leaves)
 		want, what := h.ids(), fmt.Sprintf("%s: %q", f.source, f.says)
 		f.spoil()
 		if f.says != nil {
