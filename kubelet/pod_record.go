@@ -33,7 +33,6 @@ type podSnapshot struct {
 // is in Docker. Only the sync loop uses it.
 type podRecord struct {
 	podSnapshot
-	events  *events
 	adopted bool // its containers were made from its manifest, as far as this run has read
 
 	failures int       // pieces of work that failed in a row

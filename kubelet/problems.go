@@ -59,7 +59,7 @@ func joinProblems(problems []plan.Problem) string {
 var id = regexp.MustCompile(`[0-9a-f]{12,}`)
 
 // logProblems logs each problem that is new or has changed, and records an event for it.
-func (p *podRecord) logProblems() {
+func (kl *Kubelet) logProblems(p *podRecord) {
 	logged := map[string]string{}
 	for _, problem := range p.problems() {
 		logged[problem.Container] = id.ReplaceAllString(problem.Message, "…")
@@ -77,7 +77,7 @@ func (p *podRecord) logProblems() {
 		default:
 			glog.Warningf("pod %s: %v", p.name, problem)
 		}
-		p.events.addQuietly(p.name, problem.Container, problem.Reason, problem.Message)
+		kl.events.addQuietly(p.name, problem.Container, problem.Reason, problem.Message)
 	}
 	p.loggedProblems = logged
 	if len(logged) > 0 {

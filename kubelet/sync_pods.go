@@ -110,7 +110,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
 func (kl *Kubelet) record(podFullName string) *podRecord {
 	p := kl.pods[podFullName]
 	if p == nil {
-		p = &podRecord{podSnapshot: podSnapshot{name: podFullName, images: kl.images, probes: kl.probes}, events: kl.events}
+		p = &podRecord{podSnapshot: podSnapshot{name: podFullName, images: kl.images, probes: kl.probes}}
 		kl.pods[podFullName] = p
 	}
 	return p
@@ -120,7 +120,7 @@ func (kl *Kubelet) record(podFullName string) *podRecord {
 // to look at the pod again even if nothing happens.
 func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time) {
 	p.endWork(kl.opts.SyncFrequency)
-	p.logProblems()
+	kl.logProblems(p)
 	if p.err != nil || p.waits() {
 		return p.conflict.RetryAt // its containers stay as they are
 	}
