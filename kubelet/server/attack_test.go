@@ -30,6 +30,9 @@ func TestAttacksByRequest(t *testing.T) {
 			t.Errorf("%s: it answers %d %s, want %d", request, got.status, got.body, want)
 		}
 	}
+	if got := s.ask(t, logOf+"web/app", with("Authorization", "Bearer another")); !got.isOneLine("the token is wrong") {
+		t.Errorf("with another token: %s", got.body)
+	}
 }
 
 // The log directory may hold other files, and links to files elsewhere.
@@ -66,7 +69,7 @@ func TestAttacksOnTheLogDirectory(t *testing.T) {
 }
 
 func TestHeadersAreLimited(t *testing.T) {
-	got := serve(t, &fakeKubelet{}).raw(t, "GET /pods HTTP/1.1\r\nX: %s\r\nHost: localhost\r\n\r\n", strings.Repeat("x", 2*maxHeaderBytes))
+	got := serve(t, &fakeKubelet{}).raw(t, "GET /pods HTTP/1.1\r\nX: %s\r\nConnection: close\r\nHost: localhost\r\n\r\n", strings.Repeat("x", 2*maxHeaderBytes))
 	if !strings.HasPrefix(got, "HTTP/1.1 431 ") {
 		t.Errorf("it answers %q", got)
 	}
