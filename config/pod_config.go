@@ -83,11 +83,8 @@ func NewMux(merge MergeFunc) *Mux {
 
 // Channel returns the channel of a source, the same one for the same name. The first
 // call starts the goroutine that receives from it until ctx is done; senders must give
-// up then too. The channel is never closed. It panics if the name is empty.
+// up then too. The channel is never closed.
 func (m *Mux) Channel(ctx context.Context, source string) chan<- api.PodUpdate {
-	if source == "" {
-		panic("config: a source needs a name")
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	updates, ok := m.channels[source]

@@ -138,10 +138,4 @@ func TestMux(t *testing.T) {
 	if text := logged(); !strings.Contains(text, `source "free": pod web is invalid`) {
 		t.Errorf("log:\n%s", text)
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a source without a name")
-		}
-	}()
-	NewMux(nil).Channel(t.Context(), "")
 }
