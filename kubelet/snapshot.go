@@ -13,14 +13,13 @@ import (
 
 // snapshot is what a sync saw. It is never changed: each sync publishes a new one.
 type snapshot struct {
-	pods    []podSnapshot // by full name
-	waiting int           // pods that are planned again at a set time
-	newer   chan struct{} // closed when there is a newer snapshot
+	pods  []podSnapshot // by full name
+	newer chan struct{} // closed when there is a newer snapshot
 }
 
 // publish replaces the snapshot.
-func (kl *Kubelet) publish(waiting int) {
-	s := &snapshot{waiting: waiting, newer: make(chan struct{})}
+func (kl *Kubelet) publish() {
+	s := &snapshot{newer: make(chan struct{})}
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
 		s.pods = append(s.pods, kl.pods[name].podSnapshot)
 	}
@@ -76,10 +75,15 @@ func (kl *Kubelet) Events(after uint64) []api.Event { return kl.events.after(aft
 
 // Load returns how much there is to do.
 func (kl *Kubelet) Load() api.Load {
-	load := api.Load{Workers: len(kl.workers.Busy())}
+	busy := kl.workers.Busy()
+	load := api.Load{Workers: len(busy)}
 	load.Pulls, load.Queued = kl.images.load()
 	if s := kl.snapshot.Load(); s != nil {
-		load.Waiting = s.waiting
+		for i := range s.pods {
+			if p := &s.pods[i]; !busy[p.name] && (len(p.plan.Steps) > 0 || !p.plan.Next.IsZero()) {
+				load.Waiting++
+			}
+		}
 	}
 	return load
 }

@@ -39,21 +39,15 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 		return time.Time{}, ctx.Err()
 	}
 	kl.logHeld(list)
-	waiting := 0
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
-		if busy[name] {
-			continue
+		if !busy[name] {
+			next = earliest(next, kl.dispatch(ctx, kl.pods[name]))
 		}
-		again := kl.dispatch(ctx, kl.pods[name])
-		if !again.IsZero() {
-			waiting++
-		}
-		next = earliest(next, again)
 	}
 	if kl.runOnce == nil { // which removes nothing
 		kl.logOnce("remove volumes that no pod needs", kl.trashVolumes(list, busy))
 	}
-	kl.publish(waiting)
+	kl.publish()
 	return next, nil
 }
 
