@@ -56,6 +56,8 @@ func (s *storageTest) expect(got []string, want ...string) {
 // The updates of each mode for the same history.
 func TestModes(t *testing.T) {
 	a1, a2, b1, c1 := newPod("a", "1"), newPod("a", "2"), newPod("b", "1"), newPod("c", "1")
+	moved := a1
+	moved.Origin = "/elsewhere"
 	steps := []struct {
 		name                                    string
 		op                                      api.PodOperation
@@ -69,6 +71,8 @@ func TestModes(t *testing.T) {
 		{"a changed pod, by ADD", api.ADD, []api.Pod{a2},
 			[]string{"SET a=2 b=1"}, []string{"UPDATE a=2"}, []string{"UPDATE a=2"}},
 		{"a changed pod, by UPDATE", api.UPDATE, []api.Pod{a1},
+			[]string{"SET a=1 b=1"}, []string{"UPDATE a=1"}, []string{"UPDATE a=1"}},
+		{"another origin", api.UPDATE, []api.Pod{moved},
 			[]string{"SET a=1 b=1"}, []string{"UPDATE a=1"}, []string{"UPDATE a=1"}},
 		{"an unknown pod, by UPDATE", api.UPDATE, []api.Pod{c1},
 			[]string{"SET a=1 b=1 c=1"}, []string{"SET a=1 b=1 c=1"}, []string{"ADD c=1"}},
