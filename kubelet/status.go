@@ -187,7 +187,7 @@ func (s *podSnapshot) waiting(want *plan.Container) *api.ContainerStateWaiting {
 		return &api.ContainerStateWaiting{Reason: problem.Reason, Message: s.message(want, problem), Next: problem.RetryAt}
 	case network.Message != "":
 		return &api.ContainerStateWaiting{Reason: api.ReasonNetworkContainer, Message: "waits for the network container", Next: network.RetryAt}
-	case s.plan.Init != "" && s.plan.Init != want.Name:
+	case s.plan.Init != "" && s.plan.Init != want.Name && want.Spec != nil: // not the network container
 		return &api.ContainerStateWaiting{Reason: api.ReasonInitContainer, Message: fmt.Sprintf("waits for init container %q", s.plan.Init)}
 	}
 	return &api.ContainerStateWaiting{Reason: api.ReasonCreating}

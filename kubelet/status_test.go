@@ -82,6 +82,8 @@ func TestStatus(t *testing.T) {
 	}{
 		{"nothing is done yet", "want web:a side:b", none,
 			"pending : \nweb#1 waits Creating\nside#1 waits Creating\nnet#1 waits Creating\n"},
+		{"an init container comes first", "want one:i+init web:a", none,
+			"pending : \none#1 waits Creating\nweb#1 waits InitContainer: waits for init container \"one\"\nnet#1 waits Creating\n"},
 		{"all run", "want web:a side:b\nnet:n#1 running\nweb:a#1 running up=5m\nside:b#3 running", none,
 			"running 10.0.0.2: \nweb#1 up 5m0s: \nside#3 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
 		{"one of two has not run yet", "want web:a side:b\nnet:n#1 running\nweb:a#1 running\nside:b#1 created", none,

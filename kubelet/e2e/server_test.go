@@ -110,7 +110,7 @@ func TestIntegrationStatusAndMetrics(t *testing.T) {
 	})
 	h.remove("bad")
 	h.write("typo", strings.Replace(sleeper("typo"), "image", "imgae", 1))
-	await(1, "cannot read source file", "good.default.file", "running", "failing since", "typo.yaml:4:18: containers[0].imgae")
+	await(1, `source "file" cannot be read whole`, "good.default.file", "running", "failing since", "typo.yaml:4:18: containers[0].imgae")
 	h.remove("typo")
 	await(0, "", "good.default.file", "running")
 }

@@ -17,7 +17,7 @@ func TestTheHeadOfThePageSaysWhetherAllIsWell(t *testing.T) {
 	}{
 		"all are up":       {&fakeKubelet{statuses: []api.PodStatus{up}}, "good", "1 of 1 pods are up"},
 		"one starts":       {&fakeKubelet{statuses: []api.PodStatus{up, starting}}, "busy", "1 of 2 pods are up"},
-		"a source fails":   {&fakeKubelet{sources: []api.SourceStatus{{Source: "http", FailingSince: noon}}}, "busy", "cannot read source http"},
+		"a source fails":   {&fakeKubelet{sources: []api.SourceStatus{{Source: "http", FailingSince: noon}}}, "busy", `source "http" cannot be read whole`},
 		"no pods":          {&fakeKubelet{}, "good", "There are no pods"},
 		"Docker is silent": {&fakeKubelet{err: errors.New("away")}, "busy", "The state of the pods is not known; away"},
 	} {

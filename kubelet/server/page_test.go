@@ -148,7 +148,7 @@ func TestThePageShowsEverything(t *testing.T) {
 		id, class string
 		parts     []string
 	}{
-		{"health", "health bad", []string{"3 of 8 pods are up; cannot read source file; source etcd has not been read yet"}},
+		{"health", "health bad", []string{`3 of 8 pods are up; source "file" cannot be read whole; source "etcd" has not been read yet`}},
 		{"status", "", []string{"reload to see changes"}}, // until the script says otherwise
 		{"source-file", "source bad", []string{"failing for 1 min", "/etc", "read whole 2 min ago", "7 pods"}},
 		{"failing-file", "", []string{"unknown field", "stay as they were last read"}},

@@ -57,9 +57,9 @@ func describeProblems(sources []api.SourceStatus, docker error) (problems []stri
 	for _, source := range sources {
 		switch {
 		case !source.FailingSince.IsZero():
-			problems = append(problems, "cannot read source "+source.Source)
+			problems = append(problems, fmt.Sprintf("source %q cannot be read whole", source.Source))
 		case source.LastSuccess.IsZero():
-			problems = append(problems, "source "+source.Source+" has not been read yet")
+			problems = append(problems, fmt.Sprintf("source %q has not been read yet", source.Source))
 		}
 	}
 	if docker != nil {

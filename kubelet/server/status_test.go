@@ -79,10 +79,10 @@ func TestStatus(t *testing.T) {
 		"succeeded":                   {pod(api.PodSucceeded), nil, read, ""},
 		"failed":                      {pod(api.PodFailed), nil, read, down},
 		"removing":                    {pod(api.PodRemoving), nil, read, ""},
-		"a source fails":              {nil, nil, failing, "cannot read source file"},
-		"a source is not yet read":    {nil, nil, api.SourceStatus{Source: "file"}, "source file has not been read yet"},
+		"a source fails":              {nil, nil, failing, `source "file" cannot be read whole`},
+		"a source is not yet read":    {nil, nil, api.SourceStatus{Source: "file"}, `source "file" has not been read yet`},
 		"Docker is away":              {pod(api.PodRunning), errors.New("Docker is\naway"), read, "Docker is; away"},
-		"a pod and a source together": {pod(api.PodPending), nil, failing, "cannot read source file, " + down},
+		"a pod and a source together": {pod(api.PodPending), nil, failing, `source "file" cannot be read whole, ` + down},
 	} {
 		s := serve(t, &fakeKubelet{statuses: tt.pods, err: tt.err, sources: []api.SourceStatus{tt.source}})
 		tag := s.ask(t, "GET /status").header.Get("ETag")
