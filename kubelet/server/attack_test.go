@@ -44,10 +44,8 @@ func TestAttacksOnTheLogDirectory(t *testing.T) {
 	s := serve(t, k, options, func(o *Options) { dir = o.LogDir })
 	at := func(name string) string { return filepath.Join(dir, name) }
 	linkName, pipeName, dirName := logFile+"1", logFile+"2", logFile+"3"
-	if err := errors.Join(os.Symlink(outside, at(linkName)), os.Symlink(logFile, at("kubelet14.INFO")), os.Symlink("..", at("up")),
-		os.Mkdir(at(dirName), 0o755), syscall.Mkfifo(at(pipeName), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(outside, at(linkName)), os.Symlink(logFile, at("kubelet14.INFO")), os.Symlink("..", at("up")),
+		os.Mkdir(at(dirName), 0o755), syscall.Mkfifo(at(pipeName), 0o600))
 	for _, name := range []string{dirName + "/" + logFile, "token", ".dockercfg"} {
 		writeFile(t, at(name), secret, 0o644)
 	}
@@ -101,10 +99,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 		k := withContainers()
 		k.statuses[0].Message = strings.Repeat("x", 1<<20) // more than fits into any buffer
 		inBubble(t, k, func(t *testing.T, s *testServer) {
-			conn, err := s.transport.DialContext(t.Context(), "", "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := s.dial(t)
 			var client sync.WaitGroup
 			client.Go(func() {
 				_, err := io.WriteString(conn, tt.sends)
@@ -133,12 +128,8 @@ func TestConnectionsAreLimited(t *testing.T) {
 	s := serve(t, &fakeKubelet{})
 	var conns []net.Conn
 	for range maxConnections + 1 {
-		conn, err := s.transport.DialContext(t.Context(), "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		conns = append(conns, conn)
+		conns = append(conns, s.dial(t))
+		defer conns[len(conns)-1].Close()
 	}
 	ask := func(i int, within time.Duration) error {
 		conns[i].SetDeadline(time.Now().Add(within))
@@ -208,9 +199,7 @@ func TestAPanicIsLogged(t *testing.T) {
 func logged(t *testing.T, verbosity string, do func()) string {
 	t.Helper()
 	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	defer flag.Set("v", flag.Lookup("v").Value.String())
 	flag.Set("v", verbosity)
@@ -219,8 +208,6 @@ func logged(t *testing.T, verbosity string, do func()) string {
 	os.Stderr = file
 	do()
 	text, err := os.ReadFile(file.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }

@@ -1,8 +1,8 @@
 package server
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -21,25 +20,17 @@ import (
 	"kubelet14/api"
 )
 
-// screen collects what is written to it.
-type screen struct {
-	mu   sync.Mutex
-	text string
+func newClient(t *testing.T, address string, port int, certFile, tokenFile string) *Client {
+	t.Helper()
+	client, err := NewClient(address, port, certFile, tokenFile)
+	must(t, err)
+	return client
 }
 
-func (s *screen) Write(text []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.text += string(text)
-	return len(text), nil
-}
-
-// take returns what was written since the last time.
-func (s *screen) take() (text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	text, s.text = s.text, ""
-	return text
+// clientOf is a client of whatever listens.
+func clientOf(t *testing.T, listener net.Listener) *Client {
+	t.Helper()
+	return newClient(t, "127.0.0.1", listener.Addr().(*net.TCPAddr).Port, "", "")
 }
 
 // A terminal is drawn anew each second, since the times count on. Elsewhere there is a table for each change.
@@ -51,10 +42,7 @@ func TestWatch(t *testing.T) {
 		k := &fakeKubelet{}
 		inBubble(t, k, func(t *testing.T, s *testServer) {
 			k.statuses = pod(api.PodRunning)
-			client, err := NewClient("127.0.0.1", 10250, "", "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			client := newClient(t, "127.0.0.1", 10250, "", "")
 			var away atomic.Bool
 			away.Store(true)
 			client.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
@@ -63,8 +51,8 @@ func TestWatch(t *testing.T) {
 				}
 				return s.listener.(*pipes).dial(), nil
 			}
-			var out screen
-			if err := client.Watch(t.Context(), &out, terminal); err == nil || out.take() != "" {
+			var out bytes.Buffer
+			if err := client.Watch(t.Context(), &out, terminal); err == nil || out.Len() > 0 {
 				t.Errorf("without a kubelet it returns %v, or prints something", err)
 			}
 			away.Store(false)
@@ -83,7 +71,9 @@ func TestWatch(t *testing.T) {
 			} {
 				step.do()
 				time.Sleep(3*watchInterval + watchInterval/5) // never at the time of a request
-				got := out.take()
+				synctest.Wait()
+				got := out.String()
+				out.Reset()
 				if !terminal {
 					step.want = strings.Replace(step.want, "3s", "0s", 1)
 				}
@@ -100,16 +90,6 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// clientOf is a client of whatever listens.
-func clientOf(t *testing.T, listener net.Listener) *Client {
-	t.Helper()
-	client, err := NewClient("127.0.0.1", listener.Addr().(*net.TCPAddr).Port, "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return client
-}
-
 // A certificate file holds those behind the first that signed it. The holder of one of those must not get the token.
 func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
 	certFile, _ := makeCertificate(t, "node.example")
@@ -117,13 +97,11 @@ func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
 	first, err1 := os.ReadFile(certFile)
 	behind, err2 := os.ReadFile(behindFile)
 	config, err3 := LoadTLS(behindFile, behindKey)
+	must(t, err1, err2, err3)
 	chainFile := writeFile(t, filepath.Join(t.TempDir(), "chain.pem"), string(first)+string(behind), 0o644)
 	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
 	s := serve(t, &fakeKubelet{}, func(o *Options) { o.TLS = config })
-	client, err4 := NewClient("127.0.0.1", s.listener.Addr().(*net.TCPAddr).Port, chainFile, tokenFile)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		t.Fatal(err)
-	}
+	client := newClient(t, "127.0.0.1", s.listener.Addr().(*net.TCPAddr).Port, chainFile, tokenFile)
 	const want = "; after a renewal restart the kubelet, which reads it at its start"
 	if table, err := client.Status(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("it returns %q, %v", table, err)
@@ -133,9 +111,7 @@ func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
 func TestClientOfEachKindOfServer(t *testing.T) {
 	certFile, keyFile := makeCertificate(t, "test-host")
 	config, err := LoadTLS(certFile, keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
 	k := &fakeKubelet{sources: []api.SourceStatus{{Source: "file", LastSuccess: noon}}}
 	for url, tt := range map[string]struct {
@@ -154,19 +130,12 @@ func TestClientOfEachKindOfServer(t *testing.T) {
 		if want := strings.NewReplacer("PORT", fmt.Sprint(port), "SOCKET", s.listener.Addr().String()).Replace(url); s.URL() != want {
 			t.Errorf("its URL is %s, want %s", s.URL(), want)
 		}
-		client, err := NewClient(s.opts.Address, port, tt.certFile, tokenFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := newClient(t, s.opts.Address, port, tt.certFile, tokenFile)
 		if table, err := client.Status(t.Context()); err != nil || !strings.Contains(table, "source file") {
 			t.Errorf("%s: %q, %v", url, table, err)
 		}
 	}
-	client, err := NewClient("127.0.0.1", 1, "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = client.Status(t.Context())
+	_, err = newClient(t, "127.0.0.1", 1, "", "").Status(t.Context())
 	if want := "ask the kubelet at http://127.0.0.1:1: no kubelet answers: is one running"; !strings.Contains(fmt.Sprint(err), want) {
 		t.Errorf("it returns %v, want %s", err, want)
 	}
@@ -174,10 +143,7 @@ func TestClientOfEachKindOfServer(t *testing.T) {
 
 func TestAKubeletThatHangsIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client, err := NewClient("127.0.0.1", 10250, "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		client := newClient(t, "127.0.0.1", 10250, "", "")
 		client.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
 			ours, theirs := net.Pipe()
 			go io.Copy(io.Discard, theirs)

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"math/big"
 	"net"
@@ -22,18 +21,14 @@ import (
 func makeCertificate(t testing.TB, names ...string) (certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(14), DNSNames: names, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	private, keyErr := x509.MarshalPKCS8PrivateKey(key)
-	if err := errors.Join(err, keyErr); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err, keyErr)
 	dir := t.TempDir()
 	write := func(name, kind string, der []byte) string {
 		return writeFile(t, filepath.Join(dir, name), string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})), 0o600)
@@ -117,9 +112,7 @@ func TestAFileAtTheAddressOfASocket(t *testing.T) {
 	socket := func(name string) func(*Options) { return func(o *Options) { o.Address = unixPrefix + at(name) } }
 	writeFile(t, at("file"), "mine", 0o600)
 	other, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: at("other kind"), Net: "unixgram"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer other.Close()
 	used := serve(t, &fakeKubelet{}, socket("used"))
 	for name, want := range map[string]string{
@@ -134,9 +127,7 @@ func TestAFileAtTheAddressOfASocket(t *testing.T) {
 	}
 	// A kubelet that was killed leaves its socket behind.
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: at("stale"), Net: "unix"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stale.SetUnlinkOnClose(false)
 	stale.Close()
 	for _, s := range []*testServer{used, serve(t, &fakeKubelet{}, socket("stale"))} {
@@ -149,9 +140,7 @@ func TestAFileAtTheAddressOfASocket(t *testing.T) {
 func TestATokenIsMadeOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	made, err := MakeToken(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	info, err := os.Stat(path)
 	if err != nil || info.Mode() != 0o600 || len(made) < 32 || !tokenForm.MatchString(made) {
 		t.Errorf("%q was made in a file of mode %v, %v", made, info.Mode(), err)
@@ -172,9 +161,7 @@ func TestTokenFiles(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	const good = "0123456789abcdef"
-	if err := syscall.Mkfifo(at("pipe"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(at("pipe"), 0o600))
 	for name, file := range map[string]struct {
 		text string
 		mode os.FileMode

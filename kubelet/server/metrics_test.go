@@ -117,15 +117,10 @@ func TestMetrics(t *testing.T) {
 func TestAnAbortedScrapeFillsNoLog(t *testing.T) {
 	text := logged(t, "0", func() {
 		inBubble(t, twoOfEverything(), func(t *testing.T, s *testServer) {
-			conn, err := s.transport.DialContext(t.Context(), "", "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			conn := s.dial(t)
 			fmt.Fprint(conn, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
-			_, err = conn.Read(make([]byte, 1))
-			if err := errors.Join(err, conn.Close()); err != nil {
-				t.Fatal(err)
-			}
+			_, err := conn.Read(make([]byte, 1))
+			must(t, err, conn.Close())
 			synctest.Wait()
 		})
 	})

@@ -251,9 +251,7 @@ func TestTheMachineIsDescribedAndMeasured(t *testing.T) {
 			Network map[string]any
 		}
 	}
-	if err := json.Unmarshal([]byte(s.ask(t, "GET /stats/").body), &stats); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal([]byte(s.ask(t, "GET /stats/").body), &stats))
 	cpu, memory := stats.Stats[0].CPU.Usage, stats.Stats[0].Memory
 	if stats.Stats[0].Network["rx_bytes"] == nil || machine["num_cores"] != float64(len(cpu.PerCPU)) || machine["boot_id"] == "" ||
 		stats.Name != "/" || machine["memory_capacity"] != stats.Spec.Memory.Limit || time.Since(stats.Spec.CreationTime) < 0 ||

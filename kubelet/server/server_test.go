@@ -167,9 +167,7 @@ func testOptions(k *fakeKubelet, change ...func(*Options)) Options {
 func serve(t testing.TB, k *fakeKubelet, change ...func(*Options)) *testServer {
 	t.Helper()
 	s, err := New(testOptions(k, change...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return start(t, s)
 }
 
@@ -264,9 +262,7 @@ func (s *testServer) open(t testing.TB, ctx context.Context, request string, set
 	t.Helper()
 	method, path, _ := strings.Cut(request, " ")
 	r, err := http.NewRequestWithContext(ctx, method, s.base+path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, do := range set {
 		if do != nil {
 			do(r)
@@ -280,13 +276,17 @@ func (s *testServer) open(t testing.TB, ctx context.Context, request string, set
 	return resp
 }
 
+func (s *testServer) dial(t testing.TB) net.Conn {
+	t.Helper()
+	conn, err := s.transport.DialContext(t.Context(), "", "")
+	must(t, err)
+	return conn
+}
+
 // raw sends a text as it is, and returns the answer.
 func (s *testServer) raw(t testing.TB, format string, args ...any) string {
 	t.Helper()
-	conn, err := s.transport.DialContext(t.Context(), "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := s.dial(t)
 	defer conn.Close()
 	go fmt.Fprintf(conn, format, args...) // the server may close before its end
 	answer, _ := io.ReadAll(conn)
@@ -329,16 +329,19 @@ func onSocket(t testing.TB) func(*Options) {
 func withTLS(t testing.TB, names ...string) func(*Options) {
 	t.Helper()
 	config, err := LoadTLS(makeCertificate(t, append(names, "localhost")...))
-	if err != nil {
+	must(t, err)
+	return func(o *Options) { o.Address, o.TLS = "0.0.0.0", config }
+}
+
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
-	return func(o *Options) { o.Address, o.TLS = "0.0.0.0", config }
 }
 
 func writeFile(t testing.TB, path, text string, mode os.FileMode) string {
 	t.Helper()
-	if err := errors.Join(os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode)); err != nil { // whatever the umask is
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode)) // whatever the umask is
 	return path
 }

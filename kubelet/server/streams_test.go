@@ -246,11 +246,7 @@ func TestAClientThatDoesNotReadKeepsNoCommandAlive(t *testing.T) {
 		}
 	})
 	inBubble(t, k, func(t *testing.T, s *testServer) {
-		conn, err := s.transport.DialContext(t.Context(), "", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(conn, "POST /run/default/web/app?cmd=flood HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", testToken)
+		fmt.Fprintf(s.dial(t), "POST /run/default/web/app?cmd=flood HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", testToken)
 		time.Sleep(longTime)
 	})
 }
@@ -258,9 +254,7 @@ func TestAClientThatDoesNotReadKeepsNoCommandAlive(t *testing.T) {
 func TestTheKubeletsOwnLogFiles(t *testing.T) {
 	k, options := withEverything(t)
 	s := serve(t, k, options, func(o *Options) {
-		if err := os.Chtimes(filepath.Join(o.LogDir, logFile), time.Time{}, noon); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Chtimes(filepath.Join(o.LogDir, logFile), time.Time{}, noon))
 	})
 	at := func(dir string) *testServer { return serve(t, k, func(o *Options) { o.LogDir = dir }) }
 	gone := at("/gone")
