@@ -139,9 +139,7 @@ spec:
 `},
 	} {
 		path := filepath.Join(t.TempDir(), "new\nline.yaml")
-		if err := os.WriteFile(path, []byte(test.manifest), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(test.manifest), 0o644))
 		stdout, stderr, exit := program(t, "-convert", "-config="+path, "-allow_privileged", "-sync_frequency=20s", "-root_dir=/no/such/dir")
 		want := "---\n# From " + strings.ReplaceAll(path, "\n", " ") + "\n" + test.want
 		if diff := cmp.Diff(want, stdout); exit != 0 || stderr != "" || diff != "" {
@@ -155,9 +153,7 @@ func TestConvertAllOrNothing(t *testing.T) {
 	const good = "version: v1beta1\nrestartPolicy: {never: {}}\ncontainers: [{name: main, image: 'a:1'}]\n"
 	dir := t.TempDir()
 	write := func(name, text string) {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	write("good.yaml", good)
 	stdout, _, exit := program(t, "-convert", "-config="+dir)

@@ -56,6 +56,13 @@ func program(t *testing.T, args ...string) (stdout, stderr string, exit int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func parse(t *testing.T, args ...string) *options {
 	t.Helper()
 	f, err := parseFlags(args)
@@ -86,9 +93,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("flags are\n%+v, want\n%+v", *got, want)
 	}
 	name, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f := parse(t, "-config=x", "-container_log_max_size=0")
 	if f.rootDir != "/var/lib/kubelet" || f.kubelet.Identity.Hostname != strings.ToLower(name) {
 		t.Errorf("root_dir %s, hostname %s on host %s", f.rootDir, f.kubelet.Identity.Hostname, name)
@@ -328,12 +333,8 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), asProgram+"=that waits")
 	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	lines := bufio.NewReader(out)
 	for _, want := range []string{"ready\n", "first signal\n"} {
 		if got, _ := lines.ReadString('\n'); got != want {

@@ -70,9 +70,7 @@ func checkResult(t *testing.T, scheme *api.Scheme, docs []api.Document, err erro
 	for _, doc := range docs {
 		doc.At("containers[0].env[9].name", "x")
 		text, err := scheme.Encode(doc.Manifest.Version, &doc.Manifest)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if again := mustDecode(t, string(text)); asJSON(t, doc.Manifest) != asJSON(t, again) {
 			t.Errorf("written and read again (-before +after):\n%s", cmp.Diff(doc.Manifest, again))
 		}
@@ -91,9 +89,7 @@ func checkJSON(t *testing.T, scheme *api.Scheme, data []byte, docs []api.Documen
 		t.Fatalf("encoding/json refuses what was accepted: %v", err)
 	}
 	internal, err := scheme.Internalize(wire.Version, &wire)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff(asJSON(t, internal), asJSON(t, docs[0].Manifest)); diff != "" {
 		t.Errorf("differs from encoding/json (-json +decoded):\n%s", diff)
 	}
@@ -113,8 +109,6 @@ func leaves(err error) []error {
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.MarshalIndent(v, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }

@@ -20,6 +20,13 @@ func decode(text string) ([]api.Document, error) {
 // needsContainers is said of a manifest without them.
 const needsContainers = `required value '': write "containers:" and what is to run; a pod of its network container alone is written "containers: []"`
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // mustDecode reads a text of one manifest.
 func mustDecode(t *testing.T, text string) api.ContainerManifest {
 	t.Helper()
@@ -174,9 +181,7 @@ func TestAtPointsAtTheNearestThingThatIsThere(t *testing.T) {
 		{listObject + "items:\n- " + manifest, "items[0]"},
 	} {
 		docs, err := decode(form.text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for field, want := range map[string]string{
 			"":                               "4:3",
 			"version":                        "4:12",
@@ -242,6 +247,25 @@ func TestHostileTextsAreBounded(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		if allocated := (after.TotalAlloc - before.TotalAlloc) >> 20; allocated > 400 || len(docs) > 100 || len(fmt.Sprint(err)) > 100_000 {
 			t.Errorf("%s: %d MB, %d manifests, an error of %d bytes", name, allocated, len(docs), len(fmt.Sprint(err)))
+		}
+	}
+}
+
+func TestParseQuantity(t *testing.T) {
+	for text, want := range map[string]struct{ bytes, thousandths int64 }{
+		"0": {0, 0}, "1": {1, 1000}, "+1": {1, 1000}, "-1": {-1, -1000}, "250m": {1, 250}, "0.5": {1, 500}, ".5": {1, 500}, "5.": {5, 5000}, "0.0001": {1, 1},
+		"-1500m": {-1, -1500}, "1k": {1000, 1e6}, "64Mi": {64 << 20, 64 << 20 * 1000}, "1.5Gi": {3 << 29, 3 << 29 * 1000}, "1e3": {1000, 1e6}, "1E3": {1000, 1e6},
+		"100n": {1, 1}, "1u": {1, 1}, "2Pi": {2 << 50, 2 << 50 * 1000}, "7M": {7e6, 7e9}, "1.5e-3": {1, 2},
+	} {
+		bytes, err1 := api.ParseQuantity(text, 1)
+		thousandths, err2 := api.ParseQuantity(text, 1000)
+		if err1 != nil || err2 != nil || bytes != want.bytes || thousandths != want.thousandths {
+			t.Errorf("%s is %d and %d thousandths, %v, %v", text, bytes, thousandths, err1, err2)
+		}
+	}
+	for _, text := range []string{"", "-", ".", "x", "1 ", " 1", "1MB", "1 Mi", "1mi", "1K", "1ki", "1kM", "0x10", "1_0", "1/2", "1e999", "1e", "e3", "NaN", "9Ei", "1e20", "1..2", strings.Repeat("9", 100)} {
+		if n, err := api.ParseQuantity(text, 1); err == nil {
+			t.Errorf("%.20s is %d", text, n)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/v1"
+	"kubelet14/api/v1beta1"
 )
 
 // Random manifests go from internal to wire types, to text and back, and to the JSON of labels and back. A field that a
@@ -28,29 +29,20 @@ func TestRoundTripLosesNothing(t *testing.T) {
 				t.Fatalf("through the label %s: %v (-before +after):\n%s", text, err, cmp.Diff(m, fromLabel))
 			}
 			written := m
-			m = throughWire(t, scheme, m) // without the fields that only v1 has
+			_, m = throughWire(t, scheme, m) // without the fields that only v1 has
 			if version == api.VersionV1 && i == 0 && !cmp.Equal(written, m) {
 				t.Fatalf("through the wire type of v1 (-before +after):\n%s", cmp.Diff(written, m))
 			}
-			wire, err := scheme.Externalize(version, &m)
-			if err != nil {
-				t.Fatal(err)
-			}
+			wire, back := throughWire(t, scheme, m)
 			if i == 0 && version != api.VersionV1 {
 				checkFull(t, version, reflect.ValueOf(wire).Elem())
 			}
-			if back, err := scheme.Internalize(version, wire); err != nil || !cmp.Equal(&m, back) {
-				t.Fatalf("through the wire type of %s: %v (-before +after):\n%s", version, err, cmp.Diff(&m, back))
+			if !cmp.Equal(m, back) {
+				t.Fatalf("through the wire type of %s (-before +after):\n%s", version, cmp.Diff(m, back))
 			}
-			text, err := scheme.Encode(version, &m)
-			if err != nil {
-				t.Fatal(err)
-			}
-			asYAML, err := scheme.EncodeYAML(version, &m)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, text := range [][]byte{text, asYAML} {
+			for _, encode := range []func(string, any) ([]byte, error){scheme.Encode, scheme.EncodeYAML} {
+				text, err := encode(version, &m)
+				must(t, err)
 				if back := mustDecode(t, string(text)); !cmp.Equal(m, back) {
 					t.Fatalf("through the text %s\n(-before +after):\n%s", text, cmp.Diff(m, back))
 				}
@@ -59,17 +51,13 @@ func TestRoundTripLosesNothing(t *testing.T) {
 	}
 }
 
-func throughWire(t *testing.T, scheme *api.Scheme, m api.ContainerManifest) api.ContainerManifest {
+func throughWire(t *testing.T, scheme *api.Scheme, m api.ContainerManifest) (wire any, back api.ContainerManifest) {
 	t.Helper()
 	wire, err := scheme.Externalize(m.Version, &m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := scheme.Internalize(m.Version, wire)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return *back.(*api.ContainerManifest)
+	must(t, err)
+	internal, err := scheme.Internalize(m.Version, wire)
+	must(t, err)
+	return wire, *internal.(*api.ContainerManifest)
 }
 
 // checkFull reports fields of a wire type that are empty although the internal ones were not. Only old names are.
@@ -176,19 +164,15 @@ func TestCloneIsEqualAndSharesNoMemory(t *testing.T) {
 
 func checkApart(t *testing.T, path string, a, b reflect.Value) {
 	t.Helper()
-	if a.Kind() == reflect.Struct {
-		for i := range a.NumField() {
-			checkApart(t, path+"."+a.Type().Field(i).Name, a.Field(i), b.Field(i))
-		}
-	}
-	if a.Kind() != reflect.Pointer && a.Kind() != reflect.Slice && a.Kind() != reflect.Map {
-		return
-	}
-	// All pointers to empty structs are the same.
-	if a.Pointer() == b.Pointer() && a.Type().Elem().Size() > 0 {
+	isPointer := slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map}, a.Kind())
+	if isPointer && a.Pointer() == b.Pointer() && a.Type().Elem().Size() > 0 { // all pointers to empty structs are the same
 		t.Errorf("%s is shared", path)
 	}
 	switch a.Kind() {
+	case reflect.Struct:
+		for i := range a.NumField() {
+			checkApart(t, path+"."+a.Type().Field(i).Name, a.Field(i), b.Field(i))
+		}
 	case reflect.Slice:
 		checkApart(t, path+"[0]", a.Index(0), b.Index(0))
 	case reflect.Pointer:
@@ -224,5 +208,28 @@ func TestSetDefaults(t *testing.T) {
 	m = written.Clone()
 	if api.SetDefaults(&m); !cmp.Equal(written, m) {
 		t.Errorf("what is written has changed (-before +after):\n%s", cmp.Diff(written, m))
+	}
+}
+
+// 2014's switch panicked for a type it did not know.
+func TestSchemeReturnsAnErrorForWhatItDoesNotKnow(t *testing.T) {
+	s, internal, wire := v1.NewScheme(), &api.ContainerManifest{}, &v1beta1.ContainerManifest{}
+	oldName := &v1beta1.ContainerManifest{Containers: []v1beta1.Container{{Env: []v1beta1.EnvVar{{Key: "A"}}}}}
+	for what, call := range map[string]func() (any, error){
+		"new version":         func() (any, error) { return s.New("v9", "ContainerManifest") },
+		"new kind":            func() (any, error) { return s.New("v1beta1", "Deployment") },
+		"internalize version": func() (any, error) { return s.Internalize("v9", wire) },
+		"internalize type":    func() (any, error) { return s.Internalize("v1beta1", internal) },
+		"internalize a value": func() (any, error) { return s.Internalize("v1beta1", *wire) },
+		"internalize nothing": func() (any, error) { return s.Internalize("v1beta1", nil) },
+		"externalize version": func() (any, error) { return s.Externalize("v9", internal) },
+		"externalize type":    func() (any, error) { return s.Externalize("v1beta1", wire) },
+		"encode version":      func() (any, error) { _, err := s.Encode("v9", internal); return nil, err },
+		"encode type":         func() (any, error) { _, err := s.Encode("v1beta1", wire); return nil, err },
+		"error of conversion": func() (any, error) { return s.Internalize("v1beta2", oldName) },
+	} {
+		if obj, err := call(); err == nil || obj != nil {
+			t.Errorf("%s: got %v, %v", what, obj, err)
+		}
 	}
 }
