@@ -1,0 +1,200 @@
+package health
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m)
+}
+
+// local is a container whose pod has the address that the tests listen on.
+var local = Target{PodIP: "127.0.0.1"}
+
+func httpProbe(path string, port int) *api.Probe {
+	return &api.Probe{HTTPGet: &api.HTTPGetAction{Path: path, Port: api.IntOrString{Int: port}}}
+}
+
+func tcpProbe(port int) *api.Probe {
+	return &api.Probe{TCPSocket: &api.TCPSocketAction{Port: api.IntOrString{Int: port}}}
+}
+
+var execProbe = &api.Probe{Exec: &api.ExecAction{Command: []string{"check", "all"}}}
+
+// execOf is a container whose commands print this and end like this.
+func execOf(output string, exitCode int, err error) Target {
+	return Target{Exec: func(_ context.Context, _ []string, out io.Writer) (int, error) {
+		io.WriteString(out, output)
+		return exitCode, err
+	}}
+}
+
+// want checks the result of a probe: "", or "unhealthy: " or "unknown: " and the error.
+func want(t *testing.T, err error, want string) {
+	t.Helper()
+	got := ""
+	if err != nil {
+		got = "unknown: " + err.Error()
+	}
+	if _, unhealthy := errors.AsType[Unhealthy](err); unhealthy {
+		got = "unhealthy: " + err.Error()
+	}
+	if got != want {
+		t.Errorf("the probe says\n%q, want\n%q", got, want)
+	}
+}
+
+// listen calls serve for each connection to a port of 127.0.0.1, one after another, and
+// then closes it.
+func listen(t *testing.T, serve func(*net.TCPConn)) (port int) {
+	t.Helper()
+	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for conn, err := listener.AcceptTCP(); err == nil; conn, err = listener.AcceptTCP() {
+			serve(conn)
+			conn.Close()
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		wg.Wait()
+	})
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
+// answer starts a server that answers each request with start, and then with repeated until
+// the connection is closed.
+func answer(t *testing.T, start, repeated string) (port int) {
+	t.Helper()
+	return listen(t, func(conn *net.TCPConn) {
+		conn.Read(make([]byte, 4096))
+		_, err := io.WriteString(conn, start)
+		for again := strings.Repeat(repeated, 1000); again != "" && err == nil; {
+			_, err = io.WriteString(conn, again)
+		}
+	})
+}
+
+// late returns a context whose deadline passes after this time.
+func late(t *testing.T, limit time.Duration) context.Context {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), limit, errors.New("no answer within 5s"))
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestTheExitCodeDecides(t *testing.T) {
+	hook := &api.Handler{Exec: execProbe.Exec}
+	for _, test := range []struct {
+		target Target
+		want   string
+	}{
+		{execOf("", 0, nil), ""},
+		{execOf("Fail\n", 0, nil), ""},
+		{execOf("ok", 1, nil), `unhealthy: run "check": exit code 1: ok`},
+		{execOf(" \r\n", 137, nil), `unhealthy: run "check": exit code 137`},
+		{execOf("half", 0, errors.New("no such container")), "unknown: no such container"},
+		// The output becomes one line that is safe for a log and a terminal.
+		{execOf("line 1\n\tline 2\r\n\n", 2, nil), `unhealthy: run "check": exit code 2: line 1 line 2`},
+		{execOf("\x1b[31mred\x1b[0m\a\x00 a\u009b2J \u202eb", 2, nil), `unhealthy: run "check": exit code 2: ?[31mred?[0m?? a?2J ?b`},
+		{execOf("a\xffb καλημέρα 世界", 2, nil), "unhealthy: run \"check\": exit code 2: a\ufffdb καλημέρα 世界"},
+		// At most 1 KiB of it is kept, in whole runes.
+		{execOf(strings.Repeat("x", 1011), 2, nil), `unhealthy: run "check": exit code 2: ` + strings.Repeat("x", 1011)},
+		{execOf(strings.Repeat("x", 1008)+"éé", 2, nil), `unhealthy: run "check": exit code 2: ` + strings.Repeat("x", 1008) + "…"},
+		{execOf(strings.Repeat("x", 1007)+"ééé", 2, nil), `unhealthy: run "check": exit code 2: ` + strings.Repeat("x", 1007) + "…"},
+		{execOf(strings.Repeat("\xff", 600), 2, nil), `unhealthy: run "check": exit code 2: ` + strings.Repeat("\ufffd", 336) + "…"},
+	} {
+		want(t, Probe(t.Context(), execProbe, test.target), test.want)
+		want(t, RunHandler(t.Context(), hook, test.target), test.want)
+	}
+	const nothing = "unknown: there is nothing to do: name an action"
+	want(t, Probe(t.Context(), &api.Probe{}, local), nothing)
+	want(t, RunHandler(t.Context(), &api.Handler{Exec: &api.ExecAction{}}, local), nothing)
+}
+
+func TestACommandThatPrintsWithoutEnd(t *testing.T) {
+	target := Target{Exec: func(_ context.Context, command []string, out io.Writer) (int, error) {
+		for range 100 {
+			if n, err := out.Write(make([]byte, 1<<20)); n != 1<<20 || err != nil {
+				t.Fatalf("wrote %d, %v: that would interrupt the command", n, err)
+			}
+		}
+		if kept := cap(*out.(*limitedBuffer)); kept > 2*maxOutput || !slices.Equal(command, execProbe.Exec.Command) {
+			t.Errorf("of %q %d bytes are kept, want about %d", command, kept, maxOutput)
+		}
+		return 0, nil
+	}}
+	want(t, Probe(t.Context(), execProbe, target), "")
+}
+
+func TestACommandThatDoesNotEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hangs := func(ctx context.Context, _ []string, _ io.Writer) (int, error) {
+			<-ctx.Done()
+			return 0, context.Cause(ctx)
+		}
+		waits := func(ctx context.Context, _ []string, _ io.Writer) (int, error) {
+			<-ctx.Done()
+			return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, context.Cause(ctx))
+		}
+		ctx := late(t, 5*time.Second)
+		want(t, Probe(ctx, execProbe, Target{Exec: hangs}), `unhealthy: run "check": no answer within 5s`)
+		want(t, Probe(ctx, execProbe, Target{Exec: waits}), `unknown: run "check": the command was not started: no answer within 5s`)
+
+		ctx, stop := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { stop(errors.New("the kubelet stops")) })
+		want(t, Probe(ctx, execProbe, Target{Exec: hangs}), `unknown: run "check": the kubelet stops`)
+	})
+}
+
+// closedPort is a port on which no program listens: it is reserved for TCPMUX.
+const closedPort = 1
+
+func TestTCPProbe(t *testing.T) {
+	port := listen(t, func(*net.TCPConn) {})
+	want(t, Probe(t.Context(), tcpProbe(port), local), "")
+	named := &api.Probe{TCPSocket: &api.TCPSocketAction{Port: api.IntOrString{Str: "web"}}}
+	want(t, Probe(t.Context(), named, Target{PodIP: "127.0.0.1", Ports: []api.Port{{Name: "web", HostPort: 1, ContainerPort: port}}}), "")
+	want(t, Probe(t.Context(), tcpProbe(closedPort), local), "unhealthy: connect to 127.0.0.1:1: connection refused")
+}
+
+func TestWhatTheContainerDidNotCauseIsUnknown(t *testing.T) {
+	dial := func(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
+	late := late(t, 0)
+	for _, test := range []struct {
+		ctx  context.Context
+		err  error
+		want string
+	}{
+		{t.Context(), dial(os.NewSyscallError("connect", syscall.ECONNREFUSED)), "unhealthy: connection refused"},
+		{t.Context(), dial(os.NewSyscallError("connect", syscall.EHOSTUNREACH)), "unhealthy: no route to host"},
+		{t.Context(), dial(os.NewSyscallError("socket", syscall.EMFILE)), "unknown: dial tcp: socket: too many open files"},
+		{t.Context(), dial(os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)), "unknown: dial tcp: connect: " + syscall.EADDRNOTAVAIL.Error()},
+		{t.Context(), dial(os.NewSyscallError("connect", syscall.ENETUNREACH)), "unknown: dial tcp: connect: network is unreachable"},
+		{t.Context(), dial(&net.DNSError{Err: "no such host", Name: "web"}), "unknown: dial tcp: lookup web: no such host"},
+		{late, dial(&net.DNSError{Err: "i/o timeout", Name: "web"}), "unknown: dial tcp: lookup web: i/o timeout"},
+		{late, dial(os.ErrDeadlineExceeded), "unhealthy: no answer within 5s"},
+	} {
+		want(t, classify(test.ctx, test.err), test.want)
+	}
+}
