@@ -91,18 +91,6 @@ func TestInitContainers(t *testing.T) {
 	})
 }
 
-func TestAnInitContainerFailsForGood(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "one", ExitCode: 3} }
-		k := w.run(never(withInit(pod("web", "app"), "one", "two")))
-		w.check("failed")
-		s := k.statuses(w)[0]
-		if end := s.Containers[0].State.Terminated; s.Phase != api.PodFailed || end == nil || end.ExitCode != 3 {
-			t.Errorf("the pod is %s, its first container is %+v", s.Phase, s.Containers[0].State)
-		}
-	})
-}
-
 // What runs is not stopped for what cannot be created.
 func TestAnEditThatCannotBeCreatedStopsNothing(t *testing.T) {
 	for _, bad := range []string{"one", "app"} {
@@ -123,18 +111,6 @@ func TestAnEditThatCannotBeCreatedStopsNothing(t *testing.T) {
 			w.checkID("web", "app2", app2, true)
 		})
 	}
-}
-
-// RunOnce waits for the apps.
-func TestRunOnceWithInitContainers(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.inTurn(false)
-		pods, err := w.runOnce(set(withInit(pod("web", "app"), "one", "two")))
-		w.check("it returned", "web/app", "web/net")
-		if err != nil || pods["web"].Phase != api.PodRunning {
-			t.Errorf("%+v, %v", pods, err)
-		}
-	})
 }
 
 // checkStart checks, before an app starts, that no init container runs and that they have succeeded, and before an init

@@ -50,9 +50,12 @@ func checkResults(t *testing.T, results map[string]api.PodStatus, want map[strin
 	}
 }
 
-// TestRunOnce waits until servers run and jobs have ended, for at most five minutes.
+// TestRunOnce waits until servers run and jobs have ended, for at most five minutes. Docker is
+// away for a while.
 func TestRunOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
+		time.AfterFunc(30*time.Second, w.docker.Down)
+		time.AfterFunc(40*time.Second, w.docker.Up)
 		slow := 100 * time.Millisecond
 		w.program = func(name string) dockertest.Program {
 			if name == "slower" { // it crashes once quickly, and then after a second
@@ -71,6 +74,7 @@ func TestRunOnce(t *testing.T) {
 			onFailure(pod("job", "job")), never(pod("once", "job")), never(pod("fails", "fails")),
 			ofImage(pod("noimage", "main"), "nosuch:1", ""), pod("nocommand", "missing"), pod("crashes", "crashes"), pod("slower", "slower"),
 			publish(pod("porta", "main"), 80), publish(pod("portb", "main"), 80),
+			withInit(pod("init", "main"), "job"), never(withInit(pod("initfails", "main"), "fails", "job")),
 		))
 		w.must(err)
 		checkResults(t, results, map[string]podResult{
@@ -86,6 +90,8 @@ func TestRunOnce(t *testing.T) {
 			"crashes":   {"failed", "exit code 3"},
 			"porta":     {"running", ""},
 			"portb":     {"failed", "taken by pod porta.default.file"},
+			"init":      {"running", ""},
+			"initfails": {"failed", "exit code 3"},
 		})
 	})
 }
@@ -132,17 +138,6 @@ func TestRunOnceEndsInTime(t *testing.T) {
 	}
 }
 
-func TestRunOnceWaitsForDockerWhileThereIsWork(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.program = func(string) dockertest.Program { return dockertest.Program{Exits: true, After: time.Minute} }
-		time.AfterFunc(30*time.Second, w.docker.Down)
-		time.AfterFunc(40*time.Second, w.docker.Up)
-		results, err := w.runOnce(set(onFailure(pod("job", "main"))))
-		w.must(err)
-		checkResults(t, results, map[string]podResult{"job": {"succeeded", ""}})
-	})
-}
-
 func TestRunOnceRemovesNothingItWasNotGiven(t *testing.T) {
 	inWorld(t, func(w *world) {
 		for _, name := range []string{"first", "second"} {
@@ -154,7 +149,7 @@ func TestRunOnceRemovesNothingItWasNotGiven(t *testing.T) {
 	})
 }
 
-func TestRunOnceWaitsForEverySource(t *testing.T) {
+func TestRunOnceWaitsForEverySourceAndNotForDocker(t *testing.T) {
 	inWorld(t, func(w *world) {
 		results, err := w.runOnce(
 			api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"file": nil, "http": nil}},
@@ -172,15 +167,10 @@ func TestRunOnceWaitsForEverySource(t *testing.T) {
 			t.Errorf("a source that is never ready: error %v after %v, want one at the time limit", err, time.Since(begun))
 		}
 		w.check("nothing is started before every source is ready")
-	})
-}
-
-func TestRunOnceDoesNotWaitForDocker(t *testing.T) {
-	inWorld(t, func(w *world) {
 		w.docker.Down()
-		begun := time.Now()
+		begun = time.Now()
 		if _, err := w.runOnce(set(pod("a", "main"))); err == nil || time.Since(begun) != 0 {
-			t.Errorf("error %v after %v, want one at once", err, time.Since(begun))
+			t.Errorf("without Docker: error %v after %v, want one at once", err, time.Since(begun))
 		}
 	})
 }

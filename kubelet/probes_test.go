@@ -29,10 +29,7 @@ func TestAnUnhealthyContainerIsRestarted(t *testing.T) {
 		if w.id("web", "main") == main || w.id("web", "side") != side {
 			t.Errorf("want a new main and the old side\n%s", w.describe())
 		}
-		last := k.main(w).Last
-		if last == nil || last.Reason != api.ReasonUnhealthy || !strings.Contains(last.Message, "no database") {
-			t.Errorf("how it ended before: %+v", last)
-		}
+		k.lastIs(w, api.ReasonUnhealthy, "no database")
 		k.set()
 		settle()
 		e.check(t, append(commands, "bye@35s")...)

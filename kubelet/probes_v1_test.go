@@ -77,9 +77,7 @@ func TestTheThreeProbesOfToday(t *testing.T) {
 		}
 		wait(2 * time.Second)
 		w.checkID("web", "main", old, false)
-		if last := k.main(w).Last; last == nil || last.Reason != api.ReasonUnhealthy || !strings.Contains(last.Message, "its liveness probe failed 3 times in a row: ") {
-			t.Errorf("how it ended before: %+v", last)
-		}
+		k.lastIs(w, api.ReasonUnhealthy, "its liveness probe failed 3 times in a row: ")
 		var changes []string
 		for _, e := range eventsOf(k) {
 			if strings.HasSuffix(e.Reason, "ready") {
@@ -103,10 +101,7 @@ func TestAStartupProbeThatFails(t *testing.T) {
 		wait(1500 * time.Millisecond)
 		w.checkID("web", "main", old, false)
 		e.check(t, "startup@0s", "startup@3s", "startup@6s", "startup@8s")
-		last := k.main(w).Last
-		if last == nil || !strings.Contains(last.Message, "its startup probe failed 3 times in a row: ") || !strings.Contains(last.Message, "no answer within 2s") {
-			t.Errorf("how it ended before: %+v", last)
-		}
+		k.lastIs(w, api.ReasonUnhealthy, "its startup probe failed 3 times in a row: ", "no answer within 2s")
 	})
 }
 

@@ -13,14 +13,31 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-func TestRunInContainer(t *testing.T) {
+func TestCommandsAndStatsOfAContainer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.asNow(func(time.Duration) dockertest.ExecOutcome {
 			return dockertest.ExecOutcome{Output: "ran\n", After: time.Hour, ExitCode: 3}
 		})
-		k := w.run(pod("web", "main"))
+		p := pod("web", "main")
+		p.Manifest.Containers[0].Memory, p.Manifest.Containers[0].CPU = 64<<20, 500
+		k := w.run(p)
+		created := time.Now()
 		w.kill("web", "main", 137)
-		settle()
+		wait(100 * time.Second)
+		got, err := k.kl.ContainerStats(w.t.Context(), "web.default.file", "main")
+		w.must(err)
+		want := api.ContainerStats{
+			Time:   time.Now(),
+			CPU:    api.CPUStats{Total: 1e8, User: 75e6, System: 25e6, PerCPU: []uint64{1e8}},
+			Memory: api.MemoryStats{Usage: 3 << 20, WorkingSet: 2 << 20},
+			// The network is older than the container.
+			Network:   api.NetworkStats{RxPackets: 160, RxBytes: 16000},
+			CPUShares: 512, MemoryLimit: 64 << 20, Created: created.Truncate(time.Second), Image: "hello:1", ID: w.id("web", "main"),
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			w.t.Errorf("(-want +got):\n%s", diff)
+		}
+
 		var out strings.Builder
 		code, err := k.kl.RunInContainer(w.t.Context(), "web.default.file", "main", []string{"date"}, &out)
 		if code != 3 || err != nil || out.String() != "ran\n" {
@@ -72,30 +89,6 @@ func TestRunInAContainerThatDoesNotRun(t *testing.T) {
 				}
 			}
 			settle()
-		}
-	})
-}
-
-func TestStatsOfAContainer(t *testing.T) {
-	inWorld(t, func(w *world) {
-		p := pod("web", "main")
-		p.Manifest.Containers[0].Memory, p.Manifest.Containers[0].CPU = 64<<20, 500
-		k := w.run(p)
-		created := time.Now()
-		w.kill("web", "main", 137)
-		wait(100 * time.Second)
-		got, err := k.kl.ContainerStats(w.t.Context(), "web.default.file", "main")
-		w.must(err)
-		want := api.ContainerStats{
-			Time:   time.Now(),
-			CPU:    api.CPUStats{Total: 1e8, User: 75e6, System: 25e6, PerCPU: []uint64{1e8}},
-			Memory: api.MemoryStats{Usage: 3 << 20, WorkingSet: 2 << 20},
-			// The network is older than the container.
-			Network:   api.NetworkStats{RxPackets: 160, RxBytes: 16000},
-			CPUShares: 512, MemoryLimit: 64 << 20, Created: created.Truncate(time.Second), Image: "hello:1", ID: w.id("web", "main"),
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			w.t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
 }

@@ -64,11 +64,12 @@ func TestTerminationMessage(t *testing.T) {
 	}
 }
 
-func TestALogThatCannotBeRead(t *testing.T) {
+func TestOutOfMemoryThatDockerReportsLateAndALogThatCannotBeRead(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.SetFault(on("Logs", dockertest.Fault{Before: errors.New("the log is not for reading")}))
-		if end := w.ended(dockertest.Program{ExitCode: 3, Log: "line\n"}, ""); end.ExitCode != 3 || end.Message != "" {
-			w.t.Errorf("it ended with %+v, want exit code 3 and no message", end)
+		end := w.ended(dockertest.Program{After: time.Second, ExitCode: 137, OOMKilled: true, OOMIsLate: true, Log: "line\n"}, "")
+		if end.ExitCode != 137 || end.Reason != api.ReasonOOMKilled || end.Message != "" {
+			w.t.Errorf("it ended with %+v, want exit code 137, %s and no message", end, api.ReasonOOMKilled)
 		}
 	})
 }
@@ -88,15 +89,6 @@ func TestTheLogIsReadOnce(t *testing.T) {
 				w.t.Errorf("the log was read %d times in an hour, want once", n)
 			}
 			k.end()
-		}
-	})
-}
-
-func TestOutOfMemoryThatDockerReportsLate(t *testing.T) {
-	inWorld(t, func(w *world) {
-		program := dockertest.Program{After: time.Second, ExitCode: 137, OOMKilled: true, OOMIsLate: true}
-		if end := w.ended(program, ""); end.Reason != api.ReasonOOMKilled {
-			t.Errorf("it ended with %+v, want %s", end, api.ReasonOOMKilled)
 		}
 	})
 }

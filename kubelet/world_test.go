@@ -289,6 +289,16 @@ func (k *kubelet) main(w *world) api.ContainerStatus {
 	return k.statuses(w)[0].Containers[0]
 }
 
+// lastIs checks how the first container of the first pod ended before: the reason and parts of the message.
+func (k *kubelet) lastIs(w *world, reason string, parts ...string) {
+	w.t.Helper()
+	last := k.main(w).Last
+	missing := func(part string) bool { return !strings.Contains(last.Message, part) }
+	if last == nil || last.Reason != reason || slices.ContainsFunc(parts, missing) {
+		w.t.Errorf("it ended before with %+v, want %s with %q", last, reason, parts)
+	}
+}
+
 // healthIs checks a part of the error of Health; an empty part is no error.
 func (k *kubelet) healthIs(t *testing.T, when, part string) {
 	t.Helper()
@@ -318,7 +328,7 @@ func (w *world) checkVolumes(pods ...api.Pod) {
 	}
 }
 
-// execs plays the commands that are run in containers, and notes when.
+// execs notes what happens and when, such as the commands that are run in containers.
 type execs struct {
 	mu    sync.Mutex
 	begun time.Time
@@ -345,7 +355,7 @@ func (e *execs) check(t *testing.T, want ...string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if !slices.Equal(e.at, want) {
-		t.Errorf("commands: %v\nwant      %v", e.at, want)
+		t.Errorf("got  %v\nwant %v", e.at, want)
 	}
 }
 
