@@ -12,21 +12,20 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/plan/plantest"
-	"kubelet14/volume"
 )
 
+// specKubelet makes a kubelet that allows privileged containers, outside of a bubble.
+func specKubelet(t *testing.T) *Kubelet {
+	w := &world{t: t, docker: dockertest.NewFake(), rootDir: t.TempDir(), options: func(o *Options) { o.AllowPrivileged = true }}
+	kl, closeRoot := w.newKubelet()
+	t.Cleanup(closeRoot)
+	return kl
+}
+
 func TestContainerSpec(t *testing.T) {
-	root, err := volume.OpenRootDir(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
+	kl := specKubelet(t)
+	root := kl.opts.Volumes.Path()
 	logs := dockertools.LogLimit{MaxSize: 1000, MaxFiles: 2}
-	kl := NewMainKubelet(Options{
-		Identity:              dockertools.Identity{Hostname: "host", RootDir: "/root/dir"},
-		NetworkContainerImage: dockertools.PauseImage, PodNetwork: "pods", AllowPrivileged: true,
-		Docker: dockertest.NewFake(), Volumes: root, ContainerLog: logs,
-	})
 	kl.logLimit = logs
 	pod := plan.NewPod(plantest.FullPod(), dockertools.PauseImage, time.Now(), lifecycleLabel)
 	name := dockertools.NameParts{Name: "web", Hash: "1", PodFullName: pod.FullName, UID: "u-1", Attempt: 2}
@@ -39,12 +38,12 @@ func TestContainerSpec(t *testing.T) {
 		Env: []string{"A=1", "EMPTY=", "B=x=y"}, Memory: 64 << 20, CPUShares: 512, Privileged: true,
 		Mounts: []dockertools.Mount{
 			{HostPath: "/mnt/disk", ContainerPath: "/data", ReadOnly: true},
-			{HostPath: root.Path() + "/pods/u-1/termination/web.2", ContainerPath: "/dev/termination-log"},
+			{HostPath: root + "/pods/u-1/termination/web.2", ContainerPath: "/dev/termination-log"},
 		},
 		Log:              logs,
 		NetworkContainer: "net-id",
 		Labels: map[string]string{
-			"kubelet14.hostname": "host", "kubelet14.root_dir": "/root/dir", "kubelet14.name": "k8s_web.1_www.default.file_u-1_2",
+			"kubelet14.hostname": "host", "kubelet14.root_dir": root, "kubelet14.name": "k8s_web.1_www.default.file_u-1_2",
 			"kubelet14.origin": "www.yaml", "kubelet14.network_container": "net-id", "kubelet14.quick_ends": "3", "kubelet14.lifecycle": "{}",
 			"kubelet14.restarts": "4",
 		},
@@ -66,20 +65,15 @@ func TestContainerSpec(t *testing.T) {
 			{HostIP: "127.0.0.1", HostPort: 8080, ContainerPort: 80, Protocol: "tcp"},
 		},
 		Labels: map[string]string{
-			"kubelet14.hostname": "host", "kubelet14.root_dir": "/root/dir", "kubelet14.name": "k8s_net.2_www.default.file_u-1_1",
+			"kubelet14.hostname": "host", "kubelet14.root_dir": root, "kubelet14.name": "k8s_net.2_www.default.file_u-1_1",
 			"kubelet14.origin": "www.yaml",
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("network container (-want +got):\n%s", diff)
 	}
-}
-
-func TestPrivilegedNeedsTheFlag(t *testing.T) {
-	kl := NewMainKubelet(Options{})
-	pod := plan.NewPod(plantest.FullPod(), dockertools.PauseImage, time.Now(), lifecycleLabel)
-	_, err := kl.containerSpec(pod, plan.Action{Container: &pod.Apps[0], NetworkID: "net-id"})
-	if err == nil || !strings.Contains(err.Error(), "-allow_privileged") {
+	kl.opts.AllowPrivileged = false
+	if _, err := kl.containerSpec(pod, plan.Action{Container: &pod.Apps[0]}); err == nil || !strings.Contains(err.Error(), "-allow_privileged") {
 		t.Errorf("error %v, want one that names -allow_privileged", err)
 	}
 }

@@ -15,10 +15,8 @@ import (
 	"kubelet14/api/v1"
 	"kubelet14/api/validation"
 	"kubelet14/kubelet/dockertools"
-	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/plan/plantest"
-	"kubelet14/volume"
 )
 
 // sameInSpec leaves to the comparison of specs what has $$ and the hooks, which have port numbers there.
@@ -29,14 +27,8 @@ var sameInSpec = cmp.Options{
 
 // A pod whose manifest goes through v1.Convert and the text of a Pod has the same containers.
 func TestConvertedPodIsTheSame(t *testing.T) {
-	root, err := volume.OpenRootDir(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	kl := NewMainKubelet(Options{
-		NetworkContainerImage: dockertools.PauseImage, AllowPrivileged: true, Docker: dockertest.NewFake(), Volumes: root, SyncFrequency: 7 * time.Second,
-	})
+	kl := specKubelet(t)
+	kl.opts.SyncFrequency = 7 * time.Second
 	specs := func(pod *plan.Pod) (all []dockertools.ContainerSpec) {
 		for _, name := range pod.Names() {
 			c := pod.Container(name)

@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"errors"
 	"sync"
 	"testing"
 	"time"
@@ -93,22 +94,25 @@ func TestInitContainers(t *testing.T) {
 
 // What runs is not stopped for what cannot be created.
 func TestAnEditThatCannotBeCreatedStopsNothing(t *testing.T) {
-	for _, bad := range []string{"one", "app"} {
+	apps := pod("web", "app", "app2")
+	for bad, web := range map[string]api.Pod{"net": apps, "one": withInit(apps, "one", "two"), "app": withInit(apps, "one", "two")} {
 		inWorld(t, func(w *world) {
-			w.inTurn(false)
-			web := withInit(pod("web", "app", "app2"), "one", "two")
+			w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "one" || name == "two"} }
 			k := w.run(web)
-			app, app2 := w.id("web", "app"), w.id("web", "app2")
+			net, app, app2 := w.id("web", "net"), w.id("web", "app"), w.id("web", "app2")
 			web.Manifest = web.Manifest.Clone()
 			for _, c := range web.Manifest.All() {
-				if c.Env = nil; c.Name == bad {
-					c.Image = "missing:1"
-				}
+				c.Env = nil
 			}
-			k.set(web)
+			w.docker.SetFault(on("CreateContainer", dockertest.Fault{Before: errors.New("not now")}, "k8s_"+bad+"."))
+			k.set(publish(web, 80))
 			w.settle("edited", "web/app", "web/app2", "web/net")
 			w.checkID("web", "app", app, true)
 			w.checkID("web", "app2", app2, true)
+			w.checkID("web", "net", net, true)
+			w.docker.SetFault(nil)
+			settle()
+			w.checkID("web", "net", net, false)
 		})
 	}
 }

@@ -12,33 +12,6 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-func TestAnEditSupersedesAPlan(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.importPause()
-		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Delay: time.Second}))
-		k := w.start(pod("web", "main:old"))
-		time.Sleep(300 * time.Millisecond) // the network container is being created
-		k.set(pod("web", "main:new"))
-		w.settle("a minute later", "web/main:new", "web/net")
-		w.checkCalls("CreateContainer", 2) // the old form was never created
-	})
-}
-
-func TestANetworkContainerThatCannotBeReplacedIsNotStopped(t *testing.T) {
-	inWorld(t, func(w *world) {
-		k := w.run(publish(pod("web", "main"), 80))
-		net, app := w.id("web", "net"), w.id("web", "main")
-		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Before: errors.New("not now")}, "k8s_net"))
-		k.set(publish(pod("web", "main"), 81))
-		w.settle("while it cannot", "web/main", "web/net")
-		w.checkID("web", "net", net, true)
-		w.checkID("web", "main", app, true)
-		w.docker.SetFault(nil)
-		settle()
-		w.checkID("web", "net", net, false)
-	})
-}
-
 // A start that fails leaves its reason where an inspect of before does not show it.
 func TestAFailedStartIsSeen(t *testing.T) {
 	inWorld(t, func(w *world) {

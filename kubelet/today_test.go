@@ -12,8 +12,6 @@ import (
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
-	"kubelet14/kubelet/plan/plantest"
-	"kubelet14/volume"
 )
 
 // todaysPod uses every field that no manifest of 2014 has.
@@ -41,13 +39,8 @@ func todaysPod() api.Pod {
 }
 
 func TestTheSpecOfAPodOfToday(t *testing.T) {
-	root, err := volume.OpenRootDir(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer root.Close()
-	identity := dockertools.Identity{Hostname: "host", RootDir: "/r"}
-	kl := NewMainKubelet(Options{Identity: identity, NetworkContainerImage: "pause:1", PodNetwork: "pods", Volumes: root})
+	kl := specKubelet(t)
+	kl.opts.NetworkContainerImage = "pause:1"
 	pod := plan.NewPod(todaysPod(), "pause:1", time.Now(), lifecycleLabel)
 	labels := func(more ...string) map[string]string {
 		labels := kl.opts.Identity.Labels("k8s_.__uid-web_1")
@@ -95,13 +88,6 @@ func TestExpandReferences(t *testing.T) {
 		if got := expandReferences(text, vars); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
-	}
-	old := plantest.FullPod()
-	old.Manifest.Containers[0].Command = []string{"$(A)", "$$"}
-	var spec dockertools.ContainerSpec
-	new(Kubelet).setCommand(&spec, plan.NewPod(old, "", time.Now(), lifecycleLabel), &old.Manifest.Containers[0], "")
-	if strings.Join(spec.Command, " ") != "$(A) $$" {
-		t.Errorf("a manifest of 2014: the command is %q", spec.Command)
 	}
 }
 
