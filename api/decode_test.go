@@ -1,7 +1,6 @@
 package api_test
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -96,8 +95,8 @@ func TestEachYAMLDocumentIsAManifest(t *testing.T) {
 	if diff := cmp.Diff([]string{"a document 1", "c document 3"}, got); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"11:5 id", "18:1 idd"}, fieldsOf(t, err)); diff != "" {
-		t.Errorf("errors (-want +got):\n%s", diff)
+	if errs := leaves(err); len(errs) != 2 || !strings.HasPrefix(errs[0].Error(), "f:11:5: id: ") || !strings.HasPrefix(errs[1].Error(), "f:18:1: idd: ") {
+		t.Errorf("errors: %v", err)
 	}
 }
 
@@ -157,20 +156,6 @@ func TestDecodeRefuses(t *testing.T) {
 			}
 		})
 	}
-}
-
-// fieldsOf gives the place and the path of the field of each error that err joins.
-func fieldsOf(t *testing.T, err error) []string {
-	t.Helper()
-	var fields []string
-	for _, err := range leaves(err) {
-		var where *api.SourceError
-		if !errors.As(err, &where) || where.Excerpt() == "" {
-			t.Fatalf("%T: %v", err, err)
-		}
-		fields = append(fields, fmt.Sprintf("%d:%d %s", where.Line, where.Column, where.Field))
-	}
-	return fields
 }
 
 func TestAtPointsAtTheNearestThingThatIsThere(t *testing.T) {

@@ -90,11 +90,11 @@ func (f *fileTest) write(name string, documents ...string) {
 }
 
 func (f *fileTest) remove(name string) { f.t.Helper(); must(f.t, os.Remove(f.path(name))) }
+func (f *fileTest) mkdir(name string)  { f.t.Helper(); must(f.t, os.Mkdir(f.path(name), 0o755)) }
 func (f *fileTest) rename(from, to string) {
 	f.t.Helper()
 	must(f.t, os.Rename(f.path(from), f.path(to)))
 }
-func (f *fileTest) mkdir(name string) { f.t.Helper(); must(f.t, os.Mkdir(f.path(name), 0o755)) }
 func (f *fileTest) link(target, name string) {
 	f.t.Helper()
 	must(f.t, os.Symlink(target, f.path(name)))
@@ -279,29 +279,22 @@ func todaysPod(name, namespace, image, spec string) string {
 func TestIgnoredFieldsAreLoggedOnce(t *testing.T) {
 	f := newFileTest(t)
 	log := captureLog(t)
-	lines := func() string {
-		var found []string
-		for line := range strings.Lines(log()) {
-			if _, what, ok := strings.Cut(line, "] pod "); ok {
-				found = append(found, strings.Replace(what, f.dir, "", 1))
-			}
+	const line = "] pod web.shop.file (/web.yaml): these fields mean nothing here: spec.nodeName, spec.priority\n"
+	expectLines := func(n int) {
+		t.Helper()
+		if text := strings.ReplaceAll(log(), f.dir, ""); strings.Count(text, line) != n || strings.Count(text, "] pod ") != n {
+			t.Errorf("want %d lines, and the log has\n%s", n, text)
 		}
-		return strings.Join(found, "")
 	}
-	const once = "web.shop.file (/web.yaml): these fields mean nothing here: spec.nodeName, spec.priority\n"
 	f.write("web.yaml", todaysPod("web", "shop", "1", "nodeName: a, priority: 3, tolerations: [], "))
 	f.write("db.yaml", todaysPod("db", "shop", "1", ""))
 	f.expect("db=1 web=1")
 	f.write("db.yaml", todaysPod("db", "shop", "2", ""))
 	f.expect("db=2 web=1")
-	if got := lines(); got != once {
-		t.Errorf("the log has\n%s", got)
-	}
+	expectLines(1)
 	f.write("web.yaml", todaysPod("web", "shop", "2", "nodeName: a, priority: 3, "))
 	f.expect("db=2 web=2")
-	if got := lines(); got != once+once {
-		t.Errorf("after a change the log has\n%s", got)
-	}
+	expectLines(2)
 }
 
 // A pod is known by its name and its namespace.

@@ -21,29 +21,28 @@ type storageTest struct {
 	*podStorage
 	t       *testing.T
 	updates chan api.PodUpdate
+	err     error // of the last merge
 }
 
 // newStorageTest declares the source "test".
 func newStorageTest(t *testing.T, mode PodConfigNotificationMode) *storageTest {
 	updates := make(chan api.PodUpdate, 10)
-	s := &storageTest{newPodStorage(mode, updates), t, updates}
+	s := &storageTest{newPodStorage(mode, updates), t, updates, nil}
 	s.declare("test")
 	return s
 }
 
 // merge sends an update of the source "test" and returns what was sent because of it.
 func (s *storageTest) merge(op api.PodOperation, pods ...api.Pod) []string {
-	s.t.Helper()
-	sent, _ := s.mergeFrom("test", api.PodUpdate{Op: op, Pods: pods})
-	return sent
+	return s.mergeFrom("test", api.PodUpdate{Op: op, Pods: pods})
 }
 
-func (s *storageTest) mergeFrom(source string, update api.PodUpdate) (sent []string, err error) {
-	err = s.Merge(s.t.Context(), source, update)
+func (s *storageTest) mergeFrom(source string, update api.PodUpdate) (sent []string) {
+	s.err = s.Merge(s.t.Context(), source, update)
 	for len(s.updates) > 0 {
 		sent = append(sent, showUpdate(<-s.updates))
 	}
-	return sent, err
+	return sent
 }
 
 func (s *storageTest) expect(got []string, want ...string) {
@@ -104,11 +103,9 @@ func TestNamespacesAndSourcesAreApart(t *testing.T) {
 	zoo.Namespace, zoo.UID = "zoo", "another"
 	s.expect(s.merge(api.ADD, newPod("a", "1")), "SET a=1")
 	s.expect(s.merge(api.ADD, zoo), "SET a=1 a=2")
-	got, _ := s.mergeFrom("other", set(newPod("a", "3")))
-	s.expect(got, "SET a=3 a=1 a=2") // a.default.other, a.default.test, a.zoo.test
+	s.expect(s.mergeFrom("other", set(newPod("a", "3"))), "SET a=3 a=1 a=2") // a.default.other, a.default.test, a.zoo.test
 	s.expect(s.merge(api.REMOVE, newPod("a", "")), "SET a=3 a=2")
-	got, _ = s.mergeFrom("other", set())
-	s.expect(got, "SET a=2")
+	s.expect(s.mergeFrom("other", set()), "SET a=2")
 }
 
 func TestRejectedPodsStayAsTheyWere(t *testing.T) {
@@ -123,9 +120,9 @@ func TestRejectedPodsStayAsTheyWere(t *testing.T) {
 		"pod c..test": set(newPod("a", "1"), newPod("b", "1"), noNamespace),
 		"operation":   {Op: 17, Pods: []api.Pod{newPod("d", "1")}},
 	} {
-		sent, err := s.mergeFrom("test", update)
-		if err == nil || !strings.Contains(err.Error(), words) || len(sent) > 0 || show(s.MergedState()) != "a=1 b=1" {
-			t.Errorf("sent %q, error %v\nwant an error with %q, pods %s", sent, err, words, show(s.MergedState()))
+		sent := s.mergeFrom("test", update)
+		if s.err == nil || !strings.Contains(s.err.Error(), words) || len(sent) > 0 || show(s.MergedState()) != "a=1 b=1" {
+			t.Errorf("sent %q, error %v\nwant an error with %q, pods %s", sent, s.err, words, show(s.MergedState()))
 		}
 	}
 	s.expect(s.merge(api.SET, newPod("b", "1")), "SET b=1")
@@ -136,8 +133,7 @@ func TestSourceIsSyncedAfterAnUpdateWithoutAnError(t *testing.T) {
 		s := newStorageTest(t, PodConfigNotificationMode(mode))
 		s.declare("other")
 		send := func(err error) []string {
-			got, _ := s.mergeFrom("test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1"), badPod("b")}[:1], Err: err})
-			return got
+			return s.mergeFrom("test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1")}, Err: err})
 		}
 		bad := errors.New("x.yaml is bad")
 		s.expect(send(bad), first+" unsynced:other unsynced:test")
@@ -153,8 +149,7 @@ func TestSourceIsSyncedAfterAnUpdateWithoutAnError(t *testing.T) {
 		}
 		s.expect(send(nil), "SET a=1 unsynced:other")
 		s.expect(send(bad)) // it stays synced
-		got, _ := s.mergeFrom("other", set())
-		s.expect(got, "SET a=1")
+		s.expect(s.mergeFrom("other", set()), "SET a=1")
 	}
 }
 

@@ -62,11 +62,3 @@ func TestPodsInTroubleComeFirst(t *testing.T) {
 		}
 	}
 }
-
-func TestAContainerThatWaitsForAnotherIsNotInTrouble(t *testing.T) {
-	for _, reason := range []string{api.ReasonNetworkContainer, api.ReasonInitContainer} {
-		if tone := containerTone(api.ContainerStatus{State: waitingState(reason, "")}); tone != "busy" {
-			t.Errorf("%s: its tone is %s", reason, tone)
-		}
-	}
-}

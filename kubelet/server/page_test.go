@@ -123,7 +123,8 @@ func everyKind() *fakeKubelet {
 			pod("sick", "file", api.PodFailing, runningState(ago(time.Minute), "unhealthy")),
 			pod("done", "file", api.PodSucceeded, terminatedState(0, api.ReasonCompleted, ago(4*time.Minute))),
 			pod("failed", "file", api.PodFailed, terminatedState(2, api.ReasonOOMKilled, ago(4*time.Minute))),
-			pod("fresh", "file", api.PodPending, waitingState(api.ReasonPulling, "34 MB of 112 MB")),
+			pod("fresh", "file", api.PodPending, waitingState(api.ReasonPulling, "34 MB of 112 MB"),
+				waitingState(api.ReasonNetworkContainer, ""), waitingState(api.ReasonInitContainer, "")), // for another
 		},
 		desired: make([]api.Pod, 7),
 		sources: []api.SourceStatus{
@@ -158,7 +159,7 @@ func TestThePageShowsEverything(t *testing.T) {
 		{"flow-loop", "", []string{"SET UPDATE", "UPDATE 59 min ago"}},
 		{"flow-workers", "", []string{"9 busy, 1 waiting"}},
 		{"worker-stale.default.file", "good", []string{"stale file · UPDATE 59 min ago"}},
-		{"flow-docker", "", []string{"11 running containers, 3 waiting, 2 ended", "2 pulls, 1 queued"}},
+		{"flow-docker", "", []string{"11 running containers, 5 waiting, 2 ended", "2 pulls, 1 queued"}},
 		{"pod-crash.default.file", "pod bad", []string{"crash", "failing", "default", "file", "/etc/crash", "172.17.0.5"}},
 		{"container-crash.default.file-0", "container bad", []string{
 			"hello:1 0123456789ab", "waiting, next try in 7 s", "4 restarts", "BackOff: it ended soon", "Before, 7 s ago: Error (exit code 3)",
@@ -172,6 +173,8 @@ func TestThePageShowsEverything(t *testing.T) {
 		{"pod-done.default.file", "pod done", []string{"succeeded", "ended 4 min ago", "Completed"}},
 		{"pod-failed.default.file", "pod bad", []string{"failed", "ended 4 min ago", "OOMKilled (exit code 2)"}},
 		{"pod-fresh.default.file", "pod busy", []string{"pending", "waiting", "Pulling: 34 MB of 112 MB"}},
+		{"container-fresh.default.file-1", "container busy", nil},
+		{"container-fresh.default.file-2", "container busy", nil},
 		{"event-3", "", []string{"7 s ago BackOff crash.default.file main it ended soon"}},
 		{"event-2", "op", nil},
 	} {
@@ -220,16 +223,13 @@ func TestThePageLinksToLogs(t *testing.T) {
 
 func TestThePagesFiles(t *testing.T) {
 	s := serve(t, &fakeKubelet{})
-	for file, want := range map[string]string{
+	for path, want := range map[string]string{
 		"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8", "favicon.svg": "image/svg+xml",
+		"": "", "..%2fpage.go": "", "%2e%2e%2f%2e%2e%2fdoc.go": "", // no such file
 	} {
-		if got := s.ask(t, "GET /static/"+file); got.status != http.StatusOK || got.header.Get("Content-Type") != want {
-			t.Errorf("%s: %d %s, want 200 %s", file, got.status, got.header.Get("Content-Type"), want)
-		}
-	}
-	for _, path := range []string{"", "..%2fpage.go", "%2e%2e%2f%2e%2e%2fdoc.go"} {
-		if got := s.ask(t, "GET /static/"+path); got.status == http.StatusOK {
-			t.Errorf("%s is there: %s", path, got.body)
+		got := s.ask(t, "GET /static/"+path)
+		if isThere := got.status == http.StatusOK; isThere != (want != "") || isThere && got.header.Get("Content-Type") != want {
+			t.Errorf("%s: %d %s, want %s\n%s", path, got.status, got.header.Get("Content-Type"), want, got.body)
 		}
 	}
 }

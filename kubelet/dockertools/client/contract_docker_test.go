@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -169,12 +171,7 @@ func (d *contractDocker) spec(t *testing.T, name string, command ...string) dock
 
 func (d *contractDocker) name(t *testing.T, name string) string {
 	_, test, _ := strings.Cut(t.Name(), "/")
-	return d.run + "-" + strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, strings.ToLower(test)) + "-" + name
+	return d.run + "-" + regexp.MustCompile("[^a-z0-9]").ReplaceAllString(strings.ToLower(test), "-") + "-" + name
 }
 
 // create makes a container that goes with the test.
@@ -237,9 +234,7 @@ func (d *contractDocker) details(t *testing.T, id string) dockertools.Details {
 func (d *contractDocker) list(t *testing.T, labels map[string]string) map[string]dockertools.Container {
 	t.Helper()
 	all := map[string]string{labelTest: d.run}
-	for name, value := range labels {
-		all[name] = value
-	}
+	maps.Copy(all, labels)
 	list, err := d.ListContainers(t.Context(), all)
 	must(t, err)
 	byID := map[string]dockertools.Container{}

@@ -89,17 +89,12 @@ func TestExecReportsWhetherTheCommandHasRun(t *testing.T) {
 
 func TestACommandMayPrintNothingForADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		others, start := streamOf(t, 0, true, `{"Id":"0123","ExitCode":3}`), streamOf(t, 24*time.Hour, true, "")
 		c := transportOf(t, func(req *http.Request) (*http.Response, error) {
-			body, w := io.Pipe()
-			go func() {
-				if strings.HasSuffix(req.URL.Path, "/start") {
-					time.Sleep(24 * time.Hour)
-				} else {
-					io.WriteString(w, `{"Id":"0123","ExitCode":3}`)
-				}
-				w.Close()
-			}()
-			return &http.Response{StatusCode: http.StatusOK, Body: body, Request: req}, req.Context().Err()
+			if strings.HasSuffix(req.URL.Path, "/start") {
+				return start.network.RoundTrip(req)
+			}
+			return others.network.RoundTrip(req)
 		})
 		if code, err := c.Exec(t.Context(), "web", []string{"date"}, io.Discard); code != 3 || err != nil {
 			t.Errorf("exit code %d, %v", code, err)
