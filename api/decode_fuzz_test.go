@@ -11,8 +11,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"kubelet14/api"
 	"kubelet14/api/v1"
 	"kubelet14/api/v1beta1"
@@ -71,9 +69,7 @@ func checkResult(t *testing.T, scheme *api.Scheme, docs []api.Document, err erro
 		doc.At("containers[0].env[9].name", "x")
 		text, err := scheme.Encode(doc.Manifest.Version, &doc.Manifest)
 		must(t, err)
-		if again := mustDecode(t, string(text)); asJSON(t, doc.Manifest) != asJSON(t, again) {
-			t.Errorf("written and read again (-before +after):\n%s", cmp.Diff(doc.Manifest, again))
-		}
+		same(t, "written and read again", asJSON(t, doc.Manifest), asJSON(t, mustDecode(t, string(text))))
 	}
 }
 
@@ -90,9 +86,7 @@ func checkJSON(t *testing.T, scheme *api.Scheme, data []byte, docs []api.Documen
 	}
 	internal, err := scheme.Internalize(wire.Version, &wire)
 	must(t, err)
-	if diff := cmp.Diff(asJSON(t, internal), asJSON(t, docs[0].Manifest)); diff != "" {
-		t.Errorf("differs from encoding/json (-json +decoded):\n%s", diff)
-	}
+	same(t, "by encoding/json, and by us", asJSON(t, internal), asJSON(t, docs[0].Manifest))
 }
 
 func leaves(err error) []error {

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"kubelet14/api"
 )
 
@@ -52,9 +50,7 @@ func TestAListIsReadInEveryForm(t *testing.T) {
 		for _, d := range docs {
 			got = append(got, fmt.Sprintf("%q %s %s", d.Where, d.Manifest.ID, d.Manifest.Version))
 		}
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		same(t, name, tt.want, got)
 	}
 }
 

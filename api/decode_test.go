@@ -26,6 +26,13 @@ func must(t testing.TB, err error) {
 	}
 }
 
+func same(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if !cmp.Equal(want, got) {
+		t.Errorf("%s (-want +got):\n%s", what, cmp.Diff(want, got))
+	}
+}
+
 // mustDecode reads a text of one manifest.
 func mustDecode(t *testing.T, text string) api.ContainerManifest {
 	t.Helper()
@@ -68,9 +75,7 @@ restartPolicy:
 	"env": [{"name": "SLASH", "value": "a/b\t\u00e9\ud83d\ude00"}, {"name": "EMPTY", "value": ""}], "livenessProbe": null
 }], "restartPolicy": {"always": null, "never": {}}}`,
 	} {
-		if diff := cmp.Diff(want, mustDecode(t, text)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		same(t, name, want, mustDecode(t, text))
 	}
 }
 
@@ -92,9 +97,7 @@ func TestEachYAMLDocumentIsAManifest(t *testing.T) {
 	for _, d := range docs {
 		got = append(got, d.Manifest.ID+" "+d.Where)
 	}
-	if diff := cmp.Diff([]string{"a document 1", "c document 3"}, got); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	same(t, "manifests", []string{"a document 1", "c document 3"}, got)
 	if errs := leaves(err); len(errs) != 2 || !strings.HasPrefix(errs[0].Error(), "f:11:5: id: ") || !strings.HasPrefix(errs[1].Error(), "f:18:1: idd: ") {
 		t.Errorf("errors: %v", err)
 	}
@@ -149,12 +152,10 @@ func TestDecodeRefuses(t *testing.T) {
 		"directive":           {"%YAML 1.2\n---\n" + head, `1:1: YAML syntax: remove the line that begins with %YAML`},
 		"one byte too much":   {head + "#" + strings.Repeat("x", api.MaxManifestBytes-len(head)), ` too many bytes for a manifest: the limit is 1048576`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			docs, err := decode(tt.text)
-			if got := leaves(err); len(got) != 1 || got[0].Error() != "f:"+tt.want {
-				t.Errorf("%d manifests, and\n%v\nwant f:%s", len(docs), err, tt.want)
-			}
-		})
+		docs, err := decode(tt.text)
+		if got := leaves(err); len(got) != 1 || got[0].Error() != "f:"+tt.want {
+			t.Errorf("%s: %d manifests, and\n%v\nwant f:%s", name, len(docs), err, tt.want)
+		}
 	}
 }
 

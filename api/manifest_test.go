@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"kubelet14/api"
 	"kubelet14/api/v1"
 	"kubelet14/api/v1beta1"
@@ -20,32 +18,29 @@ import (
 func TestRoundTripLosesNothing(t *testing.T) {
 	scheme := v1.NewScheme()
 	random := rand.New(rand.NewPCG(14, 14))
-	for i := range 200 {
+	for i := 0; i < 200 && !t.Failed(); i++ {
 		for _, version := range append(scheme.Versions("ContainerManifest"), scheme.Versions("Pod")...) {
 			var m, fromLabel api.ContainerManifest
 			filler{random, i == 0, version == api.VersionV1}.fill(t, reflect.ValueOf(&m).Elem())
 			m.Version, m.Ignored = version, nil
-			if text, err := json.Marshal(&m); err != nil || json.Unmarshal(text, &fromLabel) != nil || !cmp.Equal(m, fromLabel) {
-				t.Fatalf("through the label %s: %v (-before +after):\n%s", text, err, cmp.Diff(m, fromLabel))
-			}
+			label, err := json.Marshal(&m)
+			must(t, err)
+			must(t, json.Unmarshal(label, &fromLabel))
+			same(t, "through the label "+string(label), m, fromLabel)
 			written := m
 			_, m = throughWire(t, scheme, m) // without the fields that only v1 has
-			if version == api.VersionV1 && i == 0 && !cmp.Equal(written, m) {
-				t.Fatalf("through the wire type of v1 (-before +after):\n%s", cmp.Diff(written, m))
+			if version == api.VersionV1 && i == 0 {
+				same(t, "through the wire type of v1", written, m)
 			}
 			wire, back := throughWire(t, scheme, m)
 			if i == 0 && version != api.VersionV1 {
 				checkFull(t, version, reflect.ValueOf(wire).Elem())
 			}
-			if !cmp.Equal(m, back) {
-				t.Fatalf("through the wire type of %s (-before +after):\n%s", version, cmp.Diff(m, back))
-			}
+			same(t, "through the wire type of "+version, m, back)
 			for _, encode := range []func(string, any) ([]byte, error){scheme.Encode, scheme.EncodeYAML} {
 				text, err := encode(version, &m)
 				must(t, err)
-				if back := mustDecode(t, string(text)); !cmp.Equal(m, back) {
-					t.Fatalf("through the text %s\n(-before +after):\n%s", text, cmp.Diff(m, back))
-				}
+				same(t, "through the text "+string(text), m, mustDecode(t, string(text)))
 			}
 		}
 	}
@@ -156,9 +151,7 @@ func fullManifest(t *testing.T) (m api.ContainerManifest) {
 func TestCloneIsEqualAndSharesNoMemory(t *testing.T) {
 	m := fullManifest(t)
 	clone := m.Clone()
-	if diff := cmp.Diff(m, clone); diff != "" {
-		t.Errorf("the clone differs (-manifest +clone):\n%s", diff)
-	}
+	same(t, "the clone", m, clone)
 	checkApart(t, "manifest", reflect.ValueOf(m), reflect.ValueOf(clone))
 }
 
@@ -194,9 +187,8 @@ func TestSetDefaults(t *testing.T) {
 		RestartPolicy: api.RestartPolicy{Always: &api.RestartPolicyAlways{}},
 	}
 	for range 2 { // the second time changes nothing
-		if api.SetDefaults(&m); !cmp.Equal(want, m) {
-			t.Errorf("-want +got:\n%s", cmp.Diff(want, m))
-		}
+		api.SetDefaults(&m)
+		same(t, "with defaults", want, m)
 	}
 	m = api.ContainerManifest{Version: api.VersionV1, InitContainers: []api.Container{{CPULimit: 100, StartupProbe: &api.Probe{PeriodSeconds: 5}}}}
 	api.SetDefaults(&m)
@@ -206,9 +198,8 @@ func TestSetDefaults(t *testing.T) {
 	}
 	written := fullManifest(t)
 	m = written.Clone()
-	if api.SetDefaults(&m); !cmp.Equal(written, m) {
-		t.Errorf("what is written has changed (-before +after):\n%s", cmp.Diff(written, m))
-	}
+	api.SetDefaults(&m)
+	same(t, "what is written", written, m)
 }
 
 // 2014's switch panicked for a type it did not know.

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"kubelet14/api"
 )
 
@@ -19,9 +17,7 @@ func TestExcerptShowsTheLinesAroundAndACaret(t *testing.T) {
 > 5 | foo: 1
     | ^
   6 | containers: []`
-	if diff := cmp.Diff(want, api.WithExcerpts(err)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
-	}
+	same(t, "excerpt", want, api.WithExcerpts(err))
 }
 
 func TestExcerptOfAnEndlessLineStaysShort(t *testing.T) {

@@ -76,46 +76,34 @@ func TestEtcdThatDoesNotLetTheSourceIn(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		start func(testing.TB) *etcdtest.Server
-		file  func(*etcdtest.Server) string // its configuration, without endpoints
+		file  string // its configuration, without endpoints
 		words []string
 		fix   func(r *run, s *etcdtest.Server)
 	}{
-		"wrong CA": {
-			start: etcdtest.StartTLS,
-			file:  func(s *etcdtest.Server) string { return "trusted-ca-file: " + s.TLS.OtherCA },
-			words: []string{"certificate signed by unknown authority"},
-			fix:   func(_ *run, s *etcdtest.Server) { s.TLS.SignWithOtherCA() },
-		},
-		"wrong password": {
-			start: startWithUsers("host"),
-			file:  func(*etcdtest.Server) string { return "username: kubelet\npassword: wrong\n" },
-			words: []string{"authentication failed"},
-			fix: func(r *run, s *etcdtest.Server) {
+		"wrong CA": {etcdtest.StartTLS, "trusted-ca-file: OTHER-CA", []string{"certificate signed by unknown authority"},
+			func(_ *run, s *etcdtest.Server) { s.TLS.SignWithOtherCA() }},
+		"wrong password": {startWithUsers("host"), "username: kubelet\npassword: wrong\n", []string{"authentication failed"},
+			func(r *run, s *etcdtest.Server) {
 				_, err := s.Client().UserChangePassword(r.t.Context(), "kubelet", "wrong")
 				must(r.t, err)
-			},
-		},
-		"no user": {
-			start: startWithUsers("host"),
-			file:  func(*etcdtest.Server) string { return "" },
-			words: []string{"user name is empty", "username and password", "-etcd_config"},
-			fix:   func(_ *run, s *etcdtest.Server) { s.Ctl("auth", "disable") },
-		},
-		"user without permission": {
-			start: startWithUsers("other-host"),
-			file:  func(*etcdtest.Server) string { return "username: kubelet\npassword: " + etcdtest.Password + "\n" },
-			words: []string{"permission denied"},
-			fix: func(r *run, s *etcdtest.Server) { // do as the error says
+			}},
+		"no user": {startWithUsers("host"), "", []string{"user name is empty", "username and password", "-etcd_config"},
+			func(_ *run, s *etcdtest.Server) { s.Ctl("auth", "disable") }},
+		"user without permission": {startWithUsers("other-host"), "username: kubelet\npassword: " + etcdtest.Password + "\n", []string{"permission denied"},
+			func(r *run, s *etcdtest.Server) { // do as the error says
 				_, command, _ := strings.Cut(r.Status().LastError, "etcdctl ")
 				s.Ctl(strings.Fields(strings.Replace(command, "ROLE", "kubelet", 1))...)
-			},
-		},
+			}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := tt.start(t)
 			s.Ctl("put", etcdPods+"web", manifest("", "1"))
-			r := runEtcd(t, frequently, etcdFile(t, fmt.Sprintf("endpoints: [%q]\n%s", s.Endpoint(), tt.file(s))))
+			file := tt.file
+			if s.TLS != nil {
+				file = strings.Replace(file, "OTHER-CA", s.TLS.OtherCA, 1)
+			}
+			r := runEtcd(t, frequently, etcdFile(t, fmt.Sprintf("endpoints: [%q]\n%s", s.Endpoint(), file)))
 			r.await("", tt.words...)
 			if status := r.Status(); status.FailingSince.IsZero() || !status.LastSuccess.IsZero() || strings.Contains(status.LastError, "wrong") {
 				t.Errorf("status: %+v", status)

@@ -79,7 +79,6 @@ func (k *fakeKubelet) Health() (err error)    { k.set(func() { err = k.health })
 func (k *fakeKubelet) Pods() (pods []api.Pod) { k.set(func() { pods = k.desired }); return pods }
 func (k *fakeKubelet) Load() (load api.Load)  { k.set(func() { load = k.load }); return load }
 func (k *fakeKubelet) usedTimes() (n int)     { k.set(func() { n = k.used }); return n }
-
 func (k *fakeKubelet) Sources() (all []api.SourceStatus) {
 	k.set(func() { all = k.sources })
 	return all

@@ -144,10 +144,7 @@ func TestADaemonThatHangsIsGivenUp(t *testing.T) {
 	limits := map[string]time.Duration{"stop": 30*time.Second + callLimit, "import": importLimit, "pull": pullLimit}
 	for name := range calls(nil, "") {
 		synctest.Test(t, func(t *testing.T) {
-			want := callLimit
-			if l, ok := limits[name]; ok {
-				want = l
-			}
+			want := max(callLimit, limits[name])
 			began := time.Now()
 			err := calls(hung(t), "web")[name](t.Context())
 			if took := time.Since(began); took != want {
