@@ -83,8 +83,7 @@ func TestARemovalOfAllPodsWaits(t *testing.T) {
 					} else {
 						k.updates <- test.after
 					}
-					wait(15 * time.Second)
-					w.check("after the update", test.want...)
+					w.after(15*time.Second, "after the update", test.want...)
 				}
 				logged := w.logged("0", empty)
 				if warned := strings.Count(logged, "source file wants no pods at all"); (warned == 1) != test.wait || warned > 1 {
@@ -100,8 +99,7 @@ func TestARemovalOfAllPodsWaits(t *testing.T) {
 					w.checkID("a", "main", before, true)
 					empty()
 				}
-				wait(10 * time.Second)
-				w.check("in the end", test.left...)
+				w.after(10*time.Second, "in the end", test.left...)
 			})
 		})
 	}

@@ -3,6 +3,7 @@ package kubelet
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,8 +22,7 @@ func TestHooksRunOnce(t *testing.T) {
 			time.Sleep(time.Second)
 			k.end()
 			k = w.start(hooked(pod("web", "main")))
-			wait(time.Second)
-			w.check("after a restart of the kubelet", "web/main", "web/net")
+			w.after(time.Second, "after a restart of the kubelet", "web/main", "web/net")
 			if ends {
 				k.end()
 				w.start()
@@ -48,8 +48,7 @@ func TestAPostStartThatFailsStopsItsContainer(t *testing.T) {
 			p := hooked(pod("web", "main", "side"))
 			p.Manifest.TerminationGracePeriodSeconds = &grace
 			k := w.start(p)
-			wait(500 * time.Millisecond)
-			w.check("two failures", "web/net", "web/side")
+			w.after(500*time.Millisecond, "two failures", "web/net", "web/side")
 			if waiting := k.main(w).State.Waiting; waiting == nil || waiting.Reason != api.ReasonBackOff {
 				t.Errorf("it waits for %+v", waiting)
 			}
@@ -72,8 +71,7 @@ func TestAHookThatHangs(t *testing.T) {
 		w.checkID("hangs", "main", main, false)
 		k.lastIs(w, api.ReasonHookFailed, "its postStart hook failed: ", "it took longer than 30s")
 		k.set(hooked(pod("hangs", "main")), pod("web", "main"))
-		wait(time.Second)
-		w.check("in the middle of its postStart", "hangs/main", "hangs/net", "web/main", "web/net")
+		w.after(time.Second, "in the middle of its postStart", "hangs/main", "hangs/net", "web/main", "web/net")
 		k.set(pod("hangs", "other"), pod("web", "main"))
 		wait(11 * time.Second) // what takes it is the preStop of the old container
 		w.check("edited", "hangs/net", "hangs/other", "web/main", "web/net")
@@ -82,7 +80,8 @@ func TestAHookThatHangs(t *testing.T) {
 	})
 }
 
-// A problem is no longer reported once its container was started, although the work goes on.
+// What is not at the path of a hostPath is the problem of its container. It is no longer reported
+// once the container was started, although the work goes on.
 func TestAProblemEndsWithItsCause(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: 20 * time.Second} })
@@ -90,13 +89,59 @@ func TestAProblemEndsWithItsCause(t *testing.T) {
 		p := hooked(pod("web", "main"))
 		p.Manifest.Volumes[0].Source = &api.VolumeSource{HostDir: &api.HostDir{Path: dir}}
 		k := w.run(p)
-		if s := k.main(w).State; s.Waiting == nil || s.Waiting.Reason != api.ReasonHostDirMissing {
-			t.Errorf("without its directory: %+v", s.Waiting)
+		check := func(message string) {
+			t.Helper()
+			waiting := k.main(w).State.Waiting
+			if waiting == nil || waiting.Reason != api.ReasonHostDirMissing || !strings.HasPrefix(waiting.Message, "cannot be created: "+message) {
+				t.Errorf("without its directory it waits for %+v", waiting)
+			}
 		}
+		check("")
+		p.Manifest = p.Manifest.Clone()
+		p.Manifest.Volumes[0].Source.HostDir.Type = api.HostDirDirectory
+		k.set(p)
+		settle()
+		check(`volume "data": ` + dir + " is missing, and must be a Directory")
 		w.must(os.MkdirAll(dir, 0o755))
 		wait(15 * time.Second)
 		if s := k.main(w).State; s.Running == nil || s.Running.Message != "its postStart hook has not succeeded yet" {
 			t.Errorf("in the middle of its hook: %+v", s.Running)
 		}
 	})
+}
+
+// The label tells the grace of a pod whose manifest is gone. Its kubelet does not wait for the end of it.
+func TestTheGraceOfAPod(t *testing.T) {
+	for _, seconds := range []int64{-1, 0, 1, 30, 3600} { // -1: as in 2014
+		inWorld(t, func(w *world) {
+			hangs := func([]string) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: 2 * time.Hour} }
+			w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true, Exec: hangs} }
+			p := hooked(pod("web", "main"))
+			p.Manifest.Containers[0].Lifecycle.PostStart = nil
+			grace := stopGrace
+			if seconds >= 0 {
+				p.Manifest.TerminationGracePeriodSeconds, grace = &seconds, time.Duration(seconds)*time.Second
+			}
+			w.run(p).end()
+			k := w.start()
+			if grace > 0 {
+				w.after(grace-time.Millisecond, "just before the end of the grace", "web/main", "web/net")
+				w.checkVolumes(p)
+			}
+			w.after(time.Millisecond, "after it")
+			w.checkVolumes()
+			if ran := slices.ContainsFunc(eventsOf(k), func(e api.Event) bool { return e.Reason == "preStop failed" }); ran != (grace > 0) {
+				t.Errorf("with a grace of %v the preStop hook was run: %v", grace, ran)
+			}
+
+			k.set(p)
+			settle()
+			k.set()
+			wait(0)
+			began := time.Now()
+			if k.end(); time.Since(began) > 2*time.Second {
+				t.Errorf("in the middle of a stop the kubelet ends after %v", time.Since(began))
+			}
+		})
+	}
 }

@@ -71,8 +71,7 @@ func TestPullBackOff(t *testing.T) {
 		wait(time.Second)
 		pulls.check(t, strings.Fields("0s 1s 3s 7s 15s 31s 1m3s 2m7s 4m15s 8m31s 13m31s 18m31s 23m31s 25m0s")...)
 		w.docker.AddRemoteImage("late:1", dockertest.RemoteImage{})
-		wait(5 * time.Minute)
-		w.check("the registry has it now", "web/main:edited", "web/net")
+		w.after(5*time.Minute, "the registry has it now", "web/main:edited", "web/net")
 	})
 }
 
@@ -88,8 +87,7 @@ func TestAPullDelaysNothing(t *testing.T) {
 		wait(time.Second)
 		w.checkID("web", "side", old, false)
 		k.set(pod("web", "main:2", "side"))
-		wait(time.Second)
-		w.check("edited to an image that is there", "web/main:2", "web/net", "web/side")
+		w.after(time.Second, "edited to an image that is there", "web/main:2", "web/net", "web/side")
 	})
 }
 

@@ -60,8 +60,7 @@ func TestInitContainers(t *testing.T) {
 			}
 		}
 		k := w.start(web("1", "1"))
-		wait(500 * time.Millisecond)
-		w.check("at first", "web/net", "web/one:1")
+		w.after(500*time.Millisecond, "at first", "web/net", "web/one:1")
 		s := k.statuses(w)[0]
 		two, waiting := s.Containers[1].State.Waiting, s.Containers[2].State.Waiting
 		if s.Phase != api.PodPending || two == nil || waiting == nil || waiting.Reason != api.ReasonInitContainer {

@@ -138,17 +138,6 @@ func TestRunOnceEndsInTime(t *testing.T) {
 	}
 }
 
-func TestRunOnceRemovesNothingItWasNotGiven(t *testing.T) {
-	inWorld(t, func(w *world) {
-		for _, name := range []string{"first", "second"} {
-			_, err := w.runOnce(set(pod(name, "main")))
-			w.must(err)
-		}
-		w.check("after two runs", "first/main", "first/net", "second/main", "second/net")
-		w.checkVolumes(pod("first"), pod("second"))
-	})
-}
-
 func TestRunOnceWaitsForEverySourceAndNotForDocker(t *testing.T) {
 	inWorld(t, func(w *world) {
 		results, err := w.runOnce(
@@ -159,6 +148,10 @@ func TestRunOnceWaitsForEverySourceAndNotForDocker(t *testing.T) {
 		if err == nil || err.Error() != `source "http" could not be read whole, for the reason above` || len(results) != 2 || results["b"].Phase != api.PodRunning {
 			t.Errorf("results %+v, error %v; want both pods, and the error of the source", results, err)
 		}
+		_, err = w.runOnce(set(pod("c", "main"))) // removes nothing that it was not given
+		w.must(err)
+		w.check("after two runs", "a/main", "a/net", "b/main", "b/net", "c/main", "c/net")
+		w.checkVolumes(pod("a"), pod("b"), pod("c"))
 	})
 	inWorld(t, func(w *world) {
 		begun := time.Now()

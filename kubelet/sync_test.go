@@ -201,8 +201,7 @@ func TestAnEventRepairs(t *testing.T) {
 			}
 			w.run(pod("web", "main"))
 			w.kill("web", "main", 1)
-			wait(time.Second)
-			w.check(fmt.Sprintf("a second after the event, list late: %v", late), "web/main", "web/net")
+			w.after(time.Second, fmt.Sprintf("a second after the event, list late: %v", late), "web/main", "web/net")
 		})
 	}
 }

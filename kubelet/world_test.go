@@ -229,7 +229,13 @@ func (w *world) check(when string, want ...string) {
 // settle waits for a minute and compares the live containers with what they must be then.
 func (w *world) settle(when string, want ...string) {
 	w.t.Helper()
-	settle()
+	w.after(time.Minute, when, want...)
+}
+
+// after waits and compares the live containers with what they must be then.
+func (w *world) after(d time.Duration, when string, want ...string) {
+	w.t.Helper()
+	wait(d)
 	w.check(when, want...)
 }
 
