@@ -30,7 +30,7 @@ type httpTest struct {
 // newHTTPTest has a plain server with two pods, which have been received.
 func newHTTPTest(t *testing.T) *httpTest {
 	h := newHTTPTestAt(t, "", (*httptest.Server).Start, nil)
-	h.body(goodPods...)
+	h.answer(body(goodPods...))
 	h.start(t)
 	h.await("web=1 db=1")
 	return h
@@ -65,9 +65,9 @@ func (h *httpTest) start(t *testing.T) { h.run = runSource(t, h.source) }
 // answer has the server answer like this from now on.
 func (h *httpTest) answer(handler http.HandlerFunc) { h.handler.Store(&handler) }
 
-// body has it answer with the documents.
-func (h *httpTest) body(documents ...string) {
-	h.answer(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, strings.Join(documents, "\n---\n")) })
+// body answers with the documents.
+func body(documents ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, strings.Join(documents, "\n---\n")) }
 }
 
 // quiet checks that several more polls lead to no update.
@@ -102,7 +102,7 @@ func TestHTTPBody(t *testing.T) {
 		{"[]", "", nil},
 		{withUUID("my-uuid", manifest("uuid", "1")), "uuid=1", []string{""}},
 	} {
-		h.body(test.body)
+		h.answer(body(test.body))
 		h.await(test.pods)
 		for i, pod := range h.last.Pods {
 			uid := api.NewUID("host", "http", "default", pod.Name)
@@ -160,9 +160,6 @@ func TestHTTPETag(t *testing.T) {
 // at each poll.
 func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
 	web := jsonManifest("web", "2")
-	body := func(text string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, text) }
-	}
 	status := func(code int) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(code)
@@ -201,13 +198,13 @@ func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
 		"read: connection reset":                reset("HTTP/1.1 200 OK\r\n\r\n[]"),
 		"connection reset":                      reset(""),
 	} {
-		h.body(goodPods...) // else the error of the case before may have the same word
+		h.answer(body(goodPods...)) // else the error of the case before may have the same word
 		h.await("web=1 db=1")
 		h.answer(answer)
 		h.await("web=1 db=1", h.server.URL+"/pods", word)
 		h.quiet()
 	}
-	h.body(web)
+	h.answer(body(web))
 	h.await("web=2")
 	h.server.CloseClientConnections()
 	h.server.Close()
@@ -274,24 +271,18 @@ func TestHTTPServerThatHangs(t *testing.T) {
 
 func TestHTTPRedirects(t *testing.T) {
 	plain := newHTTPTest(t)
-	plain.answer(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/pods" {
-			http.Redirect(w, r, "/new", http.StatusFound)
-			return
-		}
-		io.WriteString(w, manifest("web", "2"))
-	})
+	paths := http.NewServeMux()
+	paths.Handle("/pods", http.RedirectHandler("/new", http.StatusFound))
+	paths.Handle("/new", body(manifest("web", "2")))
+	plain.answer(paths.ServeHTTP)
 	plain.await("web=2")
 	if origin, want := plain.last.Pods[0].Origin, plain.server.URL+"/pods"; origin != want {
 		t.Errorf("origin %q, want %q", origin, want)
 	}
-	h := newHTTPTestAt(t, "", (*httptest.Server).StartTLS, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/pods" {
-			http.Redirect(w, r, "/more", http.StatusFound) // still TLS
-			return
-		}
-		http.Redirect(w, r, strings.Replace(plain.server.URL, "://", "://me:s3cret@", 1)+"/pods", http.StatusFound)
-	})
+	paths = http.NewServeMux()
+	paths.Handle("/pods", http.RedirectHandler("/more", http.StatusFound)) // still TLS
+	paths.Handle("/more", http.RedirectHandler(strings.Replace(plain.server.URL, "://", "://me:s3cret@", 1)+"/pods", http.StatusFound))
+	h := newHTTPTestAt(t, "", (*httptest.Server).StartTLS, paths.ServeHTTP)
 	h.start(t)
 	h.await("", h.source.place, "redirects to http://me:xxxxx@", "not safe")
 }
@@ -308,7 +299,7 @@ func TestHTTPPasswordIsSecret(t *testing.T) {
 	h.await("me=s3")
 	told := fmt.Sprintf("%+v %+v\n", h.last, h.Status())
 	for word, answer := range map[string]http.HandlerFunc{
-		"YAML":            func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "bad: [") },
+		"YAML":            body("bad: ["),
 		"403":             func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
 		"again and again": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/pods", http.StatusFound) },
 		"EOF":             hijack(func(net.Conn) {}),

@@ -74,7 +74,7 @@ func TestAccess(t *testing.T) {
 		set     func(*http.Request)
 		granted access // over TCP without TLS
 	}{
-		{"nothing", nil, reading},
+		{"nothing", with(), reading},
 		{"the token", withToken, running},
 		{"the token, as bearer", with("Authorization", "bearer  "+testToken), running},
 		{"the token by another scheme", with("Authorization", "Basic "+testToken), reading},
@@ -149,7 +149,7 @@ func TestWithoutDebuggingHandlersThereAreNone(t *testing.T) {
 func TestEveryAnswerHasSecurityHeaders(t *testing.T) {
 	s := serve(t, &fakeKubelet{})
 	for request, set := range map[string]func(*http.Request){
-		"GET /pods": nil, "GET /nothing": nil, "POST /pods": nil, "POST /run/default/web/app?cmd=id": nil,
+		"GET /pods": with(), "GET /nothing": with(), "POST /pods": with(), "POST /run/default/web/app?cmd=id": with(),
 		"GET /events": with("Host", "evil.example"), "GET /sources": with("Origin", "http://evil.example"),
 	} {
 		header := s.ask(t, request, set).header

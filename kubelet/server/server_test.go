@@ -263,9 +263,7 @@ func (s *testServer) open(t testing.TB, ctx context.Context, request string, set
 	r, err := http.NewRequestWithContext(ctx, method, s.base+path, nil)
 	must(t, err)
 	for _, do := range set {
-		if do != nil {
-			do(r)
-		}
+		do(r)
 	}
 	resp, err := s.transport.RoundTrip(r) // follows no redirects
 	if err != nil {

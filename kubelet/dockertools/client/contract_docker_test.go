@@ -55,12 +55,10 @@ func TestContractFake(t *testing.T) {
 				fake := dockertest.NewFake()
 				fake.AddImage(helloImage, fakeHello)
 				c.test(t, &contractDocker{
-					Interface: fake,
-					hands:     fake,
+					Interface: fake, hands: fake, run: "fake",
 					registry: func(*testing.T) contractRegistry {
 						return &fakeRegistry{fake: fake, remote: dockertest.RemoteImage{Program: fakeHello}}
 					},
-					run:         "fake",
 					removeImage: func(string) error { return nil },
 					removeNet:   func(string) error { return nil },
 				})
@@ -89,12 +87,9 @@ func newContractDocker(t *testing.T) (*contractDocker, *docker.Client) {
 	must(t, err)
 	removeLeftovers(t, client)
 	return &contractDocker{
-		Interface:   client,
-		hands:       rawHands{raw},
-		registry:    func(t *testing.T) contractRegistry { return realRegistry{registrytest.New(t)} },
-		run:         fmt.Sprintf("contract-%d-%d", os.Getpid(), time.Now().UnixNano()),
-		removeImage: raw.RemoveImage,
-		removeNet:   raw.RemoveNetwork,
+		Interface: client, hands: rawHands{raw}, removeImage: raw.RemoveImage, removeNet: raw.RemoveNetwork,
+		registry: func(t *testing.T) contractRegistry { return realRegistry{registrytest.New(t)} },
+		run:      fmt.Sprintf("contract-%d-%d", os.Getpid(), time.Now().UnixNano()),
 	}, raw
 }
 
@@ -162,9 +157,7 @@ func (h rawHands) Commands(id string) (int, error) {
 // cleaned up.
 func (d *contractDocker) spec(t *testing.T, name string, command ...string) dockertools.ContainerSpec {
 	return dockertools.ContainerSpec{
-		Name:    d.name(t, name),
-		Image:   helloImage,
-		Labels:  map[string]string{labelTest: d.run},
+		Name: d.name(t, name), Image: helloImage, Labels: map[string]string{labelTest: d.run},
 		Command: append([]string{"/hello"}, command...),
 	}
 }
