@@ -44,7 +44,7 @@ func TestEventsOfAPod(t *testing.T) {
 		k.set()
 		settle()
 		var got []string
-		for _, e := range eventsOf(k) {
+		for _, e := range k.kl.Events(0) {
 			if e.Pod != "web.default.file" || e.Time.IsZero() {
 				t.Errorf("event %+v, want one of the pod, with a time", e)
 			}
@@ -89,7 +89,7 @@ func TestEventsAreInTheLog(t *testing.T) {
 			time.Sleep(3 * time.Minute)
 			k.set()
 			time.Sleep(5 * time.Second) // it is being stopped
-			all = eventsOf(k)
+			all = k.kl.Events(0)
 			k.end()
 		})
 		for _, reason := range []string{"SET", "pulled", "created", "started", "postStart", "unhealthy", "killing", "preStop failed", "stopped"} {

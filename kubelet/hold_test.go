@@ -109,7 +109,7 @@ func TestARemovalOfAllPodsWaits(t *testing.T) {
 func TestAnUpdate(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.run(pod("other", "main"), pod("web", "main"))
-		other, web, events := w.id("other", "main"), w.id("web", "main"), len(eventsOf(k))
+		other, web, events := w.id("other", "main"), w.id("web", "main"), len(k.kl.Events(0))
 		renamed, edited := pod("web", "main"), pod("web", "main:2")
 		renamed.Origin, edited.Origin = "renamed.yaml", "renamed.yaml"
 		logged := w.logged("2", func() {
@@ -117,8 +117,8 @@ func TestAnUpdate(t *testing.T) {
 			w.settle("the file is renamed", "other/main", "other/net", "web/main", "web/net")
 		})
 		w.checkID("web", "main", web, true)
-		if strings.Contains(logged, "UPDATE") || !strings.Contains(logged, "comes from renamed.yaml now") || len(eventsOf(k)) != events {
-			t.Errorf("log:\n%s%d new events", logged, len(eventsOf(k))-events)
+		if strings.Contains(logged, "UPDATE") || !strings.Contains(logged, "comes from renamed.yaml now") || len(k.kl.Events(0)) != events {
+			t.Errorf("log:\n%s%d new events", logged, len(k.kl.Events(0))-events)
 		}
 		if origin := k.statuses(w)[1].Origin; origin != "renamed.yaml" {
 			t.Errorf("the status says %s", origin)

@@ -130,7 +130,7 @@ func TestTheGraceOfAPod(t *testing.T) {
 			}
 			w.after(time.Millisecond, "after it")
 			w.checkVolumes()
-			if ran := slices.ContainsFunc(eventsOf(k), func(e api.Event) bool { return e.Reason == "preStop failed" }); ran != (grace > 0) {
+			if ran := slices.ContainsFunc(k.kl.Events(0), func(e api.Event) bool { return e.Reason == "preStop failed" }); ran != (grace > 0) {
 				t.Errorf("with a grace of %v the preStop hook was run: %v", grace, ran)
 			}
 

@@ -24,37 +24,24 @@ func (w *world) watchPulls() *execs {
 	return e
 }
 
-func TestManyPodsShareOnePull(t *testing.T) {
+// Twenty pods have five images, and the one of the network containers, which comes first.
+func TestPullsAreSharedAndKeepToTheirRate(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.options = func(o *Options) { o.NetworkContainerImage = "registry.example.com/net:1" }
+		w.options = func(o *Options) {
+			o.NetworkContainerImage, o.RegistryQPS, o.RegistryBurst = "registry.example.com/net:1", 0.5, 2
+		}
 		w.docker.AddRemoteImage("registry.example.com/net:1", dockertest.RemoteImage{Takes: time.Second})
-		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Minute})
 		var pods []api.Pod
 		for i := range 20 {
-			pods = append(pods, ofImage(pod(fmt.Sprintf("p%d", i), "main"), "big:1", ""))
-		}
-		w.start(pods...)
-		wait(2 * time.Minute)
-		if live := w.live(); len(live) != 40 {
-			t.Errorf("live: %v", live)
-		}
-		w.checkCalls("PullImage", 2) // the image and that of the network containers
-	})
-}
-
-func TestPullsKeepToTheirRate(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.options = func(o *Options) { o.RegistryQPS, o.RegistryBurst = 0.5, 2 }
-		var pods []api.Pod
-		for i := range 5 {
-			image := fmt.Sprintf("image%d:1", i)
-			w.docker.AddRemoteImage(image, dockertest.RemoteImage{})
+			image := fmt.Sprintf("image%d:1", i%5)
+			w.docker.AddRemoteImage(image, dockertest.RemoteImage{Takes: time.Minute})
 			pods = append(pods, ofImage(pod(fmt.Sprintf("p%d", i), "main"), image, ""))
 		}
 		pulls := w.watchPulls()
-		w.run(pods...)
-		pulls.check(t, "0s", "0s", "2s", "4s", "6s")
-		if live := w.live(); len(live) != 10 {
+		w.start(pods...)
+		wait(2 * time.Minute)
+		pulls.check(t, "0s", "1s", "2s", "4s", "6s", "8s")
+		if live := w.live(); len(live) != 40 {
 			t.Errorf("live: %v", live)
 		}
 	})

@@ -259,13 +259,11 @@ func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 		w.run(pod("web", "main", "side"), slow).end()
 		other, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: "k8s_x_y_z", Image: "hello:1"})
 		w.must(err)
-		kl, closeRoot := w.newKubelet()
-		defer closeRoot()
 		w.docker.SetFault(when("RemoveContainer", func(c dockertest.Call) dockertest.Fault {
 			w.docker.ByHand().RemoveContainer(w.t.Context(), c.Container) // as a person does at the same time
 			return dockertest.Fault{}
 		}, "k8s_side"))
-		w.must(kl.Cleanup(w.t.Context()))
+		w.cleanup()
 		if left := w.docker.Containers(); len(left) != 1 || left[0].ID != other {
 			t.Errorf("left on Docker:\n%swant only the container of another program", w.describe())
 		}

@@ -71,7 +71,7 @@ func TestASlowProbeDelaysNothing(t *testing.T) {
 }
 
 // A container whose answer takes longer than the period is not asked again before it,
-// whatever becomes of its pod meanwhile.
+// whatever becomes of its pod meanwhile. A paused one is not asked.
 func TestAContainerIsProbedOnceAtATime(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = time.Second }
@@ -80,6 +80,11 @@ func TestAContainerIsProbedOnceAtATime(t *testing.T) {
 		time.Sleep(2500 * time.Millisecond) // in the middle of the first
 		k.set(probed(pod("web", "main", "side:2"), 1))
 		w.after(10*time.Second, "all is well", "web/main", "web/net", "web/side:2")
+		w.must(w.docker.Pause(w.id("web", "main")))
+		w.settle("paused", "web/main", "web/net", "web/side:2")
+		asked := w.docker.Calls()["Exec"]
+		settle()
+		w.checkCalls("Exec", asked)
 		e.check(t, "check@1s", "check@5s", "check@9s")
 	})
 }
@@ -94,26 +99,12 @@ func TestAProbeThatCannotBeRunIsNoFailure(t *testing.T) {
 			w.docker.SetFault(on("Exec", fault))
 			wait(10 * time.Minute)
 			w.checkID("web", "main", old, true)
-			notRun := slices.DeleteFunc(eventsOf(k), func(e api.Event) bool { return e.Reason != "probe not run" })
+			notRun := slices.DeleteFunc(k.kl.Events(0), func(e api.Event) bool { return e.Reason != "probe not run" })
 			if len(notRun) != 1 || fault.Before != nil && !strings.Contains(notRun[0].Message, "Docker does not answer") {
 				t.Errorf("events %+v, want one", notRun)
 			}
 		})
 	}
-}
-
-func TestAPausedContainerIsNotProbed(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.run(probed(pod("web", "main"), 0))
-		w.must(w.docker.Pause(w.id("web", "main")))
-		settle()
-		n := w.docker.Calls()["Exec"]
-		settle()
-		if now := w.docker.Calls()["Exec"]; now != n {
-			t.Errorf("%d probes of a paused container", now-n)
-		}
-		w.check("paused", "web/main", "web/net")
-	})
 }
 
 // probedToday makes a pod of today whose container has three probes, each of a command with its name.
@@ -185,7 +176,7 @@ func TestTheThreeProbesOfToday(t *testing.T) {
 		w.checkID("web", "main", old, false)
 		k.lastIs(w, api.ReasonUnhealthy, "its liveness probe failed 3 times in a row: ")
 		var changes []string
-		for _, e := range eventsOf(k) {
+		for _, e := range k.kl.Events(0) {
 			if strings.HasSuffix(e.Reason, "ready") {
 				changes = append(changes, e.Reason+": "+e.Message)
 			}

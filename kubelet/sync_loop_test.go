@@ -116,7 +116,7 @@ func TestAPodThatCannotBeCreatedIsCheap(t *testing.T) {
 				t.Errorf("%d calls of %s in an hour, want at most %d", n, method, limit)
 			}
 		}
-		if n := len(slices.DeleteFunc(eventsOf(k), func(e api.Event) bool { return e.Reason != api.ReasonCannotCreate })); n != 1 {
+		if n := len(slices.DeleteFunc(k.kl.Events(0), func(e api.Event) bool { return e.Reason != api.ReasonCannotCreate })); n != 1 {
 			t.Errorf("%d events say that it cannot be created, want one", n)
 		}
 	})
@@ -143,22 +143,6 @@ func TestTheRootDirIsLost(t *testing.T) {
 		settle()
 		k.healthIs(t, "it is back", "")
 		w.check("it is back", "new/main", "new/net", "web/main", "web/net")
-	})
-}
-
-// A start that fails leaves its reason where an inspect of before does not show it.
-func TestAFailedStartIsSeen(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.program = func(name string) dockertest.Program { return dockertest.Program{Missing: name == "main"} }
-		refused := dockertest.Fault{Before: errors.New("not now")} // so it is inspected as created
-		w.docker.SetFault(on("StartContainer", refused, "k8s_main"))
-		w.start(pod("web", "main"))
-		wait(time.Millisecond)
-		w.docker.SetFault(nil)
-		settle()
-		if w.newest("main") < 2 {
-			t.Errorf("there is no second attempt\n%s", w.describe())
-		}
 	})
 }
 

@@ -373,8 +373,6 @@ func (w *world) importPause() {
 	w.must(dockertools.EnsurePauseImage(w.t.Context(), w.docker.ByHand()))
 }
 
-func eventsOf(k *kubelet) []api.Event { return k.kl.Events(0) }
-
 // logged returns what is logged at a level while do runs.
 func (w *world) logged(level string, do func()) string {
 	w.t.Helper()
