@@ -8,7 +8,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -111,20 +110,4 @@ func TestMetrics(t *testing.T) {
 	k.set(func() { k.err, k.health = errors.New("Docker is away"), errors.New("Docker is away") })
 	away := regexp.MustCompile(`(?m)^kubelet_(pods|container_restarts_total|containers){.*\n`).ReplaceAllString(allMetrics, "")
 	check(strings.NewReplacer("docker_up 1", "docker_up 0", "healthy 1", "healthy 0").Replace(away))
-}
-
-// Anyone may read the metrics, and go away. In the first version each of some 40 metrics was then a line of the log.
-func TestAnAbortedScrapeFillsNoLog(t *testing.T) {
-	text := logged(t, "0", func() {
-		inBubble(t, twoOfEverything(), func(t *testing.T, s *testServer) {
-			conn := s.dial(t)
-			fmt.Fprint(conn, "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
-			_, err := conn.Read(make([]byte, 1))
-			must(t, err, conn.Close())
-			synctest.Wait()
-		})
-	})
-	if strings.Count(text, "\n") > 1 {
-		t.Errorf("the log is\n%s", text)
-	}
 }
