@@ -98,7 +98,8 @@ func TestEachYAMLDocumentIsAManifest(t *testing.T) {
 		got = append(got, d.Manifest.ID+" "+d.Where)
 	}
 	same(t, "manifests", []string{"a document 1", "c document 3"}, got)
-	if errs := leaves(err); len(errs) != 2 || !strings.HasPrefix(errs[0].Error(), "f:11:5: id: ") || !strings.HasPrefix(errs[1].Error(), "f:18:1: idd: ") {
+	errs := leaves(err)
+	if len(errs) != 2 || !strings.HasPrefix(errs[0].Error(), "f:11:5: id: ") || !strings.HasPrefix(errs[1].Error(), "f:18:1: idd: ") {
 		t.Errorf("errors: %v", err)
 	}
 }

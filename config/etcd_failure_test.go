@@ -89,11 +89,13 @@ func TestEtcdThatDoesNotLetTheSourceIn(t *testing.T) {
 			}},
 		"no user": {startWithUsers("host"), "", []string{"user name is empty", "username and password", "-etcd_config"},
 			func(_ *run, s *etcdtest.Server) { s.Ctl("auth", "disable") }},
-		"user without permission": {startWithUsers("other-host"), "username: kubelet\npassword: " + etcdtest.Password + "\n", []string{"permission denied"},
+		"user without permission": {
+			startWithUsers("other-host"), "username: kubelet\npassword: " + etcdtest.Password + "\n", []string{"permission denied"},
 			func(r *run, s *etcdtest.Server) { // do as the error says
 				_, command, _ := strings.Cut(r.Status().LastError, "etcdctl ")
 				s.Ctl(strings.Fields(strings.Replace(command, "ROLE", "kubelet", 1))...)
-			}},
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
