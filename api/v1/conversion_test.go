@@ -76,7 +76,7 @@ func TestRefused(t *testing.T) {
 		{"", "memory: 1", c + "memory: not supported: in v1 it is resources.limits.memory"},
 		{"", "tty: true", c + "tty: not supported: run a command that needs no terminal, such as sleep"},
 		{"", "command: [sleep, 60]", c + `command[1]: needs a string, but 60 is a number: put quotes around it, "60"`},
-		{"", "securityContext: {allowPrivilegeEscalation: false}", c + "securityContext.allowPrivilegeEscalation: not supported: set no-new-privileges in Docker's configuration"},
+		{"", "securityContext: {allowPrivilegeEscalation: false}", c + "securityContext.allowPrivilegeEscalation: not supported: remove it, and set no-new-privileges in Docker's configuration"},
 		{"", "securityContext: {seccompProfile: {type: Unconfined}}", c + "securityContext.seccompProfile: not supported: use the type RuntimeDefault"},
 		{"", "livenessProbe: {grpc: {port: 1}}", c + "livenessProbe.grpc: not supported: use tcpSocket, or exec with a program of the image"},
 		{"", "volumeMounts: [{name: a, mountPath: /a, subPath: b}]", c + "volumeMounts[0].subPath: not supported: make a volume for each directory"},

@@ -88,7 +88,7 @@ type PodSecurityContext struct {
 	RunAsUser  *int64 `json:"runAsUser,omitempty"`
 	RunAsGroup *int64 `json:"runAsGroup,omitempty"`
 
-	_ api.Unsupported `fields:"runAsNonRoot" instead:"write a runAsUser that is not 0"`
+	_ api.Unsupported `fields:"runAsNonRoot" instead:"remove it, and write a runAsUser that is not 0"`
 	_ api.Unsupported `fields:"seccompProfile appArmorProfile" default:"RuntimeDefault" instead:"use the type RuntimeDefault"`
 	_ api.Unsupported `fields:"fsGroup fsGroupChangePolicy" instead:"chown the volume in an init container, or the directory on the host"`
 	_ api.Unsupported `fields:"supplementalGroups supplementalGroupsPolicy" instead:"use runAsGroup"`

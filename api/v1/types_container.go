@@ -87,8 +87,8 @@ type SecurityContext struct {
 	} `json:"capabilities,omitzero"`
 	ReadOnlyRootFilesystem bool `json:"readOnlyRootFilesystem,omitempty"`
 
-	_ api.Unsupported `fields:"allowPrivilegeEscalation" default:"true" instead:"set no-new-privileges in Docker's configuration"`
-	_ api.Unsupported `fields:"runAsNonRoot" instead:"write a runAsUser that is not 0"`
+	_ api.Unsupported `fields:"allowPrivilegeEscalation" default:"true" instead:"remove it, and set no-new-privileges in Docker's configuration"`
+	_ api.Unsupported `fields:"runAsNonRoot" instead:"remove it, and write a runAsUser that is not 0"`
 	_ api.Unsupported `fields:"seccompProfile appArmorProfile" default:"RuntimeDefault" instead:"use the type RuntimeDefault"`
 	_ api.Unsupported `fields:"procMount" default:"Default"`
 	_ api.Unsupported `fields:"seLinuxOptions windowsOptions"`
