@@ -164,7 +164,7 @@ func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 	step("all is well")
 	f.write("a.yaml", "version: v9")
 	f.write("b.yaml", "version: v9")
-	step("two are bad", "pods stay as they were: "+f.path("a.yaml"), "no pods yet: "+f.path("b.yaml"))
+	step("two are bad", "pods stay as they were: "+f.path("a.yaml"), "File source: "+f.path("b.yaml"))
 	step("they still are")
 	f.write("a.yaml", manifest("web", "1"))
 	step("one is fixed", "a.yaml is read again")

@@ -121,7 +121,7 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
 	var errs []error
 	stale := map[string]string{}
 	for _, in := range s.sortedInputs() {
-		err, effect := errors.Join(in.err, in.duplicate), "no pods yet: "
+		err, effect := errors.Join(in.err, in.duplicate), ""
 		for _, pod := range update.Pods {
 			if name := pod.FullName(); err != nil && (in.place == s.place || in.place == s.owners[name]) {
 				stale[name], effect = err.Error(), "pods stay as they were: "
