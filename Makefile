@@ -52,7 +52,7 @@ etcd: ## build bin/etcd and bin/etcdctl, for the chapter on sources
 
 clean: ## stop and remove what `make run` has made, and what was built
 	@if [ -d .run ]; then go run . -cleanup -root_dir=.run && rm -rf .run; fi
-	@docker rmi $(IMAGE) 2>/dev/null || true # it stays if containers use it
+	@docker rmi $(IMAGE) kubelet14/pause:1 2>/dev/null || true # they stay if containers use them
 	rm -f kubelet14
 	rm -rf bin .artifacts
 

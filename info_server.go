@@ -2,14 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/golang/glog"
 
-	"kubelet14/api"
 	"kubelet14/api/v1"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/server"
@@ -55,10 +54,9 @@ func printLink(ctx context.Context, kl *kubelet.Kubelet, link string) {
 	if link == "" || !onTerminal() {
 		return
 	}
-	down := func(p api.PodStatus) bool { return !p.Up() }
 	for range 30 {
 		pods, _, err := kl.Statuses()
-		if err == nil && !slices.ContainsFunc(pods, down) {
+		if _, down := server.CountUp(pods); err == nil && down == nil {
 			break
 		}
 		select {
@@ -88,6 +86,6 @@ func printStatus(ctx context.Context, f *options) error {
 		return client.Watch(ctx, os.Stdout, onTerminal())
 	}
 	table, err := client.Status(ctx)
-	fmt.Print(table)
-	return err
+	_, printErr := fmt.Print(table)
+	return errors.Join(err, printErr)
 }

@@ -49,7 +49,7 @@ func (l *logWriter) Write(text []byte) (int, error) {
 	if l.path == "" {
 		return len(text), nil
 	}
-	file, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	file, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o640) // excerpts of manifests may hold passwords
 	if err == nil {
 		_, err = file.Write(text)
 		file.Close()

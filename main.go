@@ -87,7 +87,7 @@ func untilSignal() (ctx context.Context, stop func()) {
 // run connects the packages and does what the flags say, until ctx is done.
 func run(ctx context.Context, f *options) error {
 	sources, err := f.sources()
-	if err != nil {
+	if err != nil && !f.cleanup { // which reads none
 		return err
 	}
 	docker, err := dockerclient.New(f.dockerEndpoint)
@@ -158,8 +158,8 @@ func dryRun(ctx context.Context, kl *kubelet.Kubelet, pods *config.PodConfig, al
 		line, _, _ := strings.Cut(status.String(), ":\n") // the log has the error
 		fmt.Println(line)
 	}
-	fmt.Print(plans.String())
-	return err
+	_, printErr := fmt.Print(plans.String())
+	return errors.Join(err, printErr)
 }
 
 // runOnce prints what became of each pod. It returns an error if one of them failed.
@@ -181,7 +181,7 @@ func (f *options) sources() (all sources, err error) {
 	rules := validation.Rules{AllowPrivileged: f.kubelet.AllowPrivileged}
 	parser := config.Parser{Hostname: f.kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: rules}
 	if f.config != "" {
-		if _, err := os.Stat(f.config); errors.Is(err, fs.ErrNotExist) && !f.configWait && !f.cleanup {
+		if _, err := os.Stat(f.config); errors.Is(err, fs.ErrNotExist) && !f.configWait {
 			return nil, fmt.Errorf("-config=%s does not exist: make it, or give -config_wait if it will appear, as a mount does", f.config)
 		}
 		all = append(all, config.NewSourceFile(f.config, f.fileCheckFrequency, parser))

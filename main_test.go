@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -230,12 +233,16 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 func TestLogDirHasTheLogToo(t *testing.T) {
 	const socket = "/no/such/socket"
 	for _, dir := range []string{t.TempDir(), "/proc"} { // no file can be made in /proc
-		_, stderr, exit := program(t, "-cleanup", "-log_dir="+dir, "-root_dir="+t.TempDir(), "-docker_endpoint=unix://"+socket)
+		_, stderr, exit := program(t, "-cleanup", "-etcd_config=/gone", "-log_dir="+dir, "-root_dir="+t.TempDir(), "-docker_endpoint=unix://"+socket)
 		files, _ := filepath.Glob(dir + "/kubelet14.*.log.INFO.*")
 		text := ""
 		for _, file := range files {
 			data, _ := os.ReadFile(file)
-			text += string(data)
+			info, err := os.Stat(file)
+			must(t, err)
+			if text += string(data); info.Mode()&0o007 != 0 {
+				t.Errorf("every user may read the log: %v", info.Mode())
+			}
 		}
 		if exit != 1 || !strings.Contains(stderr, socket) || strings.Contains(text, socket) != (dir != "/proc") {
 			t.Errorf("exit code %d; the error is not in both, %d files of %s %q and standard error %q", exit, len(files), dir, text, stderr)
@@ -306,6 +313,20 @@ func TestHelpListsEveryFlag(t *testing.T) {
 	}
 	if _, after, _ := strings.Cut(stdout, "-logtostderr"); !strings.Contains(after[:min(len(after), 200)], "default true") {
 		t.Errorf("-h does not show that -logtostderr is the default:\n%s", stdout)
+	}
+}
+
+// The table of a pod that is up is of no use on a full disk.
+func TestStatusThatCannotBePrinted(t *testing.T) {
+	infoServer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "POD ") }))
+	defer infoServer.Close()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	must(t, err)
+	defer full.Close()
+	cmd := exec.Command(os.Args[0], "-status", "-port="+infoServer.URL[strings.LastIndex(infoServer.URL, ":")+1:])
+	cmd.Env, cmd.Stdout = append(os.Environ(), asProgram+"=1"), full
+	if cmd.Run(); cmd.ProcessState.ExitCode() != 1 {
+		t.Errorf("it ends with %v", cmd.ProcessState)
 	}
 }
 

@@ -17,6 +17,7 @@ type Document struct {
 	Where    string // "document 2", "item 3" of a list, or both; empty if it is the only one
 
 	path string     // of the manifest in its YAML document: empty, or such as items[2]
+	list *yaml.Node // the apiVersion of the PodList it is in, whose items need neither that nor a kind; or nil
 	root *yaml.Node // of the manifest
 	text *text
 	wire any
@@ -83,6 +84,9 @@ func (d *decoder) document(doc Document) {
 			d.refuse(join(doc.path, "items"), nearest(doc.root, "items"), `required value '': a list without manifests is written "items: []"`)
 			return
 		}
+		if kind := field(doc.root, "kind"); kind != nil && kind.Value == "PodList" {
+			doc.list = field(doc.root, "apiVersion")
+		}
 		d.items(doc, "items", n)
 		return
 	}
@@ -114,7 +118,7 @@ func (d *decoder) items(list Document, path string, n *yaml.Node) {
 		return
 	}
 	for i, item := range n.Content {
-		doc := Document{root: resolve(item), text: d.text, path: fmt.Sprintf("%s[%d]", path, i)}
+		doc := Document{root: resolve(item), text: d.text, list: list.list, path: fmt.Sprintf("%s[%d]", path, i)}
 		doc.Where = strings.TrimPrefix(fmt.Sprintf("%s, item %d", list.Where, i+1), ", ")
 		d.document(doc)
 	}
@@ -126,31 +130,34 @@ func (d *decoder) newWireType(doc *Document) (version string, wire any) {
 	versionField, kind, at, problem := "version", "ContainerManifest", "", ""
 	has := func(name string) bool { return field(doc.root, name) != nil }
 	switch {
+	case has("version"): // of 2014
+	case doc.list != nil && !has("kind"):
+		versionField, kind = "apiVersion", "Pod"
+	case slices.ContainsFunc([]string{"apiVersion", "kind", "metadata", "spec", "items"}, has):
+		versionField, kind = "apiVersion", cmp.Or(field(doc.root, "kind"), &yaml.Node{}).Value
+	}
+	n := cmp.Or(field(doc.root, versionField), doc.list)
+	known := strings.Join(d.scheme.Versions(kind), " or ")
+	switch {
 	case doc.root.Kind != yaml.MappingNode:
 		problem = `a manifest begins with fields such as "apiVersion: v1" or "version: v1beta1", but this is ` + describe(doc.root)
 	case has("services"):
 		problem = "this is a compose file, and this program runs Pods: write each service as a container of a Pod"
 	case has("desiredState"):
 		problem = "this is an object of the API of 2014: write what is in desiredState.manifest alone"
-	case has("version"):
-	case slices.ContainsFunc([]string{"apiVersion", "kind", "metadata", "spec", "items"}, has):
-		versionField, kind = "apiVersion", cmp.Or(field(doc.root, "kind"), &yaml.Node{}).Value
-	}
-	known := strings.Join(d.scheme.Versions(kind), " or ")
-	switch {
-	case problem != "":
 	case known == "":
 		at, problem = "kind", otherKind(kind)
-	case !has(versionField) && versionField == "version":
+	case n != nil: // the version is there
+	case versionField == "version":
 		at, problem = versionField, `required value '': write "apiVersion: v1" and "kind: Pod", or "version:" and `+known
-	case !has(versionField):
+	default:
 		at, problem = versionField, fmt.Sprintf(`required value '': write "apiVersion: %s"`, known)
 	}
 	if problem != "" {
 		d.refuse(join(doc.path, at), nearest(doc.root, at), "%s", problem)
 		return "", nil
 	}
-	path, n, before := join(doc.path, versionField), field(doc.root, versionField), len(d.errs)
+	path, before := join(doc.path, versionField), len(d.errs)
 	d.value(path, n, reflect.ValueOf(&version).Elem())
 	wire, err := d.scheme.New(version, kind)
 	if err != nil && len(d.errs) == before {

@@ -3,9 +3,10 @@ package api
 // otherKind says what to do with an object that is no Pod.
 func otherKind(kind string) string {
 	instead := "remove it"
-	switch kind {
-	case "", "pod":
+	if kind == "" || Nearest(kind, []string{"Pod"}) != "" {
 		return "unsupported value '" + kind + `': write "kind: Pod"`
+	}
+	switch kind {
 	case "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController", "Job":
 		instead = "run its template as a Pod: the spec is that of spec.template"
 	case "CronJob":

@@ -8,7 +8,7 @@ import (
 )
 
 // plainNumber matches a number that is cheap to compute with.
-var plainNumber = regexp.MustCompile(`^[+-]?\d{0,20}\.?\d{0,20}([eE][+-]?\d{1,2})?$`)
+var plainNumber = regexp.MustCompile(`^[+-]?(\d{1,20}\.?\d{0,20}|\.\d{1,20})([eE][+-]?\d{1,2})?$`)
 
 // suffixes are those of quantities, as numbers of package big.
 var suffixes = map[string]string{
@@ -19,15 +19,12 @@ var suffixes = map[string]string{
 // ParseQuantity reads a quantity of v1, such as 64Mi, 1.5 or 250m, and returns how many units it is, if one is so many units:
 // 250m of 1000 is 250. A part of a unit counts as a whole one.
 func ParseQuantity(text string, units int64) (int64, error) {
-	number := strings.TrimRight(text, "numkMGTPEi")
-	suffix, ok := suffixes[text[len(number):]]
-	value := new(big.Rat)
-	if ok = ok && plainNumber.MatchString(number); ok {
-		_, ok = value.SetString(number)
-	}
-	if !ok {
+	number := strings.TrimRight(text, "numkKMGTPEi")
+	suffix, known := suffixes[text[len(number):]]
+	if !known || !plainNumber.MatchString(number) || suffix != "1" && strings.ContainsAny(number, "eE") {
 		return 0, errors.New("write a number, which may end with k, M, G, Ki, Mi, Gi, or m for thousandths")
 	}
+	value, _ := new(big.Rat).SetString(number)
 	factor, _ := new(big.Rat).SetString(suffix)
 	value.Mul(value, factor).Mul(value, big.NewRat(units, 1))
 	up := new(big.Int).Sub(new(big.Int).Add(value.Num(), value.Denom()), big.NewInt(1))

@@ -10,7 +10,7 @@ type PodPhase string
 
 // The phases of a pod.
 const (
-	PodPending   PodPhase = "pending"   // not as desired yet, and nothing is wrong: an image is pulled, a container is created
+	PodPending   PodPhase = "pending"   // not as desired yet, and nothing is wrong: an image is pulled, a container is created, its source is being read
 	PodRunning   PodPhase = "running"   // up: every container runs, or has completed as its policy allows, and nothing is wrong
 	PodFailing   PodPhase = "failing"   // something is wrong: a container crashes, cannot start or is unhealthy, or the pod has to wait
 	PodSucceeded PodPhase = "succeeded" // all have ended for good, with exit code 0

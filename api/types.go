@@ -4,8 +4,8 @@ package api
 // internal form: every wire version is converted to it.
 //
 // A container's hash is made of the JSON of these types, so every optional field is omitempty:
-// a field that is added later changes no hash of today. Types that are also those of v1 say what
-// else a Pod may have there; see Ignored and Unsupported.
+// a field that is added later changes no hash of today. The fields without a name are for the types that v1
+// shares: they have the names that a Pod may have there, see the types Ignored and Unsupported.
 type ContainerManifest struct {
 	Version       string        `json:"version"` // v1beta1, v1beta2 or v1
 	ID            string        `json:"id,omitempty"`
@@ -88,8 +88,8 @@ const (
 	ProtocolUDP Protocol = "UDP"
 )
 
-// Port is a port of a container. All containers of a pod share one network namespace, so that of
-// the network container is published.
+// Port is a port of a container. All containers of a pod share one network, so the network container
+// publishes it.
 type Port struct {
 	Name          string   `json:"name,omitempty"`     // DNS label, unique in the container
 	HostPort      int      `json:"hostPort,omitempty"` // 0: not published
@@ -168,7 +168,7 @@ type TerminationMessagePolicy string
 // The policies of termination messages. The zero value is as MessageFallbackToLogs.
 const (
 	MessageFile           TerminationMessagePolicy = "File"
-	MessageFallbackToLogs TerminationMessagePolicy = "FallbackToLogsOnError" // without a file, the end of the log
+	MessageFallbackToLogs TerminationMessagePolicy = "FallbackToLogsOnError" // the end of the log, if there is no file and it failed
 )
 
 // PullPolicy is when an image is pulled.

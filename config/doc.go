@@ -16,8 +16,8 @@
 //     names the sources that are not ready in Unsynced; the first one that does not
 //     name a source has all of its pods. Until then only a pod that an earlier update
 //     has named is known to be gone.
-//  3. Every change makes an update and nothing else does. Updates arrive in order,
-//     and what was sent never changes.
+//  3. An update is sent when pods or Unsynced change, and by Sync. Updates arrive in
+//     order, and what was sent never changes.
 //
 // docs/sources.md tells how to add a source.
 package config

@@ -25,7 +25,7 @@ const (
 	// maxUnsettled is how long files that change all the time delay the others.
 	maxUnsettled = time.Second
 	// hintDelay lets the first events of an edit lead to one snapshot.
-	hintDelay = 5 * time.Millisecond
+	hintDelay = time.Millisecond
 )
 
 // SourceFile is the source "file": the manifests of one file or of one directory. It

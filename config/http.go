@@ -96,11 +96,11 @@ func (s *SourceHTTP) poll(ctx context.Context, body *input) error {
 		return fmt.Errorf("the server answers %q, and only 200 OK counts", response.Status)
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, api.MaxManifestBytes+1))
-	if err == nil && len(text) == 0 {
-		err = errors.New("the server sends an empty body: for no pods at all it is [], the empty list")
-	}
 	if err != nil {
-		return err
+		return fmt.Errorf("the body breaks off: %w", err)
+	}
+	if len(text) == 0 {
+		return errors.New("the server sends an empty body: for no pods at all it is [], the empty list")
 	}
 	s.etag = response.Header.Get("ETag")
 	body.load(string(text), func() ([]api.Pod, error) {

@@ -195,7 +195,7 @@ func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
 		"304 Not Modified":                      status(304), // the source has not asked for that
 		"redirects again and again":             func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/pods", http.StatusFound) },
 		"EOF":                                   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
-		"read: connection reset":                reset("HTTP/1.1 200 OK\r\n\r\n[]"),
+		"breaks off: read tcp":                  reset("HTTP/1.1 200 OK\r\n\r\n[]"),
 		"connection reset":                      reset(""),
 	} {
 		h.answer(body(goodPods...)) // else the error of the case before may have the same word

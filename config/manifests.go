@@ -27,17 +27,14 @@ type Parser struct {
 // wrong with any manifest; then there are no pods.
 func (p Parser) pods(source, place string, text []byte, defaultName func(number int) string) ([]api.Pod, error) {
 	docs, err := p.Scheme.Decode(place, text)
-	var errs []error
-	if err != nil {
-		errs = append(errs, err)
-	}
+	errs := []error{err}
 	for i := range docs {
 		for _, e := range p.Rules.ValidateManifest(&docs[i].Manifest) {
 			errs = append(errs, docs[i].At(e.Field, e.Problem))
 		}
 	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
 	}
 
 	pods := make([]api.Pod, len(docs))

@@ -22,7 +22,8 @@ type Source interface {
 	// every change of the pods or of the error, until ctx is done. It is called once.
 	Run(ctx context.Context, updates chan<- api.PodUpdate)
 	// Status and Stale may be called by any goroutine at any time. Stale returns why pods
-	// may be older than their manifests, by full name: the errors of their inputs.
+	// may be older than their manifests, by full name: the errors of their inputs; and
+	// by the name of the source why nothing of it can be read.
 	Status() api.SourceStatus
 	Stale() map[string]string
 }
@@ -122,6 +123,9 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
 	stale := map[string]string{}
 	for _, in := range s.sortedInputs() {
 		err, effect := errors.Join(in.err, in.duplicate), ""
+		if err != nil && in.place == s.place {
+			stale[s.status.Source] = err.Error()
+		}
 		for _, pod := range update.Pods {
 			if name := pod.FullName(); err != nil && (in.place == s.place || in.place == s.owners[name]) {
 				stale[name], effect = err.Error(), "pods stay as they were: "

@@ -93,7 +93,7 @@ func TestOnlyThePodsOfABadInputAreStale(t *testing.T) {
 	f.write("never-read.yaml", "bad: [")
 	expect("files are bad", "web.default.file")
 	f.rename("", "../away")
-	expect("the directory cannot be read", "db.default.file", "web.default.file")
+	expect("the directory cannot be read", "db.default.file", "file", "web.default.file")
 	f.rename("../away", "")
 	f.write("a.yaml", manifest("web", "2"))
 	f.write("b-copy.yaml", manifest("db", "2"), manifest("more", "2"))

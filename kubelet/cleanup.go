@@ -40,7 +40,7 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 	if err := cmp.Or(err, context.Cause(ctx), errors.Join(slices.Collect(maps.Values(failed))...)); err != nil {
 		return err
 	}
-	if err := cmp.Or(kl.trashVolumes(nil, nil), kl.opts.Volumes.EmptyTrash(ctx)); err != nil {
+	if err := cmp.Or(kl.trashVolumes(nil), kl.opts.Volumes.EmptyTrash(ctx)); err != nil {
 		return err
 	}
 	if kl.opts.PodNetwork != BridgeNetwork { // other kubelets may use it

@@ -80,6 +80,7 @@ func networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, network string)
 		return
 	}
 	spec.Hostname = pod.Hostname
+	spec.Labels[dockertools.LabelNetwork] = network
 	if network != BridgeNetwork {
 		spec.Network, spec.Aliases = network, []string{pod.Name, pod.Name + "." + pod.Namespace}
 	}
@@ -116,12 +117,9 @@ func (kl *Kubelet) appSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, c *ap
 	return nil
 }
 
-// setUpVolume sets up a volume of the pod and returns its path on the host.
+// setUpVolume sets up a volume that the pod has and returns its path on the host.
 func (kl *Kubelet) setUpVolume(pod *plan.Pod, name string) (path string, err error) {
 	i := slices.IndexFunc(pod.Manifest.Volumes, func(v api.Volume) bool { return v.Name == name })
-	if i < 0 {
-		return "", fmt.Errorf("mount volume %q: the pod has no volume of this name", name)
-	}
 	v, err := volume.CreateVolume(&pod.Manifest.Volumes[i], pod.UID, kl.opts.Volumes)
 	if err != nil {
 		return "", err

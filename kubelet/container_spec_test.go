@@ -29,7 +29,7 @@ func TestContainerSpec(t *testing.T) {
 	logs := dockertools.LogLimit{MaxSize: 1000, MaxFiles: 2}
 	kl.logLimit = logs
 	pod := plan.NewPod(plantest.FullPod(), dockertools.PauseImage, time.Now(), lifecycleLabel)
-	name := dockertools.NameParts{Name: "web", Hash: "1", PodFullName: pod.FullName, UID: "u-1", Attempt: 2}
+	name := dockertools.NameParts{Name: "web", Hash: "1", PodFullName: pod.FullName(), UID: "u-1", Attempt: 2}
 	got, err := kl.containerSpec(pod, plan.Action{Name: name, Container: &pod.Apps[0], Crashes: 3, Restarts: 4, Lifecycle: "{}", NetworkID: "net-id"})
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestContainerSpec(t *testing.T) {
 		t.Errorf("app container (-want +got):\n%s", diff)
 	}
 
-	name = dockertools.NameParts{Name: "net", Hash: "2", PodFullName: pod.FullName, UID: "u-1", Attempt: 1}
+	name = dockertools.NameParts{Name: "net", Hash: "2", PodFullName: pod.FullName(), UID: "u-1", Attempt: 1}
 	got, err = kl.containerSpec(pod, plan.Action{Name: name, Container: &pod.Network})
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestContainerSpec(t *testing.T) {
 		},
 		Labels: map[string]string{
 			"kubelet14.hostname": "host", "kubelet14.root_dir": root, "kubelet14.name": "k8s_net.2_www.default.file_u-1_1",
-			"kubelet14.origin": "www.yaml",
+			"kubelet14.origin": "www.yaml", "kubelet14.network": "pods",
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -152,12 +152,12 @@ func TestTheSpecOfAPodOfToday(t *testing.T) {
 		Labels: labels("kubelet14.network_container", "id", "kubelet14.message_policy", "File"),
 	})
 	network := dockertools.ContainerSpec{
-		Image: "pause:1", Labels: labels(), Hostname: "www", Network: "pods", Aliases: []string{"web", "web.default"},
+		Image: "pause:1", Labels: labels("kubelet14.network", "pods"), Hostname: "www", Network: "pods", Aliases: []string{"web", "web.default"},
 		ExtraHosts: []string{"a:10.0.0.1", "b:10.0.0.1"},
 		DNS:        &dockertools.DNSConfig{Nameservers: []string{"10.0.0.2"}, Searches: []string{"local"}, Options: []string{"ndots:2"}},
 	}
 	check(&pod.Network, network)
-	network.Network, network.Hostname, network.Aliases = "host", "", nil
+	network.Network, network.Hostname, network.Aliases, network.Labels = "host", "", nil, labels()
 	pod.Manifest.HostNetwork, pod.Ports = true, []api.Port{{HostPort: 80, ContainerPort: 80}}
 	check(&pod.Network, network)
 }

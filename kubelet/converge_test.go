@@ -99,7 +99,7 @@ func (c *random) mess() {
 		if all := slices.Concat(form.Init, form.Apps); len(all) > 0 && c.IntN(3) > 0 {
 			of = all[c.IntN(len(all))]
 		}
-		name := dockertools.NameParts{Name: of.Name, Hash: of.Hash, PodFullName: form.FullName, UID: form.UID, Attempt: 1 + c.IntN(4)}
+		name := dockertools.NameParts{Name: of.Name, Hash: of.Hash, PodFullName: form.FullName(), UID: form.UID, Attempt: 1 + c.IntN(4)}
 		spec := dockertools.ContainerSpec{Name: name.String(), Image: "hello:1"}
 		spec.Labels = dockertools.Identity{Hostname: "host", RootDir: c.rootDir}.Labels(name.String())
 		net := nets[c.IntN(len(nets))]
@@ -187,7 +187,7 @@ func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done
 	defer closeRoot()
 	kl.desired.known = true
 	if want != nil {
-		kl.desired.pods[want.FullName] = want
+		kl.desired.pods[want.FullName()] = want
 	}
 	for rounds = range 30 {
 		list, err := kl.observer.list(ctx)
@@ -245,7 +245,8 @@ func (c *random) checkResult(want *plan.Pod) {
 		c.checkJob(want)
 		return
 	}
-	for _, name := range want.Names() {
+	for _, desired := range want.Containers() {
+		name := desired.Name
 		container, ok := live[name]
 		if want.IsInit(name) {
 			if ok {
@@ -297,5 +298,5 @@ func describePod(want *plan.Pod) string {
 	if want == nil {
 		return "none"
 	}
-	return fmt.Sprintf("uid %s, policy %+v, %v", want.UID, want.Manifest.RestartPolicy, want.Names())
+	return fmt.Sprintf("uid %s, policy %+v, %d init containers, %d apps", want.UID, want.Manifest.RestartPolicy, len(want.Init), len(want.Apps))
 }

@@ -30,10 +30,9 @@ func TestConvertedPodIsTheSame(t *testing.T) {
 	kl := specKubelet(t)
 	kl.opts.SyncFrequency = 7 * time.Second
 	specs := func(pod *plan.Pod) (all []dockertools.ContainerSpec) {
-		for _, name := range pod.Names() {
-			c := pod.Container(name)
-			parts := dockertools.NameParts{Name: name, Hash: "1", PodFullName: pod.FullName, UID: pod.UID, Attempt: 1}
-			spec, err := kl.containerSpec(pod, plan.Action{Name: parts, Container: c, Lifecycle: c.Lifecycle, Grace: pod.Grace, NetworkID: "net-id"})
+		for _, c := range pod.Containers() {
+			parts := dockertools.NameParts{Name: c.Name, Hash: "1", PodFullName: pod.FullName(), UID: pod.UID, Attempt: 1}
+			spec, err := kl.containerSpec(pod, plan.Action{Name: parts, Container: &c, Lifecycle: c.Lifecycle, Grace: pod.Grace, NetworkID: "net-id"})
 			if err != nil {
 				t.Fatal(err)
 			}

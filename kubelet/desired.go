@@ -75,11 +75,3 @@ func podsBySource(pods map[string]*plan.Pod) map[string]int {
 	}
 	return counts
 }
-
-// mayBeRemoved reports whether a pod is not desired. A source that is not ready may still
-// name it.
-func (d *desired) mayBeRemoved(podFullName string) bool {
-	_, _, source := api.SplitFullName(podFullName)
-	_, unsynced := d.unsynced[source]
-	return d.pods[podFullName] == nil && !unsynced
-}

@@ -14,9 +14,8 @@
 // workers, so a pod that was idle before the list is still idle after it, and the list
 // shows everything that its worker ever did.
 //
-// Three things happen beside the workers, because they take long, and wake the loop when
-// they end: pulls of images (images), liveness probes (probes) and the removal of volumes
-// (emptyTrash).
+// Three things happen beside the workers, because they take long: pulls of images (images)
+// and probes (probes), which wake the loop, and the removal of volumes (emptyTrash).
 //
 // Each sync publishes a snapshot. Statuses, Pods, ContainerLogs and the other methods for
 // the info server read it, and call Docker only for logs, commands and measurements.

@@ -19,7 +19,7 @@ func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 		kl.health.set(func(h *healthState) { h.heartbeat = time.Now() })
 		err := kl.connect(ctx)
 		var conflict *dockertools.IdentityConflictError
-		if !errors.As(err, &conflict) {
+		if !errors.As(err, &conflict) && ctx.Err() == nil {
 			kl.logOnce("connect to Docker", err)
 		}
 		if err == nil || conflict != nil {
@@ -37,19 +37,21 @@ const answerLimit = 20 * time.Second
 
 var errFrozen = fmt.Errorf("no answer from Docker for %v; `journalctl -u docker` may say why", answerLimit)
 
-// whileDockerAnswers returns a context that ends within 30 s if Docker is frozen: it asks it
-// something simple again and again. A stop may take as long as its grace meanwhile.
+// whileDockerAnswers returns a context that ends within 30 s if Docker is frozen or gone: it asks
+// it something simple again and again. A stop may take as long as its grace meanwhile.
 func (kl *Kubelet) whileDockerAnswers(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for sleep(ctx, 5*time.Second) {
+		for answered := time.Now(); sleep(ctx, 5*time.Second); {
 			limited, done := context.WithTimeoutCause(ctx, answerLimit, errFrozen)
-			_, _ = kl.docker.Info(limited) // any answer will do
-			if limited.Err() != nil {
-				cancel(context.Cause(limited))
-			}
+			_, err := kl.docker.Info(limited)
 			done()
+			if err == nil {
+				answered = time.Now()
+			} else if time.Since(answered) > answerLimit {
+				cancel(err)
+			}
 		}
 	})
 	return ctx, func() {

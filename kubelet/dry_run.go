@@ -44,19 +44,12 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 			fmt.Fprintf(w, "  cannot be inspected: %v\n", p.err)
 			errs = append(errs, fmt.Errorf("pod %s: %w", name, p.err))
 		case p.waits():
-			fmt.Fprintf(w, "  waits, unchanged: %s\n", p.conflict.Message)
-			if p.pod == nil {
+			fmt.Fprintf(w, "  waits, unchanged: %s\n", p.wait.Message)
+			if !p.wait.RetryAt.IsZero() {
 				kl.writePlan(ctx, w, p.plan)
 			}
 		default:
 			kl.writePlan(ctx, w, p.plan)
-		}
-	}
-	for i := range list {
-		if name := list[i].Of.PodFullName; kl.pods[name] == nil {
-			p := kl.record(name)
-			p.origin = list[i].Labels[dockertools.LabelOrigin]
-			fmt.Fprintf(w, "%s\n  is left alone: its source is not ready\n", p.label())
 		}
 	}
 	return errors.Join(append(errs, context.Cause(ctx))...)

@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"cmp"
 	"regexp"
 
 	"kubelet14/api"
@@ -21,13 +22,9 @@ func (kl *Kubelet) setCommand(spec *dockertools.ContainerSpec, pod *plan.Pod, c 
 		api.FieldNodeName: kl.opts.Identity.Hostname,
 	}
 	for _, env := range c.Env {
-		value := expand(env.Value)
-		switch env.FieldPath {
-		case "":
-		case api.FieldHostIP:
+		value := cmp.Or(fields[env.FieldPath], expand(env.Value))
+		if env.FieldPath == api.FieldHostIP { // which asks for a route
 			value = dockertools.HostIP()
-		default:
-			value = fields[env.FieldPath]
 		}
 		vars[env.Name] = value
 		spec.Env = append(spec.Env, env.Name+"="+value)

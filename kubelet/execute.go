@@ -41,7 +41,7 @@ func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
 		began := time.Now()
 		w.syncPod(ctx, steps)
 		if ctx.Err() == nil {
-			kl.opts.SyncDone(time.Since(began), !slices.ContainsFunc(slices.Collect(maps.Values(w.problems)), failed))
+			kl.opts.SyncDone(time.Since(began), !slices.ContainsFunc(slices.Collect(maps.Values(w.problems)), isFailure))
 		}
 	})
 }
@@ -96,17 +96,9 @@ func (w *work) act(ctx context.Context, a plan.Action) {
 // done logs an action that succeeded, and records an event for it.
 func (w *work) done(a plan.Action) {
 	verb := [...]string{"created", "started", "stopped", "removed"}[a.Kind]
-	level := glog.Level(0)
-	if a.Kind == plan.Create || a.Kind == plan.Remove {
-		level = 2
-	}
+	level := [...]glog.Level{2, 0, 0, 2}[a.Kind]
 	glog.V(level).Infof("pod %s: %s container %q (attempt %d): %s", a.Name.PodFullName, verb, a.Name.Name, a.Name.Attempt, a.Reason)
 	w.kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, verb, describe(a))
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if a.Kind == plan.Create {
-		w.created[a.Name.Name] = a
-	}
 }
 
 // describe describes an action for an event.
@@ -139,6 +131,9 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 		a.ID, err = w.kl.docker.CreateContainer(ctx, spec)
 		switch {
 		case err == nil:
+			w.mu.Lock()
+			w.created[a.Name.Name] = a
+			w.mu.Unlock()
 			w.done(a)
 			return nil
 		case errors.Is(err, dockertools.ErrNoSuchImage):
@@ -164,8 +159,11 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 // start starts a container and runs its postStart hook.
 func (w *work) start(ctx context.Context, a plan.Action) error {
 	err := w.startContainer(ctx, a)
-	w.kl.observer.changed(a.ID, false) // a failed start leaves its error in the container, and no event
 	if err != nil {
+		w.kl.observer.changed(a.ID, false) // a failed start leaves its error in the container, and no event
+		if isMountMissing(err) {
+			err = errors.Join(err, w.kl.docker.RemoveContainer(ctx, a.ID)) // the next one gets its volumes anew
+		}
 		return err
 	}
 	w.done(a)

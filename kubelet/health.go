@@ -31,14 +31,13 @@ func (h *healthState) set(change func(*healthState)) {
 // call Docker.
 func (kl *Kubelet) Health() (err error) {
 	kl.health.set(func(h *healthState) {
-		idle := time.Since(h.heartbeat)
 		switch {
 		case h.docker != nil:
 			err = h.docker
 		case h.events != nil:
 			err = h.events
-		case idle > 2*kl.opts.SyncFrequency:
-			err = fmt.Errorf("the sync loop has been busy for %v, and should run every %v", idle.Round(time.Second), kl.opts.SyncFrequency)
+		case time.Since(h.heartbeat) > 2*kl.opts.SyncFrequency:
+			err = fmt.Errorf("the sync loop has been busy since %s, and should run every %v", h.heartbeat.Format(time.TimeOnly), kl.opts.SyncFrequency)
 		}
 	})
 	return err
@@ -48,7 +47,7 @@ func (kl *Kubelet) Health() (err error) {
 func (kl *Kubelet) dockerError() (err error) {
 	kl.health.set(func(h *healthState) {
 		if err = h.docker; err == nil && !h.listing.IsZero() && time.Since(h.listing) > listPatience {
-			err = fmt.Errorf("no answer from Docker for %v", time.Since(h.listing).Round(time.Second))
+			err = fmt.Errorf("no answer from Docker since %s", h.listing.Format(time.TimeOnly))
 		}
 	})
 	return err

@@ -15,15 +15,10 @@ import (
 // moment says otherwise; no message: it does not.
 func (kl *Kubelet) hold(p *podRecord) plan.Problem {
 	_, _, source := api.SplitFullName(p.name)
-	if p.pod == nil {
-		until := kl.desired.emptiedAt(source).Add(kl.opts.RemovalWait)
-		if !time.Now().Before(until) {
-			return plan.Problem{}
-		}
-		return plan.Problem{Reason: api.ReasonRemoved, RetryAt: until, Message: fmt.Sprintf(
-			"source %s wants no pods at all; its containers are removed at %s unless the manifests come back", source, until.Format(time.TimeOnly))}
-	}
 	_, unsynced := kl.desired.unsynced[source]
+	if p.pod == nil {
+		return kl.holdRemoval(p, source, unsynced)
+	}
 	elsewhere := p.madeElsewhere()
 	p.adopted = p.adopted || p.err == nil && (!unsynced || elsewhere == "")
 	if p.adopted {
@@ -34,15 +29,44 @@ func (kl *Kubelet) hold(p *podRecord) plan.Problem {
 		elsewhere, p.origin, source)}
 }
 
-// madeElsewhere returns the place of the manifest that a pod's containers were made from, if
-// neither that place nor any app container is as the manifest of now says.
+// holdRemoval is hold for a pod that is not desired.
+func (kl *Kubelet) holdRemoval(p *podRecord, source string, unsynced bool) plan.Problem {
+	switch {
+	case len(p.containers) == 0:
+		return plan.Problem{}
+	case unsynced && !p.adopted:
+		return plan.Problem{Reason: api.ReasonSourceNotReady, Message: fmt.Sprintf(
+			"it stays as it is until all of source %s was read: no manifest names it so far", source)}
+	case !kl.desired.emptiedAt(source).IsZero() && kl.opts.SourceErrors()[source] != "":
+		kl.desired.emptied[source] = time.Now() // the wait begins anew
+		return plan.Problem{Reason: api.ReasonSourceNotReady, RetryAt: time.Now().Add(time.Second), Message: fmt.Sprintf(
+			"it stays as it is until source %s can be read again, which wanted no pods at all", source)}
+	}
+	until := kl.removalAt(source)
+	if !time.Now().Before(until) {
+		return plan.Problem{}
+	}
+	return plan.Problem{Reason: api.ReasonRemoved, RetryAt: until, Message: fmt.Sprintf(
+		"source %s wants no pods at all; its containers are removed at %s unless the manifests come back", source, until.Format(time.TimeOnly))}
+}
+
+// removalAt returns when pods that their source no longer wants may be removed.
+func (kl *Kubelet) removalAt(source string) time.Time {
+	return kl.desired.emptiedAt(source).Add(kl.opts.RemovalWait)
+}
+
+// madeElsewhere returns the place of the manifest that a pod's containers were made from, if none
+// is from the place of now and the last attempt of one is not as the manifest of now says.
 func (p *podRecord) madeElsewhere() (origin string) {
 	for i := range p.containers {
-		c := &p.containers[i]
-		want := p.pod.Container(c.Of.Name)
-		same := want != nil && want.Spec != nil && want.Hash == c.Of.Hash && p.pod.UID == c.Of.UID
-		if origin = c.Labels[dockertools.LabelOrigin]; same || origin == p.origin {
+		c, want := &p.containers[i], p.pod.Container(p.containers[i].Of.Name)
+		same := want != nil && want.Hash == c.Of.Hash && p.pod.UID == c.Of.UID
+		newest := i+1 == len(p.containers) || p.containers[i+1].Of.Name != c.Of.Name
+		if c.Labels[dockertools.LabelOrigin] == p.origin {
 			return ""
+		}
+		if newest && !same {
+			origin = c.Labels[dockertools.LabelOrigin]
 		}
 	}
 	return origin
@@ -57,35 +81,32 @@ func (d *desired) emptiedAt(source string) time.Time {
 	return d.emptied[source]
 }
 
-// logHeld warns once of each source of which all pods are about to be removed, or whose error
-// keeps containers that no manifest names.
-func (kl *Kubelet) logHeld(list []dockertools.Owned) {
-	unnamed, leaving, texts := map[string]int{}, map[string]int{}, map[string]string{}
-	for i := range list {
-		name := list[i].Of.PodFullName
-		if i > 0 && list[i-1].Of.PodFullName == name {
-			continue
-		}
-		p := kl.pods[name]
-		if p != nil && p.pod != nil {
-			continue
-		}
+// logHeld warns once of each source that wants no pods, or whose error keeps unnamed ones.
+func (kl *Kubelet) logHeld() {
+	leaving, unnamed := map[string]int{}, map[string]int{}
+	for name, p := range kl.pods {
 		_, _, source := api.SplitFullName(name)
 		switch {
-		case p == nil && kl.desired.unsynced[source] != nil:
-			unnamed[source]++
-			texts[source] = fmt.Sprintf("source %s has errors, so %s of it that no manifest names so far will be removed only once they are repaired",
-				source, api.Count(unnamed[source], "pod"))
-		case p != nil && !p.conflict.RetryAt.IsZero():
+		case p.pod != nil || !p.waits():
+		case p.wait.Reason == api.ReasonRemoved:
 			leaving[source]++
-			texts[source] = fmt.Sprintf("source %s wants no pods at all: %s will be removed at %s, in %v. If a mount is late or gone, "+
-				"or the directory was emptied by mistake, bring the manifests back by then, and nothing is removed",
-				source, api.Count(leaving[source], "pod"), p.conflict.RetryAt.Format(time.TimeOnly), kl.opts.RemovalWait)
+		case kl.desired.unsynced[source] != nil:
+			unnamed[source]++
 		}
 	}
-	for source, text := range texts {
-		if last, _ := kl.logged.Swap("removals of source "+source, text); last != text {
+	warn := func(what, text string) {
+		if last, _ := kl.logged.Swap(what, text); last != text {
 			glog.Warning(text)
 		}
+	}
+	for source, n := range leaving {
+		warn("removals of source "+source, fmt.Sprintf("source %s wants no pods at all: %s will be removed at %s. "+
+			"If a mount is late, or files or the flag of the source are missing by mistake, bring them back by then, and nothing is removed",
+			source, api.Count(n, "pod"), kl.removalAt(source).Format(time.TimeOnly)))
+	}
+	for source, n := range unnamed {
+		warn("unnamed pods of source "+source, fmt.Sprintf(
+			"source %s has errors: until they are repaired, nothing is done to %s of it that no manifest names so far",
+			source, api.Count(n, "pod")))
 	}
 }

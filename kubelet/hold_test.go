@@ -3,6 +3,7 @@ package kubelet
 import (
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,12 +21,19 @@ func TestABadFileDoesNotDelayTheRemovalOfPodsThatWereRead(t *testing.T) {
 		logged := w.logged("0", func() {
 			k := w.startWith(notReady(pod("read", "main"), pod("new", "main")))
 			w.settle("the file of one pod is bad", "new/main", "new/net", "read/main", "read/net", "unread/main", "unread/net")
+			unread, uid := k.statuses(w)[2], pod("unread").UID
+			if unread.Phase != api.PodPending || unread.UID != uid || unread.Reason != api.ReasonSourceNotReady || unread.Containers[0].State.Running == nil {
+				t.Errorf("the status of a pod that no manifest names is %+v", unread)
+			}
+			if load := k.kl.Load(); load != (api.Load{}) {
+				t.Errorf("the load is %+v", load)
+			}
 			k.updates <- notReady(pod("new", "main"))
 			w.settle("a good file is removed", "new/main", "new/net", "unread/main", "unread/net")
 			k.set(pod("new", "main"))
 			w.settle("the bad file is removed", "new/main", "new/net")
 		})
-		if n := strings.Count(logged, "1 pod of it that no manifest names so far will be removed only once"); n != 1 {
+		if n := strings.Count(logged, "until they are repaired, nothing is done to 1 pod of it that no manifest names so far"); n != 1 {
 			t.Errorf("it is logged %d times that removals wait, want once:\n%s", n, logged)
 		}
 	})
@@ -35,22 +43,22 @@ func TestABadFileDoesNotDelayTheRemovalOfPodsThatWereRead(t *testing.T) {
 // bad one. A manifest that was moved as it is need not wait, since it changes nothing.
 func TestANameFromAnotherFileWaitsForTheBadOne(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.run(pod("web", "main:1"), pod("moved", "main:1")).end()
-		claim, moved := pod("web", "main:2"), pod("moved", "main:1")
+		w.run(pod("web", "main:1", "same"), pod("moved", "main:1")).end()
+		claim, moved := pod("web", "main:2", "same"), pod("moved", "main:1")
 		claim.Origin, moved.Origin = "more.yaml", "more.yaml"
 		k := w.startWith(notReady(claim, moved))
 		w.kill("moved", "main", 1)
-		w.settle("a file is bad", "moved/main:1", "moved/net", "web/main:1", "web/net")
+		w.settle("a file is bad", "moved/main:1", "moved/net", "web/main:1", "web/net", "web/same")
 		status := k.statuses(w)[1]
 		if status.Reason != api.ReasonSourceNotReady || !strings.Contains(status.Message, "web.yaml") || !strings.Contains(status.Message, "more.yaml") {
 			t.Errorf("the status is %s: %s, want both places", status.Reason, status.Message)
 		}
 		k.updates <- notReady(moved)
-		w.settle("nothing claims the name", "moved/main:1", "moved/net", "web/main:1", "web/net")
+		w.settle("nothing claims the name", "moved/main:1", "moved/net", "web/main:1", "web/net", "web/same")
 		k.updates <- notReady(claim, moved)
 		settle()
 		k.set(claim, moved)
-		w.settle("all is read", "moved/main:1", "moved/net", "web/main:2", "web/net")
+		w.settle("all is read", "moved/main:1", "moved/net", "web/main:2", "web/net", "web/same")
 	})
 }
 
@@ -73,7 +81,11 @@ func TestARemovalOfAllPodsWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				w.options = func(o *Options) { o.RemovalWait = 20 * time.Second; o.SyncFrequency = time.Hour }
+				var failing atomic.Bool
+				w.options = func(o *Options) {
+					o.RemovalWait = 20 * time.Second
+					o.SourceErrors = func() map[string]string { return map[bool]map[string]string{true: {"file": "500"}}[failing.Load()] }
+				}
 				k := w.run(test.before...)
 				test.after.Op = api.SET
 				empty := func() {
@@ -99,7 +111,13 @@ func TestARemovalOfAllPodsWaits(t *testing.T) {
 					w.checkID("a", "main", before, true)
 					empty()
 				}
-				w.after(10*time.Second, "in the end", test.left...)
+				if test.wait {
+					failing.Store(true)
+					w.settle("while the source fails", test.want...)
+					failing.Store(false)
+					w.after(15*time.Second, "when it is read again", test.want...)
+				}
+				w.after(20*time.Second, "in the end", test.left...)
 			})
 		})
 	}

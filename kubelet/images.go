@@ -71,7 +71,7 @@ func (im *images) require(ctx context.Context, pod *plan.Pod, container, image s
 		p.running, p.queued, p.progress = true, true, dockertools.PullProgress{}
 		im.wg.Go(func() { im.run(ctx, image, p) })
 	}
-	p.waiting[[2]string{pod.FullName, container}] = true
+	p.waiting[[2]string{pod.FullName(), container}] = true
 	return plan.Problem{Reason: api.ReasonPulling, Message: fmt.Sprintf("waits for the pull of image %q", image)}
 }
 

@@ -16,6 +16,11 @@ import (
 
 func TestHealth(t *testing.T) {
 	inWorld(t, func(w *world) {
+		w.docker.SetFault(on("Info", dockertest.Fault{Delay: time.Hour}))
+		if logged := w.logged("0", w.run().end); strings.Contains(logged, "connect to Docker") {
+			t.Errorf("a stop while Docker is asked logs %s", logged)
+		}
+		w.docker.SetFault(nil)
 		w.docker.Down()
 		kl, closeRoot := w.newKubelet()
 		(&kubelet{kl: kl}).healthIs(t, "before Run", "not looked at Docker yet")
@@ -44,8 +49,8 @@ func TestHealth(t *testing.T) {
 		time.Sleep(9 * time.Second)
 		k.healthIs(t, "the loop hangs for at most 9 s", "")
 		time.Sleep(25 * time.Second)
-		k.healthIs(t, "the loop hangs for more than two periods", "the sync loop has been busy for")
-		if _, newer, err := k.kl.Statuses(); newer == nil || err == nil || !strings.Contains(err.Error(), "no answer from Docker for") {
+		k.healthIs(t, "the loop hangs for more than two periods", "the sync loop has been busy since")
+		if _, newer, err := k.kl.Statuses(); newer == nil || err == nil || !strings.Contains(err.Error(), "no answer from Docker since") {
 			t.Errorf("the statuses while Docker hangs: %v", err)
 		}
 		w.docker.SetFault(nil)

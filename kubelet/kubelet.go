@@ -36,7 +36,9 @@ type Options struct {
 	RegistryBurst int                  // number of pulls begun at once before RegistryQPS counts
 	ContainerLog  dockertools.LogLimit // for each container; zero: Docker's default
 
-	SourceErrors func() map[string]string // why pods may be older than their manifests, by full name
+	// SourceErrors returns why pods may be older than their manifests, by full name, and why
+	// sources cannot be read at all, by name.
+	SourceErrors func() map[string]string
 
 	// SyncDone and PullDone observe each piece of work on a pod and each pull of an image.
 	// ok is false if something failed. What the end of the kubelet interrupts is not
@@ -75,9 +77,10 @@ type Kubelet struct {
 // NewMainKubelet returns a Kubelet. It does not call Docker, which may not be up yet.
 func NewMainKubelet(opts Options) *Kubelet {
 	kl := &Kubelet{
-		opts:       opts,
-		docker:     opts.Docker,
-		limits:     plan.Limits{MaxBackoff: opts.MaxRestartBackoff, MaxDeadContainers: opts.MaxDeadContainers, MinDeadAge: opts.MinContainerTTL},
+		opts:   opts,
+		docker: opts.Docker,
+		limits: plan.Limits{MaxBackoff: opts.MaxRestartBackoff, MaxDeadContainers: opts.MaxDeadContainers,
+			MinDeadAge: opts.MinContainerTTL, PodNetwork: opts.PodNetwork},
 		observer:   &observer{docker: opts.Docker, identity: opts.Identity, volumes: opts.Volumes, records: map[string]*containerRecord{}},
 		events:     &events{},
 		health:     healthState{docker: errNoSyncYet, events: errNoSyncYet, heartbeat: time.Now()},
@@ -92,9 +95,9 @@ func NewMainKubelet(opts Options) *Kubelet {
 		limit = rate.Limit(opts.RegistryQPS)
 	}
 	kl.observer.logOnce = kl.logOnce
-	kl.workers = newPodWorkers(kl.wake)
+	kl.workers = &podWorkers{ended: kl.wake, busy: map[string]bool{}}
 	kl.images = &images{opts: &kl.opts, limiter: rate.NewLimiter(limit, opts.RegistryBurst), events: kl.events, wake: kl.wake, pulls: map[string]*pull{}}
-	kl.probes = &probes{period: opts.SyncFrequency, events: kl.events, changed: kl.wake, probers: map[string]*prober{}}
+	kl.probes = &probes{period: opts.SyncFrequency, events: kl.events, wake: kl.wake, probers: map[string]*prober{}}
 	return kl
 }
 

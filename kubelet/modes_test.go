@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -87,7 +88,7 @@ func TestRunOnce(t *testing.T) {
 			"noimage":   {"failed", "nosuch:1"},
 			"slower":    {"failed", "exit code 3"},
 			"nocommand": {"failed", "executable file not found"},
-			"crashes":   {"failed", "exit code 3"},
+			"crashes":   {"failed", `container "crashes": ended with exit code 3; it ended soon`},
 			"porta":     {"running", ""},
 			"portb":     {"failed", "taken by pod porta.default.file"},
 			"init":      {"running", ""},
@@ -220,6 +221,8 @@ pod local.default.file (local.yaml)
   start  main (attempt 1): the pod has no such container yet
 pod lost.default.file (lost.yaml)
   cannot be inspected: InspectContainer "k8s_net.23b052f2_lost.default.file_uid-lost_1": RWLayer is unexpectedly nil
+pod other.default.http (other.yaml)
+  waits, unchanged: it stays as it is until all of source http was read: no manifest names it so far
 pod pulled.default.file (pulled.yaml)
   create net (attempt 1): the pod has no network container yet
   start  net (attempt 1): the pod has no network container yet
@@ -232,8 +235,6 @@ pod same.default.file (same.yaml)
   is as it should be
 pod waits.default.file (waits.yaml)
   waits, unchanged: host port 80/tcp is taken by pod holder.default.file, which runs
-pod other.default.http (other.yaml)
-  is left alone: its source is not ready
 `
 		if diff := cmp.Diff(want, got.String()); diff != "" {
 			t.Errorf("it prints (-want +got):\n%s", diff)
@@ -271,33 +272,41 @@ func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 	})
 }
 
-// A Docker that freezes in the middle of a mode with an end ends it within 30 s.
-func TestAFrozenDocker(t *testing.T) {
-	for method, run := range map[string]func(context.Context, *Kubelet) error{
-		"StopContainer": func(ctx context.Context, kl *Kubelet) error { return kl.Cleanup(ctx) },
-		"InspectImage": func(ctx context.Context, kl *Kubelet) error {
-			updates := make(chan api.PodUpdate, 1)
-			updates <- set(pod("new", "main"))
-			return kl.DryRun(ctx, updates, io.Discard)
-		},
+// A Docker that freezes or ends in the middle of a mode with an end ends it within 30 s.
+func TestDockerEndsInTheMiddle(t *testing.T) {
+	dryRun := func(ctx context.Context, kl *Kubelet) error {
+		updates := make(chan api.PodUpdate, 1)
+		updates <- set(pod("new", "main"))
+		return kl.DryRun(ctx, updates, io.Discard)
+	}
+	const frozen = "no answer from Docker for 20s"
+	for _, tt := range []struct {
+		method string // at which it happens
+		run    func(context.Context, *Kubelet) error
+		fault  dockertest.Fault
+		want   string
+	}{
+		{"InspectImage", dryRun, dockertest.Fault{Delay: time.Hour}, frozen},
+		{"StopContainer", func(ctx context.Context, kl *Kubelet) error { return kl.Cleanup(ctx) }, dockertest.Fault{Delay: time.Hour}, frozen},
+		{"StopContainer", func(ctx context.Context, kl *Kubelet) error { return kl.Cleanup(ctx) }, dockertest.Fault{Before: syscall.ECONNREFUSED}, "refused"},
 	} {
 		inWorld(t, func(w *world) {
 			w.run(pod("web", "main")).end()
-			var frozen atomic.Pointer[time.Time]
-			w.docker.SetFault(func(c dockertest.Call) (fault dockertest.Fault) {
-				if c.Method == method && frozen.Load() == nil {
-					frozen.Store(new(time.Now()))
+			var since atomic.Pointer[time.Time]
+			w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
+				if c.Method == tt.method {
+					since.CompareAndSwap(nil, new(time.Now()))
 				}
-				if frozen.Load() != nil {
-					fault.Delay = time.Hour
+				if since.Load() == nil {
+					return dockertest.Fault{}
 				}
-				return fault
+				return tt.fault
 			})
 			kl, closeRoot := w.newKubelet()
 			defer closeRoot()
-			err := run(w.t.Context(), kl)
-			if took := time.Since(*frozen.Load()); took > 30*time.Second || err == nil || !strings.Contains(err.Error(), "no answer from Docker for 20s") {
-				t.Errorf("frozen at %s: it ends %v later with %v", method, took, err)
+			err := tt.run(w.t.Context(), kl)
+			if took := time.Since(*since.Load()); took > 30*time.Second || err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("at %s: it ends %v later with %v, want %q", tt.method, took, err, tt.want)
 			}
 		})
 	}

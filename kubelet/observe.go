@@ -41,11 +41,11 @@ type observer struct {
 // containerRecord is what the observer knows of one container besides its entry in the list.
 type containerRecord struct {
 	listed  bool          // it was in the last list
-	key     string        // the part of the list that the last inspect belongs to; empty: inspect again
+	key     string        // its part of the list at the last inspect; empty: inspect again
 	seen    plan.Observed // what inspects have told, and why this kubelet stopped it
 	err     error         // of the last inspect
 	retryAt time.Time     // not to inspect again before
-	oom     bool          // from an event of this life of the container; on a busy host an inspect never tells
+	oom     bool          // out of memory, by an event of this life of the container; on a busy host an inspect never tells
 }
 
 // list returns this kubelet's containers, ordered by pod, container and attempt. It fails
@@ -156,10 +156,10 @@ func (o *observer) inspectContainer(ctx context.Context, c dockertools.Owned, r 
 	if err != nil {
 		return err
 	}
-	if details.State != c.State { // the list is older: these details do not belong to the next one
+	if details.State != c.State { // it has changed since: inspect it again, even if the next list is like this one
 		r.key = ""
 	}
-	if started := r.seen.StartedAt; !started.IsZero() && !started.Equal(details.StartedAt) { // by hand
+	if started := r.seen.StartedAt; !started.IsZero() && !started.Equal(details.StartedAt) { // started again by hand
 		r.oom, r.seen.Killed = false, plan.Problem{}
 	}
 	r.seen.Details, r.seen.TerminationMessage = details, message

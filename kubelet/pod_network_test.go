@@ -1,11 +1,13 @@
 package kubelet
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
@@ -16,7 +18,9 @@ func (w *world) cleanup() {
 	w.t.Helper()
 	kl, closeRoot := w.newKubelet()
 	defer closeRoot()
-	w.must(kl.Cleanup(w.t.Context()))
+	ctx, cancel := context.WithTimeout(w.t.Context(), time.Hour)
+	defer cancel()
+	w.must(kl.Cleanup(ctx))
 }
 
 func (w *world) checkNetworks(when string, want map[string]bool) {
@@ -51,12 +55,30 @@ func TestThePodNetworkIsMadeOnceAndRemovedByCleanup(t *testing.T) {
 	})
 }
 
+func TestAnotherPodNetwork(t *testing.T) {
+	inWorld(t, func(w *world) {
+		host := pod("host", "main")
+		host.Manifest.HostNetwork = true
+		w.run(host, pod("web", "main")).end()
+		before := w.id("host", "main")
+		w.options = func(o *Options) { o.PodNetwork = "others" }
+		w.run(host, pod("web", "main"))
+		w.check("with another -pod_network", "host/main", "host/net", "web/main", "web/net")
+		w.checkID("host", "main", before, true)
+		for parts, c := range w.containers() {
+			if parts.Name == "net" && parts.PodFullName == "web.default.file" && c.State.Live() && c.Spec.Network != "others" {
+				t.Errorf("the network container is in %q", c.Spec.Network)
+			}
+		}
+	})
+}
+
 func TestThePodNetworkIsMadeAgain(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.run(pod("web", "main"))
 		removals := 2
 		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-			if removals > 0 && c.Method == "StartContainer" && strings.HasPrefix(c.Container, "k8s_net") {
+			if c.Method == "StartContainer" && strings.HasPrefix(c.Container, "k8s_net") && removals > 0 {
 				removals--
 				w.must(w.docker.ByHand().RemoveNetwork(t.Context(), "pods"))
 			}

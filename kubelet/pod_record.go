@@ -16,17 +16,17 @@ import (
 // podSnapshot is what a sync saw of a pod. Its status follows from it, from the progress of
 // pulls, from the answers of probes and from the hooks that are running.
 type podSnapshot struct {
-	name       string    // full name
-	origin     string    // where its manifest was read
-	pod        *plan.Pod // nil: remove its containers
-	containers []plan.Observed
-	plan       plan.Plan
-	err        error          // why the containers or the plan are not known
-	conflict   plan.Problem   // why it must wait; no message: it need not
-	work       *work          // nil: none since the last endWork
-	failed     []plan.Problem // of the last work
-	images     *images
-	probes     *probes
+	name         string    // full name
+	origin       string    // where its manifest was read
+	pod          *plan.Pod // nil: remove its containers
+	containers   []plan.Observed
+	plan         plan.Plan
+	err          error          // why the containers or the plan are not known
+	wait         plan.Problem   // why it must wait; no message: it need not
+	work         *work          // nil: none since the last endWork
+	workProblems []plan.Problem // of the last work
+	images       *images
+	probes       *probes
 }
 
 // podRecord is what the sync loop knows of a pod. It can be lost at any time: what matters
@@ -53,27 +53,27 @@ func (p *podRecord) endWork(limit time.Duration) {
 	if p.work == nil {
 		return
 	}
-	p.failed = nil
+	p.workProblems = nil
 	for _, name := range slices.Sorted(maps.Keys(p.work.problems)) {
-		p.failed = append(p.failed, p.work.problems[name])
+		p.workProblems = append(p.workProblems, p.work.problems[name])
 	}
 	p.work = nil
 	switch {
-	case len(p.failed) == 0:
+	case len(p.workProblems) == 0:
 		p.failures, p.tried = 0, ""
-	case slices.ContainsFunc(p.failed, failed):
+	case slices.ContainsFunc(p.workProblems, isFailure):
 		p.retryAt = time.Now().Add(min(250*time.Millisecond<<min(p.failures, 10), limit))
 		p.failures++
 	default:
 		p.retryAt = time.Now().Add(limit)
 	}
-	for _, problem := range p.failed {
+	for _, problem := range p.workProblems {
 		p.retryAt = earliest(p.retryAt, problem.RetryAt)
 	}
 }
 
 // waits reports whether the pod keeps its containers although other ones are desired.
-func (p *podSnapshot) waits() bool { return p.conflict.Message != "" }
+func (p *podSnapshot) waits() bool { return p.wait.Message != "" }
 
 // problems returns why the pod is not as desired. Those of the last work come first, and
 // only as long as something is left to do for their containers and the plan does not say more.
@@ -82,7 +82,7 @@ func (p *podSnapshot) problems() []plan.Problem {
 	case p.err != nil:
 		return []plan.Problem{{Reason: api.ReasonDocker, Message: p.err.Error()}}
 	case p.waits():
-		return []plan.Problem{p.conflict}
+		return []plan.Problem{p.wait}
 	}
 	unfinished := map[string]bool{}
 	for _, a := range slices.Concat(p.plan.Steps...) {
@@ -93,12 +93,12 @@ func (p *podSnapshot) problems() []plan.Problem {
 			return next.Container == problem.Container && strings.HasPrefix(next.Message, problem.Message)
 		})
 	}
-	return append(slices.DeleteFunc(slices.Clone(p.failed), over), p.plan.Problems...)
+	return append(slices.DeleteFunc(slices.Clone(p.workProblems), over), p.plan.Problems...)
 }
 
 // synced logs the state of a pod that needs no action, once after the last action or problem.
 func (p *podRecord) synced() {
-	p.failed, p.failures, p.tried = nil, 0, ""
+	p.workProblems, p.failures, p.tried = nil, 0, ""
 	if p.stateLogged || len(p.plan.Problems) > 0 {
 		return
 	}

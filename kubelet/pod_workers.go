@@ -19,10 +19,6 @@ type podWorkers struct {
 	busy map[string]bool // by pod full name
 }
 
-func newPodWorkers(ended func()) *podWorkers {
-	return &podWorkers{ended: ended, busy: map[string]bool{}}
-}
-
 // Run starts work for a pod unless its worker is busy. The work must not panic.
 func (p *podWorkers) Run(podFullName string, work func()) {
 	p.mu.Lock()

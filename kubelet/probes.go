@@ -24,9 +24,9 @@ const probeLimit = 5 * time.Second
 // probe. So a slow probe delays nothing else, and no probe asks twice at a time. In 2014 the
 // worker of the pod probed, and waited for the answer.
 type probes struct {
-	period  time.Duration // of a manifest of 2014
-	events  *events
-	changed func() // called when a result has changed
+	period time.Duration // of a manifest of 2014
+	events *events
+	wake   func() // called when a result has changed
 
 	wg      sync.WaitGroup
 	mu      sync.Mutex
@@ -129,7 +129,7 @@ func (p *probes) answered(prober *prober, kind, failure string, enough bool) (do
 			glog.Infof("pod %s: container %q is %s: %s", prober.pod, prober.spec.Name, reason, message)
 		}
 		p.events.addQuietly(prober.pod, prober.spec.Name, reason, message)
-		p.changed()
+		p.wake()
 	}
 	switch {
 	case prober.unhealthy != "": // and it stays so

@@ -18,7 +18,7 @@ func problemOf(a plan.Action, err error) (p plan.Problem) {
 	text := trimName(a, err)
 	switch {
 	case errors.As(err, &p):
-	case a.Kind == plan.Create && strings.Contains(text, "bind source path does not exist"):
+	case a.Kind == plan.Create && isMountMissing(err):
 		p = plan.Problem{Reason: api.ReasonHostDirMissing, Message: "cannot be created: " + text}
 	case a.Kind == plan.Create:
 		p = plan.Problem{Reason: api.ReasonCannotCreate, Message: "cannot be created: " + text}
@@ -29,6 +29,11 @@ func problemOf(a plan.Action, err error) (p plan.Problem) {
 	}
 	p.Container = a.Name.Name
 	return p
+}
+
+// isMountMissing reports whether Docker refuses a container because a directory that it mounts is not there.
+func isMountMissing(err error) bool {
+	return strings.Contains(err.Error(), "bind source path does not exist")
 }
 
 // trimName returns the text of an error without the Docker call and the container, which
@@ -42,9 +47,8 @@ func trimName(a plan.Action, err error) string {
 	return err.Error()
 }
 
-// failed reports whether a problem is a failure. Otherwise something takes its time, or
-// waits for its time.
-func failed(p plan.Problem) bool { return p.RetryAt.IsZero() && p.Reason != api.ReasonPulling }
+// isFailure reports whether a problem is a failure, and neither a pull nor a wait for a time.
+func isFailure(p plan.Problem) bool { return p.RetryAt.IsZero() && p.Reason != api.ReasonPulling }
 
 // joinProblems returns the problems as one line.
 func joinProblems(problems []plan.Problem) string {
@@ -55,8 +59,8 @@ func joinProblems(problems []plan.Problem) string {
 	return strings.Join(texts, "; ")
 }
 
-// id matches the id of a container, a layer or an image. Docker's error about the same problem may have another one each time.
-var id = regexp.MustCompile(`[0-9a-f]{12,}`)
+// id matches the id of a container, a layer, its link or an image. Docker's error about the same problem may have another one each time.
+var id = regexp.MustCompile(`\b[0-9A-Z]{26}\b|[0-9a-f]{12,}`)
 
 // logProblems logs each problem that is new or has changed, and records an event for it.
 func (kl *Kubelet) logProblems(p *podRecord) {
@@ -68,9 +72,10 @@ func (kl *Kubelet) logProblems(p *podRecord) {
 		}
 		switch {
 		case p.waits() && p.pod == nil: // see logHeld
+			continue
 		case p.waits():
 			glog.Warningf("pod %s waits, unchanged: %v", p.name, problem)
-		case failed(problem):
+		case isFailure(problem):
 			glog.Errorf("%s: %v", p.label(), problem)
 		case problem.Reason == api.ReasonPulling: // the pull is logged itself
 			glog.V(2).Infof("pod %s: %v", p.name, problem)

@@ -80,7 +80,9 @@ func (kl *Kubelet) Load() api.Load {
 	load.Pulls, load.Queued = kl.images.load()
 	if s := kl.snapshot.Load(); s != nil {
 		for i := range s.pods {
-			if p := &s.pods[i]; !busy[p.name] && (len(p.plan.Steps) > 0 || !p.plan.Next.IsZero()) {
+			p := &s.pods[i]
+			hasWork := len(p.plan.Steps) > 0 || !p.plan.Next.IsZero()
+			if hasWork && !busy[p.name] && p.wait.Reason != api.ReasonSourceNotReady { // which may want nothing of it
 				load.Waiting++
 			}
 		}

@@ -23,9 +23,10 @@ func (s *podSnapshot) status() api.PodStatus {
 	var wanted []plan.Container
 	if s.pod != nil {
 		status.UID, status.Ports = s.pod.UID, s.pod.Ports
-		wanted = append(s.pod.InitAndApps(), s.pod.Network)
+		wanted = s.pod.Containers()
 	} else {
-		status.Reason, status.Message = api.ReasonRemoved, cmp.Or(s.conflict.Message, "it is no longer wanted, and its containers are removed")
+		status.Reason = cmp.Or(s.wait.Reason, api.ReasonRemoved)
+		status.Message = cmp.Or(s.wait.Message, "it is no longer wanted, and its containers are removed")
 		for i := range s.containers { // which are ordered by name
 			if c := &s.containers[i]; s.newest(c.Of.Name) == c {
 				status.UID = c.Of.UID
@@ -51,6 +52,8 @@ func (s *podSnapshot) phase() api.PodPhase {
 	switch {
 	case s.pod == nil && !s.waits():
 		return api.PodRemoving
+	case s.pod == nil && s.wait.Reason == api.ReasonSourceNotReady: // nobody knows whether it is wanted
+		return api.PodPending
 	case s.plan.Finished && !s.waits():
 		for _, c := range s.pod.InitAndApps() {
 			if newest := s.newest(c.Name); newest != nil && newest.Failed() {
@@ -66,11 +69,11 @@ func (s *podSnapshot) phase() api.PodPhase {
 	if unsettled || s.plan.Init != "" || len(problems) > 0 {
 		phase = api.PodPending
 	}
-	for _, name := range s.pod.Names() {
-		newest := s.newest(name)
+	for _, want := range s.pod.Containers() {
+		newest := s.newest(want.Name)
 		switch {
-		case newest == nil && s.pod.IsInit(name): // somebody has removed it
-		case newest == nil, s.hookRuns(name):
+		case newest == nil && s.pod.IsInit(want.Name): // somebody has removed it
+		case newest == nil, s.hookRuns(want.Name):
 			phase = api.PodPending
 		case newest.Unhealthy != "", newest.State == dockertools.StatePaused:
 			return api.PodFailing
@@ -131,8 +134,9 @@ func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
 	case newest != nil && newest.Terminated() && (s.pod == nil || want.Spec != nil && s.pod.Done(want, newest)):
 		status.State.Terminated = terminated(newest)
 		return status
-	case want.Spec == nil && s.plan.Finished, // the network container of a finished pod was removed
-		newest == nil && s.pod != nil && s.plan.Init == "" && s.pod.IsInit(want.Name): // so was an init container, by somebody else
+	case want.Spec == nil && s.plan.Finished, // it was removed; so was an init container that has done its work, by somebody else
+		newest == nil && s.pod != nil && s.plan.Init == "" && s.pod.IsInit(want.Name) &&
+			slices.ContainsFunc(s.attempts(s.pod.Apps[0].Name), (*plan.Observed).HasStarted):
 		status.State.Terminated = &api.ContainerStateTerminated{Reason: api.ReasonCompleted}
 		return status
 	default:
@@ -187,6 +191,8 @@ func (s *podSnapshot) waiting(want *plan.Container) *api.ContainerStateWaiting {
 		return &api.ContainerStateWaiting{Reason: problem.Reason, Message: s.message(want, problem), Next: problem.RetryAt}
 	case network.Message != "":
 		return &api.ContainerStateWaiting{Reason: api.ReasonNetworkContainer, Message: "waits for the network container", Next: network.RetryAt}
+	case s.plan.Finished: // although this one has not run
+		return &api.ContainerStateWaiting{Reason: api.ReasonInitContainer, Message: "an init container has failed"}
 	case s.plan.Init != "" && s.plan.Init != want.Name && want.Spec != nil: // not the network container
 		return &api.ContainerStateWaiting{Reason: api.ReasonInitContainer, Message: fmt.Sprintf("waits for init container %q", s.plan.Init)}
 	}

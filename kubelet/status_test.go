@@ -26,7 +26,7 @@ func parseSnapshot(t *testing.T, input string, problems ...plan.Problem) *podSna
 	for line := range strings.Lines(input) {
 		switch word, _, _ := strings.Cut(strings.TrimSpace(line), " "); word {
 		case "conflict":
-			s.conflict = problems[0]
+			s.wait = problems[0]
 		case "want", "unwanted":
 			s.pod = plantest.ParsePod(line)
 		default:
@@ -129,6 +129,9 @@ func TestStatus(t *testing.T) {
 			"succeeded : \nweb#1 ended 0 Completed\nnet#1 ended 0 Completed\n"},
 		{"one of all has failed", "want never web:a side:b\nweb:a#1 exited\nside:b#1 exited exit=3", none,
 			"failed : \nweb#1 ended 0 Completed\nside#1 ended 3 Error\nnet#1 ended 0 Completed\n"},
+		{"an init container has failed for good", "want never one:i+init two:i+init web:a\none:i#1 exited exit=3\nweb:a#1 created", none,
+			"failed : \none#1 ended 3 Error\ntwo#1 waits InitContainer: an init container has failed\n" +
+				"web#1 waits InitContainer: an init container has failed\nnet#1 ended 0 Completed\n"},
 		{"one has failed for good, the other one works", "want never web:a side:b\nnet:n#1 running\nweb:a#1 exited exit=3\nside:b#1 running", none,
 			"failing 10.0.0.2: \nweb#1 ended 3 Error\nside#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
 		{"why it ended",

@@ -38,6 +38,13 @@ func (kl *Kubelet) run(ctx context.Context, updates <-chan api.PodUpdate, finish
 	return err
 }
 
+// While a hundred pods start, every end of work is a wakeup, and each list takes time from
+// Docker. So after a sync wakeups wait restFactor times as long as it took, up to maxRest.
+const (
+	restFactor = 4
+	maxRest    = 250 * time.Millisecond
+)
+
 // syncLoop calls SyncPods for each update, each tick, each retry that is due and each
 // wakeup. finished is called after each sync that succeeded, and returns when to call it
 // again even if nothing happens.
@@ -47,6 +54,7 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 	defer tick.Stop()
 	retry := time.NewTimer(0)
 	defer retry.Stop()
+	wakeup, rested := kl.wakeup, (<-chan time.Time)(nil)
 	for {
 		kl.health.set(func(h *healthState) { h.heartbeat = time.Now() })
 		select {
@@ -56,12 +64,17 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 			kl.applyUpdate(update)
 		case <-tick.C:
 		case <-retry.C:
-		case <-kl.wakeup:
+		case <-wakeup:
+		case <-rested:
+			wakeup, rested = kl.wakeup, nil
+			continue
 		}
 		if !kl.desired.known {
 			continue
 		}
+		began := time.Now()
 		next, err := kl.SyncPods(ctx)
+		wakeup, rested = nil, time.After(min(restFactor*time.Since(began), maxRest))
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -92,6 +92,30 @@ func TestNoWakeupIsLost(t *testing.T) {
 	}
 }
 
+// TestManyPodsThatStartTakeFewLists: each end of work is a wakeup, and Docker is slow.
+func TestManyPodsThatStartTakeFewLists(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var starts atomic.Int64
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
+			switch c.Method {
+			case "ListContainers":
+				return dockertest.Fault{Delay: 20 * time.Millisecond}
+			case "StartContainer":
+				return dockertest.Fault{Delay: time.Duration(starts.Add(1)) * 2 * time.Millisecond}
+			}
+			return dockertest.Fault{}
+		})
+		var pods []api.Pod
+		for i := range 60 {
+			pods = append(pods, pod(fmt.Sprint("p", i), "main"))
+		}
+		w.run(pods...)
+		if n, live := w.docker.Calls()["ListContainers"], len(w.live()); n > 60 || live != 120 {
+			t.Errorf("%d lists, want at most one for two of %d starts", n, live)
+		}
+	})
+}
+
 // TestAPodThatCannotBeCreatedIsCheap also has another pod that crashes and a third that
 // pulls: neither Docker's events nor the ends of pulls shorten the back-off. The problem is
 // told once, although Docker names another layer each time.
@@ -102,7 +126,7 @@ func TestAPodThatCannotBeCreatedIsCheap(t *testing.T) {
 		}
 		var creations atomic.Int64
 		w.docker.SetFault(when("CreateContainer", func(dockertest.Call) dockertest.Fault {
-			return dockertest.Fault{Before: fmt.Errorf("mkdir overlay2/%064x: no space left on device", creations.Add(1))}
+			return dockertest.Fault{Before: fmt.Errorf("symlink %064x overlay2/l/%026[1]X: no space left on device", creations.Add(1))}
 		}, "k8s_full."))
 		k := w.run(pod("web", "full"), pod("other", "crashes"), ofImage(pod("missing", "main"), "missing:1", ""))
 		before, calls := creations.Load(), w.docker.Calls()
@@ -143,6 +167,12 @@ func TestTheRootDirIsLost(t *testing.T) {
 		settle()
 		k.healthIs(t, "it is back", "")
 		w.check("it is back", "new/main", "new/net", "web/main", "web/net")
+
+		w.inTurn(false)
+		k.set(withInit(pod("web", "app"), "one", "two"))
+		w.after(500*time.Millisecond, "an init container runs", "web/net", "web/one")
+		w.must(os.RemoveAll(root + "/pods"))
+		w.settle("what the app mounts was lost before its start", "web/app", "web/net")
 	})
 }
 
@@ -204,28 +234,30 @@ func (d slowAnswer) ListContainers(ctx context.Context, labels map[string]string
 	return list, err
 }
 
-// A pod is removed while its worker makes it, and the list that the removal looks
-// at does not show its containers yet.
+// A pod is removed while its worker makes it, and the list that the removal looks at is late.
 func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
-	inWorld(t, func(w *world) {
-		docker := slowAnswer{w.docker, &atomic.Bool{}}
-		w.options = func(o *Options) { o.SyncFrequency, o.Docker = 24*time.Hour, docker }
-		w.docker.SetFault(on("CreateContainer", dockertest.Fault{Delay: time.Second}))
-		// It is not stopped before it has used its volume.
-		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
-		k := w.start(pod("web", "main"))
-		time.Sleep(1500 * time.Millisecond) // the app container is being created
-		docker.late.Store(true)
-		k.set()
-		for range 30 {
-			wait(500 * time.Millisecond)
-			if len(w.live()) == 2 {
-				w.checkVolumes(pod("web"))
+	for removed := range 8 {
+		inWorld(t, func(w *world) {
+			docker := slowAnswer{w.docker, &atomic.Bool{}}
+			w.options = func(o *Options) { o.SyncFrequency, o.Docker = 24*time.Hour, docker }
+			w.importPause()
+			w.docker.SetFault(on("CreateContainer", dockertest.Fault{Delay: time.Second}))
+			// It is not stopped before it has used its volume.
+			w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
+			k := w.start(pod("web", "main"))
+			time.Sleep(time.Duration(removed) * 300 * time.Millisecond) // its network container is created until 1 s, the other until 2 s
+			docker.late.Store(true)
+			k.set()
+			for range 30 {
+				wait(500 * time.Millisecond)
+				if len(w.live()) == 2 {
+					w.checkVolumes(pod("web"))
+				}
 			}
-		}
-		w.settle("a minute later")
-		w.checkVolumes()
-	})
+			w.settle("a minute later")
+			w.checkVolumes()
+		})
+	}
 }
 
 // Each action has a goroutine of its own, and a panic there must not end the program.

@@ -38,14 +38,14 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
-	kl.logHeld(list)
+	kl.logHeld()
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
 		if !busy[name] {
 			next = earliest(next, kl.dispatch(ctx, kl.pods[name]))
 		}
 	}
 	if kl.runOnce == nil { // which removes nothing
-		kl.logOnce("remove volumes that no pod needs", kl.trashVolumes(list, busy))
+		kl.logOnce("remove volumes that no pod needs", kl.trashVolumes(list))
 	}
 	kl.publish()
 	return next, nil
@@ -63,17 +63,14 @@ func (kl *Kubelet) supersedeWork() {
 
 // planPods updates the record of each pod: what is desired, what is observed, and the plan.
 func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
-	for i := range list {
-		if name := list[i].Of.PodFullName; kl.runOnce == nil && kl.desired.mayBeRemoved(name) {
-			kl.record(name).origin = list[i].Labels[dockertools.LabelOrigin]
+	if kl.runOnce == nil { // which looks at no other pods than those it starts
+		for i := range list {
+			kl.record(list[i].Of.PodFullName).origin = list[i].Labels[dockertools.LabelOrigin]
 		}
 	}
 	for name, pod := range kl.desired.pods {
 		kl.record(name).origin = pod.Origin
 	}
-	maps.DeleteFunc(kl.pods, func(name string, p *podRecord) bool {
-		return kl.desired.pods[name] == nil && !p.adopted && !kl.desired.mayBeRemoved(name)
-	})
 	observed, errs := kl.observer.inspect(ctx, list)
 	if ctx.Err() != nil {
 		return // an interrupted inspect is no problem of its pod
@@ -91,12 +88,12 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
 		p.err = cmp.Or(p.err, panicked)
 	}
 	finished := func(pod *plan.Pod) bool {
-		p := kl.pods[pod.FullName]
+		p := kl.pods[pod.FullName()]
 		return p.err == nil && p.plan.Finished
 	}
 	conflicts := plan.Admit(kl.desired.pods, finished, list)
 	for name, p := range kl.pods {
-		p.conflict = cmp.Or(kl.hold(p), conflicts[name])
+		p.wait = cmp.Or(kl.hold(p), conflicts[name])
 	}
 }
 
@@ -116,7 +113,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	p.endWork(kl.opts.SyncFrequency)
 	kl.logProblems(p)
 	if p.err != nil || p.waits() {
-		return p.conflict.RetryAt // its containers stay as they are
+		return p.wait.RetryAt // its containers stay as they are
 	}
 	kl.syncProbes(ctx, p)
 	if len(p.plan.Steps) == 0 {

@@ -130,7 +130,7 @@ func TestAContainerNameOfAnotherProgramCostsOneAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
 		want := plan.NewPod(pod("web", "main"), dockertools.PauseImage, time.Now(), lifecycleLabel)
 		for _, c := range []plan.Container{want.Network, want.Apps[0]} {
-			name := dockertools.NameParts{Name: c.Name, Hash: c.Hash, PodFullName: want.FullName, UID: want.UID, Attempt: 1}
+			name := dockertools.NameParts{Name: c.Name, Hash: c.Hash, PodFullName: want.FullName(), UID: want.UID, Attempt: 1}
 			_, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: name.String(), Image: "hello:1"})
 			w.must(err)
 		}

@@ -9,11 +9,12 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// trashVolumes moves to the trash the volumes of every UID that no desired pod, no container
-// in the list and no worker that was busy before the list needs. It does nothing while a
+// trashVolumes moves to the trash the volumes of every UID that no desired pod and no container
+// in the list has. A worker makes no volume that this could miss: its network container was
+// listed before, or its work was superseded before the list. trashVolumes does nothing while a
 // source is not ready: that source may name pods that need them. The error names what cannot be
 // moved.
-func (kl *Kubelet) trashVolumes(list []dockertools.Owned, busy map[string]bool) error {
+func (kl *Kubelet) trashVolumes(list []dockertools.Owned) error {
 	if len(kl.desired.unsynced) > 0 {
 		return nil
 	}
@@ -23,11 +24,6 @@ func (kl *Kubelet) trashVolumes(list []dockertools.Owned, busy map[string]bool) 
 	}
 	for i := range list {
 		needed[list[i].Of.UID] = true
-	}
-	for name := range busy {
-		if p := kl.pods[name]; p != nil && p.work != nil && p.work.pod != nil {
-			needed[p.work.pod.UID] = true
-		}
 	}
 	uids, err := kl.opts.Volumes.PodUIDs()
 	errs := []error{err}

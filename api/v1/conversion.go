@@ -75,18 +75,16 @@ func internalizeContainer(errs *api.FieldErrors, path string, in *Container, out
 		case e.ValueFrom == nil:
 		case e.Value != "":
 			errs.Add(field, "there is a value too: keep one of them")
-		case e.ValueFrom.FieldRef == nil:
-			errs.Add(field, "required value '': write a fieldRef")
+		case cmp.Or(e.ValueFrom.FieldRef, &FieldRef{}).FieldPath == "":
+			errs.Add(field, "required value '': write a fieldRef with a fieldPath")
 		default:
 			out.Env[i].FieldPath = e.ValueFrom.FieldRef.FieldPath
 		}
 	}
-	parse := func(field string, q Quantity, units int64) (n int64) {
-		var err error
-		if q != "" {
-			if n, err = api.ParseQuantity(string(q), units); err != nil {
-				errs.Add(path+".resources."+field, "invalid value '%s': %v", q, err)
-			}
+	parse := func(field string, q Quantity, units int64) int64 {
+		n, err := api.ParseQuantity(cmp.Or(string(q), "0"), units)
+		if err != nil {
+			errs.Add(path+".resources."+field, "invalid value '%s': %v", q, err)
 		}
 		return n
 	}

@@ -65,7 +65,7 @@ func TestRefused(t *testing.T) {
 	const c = "spec.containers[0]."
 	for _, tt := range []struct{ spec, container, want string }{
 		{"", "env: [{name: A, value: s3cret, valueFrom: {fieldRef: {fieldPath: a}}}]", c + "env[0].valueFrom: there is a value too: keep one of them"},
-		{"", "env: [{name: A, valueFrom: {}}]", c + "env[0].valueFrom: required value '': write a fieldRef"},
+		{"", "env: [{name: A, valueFrom: {fieldRef: {apiVersion: v1}}}]", c + "env[0].valueFrom: required value '': write a fieldRef with a fieldPath"},
 		{"", "env: [{name: A, valueFrom: {secretKeyRef: {name: a}}}]", c + "env[0].valueFrom.secretKeyRef: not supported: write the value itself"},
 		{"", "env: [{name: A, valueFrom: {fieldRef: {apiVersion: v2, fieldPath: a}}}]", c + "env[0].valueFrom.fieldRef.apiVersion: not supported: write v1"},
 		{"", "resources: {limits: {memory: 64MB}}", c + "resources.limits.memory: invalid value '64MB': write a number, which may end with k, M, G, Ki, Mi, Gi, or m for thousandths"},
@@ -80,7 +80,7 @@ func TestRefused(t *testing.T) {
 		{"", "securityContext: {seccompProfile: {type: Unconfined}}", c + "securityContext.seccompProfile: not supported: use the type RuntimeDefault"},
 		{"", "livenessProbe: {grpc: {port: 1}}", c + "livenessProbe.grpc: not supported: use tcpSocket, or exec with a program of the image"},
 		{"", "volumeMounts: [{name: a, mountPath: /a, subPath: b}]", c + "volumeMounts[0].subPath: not supported: make a volume for each directory"},
-		{"volumes: [{name: a, configMap: {name: b}}]", "", "spec.volumes[0].configMap: not supported: put the files into a directory of the host and use hostPath"},
+		{"volumes: [{name: a, gcePersistentDisk: {pdName: b}}]", "", "spec.volumes[0].gcePersistentDisk: not supported: mount it on the host and use hostPath"},
 		{"securityContext: {fsGroup: 1}", "", "spec.securityContext.fsGroup: not supported: chown the volume in an init container, or the directory on the host"},
 		{"hostPID: true", "", "spec.hostPID: not supported: remove it"},
 		{"hostUsers: false", "", "spec.hostUsers: not supported: set userns-remap in Docker's configuration"},

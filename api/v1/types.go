@@ -62,7 +62,8 @@ type Volume struct {
 
 	_ api.Unsupported `fields:"configMap secret projected" instead:"put the files into a directory of the host and use hostPath"`
 	_ api.Unsupported `fields:"persistentVolumeClaim" instead:"use a directory of the host, with hostPath"`
-	_ api.Unsupported `fields:"cephfs csi fc flexVolume glusterfs iscsi nfs rbd" instead:"mount it on the host and use hostPath"`
+	_ api.Unsupported `fields:"awsElasticBlockStore azureDisk azureFile cephfs cinder csi fc flexVolume" instead:"mount it on the host and use hostPath"`
+	_ api.Unsupported `fields:"gcePersistentDisk glusterfs iscsi nfs portworxVolume rbd vsphereVolume" instead:"mount it on the host and use hostPath"`
 	_ api.Unsupported `fields:"downwardAPI" instead:"use env with a fieldRef"`
 	_ api.Unsupported `fields:"ephemeral" instead:"use emptyDir"`
 	_ api.Unsupported `fields:"gitRepo image" instead:"fill an emptyDir in an init container"`

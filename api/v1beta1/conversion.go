@@ -9,7 +9,7 @@ import (
 	"kubelet14/api"
 )
 
-// The wire versions, as a converted manifest has them.
+// The wire versions of this package, as they are in ContainerManifest.Version.
 const (
 	Version  = "v1beta1"
 	Version2 = "v1beta2"

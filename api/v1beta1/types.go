@@ -11,7 +11,8 @@ type ContainerManifest struct {
 	Containers    []Container       `json:"containers"` // required; [] or null: a pod of a network container alone
 	RestartPolicy api.RestartPolicy `json:"restartPolicy,omitzero"`
 
-	_ api.Ignored `fields:"dnsPolicy" why:"Docker's DNS is used"`
+	_ api.Ignored     `fields:"dnsPolicy" why:"Docker's DNS is used"`
+	_ api.Unsupported `fields:"annotations dnsConfig hostAliases hostNetwork hostname initContainers labels namespace" instead:"a v1 Pod can have it"`
 }
 
 // ContainerManifestList is a list of manifests. The codec of 2014 wrote no items if there were none.
@@ -78,6 +79,7 @@ type Container struct {
 
 	_ api.Unsupported `fields:"args cmd" instead:"write them in command, which follows the image's entrypoint"`
 	_ api.Unsupported `fields:"entrypoint" instead:"it is the image's; a v1 Pod can replace it"`
+	_ api.Unsupported `fields:"readinessProbe startupProbe securityContext" instead:"a v1 Pod can have it"`
 	_ api.Unsupported `fields:"resources" instead:"2014 has memory in bytes and cpu in thousandths of a core beside the name"`
 }
 

@@ -75,6 +75,7 @@ var (
 	label       = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 	subdomain   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$`)
 	cIdentifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	envName     = regexp.MustCompile(`^[-._A-Za-z][-._A-Za-z0-9]*$`) // of v1, such as discovery.type
 	headerName  = regexp.MustCompile(`^[-A-Za-z0-9]+$`)
 	uid         = regexp.MustCompile(`^[-A-Za-z0-9]{1,63}$`) // a part of a path and of names
 )

@@ -30,7 +30,8 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 		"this is in bytes; Docker needs at least 6291456 (6 MiB), and 0 means no limit")
 	c.check(in.CPU >= 0 && in.CPU <= api.MaxCPU, invalid, "cpu", in.CPU,
 		"this is in thousandths of a core: use 0 to 256000; 0 means Docker's default share")
-	c.check(in.CPULimit == 0 || in.CPULimit >= 10, invalid, "cpuLimit", in.CPULimit, "this is in thousandths of a core; Docker needs at least 10")
+	c.check(in.CPULimit == 0 || in.CPULimit >= 10 && in.CPULimit <= 1e9, invalid, "cpuLimit", in.CPULimit,
+		"this is in thousandths of a core; Docker takes 10 to 1000000000, and 0 means no limit")
 	validateSecurity(c.in("securityContext"), cmp.Or(in.SecurityContext, &api.SecurityContext{}))
 	policies := []api.TerminationMessagePolicy{"", api.MessageFile, api.MessageFallbackToLogs}
 	c.check(slices.Contains(policies, in.TerminationMessagePolicy), unsupported, "terminationMessagePolicy", in.TerminationMessagePolicy,
@@ -42,7 +43,8 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 			name = ""
 		}
 		c := c.in("env[%d]", i)
-		c.check(cIdentifier.MatchString(e.Name), invalid, "name", name, "use A-Z, a-z, 0-9 and '_', and no digit first")
+		known := cIdentifier.MatchString(e.Name) || m.Version == api.VersionV1 && envName.MatchString(e.Name)
+		c.check(known, invalid, "name", name, "use A-Z, a-z, 0-9 and '_', in a v1 Pod also '-' and '.', and no digit first")
 		c.check(e.FieldPath == "" || slices.Contains(fieldPaths, e.FieldPath), unsupported, "fieldPath", e.FieldPath,
 			"use one of "+strings.Join(fieldPaths, " "))
 	}

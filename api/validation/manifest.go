@@ -37,14 +37,12 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.FieldErrors)
 	c.count("terminationGracePeriodSeconds", *cmp.Or(m.TerminationGracePeriodSeconds, new(int64)))
 	volumes, containers, ports := names{}, names{}, hostPorts{}
 	for i, v := range m.Volumes {
-		c := c.in("volumes[%d]", i)
+		c, source := c.in("volumes[%d]", i), cmp.Or(v.Source, &api.VolumeSource{})
 		c.name(v.Name, volumes)
-		if v.Source != nil {
-			c.oneField("source", *v.Source, false, "exactly 1 volume type is required: emptyDir or hostDir, which v1 calls hostPath")
-		}
-		if v.Source != nil && v.Source.HostDir != nil {
-			c.absolute("source.hostDir.path", v.Source.HostDir.Path)
-			kind := v.Source.HostDir.Type
+		c.oneField("source", *source, v.Source == nil, "exactly 1 volume type is required: emptyDir or hostDir, which v1 calls hostPath")
+		if source.HostDir != nil {
+			c.absolute("source.hostDir.path", source.HostDir.Path)
+			kind := source.HostDir.Type
 			known := kind == api.HostDirAny || strings.Contains(hostDirTypes, " "+string(kind)+" ")
 			c.check(known, unsupported, "source.hostDir.type", kind, "use"+strings.TrimRight(hostDirTypes, " "))
 		}
@@ -75,10 +73,12 @@ func validateNetwork(c checker, m *api.ContainerManifest) {
 			c.in("hostnames[%d]", j).check(IsDNSSubdomain(name), invalid, "", name, wantSubdomain)
 		}
 	}
-	if m.DNS != nil {
-		for i, server := range m.DNS.Nameservers {
-			c.in("dns.nameservers[%d]", i).ip("", server)
-		}
+	dns := cmp.Or(m.DNS, &api.DNSConfig{})
+	for i, server := range dns.Nameservers {
+		c.in("dns.nameservers[%d]", i).ip("", server)
+	}
+	for i, option := range dns.Options {
+		c.in("dns.options[%d]", i).check(option != "" && option[0] != ':', invalid, "name", "", "")
 	}
 }
 

@@ -105,9 +105,7 @@ func TestValidateManifest(t *testing.T) {
 		"big port":                 {get, "{tcpSocket: {port: 65536}}", first + "livenessProbe.tcpSocket.port: invalid value '65536'"},
 		"unknown port":             {get, "{tcpSocket: {port: https}}", first + "livenessProbe.tcpSocket.port: not found 'https'"},
 		"endless delay":            {"2147483647", "2147483648", first + "livenessProbe.initialDelaySeconds: invalid value '2147483648'"},
-		"negative delay":           {"2147483647", "-1", first + "livenessProbe.initialDelaySeconds: invalid value '-1'"},
 		"hook without an action":   {"preStop: {exec: {command: [bye]}}", "preStop: {}", first + "lifecycle.preStop: required value ''"},
-		"hook without a command":   {"command: [bye]", "", first + "lifecycle.preStop.exec.command: required value ''"},
 	}.check(t, good, first+"privileged: forbidden 'true'")
 }
 
@@ -259,9 +257,11 @@ func TestValidatePod(t *testing.T) {
 		"port of an init":   {"first, image: a", "first, image: a, ports: [{containerPort: 80}]", ""},
 		"port of the host":  {"hostPort: 80}", "hostPort: 80}, {containerPort: 80}", main + "ports[1].hostPort: duplicate value '80'"},
 		"hostPort":          {"hostPort: 80", "hostPort: 81", main + "ports[0].hostPort: invalid value '81'"},
+		"variable":          {"name: IP", "name: discovery.type-1", ""},
 		"fieldPath":         {"status.podIP", "status.phase", main + "env[0].valueFrom.fieldRef.fieldPath: unsupported value 'status.phase'"},
 		"memory":            {"64Mi", "6M", main + "resources.limits.memory: invalid value '6000000'"},
 		"cpu":               {"1.5", "9.1m", ""},
+		"much cpu":          {"1.5", "1000001", main + "resources.limits.cpu: invalid value '1000001000'"},
 		"too little cpu":    {"1.5", "9m", main + "resources.limits.cpu: invalid value '9'"},
 		"too much cpu":      {"250m", "1k", main + "resources.requests.cpu: invalid value '1000000'"},
 		"scheme":            {"HTTPS", "FTP", main + "livenessProbe.httpGet.scheme: unsupported value 'FTP'"},
@@ -279,6 +279,7 @@ func TestValidatePod(t *testing.T) {
 		"hostname":          {"web-1", "web.1", "spec.hostname: invalid value 'web.1'"},
 		"alias's ip":        {`"::1"`, "localhost", "spec.hostAliases[0].ip: invalid value 'localhost'"},
 		"alias's name":      {"[a.b]", "[a, A]", "spec.hostAliases[0].hostnames[1]: invalid value 'A'"},
+		"resolver's option": {"name: ndots, ", "", "spec.dnsConfig.options[0].name: required value ''"},
 		"nameserver":        {"1.1.1.1", "dns", "spec.dnsConfig.nameservers[0]: invalid value 'dns'"},
 	}.check(t, goodPod, main+"securityContext.privileged: forbidden 'true'")
 }

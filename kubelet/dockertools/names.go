@@ -55,7 +55,7 @@ const (
 
 	LabelNetworkContainer = "kubelet14.network_container" // the id of the container whose network it joins
 	LabelQuickEnds        = "kubelet14.quick_ends"        // the number of attempts in a row, before it, that crashed
-	LabelRestarts         = "kubelet14.restarts"          // the number of attempts before it with the same hash
+	LabelRestarts         = "kubelet14.restarts"          // how many attempts before it, with the same hash, were started
 	LabelLifecycle        = "kubelet14.lifecycle"         // its hooks, as the JSON of an api.Lifecycle whose ports are numbers
 	LabelGrace            = "kubelet14.grace"             // seconds that its stop may take, with its preStop hook
 	LabelMessagePolicy    = "kubelet14.message_policy"    // an api.TerminationMessagePolicy
@@ -65,8 +65,8 @@ const (
 	LabelOfAnnotation = "kubelet14.annotation/"
 )
 
-// LabelNetwork is the label of a network that a kubelet has made. Its value is the
-// network's name.
+// LabelNetwork is the label of a network that a kubelet has made, and of the network
+// containers in it. Its value is the network's name.
 const LabelNetwork = "kubelet14.network"
 
 // Identity is the identity of a kubelet. Several kubelets can share a Docker when both

@@ -144,10 +144,11 @@ func BenchmarkIdle(b *testing.B) {
 			h.binary, h.network = v.binary, v.network
 			p = h.startWith(append(h.from("http"), "-http_check_frequency=1h", "-sync_frequency=1s")...)
 			p.awaitUp(ids...)
+			time.Sleep(2 * time.Second) // for what the start has left to do
 			before, err := p.metrics()
 			h.must(err)
 			began := time.Now()
-			time.Sleep(15 * time.Second) // what is measured
+			time.Sleep(30 * time.Second) // what is measured
 			after, err := p.metrics()
 			h.must(err)
 			seconds := time.Since(began).Seconds()

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -113,4 +114,26 @@ func TestIntegrationDockerComesAndGoes(t *testing.T) {
 			}
 		})
 	}
+}
+
+// noting is a pod whose containers note each of their starts in a directory of the
+// host, and then do as their flags say.
+func noting(id, policy, dir, flags string, containers ...string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "version: v1beta1\nid: %s\nrestartPolicy: {%s: {}}\n", id, policy)
+	fmt.Fprintf(&b, "volumes: [{name: starts, source: {hostDir: {path: %q}}}]\ncontainers:\n", dir)
+	for _, name := range containers {
+		fmt.Fprintf(&b, "  - name: %s\n    image: HELLO\n    volumeMounts: [{name: starts, mountPath: /starts}]\n", name)
+		fmt.Fprintf(&b, "    command: [/hello, append%s, /starts/%s.%s, started]\n", flags, id, name)
+	}
+	return b.String()
+}
+
+// starts checks how often a container has noted a start.
+func starts(dir, pod, container string, want int) error {
+	data, err := os.ReadFile(filepath.Join(dir, pod+"."+container))
+	if got := strings.Count(string(data), "\n"); got != want && (err == nil || errors.Is(err, os.ErrNotExist)) {
+		err = fmt.Errorf("container %q of pod %s was started %d times, want %d", container, pod, got, want)
+	}
+	return err
 }

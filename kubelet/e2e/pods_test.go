@@ -54,15 +54,15 @@ func answers(port int, path string, words ...string) error {
 	return err
 }
 
-// ask fetches a page from a server in a pod, at the address of the pod.
-func (h *host) ask(id, path string) error {
+// ask fetches a page from a server in a pod, at the address of the pod, and checks that it holds some words.
+func (h *host) ask(id, path string, words ...string) error {
 	c, err := h.one(id, "net")
 	if err != nil {
 		return err
 	}
 	net, err := h.inspect(c.id)
 	if err == nil {
-		_, err = get("http://" + address(net) + ":8080" + path)
+		_, err = get("http://"+address(net)+":8080"+path, words...)
 	}
 	return err
 }

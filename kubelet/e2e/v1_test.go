@@ -87,17 +87,7 @@ items:
 	h.write("app", "version: v1beta1\nid: old\ncontainers: []\n---\n"+pod("one"))
 	p := h.start()
 	want := func(lines string) func() error {
-		return func() error {
-			net, err := h.one("app", "net")
-			if err != nil {
-				return err
-			}
-			inspected, err := h.inspect(net.id)
-			if err == nil {
-				_, err = get("http://"+address(inspected)+":8080/", "Hello from pod app.\n"+lines)
-			}
-			return err
-		}
+		return func() error { return h.ask("app", "/", "Hello from pod app.\n"+lines) }
 	}
 	h.await("the first release", want("one\n"))
 	p.awaitUp("app")

@@ -24,21 +24,21 @@ func Admit(pods map[string]*Pod, finished func(*Pod) bool, list []dockertools.Ow
 	waiting := map[string]Problem{}
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
 		pod := pods[name]
-		uids[pod.UID] = cmp.Or(uids[pod.UID], pod.FullName)
+		uids[pod.UID] = cmp.Or(uids[pod.UID], name)
 		conflict := pod.portConflict(ports)
 		switch owner := uids[pod.UID]; {
-		case owner != pod.FullName:
+		case owner != name:
 			message := "uuid %s belongs to pod %s, whose containers are still there"
 			if other := pods[owner]; other != nil {
 				message, owner = "uuid %s belongs to pod %s: give one of the two another uuid", other.String()
 			}
-			waiting[pod.FullName] = Problem{Reason: api.ReasonUUIDTaken, Message: fmt.Sprintf(message, pod.UID, owner)}
+			waiting[name] = Problem{Reason: api.ReasonUUIDTaken, Message: fmt.Sprintf(message, pod.UID, owner)}
 		case finished(pod):
 		case conflict != "":
-			waiting[pod.FullName] = Problem{Reason: api.ReasonPortTaken, Message: conflict}
+			waiting[name] = Problem{Reason: api.ReasonPortTaken, Message: conflict}
 		default:
 			for _, port := range pod.Ports {
-				ports = append(ports, portOwner{Published(port), pod.FullName, "which comes first by name"})
+				ports = append(ports, portOwner{Published(port), name, "which comes first by name"})
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func (p *Pod) portConflict(owners []portOwner) string {
 	for _, port := range p.Ports {
 		want := Published(port)
 		for _, owner := range owners {
-			if owner.pod != p.FullName && overlap(want, owner.port) {
+			if owner.pod != p.FullName() && overlap(want, owner.port) {
 				return fmt.Sprintf("host port %d/%s is taken by pod %s, %s", port.HostPort, owner.port.Protocol, owner.pod, owner.why)
 			}
 		}

@@ -52,7 +52,7 @@ func TestAdmit(t *testing.T) {
 			for _, line := range tt.pods {
 				words := strings.Fields(line)
 				name, isFinished := strings.CutPrefix(words[0], "!")
-				pod := &plan.Pod{Pod: api.Pod{Name: name, UID: words[1]}, FullName: name + ".default.test"}
+				pod := &plan.Pod{Pod: api.Pod{Name: name, Namespace: "default", Source: "test", UID: words[1]}}
 				if words = words[2:]; slices.Contains(words, "host") {
 					words, pod.Manifest.HostNetwork = words[1:], true
 				}
@@ -60,7 +60,7 @@ func TestAdmit(t *testing.T) {
 					p := parsePort(port)
 					pod.Ports = append(pod.Ports, api.Port{HostIP: p.HostIP, HostPort: p.HostPort, Protocol: api.Protocol(strings.ToUpper(p.Protocol))})
 				}
-				pods[pod.FullName], finished[pod] = pod, isFinished
+				pods[pod.FullName()], finished[pod] = pod, isFinished
 			}
 			var list []dockertools.Owned
 			for _, line := range tt.observed {

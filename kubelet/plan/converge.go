@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -92,10 +93,12 @@ func (p *planner) decideNetwork() (*Observed, *Action) {
 	reason, crashes := "the pod has no network container yet", 0
 	switch {
 	case newest == nil:
-	case newest.State.Live() && (newest.Of.Hash == want.Hash && newest.Endpoint != "" || p.inUse(newest)):
+	case newest.State.Live() && (newest.Of.Hash == want.Hash && !p.moves(newest) && newest.isConnected() || p.inUse(newest)):
 		return newest, nil
 	case newest.Of.Hash != want.Hash:
 		reason = "the pod's ports, names or network container image have changed"
+	case p.moves(newest):
+		reason = "-pod_network has changed"
 	case newest.State.Live():
 		reason = "the network container was disconnected from its network"
 	case newest.NeverStarted():
@@ -119,6 +122,12 @@ func (a *Action) created() *Observed {
 	return &c
 }
 
+// moves reports whether a network container is not in the desired pod network. Those of older
+// versions have no label, and stay where they are until they are rebuilt.
+func (p *planner) moves(network *Observed) bool {
+	return cmp.Or(network.Labels[dockertools.LabelNetwork], p.limits.PodNetwork) != p.limits.PodNetwork
+}
+
 // inUse reports whether a live container that is never started again is joined to a
 // network container, which then must not be replaced.
 func (p *planner) inUse(network *Observed) bool {
@@ -129,8 +138,8 @@ func (p *planner) inUse(network *Observed) bool {
 }
 
 // decideApp returns what creates the next attempt of an app container, or nil if the
-// newest attempt is as desired, is done, or backs off.
-func (p *planner) decideApp(want *Container, newest *Observed, network *Observed) *Action {
+// newest attempt is as desired, is done, is paused, or backs off.
+func (p *planner) decideApp(want *Container, newest, network *Observed) *Action {
 	create := func(reason string, crashes int, due time.Time) *Action {
 		a := p.create(want, reason, crashes)
 		a.NetworkID = network.ID
@@ -174,20 +183,22 @@ func (p *planner) decideApp(want *Container, newest *Observed, network *Observed
 
 // create returns the creation of the next attempt of a container.
 func (p *planner) create(want *Container, reason string, crashes int) *Action {
-	name := dockertools.NameParts{Name: want.Name, Hash: want.Hash, PodFullName: p.pod.FullName, UID: p.pod.UID, Attempt: 1}
+	name := dockertools.NameParts{Name: want.Name, Hash: want.Hash, PodFullName: p.pod.FullName(), UID: p.pod.UID, Attempt: 1}
 	if all := p.attempts[want.Name]; len(all) > 0 {
 		name.Attempt = all[len(all)-1].Of.Attempt + 1
 	}
 	a := &Action{Kind: Create, Name: name, Container: want, Reason: reason, Crashes: crashes, Lifecycle: want.Lifecycle, Grace: p.pod.Grace}
 	if newest := p.newest(want.Name); newest != nil && newest.Of.Hash == want.Hash {
-		a.Restarts = newest.Restarts + 1
+		a.Restarts = newest.Restarts
+		if newest.HasStarted() {
+			a.Restarts++
+		}
 	}
 	return a
 }
 
-// nextAttempt returns when a terminated container may have its next attempt, and the
-// number of crashes before that. A time in the future is also a problem and a time to plan
-// again.
+// nextAttempt returns when a terminated container may have its next attempt, and the number
+// of crashes before that. A future time is also a problem and a time to plan again.
 func (p *planner) nextAttempt(c *Observed) (due time.Time, crashes int) {
 	ended, crashes := c.End()
 	if p.endedTogether(c) {

@@ -63,15 +63,15 @@ var busyPort = regexp.MustCompile(`:(\d+)(?: failed)?: (?:bind: )?(port is alrea
 func StartFailure(text string) (reason, message string) {
 	message = "could not start: " + TrimLayers(text)
 	contains := func(part string) bool { return strings.Contains(text, part) }
-	if port := busyPort.FindStringSubmatch(text); port != nil && port[2] == "port is already allocated" {
-		message = fmt.Sprintf("could not start: another container has the host port %s; `docker ps --filter publish=%[1]s` shows it", port[1])
-	} else if port != nil {
-		message = fmt.Sprintf("could not start: address already in use: a program of this host has the port %s; `ss -lntup` shows it", port[1])
-	}
+	port := busyPort.FindStringSubmatch(text)
 	switch {
+	case port != nil && port[2] == "port is already allocated":
+		return api.ReasonPortTaken, fmt.Sprintf("could not start: another container has the host port %s; `docker ps --filter publish=%[1]s` shows it", port[1])
+	case port != nil:
+		return api.ReasonPortTaken, fmt.Sprintf("could not start: address already in use: a program of this host has the port %s; `ss -lntup` shows it", port[1])
 	case contains("port is already allocated"), contains("address already in use"):
 		return api.ReasonPortTaken, message
-	case contains("executable file not found"), contains("no such file or directory"), contains("permission denied"):
+	case contains("exec: ") && (contains("executable file not found") || contains("no such file or directory") || contains("permission denied")):
 		return api.ReasonCommandNotFound, message
 	}
 	return api.ReasonCannotStart, message

@@ -15,6 +15,8 @@ func (p *planner) nextInit(network *Observed) *Container {
 		init := &p.pod.Init[i]
 		c := p.newest(init.Name)
 		switch {
+		case c == nil && p.started(p.pod.Init[i+1:], network): // Docker has lost it
+			continue
 		case c == nil || !p.pod.Done(init, c):
 			return init
 		case p.pod.Manifest.RestartPolicy.Never == nil && (c.NetworkContainer != network.ID || c.StartedAt.Before(after)):
@@ -25,21 +27,22 @@ func (p *planner) nextInit(network *Observed) *Container {
 	return nil
 }
 
-// initialized reports whether an app container shows that the init containers are done: it
-// has started after them. Docker may have lost them, as `docker container prune` removes them.
+// initialized reports whether an app container shows that the init containers are done.
 func (p *planner) initialized(network *Observed) bool {
-	never := p.pod.Manifest.RestartPolicy.Never != nil
-	for i := range p.pod.Init {
-		// An edit that was undone has done other work since.
-		c := p.newest(p.pod.Init[i].Name)
-		if !never && c != nil && c.HasStarted() && c.Of.Hash != p.pod.Init[i].Hash {
-			return false
-		}
+	edited := func(init Container) bool { // and if the edit was undone, it has done other work since
+		c := p.newest(init.Name)
+		return c != nil && c.HasStarted() && c.Of.Hash != init.Hash && p.pod.Manifest.RestartPolicy.Never == nil
 	}
-	return slices.ContainsFunc(p.pod.Apps, func(app Container) bool {
-		return slices.ContainsFunc(p.attempts[app.Name], func(c *Observed) bool {
-			inNetwork := c.Of.Hash == app.Hash && c.NetworkContainer == network.ID && !c.StartedAt.Before(network.StartedAt)
-			return c.HasStarted() && (never || inNetwork)
+	return !slices.ContainsFunc(p.pod.Init, edited) && p.started(p.pod.Apps, network)
+}
+
+// started reports whether one of the containers has started in this network, so that the init
+// containers before it are done. Docker may have lost those, as by `docker container prune`.
+func (p *planner) started(containers []Container, network *Observed) bool {
+	return slices.ContainsFunc(containers, func(want Container) bool {
+		return slices.ContainsFunc(p.attempts[want.Name], func(c *Observed) bool {
+			inNetwork := c.Of.Hash == want.Hash && c.NetworkContainer == network.ID && !c.StartedAt.Before(network.StartedAt)
+			return c.HasStarted() && (inNetwork || p.pod.Manifest.RestartPolicy.Never != nil)
 		})
 	})
 }

@@ -24,6 +24,10 @@ type Observed struct {
 // IsNetwork reports whether c is its pod's network container.
 func (c *Observed) IsNetwork() bool { return c.Of.Name == api.NetworkContainerName }
 
+// isConnected reports whether a network container is in a network. A list from before its
+// start shows no endpoint yet.
+func (c *Observed) isConnected() bool { return c.Endpoint != "" || !c.Owned.State.Live() }
+
 // NeverStarted reports whether c was created and Docker was not asked to start it.
 func (c *Observed) NeverStarted() bool { return c.State == dockertools.StateCreated && c.Error == "" }
 

@@ -15,8 +15,8 @@
 //     kubelet is killed in between, the next one finds the replacement and continues;
 //     and if the creation fails, the old container keeps running.
 //
-// A third one is for init containers: as long as one has to run, it takes part in the plan,
-// and the apps are created, replaced and stopped as always but not started.
+// A third one is for init containers: as long as one has to run, the apps, which are the
+// containers of the manifest, are created, replaced and stopped as always but not started.
 package plan
 
 import (
@@ -64,7 +64,7 @@ type Action struct {
 	// Of a Create:
 	Container   *Container
 	Crashes     int       // in a row before this attempt
-	Restarts    int       // attempts before this one with the same hash
+	Restarts    int       // attempts before this one that were started, with the same hash
 	PulledSince time.Time // its image must have been pulled at this time or later; zero: any present image will do
 	PodIP       string    // if the container needs it; filled in when the network container runs
 
@@ -81,7 +81,7 @@ type Problem struct {
 	RetryAt   time.Time // zero: when something changes
 }
 
-// Error makes a Problem usable as the error of what it is about.
+// Error makes a Problem an error.
 func (p Problem) Error() string {
 	if p.Container == "" {
 		return p.Message
@@ -94,10 +94,11 @@ type Limits struct {
 	MaxBackoff        time.Duration // longest wait between two attempts
 	MaxDeadContainers int           // to keep of each container; 0: all
 	MinDeadAge        time.Duration // youngest age at which a dead attempt may be removed
+	PodNetwork        string        // of the pods without HostNetwork
 }
 
 // Make compares a pod with its containers. A nil pod is no longer desired. The containers
-// are all those with the pod's full name, whatever their UID, by name and then attempt.
+// are all those with the pod's full name, whatever their UID, ordered by name and attempt.
 func Make(pod *Pod, containers []Observed, limits Limits, now time.Time) Plan {
 	p := planner{pod: pod, limits: limits, now: now, attempts: map[string][]*Observed{}}
 	var unknown []*Observed
@@ -114,8 +115,7 @@ func Make(pod *Pod, containers []Observed, limits Limits, now time.Time) Plan {
 		return p.Plan
 	}
 	p.remove(unknown, "its pod no longer has such a container")
-	p.Finished = p.allDone()
-	if p.Finished {
+	if p.Finished = p.allDone(); p.Finished {
 		p.finish()
 	} else {
 		p.converge()
@@ -153,9 +153,9 @@ func (p *planner) newest(name string) *Observed {
 // container failed. A pod without app containers is its network container alone and never
 // finishes.
 func (p *planner) allDone() bool {
-	running := func(app Container) bool {
+	unfinished := func(app Container) bool {
 		c := p.newest(app.Name)
 		return c == nil || !p.pod.Done(&app, c)
 	}
-	return p.initFailed() || len(p.pod.Apps) > 0 && !slices.ContainsFunc(p.pod.Apps, running)
+	return p.initFailed() || len(p.pod.Apps) > 0 && !slices.ContainsFunc(p.pod.Apps, unfinished)
 }

@@ -92,7 +92,7 @@ func answerTo(t *testing.T, input string) string {
 				if a.Crashes > 0 {
 					fmt.Fprintf(&b, " crashes=%d", a.Crashes)
 				}
-				if a.Restarts > 0 && a.Restarts != a.Name.Attempt-1 {
+				if a.Restarts != a.Name.Attempt-1 {
 					fmt.Fprintf(&b, " restarts=%d", a.Restarts)
 				}
 				if !a.PulledSince.IsZero() {

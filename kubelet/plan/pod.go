@@ -18,8 +18,7 @@ import (
 // Pod is the desired state of a pod, ready to be compared with its containers. It is made
 // once for each version of a manifest and never changed, so a new pointer is a new version.
 type Pod struct {
-	api.Pod  // as written
-	FullName string
+	api.Pod                        // as written
 	Since    time.Time             // when this version arrived
 	Manifest api.ContainerManifest // with defaults
 	Hostname string
@@ -42,7 +41,7 @@ type Container struct {
 // NewPod prepares a pod. Hashes are made of the manifest as written, before defaults: so a
 // new default restarts nothing. lifecycle returns the label for a container's hooks.
 func NewPod(pod api.Pod, networkImage string, since time.Time, lifecycle func(*api.Container) string) *Pod {
-	p := &Pod{Pod: pod, FullName: pod.FullName(), Since: since, Manifest: pod.Manifest.Clone()}
+	p := &Pod{Pod: pod, Since: since, Manifest: pod.Manifest.Clone()}
 	api.SetDefaults(&p.Manifest)
 	p.Hostname = cmp.Or(pod.Manifest.Hostname, strings.TrimRight(pod.Name[:min(len(pod.Name), 63)], "-."))
 	p.Ports = hostPorts(&p.Manifest)
@@ -73,23 +72,15 @@ func NewPod(pod api.Pod, networkImage string, since time.Time, lifecycle func(*a
 
 // Container returns the container of this name, or nil.
 func (p *Pod) Container(name string) *Container {
-	for _, all := range [][]Container{p.Init, p.Apps, {p.Network}} {
-		if i := slices.IndexFunc(all, func(c Container) bool { return c.Name == name }); i >= 0 {
-			return &all[i]
-		}
+	all := p.Containers()
+	if i := slices.IndexFunc(all, func(c Container) bool { return c.Name == name }); i >= 0 {
+		return &all[i]
 	}
 	return nil
 }
 
-// Names returns the names of the pod's containers: the init containers first, the network
-// container last.
-func (p *Pod) Names() []string {
-	var names []string
-	for _, c := range append(p.InitAndApps(), p.Network) {
-		names = append(names, c.Name)
-	}
-	return names
-}
+// Containers returns the pod's containers: the init containers first, the network container last.
+func (p *Pod) Containers() []Container { return append(p.InitAndApps(), p.Network) }
 
 // InitAndApps returns the pod's containers without the network container, in a slice of its own.
 func (p *Pod) InitAndApps() []Container { return slices.Concat(p.Init, p.Apps) }
@@ -101,8 +92,8 @@ func (p *Pod) IsInit(name string) bool {
 
 // Done reports whether a container never runs again, by its newest attempt and the restart
 // policy. With never, each container starts once in the life of the pod's UID, however it
-// ended and even if the manifest was edited since. An init container that has succeeded only
-// runs again before apps that start in another network.
+// ended and even if the manifest was edited since. An init container that has succeeded runs
+// again only if apps start in another network, see nextInit.
 func (p *Pod) Done(want *Container, newest *Observed) bool {
 	if !newest.Terminated() || !newest.HasStarted() {
 		return false
@@ -154,8 +145,8 @@ func appHash(m *api.ContainerManifest, c *api.Container) string {
 	}{c, slices.DeleteFunc(slices.Clone(m.Volumes), notMounted), m.InitContainers})
 }
 
-// hash returns the FNV-1a hash of v's JSON in hex. The JSON is canonical: the types of
-// package api hold no maps, and fields that are not set are left out.
+// hash returns the FNV-1a hash of v's JSON in hex. Equal values have the same JSON, and fields
+// that are not set are left out.
 func hash(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -66,14 +66,14 @@ func (p *planner) stopOthers(newest *Observed) (stop []Action) {
 // number of crashes.
 func (p *planner) removeDead() {
 	var remove []Action
-	for _, name := range p.pod.Names() {
+	for _, want := range p.pod.Containers() {
 		kept := 0
-		for _, c := range slices.Backward(p.attempts[name]) {
+		for _, c := range slices.Backward(p.attempts[want.Name]) {
 			at, _ := c.End()
 			switch {
-			case c.NeverStarted() && c != p.newest(name):
+			case c.NeverStarted() && c != p.newest(want.Name):
 				remove = append(remove, on(Remove, c, "a newer attempt replaced it before it started"))
-			case c.NeverStarted() && (p.Finished || p.pod.IsInit(name) && name != p.Init):
+			case c.NeverStarted() && (p.Finished || p.pod.IsInit(want.Name) && want.Name != p.Init):
 				remove = append(remove, on(Remove, c, "it no longer has to run"))
 			case !c.Terminated():
 			case p.limits.MaxDeadContainers == 0 || kept < p.limits.MaxDeadContainers:

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -112,11 +113,11 @@ func (s *Server) checkAccess(r *http.Request, need access) error {
 
 // granted returns what a request may do.
 func (s *Server) granted(r *http.Request) access {
-	cookie, err := r.Cookie(cookieName)
+	isOurs := func(c *http.Cookie) bool { return equal(cookieOf(s.token), c.Value) }
 	switch {
 	case s.unix(), equal(s.token, bearer(r)):
 		return running
-	case err == nil && equal(cookieOf(s.token), cookie.Value):
+	case slices.ContainsFunc(r.CookiesNamed(cookieName(s.token)), isOurs): // a pod may set another one of this name
 		return logs
 	case s.opts.TLS == nil:
 		return reading
@@ -138,10 +139,13 @@ func equal(secret, presented string) bool {
 	return subtle.ConstantTimeCompare([]byte(secret), []byte(presented)) == 1
 }
 
-const cookieName = "kubelet14_logs"
-
 // cookieOf returns the value of the page's cookie, which does not reveal the token.
-func cookieOf(token string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(cookieName+token))) }
+func cookieOf(token string) string {
+	return fmt.Sprintf("%x", sha256.Sum256([]byte("kubelet14_logs"+token)))
+}
+
+// cookieName is another one for each kubelet of a host: cookies ignore ports.
+func cookieName(token string) string { return "kubelet14_logs_" + cookieOf(token)[:8] }
 
 // tokenForm is what RFC 6750 allows in a header, with a minimum length.
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{16,}$`)
@@ -192,7 +196,7 @@ func (s *Server) logIn(w http.ResponseWriter, r *http.Request, presented string)
 		return s.deny("token", http.StatusForbidden, "the token of this link is wrong: the right one is in %s", s.opts.TokenFile)
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName, Value: cookieOf(s.token), Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
+		Name: cookieName(s.token), Value: cookieOf(s.token), Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
 	})
 	http.Redirect(w, r, "/", http.StatusSeeOther)
 	return nil

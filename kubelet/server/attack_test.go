@@ -161,7 +161,7 @@ func TestTheTokenIsInNoLogAndNoAnswer(t *testing.T) {
 	text := logged(t, "9", func() {
 		for _, s := range []*testServer{serve(t, well, options, isSecret), serve(t, ill, withoutDir, isSecret)} {
 			for _, set := range []func(*http.Request){
-				with("Authorization", "Bearer "+secret), with("Authorization", "Basic "+secret, "Cookie", cookieName+"="+secret),
+				with("Authorization", "Bearer "+secret), with("Authorization", "Basic "+secret, "Cookie", cookieName(secret)+"="+secret),
 				withBody(secret, "token="+secret), with("X-Token", secret, "Referer", secret, "User-Agent", secret, "If-None-Match", secret, "Range", secret),
 			} {
 				for _, route := range everyRoute {

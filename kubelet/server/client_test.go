@@ -68,9 +68,9 @@ func TestWatch(t *testing.T) {
 				want string // what is added
 			}{
 				{"at first", func() {}, "running  0         3s"},
-				{"a pod fails", func() { k.set(func() { k.statuses = pod(api.PodFailing) }) }, "not up: 1 of 1 pods"},
+				{"a pod fails", func() { k.set(func() { k.statuses = pod(api.PodFailing) }) }, "not up: 1 of 1 pod,"},
 				{"the kubelet goes", func() { away.Store(true) }, "no kubelet answers"},
-				{"it is back", func() { away.Store(false) }, "not up: 1 of 1 pods"},
+				{"it is back", func() { away.Store(false) }, "not up: 1 of 1 pod,"},
 			} {
 				step.do()
 				time.Sleep(3*watchInterval + watchInterval/5) // never at the time of a request
@@ -191,7 +191,7 @@ func TestWriteStatuses(t *testing.T) {
 	ended := terminatedState(137, api.ReasonOOMKilled, ago(time.Second))
 	ended.Terminated.Message = junk
 	pods := []api.PodStatus{
-		{Name: "web", Namespace: "default", Source: "file", Phase: api.PodRunning, PodIP: "172.18.0.2", Ports: []api.Port{
+		{Name: "web", Namespace: "default", Source: "file", Phase: api.PodRunning, PodIP: "172.18.0.2", SourceError: "a typo", Ports: []api.Port{
 			{HostIP: "::1", HostPort: 8080, ContainerPort: 80, Protocol: api.ProtocolTCP}, {HostPort: 53, ContainerPort: 53, Protocol: api.ProtocolUDP},
 		}, Containers: []api.ContainerStatus{
 			{Name: "main", State: runningState(ago(90*time.Second), ""), Image: "hello:1", ContainerID: "0123456789abcdef", Ready: true},
@@ -204,12 +204,13 @@ func TestWriteStatuses(t *testing.T) {
 			{Name: "main", State: ended},
 			{Name: "net", State: terminatedState(0, api.ReasonCompleted, time.Time{})},
 		}},
-		{Name: "late", Namespace: "default", Source: "http", Phase: api.PodPending, Reason: api.ReasonPortTaken, Message: junk, Containers: []api.ContainerStatus{
+		{Name: "late", Namespace: "default", Source: "http", Phase: api.PodPending, Reason: api.ReasonPortTaken, Message: `container "main": ` + junk, Containers: []api.ContainerStatus{
 			{Name: "main", State: waitingState(api.ReasonPortTaken, junk)},
+			{Name: "net", State: runningState(ago(time.Hour), ""), Last: terminatedState(137, api.ReasonError, noon).Terminated},
 		}},
 	}
 	want := strings.ReplaceAll(`POD / CONTAINER    STATE       RESTARTS  SINCE   IP / ID       PORTS / IMAGE          REASON
-web.default.file   running                       172.18.0.2    [::1]:8080->80,53/udp  
+web.default.file   running                       172.18.0.2    [::1]:8080->80,53/udp  it may be older than its manifest, which cannot be read
   main             running     0         1m30s   0123456789ab  hello:1                -
   slow             running     0         1s      short         hello:1                its readiness probe failed
   side             waiting     12        -       -             -                      BackOff: it said; "no"
@@ -218,8 +219,9 @@ web.default.file   running                       172.18.0.2    [::1]:8080->80,53
 job.ns.etcd        failed                                                             
   main             terminated  0         1s      -             -                      OOMKilled (exit code 137): JUNK
   net              terminated  0         -       -             -                      Completed
-late.default.http  pending                                                            PortTaken: JUNK
+late.default.http  pending                                                            PortTaken: container "main": JUNK
   main             waiting     0         -       -             -                      PortTaken
+  net              running     0         1h0m0s  -             -                      -
 `, "JUNK", "a b c d e [2Jf  g h i é; j")
 	var got strings.Builder
 	err := WriteStatuses(&got, pods, noon)
@@ -239,27 +241,27 @@ func TestStatus(t *testing.T) {
 	failing := api.SourceStatus{Source: "file", Place: "/etc", LastSuccess: noon, FailingSince: noon, LastError: "one\n\ntwo \x1b[31m"}
 	const down = "not up: 1 of 2 pods, for the reasons in the table"
 	for name, tt := range map[string]struct {
-		pods   []api.PodStatus
-		err    error
-		source api.SourceStatus
-		want   string // the problems; empty: all is well
+		pods        []api.PodStatus
+		err, health error
+		source      api.SourceStatus
+		want        string // the problems; empty: all is well
 	}{
-		"no pods":                     {nil, nil, read, ""},
-		"pending":                     {pod(api.PodPending), nil, read, down},
-		"running":                     {pod(api.PodRunning), nil, read, ""},
-		"failing":                     {pod(api.PodFailing), nil, read, down},
-		"succeeded":                   {pod(api.PodSucceeded), nil, read, ""},
-		"failed":                      {pod(api.PodFailed), nil, read, down},
-		"removing":                    {pod(api.PodRemoving), nil, read, ""},
-		"a source fails":              {nil, nil, failing, `source "file" cannot be read whole`},
-		"a source is not yet read":    {nil, nil, api.SourceStatus{Source: "file"}, `source "file" has not been read yet`},
-		"Docker is away":              {pod(api.PodRunning), errors.New("Docker is\naway"), read, "Docker is; away"},
-		"a pod and a source together": {pod(api.PodPending), nil, failing, `source "file" cannot be read whole, ` + down},
+		"no pods":                     {nil, nil, nil, read, ""},
+		"pending":                     {pod(api.PodPending), nil, nil, read, down},
+		"running":                     {pod(api.PodRunning), nil, nil, read, ""},
+		"failing":                     {pod(api.PodFailing), nil, nil, read, down},
+		"succeeded":                   {pod(api.PodSucceeded), nil, nil, read, ""},
+		"failed":                      {pod(api.PodFailed), nil, nil, read, down},
+		"removing":                    {pod(api.PodRemoving), nil, nil, read, ""},
+		"a source fails":              {nil, nil, nil, failing, `source "file" cannot be read whole`},
+		"a source is not yet read":    {nil, nil, nil, api.SourceStatus{Source: "file"}, `source "file" has not been read yet`},
+		"Docker is away":              {pod(api.PodRunning), errors.New("Docker is\naway"), nil, read, "Docker is; away"},
+		"the sync loop hangs":         {pod(api.PodRunning), nil, errors.New("busy"), read, "busy"},
+		"a pod and a source together": {pod(api.PodPending), nil, nil, failing, `source "file" cannot be read whole, ` + down},
 	} {
-		s := serve(t, &fakeKubelet{statuses: tt.pods, err: tt.err, sources: []api.SourceStatus{tt.source}})
-		tag := s.ask(t, "GET /status").header.Get("ETag")
-		if got := s.ask(t, "GET /status", with("If-None-Match", tag)); got.status != http.StatusNotModified || tag == "" {
-			t.Errorf("%s: asked again with the tag %s it answers %d", name, tag, got.status)
+		s := serve(t, &fakeKubelet{statuses: tt.pods, err: tt.err, health: tt.health, sources: []api.SourceStatus{tt.source}})
+		if first, second := s.ask(t, "GET /status").header.Get("ETag"), s.ask(t, "GET /status").header.Get("ETag"); first != second || first == "" {
+			t.Errorf("%s: the tags are %q and then %q", name, first, second)
 		}
 		table, err := clientOf(t, s.listener).Status(t.Context())
 		if (err == nil) != (tt.want == "") || err != nil && err.Error() != tt.want {

@@ -74,8 +74,8 @@ func (s *Server) listen() (net.Listener, error) {
 	}
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("info server: %s is taken by another program, maybe another kubelet: "+
-			"give another -port, or -enable_server=false", address)
+		return nil, fmt.Errorf("info server: %s is taken, maybe by another kubelet: "+
+			"give another -address or -port, or -enable_server=false", address)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return nil, fmt.Errorf("info server: this host has no address %s: give another -address", s.opts.Address)
 	case err != nil:

@@ -72,7 +72,7 @@ func TestCheckAddress(t *testing.T) {
 func TestAddressesThatCannotBeUsed(t *testing.T) {
 	at := serve(t, &fakeKubelet{}).listener.Addr().(*net.TCPAddr)
 	_, err := New(testOptions(&fakeKubelet{}, func(o *Options) { o.Port = at.Port }))
-	want := at.String() + " is taken by another program, maybe another kubelet: give another -port, or -enable_server=false"
+	want := at.String() + " is taken, maybe by another kubelet: give another -address or -port, or -enable_server=false"
 	if err == nil || err.Error() != "info server: "+want {
 		t.Errorf("it returns %v, want %s", err, want)
 	}
@@ -167,14 +167,13 @@ func TestTokenFiles(t *testing.T) {
 		mode os.FileMode
 		want string // the error; empty: none
 	}{
-		"good":           {"\n  " + good + " \r\n", 0o600, ""},
-		"base64":         {"abcDEF0123-._~+/==\n", 0o600, ""},
-		"short":          {good[1:], 0o600, "must hold one word of 16 characters"},
-		"two words":      {good + " " + good, 0o600, "must hold one word"},
-		"not ASCII":      {good + "é", 0o600, "of letters, digits and -._~+/="},
-		"for its group":  {good, 0o640, "other users have access to " + at("for its group") + ": chmod 600 " + at("for its group")},
-		"to be executed": {good, 0o601, "chmod 600"},
-		"pipe":           {"", 0, "is not a regular file"},
+		"good":          {"\n  " + good + " \r\n", 0o600, ""},
+		"base64":        {"abcDEF0123-._~+/==\n", 0o600, ""},
+		"short":         {good[1:], 0o600, "must hold one word of 16 characters"},
+		"two words":     {good + " " + good, 0o600, "must hold one word"},
+		"not ASCII":     {good + "é", 0o600, "of letters, digits and -._~+/="},
+		"for its group": {good, 0o640, "other users have access to " + at("for its group") + ": chmod 600 " + at("for its group")},
+		"pipe":          {"", 0, "is not a regular file"},
 	} {
 		if file.mode != 0 {
 			writeFile(t, at(name), file.text, file.mode)
@@ -199,7 +198,7 @@ func TestTheLinkSetsTheCookieAndLeadsToThePage(t *testing.T) {
 		}
 		got := s.ask(t, "GET /?token="+testToken)
 		want := http.Cookie{
-			Name: cookieName, Value: cookieOf(testToken), Path: "/", HttpOnly: true,
+			Name: cookieName(testToken), Value: cookieOf(testToken), Path: "/", HttpOnly: true,
 			Secure: name == "with TLS", SameSite: http.SameSiteStrictMode,
 		}
 		cookie := got.header.Get("Set-Cookie")

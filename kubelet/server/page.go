@@ -91,19 +91,21 @@ func (p *page) render(name string) ([]byte, error) {
 // Banner is the head of the page: its class, and whether all is well.
 func (p *page) Banner() (banner struct{ Tone, Text string }) {
 	up, _ := CountUp(p.Pods)
-	problems := describeProblems(p.SourceList, p.Docker)
-	banner.Tone, banner.Text = "good", fmt.Sprintf("%d of %d pods are up", up, len(p.Pods))
+	problems := describeProblems(p.SourceList)
+	banner.Tone, banner.Text = "good", fmt.Sprintf("%d of %s are up", up, api.Count(len(p.Pods), "pod"))
 	switch {
 	case p.Ill != nil:
 		banner.Tone, banner.Text = "bad", "The kubelet cannot manage its pods: "+p.Ill.Error()
 	case p.Docker != nil:
-		banner.Tone, banner.Text = "busy", "The state of the pods is not known"
+		banner.Tone, banner.Text = "busy", "The state of the pods is not known: "+oneLine(p.Docker.Error())
 	case up < len(p.Pods):
 		banner.Tone = tone(p.Pods[0])
 	case len(problems) > 0:
 		banner.Tone = "busy"
 	case len(p.Pods) == 0:
 		banner.Text = "There are no pods"
+	case len(p.Pods) == 1:
+		banner.Text = "The pod is up"
 	}
 	banner.Text = strings.Join(append([]string{banner.Text}, problems...), "; ")
 	return banner

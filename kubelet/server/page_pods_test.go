@@ -15,11 +15,11 @@ func TestTheHeadOfThePageSaysWhetherAllIsWell(t *testing.T) {
 		k           *fakeKubelet
 		class, text string
 	}{
-		"all are up":       {&fakeKubelet{statuses: []api.PodStatus{up}}, "good", "1 of 1 pods are up"},
+		"all are up":       {&fakeKubelet{statuses: []api.PodStatus{up}}, "good", "The pod is up"},
 		"one starts":       {&fakeKubelet{statuses: []api.PodStatus{up, starting}}, "busy", "1 of 2 pods are up"},
 		"a source fails":   {&fakeKubelet{sources: []api.SourceStatus{{Source: "http", FailingSince: noon}}}, "busy", `source "http" cannot be read whole`},
 		"no pods":          {&fakeKubelet{}, "good", "There are no pods"},
-		"Docker is silent": {&fakeKubelet{err: errors.New("away")}, "busy", "The state of the pods is not known; away"},
+		"Docker is silent": {&fakeKubelet{err: errors.New("away")}, "busy", "The state of the pods is not known: away"},
 	} {
 		doc := serve(t, tt.k).page(t)
 		doc.shows("health", "health "+tt.class, tt.text)

@@ -103,7 +103,7 @@ func everyKind() *fakeKubelet {
 		return p
 	}
 	backOff := waitingState(api.ReasonBackOff, "it ended soon")
-	backOff.Waiting.Next = now.Add(8 * time.Second)
+	backOff.Waiting.Next = now.Add(7 * time.Second)
 	crash := pod("crash", "file", api.PodFailing, backOff)
 	crash.Containers[0].RestartCount, crash.Containers[0].Last = 4, terminatedState(3, api.ReasonError, ago(7*time.Second)).Terminated
 	taken := pod("taken", "file", api.PodFailing, waitingState(api.ReasonPortTaken, "by db"))
@@ -143,8 +143,11 @@ func everyKind() *fakeKubelet {
 	return k
 }
 
-func TestThePageShowsEverything(t *testing.T) {
-	doc := serve(t, everyKind()).page(t)
+// In a bubble no time passes between the making of the kubelet and that of its page.
+func TestThePageShowsEverything(t *testing.T) { synctest.Test(t, testPageShowsEverything) }
+
+func testPageShowsEverything(t *testing.T) {
+	doc := serveInMemory(t, everyKind()).page(t)
 	for _, want := range []struct {
 		id, class string
 		parts     []string
@@ -180,12 +183,12 @@ func TestThePageShowsEverything(t *testing.T) {
 	} {
 		doc.shows(want.id, want.class, want.parts...)
 	}
-	if n := strings.Count(doc.byID("pod-taken.default.file").text(), "by db"); n != 1 {
-		t.Errorf("the problem of a pod is shown %d times", n)
+	away := serveInMemory(t, &fakeKubelet{health: errors.New("Docker is away"), err: errors.New("Docker is away")}).page(t)
+	away.shows("health", "health bad", "cannot manage its pods: Docker is away")
+	away.shows("unknown", "", "Docker is away")
+	if pod, docker := doc.byID("pod-taken.default.file"), away.byID("health"); strings.Count(pod.text(), "by db")+strings.Count(docker.text(), "away") != 2 {
+		t.Errorf("a problem is shown twice: %s, %s", pod.text(), docker.text())
 	}
-	doc = serve(t, &fakeKubelet{health: errors.New("Docker is away"), err: errors.New("nobody listens")}).page(t)
-	doc.shows("health", "health bad", "cannot manage its pods: Docker is away")
-	doc.shows("unknown", "", "nobody listens")
 }
 
 func TestThePageShowsTheNewestEventsFirst(t *testing.T) {

@@ -177,7 +177,9 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	case errors.As(err, &answer):
 	case errors.Is(err, api.ErrNotFound):
 		answer.status = http.StatusNotFound
-	case r.Context().Err() == nil: // the client is not gone
+	case r.Context().Err() != nil:
+		panic(http.ErrAbortHandler) // the client is gone, or the kubelet stops
+	default:
 		glog.Warningf("info server: %s: %v", r.Pattern, err) // not the path, which the client chooses
 	}
 	if answer.status == http.StatusUnauthorized {
@@ -210,10 +212,7 @@ func asJSON(get func(r *http.Request) (any, error)) handler {
 func list[T any](items []T) any { return map[string][]T{"items": append([]T{}, items...)} } // [] and not null
 
 func boolParam(r *http.Request, name string, otherwise bool) (bool, error) {
-	text := r.URL.Query().Get(name)
-	if text == "" {
-		return otherwise, nil
-	}
+	text := cmp.Or(r.URL.Query().Get(name), strconv.FormatBool(otherwise))
 	b, err := strconv.ParseBool(text)
 	if err != nil {
 		return false, httpErrorf(http.StatusBadRequest, "%s=%q: it must be 1 or 0", name, text)

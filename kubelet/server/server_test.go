@@ -202,10 +202,13 @@ func start(t testing.TB, server *Server) *testServer {
 // inBubble runs a test in a synctest bubble, against a server with connections in memory.
 func inBubble(t *testing.T, k *fakeKubelet, test func(t *testing.T, s *testServer)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-		test(t, start(t, &Server{opts: testOptions(k), token: testToken, listener: listener, instance: "test"}))
-	})
+	synctest.Test(t, func(t *testing.T) { test(t, serveInMemory(t, k)) })
+}
+
+func serveInMemory(t *testing.T, k *fakeKubelet) *testServer {
+	t.Helper()
+	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+	return start(t, &Server{opts: testOptions(k), token: testToken, listener: listener, instance: "test"})
 }
 
 // pipes is a listener in memory.
@@ -290,8 +293,10 @@ func (s *testServer) raw(t testing.TB, format string, args ...any) string {
 	return string(answer)
 }
 
-func withToken(r *http.Request)  { r.Header.Set("Authorization", "Bearer "+testToken) }
-func withCookie(r *http.Request) { r.Header.Set("Cookie", cookieName+"="+cookieOf(testToken)) }
+func withToken(r *http.Request) { r.Header.Set("Authorization", "Bearer "+testToken) }
+func withCookie(r *http.Request) {
+	r.Header.Set("Cookie", cookieName(testToken)+"="+cookieOf(testToken))
+}
 
 // with sets headers, given as pairs of name and value.
 func with(pairs ...string) func(*http.Request) {

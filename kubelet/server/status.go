@@ -19,14 +19,17 @@ import (
 
 // serveStatus answers with the state of every source and pod as text: with 200 when all pods are up and all sources were
 // read, otherwise with 503 and the reasons after an empty line. The ETag is the same when only times since are different.
-func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) serveStatus(w http.ResponseWriter, _ *http.Request) error {
 	var text strings.Builder
 	sources := s.opts.Sources() // before the pods: one that is read in between counts as not read
 	for _, source := range sources {
 		fmt.Fprintln(&text, source)
 	}
 	pods, _, err := s.opts.Kubelet.Statuses()
-	problems := describeProblems(sources, err)
+	problems := describeProblems(sources)
+	if err := cmp.Or(err, s.opts.Kubelet.Health()); err != nil {
+		problems = append(problems, oneLine(err.Error()))
+	}
 	if _, err := CountUp(pods); err != nil {
 		problems = append(problems, err.Error())
 	}
@@ -34,12 +37,7 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	if err := json.NewEncoder(hash).Encode([]any{text.String(), pods, problems}); err != nil {
 		return err
 	}
-	tag := fmt.Sprintf(`"%x"`, hash.Sum(nil))
-	w.Header().Set("ETag", tag)
-	if r.Header.Get("If-None-Match") == tag {
-		w.WriteHeader(http.StatusNotModified)
-		return nil
-	}
+	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, hash.Sum(nil)))
 	if err := WriteStatuses(&text, pods, time.Now()); err != nil {
 		return err
 	}
@@ -52,8 +50,8 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// describeProblems returns what is wrong with the sources and with Docker.
-func describeProblems(sources []api.SourceStatus, docker error) (problems []string) {
+// describeProblems returns what is wrong with the sources.
+func describeProblems(sources []api.SourceStatus) (problems []string) {
 	for _, source := range sources {
 		switch {
 		case !source.FailingSince.IsZero():
@@ -61,9 +59,6 @@ func describeProblems(sources []api.SourceStatus, docker error) (problems []stri
 		case source.LastSuccess.IsZero():
 			problems = append(problems, fmt.Sprintf("source %q has not been read yet", source.Source))
 		}
-	}
-	if docker != nil {
-		problems = append(problems, oneLine(docker.Error()))
 	}
 	return problems
 }
@@ -76,7 +71,7 @@ func CountUp(pods []api.PodStatus) (up int, err error) {
 		}
 	}
 	if up < len(pods) {
-		err = fmt.Errorf("not up: %d of %d pods, for the reasons in the table", len(pods)-up, len(pods))
+		err = fmt.Errorf("not up: %d of %s, for the reasons in the table", len(pods)-up, api.Count(len(pods), "pod"))
 	}
 	return up, err
 }
@@ -91,6 +86,9 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 			ports = append(ports, portText(port))
 		}
 		problem := join(p.Reason, p.Message)
+		if problem == "" && p.SourceError != "" {
+			problem = "it may be older than its manifest, which cannot be read"
+		}
 		fmt.Fprintf(table, "%s\t%s\t\t\t%s\t%s\t%s\n", p.FullName(), p.Phase, p.PodIP, strings.Join(ports, ","), oneLine(problem))
 		for _, c := range p.Containers {
 			state, since, reason := describe(c)
@@ -99,10 +97,10 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 				age = now.Sub(since).Round(time.Second).String()
 			}
 			switch {
-			case reason == "" && c.Last != nil:
+			case reason == "" && c.Last != nil && c.Name != api.NetworkContainerName: // which is always killed
 				reason = "before: " + exitText(c.Last)
-			case reason == problem: // of the whole pod: once is enough
-				reason = p.Reason
+			case c.State.Waiting != nil && strings.Contains(problem, c.State.Waiting.Message): // once is enough
+				reason = c.State.Waiting.Reason
 			}
 			fmt.Fprintf(table, "  %s\t%s\t%d\t%s\t%s\t%s\t%s\n", c.Name, state, c.RestartCount, age,
 				cmp.Or(shortID(c.ContainerID), "-"), cmp.Or(oneLine(c.Image), "-"), cmp.Or(oneLine(reason), "-"))

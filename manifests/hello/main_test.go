@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -19,22 +15,6 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	os.Exit(m.Run())
-}
-
-// startHello starts hello; it is killed when the test ends.
-func startHello(t *testing.T, args ...string) (cmd *exec.Cmd, output *bufio.Reader) {
-	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	cmd = exec.CommandContext(t.Context(), os.Args[0], args...)
-	cmd.Stdout, cmd.Stderr = w, w
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return cmd, bufio.NewReader(r)
 }
 
 func TestCommandsPrintAndExit(t *testing.T) {
@@ -61,90 +41,4 @@ func TestCommandsPrintAndExit(t *testing.T) {
 			t.Errorf("%s: exit code and output are %q, want %q", tt[0], got, tt[1])
 		}
 	}
-}
-
-func TestSIGTERM(t *testing.T) {
-	for flags, code := range map[string]int{"": 0, "-exit-on-term 5": 5, "-ignore-term": -1} {
-		cmd, output := startHello(t, append(append([]string{"append"}, strings.Fields(flags)...), filepath.Join(t.TempDir(), "file"), "ready")...)
-		await(cmd.Args[len(cmd.Args)-2], "ready\n")
-		for range 2 { // the second one is ignored too
-			cmd.Process.Signal(syscall.SIGTERM)
-			if line := awaitLine(output, "asked to stop"); line == "" {
-				t.Errorf("%q: it does not say that it was asked to stop", flags)
-			}
-			if code >= 0 {
-				break
-			}
-		}
-		if code < 0 {
-			cmd.Process.Kill()
-		}
-		cmd.Wait()
-		if got := cmd.ProcessState.ExitCode(); got != code {
-			t.Errorf("%q: it ended with %d, want %d", flags, got, code)
-		}
-	}
-}
-
-// awaitLine reads until a line that holds some words, or to the end.
-func awaitLine(r *bufio.Reader, words string) (line string) {
-	for err := error(nil); err == nil && !strings.Contains(line, words); {
-		line, err = r.ReadString('\n')
-	}
-	return line
-}
-
-// await waits until a file holds some words.
-func await(path, words string) {
-	for data := ""; !strings.Contains(data, words); {
-		b, _ := os.ReadFile(path)
-		data = string(b)
-	}
-}
-
-func TestServe(t *testing.T) {
-	dir := t.TempDir()
-	diary := filepath.Join(t.TempDir(), "diary")
-	if err := os.WriteFile(filepath.Join(dir, "news"), []byte("fresh\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("COLOUR", "green")
-	cmd, output := startHello(t, "serve", "-port", "0", "-show", dir, "-diary", diary)
-	line := strings.TrimSpace(awaitLine(output, "serving on"))
-	url := "http://127.0.0.1" + line[strings.LastIndex(line, ":"):]
-	hostname, _ := os.Hostname()
-	for _, step := range []struct{ path, want string }{
-		{"/", "200 Hello from pod " + hostname + ".\nnews:\nfresh\n"},
-		{"/health?ok=false", "200 "},
-		{"/healthz", "500 not ok\n"},
-		{"/health?ok=true", "200 "},
-		{"/healthz", "200 ok\n"},
-	} {
-		if got := get(url + step.path); got != step.want {
-			t.Errorf("GET %s: %q, want %q", step.path, got, step.want)
-		}
-	}
-	if got := get(url + "/env"); !strings.Contains(got, "\nCOLOUR=green\n") {
-		t.Errorf("GET /env: %q", got)
-	}
-	get(url + "/close") // ends the listener alone
-	for get(url+"/healthz") != "" {
-	}
-	cmd.Process.Signal(syscall.SIGTERM)
-	if err := cmd.Wait(); err != nil { // with 1 if the end of serving had ended it
-		t.Errorf("asked to stop, it ended with %v", err)
-	}
-	await(diary, "asked to stop\n")
-}
-
-// get returns the status and the body of an answer; empty if there is none.
-func get(url string) string {
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // else a connection outlives the listener
-	resp, err := client.Get(url)
-	if err != nil {
-		return ""
-	}
-	defer resp.Body.Close()
-	body, _ := io.ReadAll(resp.Body)
-	return fmt.Sprintf("%d %s", resp.StatusCode, body)
 }

@@ -244,11 +244,12 @@ func TestExecReportsWhetherTheCommandHasRun(t *testing.T) {
 	for state, want := range map[string]bool{
 		`{"Running":true,"Pid":0}`: false,
 		"":                         false,
-		fmt.Sprintf(`{"Running":true,"Pid":%d}`, noProcess): true,
+		fmt.Sprintf(`{"Running":true,"Pid":%d}`, noProcess):                          true,
+		fmt.Sprintf(`{"Running":true,"Pid":0} {"Running":true,"Pid":%d}`, noProcess): true, // started a moment later
 	} {
 		tooLong := errors.New("too long")
 		ctx, cancel := context.WithCancelCause(t.Context())
-		c := clientOf(t, execDaemon(until(func() { cancel(tooLong) }), state))
+		c := clientOf(t, execDaemon(until(func() { cancel(tooLong) }), strings.Split(state, " ")...))
 		if _, err := c.Exec(ctx, "web", []string{"date"}, io.Discard); !errors.Is(err, tooLong) || hasBegun(err) != want {
 			t.Errorf("%s: %v reports that the command has run: %v, want %v", state, err, hasBegun(err), want)
 		}

@@ -10,6 +10,7 @@ package client
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -44,6 +45,8 @@ type Client struct {
 	Observe func(operation, outcome string, took time.Duration)
 }
 
+const endpointForms = "give one like unix:///var/run/docker.sock or tcp://host:2376"
+
 // New returns a client of the daemon at an endpoint, such as
 // unix:///var/run/docker.sock or tcp://host:2376. Empty means $DOCKER_HOST, else the
 // local socket. $DOCKER_TLS_VERIFY asks for TLS with the ca.pem, cert.pem and key.pem
@@ -54,7 +57,7 @@ func New(endpoint string) (*Client, error) {
 	endpoint = cmp.Or(endpoint, os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock")
 	api, err := newAPI(endpoint)
 	if err != nil {
-		return nil, fmt.Errorf("use Docker endpoint %q: %w; give one like unix:///var/run/docker.sock or tcp://host:2376", endpoint, err)
+		return nil, fmt.Errorf("use Docker endpoint %q: %w; %s", endpoint, err, endpointForms)
 	}
 	c := &Client{endpoint: endpoint, api: api, network: api.HTTPClient.Transport}
 	api.HTTPClient.Transport = roundTripper(c.roundTrip)
@@ -62,8 +65,8 @@ func New(endpoint string) (*Client, error) {
 	// context, and keeps the answer without a lock. This makes it ask now, and
 	// roundTrip answers.
 	api.SkipServerVersionCheck = false
-	if err := api.Ping(); err != nil {
-		return nil, fmt.Errorf("use Docker endpoint %q: %w", endpoint, err)
+	if err := api.Ping(); err != nil || c.base.Scheme == "tcp" { // the library makes that http or https if there is a port
+		return nil, fmt.Errorf("use Docker endpoint %q: %w", endpoint, cmp.Or(err, errors.New(endpointForms)))
 	}
 	return c, nil
 }

@@ -67,6 +67,8 @@ func testEvents(t *testing.T, d *contractDocker) {
 	d.start(t, other) // it has not the labels
 	d.start(t, id)
 	next("a start", dockertools.Event{ID: id, Name: spec.Name})
+	must(t, d.hands.Pause(id))
+	next("a pause", dockertools.Event{ID: id, Name: spec.Name})
 	must(t, d.hands.Kill(id, 137))
 	next("a death", dockertools.Event{ID: id, Name: spec.Name})
 	must(t, d.RemoveContainer(t.Context(), id))

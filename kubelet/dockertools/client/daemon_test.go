@@ -269,16 +269,14 @@ func TestAClientWorksOnceTheDaemonIsThere(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "sock")
 	t.Setenv("DOCKER_HOST", "unix://"+socket)
 	c := mustClient(t, "")
-	c.Observe = func(_, outcome string, _ time.Duration) {
-		if outcome != "failed" {
-			t.Errorf("without a daemon: %q", outcome)
-		}
-	}
+	observed := ""
+	c.Observe = func(_, outcome string, _ time.Duration) { observed = outcome }
 	_, err := c.Info(t.Context())
-	c.Observe = nil
-	says(t, err, "cannot reach Docker", "unix://"+socket, "is it running", "-docker_endpoint")
-	_, err = New("ssh://host")
-	says(t, err, `"ssh://host"`, "unix:///var/run/docker.sock")
+	says(t, fmt.Errorf("%s: %w", observed, err), "failed", "cannot reach Docker", "unix://"+socket, "is it running", "-docker_endpoint")
+	for _, wrong := range []string{"ssh://host", "/var/run/docker.sock", "tcp://host"} {
+		_, err = New(wrong)
+		says(t, err, `"`+wrong+`"`, "unix:///var/run/docker.sock")
+	}
 	refused := transportOf(t, func(*http.Request) (*http.Response, error) {
 		return nil, &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
 	})

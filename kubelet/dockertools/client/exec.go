@@ -73,12 +73,20 @@ type execState struct {
 const killLimit = time.Second
 
 // killExec kills a command whose output nobody reads any more, and reports whether
-// it was started. Docker has no request for that.
+// it was started. Docker has no request for that, and starts a command whose caller
+// has gone meanwhile: so this waits for its process.
 func (c *Client) killExec(ctx context.Context, what, exec string) (started bool) {
-	r := c.begin(context.WithoutCancel(ctx), "%s", what)
-	r.limit = killLimit
-	var state execState
-	err := r.end(r.getJSON("exec/"+exec+"/json", nil, &state))
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), killLimit, errors.New("no answer from Docker names its process"))
+	defer cancel()
+	r := c.begin(ctx, "%s", what)
+	state := execState{Running: true}
+	var err error
+	for err == nil && state.Running && state.Pid == 0 {
+		time.Sleep(5 * time.Millisecond)
+		state = execState{}
+		err = r.getJSON("exec/"+exec+"/json", nil, &state)
+	}
+	err = r.end(err)
 	if err == nil && state.Running && state.Pid != 0 && strings.HasPrefix(c.endpoint, "unix://") {
 		err = killGroup(state.Pid, state.ContainerID)
 	}

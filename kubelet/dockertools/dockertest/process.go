@@ -48,6 +48,9 @@ func (d *fakeDocker) start(c *fakeContainer) error {
 	case dockertools.StatePaused:
 		return errors.New("cannot start a paused container, try unpause instead")
 	}
+	if err := checkSpec(c.Spec, c.image); err != nil {
+		return err
+	}
 	c.program = Program{}
 	if c.image.program != nil {
 		c.program = c.image.program(c.Spec)
@@ -224,6 +227,7 @@ func (d *fakeDocker) Pause(container string) error {
 			return fmt.Errorf("container %s is %s, not running", c.ID, c.State)
 		}
 		c.State = dockertools.StatePaused
+		d.emit(c)
 		return nil
 	})
 }

@@ -56,7 +56,7 @@ func ParsePod(line string) *plan.Pod {
 		return nil
 	}
 	want := &plan.Pod{
-		Pod: api.Pod{Name: "p", Namespace: "default", Source: "test", UID: "u"}, FullName: "p.default.test",
+		Pod:   api.Pod{Name: "p", Namespace: "default", Source: "test", UID: "u"},
 		Since: Now.Add(-time.Minute), Network: plan.Container{Name: "net", Hash: "n"},
 	}
 	for _, word := range words[1:] {
@@ -108,6 +108,7 @@ func parseApp(name, options string) plan.Container {
 //	    unhealthy=refused       its liveness probe failed
 //	    killed=Unhealthy        the kubelet stopped it for its liveness probe, or another reason
 //	    disconnected            a network container that is in no network
+//	    starting                the list is from before its start
 //	    oom                     the kernel killed it
 //	    message=one|two         its termination message, with | between the lines
 func ParseContainer(tb testing.TB, line string) plan.Observed {
@@ -123,6 +124,7 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 	c.Of = dockertools.NameParts{Name: name, Hash: hash, PodFullName: "p.default.test", UID: "u", Attempt: n}
 	c.ID, c.Image, c.ImageID = name+"#"+attempt, "hello:1", "sha256:1"
 	c.State = dockertools.State(words[1])
+	c.Owned.State = c.State
 	c.Created, c.Restarts = Now.Add(-2*time.Hour), n-1
 	if c.IsNetwork() {
 		c.Image, c.IP, c.Endpoint = "pause:1", "10.0.0.2", "endpoint"
@@ -160,6 +162,8 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 			c.Killed = plan.Problem{Reason: value, Message: "its liveness probe failed: refused"}
 		case "disconnected":
 			c.IP, c.Endpoint = "", ""
+		case "starting":
+			c.Owned.State, c.Endpoint = dockertools.StateCreated, ""
 		case "oom":
 			c.OOMKilled = true
 		case "message":

@@ -178,7 +178,8 @@ async function openLog(link) {
 function appendLog(text) {
   const atEnd = logText.scrollHeight - logText.scrollTop - logText.clientHeight < 40;
   let all = logText.textContent + text;
-  if (all.length > logMost) all = all.slice(all.indexOf('\n', all.length - logMost) + 1);
+  const from = all.length - logMost;
+  if (from > 0) all = all.slice(Math.max(from, all.indexOf('\n', from) + 1)); // the first line whole, unless it is too long
   logText.textContent = all;
   if (atEnd) logText.scrollTop = logText.scrollHeight;
 }

@@ -173,5 +173,8 @@ func TestIntegrationPageLooksGoodEverywhere(t *testing.T) {
 			t.Errorf("%d ms are %q, want %q", milliseconds, got, want)
 		}
 	}
+	if got := eval[int](b, `appendLog("x".repeat(2 * logMost)), logText.textContent.length - logMost`); got != 0 {
+		t.Errorf("the page keeps %d characters too many of a log without line breaks", got)
+	}
 	b.hasNoErrors()
 }
