@@ -98,8 +98,8 @@ func TestIntegrationPageWithoutScript(t *testing.T) {
 		return hasTexts(get(b, chromedp.Text(chromedp.CSS("body"))), "reload to see changes", "running for", "SyncPods", "started")
 	})
 	h.eventually("the link leads to the log", func() error {
-		// A browser shows a plain text as a pre alone; one that is still empty is not visible.
-		b.do(chromedp.Navigate(h.url), chromedp.Click(at(link)), chromedp.WaitReady(chromedp.CSS("body > pre:only-child")))
+		// A browser shows a plain text as a pre alone, and a log that is still empty without one.
+		b.do(chromedp.Navigate(h.url), chromedp.Click(at(link)), chromedp.WaitReady(chromedp.CSS("body:empty, body > pre:only-child")))
 		return hasTexts(get(b, chromedp.TextContent(chromedp.CSS("body"))), "serving on")
 	})
 }
