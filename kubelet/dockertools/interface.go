@@ -133,8 +133,8 @@ type Container struct {
 	Status  string // for people: "Exited (1) 3 minutes ago"
 	Created time.Time
 	// Endpoint is different after each start of a container with a network of its own. It
-	// shows a `docker restart` between two lists. It also changes when the container is
-	// connected to more networks, and is empty when it is in none or does not run.
+	// shows a `docker restart` between two lists. It is empty when the container does not
+	// run, or is not in the network of its LabelNetwork; without the label, in any.
 	Endpoint string
 	Ports    []PublishedPort // while it runs
 }

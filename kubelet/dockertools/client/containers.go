@@ -74,7 +74,9 @@ func convertListed(listed *docker.APIContainers) dockertools.Container {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(listed.Networks.Networks)) {
-		c.Endpoint += listed.Networks.Networks[name].EndpointID
+		if cmp.Or(c.Labels[dockertools.LabelNetwork], name) == name {
+			c.Endpoint += listed.Networks.Networks[name].EndpointID
+		}
 	}
 	return c
 }

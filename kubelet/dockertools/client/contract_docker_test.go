@@ -40,7 +40,7 @@ type contractDocker struct {
 		Commands(id string) (int, error) // how many run beside the container's first process
 		AddNetwork(name string) error
 		Connect(id, network string) error
-		Disconnect(id string) error // from every network
+		Disconnect(id, network string) error
 	}
 	registry    func(t *testing.T) contractRegistry // a new one, empty
 	run         string                              // part of every name and label, so that runs and leftovers do not meet
@@ -137,15 +137,8 @@ func (h rawHands) Connect(id, network string) error {
 	return h.raw.ConnectNetwork(network, docker.NetworkConnectionOptions{Container: id})
 }
 
-func (h rawHands) Disconnect(id string) error {
-	c, err := h.raw.InspectContainerWithOptions(docker.InspectContainerOptions{ID: id})
-	if err != nil {
-		return err
-	}
-	for _, network := range c.NetworkSettings.Networks {
-		err = errors.Join(err, h.raw.DisconnectNetwork(network.NetworkID, docker.NetworkConnectionOptions{Container: id}))
-	}
-	return err
+func (h rawHands) Disconnect(id, network string) error {
+	return h.raw.DisconnectNetwork(network, docker.NetworkConnectionOptions{Container: id})
 }
 
 func (h rawHands) Commands(id string) (int, error) {

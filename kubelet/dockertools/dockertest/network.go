@@ -45,19 +45,18 @@ func (d *fakeDocker) Networks() map[string]bool {
 	return maps.Clone(d.networks)
 }
 
-// Connect is `docker network connect`. The container keeps its address in the network
-// of its creation.
+// Connect is `docker network connect`. The container keeps its address and its endpoint
+// in the network of its creation.
 func (d *fakeDocker) Connect(container, _ string) error {
-	return d.change(container, func(c *fakeContainer) error {
-		c.Endpoint += d.newID()
-		return nil
-	})
+	return d.change(container, func(*fakeContainer) error { return nil })
 }
 
-// Disconnect is `docker network disconnect` from every network.
-func (d *fakeDocker) Disconnect(container string) error {
+// Disconnect is `docker network disconnect`.
+func (d *fakeDocker) Disconnect(container, network string) error {
 	return d.change(container, func(c *fakeContainer) error {
-		c.Endpoint, c.Details.IP = "", ""
+		if c.Spec.Network == network {
+			c.Endpoint, c.Details.IP = "", ""
+		}
 		return nil
 	})
 }
