@@ -7,7 +7,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -123,12 +122,15 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
 	stale := map[string]string{}
 	for _, in := range s.sortedInputs() {
 		err, effect := errors.Join(in.err, in.duplicate), ""
-		if err != nil && in.place == s.place {
-			stale[s.status.Source] = err.Error()
-		}
-		for _, pod := range update.Pods {
-			if name := pod.FullName(); err != nil && (in.place == s.place || in.place == s.owners[name]) {
-				stale[name], effect = err.Error(), "pods stay as they were: "
+		if err != nil {
+			text, whole := err.Error(), in.place == s.place
+			if whole {
+				stale[s.status.Source] = text
+			}
+			for _, pod := range update.Pods {
+				if name := pod.FullName(); whole || in.place == s.owners[name] {
+					stale[name], effect = text, "pods stay as they were: "
+				}
 			}
 		}
 		if in.err == nil {
@@ -162,28 +164,33 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
 // to none.
 func (s *source) rejectDuplicates() (pods []api.Pod) {
 	inputs := s.sortedInputs()
-	places := map[string][]string{} // by full name
+	first, count := map[string]string{}, map[string]int{} // by full name; first is the owner, or the first place that has it
 	for _, in := range inputs {
 		for _, pod := range in.lastGood {
-			places[pod.FullName()] = append(places[pod.FullName()], in.place)
+			name := pod.FullName()
+			if count[name]++; count[name] == 1 || s.owners[name] == in.place {
+				first[name] = in.place
+			}
 		}
 	}
 	owners := map[string]string{}
 	for _, in := range inputs {
-		in.duplicate = nil
+		var duplicates []error
 		for _, pod := range in.lastGood {
-			all, owner, used := places[pod.FullName()], s.owners[pod.FullName()], "none"
-			if owner == in.place || len(all) == 1 {
-				owners[pod.FullName()] = in.place
+			name, used := pod.FullName(), "none"
+			switch owner := s.owners[name]; {
+			case owner == in.place || count[name] == 1:
+				owners[name] = in.place
 				pods = append(pods, pod)
-				continue
+			case first[name] != in.place:
+				if first[name] == owner {
+					used = "that of " + owner
+				}
+				duplicates = append(duplicates, fmt.Errorf("pod %q is in %s and %s: keep one of them; until then %s is used",
+					pod.Name, first[name], in.place, used))
 			}
-			if slices.Contains(all, owner) {
-				used = "that of " + owner
-			}
-			in.duplicate = errors.Join(in.duplicate, fmt.Errorf("pod %q is in %s: keep one of them; until then %s is used",
-				pod.Name, strings.Join(all, " and "), used))
 		}
+		in.duplicate = errors.Join(duplicates...)
 	}
 	s.owners = owners
 	return pods

@@ -26,7 +26,7 @@ func newDuplicatesTest(t *testing.T) *fileTest {
 func TestOwnerKeepsAPodName(t *testing.T) {
 	f := newDuplicatesTest(t)
 	f.write("a-copy.yaml", manifest("web", "2"), manifest("new", "2")) // comes first by name
-	duplicate := `pod "web" is in ` + f.path("a-copy.yaml") + " and " + f.path("a.yaml") + ": keep one of them; until then that of " + f.path("a.yaml") + " is used"
+	duplicate := `pod "web" is in ` + f.path("a.yaml") + " and " + f.path("a-copy.yaml") + ": keep one of them; until then that of " + f.path("a.yaml") + " is used"
 	f.expect("new=2 web=1 db=1", duplicate) // the other pods of the file count
 	f.write("a.yaml", manifest("web", "3"))
 	f.expect("new=2 web=3 db=1", duplicate)
@@ -65,7 +65,14 @@ func TestFreeNameThatSeveralInputsHaveIsGivenToNone(t *testing.T) {
 	f.write("a.yaml", manifest("web", "1"))
 	f.write("b.yaml", manifest("web", "2"), manifest("db", "1"))
 	f.write("c.yaml", manifest("web", "3"))
-	f.expect("db=1", `pod "web" is in `+f.path("a.yaml")+" and "+f.path("b.yaml")+" and "+f.path("c.yaml")+": keep one of them; until then none is used")
+	var want []string // each duplicate once, however many there are
+	for _, other := range []string{"b.yaml", "c.yaml"} {
+		want = append(want, `pod "web" is in `+f.path("a.yaml")+" and "+f.path(other)+": keep one of them; until then none is used")
+	}
+	f.expect("db=1", strings.Join(want, "\n"))
+	if got := f.last.Err.Error(); strings.Count(got, "\n") != 1 {
+		t.Errorf("got %s", got)
+	}
 	storage := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
 	storage.expect(storage.mergeFrom("test", f.last), "SET db=1 unsynced:test")
 	f.remove("b.yaml")
