@@ -5,8 +5,8 @@
 //	-etcd_servers ─▶ SourceEtcd ─┘  one channel each         Merge
 //
 // A source sends all of its pods, as a SET, whenever they change. The Mux has a
-// goroutine for each source, which calls Merge. podStorage rejects invalid pods and
-// sends what has changed, in the form its mode asks for. PodConfig is all of it.
+// goroutine for each source, which calls Merge. podStorage sends what has
+// changed, in the form its mode asks for. PodConfig is all of it.
 //
 // The rules:
 //

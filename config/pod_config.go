@@ -4,8 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/golang/glog"
-
 	"kubelet14/api"
 )
 
@@ -60,14 +58,13 @@ func (c *PodConfig) Start(ctx context.Context, sources ...Source) {
 // sources and misses nothing.
 func (c *PodConfig) Updates() <-chan api.PodUpdate { return c.updates }
 
-// MergeFunc merges an update of a source. It returns what is wrong with the update
-// after it has merged the rest, and gives up when ctx is done. It is called by one
-// goroutine for each source.
-type MergeFunc func(ctx context.Context, source string, update api.PodUpdate) error
+// MergeFunc merges an update of a source, and gives up when ctx is done. It is called by
+// one goroutine for each source.
+type MergeFunc func(ctx context.Context, source string, update api.PodUpdate)
 
 // Mux passes the updates of any number of sources to one MergeFunc. In 2014 its
 // channels carried interface{}, so an update of a wrong type made another goroutine
-// panic, and the errors of Merge were dropped.
+// panic.
 type Mux struct {
 	merge   MergeFunc
 	serving sync.WaitGroup
@@ -106,9 +103,7 @@ func (m *Mux) serve(ctx context.Context, source string, updates <-chan api.PodUp
 		case <-ctx.Done():
 			return
 		case update := <-updates:
-			if err := m.merge(ctx, source, update); err != nil && ctx.Err() == nil {
-				glog.Errorf("Pods from source %q: %v", source, err)
-			}
+			m.merge(ctx, source, update)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -107,16 +106,14 @@ func TestPodConfigKeepsTheOrder(t *testing.T) {
 }
 
 func TestMux(t *testing.T) {
-	logged := captureLog(t)
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		merged := make(chan string, 4)
-		mux := NewMux(func(_ context.Context, source string, update api.PodUpdate) error {
+		mux := NewMux(func(_ context.Context, source string, update api.PodUpdate) {
 			if source == "stuck" {
 				<-release
 			}
 			merged <- source + " " + showUpdate(update)
-			return errors.New("pod web is invalid")
 		})
 		ctx, stop := context.WithCancel(t.Context())
 		mux.Channel(ctx, "stuck") <- set(newPod("a", "1"))
@@ -136,16 +133,6 @@ func TestMux(t *testing.T) {
 		stop()
 		mux.Wait()
 	})
-	if text := logged(); !strings.Contains(text, `source "free": pod web is invalid`) {
-		t.Errorf("log:\n%s", text)
-	}
-}
-
-// badPod is newPod with a manifest that no rules allow.
-func badPod(name string) api.Pod {
-	pod := newPod(name, "image")
-	pod.Manifest.Containers[0].Name = "NOT A NAME"
-	return pod
 }
 
 // storageTest is a podStorage without a receiver; its updates are kept.
@@ -153,13 +140,12 @@ type storageTest struct {
 	*podStorage
 	t       *testing.T
 	updates chan api.PodUpdate
-	err     error // of the last merge
 }
 
 // newStorageTest declares the source "test".
 func newStorageTest(t *testing.T, mode PodConfigNotificationMode) *storageTest {
 	updates := make(chan api.PodUpdate, 10)
-	s := &storageTest{newPodStorage(mode, updates), t, updates, nil}
+	s := &storageTest{newPodStorage(mode, updates), t, updates}
 	s.declare("test")
 	return s
 }
@@ -170,7 +156,7 @@ func (s *storageTest) merge(op api.PodOperation, pods ...api.Pod) []string {
 }
 
 func (s *storageTest) mergeFrom(source string, update api.PodUpdate) (sent []string) {
-	s.err = s.Merge(s.t.Context(), source, update)
+	s.Merge(s.t.Context(), source, update)
 	for len(s.updates) > 0 {
 		sent = append(sent, showUpdate(<-s.updates))
 	}
@@ -240,26 +226,6 @@ func TestNamespacesAndSourcesAreApart(t *testing.T) {
 	s.expect(s.mergeFrom("other", set()), "SET a=2")
 }
 
-func TestRejectedPodsStayAsTheyWere(t *testing.T) {
-	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
-	s.merge(api.SET, newPod("a", "1"), newPod("b", "1"))
-	second, noNamespace := newPod("a", "3"), newPod("c", "1")
-	second.Origin, noNamespace.Namespace = "/etc/copy.yaml", ""
-	for words, update := range map[string]api.PodUpdate{
-		"pod a.default.test (/etc/a.yaml) is invalid": set(badPod("a"), newPod("b", "1")),
-		"is invalid": {Op: api.UPDATE, Pods: []api.Pod{badPod("a")}},
-		"pod a.default.test (/etc/copy.yaml) is given a second time, first as a.default.test (/etc/a.yaml)": set(newPod("a", "1"), second, newPod("b", "1")),
-		"pod c..test": set(newPod("a", "1"), newPod("b", "1"), noNamespace),
-		"operation":   {Op: 17, Pods: []api.Pod{newPod("d", "1")}},
-	} {
-		sent := s.mergeFrom("test", update)
-		if s.err == nil || !strings.Contains(s.err.Error(), words) || len(sent) > 0 || show(s.MergedState()) != "a=1 b=1" {
-			t.Errorf("sent %q, error %v\nwant an error with %q, pods %s", sent, s.err, words, show(s.MergedState()))
-		}
-	}
-	s.expect(s.merge(api.SET, newPod("b", "1")), "SET b=1")
-}
-
 func TestSourceIsSyncedAfterAnUpdateWithoutAnError(t *testing.T) {
 	for mode, first := range []string{"SET a=1", "SET a=1", "ADD a=1"} {
 		s := newStorageTest(t, PodConfigNotificationMode(mode))
@@ -271,12 +237,12 @@ func TestSourceIsSyncedAfterAnUpdateWithoutAnError(t *testing.T) {
 		s.expect(send(bad), first+" unsynced:other unsynced:test")
 		s.expect(send(bad))
 		s.expect(send(errors.New("y.yaml is bad")), "SET a=1 unsynced:other unsynced:test") // the reason changed
-		s.Merge(t.Context(), "test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1"), badPod("b")}, Err: bad})
+		s.Merge(t.Context(), "test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1")}, Err: bad})
 		unsynced := (<-s.updates).Unsynced
 		if other, ok := unsynced["other"]; !ok || other != nil {
 			t.Errorf("a source that sent nothing: %v, %v", other, ok)
 		}
-		if text := unsynced["test"].Error(); !strings.Contains(text, "x.yaml is bad") || !strings.Contains(text, "b.default.test") {
+		if text := unsynced["test"].Error(); text != bad.Error() {
 			t.Errorf("a source that sent errors: %v", text)
 		}
 		s.expect(send(nil), "SET a=1 unsynced:other")

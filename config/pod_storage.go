@@ -2,13 +2,26 @@ package config
 
 import (
 	"context"
-	"errors"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 
 	"kubelet14/api"
 )
+
+// podSet is pods by full name. No pod in it is ever changed, so a pod is the same in
+// two sets if the pointer is.
+type podSet map[string]*api.Pod
+
+// compare returns the difference between two sets.
+func compare(before, after podSet) (added, updated, removed podSet) {
+	added, updated, removed = maps.Clone(after), maps.Clone(after), maps.Clone(before)
+	maps.DeleteFunc(added, func(name string, _ *api.Pod) bool { return before[name] != nil })
+	maps.DeleteFunc(updated, func(name string, pod *api.Pod) bool { return before[name] == nil || before[name] == pod })
+	maps.DeleteFunc(removed, func(name string, _ *api.Pod) bool { return after[name] != nil })
+	return added, updated, removed
+}
 
 // podStorage has the pods of every source and sends every change of them. What it
 // sends is a deep copy, so a receiver may write to it.
@@ -43,16 +56,15 @@ func (s *podStorage) declare(source string) {
 }
 
 // Merge stores the pods that a source sends and sends what has changed, in the form of
-// the mode. It returns once that was received, or ctx is done. The error names the pods
-// that were rejected, but not the update's own Err, which the source logs.
-func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpdate) error {
+// the mode. It returns once that was received, or ctx is done.
+func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpdate) {
 	s.declare(source)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state, before := s.sources[source], s.unsynced()
-	pods, rejected := mergePods(state.pods, source, update)
+	pods := mergePods(state.pods, source, update)
 	added, updated, removed := compare(state.pods, pods)
-	state.pods, state.err = pods, errors.Join(update.Err, rejected)
+	state.pods, state.err = pods, update.Err
 	state.synced = state.synced || state.err == nil
 
 	// Only the last update may make the source synced. After an UPDATE that did so before
@@ -83,7 +95,27 @@ func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpd
 		changes[n-1].Unsynced = unsynced
 	}
 	s.send(ctx, changes...)
-	return rejected
+}
+
+// mergePods returns the pods of a source after an update. Its sources have validated them.
+func mergePods(old podSet, source string, update api.PodUpdate) podSet {
+	pods := podSet{}
+	if update.Op != api.SET {
+		pods = maps.Clone(old)
+	}
+	for _, pod := range update.Pods {
+		pod.Source = source
+		name := pod.FullName()
+		switch known := old[name]; {
+		case update.Op == api.REMOVE:
+			delete(pods, name)
+		case known != nil && reflect.DeepEqual(known, &pod):
+			pods[name] = known
+		default:
+			pods[name] = &pod
+		}
+	}
+	return pods
 }
 
 func (s *podStorage) send(ctx context.Context, updates ...api.PodUpdate) {

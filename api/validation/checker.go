@@ -83,7 +83,6 @@ var (
 const (
 	wantLabel     = "use a-z, 0-9, and '-' except at the ends; at most 63 characters"
 	wantSubdomain = "use a-z, 0-9, and '-' and '.' except at the ends; at most 253 characters, 63 between dots"
-	wantUID       = "use A-Z, a-z, 0-9 and '-', at most 63 characters"
 	wantPort      = "use 1 to 65535"
 )
 

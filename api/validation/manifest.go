@@ -13,16 +13,6 @@ type Rules struct {
 	AllowPrivileged bool
 }
 
-// ValidatePod returns the problems of a pod's identity and of its manifest.
-func (r Rules) ValidatePod(p *api.Pod) (errs api.FieldErrors) {
-	c := checker{errs: &errs}
-	c.check(IsDNSSubdomain(p.Name), invalid, "name", p.Name, wantSubdomain)
-	c.check(IsDNSLabel(p.Namespace), invalid, "namespace", p.Namespace, wantLabel)
-	c.check(IsDNSLabel(p.Source), invalid, "source", p.Source, wantLabel)
-	c.check(uid.MatchString(p.UID), invalid, "uid", p.UID, wantUID)
-	return append(errs, r.ValidateManifest(&p.Manifest)...)
-}
-
 // ValidateManifest returns the problems of a manifest as it was written: what is optional may be missing. Words such as
 // TCP have their one spelling from the conversion.
 func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.FieldErrors) {
@@ -31,7 +21,7 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.FieldErrors)
 	c.check(isPod || m.Version == "v1beta1" || m.Version == "v1beta2", unsupported, "version", m.Version, "use v1, v1beta1 or v1beta2")
 	c.check(!isPod || len(m.Containers) > 0, invalid, "containers", "", "a Pod has at least one")
 	c.check(m.ID == "" && !isPod || IsDNSSubdomain(m.ID), invalid, "id", m.ID, wantSubdomain)
-	c.check(m.UUID == "" || uid.MatchString(m.UUID), invalid, "uuid", m.UUID, wantUID)
+	c.check(m.UUID == "" || uid.MatchString(m.UUID), invalid, "uuid", m.UUID, "use A-Z, a-z, 0-9 and '-', at most 63 characters")
 	c.check(m.Namespace == "" || IsDNSLabel(m.Namespace), invalid, "namespace", m.Namespace, wantLabel)
 	validateNetwork(c, m)
 	c.count("terminationGracePeriodSeconds", *cmp.Or(m.TerminationGracePeriodSeconds, new(int64)))

@@ -153,23 +153,21 @@ func (rows rows) check(t *testing.T, good, privileged string) {
 
 func TestProblemsOfAPodInWords(t *testing.T) {
 	long := strings.Repeat("é", 200)
-	pod := api.Pod{Namespace: "a.b", Source: "a.b", Manifest: api.ContainerManifest{
-		Version: "v2", ID: long, Containers: []api.Container{{Name: "A_B"}, {Name: "A_B", Image: "a"}},
-	}}
+	manifest := api.ContainerManifest{
+		Version: "v2", ID: long, UUID: "a_b", Namespace: "a.b", Containers: []api.Container{{Name: "A_B"}, {Name: "A_B", Image: "a"}},
+	}
 	const name = "use a-z, 0-9, and '-' except at the ends; at most 63 characters"
 	const subdomain = "use a-z, 0-9, and '-' and '.' except at the ends; at most 253 characters, 63 between dots"
 	want := []string{
-		"name: required value '': " + subdomain,
-		"namespace: invalid value 'a.b': " + name,
-		"source: invalid value 'a.b': " + name,
-		"uid: required value '': use A-Z, a-z, 0-9 and '-', at most 63 characters",
 		"version: unsupported value 'v2': use v1, v1beta1 or v1beta2",
 		"id: invalid value '" + long[:200] + "…': " + subdomain,
+		"uuid: invalid value 'a_b': use A-Z, a-z, 0-9 and '-', at most 63 characters",
+		"namespace: invalid value 'a.b': " + name,
 		"containers[0].name: invalid value 'A_B': " + name,
 		"containers[0].image: required value '': invalid reference format",
 		"containers[1].name: invalid value 'A_B': " + name,
 	}
-	if diff := cmp.Diff(strings.Join(want, "; "), validation.Rules{}.ValidatePod(&pod).Error()); diff != "" {
+	if diff := cmp.Diff(strings.Join(want, "; "), validation.Rules{}.ValidateManifest(&manifest).Error()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -178,25 +176,25 @@ func TestNames(t *testing.T) {
 	always := []string{"", " ", "a b", "a ", "a\n", "a\x00", "é"}
 	label, domain := strings.Repeat("a", 63), strings.Repeat("a.", 126)+"a" // 253 characters
 	for field, tt := range map[string]struct {
-		set       func(p *api.Pod, name string)
+		set       func(m *api.ContainerManifest, name string)
 		good, bad string // separated by blanks
 	}{
-		"volumes[0].name": {func(p *api.Pod, name string) { p.Manifest.Volumes = []api.Volume{{Name: name}} },
+		"volumes[0].name": {func(m *api.ContainerManifest, name string) { m.Volumes = []api.Volume{{Name: name}} },
 			"a ab abc a1 a-1 a--1--2--b 0 01 012 1a 1-a 1--a--b--2 " + label,
 			"A ABC aBc A1 - a- -a 1- -1 _ a_ _a a_b 1_ _1 . a. .a a.b 1. .1 1.2 ../a a" + label},
-		"name": {func(p *api.Pod, name string) { p.Name = name },
+		"id": {func(m *api.ContainerManifest, name string) { m.ID = name },
 			"a ab 0 01 a-1 a.a ab.a ab.c a1.c1 a-1.c 0.a 0.1.2 a.b.c.d.e aa.bb.cc.dd.ee " + domain,
 			"A a.B . a. .a a..b -a a- a.-b a-.b _ a_b a.b_c 1. .1 a.b.c. ../.. a." + domain},
-		"containers[0].env[0].name": {func(p *api.Pod, name string) {
-			p.Manifest.Containers = []api.Container{{Name: "a", Image: "a", Env: []api.EnvVar{{Name: name}}}}
+		"containers[0].env[0].name": {func(m *api.ContainerManifest, name string) {
+			m.Containers = []api.Container{{Name: "a", Image: "a", Env: []api.EnvVar{{Name: name}}}}
 		}, "a ab A AB a1 _a a_ a_b _1 _ __ abcABC_09", "1 1a - a- a-b -a . a.b a=b $a"},
-		"uid": {func(p *api.Pod, name string) { p.UID = name },
+		"uuid": {func(m *api.ContainerManifest, name string) { m.UUID = name },
 			"a A 0 3f2504e0-4f89-11d3-9a0c-0305e82c3301 a-B-0 " + label, "a_b a.b . .. ../a a/b a" + label},
 	} {
 		problems := func(name string) api.FieldErrors {
-			p := api.Pod{Name: "a", Namespace: "default", Source: "file", UID: "x", Manifest: api.ContainerManifest{Version: "v1beta1"}}
-			tt.set(&p, name)
-			return validation.Rules{}.ValidatePod(&p)
+			m := api.ContainerManifest{Version: "v1beta1"}
+			tt.set(&m, name)
+			return validation.Rules{}.ValidateManifest(&m)
 		}
 		for _, name := range strings.Fields(tt.good) {
 			if errs := problems(name); len(errs) > 0 {
@@ -204,7 +202,8 @@ func TestNames(t *testing.T) {
 			}
 		}
 		for _, name := range append(strings.Fields(tt.bad), always...) {
-			if errs := problems(name); len(errs) != 1 || errs[0].Field != field {
+			optional := name == "" && (field == "id" || field == "uuid")
+			if errs := problems(name); !optional && (len(errs) != 1 || errs[0].Field != field) {
 				t.Errorf("%s %q: %v", field, name, errs)
 			}
 		}
@@ -243,7 +242,7 @@ spec:
     securityContext: {privileged: true, runAsUser: 1, runAsGroup: 0, capabilities: {add: [NET_ADMIN], drop: [ALL]}, readOnlyRootFilesystem: true}
 `
 
-func TestValidatePod(t *testing.T) {
+func TestValidatePodOfToday(t *testing.T) {
 	const main = "spec.containers[0]."
 	rows{
 		"nothing":           {"", "", ""},
