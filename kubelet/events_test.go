@@ -118,7 +118,7 @@ func TestAFailedStartIsLoggedOnce(t *testing.T) {
 			time.Sleep(5 * time.Minute)
 			k.end()
 		})
-		failures, next := strings.Count(text, `container "main": could not start`), strings.Count(text, "times in a row, next start at")
+		failures, next := strings.Count(text, `container "main": could not start`), strings.Count(text, "times in a row, no start before")
 		if next < 5 || failures > next+1 {
 			t.Errorf("%d lines say that it could not start, %d of them when it is tried again:\n%s", failures, next, text)
 		}

@@ -107,7 +107,7 @@ func TestStatus(t *testing.T) {
 			"failing 10.0.0.2: \nweb#1 up 1h0m0s: its liveness probe failed: refused\nnet#1 up 1h0m0s: \n"},
 		{"back-off", "want web:a\nnet:n#1 running\nweb:a#1 exited ended=5s ran=1s exit=1\nweb:a#2 exited ended=1s ran=1s exit=3 crashes=3", none,
 			"failing 10.0.0.2: \n" +
-				"web#2 waits BackOff: ended with exit code 3; it ended soon after its start 4 times in a row, next start at 12:00:03 in 3s" +
+				"web#2 waits BackOff: ended with exit code 3; it ended soon after its start 4 times in a row, no start before 12:00:03 in 3s" +
 				" / before: 3 Error\nnet#1 up 1h0m0s: \n"},
 		{"it runs again: how it ended is the last thing known",
 			"want web:a\nnet:n#1 running\nweb:a#1 exited exit=1\nweb:a#2 exited exit=2\nweb:a#3 running", none,
@@ -120,7 +120,7 @@ func TestStatus(t *testing.T) {
 				"web:a#2 created created=0s crashes=1 failed=exec:|no|such|file|or|directory:|unknown", none,
 			"failing 10.0.0.2: \n" +
 				"web#2 waits CommandNotFound: could not start: exec: no such file or directory; " +
-				"it failed 2 times in a row, next start at 12:00:01 in 1s" +
+				"it failed 2 times in a row, no start before 12:00:01 in 1s" +
 				" / before: 127 CommandNotFound: exec: no such file or directory\nnet#1 up 1h0m0s: \n"},
 		{"all have succeeded", "want onFailure web:a side:b\nweb:a#1 exited\nside:b#2 exited", none,
 			"succeeded : \nweb#1 ended 0 Completed\nside#2 ended 0 Completed\nnet#1 ended 0 Completed\n"},

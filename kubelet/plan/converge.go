@@ -131,7 +131,7 @@ func (p *planner) moves(network *Observed) bool {
 // inUse reports whether a live container that is never started again is joined to a
 // network container, which then must not be replaced.
 func (p *planner) inUse(network *Observed) bool {
-	return p.pod.Manifest.RestartPolicy.Never != nil && slices.ContainsFunc(p.pod.InitAndApps(), func(app Container) bool {
+	return p.pod.startsOnce() && slices.ContainsFunc(p.pod.InitAndApps(), func(app Container) bool {
 		c := p.newest(app.Name)
 		return c != nil && c.State.Live() && c.NetworkContainer == network.ID
 	})
@@ -148,11 +148,10 @@ func (p *planner) decideApp(want *Container, newest, network *Observed) *Action 
 		}
 		return a
 	}
-	never := p.pod.Manifest.RestartPolicy.Never != nil
 	switch {
 	case newest == nil:
 		return create("the pod has no such container yet", 0, p.pod.Since)
-	case never && newest.HasStarted():
+	case p.pod.startsOnce() && newest.HasStarted():
 		p.notRestarted(newest)
 		return nil
 	case newest.Of.Hash != want.Hash:
@@ -209,7 +208,7 @@ func (p *planner) nextAttempt(c *Observed) (due time.Time, crashes int) {
 	if !c.State.Ended() { // it could not start
 		failed = "failed"
 	}
-	p.backOff(c, due, "%s; it %s %d times in a row, next start at %s",
+	p.backOff(c, due, "%s; it %s %d times in a row, no start before %s",
 		c.Exit().Message, failed, crashes, due.Local().Format(time.TimeOnly))
 	return due, crashes
 }

@@ -19,7 +19,7 @@ func (p *planner) nextInit(network *Observed) *Container {
 			continue
 		case c == nil || !p.pod.Done(init, c):
 			return init
-		case p.pod.Manifest.RestartPolicy.Never == nil && (c.NetworkContainer != network.ID || c.StartedAt.Before(after)):
+		case !p.pod.startsOnce() && (c.NetworkContainer != network.ID || c.StartedAt.Before(after)):
 			return init
 		}
 		after = c.FinishedAt
@@ -31,7 +31,7 @@ func (p *planner) nextInit(network *Observed) *Container {
 func (p *planner) initialized(network *Observed) bool {
 	edited := func(init Container) bool { // and if the edit was undone, it has done other work since
 		c := p.newest(init.Name)
-		return c != nil && c.HasStarted() && c.Of.Hash != init.Hash && p.pod.Manifest.RestartPolicy.Never == nil
+		return c != nil && c.HasStarted() && c.Of.Hash != init.Hash && !p.pod.startsOnce()
 	}
 	return !slices.ContainsFunc(p.pod.Init, edited) && p.started(p.pod.Apps, network)
 }
@@ -42,7 +42,7 @@ func (p *planner) started(containers []Container, network *Observed) bool {
 	return slices.ContainsFunc(containers, func(want Container) bool {
 		return slices.ContainsFunc(p.attempts[want.Name], func(c *Observed) bool {
 			inNetwork := c.Of.Hash == want.Hash && c.NetworkContainer == network.ID && !c.StartedAt.Before(network.StartedAt)
-			return c.HasStarted() && (inNetwork || p.pod.Manifest.RestartPolicy.Never != nil)
+			return c.HasStarted() && (inNetwork || p.pod.startsOnce())
 		})
 	})
 }

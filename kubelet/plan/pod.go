@@ -72,9 +72,10 @@ func NewPod(pod api.Pod, networkImage string, since time.Time, lifecycle func(*a
 
 // Container returns the container of this name, or nil.
 func (p *Pod) Container(name string) *Container {
-	all := p.Containers()
-	if i := slices.IndexFunc(all, func(c Container) bool { return c.Name == name }); i >= 0 {
-		return &all[i]
+	for _, some := range [][]Container{p.Init, p.Apps, {p.Network}} {
+		if i := slices.IndexFunc(some, func(c Container) bool { return c.Name == name }); i >= 0 {
+			return &some[i]
+		}
 	}
 	return nil
 }
@@ -90,17 +91,19 @@ func (p *Pod) IsInit(name string) bool {
 	return slices.ContainsFunc(p.Init, func(c Container) bool { return c.Name == name })
 }
 
+// startsOnce reports whether the restart policy is never: each container starts once in the
+// life of the pod's UID.
+func (p *Pod) startsOnce() bool { return p.Manifest.RestartPolicy.Never != nil }
+
 // Done reports whether a container never runs again, by its newest attempt and the restart
-// policy. With never, each container starts once in the life of the pod's UID, however it
-// ended and even if the manifest was edited since. An init container that has succeeded runs
-// again only if apps start in another network, see nextInit.
+// policy. One that starts once is done however it ended, even if the manifest was edited
+// since. An init container that has succeeded runs again only in another network, see nextInit.
 func (p *Pod) Done(want *Container, newest *Observed) bool {
 	if !newest.Terminated() || !newest.HasStarted() {
 		return false
 	}
-	policy := p.Manifest.RestartPolicy
-	succeeds := policy.OnFailure != nil || p.IsInit(want.Name)
-	return policy.Never != nil || succeeds && !newest.Failed() && newest.Of.Hash == want.Hash
+	succeeds := p.Manifest.RestartPolicy.OnFailure != nil || p.IsInit(want.Name)
+	return p.startsOnce() || succeeds && !newest.Failed() && newest.Of.Hash == want.Hash
 }
 
 // pulls reports whether the image is pulled before the next attempt although it may be
