@@ -15,7 +15,6 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -101,7 +100,7 @@ func run(ctx context.Context, f *options) error {
 	opts.Docker = docker
 	opts.RemovalWait = f.fileCheckFrequency
 	opts.Credentials = dockerclient.NewKeyring("", filepath.Join(opts.Identity.RootDir, ".dockercfg")).Lookup
-	opts.SourceErrors = sources.stale
+	opts.Sources = sources.statuses
 	opts.SyncDone, opts.PullDone = metrics.SyncDone, metrics.PullDone
 	if !f.dryRun {
 		if opts.Volumes, err = volume.OpenRootDir(f.rootDir); err != nil {
@@ -209,13 +208,4 @@ func (all sources) statuses() (statuses []api.SourceStatus) {
 		statuses = append(statuses, source.Status())
 	}
 	return statuses
-}
-
-// stale returns why pods may be older than their manifests, by full name.
-func (all sources) stale() map[string]string {
-	errs := map[string]string{}
-	for _, source := range all {
-		maps.Copy(errs, source.Stale())
-	}
-	return errs
 }

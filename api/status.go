@@ -136,6 +136,9 @@ type SourceStatus struct {
 	FailingSince time.Time `json:"failingSince,omitzero"` // zero if the last read was good
 	LastError    string    `json:"lastError,omitempty"`   // the latest, also if it is fixed; one line for each problem
 	LastErrorAt  time.Time `json:"lastErrorAt,omitzero"`  // when it was last seen
+
+	Unreadable bool              `json:"-"` // nothing of it can be read now
+	Stale      map[string]string `json:"-"` // why pods may be older than their manifests, by full name; never changed
 }
 
 // String returns one line, and below it the error while it lasts.

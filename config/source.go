@@ -20,11 +20,8 @@ type Source interface {
 	// Run sends a SET of all pods, also when there are none, and another one after
 	// every change of the pods or of the error, until ctx is done. It is called once.
 	Run(ctx context.Context, updates chan<- api.PodUpdate)
-	// Status and Stale may be called by any goroutine at any time. Stale returns why pods
-	// may be older than their manifests, by full name: the errors of their inputs; and
-	// by the name of the source why nothing of it can be read.
+	// Status may be called by any goroutine at any time.
 	Status() api.SourceStatus
-	Stale() map[string]string
 }
 
 // input is one text that a source reads: a file, a response body or the value of an
@@ -63,7 +60,6 @@ type source struct {
 
 	mu     sync.Mutex
 	status api.SourceStatus
-	stale  map[string]string // never changed, only replaced
 }
 
 func newSource(title, name, place string, pollInterval time.Duration, parser Parser) source {
@@ -108,33 +104,21 @@ func (s *source) Status() api.SourceStatus {
 	return s.status
 }
 
-// Stale implements Source.
-func (s *source) Stale() map[string]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.stale
-}
-
 // publish sends the pods of all inputs if they or the errors have changed.
 func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
 	update := api.PodUpdate{Op: api.SET, Pods: s.rejectDuplicates()}
 	var errs []error
-	stale := map[string]string{}
+	stale, unreadable := map[string]string{}, false
 	for _, in := range s.sortedInputs() {
 		err, effect := errors.Join(in.err, in.duplicate), ""
-		if err != nil {
-			text, whole := err.Error(), in.place == s.place
-			if whole {
-				stale[s.status.Source] = text
-			}
+		if in.err != nil {
+			text, whole := in.err.Error(), in.place == s.place
+			unreadable = unreadable || whole
 			for _, pod := range update.Pods {
 				if name := pod.FullName(); whole || in.place == s.owners[name] {
 					stale[name], effect = text, "pods stay as they were: "
 				}
 			}
-		}
-		if in.err == nil {
-			effect = "" // a duplicate tells which pods are used
 		}
 		switch {
 		case sameText(err, in.logged):
@@ -147,7 +131,7 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
 		errs = append(errs, err)
 	}
 	update.Err = errors.Join(errs...)
-	s.setStatus(len(update.Pods), stale, update.Err)
+	s.setStatus(len(update.Pods), stale, unreadable, update.Err)
 	if s.sent.Op == api.SET && sameText(update.Err, s.sent.Err) && reflect.DeepEqual(update.Pods, s.sent.Pods) {
 		return
 	}
@@ -197,11 +181,11 @@ func (s *source) rejectDuplicates() (pods []api.Pod) {
 }
 
 // setStatus records the result of a read.
-func (s *source) setStatus(pods int, stale map[string]string, err error) {
+func (s *source) setStatus(pods int, stale map[string]string, unreadable bool, err error) {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.status.Pods, s.stale = pods, stale
+	s.status.Pods, s.status.Stale, s.status.Unreadable = pods, stale, unreadable
 	if err == nil {
 		s.status.LastSuccess, s.status.FailingSince = now, time.Time{}
 		return

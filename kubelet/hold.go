@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/golang/glog"
@@ -19,9 +20,11 @@ func (kl *Kubelet) hold(p *podRecord) plan.Problem {
 	if p.pod == nil {
 		return kl.holdRemoval(p, source, unsynced)
 	}
-	elsewhere := p.madeElsewhere()
-	p.adopted = p.adopted || p.err == nil && (!unsynced || elsewhere == "")
-	if p.adopted {
+	elsewhere := ""
+	if unsynced && !p.adopted {
+		elsewhere = p.madeElsewhere()
+	}
+	if p.adopted = p.adopted || elsewhere == "" && p.err == nil; elsewhere == "" {
 		return plan.Problem{}
 	}
 	return plan.Problem{Reason: api.ReasonSourceNotReady, Message: fmt.Sprintf(
@@ -37,7 +40,7 @@ func (kl *Kubelet) holdRemoval(p *podRecord, source string, unsynced bool) plan.
 	case unsynced && !p.adopted:
 		return plan.Problem{Reason: api.ReasonSourceNotReady, Message: fmt.Sprintf(
 			"it stays as it is until all of source %s was read: no manifest names it so far", source)}
-	case !kl.desired.emptiedAt(source).IsZero() && kl.opts.SourceErrors()[source] != "":
+	case !kl.desired.emptiedAt(source).IsZero() && kl.isUnreadable(source):
 		kl.desired.emptied[source] = time.Now() // the wait begins anew
 		return plan.Problem{Reason: api.ReasonSourceNotReady, RetryAt: time.Now().Add(time.Second), Message: fmt.Sprintf(
 			"it stays as it is until source %s can be read again, which wanted no pods at all", source)}
@@ -53,6 +56,10 @@ func (kl *Kubelet) holdRemoval(p *podRecord, source string, unsynced bool) plan.
 // removalAt returns when pods that their source no longer wants may be removed.
 func (kl *Kubelet) removalAt(source string) time.Time {
 	return kl.desired.emptiedAt(source).Add(kl.opts.RemovalWait)
+}
+
+func (kl *Kubelet) isUnreadable(source string) bool {
+	return slices.ContainsFunc(kl.opts.Sources(), func(s api.SourceStatus) bool { return s.Source == source && s.Unreadable })
 }
 
 // madeElsewhere returns the place of the manifest that a pod's containers were made from, if none

@@ -84,7 +84,7 @@ func TestARemovalOfAllPodsWaits(t *testing.T) {
 				var failing atomic.Bool
 				w.options = func(o *Options) {
 					o.RemovalWait = 20 * time.Second
-					o.SourceErrors = func() map[string]string { return map[bool]map[string]string{true: {"file": "500"}}[failing.Load()] }
+					o.Sources = func() []api.SourceStatus { return []api.SourceStatus{{Source: "file", Unreadable: failing.Load()}} }
 				}
 				k := w.run(test.before...)
 				test.after.Op = api.SET

@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
 	"kubelet14/volume"
@@ -36,9 +37,7 @@ type Options struct {
 	RegistryBurst int                  // number of pulls begun at once before RegistryQPS counts
 	ContainerLog  dockertools.LogLimit // for each container; zero: Docker's default
 
-	// SourceErrors returns why pods may be older than their manifests, by full name, and why
-	// sources cannot be read at all, by name.
-	SourceErrors func() map[string]string
+	Sources func() []api.SourceStatus // what is known of the sources now
 
 	// SyncDone and PullDone observe each piece of work on a pod and each pull of an image.
 	// ok is false if something failed. What the end of the kubelet interrupts is not

@@ -47,7 +47,10 @@ func (kl *Kubelet) Statuses() (pods []api.PodStatus, newer <-chan struct{}, err 
 	if err := kl.dockerError(); err != nil {
 		return nil, s.newer, err
 	}
-	errs := kl.opts.SourceErrors()
+	errs := map[string]string{}
+	for _, source := range kl.opts.Sources() {
+		maps.Copy(errs, source.Stale)
+	}
 	for i := range s.pods {
 		status := s.pods[i].status()
 		status.SourceError = errs[s.pods[i].name]

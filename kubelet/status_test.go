@@ -202,7 +202,9 @@ func TestStatusesAndPods(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{IgnoreTerm: name == "stubborn"} }
 		w.options = func(o *Options) {
-			o.SourceErrors = func() map[string]string { return map[string]string{"a.default.file": "a.yaml is bad"} }
+			o.Sources = func() []api.SourceStatus {
+				return []api.SourceStatus{{Stale: map[string]string{"a.default.file": "a.yaml is bad"}}}
+			}
 		}
 		a, b := publish(pod("a", "main"), 80), publish(pod("b", "main"), 80)
 		k := w.run(a, b, pod("going", "stubborn"))

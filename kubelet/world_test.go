@@ -76,7 +76,7 @@ func (w *world) newKubelet() (kl *Kubelet, close func()) {
 		MaxDeadContainers:     2,
 		Credentials:           func(context.Context, string) (dockertools.Auth, error) { return dockertools.Auth{}, nil },
 		RegistryBurst:         10,
-		SourceErrors:          func() map[string]string { return nil },
+		Sources:               func() []api.SourceStatus { return nil },
 		SyncDone:              func(time.Duration, bool) {}, PullDone: func(time.Duration, bool) {},
 	}
 	if w.options != nil {

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -239,7 +240,7 @@ func (s *Server) isOld(p *page) bool {
 	}
 	k := s.opts.Kubelet
 	return p.newer == nil || k.Load().Pulls > 0 || (k.Health() == nil) != (p.Ill == nil) || len(k.Events(p.lastEvent)) > 0 ||
-		!slices.Equal(p.SourceList, s.opts.Sources()) || time.Since(p.Now) >= pageAlive
+		!reflect.DeepEqual(p.SourceList, s.opts.Sources()) || time.Since(p.Now) >= pageAlive
 }
 
 // push sends the part that changes. A page that does not read for writeTimeout is dropped.
