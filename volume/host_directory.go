@@ -1,7 +1,6 @@
 package volume
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,8 +13,7 @@ import (
 // HostDirectory is a directory of the host, or what its type says.
 type HostDirectory struct{ api.HostDir }
 
-func (h *HostDirectory) GetPath() string              { return h.Path }
-func (*HostDirectory) TearDown(context.Context) error { return nil }
+func (h *HostDirectory) GetPath() string { return h.Path }
 
 // hostDirModes has the type of what must be at the path of a HostDirectory.
 var hostDirModes = map[api.HostDirType]fs.FileMode{

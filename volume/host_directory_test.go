@@ -55,7 +55,6 @@ func TestTypesOfHostDirectories(t *testing.T) {
 			wantMode(t, path(tt.made), tt.madeMode)
 		}
 	}
-	must(t, (&HostDirectory{api.HostDir{Path: path("dir")}}).TearDown(t.Context())) // deletes nothing
 	wantText(t, path("dir/file"), "the user's")
 	wantGone(t, path("missing"))
 }

@@ -42,7 +42,6 @@ func TestWhatIsMountedInRootDirIsNotDeleted(t *testing.T) {
 		err = r.MoveToTrash("uid")
 		if refused {
 			wantError(t, err, filepath.Join(root, "pods/uid"), "is a mount point", "sudo umount "+shellQuote(point))
-			wantError(t, emptyDir(t, r, "uid").TearDown(t.Context()), "sudo umount "+shellQuote(point))
 			wantText(t, file, "data of uid")
 			wantUIDs(t, r, "uid")
 			must(t, syscall.Unmount(point, 0))
@@ -72,7 +71,6 @@ func TestWhatIsMountedInRootDirIsNotDeleted(t *testing.T) {
 	file := filepath.Join(setUp(t, r, "uid"), "file")
 	must(t, syscall.Mount("tmpfs", "/proc", "tmpfs", 0, ""))
 	wantError(t, r.MoveToTrash("uid"), "look for mount points")
-	wantError(t, emptyDir(t, r, "uid").TearDown(t.Context()), "look for mount points")
 	wantText(t, file, "data of uid")
 }
 

@@ -61,7 +61,7 @@ func TestRootDirThatIsReplacedIsNoticed(t *testing.T) {
 		vol := emptyDir(t, r, "uid")
 		_, listErr := r.PodUIDs()
 		_, messageErr := r.MakeTerminationFile("uid", "web.1")
-		errs := []error{listErr, messageErr, vol.SetUp(), vol.TearDown(t.Context()), r.MoveToTrash("uid"), r.EmptyTrash(t.Context())}
+		errs := []error{listErr, messageErr, vol.SetUp(), r.MoveToTrash("uid"), r.EmptyTrash(t.Context())}
 		for _, err := range errs {
 			wantError(t, err, r.Path(), "was removed or replaced")
 		}

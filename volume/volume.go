@@ -1,7 +1,6 @@
 package volume
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,29 +17,19 @@ type Interface interface {
 	SetUp() error
 	// GetPath returns the absolute path of the directory on the host.
 	GetPath() string
-	// TearDown deletes what SetUp made, or as much of it as it can before ctx is done.
-	TearDown(ctx context.Context) error
 }
 
-// ErrUnsupportedVolumeType is the error of CreateVolume for a source of unknown kind.
-var ErrUnsupportedVolumeType = errors.New("unsupported volume type")
-
-// CreateVolume returns the volume that v describes, for the pod with the given UID. It
-// does not touch the disk. A volume without a source is nil, and no error.
+// CreateVolume returns the volume that v describes, with its defaults, for the pod with the
+// given UID. It does not touch the disk.
 func CreateVolume(v *api.Volume, podUID string, root *RootDir) (Interface, error) {
-	switch source := v.Source; {
-	case source == nil:
-		return nil, nil
-	case source.HostDir != nil:
-		return &HostDirectory{*source.HostDir}, nil
-	case source.EmptyDir != nil:
-		// Validation has checked the names; a mistake there must not become a path.
-		if err := errors.Join(checkName("volume name", v.Name), checkName("uid", podUID)); err != nil {
-			return nil, fmt.Errorf("create volume %q of uid %q: %w", v.Name, podUID, err)
-		}
-		return &EmptyDirectory{filepath.Join(podsDir, podUID, "volumes", "kubernetes.io~empty-dir", v.Name), root}, nil
+	if dir := v.Source.HostDir; dir != nil {
+		return &HostDirectory{*dir}, nil
 	}
-	return nil, fmt.Errorf("create volume %q: %w", v.Name, ErrUnsupportedVolumeType)
+	// Validation has checked the names; a mistake there must not become a path.
+	if err := errors.Join(checkName("volume name", v.Name), checkName("uid", podUID)); err != nil {
+		return nil, fmt.Errorf("create volume %q of uid %q: %w", v.Name, podUID, err)
+	}
+	return &EmptyDirectory{filepath.Join(podsDir, podUID, "volumes", "kubernetes.io~empty-dir", v.Name), root}, nil
 }
 
 // checkName refuses what cannot be the name of one entry of a directory.
@@ -73,5 +62,4 @@ func (e *EmptyDirectory) SetUp() error {
 	return e.root.dir.Chmod(e.rel, 0o777)
 }
 
-func (e *EmptyDirectory) GetPath() string                    { return e.root.abs(e.rel) }
-func (e *EmptyDirectory) TearDown(ctx context.Context) error { return e.root.delete(ctx, e.rel) }
+func (e *EmptyDirectory) GetPath() string { return e.root.abs(e.rel) }
