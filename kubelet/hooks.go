@@ -30,12 +30,9 @@ func lifecycleLabel(c *api.Container) string {
 	if c.Lifecycle == nil {
 		return ""
 	}
-	postStart, err := health.ResolveHandler(c.Lifecycle.PostStart, c.Ports)
-	preStop, err2 := health.ResolveHandler(c.Lifecycle.PreStop, c.Ports)
-	label, err3 := json.Marshal(api.Lifecycle{PostStart: postStart, PreStop: preStop})
-	if err := errors.Join(err, err2, err3); err != nil {
-		panic(fmt.Sprintf("lifecycle of container %q: %v", c.Name, err)) // validation refuses such ports
-	}
+	label, _ := json.Marshal(api.Lifecycle{ // strings and numbers always marshal
+		PostStart: health.ResolveHandler(c.Lifecycle.PostStart, c.Ports), PreStop: health.ResolveHandler(c.Lifecycle.PreStop, c.Ports),
+	})
 	return string(label)
 }
 

@@ -24,20 +24,18 @@ type Target struct {
 	Exec func(ctx context.Context, command []string, out io.Writer) (exitCode int, err error)
 }
 
-// Probe runs a probe once. The error is nil if the container is healthy, wraps
+// Probe runs a probe once, which has one action. The error is nil if the container is healthy, wraps
 // Unhealthy if it is not, and is another one if the probe could not be made. If the
 // deadline of ctx passes, the container is unhealthy, for the cause of ctx; if ctx is
 // canceled, the error is the cause.
 func Probe(ctx context.Context, p *api.Probe, t Target) error {
 	switch {
-	case p.Exec != nil && len(p.Exec.Command) > 0:
+	case p.Exec != nil:
 		return t.exec(ctx, p.Exec.Command)
 	case p.HTTPGet != nil:
 		return t.httpGet(ctx, p.HTTPGet)
-	case p.TCPSocket != nil:
-		return t.tcpSocket(ctx, p.TCPSocket.Port)
 	}
-	return errors.New("there is nothing to do: name an action")
+	return t.tcpSocket(ctx, p.TCPSocket.Port)
 }
 
 // RunHandler runs a hook once. Its errors are those of Probe.
@@ -123,12 +121,32 @@ func (t Target) httpGet(ctx context.Context, a *api.HTTPGetAction) error {
 
 // address returns host:port for a dial. The default host is the pod's IP.
 func (t Target) address(host string, port api.IntOrString) (string, error) {
-	number, err := ResolvePort(port, t.Ports)
-	if err != nil {
-		return "", err
-	}
 	if host = cmp.Or(strings.Trim(host, "[]"), t.PodIP); host == "" {
 		return "", errors.New("the pod has no IP yet")
 	}
-	return net.JoinHostPort(host, strconv.Itoa(number)), nil
+	return net.JoinHostPort(host, strconv.Itoa(resolvePort(port, t.Ports))), nil
+}
+
+// resolvePort returns the number of a port of a probe or a hook, which is a number, the
+// name of a port of the container, or a number in quotes; validation refuses any other. In
+// 2014 a name stood for the port of the host, where the pod's IP does not listen.
+func resolvePort(port api.IntOrString, ports []api.Port) int {
+	for _, p := range ports {
+		if p.Name == port.Str && p.Name != "" {
+			return p.ContainerPort
+		}
+	}
+	number, _ := strconv.Atoi(port.String())
+	return number
+}
+
+// ResolveHandler returns a hook whose port is a number, so that it can run without the
+// manifest. The default is 80. No hook is nil.
+func ResolveHandler(h *api.Handler, ports []api.Port) *api.Handler {
+	if h == nil || h.HTTPGet == nil {
+		return h
+	}
+	get := *h.HTTPGet
+	get.Port = api.IntOrString{Int: resolvePort(cmp.Or(get.Port, api.IntOrString{Int: 80}), ports)}
+	return &api.Handler{HTTPGet: &get}
 }

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"kubelet14/api"
@@ -127,9 +128,6 @@ func TestTheExitCodeDecides(t *testing.T) {
 		want(t, Probe(t.Context(), execProbe, test.target), test.want)
 		want(t, RunHandler(t.Context(), hook, test.target), test.want)
 	}
-	const nothing = "unknown: there is nothing to do: name an action"
-	want(t, Probe(t.Context(), &api.Probe{}, local), nothing)
-	want(t, RunHandler(t.Context(), &api.Handler{Exec: &api.ExecAction{}}, local), nothing)
 }
 
 func TestACommandThatPrintsWithoutEnd(t *testing.T) {
@@ -196,5 +194,45 @@ func TestWhatTheContainerDidNotCauseIsUnknown(t *testing.T) {
 		{late, dial(os.ErrDeadlineExceeded), "unhealthy: no answer within 5s"},
 	} {
 		want(t, classify(test.ctx, test.err), test.want)
+	}
+}
+
+var testPorts = []api.Port{
+	{Name: "http", HostPort: 80, ContainerPort: 8080},
+	{Name: "9", HostPort: 81, ContainerPort: 9090}, // a name, though it looks like a number
+}
+
+func TestResolvePort(t *testing.T) {
+	for port, number := range map[api.IntOrString]int{
+		{Int: 1}: 1, {Int: 65535}: 65535, {Int: 9}: 9, {Str: "93"}: 93, {Str: "http"}: 8080, {Str: "9"}: 9090,
+	} {
+		if got := resolvePort(port, testPorts); got != number {
+			t.Errorf("port %v is %d; want %d", port, got, number)
+		}
+	}
+}
+
+func TestResolveHandler(t *testing.T) {
+	get := func(port api.IntOrString) *api.Handler {
+		return &api.Handler{HTTPGet: &api.HTTPGetAction{Path: "/x", Host: "h", Port: port}}
+	}
+	for _, test := range []struct{ in, want *api.Handler }{
+		{nil, nil},
+		{&api.Handler{Exec: execProbe.Exec}, &api.Handler{Exec: execProbe.Exec}},
+		{get(api.IntOrString{Int: 5}), get(api.IntOrString{Int: 5})},
+		{get(api.IntOrString{Str: "5"}), get(api.IntOrString{Int: 5})},
+		{get(api.IntOrString{Str: "http"}), get(api.IntOrString{Int: 8080})},
+		{get(api.IntOrString{}), get(api.IntOrString{Int: 80})},
+	} {
+		var before api.Handler
+		if test.in != nil {
+			api.Copy(&before, test.in)
+		}
+		if diff := cmp.Diff(test.want, ResolveHandler(test.in, testPorts)); diff != "" {
+			t.Errorf("-want +got:\n%s", diff)
+		}
+		if test.in != nil && !cmp.Equal(before, *test.in) {
+			t.Errorf("its argument has changed to %v", *test.in)
+		}
 	}
 }
