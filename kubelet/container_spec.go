@@ -74,7 +74,7 @@ func networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, network string)
 			spec.ExtraHosts = append(spec.ExtraHosts, name+":"+alias.IP)
 		}
 	}
-	spec.DNS = (*dockertools.DNSConfig)(pod.Manifest.DNS)
+	spec.DNS = pod.Manifest.DNS
 	if pod.Manifest.HostNetwork {
 		spec.Network = "host" // with the host's name and ports
 		return

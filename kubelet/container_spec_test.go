@@ -154,7 +154,7 @@ func TestTheSpecOfAPodOfToday(t *testing.T) {
 	network := dockertools.ContainerSpec{
 		Image: "pause:1", Labels: labels("kubelet14.network", "pods"), Hostname: "www", Network: "pods", Aliases: []string{"web", "web.default"},
 		ExtraHosts: []string{"a:10.0.0.1", "b:10.0.0.1"},
-		DNS:        &dockertools.DNSConfig{Nameservers: []string{"10.0.0.2"}, Searches: []string{"local"}, Options: []string{"ndots:2"}},
+		DNS:        &api.DNSConfig{Nameservers: []string{"10.0.0.2"}, Searches: []string{"local"}, Options: []string{"ndots:2"}},
 	}
 	check(&pod.Network, network)
 	network.Network, network.Hostname, network.Aliases, network.Labels = "host", "", nil, labels()

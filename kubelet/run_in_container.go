@@ -27,14 +27,11 @@ func (kl *Kubelet) ContainerStats(ctx context.Context, podFullName, container st
 	if err != nil {
 		return api.ContainerStats{}, err
 	}
-	measured, err := kl.docker.Stats(ctx, c.ID)
+	stats, err := kl.docker.Stats(ctx, c.ID)
 	if err != nil {
 		return api.ContainerStats{}, justEnded(err, podFullName, container)
 	}
-	stats := api.ContainerStats{
-		Time: measured.Time, CPU: measured.CPU, Memory: measured.Memory, Network: measured.Network,
-		Created: c.Created, Image: c.Image, ID: c.ID,
-	}
+	stats.Created, stats.Image, stats.ID = c.Created, c.Image, c.ID
 	if found.want != nil && found.want.Spec != nil {
 		stats.MemoryLimit, stats.CPUShares = found.want.Spec.Memory, cpuShares(found.want.Spec.CPU)
 	}

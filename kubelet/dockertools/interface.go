@@ -72,8 +72,8 @@ type Interface interface {
 	// and with Follow for those to come until the container ends. It calls each on the
 	// caller's goroutine, and returns its error unchanged. It returns ErrLogNotKept.
 	Logs(ctx context.Context, id string, opts LogOptions, each func(LogLine) error) error
-	// Stats measures a container, or returns ErrNotRunning.
-	Stats(ctx context.Context, id string) (Stats, error)
+	// Stats measures a container, or returns ErrNotRunning. What is no measurement is left out.
+	Stats(ctx context.Context, id string) (api.ContainerStats, error)
 
 	// WatchEvents calls hint when a container that has all the labels was started, ran
 	// out of memory, died or was destroyed. It returns nil when ctx is done, and an
@@ -188,14 +188,11 @@ type ContainerSpec struct {
 	NetworkContainer string
 	Hostname         string
 	Ports            []PublishedPort
-	Network          string     // "host", or the name of a network; empty: Docker's default
-	Aliases          []string   // more names in a network that is not Docker's default
-	ExtraHosts       []string   // NAME:IP, lines of its /etc/hosts
-	DNS              *DNSConfig // nil: Docker's
+	Network          string         // "host", or the name of a network; empty: Docker's default
+	Aliases          []string       // more names in a network that is not Docker's default
+	ExtraHosts       []string       // NAME:IP, lines of its /etc/hosts
+	DNS              *api.DNSConfig // what its /etc/resolv.conf says; nil: Docker's
 }
-
-// DNSConfig is what Docker writes into the /etc/resolv.conf of a container.
-type DNSConfig struct{ Nameservers, Searches, Options []string }
 
 // LogLimit bounds what the log driver json-file keeps. The zero LogLimit leaves the
 // log to the daemon.
@@ -224,14 +221,6 @@ type LogLine struct {
 	Time   time.Time // when Docker read it
 	Stderr bool
 	Text   []byte // with its newline; the receiver may keep it
-}
-
-// Stats is a measurement of a container.
-type Stats struct {
-	Time    time.Time
-	CPU     api.CPUStats
-	Memory  api.MemoryStats
-	Network api.NetworkStats // of the network it runs in, which may be another container's
 }
 
 // Event is a hint that a container has changed.

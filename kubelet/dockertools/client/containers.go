@@ -225,8 +225,11 @@ func createOptions(spec *dockertools.ContainerSpec) docker.CreateContainerOption
 
 // Stats makes its own request: the library's waits for ever when it cannot connect,
 // and for a second measurement.
-func (c *Client) Stats(ctx context.Context, id string) (dockertools.Stats, error) {
-	var answer docker.Stats
+func (c *Client) Stats(ctx context.Context, id string) (api.ContainerStats, error) {
+	var answer struct {
+		docker.Stats
+		Networks map[string]api.NetworkStats `json:"networks"`
+	}
 	query := url.Values{"stream": {"0"}, "one-shot": {"1"}}
 	r := c.begin(ctx, "measure container %q", id)
 	err := r.getJSON("containers/"+id+"/stats", query, &answer)
@@ -234,22 +237,19 @@ func (c *Client) Stats(ctx context.Context, id string) (dockertools.Stats, error
 		err = &apiError{dockertools.ErrNotRunning.Error(), dockertools.ErrNotRunning}
 	}
 	if err := r.end(err); err != nil {
-		return dockertools.Stats{}, err
+		return api.ContainerStats{}, err
 	}
 	cpu, memory := answer.CPUStats.CPUUsage, answer.MemoryStats
 	// The first is of cgroup v1, where the second leaves out the cgroups below.
 	inactive := cmp.Or(memory.Stats.TotalInactiveFile, memory.Stats.InactiveFile)
-	s := dockertools.Stats{
+	s := api.ContainerStats{
 		Time: answer.Read,
 		CPU:  api.CPUStats{Total: cpu.TotalUsage, User: cpu.UsageInUsermode, System: cpu.UsageInKernelmode, PerCPU: cpu.PercpuUsage},
 		// The two are not read at the same moment.
 		Memory: api.MemoryStats{Usage: memory.Usage, WorkingSet: memory.Usage - min(memory.Usage, inactive)},
 	}
 	for _, n := range answer.Networks {
-		s.Network.Add(api.NetworkStats{
-			RxBytes: n.RxBytes, RxPackets: n.RxPackets, RxErrors: n.RxErrors, RxDropped: n.RxDropped,
-			TxBytes: n.TxBytes, TxPackets: n.TxPackets, TxErrors: n.TxErrors, TxDropped: n.TxDropped,
-		})
+		s.Network.Add(n)
 	}
 	return s, nil
 }

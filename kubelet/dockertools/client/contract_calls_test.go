@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
@@ -204,7 +205,7 @@ func testExecIsKilled(t *testing.T, d *contractDocker) {
 func testStats(t *testing.T, d *contractDocker) {
 	before := time.Now()
 	id := d.running(t, d.spec(t, "c"))
-	var first dockertools.Stats
+	var first api.ContainerStats
 	eventually(t, "it has used and got something", func() (ok bool, seen string) {
 		var err error
 		first, err = d.Stats(t.Context(), id)

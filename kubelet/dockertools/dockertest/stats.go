@@ -12,18 +12,18 @@ import (
 // Stats returns numbers that only grow: a process uses a thousandth of a core,
 // a quarter of it in the kernel, and its network takes a packet of 100 bytes each
 // second.
-func (f *Fake) Stats(ctx context.Context, id string) (dockertools.Stats, error) {
-	return ask(ctx, f, "Stats", id, func() (dockertools.Stats, error) {
+func (f *Fake) Stats(ctx context.Context, id string) (api.ContainerStats, error) {
+	return ask(ctx, f, "Stats", id, func() (api.ContainerStats, error) {
 		c, err := f.find(id)
 		if err != nil {
-			return dockertools.Stats{}, err
+			return api.ContainerStats{}, err
 		}
 		if !c.State.Live() {
-			return dockertools.Stats{}, fmt.Errorf("%w: %s", dockertools.ErrNotRunning, id)
+			return api.ContainerStats{}, fmt.Errorf("%w: %s", dockertools.ErrNotRunning, id)
 		}
 		up := time.Since(c.Details.StartedAt)
 		total := uint64(up / 1000)
-		s := dockertools.Stats{
+		s := api.ContainerStats{
 			Time:   time.Now(),
 			CPU:    api.CPUStats{Total: total, User: total - total/4, System: total / 4, PerCPU: []uint64{total}},
 			Memory: api.MemoryStats{Usage: 3 << 20, WorkingSet: 2 << 20},
