@@ -154,8 +154,8 @@ func (f *options) serves() bool {
 	return f.enableServer && !f.runonce && !f.dryRun && !f.convert && !f.status && !f.cleanup
 }
 
-// networkName matches the names that Docker allows for networks.
-var networkName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]*$`)
+// networkName matches the names that Docker allows for networks, and no id, which has 64 digits.
+var networkName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$`)
 
 // check returns an error for values and combinations that make no sense.
 func (f *options) check(args []string) error {

@@ -196,6 +196,7 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		{"-config=x -log_dir=/no/such/directory", "-log_dir=/no/such/directory make it first"},
 		{"-config=x -pod_network=host", "-pod_network=host bridge"},
 		{"-config=x -pod_network=container:x", "-pod_network=container:x bridge"},
+		{"-config=x -pod_network=" + strings.Repeat("0a", 32), "give a name"},
 		{"-config=x -sync_frequency=0s", "-sync_frequency longer than 0"},
 		{"-config=x -file_check_frequency=-1s", "-file_check_frequency longer than 0"},
 		{"-manifest_url=http://x -http_check_frequency=0", "-http_check_frequency longer than 0"},
