@@ -136,7 +136,9 @@ func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
 		return status
 	case want.Spec == nil && s.plan.Finished, // it was removed; so was an init container that has done its work, by somebody else
 		newest == nil && s.pod != nil && s.plan.Init == "" && s.pod.IsInit(want.Name) &&
-			slices.ContainsFunc(s.attempts(s.pod.Apps[0].Name), (*plan.Observed).HasStarted):
+			slices.ContainsFunc(s.pod.Apps, func(app plan.Container) bool {
+				return slices.ContainsFunc(s.attempts(app.Name), (*plan.Observed).HasStarted)
+			}):
 		status.State.Terminated = &api.ContainerStateTerminated{Reason: api.ReasonCompleted}
 		return status
 	default:

@@ -132,6 +132,8 @@ func TestStatus(t *testing.T) {
 		{"an init container has failed for good", "want never one:i+init two:i+init web:a\none:i#1 exited exit=3\nweb:a#1 created", none,
 			"failed : \none#1 ended 3 Error\ntwo#1 waits InitContainer: an init container has failed\n" +
 				"web#1 waits InitContainer: an init container has failed\nnet#1 ended 0 Completed\n"},
+		{"somebody has removed an init container, and the first app", "want one:i+init web:a side:b\nnet:n#1 running\nside:b#1 running", none,
+			"pending 10.0.0.2: \none#1 ended 0 Completed\nweb#1 waits Creating\nside#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
 		{"one has failed for good, the other one works", "want never web:a side:b\nnet:n#1 running\nweb:a#1 exited exit=3\nside:b#1 running", none,
 			"failing 10.0.0.2: \nweb#1 ended 3 Error\nside#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
 		{"why it ended",
