@@ -68,8 +68,8 @@ type PodUpdate struct {
 	Err error
 
 	// Unsynced is set by PodConfig only. It has every configured source that is not synced as of this update, with its latest
-	// error, nil when it has sent nothing. Its pods are not all known, so nothing that may be one of them is removed; but a pod
-	// that an earlier update has named, and this one does not, is gone. It is part of the update because, asked for separately,
-	// it could be newer than the pods, and a pod of a source that has just become ready would be killed.
+	// error, nil when it has sent nothing. The pods of such a source are not all known, so nothing that may be one of them is
+	// removed; but a pod that an earlier update has named, and this one does not, is gone. Unsynced comes with the pods: if the
+	// receiver asked for it later, a source could be synced by then, and its pods, which are not in Pods, would be removed.
 	Unsynced map[string]error
 }

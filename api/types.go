@@ -4,8 +4,8 @@ package api
 // internal form: every wire version is converted to it.
 //
 // A container's hash is made of the JSON of these types, so every optional field is omitempty:
-// a field that is added later changes no hash of today. The fields without a name are for the types that v1
-// shares: they have the names that a Pod may have there, see the types Ignored and Unsupported.
+// a field that is added later changes no hash of today. The tag of a field named _ lists other fields that
+// a v1 Pod may have there; see Ignored and Unsupported.
 type ContainerManifest struct {
 	Version       string        `json:"version"` // v1beta1, v1beta2 or v1
 	ID            string        `json:"id,omitempty"`
@@ -193,13 +193,13 @@ type (
 	RestartPolicyAlways struct{}
 	// RestartPolicyOnFailure starts a container again until it ends with 0.
 	RestartPolicyOnFailure struct{}
-	// RestartPolicyNever starts each container once in its UID's life.
+	// RestartPolicyNever starts each container once in the life of the pod's UID.
 	RestartPolicyNever struct{}
 )
 
 const (
 	NetworkContainerName = "net"     // the name of every pod's network container, and of no other
 	NamespaceDefault     = "default" // the namespace of a pod whose manifest names none, as those of 2014
-	// VersionV1 is the version of a manifest that is a Pod of today: its command, args and env know $(NAME).
+	// VersionV1 is the version of a Pod of today, in whose command, args and env $(NAME) is replaced.
 	VersionV1 = "v1"
 )

@@ -67,8 +67,8 @@ func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpd
 	state.pods, state.err = pods, update.Err
 	state.synced = state.synced || state.err == nil
 
-	// Only the last update may make the source synced. After an UPDATE that did so before
-	// the SET with the source's other pods, the receiver would remove those.
+	// Only the last of the changes may say that the source is synced now. If an UPDATE said
+	// so, the receiver would remove the pods that only the SET after it names.
 	var changes []api.PodUpdate
 	add := func(op api.PodOperation, pods podSet) {
 		if len(pods) > 0 {

@@ -24,7 +24,8 @@ func (kl *Kubelet) hold(p *podRecord) plan.Problem {
 	if unsynced && !p.adopted {
 		elsewhere = p.madeElsewhere()
 	}
-	if p.adopted = p.adopted || elsewhere == "" && p.err == nil; elsewhere == "" {
+	if elsewhere == "" {
+		p.adopted = p.adopted || p.err == nil
 		return plan.Problem{}
 	}
 	return plan.Problem{Reason: api.ReasonSourceNotReady, Message: fmt.Sprintf(
@@ -62,8 +63,8 @@ func (kl *Kubelet) isUnreadable(source string) bool {
 	return slices.ContainsFunc(kl.opts.Sources(), func(s api.SourceStatus) bool { return s.Source == source && s.Unreadable })
 }
 
-// madeElsewhere returns the place of the manifest that a pod's containers were made from, if none
-// is from the place of now and the last attempt of one is not as the manifest of now says.
+// madeElsewhere returns the place that the manifest of the pod's containers was read from, if
+// none of them is from the place of today's manifest, and a newest attempt is not as that says.
 func (p *podRecord) madeElsewhere() (origin string) {
 	for i := range p.containers {
 		c, want := &p.containers[i], p.pod.Container(p.containers[i].Of.Name)

@@ -88,7 +88,7 @@ func (p *pull) failure() error {
 	case errors.Is(p.err, dockertools.ErrUnauthorised):
 		reason = api.ReasonUnauthorised
 	}
-	return plan.Problem{Reason: reason, Message: fmt.Sprintf("%v; next pull at %s", p.err, p.retryAt.Local().Format(time.TimeOnly)), RetryAt: p.retryAt}
+	return plan.Problem{Reason: reason, Message: fmt.Sprintf("%v; no pull before %s", p.err, p.retryAt.Local().Format(time.TimeOnly)), RetryAt: p.retryAt}
 }
 
 // run pulls an image when its turn has come, and records how that ended.

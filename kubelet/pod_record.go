@@ -33,7 +33,7 @@ type podSnapshot struct {
 // is in Docker. Only the sync loop uses it.
 type podRecord struct {
 	podSnapshot
-	adopted bool // its containers were made from its manifest, as far as this run has read
+	adopted bool // this run has found that its containers belong to its manifest, see hold
 
 	failures int       // pieces of work that failed in a row
 	tried    string    // the steps of the last work, see describeSteps
@@ -75,8 +75,8 @@ func (p *podRecord) endWork(limit time.Duration) {
 // waits reports whether the pod keeps its containers although other ones are desired.
 func (p *podSnapshot) waits() bool { return p.wait.Message != "" }
 
-// problems returns why the pod is not as desired. Those of the last work come first, and
-// only as long as something is left to do for their containers and the plan does not say more.
+// problems returns why the pod is not as desired. Those of the last work come first. One of
+// them is over when the plan has no step for its container, or a problem that says more.
 func (p *podSnapshot) problems() []plan.Problem {
 	switch {
 	case p.err != nil:

@@ -85,7 +85,7 @@ func (kl *Kubelet) Load() api.Load {
 		for i := range s.pods {
 			p := &s.pods[i]
 			hasWork := len(p.plan.Steps) > 0 || !p.plan.Next.IsZero()
-			if hasWork && !busy[p.name] && p.wait.Reason != api.ReasonSourceNotReady { // which may want nothing of it
+			if hasWork && !busy[p.name] && p.wait.Reason != api.ReasonSourceNotReady { // nobody knows whether it is wanted
 				load.Waiting++
 			}
 		}

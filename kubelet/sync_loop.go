@@ -39,7 +39,8 @@ func (kl *Kubelet) run(ctx context.Context, updates <-chan api.PodUpdate, finish
 }
 
 // While a hundred pods start, every end of work is a wakeup, and each list takes time from
-// Docker. So after a sync wakeups wait restFactor times as long as it took, up to maxRest.
+// Docker. So after a sync, wakeups wait restFactor times as long as the sync took, but not
+// longer than maxRest. Updates, ticks and retries do not wait.
 const (
 	restFactor = 4
 	maxRest    = 250 * time.Millisecond

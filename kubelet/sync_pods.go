@@ -136,7 +136,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 }
 
 // describeSteps describes what a worker would try now. The text changes with the plan, and
-// when a pull of an image that the plan needs has ended; then no retry time counts.
+// when a pull of an image that the plan needs has ended. Steps with a new text are tried at once.
 func (kl *Kubelet) describeSteps(p *podRecord) string {
 	text := fmt.Sprintf("%p", p.pod)
 	for _, a := range slices.Concat(p.plan.Steps...) {

@@ -19,7 +19,7 @@ import (
 //     container that has to run, if there is one.
 //
 // If nothing has to be stopped, the network container starts while the apps are created. Apps
-// that need its IP are late: they are replaced when it runs.
+// that need its IP are late: they are created, and what they replace is stopped, when it runs.
 func (p *planner) converge() {
 	var createNetwork, startNetwork, createApps, stopApps, createLate, stopLate, startApps []Action
 	network, create := p.decideNetwork()
@@ -93,11 +93,11 @@ func (p *planner) decideNetwork() (*Observed, *Action) {
 	reason, crashes := "the pod has no network container yet", 0
 	switch {
 	case newest == nil:
-	case newest.State.Live() && (newest.Of.Hash == want.Hash && !p.moves(newest) && newest.isConnected() || p.inUse(newest)):
+	case newest.State.Live() && (newest.Of.Hash == want.Hash && !p.mustMove(newest) && newest.isConnected() || p.inUse(newest)):
 		return newest, nil
 	case newest.Of.Hash != want.Hash:
 		reason = "the pod's ports, names or network container image have changed"
-	case p.moves(newest):
+	case p.mustMove(newest):
 		reason = "-pod_network has changed"
 	case newest.State.Live():
 		reason = "the network container was disconnected from its network"
@@ -122,9 +122,9 @@ func (a *Action) created() *Observed {
 	return &c
 }
 
-// moves reports whether a network container is not in the desired pod network. Those of older
+// mustMove reports whether a network container was made for another pod network. Those of older
 // versions have no label, and stay where they are until they are rebuilt.
-func (p *planner) moves(network *Observed) bool {
+func (p *planner) mustMove(network *Observed) bool {
 	return cmp.Or(network.Labels[dockertools.LabelNetwork], p.limits.PodNetwork) != p.limits.PodNetwork
 }
 
@@ -213,9 +213,9 @@ func (p *planner) nextAttempt(c *Observed) (due time.Time, crashes int) {
 	return due, crashes
 }
 
-// endedTogether reports whether a container ended at about the same time as its network
-// container, or that as an app in it, and nothing runs in the network any more. So it is when
-// Docker or the machine is restarted, which is no crash of the container.
+// endedTogether reports whether a container, its network container and an app in that network
+// ended at about the same time, and nothing runs there any more. So it is when Docker or the
+// machine is restarted, which is no crash of the container.
 func (p *planner) endedTogether(c *Observed) bool {
 	const spread = 15 * time.Second // Docker gives containers 10 s to end
 	network := c

@@ -24,7 +24,7 @@ type Observed struct {
 // IsNetwork reports whether c is its pod's network container.
 func (c *Observed) IsNetwork() bool { return c.Of.Name == api.NetworkContainerName }
 
-// isConnected reports whether a network container is in a network. A list from before its
+// isConnected reports whether a network container is in its network. A list from before its
 // start shows no endpoint yet.
 func (c *Observed) isConnected() bool { return c.Endpoint != "" || !c.Owned.State.Live() }
 
