@@ -39,8 +39,8 @@ func (kl *Kubelet) run(ctx context.Context, updates <-chan api.PodUpdate, finish
 }
 
 // While a hundred pods start, every end of work is a wakeup, and each list takes time from
-// Docker. So after a sync, wakeups wait restFactor times as long as the sync took, but not
-// longer than maxRest. Updates, ticks and retries do not wait.
+// Docker. So while workers are busy, wakeups wait after a sync: restFactor times as long as
+// that took, but not longer than maxRest.
 const (
 	restFactor = 4
 	maxRest    = 250 * time.Millisecond
@@ -75,7 +75,9 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 		}
 		began := time.Now()
 		next, err := kl.SyncPods(ctx)
-		wakeup, rested = nil, time.After(min(restFactor*time.Since(began), maxRest))
+		if len(kl.workers.Busy()) > 0 {
+			wakeup, rested = nil, time.After(min(restFactor*time.Since(began), maxRest))
+		}
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -116,6 +116,21 @@ func TestManyPodsThatStartTakeFewLists(t *testing.T) {
 	})
 }
 
+// TestARepairAfterATickIsQuick: no worker is busy, so the wakeup need not wait.
+func TestARepairAfterATickIsQuick(t *testing.T) {
+	inWorld(t, func(w *world) {
+		const list = 100 * time.Millisecond
+		w.docker.SetFault(on("ListContainers", dockertest.Fault{Delay: list}))
+		w.run(pod("web", "main"))
+		for lists := w.docker.Calls()["ListContainers"]; w.docker.Calls()["ListContainers"] == lists; {
+			wait(time.Millisecond)
+		}
+		wait(list) // the tick is over
+		w.kill("web", "main", 1)
+		w.after(list+time.Millisecond, "after one more list", "web/main", "web/net")
+	})
+}
+
 // TestAPodThatCannotBeCreatedIsCheap also has another pod that crashes and a third that
 // pulls: neither Docker's events nor the ends of pulls shorten the back-off. The problem is
 // told once, although Docker names another layer each time.
