@@ -84,9 +84,7 @@ func networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, network string)
 	if network != BridgeNetwork {
 		spec.Network, spec.Aliases = network, []string{pod.Name, pod.Name + "." + pod.Namespace}
 	}
-	for _, port := range pod.Ports {
-		spec.Ports = append(spec.Ports, plan.Published(port))
-	}
+	spec.Ports = pod.Ports
 }
 
 // appSpec completes the spec of an app container as its manifest describes it.

@@ -61,9 +61,9 @@ func TestContainerSpec(t *testing.T) {
 	want = dockertools.ContainerSpec{
 		Name: "k8s_net.2_www.default.file_u-1_1", Image: dockertools.PauseImage, Entrypoint: []string{"/pause"},
 		StopSignal: "SIGKILL", Hostname: "www", Log: logs, Network: "pods", Aliases: []string{"www", "www.default"},
-		Ports: []dockertools.PublishedPort{
-			{HostPort: 53, ContainerPort: 53, Protocol: "udp"},
-			{HostIP: "127.0.0.1", HostPort: 8080, ContainerPort: 80, Protocol: "tcp"},
+		Ports: []api.Port{
+			{HostPort: 53, ContainerPort: 53, Protocol: api.ProtocolUDP},
+			{HostIP: "127.0.0.1", HostPort: 8080, ContainerPort: 80, Protocol: api.ProtocolTCP},
 		},
 		Labels: map[string]string{
 			"kubelet14.hostname": "host", "kubelet14.root_dir": root, "kubelet14.name": "k8s_net.2_www.default.file_u-1_1",

@@ -136,15 +136,7 @@ type Container struct {
 	// shows a `docker restart` between two lists. It is empty when the container does not
 	// run, or is not in the network of its LabelNetwork; without the label, in any.
 	Endpoint string
-	Ports    []PublishedPort // while it runs
-}
-
-// PublishedPort is a port of the host that leads to a container.
-type PublishedPort struct {
-	HostIP        string // empty, 0.0.0.0 or :: is every address
-	HostPort      int
-	ContainerPort int
-	Protocol      string // tcp or udp
+	Ports    []api.Port // of the host, while it runs; a HostIP that is empty, 0.0.0.0 or :: is every address
 }
 
 // Details is what an inspect of a container returns.
@@ -187,7 +179,7 @@ type ContainerSpec struct {
 	// run at the start. Docker then refuses Hostname and Ports.
 	NetworkContainer string
 	Hostname         string
-	Ports            []PublishedPort
+	Ports            []api.Port
 	Network          string         // "host", or the name of a network; empty: Docker's default
 	Aliases          []string       // more names in a network that is not Docker's default
 	ExtraHosts       []string       // NAME:IP, lines of its /etc/hosts

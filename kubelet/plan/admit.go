@@ -38,7 +38,7 @@ func Admit(pods map[string]*Pod, finished func(*Pod) bool, list []dockertools.Ow
 			waiting[name] = Problem{Reason: api.ReasonPortTaken, Message: conflict}
 		default:
 			for _, port := range pod.Ports {
-				ports = append(ports, portOwner{Published(port), name, "which comes first by name"})
+				ports = append(ports, portOwner{port, name, "which comes first by name"})
 			}
 		}
 	}
@@ -47,7 +47,7 @@ func Admit(pods map[string]*Pod, finished func(*Pod) bool, list []dockertools.Ow
 
 // portOwner is a pod that has a host port, or gets it.
 type portOwner struct {
-	port     dockertools.PublishedPort
+	port     api.Port
 	pod, why string
 }
 
@@ -62,16 +62,14 @@ func owners(desired map[string]*Pod, list []dockertools.Owned) (uids map[string]
 		}
 		held := c.Ports
 		if pod != nil && pod.Manifest.HostNetwork { // Docker does not list the ports that a program opens on the host
-			for _, port := range pod.Ports {
-				held = append(held, Published(port))
-			}
+			held = slices.Concat(held, pod.Ports)
 		}
 		for _, port := range held {
 			switch {
 			case !c.State.Live():
 			case pod == nil:
 				ports = append(ports, portOwner{port, name, "whose containers are still there"})
-			case slices.ContainsFunc(pod.Ports, func(want api.Port) bool { return overlap(Published(want), port) }):
+			case slices.ContainsFunc(pod.Ports, func(want api.Port) bool { return overlap(want, port) }):
 				ports = append(ports, portOwner{port, name, "which runs"})
 			}
 		}
@@ -82,25 +80,18 @@ func owners(desired map[string]*Pod, list []dockertools.Owned) (uids map[string]
 // portConflict describes the first port of a pod that another pod has, or returns "".
 func (p *Pod) portConflict(owners []portOwner) string {
 	for _, port := range p.Ports {
-		want := Published(port)
 		for _, owner := range owners {
-			if owner.pod != p.FullName() && overlap(want, owner.port) {
-				return fmt.Sprintf("host port %d/%s is taken by pod %s, %s", port.HostPort, owner.port.Protocol, owner.pod, owner.why)
+			if owner.pod != p.FullName() && overlap(port, owner.port) {
+				protocol := strings.ToLower(string(port.Protocol))
+				return fmt.Sprintf("host port %d/%s is taken by pod %s, %s", port.HostPort, protocol, owner.pod, owner.why)
 			}
 		}
 	}
 	return ""
 }
 
-// Published returns a port of a manifest in the form of Docker's list.
-func Published(port api.Port) dockertools.PublishedPort {
-	return dockertools.PublishedPort{
-		HostIP: port.HostIP, HostPort: port.HostPort, ContainerPort: port.ContainerPort, Protocol: strings.ToLower(string(port.Protocol)),
-	}
-}
-
 // overlap reports whether two ports share number, protocol and a host address.
-func overlap(a, b dockertools.PublishedPort) bool {
+func overlap(a, b api.Port) bool {
 	everyAddress := func(ip string) bool { return ip == "" || ip == "0.0.0.0" || ip == "::" }
 	return a.HostPort == b.HostPort && a.Protocol == b.Protocol &&
 		(a.HostIP == b.HostIP || everyAddress(a.HostIP) || everyAddress(b.HostIP))

@@ -57,8 +57,7 @@ func TestAdmit(t *testing.T) {
 					words, pod.Manifest.HostNetwork = words[1:], true
 				}
 				for _, port := range words {
-					p := parsePort(port)
-					pod.Ports = append(pod.Ports, api.Port{HostIP: p.HostIP, HostPort: p.HostPort, Protocol: api.Protocol(strings.ToUpper(p.Protocol))})
+					pod.Ports = append(pod.Ports, parsePort(port))
 				}
 				pods[pod.FullName()], finished[pod] = pod, isFinished
 			}
@@ -87,13 +86,13 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-func parsePort(text string) dockertools.PublishedPort {
-	var port dockertools.PublishedPort
+func parsePort(text string) api.Port {
+	var port api.Port
 	if before, after, ok := strings.Cut(text, ":"); ok {
 		port.HostIP, text = before, after
 	}
 	number, protocol, _ := strings.Cut(text, "/")
-	port.Protocol = cmp.Or(protocol, "tcp")
+	port.Protocol = api.Protocol(strings.ToUpper(cmp.Or(protocol, "tcp")))
 	port.HostPort, _ = strconv.Atoi(number)
 	return port
 }

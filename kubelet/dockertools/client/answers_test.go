@@ -39,9 +39,9 @@ func TestTheList(t *testing.T) {
 	want := []dockertools.Container{{
 		ID: "0123", Name: "web", Image: "x:1", Labels: map[string]string{"a": "b"},
 		State: dockertools.StateRunning, Status: "Up 2 hours", Created: time.Unix(1700000000, 0), Endpoint: "e1e2",
-		Ports: []dockertools.PublishedPort{
-			{HostIP: "127.0.0.1", HostPort: 53, ContainerPort: 53, Protocol: "udp"},
-			{HostPort: 8080, ContainerPort: 80, Protocol: "tcp"},
+		Ports: []api.Port{
+			{HostIP: "127.0.0.1", HostPort: 53, ContainerPort: 53, Protocol: api.ProtocolUDP},
+			{HostPort: 8080, ContainerPort: 80, Protocol: api.ProtocolTCP},
 		},
 	}, {ID: "4567", State: dockertools.StateRemoving, Created: time.Unix(0, 0)}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {

@@ -83,8 +83,8 @@ func convertListed(listed *docker.APIContainers) dockertools.Container {
 
 // publishedPorts leaves out ports that are only exposed, and lists a port once that
 // Docker lists for IPv4 and IPv6.
-func publishedPorts(listed []docker.APIPort) []dockertools.PublishedPort {
-	var ports []dockertools.PublishedPort
+func publishedPorts(listed []docker.APIPort) []api.Port {
+	var ports []api.Port
 	for _, p := range listed {
 		if p.PublicPort == 0 {
 			continue
@@ -92,11 +92,10 @@ func publishedPorts(listed []docker.APIPort) []dockertools.PublishedPort {
 		if ip, err := netip.ParseAddr(p.IP); err == nil && ip.IsUnspecified() {
 			p.IP = ""
 		}
-		ports = append(ports, dockertools.PublishedPort{
-			HostIP: p.IP, HostPort: int(p.PublicPort), ContainerPort: int(p.PrivatePort), Protocol: p.Type,
-		})
+		protocol := api.Protocol(strings.ToUpper(p.Type))
+		ports = append(ports, api.Port{HostIP: p.IP, HostPort: int(p.PublicPort), ContainerPort: int(p.PrivatePort), Protocol: protocol})
 	}
-	slices.SortFunc(ports, func(a, b dockertools.PublishedPort) int {
+	slices.SortFunc(ports, func(a, b api.Port) int {
 		return cmp.Or(cmp.Compare(a.HostPort, b.HostPort), cmp.Compare(a.Protocol, b.Protocol),
 			cmp.Compare(a.HostIP, b.HostIP), cmp.Compare(a.ContainerPort, b.ContainerPort))
 	})
@@ -201,7 +200,7 @@ func createOptions(spec *dockertools.ContainerSpec) docker.CreateContainerOption
 		host.DNS, host.DNSSearch, host.DNSOptions = dns.Nameservers, dns.Searches, dns.Options
 	}
 	for _, p := range spec.Ports {
-		port := docker.Port(fmt.Sprintf("%d/%s", p.ContainerPort, cmp.Or(p.Protocol, "tcp")))
+		port := docker.Port(fmt.Sprintf("%d/%s", p.ContainerPort, strings.ToLower(string(p.Protocol))))
 		config.ExposedPorts[port] = struct{}{}
 		host.PortBindings[port] = append(host.PortBindings[port],
 			docker.PortBinding{HostIP: p.HostIP, HostPort: strconv.Itoa(p.HostPort)})

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
@@ -225,14 +226,14 @@ func testNetworkContainerNotRunning(t *testing.T, d *contractDocker) {
 func testPorts(t *testing.T, d *contractDocker) {
 	spec := d.spec(t, "c", "sleep")
 	everywhere, local := freePort(t), freePort(t)
-	spec.Ports = []dockertools.PublishedPort{
-		{HostPort: everywhere, ContainerPort: 80, Protocol: "tcp"},
-		{HostIP: "127.0.0.1", HostPort: local, ContainerPort: 53, Protocol: "udp"},
+	spec.Ports = []api.Port{
+		{HostPort: everywhere, ContainerPort: 80, Protocol: api.ProtocolTCP},
+		{HostIP: "127.0.0.1", HostPort: local, ContainerPort: 53, Protocol: api.ProtocolUDP},
 	}
 	id := d.create(t, spec)
-	check := func(when string, want ...dockertools.PublishedPort) {
+	check := func(when string, want ...api.Port) {
 		t.Helper()
-		byPort := cmpopts.SortSlices(func(a, b dockertools.PublishedPort) bool { return a.HostPort < b.HostPort })
+		byPort := cmpopts.SortSlices(func(a, b api.Port) bool { return a.HostPort < b.HostPort })
 		if diff := cmp.Diff(want, d.listed(t, id).Ports, byPort, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("ports when %s (-want +got):\n%s", when, diff)
 		}
@@ -248,19 +249,20 @@ func testPorts(t *testing.T, d *contractDocker) {
 
 func testTakenPort(t *testing.T, d *contractDocker) {
 	for i, c := range []struct {
-		holderIP, otherIP, protocol string
-		taken                       bool
+		holderIP, otherIP string
+		protocol          api.Protocol
+		taken             bool
 	}{
-		{"", "", "tcp", true}, {"", "127.0.0.1", "tcp", true}, {"127.0.0.1", "0.0.0.0", "tcp", true},
-		{"127.0.0.1", "127.0.0.2", "tcp", false}, {"", "", "udp", false},
+		{"", "", "TCP", true}, {"", "127.0.0.1", "TCP", true}, {"127.0.0.1", "0.0.0.0", "TCP", true},
+		{"127.0.0.1", "127.0.0.2", "TCP", false}, {"", "", "UDP", false},
 	} {
 		port := freePort(t)
-		withPort := func(name, hostIP, protocol string) (id string) {
+		withPort := func(name, hostIP string, protocol api.Protocol) (id string) {
 			spec := d.spec(t, fmt.Sprint(name, i), "sleep")
-			spec.Ports = []dockertools.PublishedPort{{HostIP: hostIP, HostPort: port, ContainerPort: 80, Protocol: protocol}}
+			spec.Ports = []api.Port{{HostIP: hostIP, HostPort: port, ContainerPort: 80, Protocol: protocol}}
 			return d.create(t, spec)
 		}
-		holder, other := withPort("holder", c.holderIP, "tcp"), withPort("other", c.otherIP, c.protocol)
+		holder, other := withPort("holder", c.holderIP, "TCP"), withPort("other", c.otherIP, c.protocol)
 		d.start(t, holder)
 		if !c.taken {
 			d.start(t, other)

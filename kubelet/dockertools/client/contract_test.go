@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
@@ -113,7 +114,7 @@ func testRefusedCreation(t *testing.T, d *contractDocker) {
 	missing := filepath.Join(t.TempDir(), "missing")
 	noImage := "kubelet14/" + d.run + ":none"
 	mounts := []dockertools.Mount{{HostPath: missing, ContainerPath: "/data"}}
-	ports := []dockertools.PublishedPort{{HostPort: freePort(t), ContainerPort: 80, Protocol: "tcp"}}
+	ports := []api.Port{{HostPort: freePort(t), ContainerPort: 80, Protocol: api.ProtocolTCP}}
 	for _, c := range []struct {
 		change func(*dockertools.ContainerSpec)
 		kind   error // nil: any
@@ -185,10 +186,10 @@ func TestIntegrationDockerGetsAllOfTheSpec(t *testing.T) {
 	spec.Memory, spec.CPUShares = 64<<20, 512
 	spec.Mounts = []dockertools.Mount{{HostPath: dir, ContainerPath: "/data", ReadOnly: true}}
 	spec.Log = dockertools.LogLimit{MaxSize: 10 << 20, MaxFiles: 3}
-	spec.Ports = []dockertools.PublishedPort{
-		{HostPort: tcp, ContainerPort: 80, Protocol: "tcp"},
-		{HostIP: "127.0.0.1", HostPort: local, ContainerPort: 80, Protocol: "tcp"},
-		{HostPort: udp, ContainerPort: 53, Protocol: "udp"},
+	spec.Ports = []api.Port{
+		{HostPort: tcp, ContainerPort: 80, Protocol: api.ProtocolTCP},
+		{HostIP: "127.0.0.1", HostPort: local, ContainerPort: 80, Protocol: api.ProtocolTCP},
+		{HostPort: udp, ContainerPort: 53, Protocol: api.ProtocolUDP},
 	}
 	maps.Copy(spec.Labels, map[string]string{
 		"path": "/a b/c", "text": "tab\tnewline\nquote\"back\\slash", "unicode": "ü", "json": `{"command":["a","b"]}`, "": "no name",

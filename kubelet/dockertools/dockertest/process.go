@@ -13,6 +13,7 @@ import (
 
 	"github.com/docker/go-units"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
@@ -71,7 +72,6 @@ func (d *fakeDocker) start(c *fakeContainer) error {
 	c.print(false, c.program.Log)
 	c.Ports = slices.Clone(c.Spec.Ports)
 	for i := range c.Ports {
-		c.Ports[i].Protocol = cmp.Or(c.Ports[i].Protocol, "tcp")
 		if isEveryAddress(c.Ports[i].HostIP) {
 			c.Ports[i].HostIP = ""
 		}
@@ -124,7 +124,7 @@ func (d *fakeDocker) joinNetwork(c *fakeContainer) error {
 	}
 	for _, other := range d.containers {
 		for _, held := range other.Ports {
-			if i := slices.IndexFunc(c.Spec.Ports, func(p dockertools.PublishedPort) bool { return conflict(p, held) }); i >= 0 {
+			if i := slices.IndexFunc(c.Spec.Ports, func(p api.Port) bool { return conflict(p, held) }); i >= 0 {
 				return fmt.Errorf("driver failed programming external connectivity on endpoint %s (%s): Bind for %s:%d failed: port is already allocated",
 					c.Name, c.Endpoint, cmp.Or(c.Spec.Ports[i].HostIP, "0.0.0.0"), held.HostPort)
 			}
@@ -133,8 +133,8 @@ func (d *fakeDocker) joinNetwork(c *fakeContainer) error {
 	return nil
 }
 
-func conflict(p, other dockertools.PublishedPort) bool {
-	return p.HostPort == other.HostPort && cmp.Or(p.Protocol, "tcp") == cmp.Or(other.Protocol, "tcp") &&
+func conflict(p, other api.Port) bool {
+	return p.HostPort == other.HostPort && p.Protocol == other.Protocol &&
 		(isEveryAddress(p.HostIP) || isEveryAddress(other.HostIP) || p.HostIP == other.HostIP)
 }
 
