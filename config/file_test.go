@@ -57,7 +57,10 @@ func (f *fileTest) pollOnce() (sent bool) {
 // settle polls until the next poll is an hour away, and reports whether an update was
 // sent.
 func (f *fileTest) settle() (sent bool) {
-	for begin := f.now; f.now.Sub(begin) < time.Hour; {
+	for begin, polls := f.now, 0; f.now.Sub(begin) < time.Hour; polls++ {
+		if polls > 100 {
+			f.t.Fatalf("the files do not settle: after %d polls the next one is due in less than an hour", polls)
+		}
 		sent = f.pollOnce() || sent
 	}
 	return sent

@@ -73,8 +73,11 @@ func body(documents ...string) http.HandlerFunc {
 // quiet checks that several more polls lead to no update.
 func (h *httpTest) quiet() {
 	h.t.Helper()
+	deadline := time.After(waitLimit())
 	for until := h.asked.Load() + 4; h.asked.Load() < until; {
 		select {
+		case <-deadline:
+			giveUp(h.t, "the source does not ask its server any more")
 		case update := <-h.updates:
 			h.t.Fatalf("an update without news: %s, error %v, before it %v", showUpdate(update), update.Err, h.last.Err)
 		case <-time.After(time.Millisecond):
@@ -255,7 +258,7 @@ func TestHTTPServerThatHangs(t *testing.T) {
 			io.WriteString(conn, text)
 			io.Copy(io.Discard, conn) // until the source gives up
 		}))
-		<-asked
+		receive(t, asked, "the source does not ask its server")
 		h.stop() // ends at once, and that is not an error
 		if status := h.Status(); status.LastError != "" {
 			t.Errorf("the end is taken for an error: %v", status)

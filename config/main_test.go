@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -102,6 +103,42 @@ func mismatch(update api.PodUpdate, pods string, words []string) string {
 	return ""
 }
 
+// gaveUp is set once a test has waited for what never came.
+var gaveUp atomic.Bool
+
+// waitLimit ends the waits of these tests: the first in vain after a minute, since the machine
+// may be busy, and any other after a second.
+func waitLimit() time.Duration {
+	if gaveUp.Load() {
+		return time.Second
+	}
+	return time.Minute
+}
+
+// giveUp ends a test that has waited in vain.
+func giveUp(t testing.TB, problem string) {
+	t.Helper()
+	gaveUp.Store(true)
+	t.Fatal("waited in vain: " + problem)
+}
+
+// receive returns what comes from a channel, or the zero value if that is closed.
+func receive[T any](t testing.TB, from <-chan T, problem string) (value T) {
+	t.Helper()
+	select {
+	case value = <-from:
+	case <-time.After(waitLimit()):
+		giveUp(t, problem)
+	}
+	return value
+}
+
+// mustEnd ends a test that waits for a lock, which no select and no bubble notices.
+func mustEnd(t *testing.T) {
+	timer := time.AfterFunc(waitLimit(), func() { panic(t.Name() + " waits for a lock") })
+	t.Cleanup(func() { timer.Stop() })
+}
+
 // run is a source that runs until the test ends, or stop is called.
 type run struct {
 	Source
@@ -120,7 +157,7 @@ func runSource(t *testing.T, source Source) *run {
 		defer close(ended)
 		source.Run(ctx, r.updates)
 	}()
-	r.stop = func() { cancel(); <-ended }
+	r.stop = func() { cancel(); receive(t, ended, "the source goes on although its context is done") }
 	t.Cleanup(r.stop)
 	return r
 }
@@ -135,7 +172,7 @@ func (r *run) await(pods string, words ...string) {
 // awaitThat receives until there is no mismatch.
 func (r *run) awaitThat(mismatch func() string) {
 	r.t.Helper()
-	deadline := time.After(time.Minute)
+	deadline := time.After(waitLimit())
 	look := time.NewTicker(5 * time.Millisecond) // for what changes without an update
 	defer look.Stop()
 	for mismatch() != "" {
@@ -146,7 +183,7 @@ func (r *run) awaitThat(mismatch func() string) {
 				r.errs = append(r.errs, err)
 			}
 		case <-deadline:
-			r.t.Fatal(mismatch())
+			giveUp(r.t, mismatch())
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 // what waits for a receiver.
 func testPodConfig(t *testing.T, mode PodConfigNotificationMode, test func(ctx context.Context, config *PodConfig)) {
 	t.Helper()
+	mustEnd(t)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		config := NewPodConfig(mode)
@@ -144,6 +145,7 @@ type storageTest struct {
 
 // newStorageTest declares the source "test".
 func newStorageTest(t *testing.T, mode PodConfigNotificationMode) *storageTest {
+	mustEnd(t)
 	updates := make(chan api.PodUpdate, 10)
 	s := &storageTest{newPodStorage(mode, updates), t, updates}
 	s.declare("test")
@@ -238,7 +240,7 @@ func TestSourceIsSyncedAfterAnUpdateWithoutAnError(t *testing.T) {
 		s.expect(send(bad))
 		s.expect(send(errors.New("y.yaml is bad")), "SET a=1 unsynced:other unsynced:test") // the reason changed
 		s.Merge(t.Context(), "test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1")}, Err: bad})
-		unsynced := (<-s.updates).Unsynced
+		unsynced := receive(t, s.updates, "no update").Unsynced
 		if other, ok := unsynced["other"]; !ok || other != nil {
 			t.Errorf("a source that sent nothing: %v, %v", other, ok)
 		}
