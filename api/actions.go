@@ -29,7 +29,6 @@ type IntOrString struct {
 	Str string // a port name, or a number in quotes
 }
 
-// String returns the number or the name.
 func (v IntOrString) String() string {
 	if v.Str != "" {
 		return v.Str
@@ -37,7 +36,6 @@ func (v IntOrString) String() string {
 	return strconv.Itoa(v.Int)
 }
 
-// MarshalJSON implements json.Marshaler.
 func (v IntOrString) MarshalJSON() ([]byte, error) {
 	if v.Str != "" {
 		return json.Marshal(v.Str)
@@ -45,7 +43,6 @@ func (v IntOrString) MarshalJSON() ([]byte, error) {
 	return json.Marshal(v.Int)
 }
 
-// UnmarshalJSON implements json.Unmarshaler.
 func (v *IntOrString) UnmarshalJSON(data []byte) error {
 	if *v = (IntOrString{}); data[0] == '"' {
 		return json.Unmarshal(data, &v.Str)

@@ -23,7 +23,6 @@ func (p *Pod) String() string { return fmt.Sprintf("%s (%s)", p.FullName(), p.Or
 // edit and restart. A name may have dots, a namespace and a source may not.
 func (p *Pod) FullName() string { return p.Name + "." + p.Namespace + "." + p.Source }
 
-// FullName returns that of the pod.
 func (p *PodStatus) FullName() string { return p.Name + "." + p.Namespace + "." + p.Source }
 
 // SplitFullName splits a full name, read from the right. It returns nothing if s has fewer than three parts.

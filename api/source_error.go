@@ -85,7 +85,7 @@ func WithExcerpts(err error) string {
 
 // errorf returns an error about the file as a whole.
 func (t *text) errorf(format string, args ...any) *SourceError {
-	return &SourceError{File: t.file, Problem: printable(fmt.Sprintf(format, args...), 400)}
+	return &SourceError{File: t.file, Problem: Printable(fmt.Sprintf(format, args...), 400)}
 }
 
 // errorAt returns an error about one place of the file.
@@ -96,7 +96,7 @@ func (t *text) errorAt(n *yaml.Node, field, problem string) *SourceError {
 			problem = template
 		}
 	}
-	return &SourceError{t.file, n.Line, n.Column, printable(field, 400), printable(problem, 400), t}
+	return &SourceError{t.file, n.Line, n.Column, Printable(field, 400), Printable(problem, 400), t}
 }
 
 // Excerpt returns the line of the error, two lines before and one after it, and a caret below the column. It is empty for
@@ -110,7 +110,7 @@ func (e *SourceError) Excerpt() string {
 	digits := len(strconv.Itoa(min(e.Line+1, len(e.text.lines))))
 	var out []string
 	for n := max(1, e.Line-2); n <= min(e.Line+1, len(e.text.lines)); n++ {
-		mark, line := "  ", printable(cut(e.text.lines[n-1], from, width+1), width)
+		mark, line := "  ", Printable(cut(e.text.lines[n-1], from, width+1), width)
 		if n == e.Line {
 			mark = "> "
 		}
@@ -144,8 +144,8 @@ func offset(s string, n int) int {
 	return len(s)
 }
 
-// printable makes s safe for a log and a terminal: one line of at most so many characters.
-func printable(s string, limit int) string {
+// Printable makes s safe for a log and a terminal: one line of at most so many characters.
+func Printable(s string, limit int) string {
 	shorter := cut(s, 0, limit)
 	if len(shorter) < len(s) {
 		shorter += "…"

@@ -1,5 +1,7 @@
 package api
 
+import "net/netip"
+
 // ContainerManifest is the desired state of a pod, which today is a pod's spec. This is the
 // internal form: every wire version is converted to it.
 //
@@ -96,6 +98,15 @@ type Port struct {
 	ContainerPort int      `json:"containerPort"`
 	Protocol      Protocol `json:"protocol,omitempty"` // default TCP
 	HostIP        string   `json:"hostIP,omitempty"`   // empty: every address of the host
+}
+
+// Overlaps reports whether two ports share number, protocol and an address of the host.
+func (p Port) Overlaps(other Port) bool {
+	ip, _ := netip.ParseAddr(p.HostIP)
+	otherIP, _ := netip.ParseAddr(other.HostIP)
+	every := func(ip netip.Addr) bool { return !ip.IsValid() || ip.IsUnspecified() }
+	return p.HostPort == other.HostPort && p.Protocol == other.Protocol &&
+		(ip.Unmap() == otherIP.Unmap() || every(ip) || every(otherIP))
 }
 
 // VolumeMount puts one of the pod's volumes into a container.

@@ -53,7 +53,6 @@ func NewSourceEtcd(config clientv3.Config, parser Parser) *SourceEtcd {
 	}
 }
 
-// Run implements Source.
 func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	for ctx.Err() == nil {
 		if err := s.follow(ctx, updates); err != nil && ctx.Err() == nil {

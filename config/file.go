@@ -47,7 +47,6 @@ func NewSourceFile(path string, pollInterval time.Duration, parser Parser) *Sour
 	return &SourceFile{source: newSource("File source", "file", path, pollInterval, parser)}
 }
 
-// Run implements Source.
 func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {

@@ -55,7 +55,6 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Run implements Source.
 func (s *SourceHTTP) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	defer s.client.CloseIdleConnections()
 	ticker := time.NewTicker(s.pollInterval)

@@ -97,7 +97,6 @@ func (s *source) sortedInputs() (inputs []*input) {
 	return inputs
 }
 
-// Status implements Source.
 func (s *source) Status() api.SourceStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()

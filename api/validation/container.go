@@ -98,15 +98,9 @@ func validateSecurity(c checker, s *api.SecurityContext) {
 	check("capDrop", s.CapDrop)
 }
 
-// hostPort is what two ports must not share, unless their host IPs differ. 2014 compared the number alone, and so refused
-// DNS, which needs 53 of both TCP and UDP.
-type hostPort struct {
-	number   int
-	protocol api.Protocol
-}
-
-// hostPorts are the addresses on which ports are published that run together.
-type hostPorts map[hostPort][]netip.Addr
+// hostPorts are the ports of the host of containers that run together, by number. 2014 compared the number alone, and
+// so refused DNS, which needs 53 of both TCP and UDP.
+type hostPorts map[int][]api.Port
 
 // validatePort checks a port that has a number on the host, 0 if it is not published.
 func validatePort(c checker, p *api.Port, number int, names names, taken hostPorts) {
@@ -122,9 +116,8 @@ func validatePort(c checker, p *api.Port, number int, names names, taken hostPor
 		return
 	}
 	c.check(isPort(number), invalid, "hostPort", number, wantPort)
-	port, ip := hostPort{number, protocol}, ip.Unmap()
-	everywhere := func(ip netip.Addr) bool { return !ip.IsValid() || ip.IsUnspecified() }
-	conflict := slices.ContainsFunc(taken[port], func(other netip.Addr) bool { return other == ip || everywhere(other) || everywhere(ip) })
+	port := api.Port{HostPort: number, Protocol: protocol, HostIP: p.HostIP}
+	conflict := slices.ContainsFunc(taken[number], port.Overlaps)
 	c.check(!conflict, duplicate, "hostPort", number, "another port of this pod has it, with the same protocol and address")
-	taken[port] = append(taken[port], ip)
+	taken[number] = append(taken[number], port)
 }

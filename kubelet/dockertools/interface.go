@@ -238,7 +238,6 @@ type Auth struct {
 	ServerAddress string `json:"serveraddress,omitempty"` // the registry
 }
 
-// String implements fmt.Stringer.
 func (a Auth) String() string {
 	switch {
 	case a == Auth{}:
@@ -249,5 +248,4 @@ func (a Auth) String() string {
 	return fmt.Sprintf("user %q for %q", a.Username, a.ServerAddress)
 }
 
-// GoString implements fmt.GoStringer, for the verb %#v.
 func (a Auth) GoString() string { return a.String() }

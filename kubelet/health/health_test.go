@@ -119,11 +119,10 @@ func TestTheExitCodeDecides(t *testing.T) {
 		{execOf("line 1\n\tline 2\r\n\n", 2, nil), `unhealthy: run "check": exit code 2: line 1 line 2`},
 		{execOf("\x1b[31mred\x1b[0m\a\x00 a\u009b2J \u202eb", 2, nil), `unhealthy: run "check": exit code 2: ?[31mred?[0m?? a?2J ?b`},
 		{execOf("a\xffb καλημέρα 世界", 2, nil), "unhealthy: run \"check\": exit code 2: a\ufffdb καλημέρα 世界"},
-		// At most 1 KiB of it is kept, in whole runes.
-		{execOf(strings.Repeat("x", 1011), 2, nil), `unhealthy: run "check": exit code 2: ` + strings.Repeat("x", 1011)},
-		{execOf(strings.Repeat("x", 1008)+"éé", 2, nil), `unhealthy: run "check": exit code 2: ` + strings.Repeat("x", 1008) + "…"},
-		{execOf(strings.Repeat("x", 1007)+"ééé", 2, nil), `unhealthy: run "check": exit code 2: ` + strings.Repeat("x", 1007) + "…"},
-		{execOf(strings.Repeat("\xff", 600), 2, nil), `unhealthy: run "check": exit code 2: ` + strings.Repeat("\ufffd", 336) + "…"},
+		// At most 1,000 characters of it are shown.
+		{execOf(strings.Repeat("x", 986)+"é", 2, nil), `unhealthy: run "check": exit code 2: ` + strings.Repeat("x", 986) + "é"},
+		{execOf(strings.Repeat("x", 987)+"é", 2, nil), `unhealthy: run "check": exit code 2: ` + strings.Repeat("x", 987) + "…"},
+		{execOf(strings.Repeat("世", 1400), 2, nil), `unhealthy: run "check": exit code 2: ` + strings.Repeat("世", 987) + "…"},
 	} {
 		want(t, Probe(t.Context(), execProbe, test.target), test.want)
 		want(t, RunHandler(t.Context(), hook, test.target), test.want)

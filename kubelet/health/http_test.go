@@ -80,7 +80,7 @@ func TestAnswers(t *testing.T) {
 		"half a header":        {answer(t, ok+"A: b", ""), "no complete answer"},
 		"huge header":          {answer(t, ok+"A: ", "b"), "no complete answer"},
 		"endless early hints":  {answer(t, "", early), "no complete answer"},
-		"body":                 {answer(t, "HTTP/1.1 503 Busy\r\n\r\ndown\x1b[2J\n", "é"), "down?[2J " + strings.Repeat("é", 501) + "…"},
+		"body":                 {answer(t, "HTTP/1.1 503 Busy\r\n\r\ndown\x1b[2J\n", "é"), "down?[2J " + strings.Repeat("é", 981) + "…"},
 		"odd status":           {answer(t, "HTTP/1.1 099 Odd\r\n\r\n", ""), "099 Odd"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"unicode"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
-// Unhealthy is the fault of a container: one line of at most 1 KiB that is safe for logs
+// Unhealthy is the fault of a container: one line of at most 1,000 characters that is safe for logs
 // and terminals, though the container may have written it.
 type Unhealthy string
 
@@ -21,15 +21,7 @@ func (u Unhealthy) Error() string { return string(u) }
 
 // unhealthy makes text one line and returns it as an error.
 func unhealthy(text string) error {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r // U+FFFD for what is not UTF-8
-		}
-		return '?'
-	}, strings.Join(strings.Fields(text), " "))
-	if len(text) > maxOutput {
-		text = strings.ToValidUTF8(text[:maxOutput-len("…")], "") + "…"
-	}
+	text = api.Printable(strings.Join(strings.Fields(text), " "), maxShown)
 	return Unhealthy(strings.TrimSuffix(text, ":")) // a colon before an empty output
 }
 
@@ -59,8 +51,10 @@ func classify(ctx context.Context, err error) error {
 	return unhealthy(err.Error())
 }
 
-// maxOutput is how many bytes are kept of what a container prints or answers.
-const maxOutput = 1 << 10
+const (
+	maxOutput = 4 << 10 // bytes that are kept of what a container prints or answers: more than maxShown whole characters
+	maxShown  = 1000    // characters of an Unhealthy
+)
 
 // limitedBuffer keeps the first maxOutput bytes. It accepts the rest, so that a command
 // that prints without end is not interrupted.

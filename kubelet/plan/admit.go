@@ -69,7 +69,7 @@ func owners(desired map[string]*Pod, list []dockertools.Owned) (uids map[string]
 			case !c.State.Live():
 			case pod == nil:
 				ports = append(ports, portOwner{port, name, "whose containers are still there"})
-			case slices.ContainsFunc(pod.Ports, func(want api.Port) bool { return overlap(want, port) }):
+			case slices.ContainsFunc(pod.Ports, port.Overlaps):
 				ports = append(ports, portOwner{port, name, "which runs"})
 			}
 		}
@@ -81,18 +81,11 @@ func owners(desired map[string]*Pod, list []dockertools.Owned) (uids map[string]
 func (p *Pod) portConflict(owners []portOwner) string {
 	for _, port := range p.Ports {
 		for _, owner := range owners {
-			if owner.pod != p.FullName() && overlap(port, owner.port) {
+			if owner.pod != p.FullName() && port.Overlaps(owner.port) {
 				protocol := strings.ToLower(string(port.Protocol))
 				return fmt.Sprintf("host port %d/%s is taken by pod %s, %s", port.HostPort, protocol, owner.pod, owner.why)
 			}
 		}
 	}
 	return ""
-}
-
-// overlap reports whether two ports share number, protocol and a host address.
-func overlap(a, b api.Port) bool {
-	everyAddress := func(ip string) bool { return ip == "" || ip == "0.0.0.0" || ip == "::" }
-	return a.HostPort == b.HostPort && a.Protocol == b.Protocol &&
-		(a.HostIP == b.HostIP || everyAddress(a.HostIP) || everyAddress(b.HostIP))
 }

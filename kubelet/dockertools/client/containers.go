@@ -92,8 +92,9 @@ func publishedPorts(listed []docker.APIPort) []api.Port {
 		if ip, err := netip.ParseAddr(p.IP); err == nil && ip.IsUnspecified() {
 			p.IP = ""
 		}
-		protocol := api.Protocol(strings.ToUpper(p.Type))
-		ports = append(ports, api.Port{HostIP: p.IP, HostPort: int(p.PublicPort), ContainerPort: int(p.PrivatePort), Protocol: protocol})
+		ports = append(ports, api.Port{
+			HostIP: p.IP, HostPort: int(p.PublicPort), ContainerPort: int(p.PrivatePort), Protocol: api.Protocol(strings.ToUpper(p.Type)),
+		})
 	}
 	slices.SortFunc(ports, func(a, b api.Port) int {
 		return cmp.Or(cmp.Compare(a.HostPort, b.HostPort), cmp.Compare(a.Protocol, b.Protocol),

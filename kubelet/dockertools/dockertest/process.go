@@ -13,7 +13,6 @@ import (
 
 	"github.com/docker/go-units"
 
-	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
@@ -124,18 +123,13 @@ func (d *fakeDocker) joinNetwork(c *fakeContainer) error {
 	}
 	for _, other := range d.containers {
 		for _, held := range other.Ports {
-			if i := slices.IndexFunc(c.Spec.Ports, func(p api.Port) bool { return conflict(p, held) }); i >= 0 {
+			if i := slices.IndexFunc(c.Spec.Ports, held.Overlaps); i >= 0 {
 				return fmt.Errorf("driver failed programming external connectivity on endpoint %s (%s): Bind for %s:%d failed: port is already allocated",
 					c.Name, c.Endpoint, cmp.Or(c.Spec.Ports[i].HostIP, "0.0.0.0"), held.HostPort)
 			}
 		}
 	}
 	return nil
-}
-
-func conflict(p, other api.Port) bool {
-	return p.HostPort == other.HostPort && p.Protocol == other.Protocol &&
-		(isEveryAddress(p.HostIP) || isEveryAddress(other.HostIP) || p.HostIP == other.HostIP)
 }
 
 func isEveryAddress(hostIP string) bool { return hostIP == "" || hostIP == "0.0.0.0" || hostIP == "::" }
