@@ -66,7 +66,7 @@ type Interface interface {
 	//
 	// A command may take as long as it likes. When ctx is done or out fails, it is
 	// killed with its process group. It goes on when Docker runs on another host, or
-	// was just about to start it.
+	// does not start it within a second.
 	Exec(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error)
 	// Logs calls each for every line that a container has printed, in Docker's order,
 	// and with Follow for those to come until the container ends. It calls each on the
@@ -75,9 +75,9 @@ type Interface interface {
 	// Stats measures a container, or returns ErrNotRunning. What is no measurement is left out.
 	Stats(ctx context.Context, id string) (api.ContainerStats, error)
 
-	// WatchEvents calls hint when a container that has all the labels was started, ran
-	// out of memory, died or was destroyed. It returns nil when ctx is done, and an
-	// error when the stream breaks. Its first call is hint(Event{}): the stream has
+	// WatchEvents calls hint when a container that has all the labels was started, paused
+	// or unpaused, ran out of memory, died or was destroyed. It returns nil when ctx is
+	// done, and an error when the stream breaks. Its first call is hint(Event{}): the stream has
 	// begun. An event may come late, twice, out of order or not at all. hint is called
 	// by one goroutine and must not block.
 	WatchEvents(ctx context.Context, labels map[string]string, hint func(Event)) error
