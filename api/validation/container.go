@@ -18,7 +18,7 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 	c.name(in.Name, taken)
 	c.check(in.Name != api.NetworkContainerName, forbidden, "name", in.Name, "this is the name of every pod's network container")
 	if _, err := reference.ParseDockerRef(in.Image); err != nil {
-		c.check(false, invalid, "image", in.Image, err.Error())
+		c.check(false, invalid, "image", in.Image, "use a name such as example.com/team/server:1.2 ("+err.Error()+")")
 	}
 	c.absolute("workingDir", cmp.Or(in.WorkingDir, "/"))
 	messagePath := cmp.Or(in.TerminationMessagePath, api.DefaultTerminationMessagePath)
@@ -91,7 +91,7 @@ func validateSecurity(c checker, s *api.SecurityContext) {
 	check := func(field string, names []string) {
 		for i, name := range names {
 			known := strings.Contains(capabilities, " "+name+" ")
-			c.in(field+"[%d]", i).check(known, unsupported, "", name, "use a capability of Linux such as NET_ADMIN, or ALL")
+			c.in(field+"[%d]", i).check(known, unsupported, "", name, "use a capability of Linux without CAP_, such as NET_ADMIN, or ALL")
 		}
 	}
 	check("capAdd", s.CapAdd)

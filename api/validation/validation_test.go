@@ -154,7 +154,9 @@ func (rows rows) check(t *testing.T, good, privileged string) {
 func TestProblemsOfAPodInWords(t *testing.T) {
 	long := strings.Repeat("é", 200)
 	manifest := api.ContainerManifest{
-		Version: "v2", ID: long, UUID: "a_b", Namespace: "a.b", Containers: []api.Container{{Name: "A_B"}, {Name: "A_B", Image: "a"}},
+		Version: "v2", ID: long, UUID: "a_b", Namespace: "a.b", Containers: []api.Container{
+			{Name: "A_B", SecurityContext: &api.SecurityContext{CapDrop: []string{"CAP_KILL"}}}, {Name: "A_B", Image: "a"},
+		},
 	}
 	const name = "use a-z, 0-9, and '-' except at the ends; at most 63 characters"
 	const subdomain = "use a-z, 0-9, and '-' and '.' except at the ends; at most 253 characters, 63 between dots"
@@ -164,7 +166,8 @@ func TestProblemsOfAPodInWords(t *testing.T) {
 		"uuid: invalid value 'a_b': use A-Z, a-z, 0-9 and '-', at most 63 characters",
 		"namespace: invalid value 'a.b': " + name,
 		"containers[0].name: invalid value 'A_B': " + name,
-		"containers[0].image: required value '': invalid reference format",
+		"containers[0].image: required value '': use a name such as example.com/team/server:1.2 (invalid reference format)",
+		"containers[0].securityContext.capDrop[0]: unsupported value 'CAP_KILL': use a capability of Linux without CAP_, such as NET_ADMIN, or ALL",
 		"containers[1].name: invalid value 'A_B': " + name,
 	}
 	if diff := cmp.Diff(strings.Join(want, "; "), validation.Rules{}.ValidateManifest(&manifest).Error()); diff != "" {
