@@ -127,11 +127,11 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 func TestConnectionsAreLimited(t *testing.T) {
 	s := serve(t, &fakeKubelet{})
 	var conns []net.Conn
-	for range maxConnections + 1 {
-		conns = append(conns, s.dial(t))
-		defer conns[len(conns)-1].Close()
-	}
 	ask := func(i int, within time.Duration) error {
+		if i == len(conns) { // just now: a client that sends nothing for some seconds is cut off
+			conns = append(conns, s.dial(t))
+			t.Cleanup(func() { conns[i].Close() })
+		}
 		conns[i].SetDeadline(time.Now().Add(within))
 		io.WriteString(conns[i], getHealth)
 		_, err := http.ReadResponse(bufio.NewReader(conns[i]), nil)
