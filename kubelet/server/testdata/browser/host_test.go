@@ -65,9 +65,11 @@ func newHost(t *testing.T) *host {
 func (h *host) path(name string) string { return filepath.Join(h.dir, name) }
 
 func (h *host) command(flags ...string) *exec.Cmd {
-	// The tests of kubelet/e2e remove what is left of this name when its process has died.
+	// The tests of kubelet/e2e remove what is left of this name.
 	hostname := fmt.Sprintf("kubelet14-test-%d-1", os.Getpid())
-	return exec.Command(binary, append(flags, "-hostname_override="+hostname, "-root_dir="+h.path("root"))...)
+	cmd := exec.Command(binary, append(flags, "-hostname_override="+hostname, "-root_dir="+h.path("root"))...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // with a test that is killed
+	return cmd
 }
 
 var address = regexp.MustCompile(`info server at (http://\S+:(\d+)/)`)
@@ -98,6 +100,7 @@ func (h *host) start() {
 // stop ends the kubelet; its pods go on.
 func (h *host) stop() {
 	h.kubelet.Process.Signal(syscall.SIGTERM)
+	defer time.AfterFunc(patience, func() { h.kubelet.Process.Kill() }).Stop()
 	if err := h.kubelet.Wait(); err != nil {
 		h.t.Errorf("the kubelet ended with %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -59,6 +60,21 @@ func (b *tab) listen(event any) {
 	}
 }
 
+// reports waits until the browser reports an error with a text, which it may do after its page shows that, and forgets it.
+func (b *tab) reports(text string) {
+	b.h.t.Helper()
+	b.h.eventually("the browser reports "+text, func() error {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		at := slices.IndexFunc(b.errors, func(e string) bool { return strings.Contains(e, text) })
+		if at < 0 {
+			return fmt.Errorf("it reports %q", b.errors)
+		}
+		b.errors = slices.Delete(b.errors, at, at+1)
+		return nil
+	})
+}
+
 // hasNoErrors fails the test for the errors since its last call.
 func (b *tab) hasNoErrors() {
 	b.h.t.Helper()
@@ -77,12 +93,17 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// get runs an action that returns a value.
-func get[T any](b *tab, action chromedp.Action[T]) T {
-	b.h.t.Helper()
+// try runs an action that returns a value.
+func try[T any](b *tab, action chromedp.Action[T]) (T, error) {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	value, err := chromedp.Run(ctx, action)
+	return chromedp.Run(ctx, action)
+}
+
+// get runs an action that must not fail.
+func get[T any](b *tab, action chromedp.Action[T]) T {
+	b.h.t.Helper()
+	value, err := try(b, action)
 	if err != nil {
 		b.h.t.Fatal(err)
 	}
@@ -102,8 +123,11 @@ func eval[T any](b *tab, expression string) T {
 func (b *tab) shows(id, class string, texts ...string) {
 	b.h.t.Helper()
 	b.h.eventually(fmt.Sprintf("the page shows %s %s %q", id, class, texts), func() error {
-		seen := eval[struct{ Text, Class string }](b, fmt.Sprintf(
-			`(e => ({Text: e?.innerText ?? "", Class: e?.className ?? ""}))(document.getElementById(%q))`, id))
+		seen, err := try(b, chromedp.Evaluate[struct{ Text, Class string }](fmt.Sprintf(
+			`(e => ({Text: e?.innerText ?? "", Class: e?.className ?? ""}))(document.getElementById(%q))`, id)))
+		if err != nil {
+			return err // such as: the page is just being loaded anew
+		}
 		if class != "" && seen.Class != class {
 			return fmt.Errorf("its class is %q", seen.Class)
 		}
