@@ -20,7 +20,7 @@ build: ## build ./kubelet14
 	go build -o kubelet14 .
 
 test: ## run every test; the tests of the real Docker make containers of their own and remove them
-	go test -count=1 -timeout 15m ./...
+	go test -count=1 -timeout 30m ./...
 
 test-all: test kubernetes browser ## run every test, and those of the page in Chromium, which keep pictures in .artifacts
 

@@ -143,7 +143,7 @@ func (r *reader) bash(t *testing.T, script string) string {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // many times what a page takes
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute) // many times what a page takes, also where it builds etcd on a busy machine
 	defer cancel()
 	// A script that fails stops what it has left running in the background.
 	const stopJobs = "trap 'for job in $(jobs -p); do kill -- -$job || kill $job; done 2>/dev/null' EXIT\n"
