@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -167,6 +168,7 @@ func (h *host) args(more ...string) []string {
 func (h *host) command(flags ...string) *exec.Cmd {
 	cmd := exec.Command(h.binary, h.args(flags...)...)
 	cmd.Env = append(os.Environ(), h.env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // with a test that is killed
 	return cmd
 }
 
@@ -182,7 +184,9 @@ func (h *host) run(flags ...string) result {
 	var stdout, stderr bytes.Buffer
 	cmd := h.command(flags...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
+	h.must(cmd.Start())
+	defer time.AfterFunc(3*patience, func() { cmd.Process.Signal(syscall.SIGQUIT) }).Stop() // it lists its goroutines
+	err := cmd.Wait()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		h.t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 
 	docker "github.com/fsouza/go-dockerclient"
 )
@@ -31,9 +32,12 @@ func (h *host) stubborn(pod string) container {
 	return c
 }
 
+// browser keeps no connections: the next container at an address is another one.
+var browser = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
+
 // get fetches a page and checks that it is found and holds some words.
 func get(url string, words ...string) (string, error) {
-	resp, err := http.Get(url)
+	resp, err := browser.Get(url)
 	if err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // process is a kubelet that runs.
@@ -58,6 +59,7 @@ func (p *process) kill() {
 func (p *process) stop() {
 	p.t.Helper()
 	p.h.must(p.cmd.Process.Signal(syscall.SIGTERM))
+	defer time.AfterFunc(patience, func() { p.cmd.Process.Signal(syscall.SIGQUIT) }).Stop() // it lists its goroutines
 	<-p.done
 	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
 		p.t.Errorf("the kubelet ended with exit code %d after SIGTERM\n%s", code, p.log)

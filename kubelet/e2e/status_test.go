@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -18,7 +19,9 @@ type reply struct {
 
 // ask makes a request to the info server at the host's socket.
 func (p *process) ask(method, path string) (reply, error) {
-	req, err := http.NewRequestWithContext(p.t.Context(), method, "http://localhost"+path, nil)
+	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, nil)
 	if err != nil {
 		return reply{}, err
 	}

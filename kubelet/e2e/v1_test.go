@@ -93,7 +93,7 @@ items:
 	p.awaitUp("app")
 	ip := address(h.mustInspect(h.live("app", "net").id))
 	h.check(hasWords(p.mustAsk("POST", "/run/default/app/app?cmd=/hello&cmd=env").body, []string{"URL=http://" + ip + ":8080/\n"}))
-	h.check(h.whole("old"))
+	h.await("a pod without containers is up", func() error { return h.whole("old") })
 	p.kill()
 	h.start()
 	h.write("app", pod("two"))
