@@ -96,14 +96,12 @@ func (p *podSnapshot) problems() []plan.Problem {
 	return append(slices.DeleteFunc(slices.Clone(p.workProblems), over), p.plan.Problems...)
 }
 
-// synced logs the state of a pod that needs no action, once after the last action or problem.
-func (p *podRecord) synced() {
-	p.workProblems, p.failures, p.tried = nil, 0, ""
-	if p.stateLogged || len(p.plan.Problems) > 0 {
-		return
-	}
-	state := map[api.PodPhase]string{api.PodRunning: "is up", api.PodSucceeded: "has done its work", api.PodRemoving: "is gone"}[p.phase()]
-	if p.stateLogged = state != ""; p.stateLogged {
+// logState logs the state of a pod that needs no action, once after the last action or problem.
+func (p *podRecord) logState() {
+	settled := p.work == nil && p.err == nil && !p.waits() && len(p.plan.Steps)+len(p.plan.Problems) == 0
+	state := map[api.PodPhase]string{api.PodRunning: "is up", api.PodSucceeded: "has done its work"}[p.phase()]
+	if settled && state != "" && !p.stateLogged {
+		p.stateLogged = true
 		glog.Infof("pod %s %s", p.name, state)
 	}
 }

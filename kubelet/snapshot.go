@@ -17,7 +17,7 @@ type snapshot struct {
 	newer chan struct{} // closed when there is a newer snapshot
 }
 
-// publish replaces the snapshot.
+// publish replaces the snapshot, and then logs what has come up: the log is not ahead of the status.
 func (kl *Kubelet) publish() {
 	s := &snapshot{newer: make(chan struct{})}
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
@@ -25,6 +25,9 @@ func (kl *Kubelet) publish() {
 	}
 	if old := kl.snapshot.Swap(s); old != nil {
 		close(old.newer)
+	}
+	for _, pod := range s.pods {
+		kl.pods[pod.name].logState()
 	}
 }
 

@@ -51,8 +51,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 	return next, nil
 }
 
-// supersedeWork tells workers to stop, at the end of their step, if the desired state of
-// their pod has changed.
+// supersedeWork tells the workers of pods that have changed to stop at the end of their step.
 func (kl *Kubelet) supersedeWork() {
 	for name, p := range kl.pods {
 		if p.work != nil && p.work.pod != kl.desired.pods[name] {
@@ -107,8 +106,7 @@ func (kl *Kubelet) record(podFullName string) *podRecord {
 	return p
 }
 
-// dispatch starts the worker of an idle pod if there is something to do, and returns when
-// to look at the pod again even if nothing happens.
+// dispatch starts the worker of an idle pod if there is something to do, and returns when to look at it again.
 func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time) {
 	p.endWork(kl.opts.SyncFrequency)
 	kl.logProblems(p)
@@ -117,8 +115,9 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	}
 	kl.syncProbes(ctx, p)
 	if len(p.plan.Steps) == 0 {
-		p.synced()
+		p.workProblems, p.failures, p.tried = nil, 0, ""
 		if p.pod == nil && len(p.containers) == 0 {
+			glog.Infof("pod %s is gone", p.name)
 			delete(kl.pods, p.name)
 		}
 		return p.plan.Next
