@@ -210,15 +210,13 @@ type LogOptions struct {
 // LogLine is a line that a container has printed. A line of more than 16 KiB, Docker's
 // buffer, comes in parts, of which only the last ends with a newline.
 type LogLine struct {
-	Time   time.Time // when Docker read it
-	Stderr bool
-	Text   []byte // with its newline; the receiver may keep it
+	Time time.Time // when Docker read it
+	Text []byte    // with its newline; the receiver may keep it
 }
 
 // Event is a hint that a container has changed.
 type Event struct {
 	ID          string // of the container
-	Name        string // of the container; may be empty
 	OutOfMemory bool   // the kernel has killed a process in it
 }
 

@@ -94,12 +94,12 @@ func TestLogLines(t *testing.T) {
 		want []string
 	}{
 		"none":                       {"", nil},
-		"one that looks like a time": {stamped(1, 1, fmt.Sprintf(stamp, 2)+"two\n"), []string{"1 out " + fmt.Sprintf(stamp, 2) + "two\n"}},
-		"both streams":               {stamped(1, 1, "one\n") + stamped(2, 2, "two\n"), []string{"1 out one\n", "2 err two\n"}},
-		"a long one":                 {stamped(1, 1, half) + stamped(1, 1, "rest\n"), []string{"1 out " + half, "1 out rest\n"}},
-		"one without a time":         {stamped(1, 1, "one\n") + piece(1, "two\n"), []string{"1 out one\n", "0 out two\n"}},
-		"one before Docker's error":  {stamped(1, 1, "one\n") + piece(3, "out of cheese"), []string{"1 out one\n", "error"}},
-		"one before an abrupt end":   {stamped(1, 1, "one\n") + "abort", []string{"1 out one\n", "error"}},
+		"one that looks like a time": {stamped(1, 1, fmt.Sprintf(stamp, 2)+"two\n"), []string{"1 " + fmt.Sprintf(stamp, 2) + "two\n"}},
+		"both streams":               {stamped(1, 1, "one\n") + stamped(2, 2, "two\n"), []string{"1 one\n", "2 two\n"}},
+		"a long one":                 {stamped(1, 1, half) + stamped(1, 1, "rest\n"), []string{"1 " + half, "1 rest\n"}},
+		"one without a time":         {stamped(1, 1, "one\n") + piece(1, "two\n"), []string{"1 one\n", "0 two\n"}},
+		"one before Docker's error":  {stamped(1, 1, "one\n") + piece(3, "out of cheese"), []string{"1 one\n", "error"}},
+		"one before an abrupt end":   {stamped(1, 1, "one\n") + "abort", []string{"1 one\n", "error"}},
 	} {
 		var got []string
 		sent, abort := strings.CutSuffix(test.sent, "abort")
@@ -111,7 +111,7 @@ func TestLogLines(t *testing.T) {
 			}
 		})
 		err := c.Logs(t.Context(), "web", wholeLog, func(line dockertools.LogLine) error {
-			got = append(got, fmt.Sprintf("%d %s %s", line.Time.Second(), map[bool]string{false: "out", true: "err"}[line.Stderr], line.Text))
+			got = append(got, fmt.Sprintf("%d %s", line.Time.Second(), line.Text))
 			return nil
 		})
 		if err != nil {

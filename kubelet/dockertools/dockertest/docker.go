@@ -43,11 +43,11 @@ type FakeContainer struct {
 type fakeContainer struct {
 	FakeContainer // Status is made for each list, Details.State for each inspect
 	image         *fakeImage
-	program       Program               // of the last start
-	ended         chan struct{}         // of the last start: closed when it is over
-	commands      int                   // that run beside the program
-	log           []dockertools.LogLine // what it has printed since it was created
-	printed       chan struct{}         // closed when it prints more
+	program       Program       // of the last start
+	ended         chan struct{} // of the last start: closed when it is over
+	commands      int           // that run beside the program
+	log           []logLine     // what it has printed since it was created
+	printed       chan struct{} // closed when it prints more
 }
 
 func (f *Fake) Info(ctx context.Context) (dockertools.Info, error) {
@@ -230,7 +230,7 @@ func (f *Fake) WatchEvents(ctx context.Context, labels map[string]string, hint f
 // emit sends every watcher a hint that a container has changed. A slow watcher misses
 // it, as Interface allows.
 func (d *fakeDocker) emit(c *fakeContainer) {
-	d.tell(c, dockertools.Event{ID: c.ID, Name: c.Name})
+	d.tell(c, dockertools.Event{ID: c.ID})
 }
 
 func (d *fakeDocker) tell(c *fakeContainer, e dockertools.Event) {

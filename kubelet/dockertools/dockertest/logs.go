@@ -24,9 +24,14 @@ func (d *fakeDocker) Print(container string, stderr bool, text string) error {
 	})
 }
 
+type logLine struct {
+	dockertools.LogLine
+	stderr bool
+}
+
 func (c *fakeContainer) print(stderr bool, text string) {
 	for line := range strings.Lines(text) {
-		c.log = append(c.log, dockertools.LogLine{Time: time.Now(), Stderr: stderr, Text: []byte(strings.TrimSuffix(line, "\n") + "\n")})
+		c.log = append(c.log, logLine{dockertools.LogLine{Time: time.Now(), Text: []byte(strings.TrimSuffix(line, "\n") + "\n")}, stderr})
 	}
 	close(c.printed)
 	c.printed = make(chan struct{})
@@ -61,12 +66,12 @@ func (f *Fake) Logs(ctx context.Context, id string, opts dockertools.LogOptions,
 			next = len(of.log)
 			f.mu.Unlock()
 			for _, line := range lines {
-				wanted := line.Stderr && opts.Stderr || !line.Stderr && opts.Stdout
+				wanted := line.stderr && opts.Stderr || !line.stderr && opts.Stdout
 				if !wanted || line.Time.Before(opts.Since) {
 					continue
 				}
 				line.Text = bytes.Clone(line.Text)
-				if eachErr = each(line); eachErr != nil {
+				if eachErr = each(line.LogLine); eachErr != nil {
 					return eachErr
 				}
 			}

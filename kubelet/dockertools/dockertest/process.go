@@ -83,7 +83,7 @@ func (d *fakeDocker) start(c *fakeContainer) error {
 		d.exit(c, c.program.ExitCode)
 		c.Details.OOMKilled = c.program.OOMKilled && !c.program.OOMIsLate
 		if c.program.OOMKilled {
-			d.tell(c, dockertools.Event{ID: c.ID, Name: c.Name, OutOfMemory: true})
+			d.tell(c, dockertools.Event{ID: c.ID, OutOfMemory: true})
 		}
 	}
 	if c.program.After == 0 {
