@@ -19,7 +19,7 @@ import (
 )
 
 // An inspect that takes longer than inspectLimit fails, and is not tried again before
-// inspectRetry: one broken container delays the others by that much and no more.
+// inspectRetry or an event: one broken container delays the others by that much and no more.
 const (
 	inspectLimit = 10 * time.Second
 	inspectRetry = time.Minute
@@ -150,11 +150,11 @@ func (o *observer) inspectContainer(ctx context.Context, c dockertools.Owned, r 
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err != nil && ctx.Err() != nil {
-		err, r.retryAt = context.Cause(ctx), time.Now().Add(inspectRetry)
-	}
 	if err != nil {
-		return err
+		if ctx.Err() != nil && r.key != "" { // no answer, and no event meanwhile
+			r.retryAt = time.Now().Add(inspectRetry)
+		}
+		return cmp.Or(context.Cause(ctx), err)
 	}
 	if details.State != c.State { // it has changed since: inspect it again, even if the next list is like this one
 		r.key = ""
@@ -193,7 +193,7 @@ func (o *observer) changed(id string, outOfMemory bool) {
 	}
 	for known, r := range o.records {
 		if id == "" || id == known {
-			r.key = ""
+			r.key, r.retryAt = "", time.Time{}
 		}
 	}
 }

@@ -41,7 +41,7 @@ func TestALateListDecidesNothing(t *testing.T) {
 }
 
 // TestAnInspectThatHangs delays the repair of other pods by 10 s once, and then for a minute
-// not at all.
+// not at all, unless an event of the container shows that Docker has done something with it.
 func TestAnInspectThatHangs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.run(pod("broken", "main"), pod("web", "main"))
@@ -59,6 +59,18 @@ func TestAnInspectThatHangs(t *testing.T) {
 		w.docker.SetFault(nil)
 		time.Sleep(inspectRetry)
 		w.settle("when Docker answers again", "broken/main", "broken/net", "web/main", "web/net")
+		for _, event := range []time.Duration{inspectLimit / 2, 2 * inspectLimit} { // such as the end of a slow start
+			id := w.id("broken", "main")
+			w.docker.SetFault(on("InspectContainer", dockertest.Fault{Delay: time.Hour}, "_broken.", "_main."))
+			w.kill("broken", "main", 1)
+			wait(event)
+			w.docker.SetFault(nil)
+			w.must(w.docker.StartContainer(w.t.Context(), id))
+			wait(inspectLimit)
+			if broken := k.statuses(w)[0]; broken.Reason == api.ReasonDocker {
+				t.Errorf("after an event %v after the question: %+v", event, broken)
+			}
+		}
 	})
 }
 
