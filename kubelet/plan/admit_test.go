@@ -34,6 +34,7 @@ func TestAdmit(t *testing.T) {
 		{"another address", []string{"a 1 127.0.0.1:80", "b 2 127.0.0.2:80"}, nil, nil},
 		{"no address is every address", []string{"a 1 127.0.0.1:80", "b 2 80"}, nil, map[string]string{"b": "a"}},
 		{"0.0.0.0 is every address", []string{"b 2 127.0.0.1:80"}, []string{"a 1 running 0.0.0.0:80"}, map[string]string{"b": "a"}},
+		{"an address in another form", []string{"a 1 ::1:80", "b 2 0:0::1:80"}, nil, map[string]string{"b": "a"}},
 		{"in the host's network", []string{"a 1 80", "b 2 host 80"}, []string{"b 2 running"}, map[string]string{"a": "b"}},
 		{"its own port", []string{"a 1 80"}, []string{"a 1 running 80"}, nil},
 
@@ -88,8 +89,8 @@ func TestAdmit(t *testing.T) {
 
 func parsePort(text string) api.Port {
 	var port api.Port
-	if before, after, ok := strings.Cut(text, ":"); ok {
-		port.HostIP, text = before, after
+	if i := strings.LastIndex(text, ":"); i >= 0 {
+		port.HostIP, text = text[:i], text[i+1:]
 	}
 	number, protocol, _ := strings.Cut(text, "/")
 	port.Protocol = api.Protocol(strings.ToUpper(cmp.Or(protocol, "tcp")))
