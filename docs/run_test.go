@@ -159,7 +159,7 @@ func (r *reader) bash(t *testing.T, script string) string {
 	}
 	text := r.toPages.Replace(string(printed))
 	if failed != nil {
-		t.Fatalf("the script fails: %v\n%s\nIts output:\n%s", failed, script, text)
+		t.Fatalf("the script fails: %v (its time: %v)\n%s\nIts output:\n%s", failed, ctx.Err(), script, text)
 	}
 	return text
 }
