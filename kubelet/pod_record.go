@@ -98,10 +98,11 @@ func (p *podSnapshot) problems() []plan.Problem {
 
 // logState logs the state of a pod that needs no action, once after the last action or problem.
 func (p *podRecord) logState() {
-	settled := p.work == nil && p.err == nil && !p.waits() && len(p.plan.Steps)+len(p.plan.Problems) == 0
+	if p.stateLogged || p.work != nil || p.err != nil || p.waits() || len(p.plan.Steps)+len(p.plan.Problems) > 0 {
+		return
+	}
 	state := map[api.PodPhase]string{api.PodRunning: "is up", api.PodSucceeded: "has done its work"}[p.phase()]
-	if settled && state != "" && !p.stateLogged {
-		p.stateLogged = true
+	if p.stateLogged = state != ""; p.stateLogged {
 		glog.Infof("pod %s %s", p.name, state)
 	}
 }
