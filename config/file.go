@@ -89,9 +89,10 @@ func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 func (s *SourceFile) ReadOnce() ([]api.Pod, error) {
 	s.last, s.inputs[""].err = s.snapshot()
 	s.read(s.last)
-	pods := s.rejectDuplicates()
+	inputs := s.sortedInputs()
+	pods := s.rejectDuplicates(inputs)
 	var errs []error
-	for _, in := range s.sortedInputs() {
+	for _, in := range inputs {
 		errs = append(errs, in.err, in.duplicate)
 	}
 	return pods, errors.Join(errs...)

@@ -97,7 +97,7 @@ func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpd
 	s.send(ctx, changes...)
 }
 
-// mergePods returns the pods of a source after an update. Its sources have validated them.
+// mergePods returns the pods of a source after an update. The source has validated them.
 func mergePods(old podSet, source string, update api.PodUpdate) podSet {
 	pods := podSet{}
 	if update.Op != api.SET {

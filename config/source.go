@@ -105,10 +105,11 @@ func (s *source) Status() api.SourceStatus {
 
 // publish sends the pods of all inputs if they or the errors have changed.
 func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
-	update := api.PodUpdate{Op: api.SET, Pods: s.rejectDuplicates()}
+	inputs := s.sortedInputs()
+	update := api.PodUpdate{Op: api.SET, Pods: s.rejectDuplicates(inputs)}
 	var errs []error
 	stale, unreadable := map[string]string{}, false
-	for _, in := range s.sortedInputs() {
+	for _, in := range inputs {
 		err, effect := errors.Join(in.err, in.duplicate), ""
 		if in.err != nil {
 			text, whole := in.err.Error(), in.place == s.place
@@ -145,8 +146,7 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
 // rejectDuplicates returns the pods of the inputs, each name once. The owner of a name,
 // which had it first, keeps it. A name that several inputs have and none owns is given
 // to none.
-func (s *source) rejectDuplicates() (pods []api.Pod) {
-	inputs := s.sortedInputs()
+func (s *source) rejectDuplicates(inputs []*input) (pods []api.Pod) {
 	first, count := map[string]string{}, map[string]int{} // by full name; first is the owner, or the first place that has it
 	for _, in := range inputs {
 		for _, pod := range in.lastGood {

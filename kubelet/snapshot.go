@@ -20,14 +20,15 @@ type snapshot struct {
 // publish replaces the snapshot, and then logs what has come up: the log is not ahead of the status.
 func (kl *Kubelet) publish() {
 	s := &snapshot{newer: make(chan struct{})}
-	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
+	names := slices.Sorted(maps.Keys(kl.pods))
+	for _, name := range names {
 		s.pods = append(s.pods, kl.pods[name].podSnapshot)
 	}
 	if old := kl.snapshot.Swap(s); old != nil {
 		close(old.newer)
 	}
-	for _, pod := range s.pods {
-		kl.pods[pod.name].logState()
+	for _, name := range names {
+		kl.pods[name].logState()
 	}
 }
 

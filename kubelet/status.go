@@ -134,11 +134,7 @@ func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
 	case newest != nil && newest.Terminated() && (s.pod == nil || want.Spec != nil && s.pod.Done(want, newest)):
 		status.State.Terminated = terminated(newest)
 		return status
-	case want.Spec == nil && s.plan.Finished, // it was removed; so was an init container that has done its work, by somebody else
-		newest == nil && s.pod != nil && s.plan.Init == "" && s.pod.IsInit(want.Name) &&
-			slices.ContainsFunc(s.pod.Apps, func(app plan.Container) bool {
-				return slices.ContainsFunc(s.attempts(app.Name), (*plan.Observed).HasStarted)
-			}):
+	case want.Spec == nil && s.plan.Finished, newest == nil && s.hasDoneInit(want): // and was removed
 		status.State.Terminated = &api.ContainerStateTerminated{Reason: api.ReasonCompleted}
 		return status
 	default:
@@ -158,6 +154,17 @@ func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
 		status.Last = terminated(before)
 	}
 	return status
+}
+
+// hasDoneInit reports whether a container is an init container whose work is done, although
+// somebody may have removed it: no init container has to run, and an app has started.
+func (s *podSnapshot) hasDoneInit(want *plan.Container) bool {
+	if s.pod == nil || s.plan.Init != "" || !s.pod.IsInit(want.Name) {
+		return false
+	}
+	return slices.ContainsFunc(s.pod.Apps, func(app plan.Container) bool {
+		return slices.ContainsFunc(s.attempts(app.Name), (*plan.Observed).HasStarted)
+	})
 }
 
 // runningMessage returns what is not as desired with a container that runs.
