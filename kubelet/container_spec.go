@@ -18,10 +18,10 @@ func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action) (dockertools.Cont
 		Name: a.Name.String(), Labels: kl.opts.Identity.Labels(a.Name.String()), Image: kl.imageOf(a.Container), Log: kl.logLimit,
 	}
 	spec.Labels[dockertools.LabelOrigin] = pod.Origin
-	for key, value := range pod.Manifest.Labels {
+	for key, value := range pod.Complete.Labels {
 		spec.Labels[dockertools.LabelOfPod+key] = value
 	}
-	for key, value := range pod.Manifest.Annotations {
+	for key, value := range pod.Complete.Annotations {
 		spec.Labels[dockertools.LabelOfAnnotation+key] = value
 	}
 	if a.Grace != "" {
@@ -69,13 +69,13 @@ func networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, network string)
 		spec.Entrypoint = dockertools.PauseCommand()
 		spec.StopSignal = "SIGKILL" // it has no handler for SIGTERM, so Linux does not deliver that to it
 	}
-	for _, alias := range pod.Manifest.HostAliases {
+	for _, alias := range pod.Complete.HostAliases {
 		for _, name := range alias.Hostnames {
 			spec.ExtraHosts = append(spec.ExtraHosts, name+":"+alias.IP)
 		}
 	}
-	spec.DNS = pod.Manifest.DNS
-	if pod.Manifest.HostNetwork {
+	spec.DNS = pod.Complete.DNS
+	if pod.Complete.HostNetwork {
 		spec.Network = "host" // with the host's name and ports
 		return
 	}
@@ -117,14 +117,14 @@ func (kl *Kubelet) appSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, c *ap
 
 // setUpVolume sets up a volume that the pod has and returns its path on the host.
 func (kl *Kubelet) setUpVolume(pod *plan.Pod, name string) (path string, err error) {
-	i := slices.IndexFunc(pod.Manifest.Volumes, func(v api.Volume) bool { return v.Name == name })
-	v, err := volume.CreateVolume(&pod.Manifest.Volumes[i], pod.UID, kl.opts.Volumes)
+	i := slices.IndexFunc(pod.Complete.Volumes, func(v api.Volume) bool { return v.Name == name })
+	v, err := volume.CreateVolume(&pod.Complete.Volumes[i], pod.UID, kl.opts.Volumes)
 	if err != nil {
 		return "", err
 	}
 	err = v.SetUp()
 	switch {
-	case err != nil && pod.Manifest.Volumes[i].Source.HostDir != nil:
+	case err != nil && pod.Complete.Volumes[i].Source.HostDir != nil:
 		return "", plan.Problem{Reason: api.ReasonHostDirMissing, Message: fmt.Sprintf("cannot be created: volume %q: %v", name, err)}
 	case err != nil:
 		return "", fmt.Errorf("set up volume %q: %w", name, err)

@@ -158,7 +158,7 @@ func TestTheSpecOfAPodOfToday(t *testing.T) {
 	}
 	check(&pod.Network, network)
 	network.Network, network.Hostname, network.Aliases, network.Labels = "host", "", nil, labels()
-	pod.Manifest.HostNetwork, pod.Ports = true, []api.Port{{HostPort: 80, ContainerPort: 80}}
+	pod.Complete.HostNetwork, pod.Ports = true, []api.Port{{HostPort: 80, ContainerPort: 80}}
 	check(&pod.Network, network)
 }
 

@@ -241,7 +241,7 @@ func (c *random) checkResult(want *plan.Pod) {
 			live[parts.Name] = container
 		}
 	}
-	if want.Manifest.RestartPolicy.Always == nil {
+	if want.Complete.RestartPolicy.Always == nil {
 		c.checkJob(want)
 		return
 	}
@@ -286,9 +286,9 @@ func (c *random) checkJob(want *plan.Pod) {
 		container := newest[app.Name]
 		succeeded := container.State.Ended() && container.Details.ExitCode == 0 && strings.Contains(container.Name, "."+app.Hash+"_")
 		switch {
-		case want.Manifest.RestartPolicy.Never != nil && container.Details.StartedAt.IsZero() && !initFailed:
+		case want.Complete.RestartPolicy.Never != nil && container.Details.StartedAt.IsZero() && !initFailed:
 			c.t.Errorf("container %q was never started", app.Name)
-		case want.Manifest.RestartPolicy.OnFailure != nil && !container.State.Live() && !succeeded:
+		case want.Complete.RestartPolicy.OnFailure != nil && !container.State.Live() && !succeeded:
 			c.t.Errorf("container %q neither runs nor has succeeded", app.Name)
 		}
 	}
@@ -298,5 +298,5 @@ func describePod(want *plan.Pod) string {
 	if want == nil {
 		return "none"
 	}
-	return fmt.Sprintf("uid %s, policy %+v, %d init containers, %d apps", want.UID, want.Manifest.RestartPolicy, len(want.Init), len(want.Apps))
+	return fmt.Sprintf("uid %s, policy %+v, %d init containers, %d apps", want.UID, want.Complete.RestartPolicy, len(want.Init), len(want.Apps))
 }

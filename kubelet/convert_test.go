@@ -79,7 +79,7 @@ func TestConvertedPodIsTheSame(t *testing.T) {
 		if diff := cmp.Diff(specs(before), specs(after)); diff != "" {
 			t.Errorf("%s (-2014 +converted):\n%s\n%s", pod.Origin, diff, text)
 		}
-		if diff := cmp.Diff(desired(old).Manifest, after.Manifest, sameInSpec); diff != "" {
+		if diff := cmp.Diff(desired(old).Complete, after.Complete, sameInSpec); diff != "" {
 			t.Errorf("%s (-2014 +converted):\n%s\n%s", pod.Origin, diff, text)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 func (kl *Kubelet) setCommand(spec *dockertools.ContainerSpec, pod *plan.Pod, c *api.Container, podIP string) {
 	vars := map[string]string{}
 	expand := func(text string) string { return text }
-	if pod.Manifest.Version == api.VersionV1 {
+	if pod.Complete.Version == api.VersionV1 {
 		expand = func(text string) string { return expandReferences(text, vars) }
 	}
 	fields := map[string]string{

@@ -145,7 +145,7 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 			if listErr != nil {
 				return errors.Join(err, listErr)
 			}
-			if slices.ContainsFunc(list, func(c dockertools.Owned) bool { return c.Name == a.Name.String() }) {
+			if slices.ContainsFunc(list, func(c dockertools.Listed) bool { return c.Name == a.Name.String() }) {
 				return fmt.Errorf("%w by a container of this pod that was not in the list", err)
 			}
 			a.Name.Attempt++

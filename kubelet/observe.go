@@ -50,7 +50,7 @@ type containerRecord struct {
 
 // list returns this kubelet's containers, ordered by pod, container and attempt. It fails
 // without the root_dir of its volumes, and if another kubelet has its hostname or root_dir.
-func (o *observer) list(ctx context.Context) ([]dockertools.Owned, error) {
+func (o *observer) list(ctx context.Context) ([]dockertools.Listed, error) {
 	if o.volumes != nil {
 		if err := o.volumes.Check(); err != nil {
 			return nil, err
@@ -60,7 +60,7 @@ func (o *observer) list(ctx context.Context) ([]dockertools.Owned, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]dockertools.Owned, 0, len(all))
+	list := make([]dockertools.Listed, 0, len(all))
 	for _, c := range all {
 		if own, ok := o.identity.Own(c); ok {
 			list = append(list, own)
@@ -73,7 +73,7 @@ func (o *observer) list(ctx context.Context) ([]dockertools.Owned, error) {
 	if !o.cleanup {
 		o.logOnce("look for other kubelets", conflict)
 	}
-	slices.SortFunc(list, func(a, b dockertools.Owned) int {
+	slices.SortFunc(list, func(a, b dockertools.Listed) int {
 		return cmp.Or(cmp.Compare(a.Of.PodFullName, b.Of.PodFullName), cmp.Compare(a.Of.Name, b.Of.Name),
 			cmp.Compare(a.Of.Attempt, b.Of.Attempt), cmp.Compare(a.Name, b.Name))
 	})
@@ -82,7 +82,7 @@ func (o *observer) list(ctx context.Context) ([]dockertools.Owned, error) {
 
 // inspect completes a list with what only an inspect tells. It returns the containers and
 // the error of each pod by full name. Only containers that have changed are inspected.
-func (o *observer) inspect(ctx context.Context, list []dockertools.Owned) (map[string][]plan.Observed, map[string]error) {
+func (o *observer) inspect(ctx context.Context, list []dockertools.Listed) (map[string][]plan.Observed, map[string]error) {
 	var inspects errgroup.Group
 	inspects.SetLimit(16)
 	for _, c := range list {
@@ -136,7 +136,7 @@ func (o *observer) lookup(id, key string) (r *containerRecord, upToDate bool) {
 }
 
 // inspectContainer inspects a container and records the answer.
-func (o *observer) inspectContainer(ctx context.Context, c dockertools.Owned, r *containerRecord) error {
+func (o *observer) inspectContainer(ctx context.Context, c dockertools.Listed, r *containerRecord) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, inspectLimit, fmt.Errorf("inspect container %q: no answer from Docker within %v", c.Name, inspectLimit))
 	defer cancel()
 	details, err := o.docker.InspectContainer(ctx, c.ID)
@@ -144,7 +144,7 @@ func (o *observer) inspectContainer(ctx context.Context, c dockertools.Owned, r 
 	if err == nil && details.State.Ended() {
 		message = r.seen.TerminationMessage
 		if !details.FinishedAt.Equal(r.seen.FinishedAt) {
-			message = o.terminationMessage(ctx, &plan.Observed{Owned: c, Details: details})
+			message = o.terminationMessage(ctx, &plan.Observed{Listed: c, Inspected: details})
 		}
 	}
 
@@ -162,15 +162,15 @@ func (o *observer) inspectContainer(ctx context.Context, c dockertools.Owned, r 
 	if started := r.seen.StartedAt; !started.IsZero() && !started.Equal(details.StartedAt) { // started again by hand
 		r.oom, r.seen.Killed = false, plan.Problem{}
 	}
-	r.seen.Details, r.seen.TerminationMessage = details, message
+	r.seen.Inspected, r.seen.TerminationMessage = details, message
 	return nil
 }
 
 // observed returns a container of a list with all that is known of it.
-func (r *containerRecord) observed(c dockertools.Owned) plan.Observed {
+func (r *containerRecord) observed(c dockertools.Listed) plan.Observed {
 	const exitCodeSIGKILL = 128 + 9
 	o := r.seen
-	o.Owned = c
+	o.Listed = c
 	o.OOMKilled = o.OOMKilled || r.oom && o.State.Ended() && o.ExitCode == exitCodeSIGKILL
 	return o
 }

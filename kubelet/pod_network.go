@@ -18,7 +18,7 @@ const BridgeNetwork = "bridge"
 // network, and so does each that finds it missing.
 func (w *work) startContainer(ctx context.Context, a plan.Action) error {
 	defer w.kl.startSlot()()
-	joins := a.Name.Name == api.NetworkContainerName && !w.pod.Manifest.HostNetwork
+	joins := a.Name.Name == api.NetworkContainerName && !w.pod.Complete.HostNetwork
 	for try := 1; ; try++ {
 		if joins {
 			if err := w.kl.makePodNetwork(ctx, try > 1); err != nil {

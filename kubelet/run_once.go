@@ -98,7 +98,7 @@ func (r runOnce) decided(p *podRecord) bool {
 }
 
 // hasEnd reports whether a pod has work that ends.
-func hasEnd(pod *plan.Pod) bool { return pod.Manifest.RestartPolicy.Always == nil && len(pod.Apps) > 0 }
+func hasEnd(pod *plan.Pod) bool { return pod.Complete.RestartPolicy.Always == nil && len(pod.Apps) > 0 }
 
 // upAt returns when all running containers of a pod have run long enough to call it up.
 func (p *podRecord) upAt() (at time.Time) {

@@ -61,7 +61,7 @@ func (kl *Kubelet) supersedeWork() {
 }
 
 // planPods updates the record of each pod: what is desired, what is observed, and the plan.
-func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Owned) {
+func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed) {
 	if kl.runOnce == nil { // which looks at no other pods than those it starts
 		for i := range list {
 			kl.record(list[i].Of.PodFullName).origin = list[i].Labels[dockertools.LabelOrigin]

@@ -14,7 +14,7 @@ import (
 // listed before, or its work was superseded before the list. trashVolumes does nothing while a
 // source is not ready: that source may name pods that need them. The error names what cannot be
 // moved.
-func (kl *Kubelet) trashVolumes(list []dockertools.Owned) error {
+func (kl *Kubelet) trashVolumes(list []dockertools.Listed) error {
 	if len(kl.desired.unsynced) > 0 {
 		return nil
 	}

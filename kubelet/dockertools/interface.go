@@ -26,7 +26,7 @@ type Interface interface {
 	// in no order. An empty value stands for any value.
 	ListContainers(ctx context.Context, labels map[string]string) ([]Container, error)
 	// InspectContainer returns what the list does not have.
-	InspectContainer(ctx context.Context, id string) (Details, error)
+	InspectContainer(ctx context.Context, id string) (Inspected, error)
 
 	// CreateContainer creates a container without starting it. It returns ErrNameTaken
 	// or ErrNoSuchImage.
@@ -139,8 +139,8 @@ type Container struct {
 	Ports    []api.Port // of the host, while it runs; a HostIP that is empty, 0.0.0.0 or :: is every address
 }
 
-// Details is what an inspect of a container returns.
-type Details struct {
+// Inspected is what an inspect of a container returns.
+type Inspected struct {
 	State      State     // newer than the list's after a death: an event can come before the list shows it
 	StartedAt  time.Time // zero: it never ran
 	FinishedAt time.Time // zero: it has not ended yet; can be a moment before StartedAt

@@ -88,8 +88,8 @@ func (id Identity) Labels(name string) map[string]string {
 	return labels
 }
 
-// Owned is a container of this kubelet, with what its name and its labels mean.
-type Owned struct {
+// Listed is a container of this kubelet, with what its name and its labels mean.
+type Listed struct {
 	Container
 	Of               NameParts
 	NetworkContainer string // see LabelNetworkContainer
@@ -99,17 +99,17 @@ type Owned struct {
 
 // Own reports whether a container is this kubelet's. Its name alone does not tell: the
 // kubelets of Kubernetes have named containers k8s_... too.
-func (id Identity) Own(c Container) (Owned, bool) {
+func (id Identity) Own(c Container) (Listed, bool) {
 	parts, ok := ParseContainerName(c.Name)
 	if !ok || !c.hasOwnNameLabel() || c.identity() != id {
-		return Owned{}, false
+		return Listed{}, false
 	}
 	crashes, _ := strconv.Atoi(c.Labels[LabelQuickEnds]) // 0 when it is no number
 	restarts, err := strconv.Atoi(c.Labels[LabelRestarts])
 	if err != nil { // the first attempt, or one made by an older version
 		restarts = parts.Attempt - 1
 	}
-	return Owned{
+	return Listed{
 		Container:        c,
 		Of:               parts,
 		NetworkContainer: c.Labels[LabelNetworkContainer],

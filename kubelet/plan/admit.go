@@ -19,7 +19,7 @@ import (
 // Pods with one UID would share their volumes.
 //
 // The pods are given by full name. Those for which finished is true need no port.
-func Admit(pods map[string]*Pod, finished func(*Pod) bool, list []dockertools.Owned) map[string]Problem {
+func Admit(pods map[string]*Pod, finished func(*Pod) bool, list []dockertools.Listed) map[string]Problem {
 	uids, ports := owners(pods, list)
 	waiting := map[string]Problem{}
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
@@ -52,7 +52,7 @@ type portOwner struct {
 }
 
 // owners returns the UIDs and ports that the pods of existing containers have and keep.
-func owners(desired map[string]*Pod, list []dockertools.Owned) (uids map[string]string, ports []portOwner) {
+func owners(desired map[string]*Pod, list []dockertools.Listed) (uids map[string]string, ports []portOwner) {
 	uids = map[string]string{} // full name of the pod by UID
 	for i := range list {
 		c := &list[i]
@@ -61,7 +61,7 @@ func owners(desired map[string]*Pod, list []dockertools.Owned) (uids map[string]
 			uids[c.Of.UID] = name
 		}
 		held := c.Ports
-		if pod != nil && pod.Manifest.HostNetwork { // Docker does not list the ports that a program opens on the host
+		if pod != nil && pod.Complete.HostNetwork { // Docker does not list the ports that a program opens on the host
 			held = slices.Concat(held, pod.Ports)
 		}
 		for _, port := range held {

@@ -55,17 +55,17 @@ func TestAdmit(t *testing.T) {
 				name, isFinished := strings.CutPrefix(words[0], "!")
 				pod := &plan.Pod{Pod: api.Pod{Name: name, Namespace: "default", Source: "test", UID: words[1]}}
 				if words = words[2:]; slices.Contains(words, "host") {
-					words, pod.Manifest.HostNetwork = words[1:], true
+					words, pod.Complete.HostNetwork = words[1:], true
 				}
 				for _, port := range words {
 					pod.Ports = append(pod.Ports, parsePort(port))
 				}
 				pods[pod.FullName()], finished[pod] = pod, isFinished
 			}
-			var list []dockertools.Owned
+			var list []dockertools.Listed
 			for _, line := range tt.observed {
 				words := strings.Fields(line)
-				var c dockertools.Owned
+				var c dockertools.Listed
 				c.Of = dockertools.NameParts{Name: "net", PodFullName: words[0] + ".default.test", UID: words[1]}
 				c.State = dockertools.State(words[2])
 				for _, port := range words[3:] {

@@ -116,8 +116,8 @@ func (p *planner) decideNetwork() (*Observed, *Action) {
 
 // created returns the container that a Create action makes.
 func (a *Action) created() *Observed {
-	c := Observed{Owned: dockertools.Owned{Of: a.Name, NetworkContainer: a.NetworkID}}
-	c.Details.State = dockertools.StateCreated
+	c := Observed{Listed: dockertools.Listed{Of: a.Name, NetworkContainer: a.NetworkID}}
+	c.Inspected.State = dockertools.StateCreated
 	c.Labels = map[string]string{dockertools.LabelLifecycle: a.Lifecycle, dockertools.LabelGrace: a.Grace}
 	return &c
 }

@@ -13,8 +13,8 @@ const crashLimit = 10 * time.Minute
 
 // Observed is a container as Docker shows it, with what the kubelet knows of it besides.
 type Observed struct {
-	dockertools.Owned
-	dockertools.Details // its State is newer than the list's
+	dockertools.Listed    // by the sync's list of containers
+	dockertools.Inspected // by its inspect, which may be newer: c.State is its state, c.Listed.State the list's
 
 	Unhealthy          string  // how its startup or liveness probe failed; empty: it did not
 	Killed             Problem // why the kubelet stopped it, if it was for a fault of the container
@@ -26,7 +26,7 @@ func (c *Observed) IsNetwork() bool { return c.Of.Name == api.NetworkContainerNa
 
 // isConnected reports whether a network container is in its network. A list from before its
 // start shows no endpoint yet.
-func (c *Observed) isConnected() bool { return c.Endpoint != "" || !c.Owned.State.Live() }
+func (c *Observed) isConnected() bool { return c.Endpoint != "" || !c.Listed.State.Live() }
 
 // NeverStarted reports whether c was created and Docker was not asked to start it.
 func (c *Observed) NeverStarted() bool { return c.State == dockertools.StateCreated && c.Error == "" }

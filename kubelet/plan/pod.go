@@ -18,9 +18,9 @@ import (
 // Pod is the desired state of a pod, ready to be compared with its containers. It is made
 // once for each version of a manifest and never changed, so a new pointer is a new version.
 type Pod struct {
-	api.Pod                        // as written
+	api.Pod                        // its Manifest is as written, and is what hashes are made of
 	Since    time.Time             // when this version arrived
-	Manifest api.ContainerManifest // with defaults
+	Complete api.ContainerManifest // the Manifest with defaults, and is what containers are made of
 	Hostname string
 	Ports    []api.Port // the host ports that its network container publishes; with HostNetwork, those that its containers use
 	Grace    string     // see dockertools.LabelGrace
@@ -41,15 +41,15 @@ type Container struct {
 // NewPod prepares a pod. Hashes are made of the manifest as written, before defaults: so a
 // new default restarts nothing. lifecycle returns the label for a container's hooks.
 func NewPod(pod api.Pod, networkImage string, since time.Time, lifecycle func(*api.Container) string) *Pod {
-	p := &Pod{Pod: pod, Since: since, Manifest: pod.Manifest.Clone()}
-	api.SetDefaults(&p.Manifest)
+	p := &Pod{Pod: pod, Since: since, Complete: pod.Manifest.Clone()}
+	api.SetDefaults(&p.Complete)
 	p.Hostname = cmp.Or(pod.Manifest.Hostname, strings.TrimRight(pod.Name[:min(len(pod.Name), 63)], "-."))
-	p.Ports = hostPorts(&p.Manifest)
-	if grace := p.Manifest.TerminationGracePeriodSeconds; grace != nil {
+	p.Ports = hostPorts(&p.Complete)
+	if grace := p.Complete.TerminationGracePeriodSeconds; grace != nil {
 		p.Grace = strconv.FormatInt(*grace, 10)
 	}
 	written := pod.Manifest.All()
-	for i, spec := range p.Manifest.All() {
+	for i, spec := range p.Complete.All() {
 		c := Container{Name: spec.Name, Hash: appHash(&pod.Manifest, written[i]), Spec: spec, Lifecycle: lifecycle(spec)}
 		c.NeedsIP = slices.ContainsFunc(spec.Env, func(env api.EnvVar) bool { return env.FieldPath == api.FieldPodIP })
 		if i < len(pod.Manifest.InitContainers) {
@@ -93,7 +93,7 @@ func (p *Pod) IsInit(name string) bool {
 
 // startsOnce reports whether the restart policy is never: each container starts once in the
 // life of the pod's UID.
-func (p *Pod) startsOnce() bool { return p.Manifest.RestartPolicy.Never != nil }
+func (p *Pod) startsOnce() bool { return p.Complete.RestartPolicy.Never != nil }
 
 // Done reports whether a container never runs again, by its newest attempt and the restart
 // policy. One that starts once is done however it ended, even if the manifest was edited
@@ -102,7 +102,7 @@ func (p *Pod) Done(want *Container, newest *Observed) bool {
 	if !newest.Terminated() || !newest.HasStarted() {
 		return false
 	}
-	succeeds := p.Manifest.RestartPolicy.OnFailure != nil || p.IsInit(want.Name)
+	succeeds := p.Complete.RestartPolicy.OnFailure != nil || p.IsInit(want.Name)
 	return p.startsOnce() || succeeds && !newest.Failed() && newest.Of.Hash == want.Hash
 }
 

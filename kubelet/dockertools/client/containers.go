@@ -103,13 +103,13 @@ func publishedPorts(listed []docker.APIPort) []api.Port {
 	return slices.Compact(ports)
 }
 
-func (c *Client) InspectContainer(ctx context.Context, id string) (dockertools.Details, error) {
+func (c *Client) InspectContainer(ctx context.Context, id string) (dockertools.Inspected, error) {
 	r := c.begin(ctx, "inspect container %q", id)
 	found, err := c.api.InspectContainerWithOptions(docker.InspectContainerOptions{ID: id, Context: r.ctx})
 	if err := r.end(err); err != nil {
-		return dockertools.Details{}, err
+		return dockertools.Inspected{}, err
 	}
-	details := dockertools.Details{
+	details := dockertools.Inspected{
 		State:      dockertools.State(found.State.Status),
 		StartedAt:  found.State.StartedAt,
 		FinishedAt: found.State.FinishedAt,

@@ -200,7 +200,7 @@ func (d *contractDocker) running(t *testing.T, spec dockertools.ContainerSpec, f
 }
 
 // ended waits for the end of a container.
-func (d *contractDocker) ended(t *testing.T, id string) dockertools.Details {
+func (d *contractDocker) ended(t *testing.T, id string) dockertools.Inspected {
 	t.Helper()
 	eventually(t, "the container has ended", func() (bool, string) {
 		c := d.listed(t, id)
@@ -209,7 +209,7 @@ func (d *contractDocker) ended(t *testing.T, id string) dockertools.Details {
 	return d.details(t, id)
 }
 
-func (d *contractDocker) details(t *testing.T, id string) dockertools.Details {
+func (d *contractDocker) details(t *testing.T, id string) dockertools.Inspected {
 	t.Helper()
 	details, err := d.InspectContainer(t.Context(), id)
 	must(t, err)

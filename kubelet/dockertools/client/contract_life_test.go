@@ -20,7 +20,7 @@ import (
 )
 
 // checkState compares what Docker tells of a container with what it should be.
-func (d *contractDocker) checkState(t *testing.T, id string, state dockertools.State, exitCode int) dockertools.Details {
+func (d *contractDocker) checkState(t *testing.T, id string, state dockertools.State, exitCode int) dockertools.Inspected {
 	t.Helper()
 	details := d.details(t, id)
 	if got := d.listed(t, id).State; got != state || details.ExitCode != exitCode {
@@ -30,7 +30,7 @@ func (d *contractDocker) checkState(t *testing.T, id string, state dockertools.S
 }
 
 // startFails starts a container, which must fail, and checks that the details have the reason.
-func (d *contractDocker) startFails(t *testing.T, id string, state dockertools.State, exitCode int) dockertools.Details {
+func (d *contractDocker) startFails(t *testing.T, id string, state dockertools.State, exitCode int) dockertools.Inspected {
 	t.Helper()
 	if err := d.StartContainer(t.Context(), id); err == nil || errors.Is(err, dockertools.ErrNoSuchContainer) {
 		t.Errorf("start: %v", err)

@@ -37,7 +37,7 @@ type fakeDocker struct {
 type FakeContainer struct {
 	dockertools.Container
 	Spec    dockertools.ContainerSpec // as it was created
-	Details dockertools.Details
+	Details dockertools.Inspected
 }
 
 type fakeContainer struct {
@@ -88,11 +88,11 @@ func (d *fakeDocker) Containers() []FakeContainer {
 	return all
 }
 
-func (f *Fake) InspectContainer(ctx context.Context, id string) (dockertools.Details, error) {
-	return ask(ctx, f, "InspectContainer", id, func() (dockertools.Details, error) {
+func (f *Fake) InspectContainer(ctx context.Context, id string) (dockertools.Inspected, error) {
+	return ask(ctx, f, "InspectContainer", id, func() (dockertools.Inspected, error) {
 		c, err := f.find(id)
 		if err != nil {
-			return dockertools.Details{}, err
+			return dockertools.Inspected{}, err
 		}
 		details := c.Details
 		details.State = c.State

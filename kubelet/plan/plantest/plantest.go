@@ -69,9 +69,9 @@ func ParsePod(line string) *plan.Pod {
 		case isContainer:
 			want.Apps = append(want.Apps, parseApp(name, hash))
 		case word == "never":
-			want.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+			want.Complete.RestartPolicy.Never = &api.RestartPolicyNever{}
 		case word == "onFailure":
-			want.Manifest.RestartPolicy.OnFailure = &api.RestartPolicyOnFailure{}
+			want.Complete.RestartPolicy.OnFailure = &api.RestartPolicyOnFailure{}
 		}
 	}
 	return want
@@ -124,7 +124,7 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 	c.Of = dockertools.NameParts{Name: name, Hash: hash, PodFullName: "p.default.test", UID: "u", Attempt: n}
 	c.ID, c.Image, c.ImageID = name+"#"+attempt, "hello:1", "sha256:1"
 	c.State = dockertools.State(words[1])
-	c.Owned.State = c.State
+	c.Listed.State = c.State
 	c.Created, c.Restarts = Now.Add(-2*time.Hour), n-1
 	if c.IsNetwork() {
 		c.Image, c.IP, c.Endpoint = "pause:1", "10.0.0.2", "endpoint"
@@ -163,7 +163,7 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 		case "disconnected":
 			c.IP, c.Endpoint = "", ""
 		case "starting":
-			c.Owned.State, c.Endpoint = dockertools.StateCreated, ""
+			c.Listed.State, c.Endpoint = dockertools.StateCreated, ""
 		case "oom":
 			c.OOMKilled = true
 		case "message":
