@@ -14,18 +14,18 @@ import (
 // since a number of its own says little about a machine that nobody knows.
 type version struct {
 	name, binary string
-	network      string // of its pods, made before; empty: Docker's default
+	network      string // of its pods, made before
 }
 
 func versions(b *testing.B) []version {
 	b.Helper()
 	prepared(b)
-	last, err := lastBinary()
+	_, last, err := buildVersion(earlierVersions[len(earlierVersions)-1])
 	must(b, err)
 	client, err := connect("")
 	must(b, err)
 	network := makeNetwork(b, client, "bench")
-	return []version{{"new", kubeletBinary(), network.Name}, {"last", last, ""}}
+	return []version{{"new", kubeletBinary(), network.Name}, {"last", last, network.Name}}
 }
 
 // newBenchHost makes a host on which a version of the program runs.

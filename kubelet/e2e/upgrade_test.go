@@ -8,41 +8,49 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 )
 
-// lastVersion is the last commit of the version before, whose containers must survive an
-// upgrade.
-const lastVersion = "1624fe6"
+// earlierVersions are commits whose containers must survive an upgrade: the first one that
+// promised it, and the last one whose kubelets shared a pod network.
+var earlierVersions = []string{"1624fe6", "79fa3a4"}
 
-// lastBinary builds the program of the version before, once.
-var lastBinary = sync.OnceValues(func() (path string, err error) {
+// buildVersion builds the program of an earlier commit, and returns where its source and it are.
+func buildVersion(commit string) (source, binary string, err error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	if out, err := exec.Command("git", "-C", root, "cat-file", "-e", lastVersion+"^{commit}").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("commit %s is not here; in a shallow clone run: git fetch --unshallow: %w\n%s", lastVersion, err, out)
+	if out, err := exec.Command("git", "-C", root, "cat-file", "-e", commit+"^{commit}").CombinedOutput(); err != nil {
+		return "", "", fmt.Errorf("commit %s is not here; in a shallow clone run: git fetch --unshallow: %w\n%s", commit, err, out)
 	}
-	source, path := filepath.Join(buildDir, "last"), filepath.Join(buildDir, "kubelet14-last")
-	script := `mkdir "$1" && git archive ` + lastVersion + ` | tar -x -C "$1" && cd "$1" && go build -o "$2" .`
-	cmd := exec.Command("sh", "-ec", script, "sh", source, path)
+	source, binary = filepath.Join(buildDir, commit), filepath.Join(buildDir, "kubelet14-"+commit)
+	script := `mkdir "$1" && git archive ` + commit + ` | tar -x -C "$1" && cd "$1" && go build -o "$2" .`
+	cmd := exec.Command("sh", "-ec", script, "sh", source, binary)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build commit %s: %w\n%s", lastVersion, err, out)
+		return "", "", fmt.Errorf("build commit %s: %w\n%s", commit, err, out)
 	}
-	return path, nil
-})
+	return source, binary, nil
+}
 
 // An upgrade changes no container: names, labels, hashes and UIDs are the same.
 func TestIntegrationUpgrade(t *testing.T) {
 	t.Parallel()
+	for _, commit := range earlierVersions {
+		t.Run(commit, func(t *testing.T) {
+			t.Parallel()
+			testUpgrade(t, commit)
+		})
+	}
+}
+
+func testUpgrade(t *testing.T, commit string) {
 	h, dir := newHost(t), t.TempDir()
-	last, err := lastBinary()
+	source, earlier, err := buildVersion(commit)
 	h.must(err)
 	h.writeFile(filepath.Join(dir, "ready"), "")
-	web, err := os.ReadFile(filepath.Join(buildDir, "last/manifests/web.yaml"))
+	web, err := os.ReadFile(filepath.Join(source, "manifests/web.yaml"))
 	h.must(err)
 	up := map[string][]string{
 		"sleeper": {"main"}, "two": {"main", "side"}, "port": {"main"}, "web": {"server", "writer"}, "host-dir": {"main"},
@@ -72,7 +80,7 @@ func TestIntegrationUpgrade(t *testing.T) {
 		}
 		return err
 	}
-	h.binary = last
+	h.binary = earlier
 	p := h.start()
 	h.await("the pods are up", isUp)
 	p.awaitUp("hooks")
@@ -108,14 +116,14 @@ func TestIntegrationUpgrade(t *testing.T) {
 
 	// Each removes what the other has made or looked after.
 	h.remove("probe") // -runonce would wait for its end
-	for _, binary := range []string{last, kubeletBinary()} {
+	for _, binary := range []string{earlier, kubeletBinary()} {
 		h.binary = binary
 		h.mustRun("-cleanup")
 		if left := h.containers(); len(left) > 0 {
 			t.Errorf("-cleanup left %v", left)
 		}
 		h.check(h.noVolumes())
-		h.binary = last
+		h.binary = earlier
 		h.run("-config="+h.manifests, "-runonce")
 	}
 }
