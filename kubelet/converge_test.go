@@ -189,6 +189,7 @@ func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done
 	if want != nil {
 		kl.desired.pods[want.FullName()] = want
 	}
+	unhealthy := map[string]time.Time{} // when it started, by id
 	for rounds = range 30 {
 		list, err := kl.observer.list(ctx)
 		if err != nil {
@@ -196,9 +197,16 @@ func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done
 		}
 		kl.planPods(ctx, list)
 		p := kl.pods["web.default.file"]
-		switch {
-		case p == nil:
+		if p == nil {
 			return rounds, true
+		}
+		for i := range p.containers {
+			if o := &p.containers[i]; o.StartedAt.Equal(unhealthy[o.ID]) {
+				o.Unhealthy = "its liveness probe failed"
+				p.plan = plan.Make(p.pod, p.containers, kl.limits, time.Now())
+			}
+		}
+		switch {
 		case p.err != nil:
 			return rounds, false
 		case len(p.plan.Steps) == 0 && p.plan.Next.IsZero() && p.plan.Init == "":
@@ -210,7 +218,7 @@ func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done
 		}
 		for i := range p.containers {
 			if o := &p.containers[i]; rounds == 0 && o.State == dockertools.StateRunning && !strings.Contains("ijk", o.Of.Name) && c.IntN(4) == 0 {
-				kl.probes.probers[o.ID] = &prober{startedAt: o.StartedAt, unhealthy: "its liveness probe failed"}
+				unhealthy[o.ID] = o.StartedAt
 			}
 		}
 		kl.startWork(ctx, p)

@@ -64,7 +64,7 @@ func TestConvertedPodIsTheSame(t *testing.T) {
 		for _, c := range old.All() {
 			c.TerminationMessagePolicy = api.MessageFallbackToLogs
 			if p := c.LivenessProbe; p != nil {
-				p.PeriodSeconds, p.TimeoutSeconds = int64(kl.opts.SyncFrequency/time.Second), int64(probeLimit/time.Second)
+				p.PeriodSeconds, p.TimeoutSeconds = int64(kl.opts.SyncFrequency/time.Second), 5
 				p.SuccessThreshold, p.FailureThreshold = 1, 1
 				p.InitialDelaySeconds = max(p.InitialDelaySeconds, p.PeriodSeconds)
 			}

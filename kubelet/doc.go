@@ -14,8 +14,9 @@
 // workers, so a pod that was idle before the list is still idle after it, and the list
 // shows everything that its worker ever did.
 //
-// Three things happen beside the workers, because they take long: pulls of images (images)
-// and probes (probes), which wake the loop, and the removal of volumes (emptyTrash).
+// Three things happen beside the workers, because they take long: pulls of images and
+// probes, in packages of their own, which wake the loop, and the removal of volumes
+// (emptyTrash).
 //
 // Each sync publishes a snapshot. Statuses, Pods, ContainerLogs and the other methods for
 // the info server read it, and call Docker only for logs, commands and measurements.

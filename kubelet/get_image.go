@@ -18,7 +18,7 @@ import (
 // pod.
 func (w *work) pullImage(ctx context.Context, a plan.Action) error {
 	spec := a.Container.Spec
-	err := w.kl.images.require(ctx, w.pod, a.Name.Name, spec.Image, a.PulledSince)
+	err := w.kl.images.Require(ctx, w.pod, a.Name.Name, spec.Image, a.PulledSince)
 	problem, _ := errors.AsType[plan.Problem](err)
 	if err == nil || problem.Reason == api.ReasonPulling || spec.ImagePullPolicy == api.PullAlways {
 		return err
@@ -43,5 +43,5 @@ func (w *work) getImage(ctx context.Context, a plan.Action, at time.Time, missin
 		return plan.Problem{Reason: api.ReasonImageNeverPulled, Message: fmt.Sprintf(
 			"%s, and by its imagePullPolicy it is never pulled; `docker pull %s` gets it", trimName(a, missing), image)}
 	}
-	return w.kl.images.require(ctx, w.pod, a.Name.Name, image, at)
+	return w.kl.images.Require(ctx, w.pod, a.Name.Name, image, at)
 }

@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/time/rate"
-
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/images"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/probes"
 	"kubelet14/volume"
 )
 
@@ -53,8 +53,8 @@ type Kubelet struct {
 	limits   plan.Limits
 	observer *observer
 	workers  *podWorkers
-	images   *images
-	probes   *probes
+	images   *images.Puller
+	probes   *probes.Probers
 	events   *events
 	health   healthState
 	snapshot atomic.Pointer[snapshot] // of the last sync
@@ -89,14 +89,11 @@ func NewMainKubelet(opts Options) *Kubelet {
 		desired:    desired{pods: map[string]*plan.Pod{}, emptied: map[string]time.Time{}},
 		pods:       map[string]*podRecord{},
 	}
-	limit := rate.Inf
-	if opts.RegistryQPS > 0 {
-		limit = rate.Limit(opts.RegistryQPS)
-	}
 	kl.observer.logOnce = kl.logOnce
 	kl.workers = &podWorkers{ended: kl.wake, busy: map[string]bool{}}
-	kl.images = &images{opts: &kl.opts, limiter: rate.NewLimiter(limit, opts.RegistryBurst), events: kl.events, wake: kl.wake, pulls: map[string]*pull{}}
-	kl.probes = &probes{period: opts.SyncFrequency, events: kl.events, wake: kl.wake, probers: map[string]*prober{}}
+	kl.images = images.New(images.Options{Pull: opts.Docker.PullImage, Credentials: opts.Credentials, QPS: opts.RegistryQPS, Burst: opts.RegistryBurst,
+		Done: opts.PullDone, Note: kl.events.addQuietly, Wake: kl.wake})
+	kl.probes = probes.New(probes.Options{Period: opts.SyncFrequency, Exec: opts.Docker.Exec, Note: kl.events.addQuietly, Wake: kl.wake})
 	return kl
 }
 

@@ -25,8 +25,9 @@ type podSnapshot struct {
 	wait         plan.Problem   // why it must wait; no message: it need not
 	work         *work          // nil: none since the last endWork
 	workProblems []plan.Problem // of the last work
-	images       *images
-	probes       *probes
+
+	pullProgress func(image string) string
+	probeResult  func(*plan.Observed) (unhealthy, notReady string)
 }
 
 // podRecord is what the sync loop knows of a pod. It can be lost at any time: what matters

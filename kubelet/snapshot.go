@@ -84,7 +84,7 @@ func (kl *Kubelet) Events(after uint64) []api.Event { return kl.events.after(aft
 func (kl *Kubelet) Load() api.Load {
 	busy := kl.workers.Busy()
 	load := api.Load{Workers: len(busy)}
-	load.Pulls, load.Queued = kl.images.load()
+	load.Pulls, load.Queued = kl.images.Load()
 	if s := kl.snapshot.Load(); s != nil {
 		for i := range s.pods {
 			p := &s.pods[i]

@@ -8,6 +8,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/probes"
 )
 
 // status returns the status of the pod, without the error of its source. It follows from what
@@ -126,8 +127,8 @@ func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
 	switch {
 	case newest != nil && newest.State.Live():
 		notReady := ""
-		if decidesReady(want.Spec) {
-			_, notReady = s.probes.result(newest)
+		if probes.DecideReady(want.Spec) {
+			_, notReady = s.probeResult(newest)
 		}
 		status.Ready = newest.State == dockertools.StateRunning && notReady == ""
 		status.State.Running = &api.ContainerStateRunning{StartedAt: newest.StartedAt, Message: cmp.Or(s.runningMessage(want, newest), notReady)}
@@ -211,7 +212,7 @@ func (s *podSnapshot) waiting(want *plan.Container) *api.ContainerStateWaiting {
 // message returns the message of a problem, or the progress of the pull that it waits for.
 func (s *podSnapshot) message(want *plan.Container, problem plan.Problem) string {
 	if problem.Reason == api.ReasonPulling && want.Spec != nil {
-		return cmp.Or(s.images.progress(want.Spec.Image), problem.Message)
+		return cmp.Or(s.pullProgress(want.Spec.Image), problem.Message)
 	}
 	return problem.Message
 }

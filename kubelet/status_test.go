@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/plan/plantest"
+	"kubelet14/kubelet/probes"
 )
 
 // parseSnapshot makes a podSnapshot of lines: a pod as plantest.ParsePod reads it, and containers
@@ -21,8 +21,10 @@ import (
 // image hello:1 has come half way.
 func parseSnapshot(t *testing.T, input string, problems ...plan.Problem) *podSnapshot {
 	t.Helper()
-	halfWay := &pull{running: true, progress: dockertools.PullProgress{Layers: 2, LayersDone: 1}}
-	s := &podSnapshot{name: "p.default.test", images: &images{pulls: map[string]*pull{"hello:1": halfWay}}, probes: &probes{}}
+	s := &podSnapshot{name: "p.default.test", probeResult: probes.New(probes.Options{}).Result}
+	s.pullProgress = func(image string) string {
+		return map[string]string{"hello:1": "pulling hello:1: 1 of 2 layers, 0B of 0B"}[image]
+	}
 	for line := range strings.Lines(input) {
 		switch word, _, _ := strings.Cut(strings.TrimSpace(line), " "); word {
 		case "conflict":

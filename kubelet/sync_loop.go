@@ -33,8 +33,8 @@ func (kl *Kubelet) run(ctx context.Context, updates <-chan api.PodUpdate, finish
 	cancel()
 	wg.Wait()
 	kl.workers.Wait()
-	kl.images.wg.Wait()
-	kl.probes.wg.Wait()
+	kl.images.Wait()
+	kl.probes.Wait()
 	return err
 }
 

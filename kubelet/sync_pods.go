@@ -78,7 +78,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed) {
 		p.pod, p.containers, p.err = kl.desired.pods[name], observed[name], errs[name]
 		for i := range p.containers {
 			c := &p.containers[i]
-			c.Unhealthy, _ = kl.probes.result(c)
+			c.Unhealthy, _ = kl.probes.Result(c)
 		}
 		panicked := catchPanic("plan for pod "+name, func() error {
 			p.plan = plan.Make(p.pod, p.containers, kl.limits, time.Now())
@@ -100,7 +100,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed) {
 func (kl *Kubelet) record(podFullName string) *podRecord {
 	p := kl.pods[podFullName]
 	if p == nil {
-		p = &podRecord{podSnapshot: podSnapshot{name: podFullName, images: kl.images, probes: kl.probes}}
+		p = &podRecord{podSnapshot: podSnapshot{name: podFullName, pullProgress: kl.images.Progress, probeResult: kl.probes.Result}}
 		kl.pods[podFullName] = p
 	}
 	return p
@@ -113,7 +113,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	if p.err != nil || p.waits() {
 		return p.wait.RetryAt // its containers stay as they are
 	}
-	kl.syncProbes(ctx, p)
+	kl.probes.Sync(ctx, p.name, p.pod, p.containers)
 	if len(p.plan.Steps) == 0 {
 		p.workProblems, p.failures, p.tried = nil, 0, ""
 		if p.pod == nil && len(p.containers) == 0 {
@@ -141,7 +141,7 @@ func (kl *Kubelet) describeSteps(p *podRecord) string {
 	for _, a := range slices.Concat(p.plan.Steps...) {
 		text += fmt.Sprintf(" %s %s %s", a.Kind, a.Name, a.ID)
 		if a.Kind == plan.Create {
-			text += fmt.Sprintf(" %v", kl.images.get(kl.imageOf(a.Container)).endedAt)
+			text += fmt.Sprintf(" %v", kl.images.EndedAt(kl.imageOf(a.Container)))
 		}
 	}
 	return text

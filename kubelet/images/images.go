@@ -1,4 +1,9 @@
-package kubelet
+// Package images pulls images in the background: one pull of an image at a time, however many
+// pods need it. In 2014 each pod pulled for itself.
+//
+// A worker asks for an image with Require and does not wait. The end of a pull wakes the sync
+// loop, whose next plan asks again.
+package images
 
 import (
 	"context"
@@ -21,21 +26,40 @@ const (
 	logPullInterval = 5 * time.Second
 )
 
-// images pulls images in the background: one pull of an image at a time, however many pods
-// need it. In 2014 each pod pulled for itself.
-type images struct {
-	opts    *Options
-	limiter *rate.Limiter
-	events  *events
-	wake    func()
-
-	wg    sync.WaitGroup
-	mu    sync.Mutex
-	pulls map[string]*pull // by image; an entry of about 200 bytes stays for each image ever pulled
+// Options are the settings of a Puller and what it works with. Every field must be set.
+type Options struct {
+	Pull        func(ctx context.Context, image string, auth dockertools.Auth, progress func(dockertools.PullProgress)) error
+	Credentials func(ctx context.Context, image string) (dockertools.Auth, error)
+	QPS         float64 // average number of pulls begun per second; 0: no limit
+	Burst       int     // number of pulls begun at once before QPS counts
+	Done        func(took time.Duration, ok bool)
+	Note        func(podFullName, container, reason, message string) // records an event
+	Wake        func()                                               // called when a pull has ended
 }
 
-// pull is the current pull of one image, or else the last one. Its fields are guarded by
-// images.mu.
+// Puller pulls images. Its methods may be called concurrently.
+type Puller struct {
+	opts    Options
+	limiter *rate.Limiter
+	wg      sync.WaitGroup
+
+	mu    sync.Mutex
+	pulls map[string]*pull // guarded by mu; by image; an entry of about 200 bytes stays for each image ever pulled
+}
+
+// New returns a Puller that has pulled nothing.
+func New(opts Options) *Puller {
+	limit := rate.Inf
+	if opts.QPS > 0 {
+		limit = rate.Limit(opts.QPS)
+	}
+	return &Puller{opts: opts, limiter: rate.NewLimiter(limit, opts.Burst), pulls: map[string]*pull{}}
+}
+
+// Wait returns when no pull is running. The context of each one must be done.
+func (im *Puller) Wait() { im.wg.Wait() }
+
+// pull is the current pull of one image, or else the last one. Puller.mu guards its fields.
 type pull struct {
 	running  bool
 	queued   bool // it waits for -registry_qps
@@ -49,11 +73,11 @@ type pull struct {
 	retryAt   time.Time // no pull before; zero: nobody has asked since the failure
 }
 
-// require returns nil if an image was pulled at the given time or later. Otherwise it starts
+// Require returns nil if an image was pulled at the given time or later. Otherwise it starts
 // a pull, unless one is running or the back-off of a failed one is not over, and the error
 // is the problem to report meanwhile. It does not wait. A failure from before the pod was
 // edited does not count.
-func (im *images) require(ctx context.Context, pod *plan.Pod, container, image string, since time.Time) error {
+func (im *Puller) Require(ctx context.Context, pod *plan.Pod, container, image string, since time.Time) error {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	p := im.pulls[image]
@@ -92,7 +116,7 @@ func (p *pull) failure() error {
 }
 
 // run pulls an image when its turn has come, and records how that ended.
-func (im *images) run(ctx context.Context, image string, p *pull) {
+func (im *Puller) run(ctx context.Context, image string, p *pull) {
 	if im.limiter.Wait(ctx) != nil { // ctx is done, or will be before its turn
 		return
 	}
@@ -104,10 +128,10 @@ func (im *images) run(ctx context.Context, image string, p *pull) {
 	if ctx.Err() != nil {
 		return
 	}
-	im.opts.PullDone(time.Since(began), err == nil)
+	im.opts.Done(time.Since(began), err == nil)
 
 	im.mu.Lock()
-	defer im.wake()
+	defer im.opts.Wake()
 	defer im.mu.Unlock()
 	p.running, p.err, p.endedAt, p.retryAt = false, err, time.Now(), time.Time{}
 	p.failures++
@@ -115,21 +139,21 @@ func (im *images) run(ctx context.Context, image string, p *pull) {
 		p.failures, p.succeeded = 0, p.endedAt
 		glog.Infof("pulled image %q in %v", image, time.Since(began).Round(time.Millisecond))
 		for w := range p.waiting {
-			im.events.add(w[0], w[1], "pulled", "image %q", image)
+			im.opts.Note(w[0], w[1], "pulled", fmt.Sprintf("image %q", image))
 		}
 	}
 	clear(p.waiting)
 }
 
 // pullImage pulls an image with the credentials for it.
-func (im *images) pullImage(ctx context.Context, image string, p *pull) error {
+func (im *Puller) pullImage(ctx context.Context, image string, p *pull) error {
 	auth, err := im.opts.Credentials(ctx, image)
 	if err != nil {
 		glog.Warningf("find credentials for image %q: %v", image, err)
 	}
 	glog.Infof("pulling image %q", image)
 	logged := time.Now()
-	return im.opts.Docker.PullImage(ctx, image, auth, func(progress dockertools.PullProgress) {
+	return im.opts.Pull(ctx, image, auth, func(progress dockertools.PullProgress) {
 		im.mu.Lock()
 		defer im.mu.Unlock()
 		p.progress = progress
@@ -140,19 +164,21 @@ func (im *images) pullImage(ctx context.Context, image string, p *pull) error {
 	})
 }
 
-// get returns what is known of the pulls of an image.
-func (im *images) get(image string) pull {
+// EndedAt returns when the last pull of an image ended; zero: none has ended.
+func (im *Puller) EndedAt(image string) time.Time {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	if p := im.pulls[image]; p != nil {
-		return *p
+		return p.endedAt
 	}
-	return pull{}
+	return time.Time{}
 }
 
-// progress returns how far the current pull of an image is, or "".
-func (im *images) progress(image string) string {
-	if p := im.get(image); p.running {
+// Progress returns how far the current pull of an image is, or "".
+func (im *Puller) Progress(image string) string {
+	im.mu.Lock()
+	defer im.mu.Unlock()
+	if p := im.pulls[image]; p != nil && p.running {
 		return fmt.Sprintf("pulling %s: %s", image, p.describe())
 	}
 	return ""
@@ -169,8 +195,8 @@ func (p *pull) describe() string {
 		units.HumanSize(float64(p.progress.Bytes)), units.HumanSize(float64(p.progress.TotalBytes)))
 }
 
-// load returns the number of pulls that are running, and how many of them are queued.
-func (im *images) load() (running, queued int) {
+// Load returns the number of pulls that are running, and how many of them are queued.
+func (im *Puller) Load() (running, queued int) {
 	im.mu.Lock()
 	defer im.mu.Unlock()
 	for _, p := range im.pulls {

@@ -1,10 +1,17 @@
-package kubelet
+// Package probes asks containers whether they are well: a goroutine for each running container
+// with probes, and one more for a readiness probe. So a slow probe delays nothing else, and no
+// probe asks twice at a time. In 2014 the worker of the pod probed, and waited for the answer.
+//
+// Sync says what is to be probed. A result that changes wakes the sync loop, which reads it by
+// Result. What a probe asks, and what an answer means, is in package health.
+package probes
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"sync"
 	"time"
@@ -20,18 +27,28 @@ import (
 // probeLimit is how long a probe of a manifest of 2014 may take.
 const probeLimit = 5 * time.Second
 
-// probes runs a goroutine for each running container with probes, and one more for a readiness
-// probe. So a slow probe delays nothing else, and no probe asks twice at a time. In 2014 the
-// worker of the pod probed, and waited for the answer.
-type probes struct {
-	period time.Duration // of a manifest of 2014
-	events *events
-	wake   func() // called when a result has changed
-
-	wg      sync.WaitGroup
-	mu      sync.Mutex
-	probers map[string]*prober // by container id
+// Options are what Probers work with. Every field must be set.
+type Options struct {
+	Period time.Duration // of the probes of a manifest of 2014
+	Exec   func(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error)
+	Note   func(podFullName, container, reason, message string) // records an event
+	Wake   func()                                               // called when a result has changed
 }
+
+// Probers probe containers. Their methods may be called concurrently.
+type Probers struct {
+	opts Options
+	wg   sync.WaitGroup
+
+	mu   sync.Mutex
+	byID map[string]*prober // guarded by mu; by container id
+}
+
+// New returns Probers of no container.
+func New(opts Options) *Probers { return &Probers{opts: opts, byID: map[string]*prober{}} }
+
+// Wait returns when no prober is running. The context of each one must be done.
+func (p *Probers) Wait() { p.wg.Wait() }
 
 // prober probes one container until it is unhealthy.
 type prober struct {
@@ -41,33 +58,25 @@ type prober struct {
 	startedAt time.Time // of the life it probes: somebody may restart the container
 	cancel    context.CancelFunc
 
-	// Guarded by probes.mu:
+	// Probers.mu guards the rest.
 	unhealthy string // how its startup or liveness probe failed; empty: it did not
 	notReady  string // how its startup or readiness probe failed last; empty: it is ready
 	logged    bool   // that it is not ready
 }
 
-// syncProbes starts and stops the probers of a pod so that they match its containers. One that
-// would stay the same goes on.
-func (kl *Kubelet) syncProbes(ctx context.Context, p *podRecord) {
+// Sync starts and stops the probers of a pod so that they match its containers, which are
+// ordered by name and attempt. One that would stay the same goes on. A nil pod is no longer
+// desired.
+func (p *Probers) Sync(ctx context.Context, podFullName string, pod *plan.Pod, containers []plan.Observed) {
 	wanted := map[string]*prober{}
-	if p.pod != nil {
-		for i := range p.pod.Apps {
-			app := &p.pod.Apps[i]
-			c := p.newest(app.Name)
-			hasProbes := app.Spec.LivenessProbe != nil || decidesReady(app.Spec)
-			if !hasProbes || c == nil || c.State != dockertools.StateRunning || c.Of.Hash != app.Hash {
-				continue
-			}
-			target := health.Target{PodIP: podIP(p.containers), Ports: app.Spec.Ports, Exec: kl.execIn(c.ID)}
-			wanted[c.ID] = &prober{pod: p.name, spec: app.Spec, target: target, startedAt: c.StartedAt, notReady: notProbed}
-		}
+	if pod != nil {
+		wanted = p.wanted(pod, containers)
 	}
-	kl.probes.mu.Lock()
-	defer kl.probes.mu.Unlock()
-	maps.DeleteFunc(kl.probes.probers, func(id string, old *prober) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.DeleteFunc(p.byID, func(id string, old *prober) bool {
 		w := wanted[id]
-		if old.pod != p.name || w != nil && w.target.PodIP == old.target.PodIP && w.startedAt.Equal(old.startedAt) {
+		if old.pod != podFullName || w != nil && w.target.PodIP == old.target.PodIP && w.startedAt.Equal(old.startedAt) {
 			delete(wanted, id)
 			return false
 		}
@@ -77,24 +86,54 @@ func (kl *Kubelet) syncProbes(ctx context.Context, p *podRecord) {
 	for id, prober := range wanted {
 		ctx, cancel := context.WithCancel(ctx)
 		prober.cancel = cancel
-		kl.probes.probers[id] = prober
-		kl.probes.wg.Go(func() { kl.probes.run(ctx, prober) })
+		p.byID[id] = prober
+		p.wg.Go(func() { p.run(ctx, prober) })
 	}
 }
 
-// decidesReady reports whether the probes of a container decide when it is ready.
-func decidesReady(c *api.Container) bool {
+// wanted returns the probers of a pod by container id: of each newest attempt that runs and is
+// as the manifest says.
+func (p *Probers) wanted(pod *plan.Pod, containers []plan.Observed) map[string]*prober {
+	podIP, newest := "", map[string]*plan.Observed{}
+	for i := range containers {
+		c := &containers[i]
+		if c.IsNetwork() && c.State.Live() {
+			podIP = c.IP
+		}
+		if c.Of.UID == pod.UID && c.State != dockertools.StateRemoving {
+			newest[c.Of.Name] = c
+		}
+	}
+	wanted := map[string]*prober{}
+	for i := range pod.Apps {
+		app := &pod.Apps[i]
+		c := newest[app.Name]
+		hasProbes := app.Spec.LivenessProbe != nil || DecideReady(app.Spec)
+		if !hasProbes || c == nil || c.State != dockertools.StateRunning || c.Of.Hash != app.Hash {
+			continue
+		}
+		exec := func(ctx context.Context, command []string, out io.Writer) (int, error) {
+			return p.opts.Exec(ctx, c.ID, command, out)
+		}
+		target := health.Target{PodIP: podIP, Ports: app.Spec.Ports, Exec: exec}
+		wanted[c.ID] = &prober{pod: pod.FullName(), spec: app.Spec, target: target, startedAt: c.StartedAt, notReady: notProbed}
+	}
+	return wanted
+}
+
+// DecideReady reports whether the probes of a container decide when it is ready.
+func DecideReady(c *api.Container) bool {
 	return c != nil && (c.StartupProbe != nil || c.ReadinessProbe != nil)
 }
 
 const notProbed = "it has not been probed yet"
 
-// result returns why a container is unhealthy, and why its probes do not call it ready; empty
+// Result returns why a container is unhealthy, and why its probes do not call it ready; empty
 // if it is not, and if they do.
-func (p *probes) result(c *plan.Observed) (unhealthy, notReady string) {
+func (p *Probers) Result(c *plan.Observed) (unhealthy, notReady string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if prober := p.probers[c.ID]; prober != nil && prober.startedAt.Equal(c.StartedAt) {
+	if prober := p.byID[c.ID]; prober != nil && prober.startedAt.Equal(c.StartedAt) {
 		return prober.unhealthy, prober.notReady
 	}
 	return "", notProbed
@@ -102,7 +141,7 @@ func (p *probes) result(c *plan.Observed) (unhealthy, notReady string) {
 
 // run probes a container: until its startup probe has succeeded with that alone, then with
 // its readiness probe, and with its liveness probe until that fails.
-func (p *probes) run(ctx context.Context, prober *prober) {
+func (p *Probers) run(ctx context.Context, prober *prober) {
 	defer prober.cancel()
 	startup, readiness, liveness := prober.spec.StartupProbe, prober.spec.ReadinessProbe, prober.spec.LivenessProbe
 	if startup != nil && !p.ask(ctx, prober, "startup", startup) {
@@ -121,15 +160,15 @@ func (p *probes) run(ctx context.Context, prober *prober) {
 // answered records an answer of a probe, and reports whether the probe has done its work.
 // failure is empty if the answer was good; enough tells that it was the same often enough in a
 // row.
-func (p *probes) answered(prober *prober, kind, failure string, enough bool) (done bool) {
+func (p *Probers) answered(prober *prober, kind, failure string, enough bool) (done bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	note := func(reason, message string) {
 		if reason != "unhealthy" { // the stop is logged with this reason
 			glog.Infof("pod %s: container %q is %s: %s", prober.pod, prober.spec.Name, reason, message)
 		}
-		p.events.addQuietly(prober.pod, prober.spec.Name, reason, message)
-		p.wake()
+		p.opts.Note(prober.pod, prober.spec.Name, reason, message)
+		p.opts.Wake()
 	}
 	switch {
 	case prober.unhealthy != "": // and it stays so
@@ -154,14 +193,19 @@ func (p *probes) answered(prober *prober, kind, failure string, enough bool) (do
 
 // ask runs a probe again and again until it has done its work, and reports whether its last
 // answer was good. A probe that could not be run has no answer; its error is an event.
-func (p *probes) ask(ctx context.Context, prober *prober, kind string, probe *api.Probe) (good bool) {
+func (p *Probers) ask(ctx context.Context, prober *prober, kind string, probe *api.Probe) (good bool) {
 	seconds := func(n int64) time.Duration { return time.Duration(n) * time.Second }
 	delay, period, limit := seconds(probe.InitialDelaySeconds), seconds(probe.PeriodSeconds), seconds(probe.TimeoutSeconds)
 	if period == 0 { // of 2014, when a sync probed, and not the one that started the container
-		delay, period, limit = cmp.Or(delay, p.period), p.period, probeLimit
+		delay, period, limit = cmp.Or(delay, p.opts.Period), p.opts.Period, probeLimit
 	}
 	successes, failures, logged := int64(0), int64(0), ""
-	for wait := time.Until(prober.startedAt.Add(delay)); sleep(ctx, wait); wait = period {
+	for wait := time.Until(prober.startedAt.Add(delay)); ; wait = period {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-time.After(wait):
+		}
 		probeCtx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %v", limit))
 		err := health.Probe(probeCtx, probe, prober.target)
 		cancel()
@@ -182,11 +226,11 @@ func (p *probes) ask(ctx context.Context, prober *prober, kind string, probe *ap
 			done = p.answered(prober, kind, failure+plan.TrimLayers(err.Error()), failures >= probe.FailureThreshold)
 		case err.Error() != logged:
 			logged = err.Error()
-			p.events.add(prober.pod, prober.spec.Name, "probe not run", "%s", plan.TrimLayers(logged))
+			glog.V(2).Infof("pod %s: container %q: probe not run: %s", prober.pod, prober.spec.Name, plan.TrimLayers(logged))
+			p.opts.Note(prober.pod, prober.spec.Name, "probe not run", plan.TrimLayers(logged))
 		}
 		if done {
 			return err == nil
 		}
 	}
-	return false
 }
