@@ -19,7 +19,7 @@ import (
 //
 // It is the sync loop without desired pods and with an end.
 func (kl *Kubelet) Cleanup(ctx context.Context) error {
-	kl.observer.cleanup = true
+	kl.observer.Cleanup = true
 	ctx, stop := kl.whileDockerAnswers(ctx)
 	defer stop()
 	if err := kl.connect(ctx); err != nil {

@@ -49,7 +49,7 @@ func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action) (dockertools.Cont
 	if err := kl.appSpec(&spec, pod, a.Container.Spec); err != nil {
 		return spec, err
 	}
-	path, err := kl.opts.Volumes.MakeTerminationFile(pod.UID, terminationFile(a.Name))
+	path, err := kl.opts.Volumes.MakeTerminationFile(pod.UID, a.Name.TerminationFile())
 	spec.Mounts = append(spec.Mounts, dockertools.Mount{HostPath: path, ContainerPath: a.Container.Spec.TerminationMessagePath})
 	return spec, err
 }

@@ -191,7 +191,7 @@ func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done
 	}
 	unhealthy := map[string]time.Time{} // when it started, by id
 	for rounds = range 30 {
-		list, err := kl.observer.list(ctx)
+		list, err := kl.observer.List(ctx)
 		if err != nil {
 			return rounds, false
 		}

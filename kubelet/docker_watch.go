@@ -68,7 +68,7 @@ func (kl *Kubelet) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := kl.observer.list(ctx); err != nil {
+	if _, err := kl.observer.List(ctx); err != nil {
 		return err
 	}
 	if docker.LogDriver == "json-file" { // other drivers may refuse the limits
@@ -91,7 +91,7 @@ func (kl *Kubelet) watchEvents(ctx context.Context) {
 			if e.ID == "" { // the stream begins
 				setErr(nil)
 			}
-			kl.observer.changed(e.ID, e.OutOfMemory)
+			kl.observer.Changed(e.ID, e.OutOfMemory)
 			kl.wake()
 		})
 		if ctx.Err() != nil {

@@ -27,7 +27,7 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 	if err != nil {
 		return err
 	}
-	list, err := kl.observer.list(ctx)
+	list, err := kl.observer.List(ctx)
 	if err != nil {
 		return err
 	}

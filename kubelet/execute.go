@@ -13,6 +13,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/panics"
 	"kubelet14/kubelet/plan"
 )
 
@@ -83,7 +84,7 @@ func (w *work) act(ctx context.Context, a plan.Action) {
 		a.NetworkID = w.created[api.NetworkContainerName].ID
 	}
 	w.mu.Unlock()
-	err := catchPanic("pod "+a.Name.PodFullName, func() error {
+	err := panics.Catch("pod "+a.Name.PodFullName, func() error {
 		return [...]func(context.Context, plan.Action) error{w.create, w.start, w.stop, w.remove}[a.Kind](ctx, a)
 	})
 	if err != nil && ctx.Err() == nil {
@@ -141,7 +142,7 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 				return err
 			}
 		case errors.Is(err, dockertools.ErrNameTaken):
-			list, listErr := w.kl.observer.list(ctx)
+			list, listErr := w.kl.observer.List(ctx)
 			if listErr != nil {
 				return errors.Join(err, listErr)
 			}
@@ -160,7 +161,7 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 func (w *work) start(ctx context.Context, a plan.Action) error {
 	err := w.startContainer(ctx, a)
 	if err != nil {
-		w.kl.observer.changed(a.ID, false) // a failed start leaves its error in the container, and no event
+		w.kl.observer.Changed(a.ID, false) // a failed start leaves its error in the container, and no event
 		if isMountMissing(err) {
 			err = errors.Join(err, w.kl.docker.RemoveContainer(ctx, a.ID)) // the next one gets its volumes anew
 		}
@@ -176,7 +177,7 @@ func (w *work) stop(ctx context.Context, a plan.Action) error {
 		return err
 	}
 	if a.Unhealthy {
-		w.kl.observer.noteKilled(a.ID, plan.Problem{Container: a.Name.Name, Reason: api.ReasonUnhealthy, Message: a.Reason})
+		w.kl.observer.NoteKilled(a.ID, plan.Problem{Container: a.Name.Name, Reason: api.ReasonUnhealthy, Message: a.Reason})
 	}
 	w.done(a)
 	return nil
@@ -188,7 +189,7 @@ func (w *work) remove(ctx context.Context, a plan.Action) error {
 		return err
 	}
 	w.done(a)
-	return w.kl.opts.Volumes.RemoveTerminationFile(a.Name.UID, terminationFile(a.Name))
+	return w.kl.opts.Volumes.RemoveTerminationFile(a.Name.UID, a.Name.TerminationFile())
 }
 
 // startSlot waits until few enough creations and starts are in progress. A start mostly

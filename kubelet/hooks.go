@@ -96,7 +96,7 @@ func (w *work) postStart(ctx context.Context, a plan.Action) error {
 		problem.Message += fmt.Sprintf("; and then: %v", err)
 		return problem
 	}
-	w.kl.observer.noteKilled(a.ID, problem)
+	w.kl.observer.NoteKilled(a.ID, problem)
 	return problem
 }
 

@@ -10,6 +10,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/images"
+	"kubelet14/kubelet/observe"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/probes"
 	"kubelet14/volume"
@@ -51,7 +52,7 @@ type Kubelet struct {
 	opts     Options
 	docker   dockertools.Interface
 	limits   plan.Limits
-	observer *observer
+	observer *observe.Observer
 	workers  *podWorkers
 	images   *images.Puller
 	probes   *probes.Probers
@@ -80,7 +81,6 @@ func NewMainKubelet(opts Options) *Kubelet {
 		docker: opts.Docker,
 		limits: plan.Limits{MaxBackoff: opts.MaxRestartBackoff, MaxDeadContainers: opts.MaxDeadContainers,
 			MinDeadAge: opts.MinContainerTTL, PodNetwork: opts.PodNetwork},
-		observer:   &observer{docker: opts.Docker, identity: opts.Identity, volumes: opts.Volumes, records: map[string]*containerRecord{}},
 		events:     &events{},
 		health:     healthState{docker: errNoSyncYet, events: errNoSyncYet, heartbeat: time.Now()},
 		wakeup:     make(chan struct{}, 1),
@@ -89,7 +89,7 @@ func NewMainKubelet(opts Options) *Kubelet {
 		desired:    desired{pods: map[string]*plan.Pod{}, emptied: map[string]time.Time{}},
 		pods:       map[string]*podRecord{},
 	}
-	kl.observer.logOnce = kl.logOnce
+	kl.observer = observe.New(observe.Options{Docker: opts.Docker, Identity: opts.Identity, Volumes: opts.Volumes, LogOnce: kl.logOnce})
 	kl.workers = &podWorkers{ended: kl.wake, busy: map[string]bool{}}
 	kl.images = images.New(images.Options{Pull: opts.Docker.PullImage, Credentials: opts.Credentials, QPS: opts.RegistryQPS, Burst: opts.RegistryBurst,
 		Done: opts.PullDone, Note: kl.events.addQuietly, Wake: kl.wake})

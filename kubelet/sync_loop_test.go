@@ -15,6 +15,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/observe"
 )
 
 // TestALateListDecidesNothing: a list is taken while a worker is busy, and arrives 10 s
@@ -47,7 +48,7 @@ func TestAnInspectThatHangs(t *testing.T) {
 		k := w.run(pod("broken", "main"), pod("web", "main"))
 		w.docker.SetFault(on("InspectContainer", dockertest.Fault{Delay: time.Hour}, "_broken.", "_main."))
 		w.kill("broken", "main", 1)
-		for i, limit := range []time.Duration{inspectLimit, 0, 0} {
+		for i, limit := range []time.Duration{observe.InspectLimit, 0, 0} {
 			w.kill("web", "main", 1)
 			wait(limit + 5*time.Second) // 5 s are more than the back-off of the third start
 			w.check(fmt.Sprintf("%v and 5 s after kill %d", limit, i+1), "broken/net", "web/main", "web/net")
@@ -57,16 +58,16 @@ func TestAnInspectThatHangs(t *testing.T) {
 			t.Errorf("the broken pod: %+v", broken)
 		}
 		w.docker.SetFault(nil)
-		time.Sleep(inspectRetry)
+		time.Sleep(observe.InspectRetry)
 		w.settle("when Docker answers again", "broken/main", "broken/net", "web/main", "web/net")
-		for _, event := range []time.Duration{inspectLimit / 2, 2 * inspectLimit} { // such as the end of a slow start
+		for _, event := range []time.Duration{observe.InspectLimit / 2, 2 * observe.InspectLimit} { // such as the end of a slow start
 			id := w.id("broken", "main")
 			w.docker.SetFault(on("InspectContainer", dockertest.Fault{Delay: time.Hour}, "_broken.", "_main."))
 			w.kill("broken", "main", 1)
 			wait(event)
 			w.docker.SetFault(nil)
 			w.must(w.docker.StartContainer(w.t.Context(), id))
-			wait(inspectLimit)
+			wait(observe.InspectLimit)
 			if broken := k.statuses(w)[0]; broken.Reason == api.ReasonDocker {
 				t.Errorf("after an event %v after the question: %+v", event, broken)
 			}

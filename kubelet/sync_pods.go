@@ -5,13 +5,13 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"runtime/debug"
 	"slices"
 	"time"
 
 	"github.com/golang/glog"
 
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/panics"
 	"kubelet14/kubelet/plan"
 )
 
@@ -26,7 +26,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 	busy := kl.workers.Busy()
 
 	kl.health.set(func(h *healthState) { h.listing = time.Now() })
-	list, err := kl.observer.list(ctx)
+	list, err := kl.observer.List(ctx)
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
@@ -70,7 +70,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed) {
 	for name, pod := range kl.desired.pods {
 		kl.record(name).origin = pod.Origin
 	}
-	observed, errs := kl.observer.inspect(ctx, list)
+	observed, errs := kl.observer.Inspect(ctx, list)
 	if ctx.Err() != nil {
 		return // an interrupted inspect is no problem of its pod
 	}
@@ -80,7 +80,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed) {
 			c := &p.containers[i]
 			c.Unhealthy, _ = kl.probes.Result(c)
 		}
-		panicked := catchPanic("plan for pod "+name, func() error {
+		panicked := panics.Catch("plan for pod "+name, func() error {
 			p.plan = plan.Make(p.pod, p.containers, kl.limits, time.Now())
 			return nil
 		})
@@ -145,16 +145,4 @@ func (kl *Kubelet) describeSteps(p *podRecord) string {
 		}
 	}
 	return text
-}
-
-// catchPanic calls f, and turns a panic into a log entry and an error: a bug that one pod
-// meets must not end the kubelet.
-func catchPanic(what string, f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			glog.Errorf("%s: panic: %v\n%s", what, p, debug.Stack())
-			err = fmt.Errorf("%s: panic: %v", what, p)
-		}
-	}()
-	return f()
 }

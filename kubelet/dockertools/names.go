@@ -28,6 +28,10 @@ func (p NameParts) String() string {
 	return fmt.Sprintf("k8s_%s.%s_%s_%s_%d", p.Name, p.Hash, p.PodFullName, p.UID, p.Attempt)
 }
 
+// TerminationFile returns the name of the file with the container's termination message, see
+// volume.RootDir.
+func (p NameParts) TerminationFile() string { return fmt.Sprintf("%s.%d", p.Name, p.Attempt) }
+
 // ParseContainerName is the inverse of String. ok is false for every other name.
 func ParseContainerName(name string) (p NameParts, ok bool) {
 	name = strings.TrimSuffix(name, hookSuffix)

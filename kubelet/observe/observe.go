@@ -1,4 +1,6 @@
-package kubelet
+// Package observe looks at a kubelet's containers: one list for all of them, and an inspect for
+// each that has changed by the list or by an event.
+package observe
 
 import (
 	"cmp"
@@ -14,32 +16,41 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/panics"
 	"kubelet14/kubelet/plan"
 	"kubelet14/volume"
 )
 
-// An inspect that takes longer than inspectLimit fails, and is not tried again before
-// inspectRetry or an event: one broken container delays the others by that much and no more.
+// An inspect that takes longer than InspectLimit fails, and is not tried again before
+// InspectRetry or an event: one broken container delays the others by that much and no more.
 const (
-	inspectLimit = 10 * time.Second
-	inspectRetry = time.Minute
+	InspectLimit = 10 * time.Second
+	InspectRetry = time.Minute
 )
 
-// observer looks at this kubelet's containers: one list for all of them, and an inspect for
-// each that has changed.
-type observer struct {
-	docker   dockertools.Interface
-	identity dockertools.Identity
-	volumes  *volume.RootDir
-	cleanup  bool // see dockertools.Identity.CheckConflict
-	logOnce  func(what string, err error)
-
-	mu      sync.Mutex
-	records map[string]*containerRecord // by container id
+// Options are what an Observer works with.
+type Options struct {
+	Docker   dockertools.Interface
+	Identity dockertools.Identity
+	Volumes  *volume.RootDir // may be nil
+	LogOnce  func(what string, err error)
 }
 
-// containerRecord is what the observer knows of one container besides its entry in the list.
-type containerRecord struct {
+// Observer looks at the containers of one kubelet. Its methods may be called concurrently, but
+// Inspect by one goroutine only.
+type Observer struct {
+	Cleanup bool // set before the first List, see dockertools.Identity.CheckConflict
+	opts    Options
+
+	mu      sync.Mutex
+	records map[string]*record // guarded by mu, with what they point to; by container id
+}
+
+// New returns an Observer that has seen nothing.
+func New(opts Options) *Observer { return &Observer{opts: opts, records: map[string]*record{}} }
+
+// record is what the observer knows of one container besides its entry in the list.
+type record struct {
 	listed  bool          // it was in the last list
 	key     string        // its part of the list at the last inspect; empty: inspect again
 	seen    plan.Observed // what inspects have told, and why this kubelet stopped it
@@ -48,30 +59,30 @@ type containerRecord struct {
 	oom     bool          // out of memory, by an event of this life of the container; on a busy host an inspect never tells
 }
 
-// list returns this kubelet's containers, ordered by pod, container and attempt. It fails
+// List returns this kubelet's containers, ordered by pod, container and attempt. It fails
 // without the root_dir of its volumes, and if another kubelet has its hostname or root_dir.
-func (o *observer) list(ctx context.Context) ([]dockertools.Listed, error) {
-	if o.volumes != nil {
-		if err := o.volumes.Check(); err != nil {
+func (o *Observer) List(ctx context.Context) ([]dockertools.Listed, error) {
+	if o.opts.Volumes != nil {
+		if err := o.opts.Volumes.Check(); err != nil {
 			return nil, err
 		}
 	}
-	all, err := o.docker.ListContainers(ctx, map[string]string{dockertools.LabelName: ""})
+	all, err := o.opts.Docker.ListContainers(ctx, map[string]string{dockertools.LabelName: ""})
 	if err != nil {
 		return nil, err
 	}
 	list := make([]dockertools.Listed, 0, len(all))
 	for _, c := range all {
-		if own, ok := o.identity.Own(c); ok {
+		if own, ok := o.opts.Identity.Own(c); ok {
 			list = append(list, own)
 		}
 	}
-	conflict, err := o.identity.CheckConflict(all, o.cleanup)
+	conflict, err := o.opts.Identity.CheckConflict(all, o.Cleanup)
 	if err != nil {
 		return nil, err
 	}
-	if !o.cleanup {
-		o.logOnce("look for other kubelets", conflict)
+	if !o.Cleanup {
+		o.opts.LogOnce("look for other kubelets", conflict)
 	}
 	slices.SortFunc(list, func(a, b dockertools.Listed) int {
 		return cmp.Or(cmp.Compare(a.Of.PodFullName, b.Of.PodFullName), cmp.Compare(a.Of.Name, b.Of.Name),
@@ -80,9 +91,9 @@ func (o *observer) list(ctx context.Context) ([]dockertools.Listed, error) {
 	return list, nil
 }
 
-// inspect completes a list with what only an inspect tells. It returns the containers and
+// Inspect completes a list with what only an inspect tells. It returns the containers and
 // the error of each pod by full name. Only containers that have changed are inspected.
-func (o *observer) inspect(ctx context.Context, list []dockertools.Listed) (map[string][]plan.Observed, map[string]error) {
+func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (map[string][]plan.Observed, map[string]error) {
 	var inspects errgroup.Group
 	inspects.SetLimit(16)
 	for _, c := range list {
@@ -93,7 +104,7 @@ func (o *observer) inspect(ctx context.Context, list []dockertools.Listed) (map[
 		}
 		if r, upToDate := o.lookup(c.ID, key); !upToDate {
 			inspects.Go(func() error {
-				r.err = catchPanic("inspect container "+c.Name, func() error { return o.inspectContainer(ctx, c, r) })
+				r.err = panics.Catch("inspect container "+c.Name, func() error { return o.inspectContainer(ctx, c, r) })
 				return nil
 			})
 		}
@@ -114,7 +125,7 @@ func (o *observer) inspect(ctx context.Context, list []dockertools.Listed) (map[
 			errs[pod] = cmp.Or(errs[pod], r.err)
 		}
 	}
-	maps.DeleteFunc(o.records, func(id string, r *containerRecord) bool {
+	maps.DeleteFunc(o.records, func(id string, r *record) bool {
 		removed := r.listed && !listed[id] // a container that was never listed may be newer than the list
 		r.listed = listed[id]
 		return removed
@@ -124,7 +135,7 @@ func (o *observer) inspect(ctx context.Context, list []dockertools.Listed) (map[
 
 // lookup returns the record of a container, and whether it need not be inspected. Otherwise
 // it is marked as up to date already: an event during the inspect makes it stale again.
-func (o *observer) lookup(id, key string) (r *containerRecord, upToDate bool) {
+func (o *Observer) lookup(id, key string) (r *record, upToDate bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r = o.record(id)
@@ -136,10 +147,10 @@ func (o *observer) lookup(id, key string) (r *containerRecord, upToDate bool) {
 }
 
 // inspectContainer inspects a container and records the answer.
-func (o *observer) inspectContainer(ctx context.Context, c dockertools.Listed, r *containerRecord) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, inspectLimit, fmt.Errorf("inspect container %q: no answer from Docker within %v", c.Name, inspectLimit))
+func (o *Observer) inspectContainer(ctx context.Context, c dockertools.Listed, r *record) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, InspectLimit, fmt.Errorf("inspect container %q: no answer from Docker within %v", c.Name, InspectLimit))
 	defer cancel()
-	details, err := o.docker.InspectContainer(ctx, c.ID)
+	details, err := o.opts.Docker.InspectContainer(ctx, c.ID)
 	message := ""
 	if err == nil && details.State.Ended() {
 		message = r.seen.TerminationMessage
@@ -152,7 +163,7 @@ func (o *observer) inspectContainer(ctx context.Context, c dockertools.Listed, r
 	defer o.mu.Unlock()
 	if err != nil {
 		if ctx.Err() != nil && r.key != "" { // no answer, and no event meanwhile
-			r.retryAt = time.Now().Add(inspectRetry)
+			r.retryAt = time.Now().Add(InspectRetry)
 		}
 		return cmp.Or(context.Cause(ctx), err)
 	}
@@ -167,7 +178,7 @@ func (o *observer) inspectContainer(ctx context.Context, c dockertools.Listed, r
 }
 
 // observed returns a container of a list with all that is known of it.
-func (r *containerRecord) observed(c dockertools.Listed) plan.Observed {
+func (r *record) observed(c dockertools.Listed) plan.Observed {
 	const exitCodeSIGKILL = 128 + 9
 	o := r.seen
 	o.Listed = c
@@ -176,16 +187,16 @@ func (r *containerRecord) observed(c dockertools.Listed) plan.Observed {
 }
 
 // record returns the record of a container. The caller holds o.mu.
-func (o *observer) record(id string) *containerRecord {
+func (o *Observer) record(id string) *record {
 	if o.records[id] == nil {
-		o.records[id] = &containerRecord{}
+		o.records[id] = &record{}
 	}
 	return o.records[id]
 }
 
-// changed records an event of a container. The next inspect does not rely on what is known
+// Changed records an event of a container. The next inspect does not rely on what is known
 // of it, or of any container if the id is empty.
-func (o *observer) changed(id string, outOfMemory bool) {
+func (o *Observer) Changed(id string, outOfMemory bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if outOfMemory {
@@ -198,8 +209,8 @@ func (o *observer) changed(id string, outOfMemory bool) {
 	}
 }
 
-// noteKilled records why the kubelet has stopped a container.
-func (o *observer) noteKilled(id string, why plan.Problem) {
+// NoteKilled records why the kubelet has stopped a container.
+func (o *Observer) NoteKilled(id string, why plan.Problem) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.record(id).seen.Killed = why

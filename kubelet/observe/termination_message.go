@@ -1,9 +1,8 @@
-package kubelet
+package observe
 
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/golang/glog"
@@ -18,17 +17,11 @@ const (
 	maxLogLines = 10      // that stand in for one
 )
 
-// terminationFile returns the name of the file with the termination message of an attempt,
-// see volume.RootDir.
-func terminationFile(name dockertools.NameParts) string {
-	return fmt.Sprintf("%s.%d", name.Name, name.Attempt)
-}
-
 // terminationMessage returns the termination message of a terminated container, or the end
 // of its log if it failed without a message and its policy allows that.
-func (o *observer) terminationMessage(ctx context.Context, c *plan.Observed) string {
-	if o.volumes != nil {
-		message, err := o.volumes.ReadTerminationFile(c.Of.UID, terminationFile(c.Of), maxMessage)
+func (o *Observer) terminationMessage(ctx context.Context, c *plan.Observed) string {
+	if o.opts.Volumes != nil {
+		message, err := o.opts.Volumes.ReadTerminationFile(c.Of.UID, c.Of.TerminationFile(), maxMessage)
 		if err != nil {
 			glog.Warningf("pod %s: container %q: read its termination message: %v", c.Of.PodFullName, c.Of.Name, err)
 		}
@@ -40,7 +33,7 @@ func (o *observer) terminationMessage(ctx context.Context, c *plan.Observed) str
 		return ""
 	}
 	var log bytes.Buffer
-	err := o.docker.Logs(ctx, c.ID, dockertools.LogOptions{Tail: maxLogLines, Stdout: true, Stderr: true}, func(line dockertools.LogLine) error {
+	err := o.opts.Docker.Logs(ctx, c.ID, dockertools.LogOptions{Tail: maxLogLines, Stdout: true, Stderr: true}, func(line dockertools.LogLine) error {
 		log.Write(line.Text)
 		return nil
 	})
