@@ -60,8 +60,8 @@ func (f *options) define() *flag.FlagSet {
 	fs.StringVar(&f.rootDir, "root_dir", "/var/lib/kubelet", "`directory` of this kubelet, with the volumes of its pods")
 	fs.StringVar(&f.dockerEndpoint, "docker_endpoint", "", "`address` of Docker; default is $DOCKER_HOST or unix:///var/run/docker.sock")
 	fs.StringVar(&k.NetworkContainerImage, "network_container_image", dockertools.PauseImage, "`image` of network containers, built in")
-	fs.StringVar(&k.PodNetwork, "pod_network", "kubelet14", "`name` of the Docker network in which pods find each other by name, made when missing; "+
-		"bridge is Docker's default, without names")
+	fs.StringVar(&k.PodNetwork, "pod_network", "", "`name` of the Docker network in which pods find each other by name, made when missing; "+
+		"default is the one that they are in, at first kubelet14-HOSTNAME; bridge is Docker's, without names")
 	fs.BoolVar(&k.AllowPrivileged, "allow_privileged", false, "allow privileged containers")
 	fs.DurationVar(&k.SyncFrequency, "sync_frequency", 10*time.Second, "longest time to notice a change in Docker; usually at once")
 	fs.DurationVar(&k.MaxRestartBackoff, "max_restart_backoff", time.Minute, "longest wait before a crashing container is started again")
@@ -184,8 +184,8 @@ func (f *options) check(args []string) error {
 
 		{f.fileCheckFrequency <= 0, "-file_check_frequency must be longer than 0"},
 		{f.httpCheckFrequency <= 0, "-http_check_frequency must be longer than 0"},
-		{!networkName.MatchString(k.PodNetwork) || slices.Contains([]string{"host", "none", "default"}, k.PodNetwork),
-			fmt.Sprintf("-pod_network=%s is not a network that pods can share: give a name such as kubelet14, or bridge", k.PodNetwork)},
+		{k.PodNetwork != "" && !networkName.MatchString(k.PodNetwork) || slices.Contains([]string{"host", "none", "default"}, k.PodNetwork),
+			fmt.Sprintf("-pod_network=%s is not a network that pods can share: give a name such as shop, or bridge", k.PodNetwork)},
 
 		{k.SyncFrequency <= 0, "-sync_frequency must be longer than 0"},
 		{f.runonceTimeout <= 0, "-runonce_timeout must be longer than 0"},

@@ -82,8 +82,8 @@ func TestDefaults(t *testing.T) {
 		runonceTimeout: 5 * time.Minute, enableServer: true,
 		kubelet: kubelet.Options{
 			Identity:              dockertools.Identity{Hostname: "host", RootDir: root},
-			NetworkContainerImage: dockertools.PauseImage, PodNetwork: "kubelet14",
-			SyncFrequency: 10 * time.Second, MaxRestartBackoff: time.Minute, MaxDeadContainers: 2,
+			NetworkContainerImage: dockertools.PauseImage,
+			SyncFrequency:         10 * time.Second, MaxRestartBackoff: time.Minute, MaxDeadContainers: 2,
 			RegistryBurst: 10, ContainerLog: dockertools.LogLimit{MaxSize: 10e6, MaxFiles: 3},
 		},
 		server: server.Options{Address: "127.0.0.1", Port: 10250, TokenFile: root + "/token", Debugging: true, CAdvisorPort: 4194},

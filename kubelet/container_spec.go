@@ -34,7 +34,7 @@ func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action) (dockertools.Cont
 		spec.Labels[dockertools.LabelRestarts] = strconv.Itoa(a.Restarts)
 	}
 	if a.Container.Spec == nil {
-		networkSpec(&spec, pod, kl.opts.PodNetwork)
+		kl.networkSpec(&spec, pod)
 		return spec, nil
 	}
 	spec.Labels[dockertools.LabelNetworkContainer] = a.NetworkID
@@ -64,7 +64,7 @@ func (kl *Kubelet) imageOf(c *plan.Container) string {
 
 // networkSpec completes the spec of a network container: it has the pod's network
 // namespace, host name, names in the pod network and ports, and does nothing.
-func networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, network string) {
+func (kl *Kubelet) networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 	if spec.Image == dockertools.PauseImage {
 		spec.Entrypoint = dockertools.PauseCommand()
 		spec.StopSignal = "SIGKILL" // it has no handler for SIGTERM, so Linux does not deliver that to it
@@ -80,11 +80,8 @@ func networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, network string)
 		return
 	}
 	spec.Hostname = pod.Hostname
-	spec.Labels[dockertools.LabelNetwork] = network
-	if network != BridgeNetwork {
-		spec.Network, spec.Aliases = network, []string{pod.Name, pod.Name + "." + pod.Namespace}
-	}
 	spec.Ports = pod.Ports
+	kl.joinNetwork(spec, pod)
 }
 
 // appSpec completes the spec of an app container as its manifest describes it.

@@ -60,7 +60,8 @@ func TestContainerSpec(t *testing.T) {
 	}
 	want = dockertools.ContainerSpec{
 		Name: "k8s_net.2_www.default.file_u-1_1", Image: dockertools.PauseImage, Entrypoint: []string{"/pause"},
-		StopSignal: "SIGKILL", Hostname: "www", Log: logs, Network: "pods", Aliases: []string{"www", "www.default"},
+		StopSignal: "SIGKILL", Hostname: "www", Log: logs, Network: "pods", Aliases: []string{"www.default", "www"},
+		DNS: dnsIn("default", nil, dockertools.HostDNS()),
 		Ports: []api.Port{
 			{HostPort: 53, ContainerPort: 53, Protocol: api.ProtocolUDP},
 			{HostIP: "127.0.0.1", HostPort: 8080, ContainerPort: 80, Protocol: api.ProtocolTCP},
@@ -152,11 +153,12 @@ func TestTheSpecOfAPodOfToday(t *testing.T) {
 		Labels: labels("kubelet14.network_container", "id", "kubelet14.message_policy", "File"),
 	})
 	network := dockertools.ContainerSpec{
-		Image: "pause:1", Labels: labels("kubelet14.network", "pods"), Hostname: "www", Network: "pods", Aliases: []string{"web", "web.default"},
+		Image: "pause:1", Labels: labels("kubelet14.network", "pods"), Hostname: "www", Network: "pods", Aliases: []string{"web.default", "web"},
 		ExtraHosts: []string{"a:10.0.0.1", "b:10.0.0.1"},
-		DNS:        &api.DNSConfig{Nameservers: []string{"10.0.0.2"}, Searches: []string{"local"}, Options: []string{"ndots:2"}},
+		DNS:        &api.DNSConfig{Nameservers: []string{"10.0.0.2"}, Searches: []string{"default", "local"}, Options: []string{"ndots:2"}},
 	}
 	check(&pod.Network, network)
+	network.DNS = pod.Complete.DNS
 	network.Network, network.Hostname, network.Aliases, network.Labels = "host", "", nil, labels()
 	pod.Complete.HostNetwork, pod.Ports = true, []api.Port{{HostPort: 80, ContainerPort: 80}}
 	check(&pod.Network, network)

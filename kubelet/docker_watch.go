@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,9 +69,11 @@ func (kl *Kubelet) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := kl.observer.List(ctx); err != nil {
+	list, err := kl.observer.List(ctx)
+	if err != nil {
 		return err
 	}
+	kl.limits.PodNetwork = cmp.Or(kl.limits.PodNetwork, kl.defaultNetwork(list))
 	if docker.LogDriver == "json-file" { // other drivers may refuse the limits
 		kl.logLimit = kl.opts.ContainerLog
 	}

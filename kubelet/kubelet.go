@@ -23,7 +23,7 @@ type Options struct {
 	Volumes  *volume.RootDir // at Identity.RootDir; may be nil for DryRun
 
 	NetworkContainerImage string
-	PodNetwork            string // of the pods' network containers; BridgeNetwork is Docker's default, without names
+	PodNetwork            string // may be empty, see defaultNetwork; BridgeNetwork is Docker's default, without names
 	AllowPrivileged       bool
 	SyncFrequency         time.Duration // longest time between two syncs
 	MaxRestartBackoff     time.Duration // longest wait before a crashing container is started again

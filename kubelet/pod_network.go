@@ -1,9 +1,14 @@
 package kubelet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
@@ -13,6 +18,77 @@ import (
 // BridgeNetwork is Docker's default network, which all pods shared in 2014. Containers
 // have no names in it.
 const BridgeNetwork = "bridge"
+
+// ownNetwork is the pod network that no other kubelet has.
+func (kl *Kubelet) ownNetwork() string { return "kubelet14-" + kl.opts.Identity.Hostname }
+
+// defaultNetwork returns the network in which the newest pod is: so an upgrade rebuilds no
+// pod. The first pod gets the kubelet's own network.
+func (kl *Kubelet) defaultNetwork(list []dockertools.Listed) string {
+	network, newest := kl.ownNetwork(), time.Time{}
+	for _, c := range list {
+		if name := c.Labels[dockertools.LabelNetwork]; name != "" && !c.Created.Before(newest) {
+			network, newest = name, c.Created
+		}
+	}
+	return network
+}
+
+// joinNetwork puts a network container into the pod network. Docker's DNS knows it there as
+// name.namespace, and its resolver appends the namespace to a name without a dot. Only
+// the kubelet's own network never had containers of versions whose resolver did not: in
+// others they find it by its bare name.
+func (kl *Kubelet) joinNetwork(spec *dockertools.ContainerSpec, pod *plan.Pod) {
+	network := kl.limits.PodNetwork
+	spec.Labels[dockertools.LabelNetwork] = network
+	if network == BridgeNetwork {
+		return
+	}
+	spec.Network, spec.Aliases = network, []string{pod.Name + "." + pod.Namespace}
+	if network != kl.ownNetwork() {
+		spec.Aliases = append(spec.Aliases, pod.Name)
+	}
+	spec.DNS = dnsIn(pod.Namespace, pod.Complete.DNS, dockertools.HostDNS())
+}
+
+// dnsIn returns the DNS configuration of a pod in a namespace. Like Docker, it takes from the
+// host what the manifest does not have. ndots:1 is for the namespace to be tried first:
+// without it Docker asks the host's DNS servers for the bare name before that.
+func dnsIn(namespace string, written *api.DNSConfig, host api.DNSConfig) *api.DNSConfig {
+	isNdots := func(option string) bool { return strings.HasPrefix(option, "ndots:") }
+	dns := *cmp.Or(written, &api.DNSConfig{})
+	if len(dns.Searches) == 0 {
+		dns.Searches = host.Searches
+	}
+	if len(dns.Options) == 0 {
+		dns.Options = slices.DeleteFunc(host.Options, isNdots)
+	}
+	dns.Searches = slices.Concat([]string{namespace}, dns.Searches)
+	dns.Searches = slices.DeleteFunc(dns.Searches, func(domain string) bool { return domain == "." }) // it means none
+	if !slices.ContainsFunc(dns.Options, isNdots) {
+		dns.Options = append(slices.Clone(dns.Options), "ndots:1")
+	}
+	return &dns
+}
+
+// checkNames returns an error that names the pods which answer to the same name.
+func (kl *Kubelet) checkNames() error {
+	var errs []error
+	owners := map[string]string{}
+	for _, fullName := range slices.Sorted(maps.Keys(kl.desired.pods)) {
+		pod := kl.desired.pods[fullName]
+		name := pod.Name + "." + pod.Namespace
+		switch {
+		case pod.Complete.HostNetwork || kl.limits.PodNetwork == BridgeNetwork: // it has no name
+		case owners[name] != "":
+			errs = append(errs, fmt.Errorf("pods %s and %s both have the name %s, so whoever asks for it reaches one or the other: "+
+				"give one of them another name or namespace", owners[name], fullName, name))
+		default:
+			owners[name] = fullName
+		}
+	}
+	return errors.Join(errs...)
+}
 
 // startContainer starts a container. The first start of a network container makes the pod
 // network, and so does each that finds it missing.
@@ -34,7 +110,7 @@ func (w *work) startContainer(ctx context.Context, a plan.Action) error {
 
 // makePodNetwork makes the pod network unless it was seen, or if it is missing now.
 func (kl *Kubelet) makePodNetwork(ctx context.Context, missing bool) error {
-	name := kl.opts.PodNetwork
+	name := kl.limits.PodNetwork
 	kl.setUp.Lock()
 	defer kl.setUp.Unlock()
 	if name == BridgeNetwork || kl.networkSeen && !missing {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -105,5 +107,105 @@ func TestAPodNetworkThatCannotBeMade(t *testing.T) {
 		w.run(pod("web", "main"), pod("new", "main"))
 		w.checkCalls("MakeNetwork", made)
 		w.check("with Docker's default network", "new/main", "new/net", "web/main", "web/net")
+	})
+}
+
+// netOf returns the live network container of a pod.
+func (w *world) netOf(podName string) (net dockertest.FakeContainer) {
+	w.t.Helper()
+	id := w.id(podName, "net")
+	for _, c := range w.containers() {
+		if c.ID == id {
+			net = c
+		}
+	}
+	return net
+}
+
+func TestEachKubeletHasANetworkOfItsOwn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.PodNetwork = "" }
+		w.run(pod("web", "main")).end()
+		if net := w.netOf("web").Spec; net.Network != "kubelet14-host" || !slices.Equal(net.Aliases, []string{"web.default"}) || net.DNS.Searches[0] != "default" {
+			t.Errorf("the network container is in %q as %q with %+v", net.Network, net.Aliases, net.DNS)
+		}
+		w.options = func(o *Options) { o.PodNetwork = BridgeNetwork }
+		w.run(pod("web", "main")).end()
+		if net := w.netOf("web").Spec; net.DNS != nil {
+			t.Errorf("in Docker's default network it has %+v", net.DNS)
+		}
+		w.options = func(o *Options) { o.PodNetwork = "" }
+		bridged := w.id("web", "net")
+		w.run(pod("web", "main")).end()
+		w.checkID("web", "net", bridged, true)
+		w.cleanup()
+		w.run(pod("web", "main")).end()
+		w.cleanup()
+		w.checkNetworks("after -cleanup", map[string]bool{})
+	})
+}
+
+// Pods in the network that all kubelets shared stay there, and what looks for bare names finds them.
+func TestAnUpgradeKeepsTheSharedNetwork(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.PodNetwork = "kubelet14" }
+		w.run(pod("web", "main"), pod("db", "main")).end()
+		w.must(w.docker.Kill(w.id("db", "net"), 137))
+		before := w.id("web", "net")
+		w.options = func(o *Options) { o.PodNetwork = "" }
+		kl, closeRoot := w.newKubelet()
+		var plan strings.Builder
+		updates := make(chan api.PodUpdate, 1)
+		updates <- set(pod("web", "main"), pod("db", "main"))
+		w.must(kl.DryRun(w.t.Context(), updates, &plan))
+		closeRoot()
+		if !strings.Contains(plan.String(), "pod web.default.file (web.yaml)\n  is as it should be") {
+			t.Errorf("-dry_run prints\n%s", &plan)
+		}
+		w.run(pod("web", "main"), pod("db", "main")).end()
+		w.checkID("web", "net", before, true)
+		if net := w.netOf("db").Spec; net.Network != "kubelet14" || !slices.Contains(net.Aliases, "db") || net.DNS.Searches[0] != "default" {
+			t.Errorf("the new network container is in %q as %q", net.Network, net.Aliases)
+		}
+		w.cleanup()
+		w.checkNetworks("after -cleanup", map[string]bool{})
+	})
+}
+
+func TestDNSOfAPod(t *testing.T) {
+	host := api.DNSConfig{Searches: []string{"example.com"}, Options: []string{"ndots:5", "timeout:1"}}
+	for name, tt := range map[string]struct{ written, want *api.DNSConfig }{
+		"nothing": {nil, &api.DNSConfig{Searches: []string{"team", "example.com"}, Options: []string{"timeout:1", "ndots:1"}}},
+		"all": {&api.DNSConfig{Nameservers: []string{"10.0.0.2"}, Searches: []string{"a", "b"}, Options: []string{"ndots:2"}},
+			&api.DNSConfig{Nameservers: []string{"10.0.0.2"}, Searches: []string{"team", "a", "b"}, Options: []string{"ndots:2"}}},
+		"no domains": {&api.DNSConfig{Searches: []string{"."}, Options: []string{"rotate"}},
+			&api.DNSConfig{Searches: []string{"team"}, Options: []string{"rotate", "ndots:1"}}},
+	} {
+		if got := dnsIn("team", tt.written, api.DNSConfig{Searches: host.Searches, Options: slices.Clone(host.Options)}); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
+		}
+	}
+}
+
+func TestTwoPodsWithOneNameAreLogged(t *testing.T) {
+	inWorld(t, func(w *world) {
+		fromURL := pod("web", "main")
+		fromURL.Source, fromURL.UID = "http", "other"
+		other := pod("web", "main")
+		other.Namespace, other.UID = "team", "third"
+		k := w.run(pod("web", "main"), other)
+		isLogged := func(want bool) {
+			t.Helper()
+			if text, logged := k.kl.logged.Load("find pods by name"); logged != want {
+				t.Errorf("logged: %v", text)
+			}
+		}
+		isLogged(false)
+		k.set(pod("web", "main"), fromURL)
+		settle()
+		isLogged(true)
+		k.set(fromURL)
+		settle()
+		isLogged(false)
 	})
 }

@@ -106,6 +106,7 @@ func (kl *Kubelet) applyUpdate(update api.PodUpdate) {
 		glog.Infof("pod %s (%s): %s", pod.FullName(), pod.Origin, change)
 		kl.events.addQuietly(pod.FullName(), "", update.Op.String(), change)
 	})
+	kl.logOnce("find pods by name", kl.checkNames())
 }
 
 // earliest returns the earlier of two times. The zero time means never.

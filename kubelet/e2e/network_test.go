@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	docker "github.com/fsouza/go-dockerclient"
@@ -82,6 +83,47 @@ func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	b.mustRun("-cleanup")
 	a.mustBe("when the second kubelet and all its pods are gone", running)
 	a.mend("db") // the network is still there
+}
+
+const namedPod = `apiVersion: v1
+kind: Pod
+metadata: {name: web, namespace: NAMESPACE}
+spec:
+  hostname: HOSTNAME
+  containers:
+  - {name: main, image: HELLO, command: [/hello, serve, -port, "8080"]}
+`
+
+// A bare name is the pod of that name in the same namespace of the same kubelet, and no other.
+func TestIntegrationNamesBelongToOneNamespaceAndKubelet(t *testing.T) {
+	t.Parallel()
+	a, b := newHost(t), newHost(t)
+	write := func(h *host, namespace, hostname string) {
+		h.write(hostname, strings.NewReplacer("NAMESPACE", namespace, "HOSTNAME", hostname).Replace(namedPod))
+	}
+	write(a, "default", "one")
+	write(a, "team", "two")
+	write(b, "default", "three")
+	p, ofB := a.start(), b.start()
+	for _, p := range []*process{p, ofB} {
+		p.awaitUp("web")
+	}
+	p.awaitLog("web.team.file", "is up")
+	for range 10 { // with two addresses each lookup would begin with one or the other
+		for _, tt := range []struct {
+			p                      *process
+			namespace, name, finds string
+		}{
+			{p, "default", "web", "one"}, {p, "default", "web.team", "two"}, {p, "default", "web.default", "one"},
+			{p, "team", "web", "two"}, {p, "team", "web.default", "one"}, {ofB, "default", "web", "three"},
+		} {
+			url := "http://" + tt.name + ":8080/"
+			r := tt.p.mustAsk("POST", "/run/"+tt.namespace+"/web/main?cmd=/hello&cmd=fetch&cmd=-try&cmd=1m&cmd="+url)
+			if !strings.Contains(r.body, "Hello from pod "+tt.finds+".") {
+				t.Fatalf("in namespace %s %s is %s, want %s", tt.namespace, tt.name, r.body, tt.finds)
+			}
+		}
+	}
 }
 
 // makeNetwork makes a network as a user does, which goes with the test.

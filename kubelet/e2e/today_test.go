@@ -58,7 +58,7 @@ func TestIntegrationFieldsOfToday(t *testing.T) {
 	for command, words := range map[string][]string{
 		"main?cmd=/hello&cmd=env":                                {"\nIP=" + ip, "\nURL=http://" + ip + ":8080/$(PORT)\n", "\nhostname: www"},
 		"main?cmd=/hello&cmd=cat&cmd=/etc/hosts":                 {"10.9.8.7\tdb\n", "10.9.8.7\tcache\n"},
-		"main?cmd=/hello&cmd=cat&cmd=/etc/resolv.conf":           {"search local\n", "options ndots:2"},
+		"main?cmd=/hello&cmd=cat&cmd=/etc/resolv.conf":           {"search default local\n", "options ndots:2"},
 		"status?cmd=/hello&cmd=cat&cmd=/proc/self/status":        {"\nGid:\t2000\t", "\nCapEff:\t0000000000001000\n"},
 		"status?cmd=/hello&cmd=say&cmd=/file&cmd=it+can+written": {"read-only file system"},
 		"status?cmd=/hello&cmd=say&cmd=/old/log&cmd=so+can+this": {"read-only file system"},
