@@ -80,6 +80,23 @@ func TestAHookThatHangs(t *testing.T) {
 	})
 }
 
+// A manifest whose file is renamed is the same manifest.
+func TestAMoveOfTheManifestInterruptsNoHook(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: 20 * time.Second} })
+		k := w.start(hooked(pod("web", "main")))
+		wait(5 * time.Second)
+		main, moved := w.id("web", "main"), hooked(pod("web", "main"))
+		moved.Origin = "other.yaml"
+		k.set(moved)
+		settle()
+		w.checkID("web", "main", main, true)
+		if status := k.statuses(w)[0]; status.Origin != "other.yaml" || status.Phase != api.PodRunning {
+			t.Errorf("the pod is %s, from %s", status.Phase, status.Origin)
+		}
+	})
+}
+
 // What is not at the path of a hostPath is the problem of its container. It is no longer reported
 // once the container was started, although the work goes on.
 func TestAProblemEndsWithItsCause(t *testing.T) {

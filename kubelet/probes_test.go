@@ -54,6 +54,26 @@ func TestTheInitialDelayCountsFromTheStart(t *testing.T) {
 	})
 }
 
+// Else all probes of a host would be asked at once after each restart of the kubelet.
+func TestARestartOfTheKubeletKeepsThePhaseOfProbes(t *testing.T) {
+	inWorld(t, func(w *world) {
+		e := w.asNow(succeed)
+		var pods []api.Pod
+		k := w.start()
+		for _, name := range []string{"a", "b", "c"} { // which start 3 s apart
+			pods = append(pods, probed(pod(name, "main"), 0))
+			k.set(pods...)
+			wait(3 * time.Second)
+		}
+		k.end()
+		e.check(t)
+		wait(9 * time.Second)
+		w.start(pods...)
+		wait(12 * time.Second)
+		e.check(t, "check@20s", "check@23s", "check@26s", "check@30s")
+	})
+}
+
 // A probe that hangs is cut, counts as a failure, and delays nothing: not even
 // an edit of its own pod.
 func TestASlowProbeDelaysNothing(t *testing.T) {

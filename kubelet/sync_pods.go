@@ -54,7 +54,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 // supersedeWork tells the workers of pods that have changed to stop at the end of their step.
 func (kl *Kubelet) supersedeWork() {
 	for name, p := range kl.pods {
-		if p.work != nil && p.work.pod != kl.desired.pods[name] {
+		if p.work != nil && !p.work.pod.SameVersion(kl.desired.pods[name]) {
 			p.work.supersede()
 		}
 	}
@@ -137,7 +137,10 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 // describeSteps describes what a worker would try now. The text changes with the plan, and
 // when a pull of an image that the plan needs has ended. Steps with a new text are tried at once.
 func (kl *Kubelet) describeSteps(p *podRecord) string {
-	text := fmt.Sprintf("%p", p.pod)
+	text := ""
+	if p.pod != nil {
+		text = p.pod.Since.String()
+	}
 	for _, a := range slices.Concat(p.plan.Steps...) {
 		text += fmt.Sprintf(" %s %s %s", a.Kind, a.Name, a.ID)
 		if a.Kind == plan.Create {

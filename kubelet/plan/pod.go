@@ -16,7 +16,7 @@ import (
 )
 
 // Pod is the desired state of a pod, ready to be compared with its containers. It is made
-// once for each version of a manifest and never changed, so a new pointer is a new version.
+// once for each version of a manifest, or place of it, and never changed.
 type Pod struct {
 	api.Pod                        // its Manifest is as written, and is what hashes are made of
 	Since    time.Time             // when this version arrived
@@ -27,6 +27,12 @@ type Pod struct {
 	Network  Container
 	Init     []Container // run one after the other before the apps
 	Apps     []Container // in the order of the manifest
+}
+
+// SameVersion reports whether two pods are the same version, or both nil. They differ in no
+// more than the place of the manifest.
+func (p *Pod) SameVersion(other *Pod) bool {
+	return p == other || p != nil && other != nil && p.Since.Equal(other.Since)
 }
 
 // Container is the desired state of one container.

@@ -56,6 +56,7 @@ type prober struct {
 	spec      *api.Container
 	target    health.Target
 	startedAt time.Time // of the life it probes: somebody may restart the container
+	begun     time.Time // when it began to probe
 	cancel    context.CancelFunc
 
 	// Probers.mu guards the rest.
@@ -116,7 +117,7 @@ func (p *Probers) wanted(pod *plan.Pod, containers []plan.Observed) map[string]*
 			return p.opts.Exec(ctx, c.ID, command, out)
 		}
 		target := health.Target{PodIP: podIP, Ports: app.Spec.Ports, Exec: exec}
-		wanted[c.ID] = &prober{pod: pod.FullName(), spec: app.Spec, target: target, startedAt: c.StartedAt, notReady: notProbed}
+		wanted[c.ID] = &prober{pod: pod.FullName(), spec: app.Spec, target: target, startedAt: c.StartedAt, begun: time.Now(), notReady: notProbed}
 	}
 	return wanted
 }
@@ -191,6 +192,20 @@ func (p *Probers) answered(prober *prober, kind, failure string, enough bool) (d
 	return enough && (kind == "startup" || kind == "liveness" && failure != "")
 }
 
+// firstAsk returns when a probe is asked first: after its initial delay. Of a container that a
+// new kubelet finds, the phase of its start is kept, or all of a host were asked at once.
+func (p *prober) firstAsk(delay, period time.Duration) time.Time {
+	startedAt := p.startedAt
+	if p.begun.Before(startedAt) { // the clock was set back
+		startedAt = p.begun
+	}
+	due := startedAt.Add(delay)
+	if late := p.begun.Sub(due); late > 0 && p.begun.Sub(startedAt) >= period {
+		return p.begun.Add(period - late%period)
+	}
+	return due
+}
+
 // ask runs a probe again and again until it has done its work, and reports whether its last
 // answer was good. A probe that could not be run has no answer; its error is an event.
 func (p *Probers) ask(ctx context.Context, prober *prober, kind string, probe *api.Probe) (good bool) {
@@ -200,7 +215,7 @@ func (p *Probers) ask(ctx context.Context, prober *prober, kind string, probe *a
 		delay, period, limit = cmp.Or(delay, p.opts.Period), p.opts.Period, probeLimit
 	}
 	successes, failures, logged := int64(0), int64(0), ""
-	for wait := time.Until(prober.startedAt.Add(delay)); ; wait = period {
+	for wait := time.Until(prober.firstAsk(delay, period)); ; wait = period {
 		select {
 		case <-ctx.Done():
 			return false
