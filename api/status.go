@@ -26,10 +26,10 @@ type PodStatus struct {
 	Source      string            `json:"source"`
 	Origin      string            `json:"origin"` // place in the source
 	Phase       PodPhase          `json:"phase"`
-	Ready       bool              `json:"ready"` // all its containers are
+	Ready       bool              `json:"ready"` // each container is, or has succeeded
 	PodIP       string            `json:"podIP,omitempty"`
 	Ports       []Port            `json:"ports,omitempty"`       // of the host
-	Reason      string            `json:"reason,omitempty"`      // why the pod as a whole waits, such as PortTaken
+	Reason      string            `json:"reason,omitempty"`      // why the pod is not up, such as PortTaken; empty if its containers tell
 	Message     string            `json:"message,omitempty"`     // of the reason
 	SourceError string            `json:"sourceError,omitempty"` // why its manifest cannot be read: the pod may be older
 	Containers  []ContainerStatus `json:"containers"`            // in the order of the manifest, the network container last
@@ -101,12 +101,15 @@ const (
 	ReasonNetworkContainer  = "NetworkContainer" // it waits for the pod's network container
 	ReasonDocker            = "Docker"           // Docker does not answer, or with an error
 	ReasonInitContainer     = "InitContainer"    // it waits for an init container
+	ReasonStopping          = "Stopping"         // it is being stopped: its preStop hook runs, or it has its stop signal
+	ReasonPostStart         = "PostStart"        // its postStart hook runs
 	ReasonRemoved           = "Removed"
 	ReasonSourceNotReady    = "SourceNotReady" // what its source has not read may still want it as it is
 
 	ReasonCompleted  = "Completed"
 	ReasonError      = "Error"
 	ReasonOOMKilled  = "OOMKilled"
+	ReasonStopped    = "Stopped" // by the kubelet, for a newer attempt
 	ReasonUnhealthy  = "Unhealthy"
 	ReasonHookFailed = "HookFailed"
 )

@@ -24,7 +24,6 @@ type work struct {
 	init       string          // see plan.Plan
 	superseded context.Context // done when the desired state has changed
 	supersede  func()
-	hooks      sync.Map // names of containers whose postStart hook is running
 
 	mu       sync.Mutex
 	created  map[string]plan.Action  // by container name
@@ -35,7 +34,7 @@ type work struct {
 func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
 	w := &work{kl: kl, pod: p.pod, init: p.plan.Init, created: map[string]plan.Action{}, problems: map[string]plan.Problem{}}
 	w.superseded, w.supersede = context.WithCancel(context.Background())
-	p.work, p.stateLogged = w, false
+	p.work, p.stateLogged = w, ""
 	steps := p.plan.Steps
 	kl.workers.Run(p.name, func() {
 		defer w.supersede()
@@ -173,7 +172,7 @@ func (w *work) start(ctx context.Context, a plan.Action) error {
 
 // stop stops a container, and notes why if it is unhealthy.
 func (w *work) stop(ctx context.Context, a plan.Action) error {
-	if err := w.kl.stopContainer(ctx, a); err != nil {
+	if err := w.stopContainer(ctx, a); err != nil {
 		return err
 	}
 	if a.Unhealthy {

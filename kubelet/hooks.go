@@ -77,8 +77,7 @@ func (w *work) postStart(ctx context.Context, a plan.Action) error {
 	hookCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(w.superseded, cancel)()
-	w.hooks.Store(a.Name.Name, true)
-	defer w.hooks.Delete(a.Name.Name)
+	defer w.note(a, api.ReasonPostStart, "its hook has until %s", time.Now().Add(postStartLimit).Format(time.TimeOnly))()
 	err := w.kl.runHook(hookCtx, hook, a, postStartLimit)
 	if err == nil {
 		w.kl.events.add(a.Name.PodFullName, a.Name.Name, "postStart", "attempt %d: its hook has succeeded", a.Name.Attempt)
@@ -92,7 +91,7 @@ func (w *work) postStart(ctx context.Context, a plan.Action) error {
 		a.Reason = "its postStart hook was interrupted: its pod has changed"
 	}
 	problem := plan.Problem{Container: a.Name.Name, Reason: api.ReasonHookFailed, Message: a.Reason}
-	if err := w.kl.stopContainer(ctx, a); err != nil {
+	if err := w.stopContainer(ctx, a); err != nil {
 		problem.Message += fmt.Sprintf("; and then: %v", err)
 		return problem
 	}
@@ -103,21 +102,22 @@ func (w *work) postStart(ctx context.Context, a plan.Action) error {
 // stopContainer stops a container by its preStop hook, then its stop signal, then SIGKILL,
 // all within its grace. A hook that fails changes nothing about that, and without any grace
 // no hook runs.
-func (kl *Kubelet) stopContainer(ctx context.Context, a plan.Action) error {
+func (w *work) stopContainer(ctx context.Context, a plan.Action) error {
 	began, grace := time.Now(), stopGrace
 	if seconds, err := strconv.ParseUint(a.Grace, 10, 31); err == nil {
 		grace = time.Duration(seconds) * time.Second
 	}
 	termGrace := min(minTermGrace, grace/2)
-	kl.events.add(a.Name.PodFullName, a.Name.Name, "killing", "%s", describe(a))
+	defer w.note(a, api.ReasonStopping, "attempt %d has until %s to end", a.Name.Attempt, began.Add(grace).Format(time.TimeOnly))()
+	w.kl.events.add(a.Name.PodFullName, a.Name.Name, "killing", "%s", describe(a))
 	if hook := lifecycle(a.Lifecycle).PreStop; hook != nil && !a.Paused && grace > 0 {
-		if err := kl.runHook(ctx, hook, a, grace-termGrace); err != nil && ctx.Err() == nil {
+		if err := w.kl.runHook(ctx, hook, a, grace-termGrace); err != nil && ctx.Err() == nil {
 			text := plan.TrimLayers(err.Error())
 			glog.Warningf("pod %s: container %q: its preStop hook failed: %s", a.Name.PodFullName, a.Name.Name, text)
-			kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, "preStop failed", text)
+			w.kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, "preStop failed", text)
 		}
 	}
-	err := kl.docker.StopContainer(ctx, a.ID, max(grace-time.Since(began), termGrace))
+	err := w.kl.docker.StopContainer(ctx, a.ID, max(grace-time.Since(began), termGrace))
 	if errors.Is(err, dockertools.ErrNoSuchContainer) {
 		return nil
 	}

@@ -59,6 +59,7 @@ type Kubelet struct {
 	events   *events
 	health   healthState
 	snapshot atomic.Pointer[snapshot] // of the last sync
+	doing    sync.Map                 // what workers are doing now: dockertools.NameParts to plan.Problem, see note
 
 	wakeup      chan struct{} // 1-slot: a sync is needed
 	trash       chan struct{} // 1-slot: there may be volumes to delete

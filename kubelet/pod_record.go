@@ -13,8 +13,7 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// podSnapshot is what a sync saw of a pod. Its status follows from it, from the progress of
-// pulls, from the answers of probes and from the hooks that are running.
+// podSnapshot is what a sync saw of a pod. A copy of it in a snapshot is never changed.
 type podSnapshot struct {
 	name         string    // full name
 	origin       string    // where its manifest was read
@@ -23,24 +22,21 @@ type podSnapshot struct {
 	plan         plan.Plan
 	err          error          // why the containers or the plan are not known
 	wait         plan.Problem   // why it must wait; no message: it need not
-	work         *work          // nil: none since the last endWork
 	workProblems []plan.Problem // of the last work
-
-	pullProgress func(image string) string
-	probeResult  func(*plan.Observed) (unhealthy, notReady string)
 }
 
 // podRecord is what the sync loop knows of a pod. It can be lost at any time: what matters
 // is in Docker. Only the sync loop uses it.
 type podRecord struct {
 	podSnapshot
-	adopted bool // this run has found that its containers belong to its manifest, see hold
+	work    *work // nil: none since the last endWork
+	adopted bool  // this run has found that its containers belong to its manifest, see hold
 
 	failures int       // pieces of work that failed in a row
 	tried    string    // the steps of the last work, see describeSteps
 	retryAt  time.Time // not to try the same steps before
 
-	stateLogged    bool
+	stateLogged    string            // since the last action or problem
 	loggedProblems map[string]string // message by container
 }
 
@@ -97,13 +93,21 @@ func (p *podSnapshot) problems() []plan.Problem {
 	return append(slices.DeleteFunc(slices.Clone(p.workProblems), over), p.plan.Problems...)
 }
 
-// logState logs the state of a pod that needs no action, once after the last action or problem.
-func (p *podRecord) logState() {
-	if p.stateLogged || p.work != nil || p.err != nil || p.waits() || len(p.plan.Steps)+len(p.plan.Problems) > 0 {
+// logState logs the state of a pod that needs no action, once after the last action or problem, and once more when it is ready.
+func (kl *Kubelet) logState(p *podRecord) {
+	const notReady = "is up, not ready yet"
+	logged := p.stateLogged != "" && p.stateLogged != notReady
+	if logged || p.work != nil || p.err != nil || p.waits() || len(p.plan.Steps)+len(p.plan.Problems) > 0 {
 		return
 	}
-	state := map[api.PodPhase]string{api.PodRunning: "is up", api.PodSucceeded: "has done its work"}[p.phase()]
-	if p.stateLogged = state != ""; p.stateLogged {
+	view := kl.view(&p.podSnapshot)
+	status := view.status()
+	state := map[api.PodPhase]string{api.PodRunning: "is up", api.PodSucceeded: "has done its work"}[status.Phase]
+	if status.Phase == api.PodRunning && !status.Ready {
+		state = notReady
+	}
+	if state != "" && state != p.stateLogged {
 		glog.Infof("pod %s %s", p.name, state)
 	}
+	p.stateLogged = state
 }

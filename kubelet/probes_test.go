@@ -236,3 +236,28 @@ func TestAStartupProbeAloneMakesReady(t *testing.T) {
 		}
 	})
 }
+
+// The log calls a pod up when its probes do. What they say later is logged for the container. One that has done its work is no wait.
+func TestTheLogSaysWhenAPodIsReady(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.asNow(func(since time.Duration) (outcome dockertest.ExecOutcome) {
+			if since < 3*time.Second || since > 8*time.Second && since < 12*time.Second {
+				outcome.ExitCode = 1
+			}
+			return outcome
+		})
+		ready := api.Probe{PeriodSeconds: 1, FailureThreshold: 2}
+		p := probedToday(api.Probe{}, ready, api.Probe{})
+		p.Manifest.Containers[0].StartupProbe, p.Manifest.Containers[0].LivenessProbe = nil, nil
+		text := w.logged("0", func() { w.run(p, pod("plain", "main")) })
+		var got []string
+		for line := range strings.Lines(text) {
+			if _, says, ok := strings.Cut(line, "] pod web.default.file "); ok && strings.HasPrefix(says, "is up") {
+				got = append(got, strings.TrimSpace(says))
+			}
+		}
+		if want := []string{"is up, not ready yet", "is up"}; !slices.Equal(got, want) || !strings.Contains(text, "pod plain.default.file is up\n") {
+			t.Errorf("the log says %q, want %q:\n%s", got, want, text)
+		}
+	})
+}

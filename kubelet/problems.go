@@ -86,6 +86,6 @@ func (kl *Kubelet) logProblems(p *podRecord) {
 	}
 	p.loggedProblems = logged
 	if len(logged) > 0 {
-		p.stateLogged = false
+		p.stateLogged = ""
 	}
 }

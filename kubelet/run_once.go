@@ -122,7 +122,8 @@ func (kl *Kubelet) outcomes(ctx context.Context) []api.PodStatus {
 		p := kl.record(name) // a new one if there was no sync
 		p.pod = kl.desired.pods[name]
 		p.origin = p.pod.Origin
-		status, problems := p.status(), p.problems()
+		view := kl.view(&p.podSnapshot)
+		status, problems := view.status(), p.problems()
 		outcome, decided := kl.runOnce[name]
 		switch {
 		case decided:

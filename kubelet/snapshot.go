@@ -11,7 +11,7 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// snapshot is what a sync saw. It is never changed: each sync publishes a new one.
+// snapshot is what a sync saw. It is never changed: each sync publishes a new one. See podView for what goes on since then.
 type snapshot struct {
 	pods  []podSnapshot // by full name
 	newer chan struct{} // closed when there is a newer snapshot
@@ -28,7 +28,7 @@ func (kl *Kubelet) publish() {
 		close(old.newer)
 	}
 	for _, name := range names {
-		kl.pods[name].logState()
+		kl.logState(kl.pods[name])
 	}
 }
 
@@ -56,7 +56,8 @@ func (kl *Kubelet) Statuses() (pods []api.PodStatus, newer <-chan struct{}, err 
 		maps.Copy(errs, source.Stale)
 	}
 	for i := range s.pods {
-		status := s.pods[i].status()
+		view := kl.view(&s.pods[i])
+		status := view.status()
 		status.SourceError = errs[s.pods[i].name]
 		pods = append(pods, status)
 	}

@@ -3,7 +3,9 @@ package kubelet
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
@@ -11,9 +13,8 @@ import (
 	"kubelet14/kubelet/probes"
 )
 
-// status returns the status of the pod, without the error of its source. It follows from what
-// the last sync saw, from the progress of pulls and from the hooks that are running.
-func (s *podSnapshot) status() api.PodStatus {
+// status returns the status of the pod, without the error of its source.
+func (s *podView) status() api.PodStatus {
 	name, namespace, source := api.SplitFullName(s.name)
 	status := api.PodStatus{
 		Name: name, Namespace: namespace, Source: source, Origin: s.origin,
@@ -41,14 +42,38 @@ func (s *podSnapshot) status() api.PodStatus {
 			c.PodIP = status.PodIP
 		}
 		status.Containers = append(status.Containers, c)
-		status.Ready = status.Ready && (c.Ready || s.pod.IsInit(c.Name))
+		succeeded := c.State.Terminated != nil && c.State.Terminated.ExitCode == 0 && !s.plan.Finished
+		status.Ready = status.Ready && (c.Ready || succeeded || s.pod.IsInit(c.Name))
+	}
+	if !status.Up() && status.Reason == "" && !slices.ContainsFunc(status.Containers, saysWhy) {
+		status.Reason, status.Message = s.why()
 	}
 	return status
 }
 
+// saysWhy reports whether the status of a container may tell why its pod is not up.
+func saysWhy(c api.ContainerStatus) bool {
+	ended, runs := c.State.Terminated, c.State.Running
+	return c.State.Waiting != nil || runs != nil && runs.Message != "" || ended != nil && ended.Reason != api.ReasonCompleted
+}
+
+// why returns why a pod is not up. Its cause may be a container that the manifest no longer names.
+func (s *podView) why() (reason, message string) {
+	why := slices.AppendSeq(s.problems(), maps.Values(s.doing))
+	for _, a := range slices.Concat(s.plan.Steps...) {
+		reason := api.ReasonCreating
+		if a.Kind == plan.Stop {
+			reason = api.ReasonStopping
+		}
+		why = append(why, plan.Problem{Container: a.Name.Name, Reason: reason, Message: a.Reason})
+	}
+	why = append(why, plan.Problem{Container: s.plan.Init, Reason: api.ReasonInitContainer, Message: "it has not ended yet"})
+	return why[0].Reason, why[0].Error()
+}
+
 // phase returns the state of the pod as one word. A container that has crashed for the first time is started again at
 // once: its pod is pending for that moment, and failing from the second crash in a row on.
-func (s *podSnapshot) phase() api.PodPhase {
+func (s *podView) phase() api.PodPhase {
 	problems := s.problems()
 	switch {
 	case s.pod == nil && !s.waits():
@@ -74,10 +99,12 @@ func (s *podSnapshot) phase() api.PodPhase {
 		newest := s.newest(want.Name)
 		switch {
 		case newest == nil && s.pod.IsInit(want.Name): // somebody has removed it
-		case newest == nil, s.hookRuns(want.Name):
+		case newest == nil:
 			phase = api.PodPending
 		case newest.Unhealthy != "", newest.State == dockertools.StatePaused:
 			return api.PodFailing
+		case s.doing[want.Name].Message != "":
+			phase = api.PodPending
 		}
 	}
 	return phase
@@ -98,7 +125,10 @@ func (s *podSnapshot) attempts(container string) (attempts []*plan.Observed) {
 
 // newest returns the attempt of a container that counts, or nil.
 func (s *podSnapshot) newest(container string) *plan.Observed {
-	return append(s.attempts(container), nil)[0]
+	if attempts := s.attempts(container); len(attempts) > 0 {
+		return attempts[0]
+	}
+	return nil
 }
 
 // problem returns the first problem of a container, or of the pod for "".
@@ -112,14 +142,18 @@ func (s *podSnapshot) problem(container string) (none plan.Problem) {
 }
 
 // container returns the status of a container.
-func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
+func (s *podView) container(want *plan.Container) api.ContainerStatus {
 	status := api.ContainerStatus{Name: want.Name}
 	if want.Spec != nil {
 		status.Image = want.Spec.Image
 	}
-	attempts := append(s.attempts(want.Name), nil, nil)
-	newest, before := attempts[0], attempts[1]
-	if newest != nil {
+	attempts := s.attempts(want.Name)
+	var newest, before *plan.Observed
+	if len(attempts) > 1 {
+		before = attempts[1]
+	}
+	if len(attempts) > 0 {
+		newest = attempts[0]
 		status.RestartCount = newest.Restarts
 		status.Image = cmp.Or(status.Image, newest.Image)
 		status.ImageID, status.ContainerID = newest.ImageID, newest.ID
@@ -140,9 +174,6 @@ func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
 		return status
 	default:
 		waiting := s.waiting(want)
-		if waiting.Message == "" && before != nil && before.State.Live() {
-			waiting.Message = "the attempt before it is being stopped"
-		}
 		if newest != nil && newest.Terminated() {
 			before = newest
 			if waiting.Reason == api.ReasonBackOff && !newest.State.Ended() {
@@ -153,6 +184,10 @@ func (s *podSnapshot) container(want *plan.Container) api.ContainerStatus {
 	}
 	if before != nil && before.Terminated() {
 		status.Last = terminated(before)
+		// A replacement is created before the container it replaces is stopped, and after one that ended by itself.
+		if before != newest && before.Killed.Reason == "" && before.FinishedAt.After(newest.CreatedAt) {
+			status.Last.Reason = api.ReasonStopped
+		}
 	}
 	return status
 }
@@ -169,33 +204,25 @@ func (s *podSnapshot) hasDoneInit(want *plan.Container) bool {
 }
 
 // runningMessage returns what is not as desired with a container that runs.
-func (s *podSnapshot) runningMessage(want *plan.Container, c *plan.Observed) string {
-	problem := s.problem(want.Name)
+func (s *podView) runningMessage(want *plan.Container, c *plan.Observed) string {
+	problem, doing := s.problem(want.Name), s.doing[want.Name]
 	switch {
+	case doing.Message != "":
+		return strings.TrimPrefix(c.Unhealthy+"; "+doing.Reason+": "+doing.Message, "; ")
 	case c.Unhealthy != "":
 		return c.Unhealthy
 	case problem.Message != "":
 		return s.message(want, problem)
-	case s.hookRuns(want.Name):
-		return "its postStart hook has not succeeded yet"
 	case c.State == dockertools.StatePaused:
 		return "it is paused; docker unpause lets it go on"
 	}
 	return ""
 }
 
-// hookRuns reports whether the postStart hook of a container is running.
-func (s *podSnapshot) hookRuns(container string) (running bool) {
-	if s.work != nil {
-		_, running = s.work.hooks.Load(container)
-	}
-	return running
-}
-
 // waiting returns what a container that does not run waits for. A problem of the network
 // container is told there.
-func (s *podSnapshot) waiting(want *plan.Container) *api.ContainerStateWaiting {
-	problem, network := cmp.Or(s.problem(want.Name), s.problem("")), s.problem(api.NetworkContainerName)
+func (s *podView) waiting(want *plan.Container) *api.ContainerStateWaiting {
+	problem, network := cmp.Or(s.problem(want.Name), s.problem(""), s.doing[want.Name]), s.problem(api.NetworkContainerName)
 	switch {
 	case problem.Message != "":
 		return &api.ContainerStateWaiting{Reason: problem.Reason, Message: s.message(want, problem), Next: problem.RetryAt}
@@ -210,7 +237,7 @@ func (s *podSnapshot) waiting(want *plan.Container) *api.ContainerStateWaiting {
 }
 
 // message returns the message of a problem, or the progress of the pull that it waits for.
-func (s *podSnapshot) message(want *plan.Container, problem plan.Problem) string {
+func (s *podView) message(want *plan.Container, problem plan.Problem) string {
 	if problem.Reason == api.ReasonPulling && want.Spec != nil {
 		return cmp.Or(s.pullProgress(want.Spec.Image), problem.Message)
 	}

@@ -17,16 +17,21 @@ import (
 )
 
 // parseSnapshot makes a podSnapshot of lines: a pod as plantest.ParsePod reads it, and containers
-// as plantest.ParseContainer does. "conflict" is a pod that must wait for another one. A pull of
-// image hello:1 has come half way.
-func parseSnapshot(t *testing.T, input string, problems ...plan.Problem) *podSnapshot {
+// as plantest.ParseContainer does. "conflict" is a pod that must wait for another one, and "stopping"
+// names a container that its worker is stopping. A pull of image hello:1 has come half way.
+func parseSnapshot(t *testing.T, input string, problems ...plan.Problem) *podView {
 	t.Helper()
-	s := &podSnapshot{name: "p.default.test", probeResult: probes.New(probes.Options{}).Result}
-	s.pullProgress = func(image string) string {
+	halfWay := func(image string) string {
 		return map[string]string{"hello:1": "pulling hello:1: 1 of 2 layers, 0B of 0B"}[image]
 	}
+	s := &podView{
+		podSnapshot: &podSnapshot{name: "p.default.test"}, doing: map[string]plan.Problem{},
+		pullProgress: halfWay, probeResult: probes.New(probes.Options{}).Result,
+	}
 	for line := range strings.Lines(input) {
-		switch word, _, _ := strings.Cut(strings.TrimSpace(line), " "); word {
+		switch word, rest, _ := strings.Cut(strings.TrimSpace(line), " "); word {
+		case "stopping":
+			s.doing[rest] = plan.Problem{Container: rest, Reason: api.ReasonStopping, Message: "attempt 1 has until 12:00:30 to end"}
 		case "conflict":
 			s.wait = problems[0]
 		case "want", "unwanted":
@@ -94,8 +99,23 @@ func TestStatus(t *testing.T) {
 			"running 10.0.0.2: \nnet#1 up 1h0m0s: \n"},
 		{"one that is paused is alive", "want web:a\nnet:n#1 running\nweb:a#1 paused", none,
 			"failing 10.0.0.2: \nweb#1 up 1h0m0s: it is paused; docker unpause lets it go on\nnet#1 up 1h0m0s: \n"},
-		{"the attempt before it is being stopped", "want web:b\nnet:n#1 running\nweb:a#1 running\nweb:b#2 created", none,
-			"pending 10.0.0.2: \nweb#2 waits Creating: the attempt before it is being stopped\nnet#1 up 1h0m0s: \n"},
+		{"the attempt before it is being stopped", "want web:b\nnet:n#1 running\nweb:a#1 running\nweb:b#2 created\nstopping web", none,
+			"pending 10.0.0.2: \nweb#2 waits Stopping: attempt 1 has until 12:00:30 to end\nnet#1 up 1h0m0s: \n"},
+		{"it is stopped for its probe", "want web:a\nnet:n#1 running\nweb:a#1 running unhealthy=refused\nstopping web", none,
+			"failing 10.0.0.2: \nweb#1 up 1h0m0s: its liveness probe failed: refused; Stopping: attempt 1 has until 12:00:30 to end\nnet#1 up 1h0m0s: \n"},
+		{"a container that the manifest no longer has is to be stopped", "want web:a\nnet:n#1 running\nold:a#1 running\nweb:a#1 running", none,
+			"pending 10.0.0.2: Stopping: container \"old\": its pod no longer has such a container\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
+		{"and is being stopped", "want web:a\nnet:n#1 running\nold:a#1 running\nweb:a#1 running\nstopping old", none,
+			"pending 10.0.0.2: Stopping: container \"old\": attempt 1 has until 12:00:30 to end\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
+		{"and cannot be stopped", "want web:a\nnet:n#1 running\nold:a#1 running\nweb:a#1 running",
+			plan.Problem{Container: "old", Reason: api.ReasonDocker, Message: "no answer"},
+			"failing 10.0.0.2: Docker: container \"old\": no answer\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
+		{"a pod of init containers alone", "want one:i+init\nnet:n#1 running\none:i#1 running", none,
+			"pending 10.0.0.2: InitContainer: container \"one\": it has not ended yet\none#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
+		{"the kubelet has stopped what it replaced", "want web:b\nnet:n#1 running\nweb:a#1 exited ended=1m exit=137\nweb:b#2 running created=70s", none,
+			"running 10.0.0.2: \nweb#2 up 1h0m0s:  / before: 137 Stopped\nnet#1 up 1h0m0s: \n"},
+		{"it ended, and was replaced then", "want web:a\nnet:n#1 running\nweb:a#1 exited ended=70s exit=137\nweb:a#2 running created=1m", none,
+			"running 10.0.0.2: \nweb#2 up 1h0m0s:  / before: 137 Error\nnet#1 up 1h0m0s: \n"},
 		{"the pull is on its way", "want web:a\nnet:n#1 running", pulling,
 			"pending 10.0.0.2: \nweb#1 waits Pulling: pulling hello:1: 1 of 2 layers, 0B of 0B\nnet#1 up 1h0m0s: \n"},
 		{"the pull is over, and there was no sync yet", "want web:a+latest\nnet:n#1 running", pulling,
@@ -112,7 +132,7 @@ func TestStatus(t *testing.T) {
 				"web#2 waits BackOff: ended with exit code 3; it ended soon after its start 4 times in a row, no start before 12:00:03 in 3s" +
 				" / before: 3 Error\nnet#1 up 1h0m0s: \n"},
 		{"it runs again: how it ended is the last thing known",
-			"want web:a\nnet:n#1 running\nweb:a#1 exited exit=1\nweb:a#2 exited exit=2\nweb:a#3 running", none,
+			"want web:a\nnet:n#1 running\nweb:a#1 exited exit=1\nweb:a#2 exited exit=2\nweb:a#3 running created=0s", none,
 			"running 10.0.0.2: \nweb#3 up 1h0m0s:  / before: 2 Error\nnet#1 up 1h0m0s: \n"},
 		{"an end that is older than the pod's UID is none of it",
 			"want web:a\nnet:n#1 running\nweb:a#1 exited exit=1 uid=other\nweb:a#1 running", none,
@@ -161,7 +181,7 @@ func TestStatus(t *testing.T) {
 			"pending 10.0.0.2: \nweb#1 waits Creating / before: 1 Error\nnet#1 up 1h0m0s: \n"},
 		{"it runs between two crashes", "want web:a\nnet:n#1 running\nweb:a#4 running up=1s crashes=3", none,
 			"failing 10.0.0.2: \nweb#4 up 1s: it runs again; it ended soon after its start 3 times in a row\nnet#1 up 1h0m0s: \n"},
-		{"it is removed", "unwanted\nnet:n#1 running\nside:b#1 exited exit=3\nweb:a#1 exited\nweb:a#2 running", none,
+		{"it is removed", "unwanted\nnet:n#1 running\nside:b#1 exited exit=3\nweb:a#1 exited\nweb:a#2 running created=0s", none,
 			"removing 10.0.0.2: Removed: it is no longer wanted, and its containers are removed\nnet#1 up 1h0m0s: \n" +
 				"side#1 ended 3 Error\nweb#2 up 1h0m0s:  / before: 0 Completed\n"},
 	} {
@@ -173,6 +193,9 @@ func TestStatus(t *testing.T) {
 			s := parseSnapshot(t, test.input, problems...)
 			if diff := cmp.Diff(test.want, statusText(s.status())); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if status := s.status(); !status.Up() && status.Reason == "" && !slices.ContainsFunc(status.Containers, saysWhy) {
+				t.Error("the pod is not up, and nothing says why")
 			}
 		})
 	}
@@ -200,6 +223,35 @@ func TestEveryFieldOfAStatus(t *testing.T) {
 	if diff := cmp.Diff(want, s.status()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// A stop has a reason and a time while it lasts. Afterwards, and for the next kubelet, it is no crash. An end by itself is one.
+func TestAStopIsAWaitAndNoCrash(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
+		k := w.run(pod("web", "main", "old"))
+		k.set(pod("web", "main"))
+		wait(time.Second)
+		until := " has until " + time.Now().Add(stopGrace-time.Second).Format(time.TimeOnly) + " to end"
+		if s := k.statuses(w)[0]; s.Phase != api.PodPending || s.Reason != api.ReasonStopping || s.Message != `container "old": attempt 1`+until {
+			t.Errorf("while a container is stopped, its pod is %s %s: %s", s.Phase, s.Reason, s.Message)
+		}
+		settle()
+		k.set(pod("web", "main:2"))
+		wait(time.Second)
+		until = " has until " + time.Now().Add(stopGrace-time.Second).Format(time.TimeOnly) + " to end"
+		if s := k.main(w).State.Running; s == nil || s.Message != "Stopping: attempt 1"+until {
+			t.Errorf("while attempt 1 is stopped, its state is %+v", s)
+		}
+		settle()
+		k.lastIs(w, api.ReasonStopped)
+		k.end()
+		k = w.run(pod("web", "main:2"))
+		k.lastIs(w, api.ReasonStopped)
+		w.kill("web", "main", 1)
+		settle()
+		k.lastIs(w, api.ReasonError)
+	})
 }
 
 func TestStatusesAndPods(t *testing.T) {

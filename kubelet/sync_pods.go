@@ -100,7 +100,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed) {
 func (kl *Kubelet) record(podFullName string) *podRecord {
 	p := kl.pods[podFullName]
 	if p == nil {
-		p = &podRecord{podSnapshot: podSnapshot{name: podFullName, pullProgress: kl.images.Progress, probeResult: kl.probes.Result}}
+		p = &podRecord{podSnapshot: podSnapshot{name: podFullName}}
 		kl.pods[podFullName] = p
 	}
 	return p

@@ -142,6 +142,7 @@ type Container struct {
 // Inspected is what an inspect of a container returns.
 type Inspected struct {
 	State      State     // newer than the list's after a death: an event can come before the list shows it
+	CreatedAt  time.Time // more exact than the list's Created
 	StartedAt  time.Time // zero: it never ran
 	FinishedAt time.Time // zero: it has not ended yet; can be a moment before StartedAt
 	ExitCode   int

@@ -67,10 +67,10 @@ func TestWatch(t *testing.T) {
 				do   func()
 				want string // what is added
 			}{
-				{"at first", func() {}, "running  0         3s"},
-				{"a pod fails", func() { k.set(func() { k.statuses = pod(api.PodFailing) }) }, "not up: 1 of 1 pod,"},
+				{"at first", func() {}, "running  no     0         3s"},
+				{"a pod fails", func() { k.set(func() { k.statuses = pod(api.PodFailing) }) }, "not up: 1 of 1 pod;"},
 				{"the kubelet goes", func() { away.Store(true) }, "no kubelet answers"},
-				{"it is back", func() { away.Store(false) }, "not up: 1 of 1 pod,"},
+				{"it is back", func() { away.Store(false) }, "not up: 1 of 1 pod;"},
 			} {
 				step.do()
 				time.Sleep(3*watchInterval + watchInterval/5) // never at the time of a request
@@ -191,7 +191,7 @@ func TestWriteStatuses(t *testing.T) {
 	ended := terminatedState(137, api.ReasonOOMKilled, ago(time.Second))
 	ended.Terminated.Message = junk
 	pods := []api.PodStatus{
-		{Name: "web", Namespace: "default", Source: "file", Phase: api.PodRunning, PodIP: "172.18.0.2", SourceError: "a typo", Ports: []api.Port{
+		{Name: "web", Namespace: "default", Source: "file", Phase: api.PodRunning, Ready: true, PodIP: "172.18.0.2", SourceError: "a typo", Ports: []api.Port{
 			{HostIP: "::1", HostPort: 8080, ContainerPort: 80, Protocol: api.ProtocolTCP}, {HostPort: 53, ContainerPort: 53, Protocol: api.ProtocolUDP},
 		}, Containers: []api.ContainerStatus{
 			{Name: "main", State: runningState(ago(90*time.Second), ""), Image: "hello:1", ContainerID: "0123456789abcdef", Ready: true},
@@ -209,19 +209,19 @@ func TestWriteStatuses(t *testing.T) {
 			{Name: "net", State: runningState(ago(time.Hour), ""), Last: terminatedState(137, api.ReasonError, noon).Terminated},
 		}},
 	}
-	want := strings.ReplaceAll(`POD / CONTAINER    STATE       RESTARTS  SINCE   IP / ID       PORTS / IMAGE          REASON
-web.default.file   running                       172.18.0.2    [::1]:8080->80,53/udp  it may be older than its manifest, which cannot be read
-  main             running     0         1m30s   0123456789ab  hello:1                -
-  slow             running     0         1s      short         hello:1                its readiness probe failed
-  side             waiting     12        -       -             -                      BackOff: it said; "no"
-  back             running     1         1m0s    -             -                      before: Error (exit code 3)
-  net              running     0         1h0m0s  -             -                      JUNK
-job.ns.etcd        failed                                                             
-  main             terminated  0         1s      -             -                      OOMKilled (exit code 137): JUNK
-  net              terminated  0         -       -             -                      Completed
-late.default.http  pending                                                            PortTaken: container "main": JUNK
-  main             waiting     0         -       -             -                      PortTaken
-  net              running     0         1h0m0s  -             -                      -
+	want := strings.ReplaceAll(`POD / CONTAINER    STATE       READY  RESTARTS  SINCE   IP / ID       PORTS / IMAGE          REASON
+web.default.file   running     yes                      172.18.0.2    [::1]:8080->80,53/udp  it may be older than its manifest, which cannot be read
+  main             running     yes    0         1m30s   0123456789ab  hello:1                -
+  slow             running     no     0         1s      short         hello:1                its readiness probe failed
+  side             waiting     no     12        -       -             -                      BackOff: it said; "no"
+  back             running     yes    1         1m0s    -             -                      before: Error (exit code 3)
+  net              running     no     0         1h0m0s  -             -                      JUNK
+job.ns.etcd        failed      -                                                             
+  main             terminated  -      0         1s      -             -                      OOMKilled (exit code 137): JUNK
+  net              terminated  -      0         -       -             -                      Completed
+late.default.http  pending     no                                                            PortTaken: container "main": JUNK
+  main             waiting     no     0         -       -             -                      PortTaken
+  net              running     no     0         1h0m0s  -             -                      -
 `, "JUNK", "a b c d e [2Jf  g h i é; j")
 	var got strings.Builder
 	err := WriteStatuses(&got, pods, noon)
@@ -239,7 +239,7 @@ func TestStatus(t *testing.T) {
 	}
 	read := api.SourceStatus{Source: "file", Place: "/etc", Pods: 2, LastSuccess: noon}
 	failing := api.SourceStatus{Source: "file", Place: "/etc", LastSuccess: noon, FailingSince: noon, LastError: "one\n\ntwo \x1b[31m"}
-	const down = "not up: 1 of 2 pods, for the reasons in the table"
+	const down = "not up: 1 of 2 pods; the table says why"
 	for name, tt := range map[string]struct {
 		pods        []api.PodStatus
 		err, health error

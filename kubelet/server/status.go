@@ -71,7 +71,7 @@ func CountUp(pods []api.PodStatus) (up int, err error) {
 		}
 	}
 	if up < len(pods) {
-		err = fmt.Errorf("not up: %d of %s, for the reasons in the table", len(pods)-up, api.Count(len(pods), "pod"))
+		err = fmt.Errorf("not up: %d of %s; the table says why", len(pods)-up, api.Count(len(pods), "pod"))
 	}
 	return up, err
 }
@@ -79,7 +79,7 @@ func CountUp(pods []api.PodStatus) (up int, err error) {
 // WriteStatuses writes a table of pods and their containers, which is safe to print on a terminal.
 func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "POD / CONTAINER\tSTATE\tRESTARTS\tSINCE\tIP / ID\tPORTS / IMAGE\tREASON")
+	fmt.Fprintln(table, "POD / CONTAINER\tSTATE\tREADY\tRESTARTS\tSINCE\tIP / ID\tPORTS / IMAGE\tREASON")
 	for _, p := range pods {
 		var ports []string
 		for _, port := range p.Ports {
@@ -89,7 +89,8 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 		if problem == "" && p.SourceError != "" {
 			problem = "it may be older than its manifest, which cannot be read"
 		}
-		fmt.Fprintf(table, "%s\t%s\t\t\t%s\t%s\t%s\n", p.FullName(), p.Phase, p.PodIP, strings.Join(ports, ","), oneLine(problem))
+		ready := readyText(p.Ready, p.Phase == api.PodSucceeded || p.Phase == api.PodFailed || p.Phase == api.PodRemoving)
+		fmt.Fprintf(table, "%s\t%s\t%s\t\t\t%s\t%s\t%s\n", p.FullName(), p.Phase, ready, p.PodIP, strings.Join(ports, ","), oneLine(problem))
 		for _, c := range p.Containers {
 			state, since, reason := describe(c)
 			age := "-"
@@ -102,7 +103,7 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 			case c.State.Waiting != nil && strings.Contains(problem, c.State.Waiting.Message): // once is enough
 				reason = c.State.Waiting.Reason
 			}
-			fmt.Fprintf(table, "  %s\t%s\t%d\t%s\t%s\t%s\t%s\n", c.Name, state, c.RestartCount, age,
+			fmt.Fprintf(table, "  %s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", c.Name, state, readyText(c.Ready, c.State.Terminated != nil), c.RestartCount, age,
 				cmp.Or(shortID(c.ContainerID), "-"), cmp.Or(oneLine(c.Image), "-"), cmp.Or(oneLine(reason), "-"))
 		}
 	}
@@ -120,6 +121,17 @@ func describe(c api.ContainerStatus) (state string, since time.Time, problem str
 		return "waiting", time.Time{}, join(s.Waiting.Reason, s.Waiting.Message)
 	}
 	return "", time.Time{}, ""
+}
+
+// readyText is the word for what is ready, and a dash for what need not be as it has ended or is going to.
+func readyText(ready, ended bool) string {
+	switch {
+	case ready:
+		return "yes"
+	case ended:
+		return "-"
+	}
+	return "no"
 }
 
 // portText is the port of the host and that of the pod if it is another one, such as 127.0.0.1:8080->80/udp.

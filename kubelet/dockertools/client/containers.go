@@ -111,6 +111,7 @@ func (c *Client) InspectContainer(ctx context.Context, id string) (dockertools.I
 	}
 	details := dockertools.Inspected{
 		State:      dockertools.State(found.State.Status),
+		CreatedAt:  found.Created,
 		StartedAt:  found.State.StartedAt,
 		FinishedAt: found.State.FinishedAt,
 		ExitCode:   found.State.ExitCode,

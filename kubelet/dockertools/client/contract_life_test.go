@@ -49,7 +49,7 @@ func testLife(t *testing.T, d *contractDocker) {
 	// Created: it has never run. A stop of what does not run is no error, and does nothing.
 	must(t, d.StopContainer(t.Context(), id, time.Second))
 	created := d.checkState(t, id, dockertools.StateCreated, 0)
-	if !created.StartedAt.IsZero() || !created.FinishedAt.IsZero() || created.Error != "" || endpoint() != "" {
+	if !created.CreatedAt.Truncate(time.Second).Equal(d.listed(t, id).Created) || !created.StartedAt.IsZero() || !created.FinishedAt.IsZero() || created.Error != "" || endpoint() != "" {
 		t.Errorf("created: %+v", created)
 	}
 
@@ -68,7 +68,7 @@ func testLife(t *testing.T, d *contractDocker) {
 	must(t, d.StopContainer(t.Context(), id, time.Second), d.StopContainer(t.Context(), id, time.Second))
 	ended := d.details(t, id)
 	if d.listed(t, id).State != dockertools.StateExited || !ended.StartedAt.Equal(first.StartedAt) ||
-		ended.FinishedAt.Before(ended.StartedAt) || ended.IP != "" || endpoint() != "" {
+		!ended.CreatedAt.Equal(created.CreatedAt) || ended.FinishedAt.Before(ended.StartedAt) || ended.IP != "" || endpoint() != "" {
 		t.Errorf("ended: %+v", ended)
 	}
 

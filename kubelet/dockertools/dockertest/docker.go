@@ -127,7 +127,7 @@ func (f *Fake) CreateContainer(ctx context.Context, spec dockertools.ContainerSp
 			State:   dockertools.StateCreated,
 			Created: time.Now().Truncate(time.Second), // Docker's list knows no better
 		}
-		c.Details.ImageID = image.id
+		c.Details.ImageID, c.Details.CreatedAt = image.id, time.Now()
 		f.containers[id] = c
 		return id, nil
 	})

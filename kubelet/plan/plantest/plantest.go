@@ -172,6 +172,7 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 			tb.Fatalf("%q is not an attribute", key)
 		}
 	}
+	c.CreatedAt = c.Created
 	switch {
 	case c.State.Live():
 		c.StartedAt = Now.Add(-up)
