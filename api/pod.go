@@ -66,8 +66,11 @@ type PodUpdate struct {
 	// synced after its first update without an error, and stays synced.
 	Err error
 
+	// NoPods is set by sources only, while a SET without pods is not believed.
+	NoPods *NoPodsError
+
 	// Unsynced is set by PodConfig only. It has every configured source that is not synced as of this update, with its latest
-	// error, nil when it has sent nothing. The pods of such a source are not all known, so nothing that may be one of them is
+	// error, nil when it has sent nothing, or that has NoPods. The pods of such a source are not all known, so nothing that may be one of them is
 	// removed; but a pod that an earlier update has named, and this one does not, is gone. Unsynced comes with the pods: if the
 	// receiver asked for it later, a source could be synced by then, and its pods, which are not in Pods, would be removed.
 	Unsynced map[string]error

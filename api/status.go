@@ -140,8 +140,7 @@ type SourceStatus struct {
 	LastError    string    `json:"lastError,omitempty"`   // the latest, also if it is fixed; one line for each problem
 	LastErrorAt  time.Time `json:"lastErrorAt,omitzero"`  // when it was last seen
 
-	Unreadable bool              `json:"-"` // nothing of it can be read now
-	Stale      map[string]string `json:"-"` // why pods may be older than their manifests, by full name; never changed
+	Stale map[string]string `json:"-"` // why pods may be older than their manifests, by full name; never changed
 }
 
 // String returns one line, and below it the error while it lasts.
@@ -157,6 +156,22 @@ func (s SourceStatus) String() string {
 		state = "not read yet"
 	}
 	return fmt.Sprintf("source %s (%s): %s", s.Source, s.Place, state)
+}
+
+// NoPodsError says that a source wants no pods at all, although it has named several before
+// or is new. A mount may be late or gone for a moment. So the source is read again, and nothing
+// of it is removed before.
+type NoPodsError struct {
+	Source string
+	Until  time.Time // when it is read again; zero: it has errors, and the wait begins when they are repaired
+}
+
+func (e *NoPodsError) Error() string {
+	if e.Until.IsZero() {
+		return fmt.Sprintf("source %s wants no pods at all, and has errors: its containers stay until these are repaired", e.Source)
+	}
+	return fmt.Sprintf("source %s wants no pods at all; its containers are removed at %s unless the manifests come back",
+		e.Source, e.Until.Format(time.TimeOnly))
 }
 
 // Count returns "1 pod" or "2 pods" for the noun "pod".

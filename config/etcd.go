@@ -84,13 +84,12 @@ func (s *SourceEtcd) follow(ctx context.Context, updates chan<- api.PodUpdate) e
 		if err := s.list(ctx, client); err != nil {
 			return err
 		}
-		s.publish(ctx, updates)
+		poll := time.After(s.publish(ctx, updates))
 		if watch == nil {
 			timer := time.AfterFunc(config.DialTimeout, stop)
 			watch = client.Watch(clientv3.WithRequireLeader(ctx), s.root, clientv3.WithRange(s.end), clientv3.WithCreatedNotify())
 			timer.Stop()
 		}
-		poll := time.After(s.pollInterval)
 		for waiting := true; waiting; {
 			select {
 			case <-poll:

@@ -74,7 +74,7 @@ func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 			}
 			wait, done := s.poll(time.Now())
 			if done {
-				s.publish(ctx, updates)
+				wait = min(wait, s.publish(ctx, updates))
 			}
 			due, hinted = time.After(wait), false
 		}

@@ -57,8 +57,6 @@ func checkRedirect(next *http.Request, via []*http.Request) error {
 
 func (s *SourceHTTP) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	defer s.client.CloseIdleConnections()
-	ticker := time.NewTicker(s.pollInterval)
-	defer ticker.Stop()
 	for {
 		err := s.poll(ctx, s.inputs[""])
 		if ctx.Err() != nil {
@@ -67,9 +65,8 @@ func (s *SourceHTTP) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 		if err != nil {
 			s.inputs[""].err = fmt.Errorf("get %s: %w", s.place, stableMessage(err))
 		}
-		s.publish(ctx, updates)
 		select {
-		case <-ticker.C:
+		case <-time.After(s.publish(ctx, updates)):
 		case <-ctx.Done():
 			return
 		}

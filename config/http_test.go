@@ -116,6 +116,12 @@ func TestHTTPBody(t *testing.T) {
 				t.Errorf("got %+v", pod)
 			}
 		}
+		h.awaitThat(func() string {
+			if h.last.NoPods != nil {
+				return h.last.NoPods.Error()
+			}
+			return ""
+		})
 		h.quiet()
 	}
 }

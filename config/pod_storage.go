@@ -40,6 +40,7 @@ type sourceState struct {
 	pods   podSet
 	synced bool  // has sent an update without an error; never unset
 	err    error // of its latest update
+	noPods *api.NoPodsError
 }
 
 func newPodStorage(mode PodConfigNotificationMode, updates chan api.PodUpdate) *podStorage {
@@ -64,7 +65,7 @@ func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpd
 	state, before := s.sources[source], s.unsynced()
 	pods := mergePods(state.pods, source, update)
 	added, updated, removed := compare(state.pods, pods)
-	state.pods, state.err = pods, update.Err
+	state.pods, state.err, state.noPods = pods, update.Err, update.NoPods
 	state.synced = state.synced || state.err == nil
 
 	// Only the last of the changes may say that the source is synced now. If an UPDATE said
@@ -151,12 +152,15 @@ func (s *podStorage) set() api.PodUpdate {
 	return api.PodUpdate{Op: api.SET, Pods: copySorted(pods), Unsynced: s.unsynced()}
 }
 
-// unsynced returns every source that is not synced, with its latest error.
+// unsynced returns every source that is not synced, with its latest error, or that is not
+// believed to want no pods.
 func (s *podStorage) unsynced() map[string]error {
 	unsynced := map[string]error{}
 	for name, state := range s.sources {
 		if !state.synced {
 			unsynced[name] = state.err
+		} else if state.noPods != nil {
+			unsynced[name] = state.noPods
 		}
 	}
 	return unsynced

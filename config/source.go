@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -103,20 +104,19 @@ func (s *source) Status() api.SourceStatus {
 	return s.status
 }
 
-// publish sends the pods of all inputs if they or the errors have changed.
-func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
+// publish sends the pods of all inputs if they or the errors have changed, and returns the time
+// to the next poll.
+func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) (wait time.Duration) {
 	inputs := s.sortedInputs()
 	update := api.PodUpdate{Op: api.SET, Pods: s.rejectDuplicates(inputs)}
 	var errs []error
-	stale, unreadable := map[string]string{}, false
+	stale := map[string]string{}
 	for _, in := range inputs {
 		err, effect := errors.Join(in.err, in.duplicate), ""
 		if in.err != nil {
-			text, whole := in.err.Error(), in.place == s.place
-			unreadable = unreadable || whole
 			for _, pod := range update.Pods {
-				if name := pod.FullName(); whole || in.place == s.owners[name] {
-					stale[name], effect = text, "pods stay as they were: "
+				if name := pod.FullName(); in.place == s.place || in.place == s.owners[name] {
+					stale[name], effect = in.err.Error(), "pods stay as they were: "
 				}
 			}
 		}
@@ -131,9 +131,11 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
 		errs = append(errs, err)
 	}
 	update.Err = errors.Join(errs...)
-	s.setStatus(len(update.Pods), stale, unreadable, update.Err)
-	if s.sent.Op == api.SET && sameText(update.Err, s.sent.Err) && reflect.DeepEqual(update.Pods, s.sent.Pods) {
-		return
+	s.setStatus(len(update.Pods), stale, update.Err)
+	update.NoPods, wait = s.doubt(len(update.Pods), update.Err)
+	unchanged := reflect.DeepEqual(update.Pods, s.sent.Pods) && reflect.DeepEqual(update.NoPods, s.sent.NoPods)
+	if unchanged && s.sent.Op == api.SET && sameText(update.Err, s.sent.Err) {
+		return wait
 	}
 	logIgnored(s.sent.Pods, update.Pods)
 	s.sent = update
@@ -141,36 +143,39 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) {
 	case updates <- update:
 	case <-ctx.Done():
 	}
+	return wait
 }
 
-// rejectDuplicates returns the pods of the inputs, each name once. The owner of a name,
-// which had it first, keeps it. A name that several inputs have and none owns is given
-// to none.
+// rejectDuplicates returns the pods of the inputs, each name once: that of the owner, which had
+// the name first, if it still has it, else that of the only input that has it, else none.
 func (s *source) rejectDuplicates(inputs []*input) (pods []api.Pod) {
-	first, count := map[string]string{}, map[string]int{} // by full name; first is the owner, or the first place that has it
+	places, owners := map[string][]string{}, map[string]string{} // by full name
 	for _, in := range inputs {
 		for _, pod := range in.lastGood {
-			name := pod.FullName()
-			if count[name]++; count[name] == 1 || s.owners[name] == in.place {
-				first[name] = in.place
-			}
+			places[pod.FullName()] = append(places[pod.FullName()], in.place)
 		}
 	}
-	owners := map[string]string{}
+	for name, places := range places {
+		if owner := s.owners[name]; slices.Contains(places, owner) {
+			owners[name] = owner
+		} else if len(places) == 1 {
+			owners[name] = places[0]
+		}
+	}
 	for _, in := range inputs {
 		var duplicates []error
 		for _, pod := range in.lastGood {
-			name, used := pod.FullName(), "none"
-			switch owner := s.owners[name]; {
-			case owner == in.place || count[name] == 1:
-				owners[name] = in.place
+			owner, used := owners[pod.FullName()], "none"
+			if owner != "" {
+				used = "that of " + owner
+			}
+			switch first := cmp.Or(owner, places[pod.FullName()][0]); in.place {
+			case owner:
 				pods = append(pods, pod)
-			case first[name] != in.place:
-				if first[name] == owner {
-					used = "that of " + owner
-				}
+			case first: // the error of the others names it
+			default:
 				duplicates = append(duplicates, fmt.Errorf("pod %q is in %s and %s: keep one of them; until then %s is used",
-					pod.Name, first[name], in.place, used))
+					pod.Name, first, in.place, used))
 			}
 		}
 		in.duplicate = errors.Join(duplicates...)
@@ -180,11 +185,11 @@ func (s *source) rejectDuplicates(inputs []*input) (pods []api.Pod) {
 }
 
 // setStatus records the result of a read.
-func (s *source) setStatus(pods int, stale map[string]string, unreadable bool, err error) {
+func (s *source) setStatus(pods int, stale map[string]string, err error) {
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.status.Pods, s.status.Stale, s.status.Unreadable = pods, stale, unreadable
+	s.status.Pods, s.status.Stale = pods, stale
 	if err == nil {
 		s.status.LastSuccess, s.status.FailingSince = now, time.Time{}
 		return

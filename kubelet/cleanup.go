@@ -25,7 +25,7 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 	if err := kl.connect(ctx); err != nil {
 		return err
 	}
-	kl.desired.known, kl.opts.RemovalWait = true, 0
+	kl.desired.since, kl.opts.RemovalWait = time.Now(), 0
 	removed, failed := map[string]bool{}, map[string]error{}
 	err := kl.run(ctx, nil, func() (done bool, again time.Time) {
 		clear(failed)

@@ -185,7 +185,7 @@ func (c *random) forbidDoubles(want *plan.Pod) {
 func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done bool) {
 	kl, closeRoot := c.newKubelet()
 	defer closeRoot()
-	kl.desired.known = true
+	kl.desired.since = time.Now()
 	if want != nil {
 		kl.desired.pods[want.FullName()] = want
 	}

@@ -14,10 +14,9 @@ import (
 
 // desired is the desired state as the updates describe it so far.
 type desired struct {
-	known    bool                 // a SET has arrived
+	since    time.Time            // when the first SET arrived; zero: none has
 	pods     map[string]*plan.Pod // by full name
 	unsynced map[string]error     // sources that are not ready, see api.PodUpdate
-	emptied  map[string]time.Time // sources that have named pods: when they lost several pods and had none left; else zero
 }
 
 // apply applies an update and calls changed for each pod that is new, changed or gone. A
@@ -25,7 +24,9 @@ type desired struct {
 func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(pod *api.Pod, change string)) {
 	pods := map[string]*plan.Pod{}
 	if u.Op == api.SET {
-		d.known = true
+		if d.since.IsZero() {
+			d.since = time.Now()
+		}
 	} else {
 		maps.Copy(pods, d.pods)
 	}
@@ -56,22 +57,5 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(pod *
 			changed(&d.pods[name].Pod, "it is no longer wanted")
 		}
 	}
-	before, after := podsBySource(d.pods), podsBySource(pods)
-	for source, n := range before {
-		if n > 1 && after[source] == 0 {
-			d.emptied[source] = time.Now()
-		}
-	}
-	for source := range after {
-		d.emptied[source] = time.Time{}
-	}
 	d.pods, d.unsynced = pods, u.Unsynced
-}
-
-func podsBySource(pods map[string]*plan.Pod) map[string]int {
-	counts := map[string]int{}
-	for _, pod := range pods {
-		counts[pod.Source]++
-	}
-	return counts
 }

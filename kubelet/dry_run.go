@@ -45,7 +45,7 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 			errs = append(errs, fmt.Errorf("pod %s: %w", name, p.err))
 		case p.waits():
 			fmt.Fprintf(w, "  waits, unchanged: %s\n", p.wait.Message)
-			if !p.wait.RetryAt.IsZero() {
+			if p.wait.Reason == api.ReasonRemoved {
 				kl.writePlan(ctx, w, p.plan)
 			}
 		default:

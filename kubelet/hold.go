@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,8 +19,11 @@ func (kl *Kubelet) hold(p *podRecord) plan.Problem {
 	_, _, source := api.SplitFullName(p.name)
 	_, unsynced := kl.desired.unsynced[source]
 	if p.pod == nil {
-		return kl.holdRemoval(p, source, unsynced)
+		problem := kl.holdRemoval(p, source)
+		p.leaving = problem.Message == "" && len(p.containers) > 0
+		return problem
 	}
+	p.leaving = false
 	elsewhere := ""
 	if unsynced && !p.adopted {
 		elsewhere = p.madeElsewhere()
@@ -33,34 +37,29 @@ func (kl *Kubelet) hold(p *podRecord) plan.Problem {
 		elsewhere, p.origin, source)}
 }
 
-// holdRemoval is hold for a pod that is not desired.
-func (kl *Kubelet) holdRemoval(p *podRecord, source string, unsynced bool) plan.Problem {
+// holdRemoval is hold for a pod that is not desired. A removal that has begun goes on.
+func (kl *Kubelet) holdRemoval(p *podRecord, source string) plan.Problem {
+	err, unsynced := kl.desired.unsynced[source]
+	noPods, _ := errors.AsType[*api.NoPodsError](err)
+	left := kl.desired.since.Add(kl.opts.RemovalWait)
 	switch {
-	case len(p.containers) == 0:
+	case len(p.containers) == 0 || p.leaving:
 		return plan.Problem{}
+	case noPods != nil: // the source is read again, and sends an update
+		return plan.Problem{Reason: api.ReasonRemoved, Message: noPods.Error()}
 	case unsynced && !p.adopted:
 		return plan.Problem{Reason: api.ReasonSourceNotReady, Message: fmt.Sprintf(
 			"it stays as it is until all of source %s was read: no manifest names it so far", source)}
-	case !kl.desired.emptiedAt(source).IsZero() && kl.isUnreadable(source):
-		kl.desired.emptied[source] = time.Now() // the wait begins anew
-		return plan.Problem{Reason: api.ReasonSourceNotReady, RetryAt: time.Now().Add(time.Second), Message: fmt.Sprintf(
-			"it stays as it is until source %s can be read again, which wanted no pods at all", source)}
+	case !unsynced && !kl.reads(source) && time.Now().Before(left):
+		noPods = &api.NoPodsError{Source: source, Until: left}
+		return plan.Problem{Reason: api.ReasonRemoved, RetryAt: left, Message: noPods.Error()}
 	}
-	until := kl.removalAt(source)
-	if !time.Now().Before(until) {
-		return plan.Problem{}
-	}
-	return plan.Problem{Reason: api.ReasonRemoved, RetryAt: until, Message: fmt.Sprintf(
-		"source %s wants no pods at all; its containers are removed at %s unless the manifests come back", source, until.Format(time.TimeOnly))}
+	return plan.Problem{}
 }
 
-// removalAt returns when pods that their source no longer wants may be removed.
-func (kl *Kubelet) removalAt(source string) time.Time {
-	return kl.desired.emptiedAt(source).Add(kl.opts.RemovalWait)
-}
-
-func (kl *Kubelet) isUnreadable(source string) bool {
-	return slices.ContainsFunc(kl.opts.Sources(), func(s api.SourceStatus) bool { return s.Source == source && s.Unreadable })
+// reads reports whether the flags name a source.
+func (kl *Kubelet) reads(source string) bool {
+	return slices.ContainsFunc(kl.opts.Sources(), func(s api.SourceStatus) bool { return s.Source == source })
 }
 
 // madeElsewhere returns the place that the manifest of the pod's containers was read from, if
@@ -80,24 +79,16 @@ func (p *podRecord) madeElsewhere() (origin string) {
 	return origin
 }
 
-// emptiedAt returns when a source lost all of its pods, if these were several or if it has
-// named none since the start.
-func (d *desired) emptiedAt(source string) time.Time {
-	if _, named := d.emptied[source]; !named {
-		d.emptied[source] = time.Now()
-	}
-	return d.emptied[source]
-}
-
 // logHeld warns once of each source that wants no pods, or whose error keeps unnamed ones.
 func (kl *Kubelet) logHeld() {
-	leaving, unnamed := map[string]int{}, map[string]int{}
+	leaving, why, unnamed := map[string]int{}, map[string]string{}, map[string]int{}
 	for name, p := range kl.pods {
 		_, _, source := api.SplitFullName(name)
 		switch {
 		case p.pod != nil || !p.waits():
 		case p.wait.Reason == api.ReasonRemoved:
 			leaving[source]++
+			why[source] = p.wait.Message
 		case kl.desired.unsynced[source] != nil:
 			unnamed[source]++
 		}
@@ -108,9 +99,9 @@ func (kl *Kubelet) logHeld() {
 		}
 	}
 	for source, n := range leaving {
-		warn("removals of source "+source, fmt.Sprintf("source %s wants no pods at all: %s will be removed at %s. "+
-			"If a mount is late, or files or the flag of the source are missing by mistake, bring them back by then, and nothing is removed",
-			source, api.Count(n, "pod"), kl.removalAt(source).Format(time.TimeOnly)))
+		warn("removals of source "+source, fmt.Sprintf("%s. These are the containers of %s. "+
+			"If a mount is late, or files or the flag of the source are missing by mistake, bring them back",
+			why[source], api.Count(n, "pod")))
 	}
 	for source, n := range unnamed {
 		warn("unnamed pods of source "+source, fmt.Sprintf(

@@ -1,13 +1,20 @@
 package kubelet
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/v1"
+	"kubelet14/config"
+	"kubelet14/kubelet/dockertools/dockertest"
 )
 
 // notReady is a SET of a source that has a bad file.
@@ -62,65 +69,165 @@ func TestANameFromAnotherFileWaitsForTheBadOne(t *testing.T) {
 	})
 }
 
-// TestARemovalOfAllPodsWaits also covers an update that comes before the pods are back.
-func TestARemovalOfAllPodsWaits(t *testing.T) {
-	a, b := pod("a", "main"), pod("b", "main")
+// page is a web server of one page, whose answers take a while. An empty body is no answer.
+type page struct{ body atomic.Value }
+
+func (p *page) RoundTrip(r *http.Request) (*http.Response, error) {
+	time.Sleep(50 * time.Millisecond)
+	body := p.body.Load().(string)
+	if body == "" {
+		return nil, errors.New("connection refused")
+	}
+	return &http.Response{StatusCode: 200, ProtoMajor: 1, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
+}
+
+// has makes the page a list of these pods, each with an EmptyDir.
+func (p *page) has(names ...string) {
+	body := "[]"
+	for _, name := range names {
+		body = strings.TrimPrefix(body, "[]") + fmt.Sprintf("- {version: v1beta1, id: %s, uuid: uid-%[1]s, containers: [{name: main, image: 'hello:1'}]}\n", name)
+	}
+	p.body.Store(body)
+}
+
+const pagePeriod = 20 * time.Second
+
+// startFrom starts a kubelet that polls a page, or one that has no such source.
+func (w *world) startFrom(p *page) *kubelet {
+	w.t.Helper()
+	before := http.DefaultTransport
+	w.t.Cleanup(func() { http.DefaultTransport = before })
+	http.DefaultTransport = p
+	source, err := config.NewSourceHTTP("http://localhost/", pagePeriod, config.Parser{Hostname: "host", Scheme: v1.NewScheme()})
+	w.must(err)
+	options := w.options
+	w.options = func(o *Options) {
+		o.RemovalWait = pagePeriod
+		o.Sources = func() []api.SourceStatus { return []api.SourceStatus{source.Status()} }
+		if options != nil {
+			options(o)
+		}
+	}
+	defer func() { w.options = options }()
+	pods := config.NewPodConfig(config.PodConfigNotificationSnapshotAndUpdates)
+	ctx, cancel := context.WithCancel(w.t.Context())
+	pods.Start(ctx, source)
+	k := w.startOn(pods.Updates())
+	end := k.end
+	k.end = func() { end(); cancel(); pods.Wait() }
+	w.t.Cleanup(k.end)
+	return k
+}
+
+// TestAllPodsAreRemovedWhenTheirSourceSaysSoTwice changes what a source says at half of the time
+// that is announced. Nothing that is there then is restarted.
+func TestAllPodsAreRemovedWhenTheirSourceSaysSoTwice(t *testing.T) {
 	up := []string{"a/main", "a/net", "b/main", "b/net"}
 	for name, test := range map[string]struct {
-		restart    bool
-		before     []api.Pod
-		after      api.PodUpdate
-		wait       bool
-		want, left []string // right after the update; in the end
+		restart       bool
+		before, after []string
+		wait          bool
+		want, left    []string // right after the change; in the end
 	}{
-		"all of several pods":       {before: []api.Pod{a, b}, after: notReady(), wait: true, want: up},
-		"nothing is there at start": {restart: true, before: []api.Pod{a}, wait: true, want: up[:2]},
-		"the only pod":              {before: []api.Pod{a}},
-		"one of two pods":           {before: []api.Pod{a, b}, after: api.PodUpdate{Pods: []api.Pod{b}}, want: up[2:], left: up[2:]},
-		"one of two pods at start":  {restart: true, before: []api.Pod{a, b}, after: api.PodUpdate{Pods: []api.Pod{b}}, want: up[2:], left: up[2:]},
+		"all of several pods":       {before: []string{"a", "b"}, wait: true, want: up},
+		"nothing is there at start": {restart: true, before: []string{"a"}, wait: true, want: up[:2]},
+		"the only pod":              {before: []string{"a"}},
+		"one of two pods":           {before: []string{"a", "b"}, after: []string{"b"}, want: up[2:], left: up[2:]},
+		"one of two pods at start":  {restart: true, before: []string{"a", "b"}, after: []string{"b"}, want: up[2:], left: up[2:]},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				var failing atomic.Bool
-				w.options = func(o *Options) {
-					o.RemovalWait = 20 * time.Second
-					o.Sources = func() []api.SourceStatus { return []api.SourceStatus{{Source: "file", Unreadable: failing.Load()}} }
-				}
-				k := w.run(test.before...)
-				test.after.Op = api.SET
-				empty := func() {
+				p := &page{}
+				p.has(test.before...)
+				k := w.startFrom(p)
+				wait(pagePeriod / 2)
+				created := w.docker.Calls()["CreateContainer"]
+				change := func() {
+					p.has(test.after...)
 					if test.restart {
 						k.end()
-						k = w.startWith(test.after)
+						k = w.startFrom(p)
+						wait(pagePeriod / 2)
 					} else {
-						k.updates <- test.after
+						wait(pagePeriod)
 					}
-					w.after(15*time.Second, "after the update", test.want...)
 				}
-				logged := w.logged("0", empty)
-				if warned := strings.Count(logged, "source file wants no pods at all"); (warned == 1) != test.wait || warned > 1 {
+				logged := w.logged("0", change)
+				w.check("after the change", test.want...)
+				if warned := strings.Count(logged, "source http wants no pods at all"); (warned == 1) != test.wait || warned > 1 {
 					t.Errorf("%d warnings:\n%s", warned, logged)
 				}
 				if test.wait {
-					if s := k.statuses(w)[0]; s.Phase != api.PodFailing || s.Reason != api.ReasonRemoved || !strings.Contains(s.Message, "unless the manifests come back") {
+					s := k.statuses(w)[0]
+					if s.Phase != api.PodFailing || s.Reason != api.ReasonRemoved || !strings.Contains(s.Message, "unless the manifests come back") {
 						t.Errorf("the status is %s, %s: %s", s.Phase, s.Reason, s.Message)
 					}
-					before := w.id("a", "main")
-					k.set(test.before...)
+					p.has(test.before...)
 					w.settle("the manifests are back", test.want...)
-					w.checkID("a", "main", before, true)
-					empty()
-				}
-				if test.wait {
-					failing.Store(true)
+					w.checkCalls("CreateContainer", created)
+					change()
+					p.body.Store("")
 					w.settle("while the source fails", test.want...)
-					failing.Store(false)
-					w.after(15*time.Second, "when it is read again", test.want...)
+					p.has(test.after...)
+					w.after(pagePeriod, "when it is read again", test.want...)
 				}
-				w.after(20*time.Second, "in the end", test.left...)
+				w.after(pagePeriod+time.Second, "in the end", test.left...)
+				w.checkCalls("CreateContainer", created)
 			})
 		})
 	}
+}
+
+// TestASourceThatIsNotGivenAnyMore has nothing that could be read again.
+func TestASourceThatIsNotGivenAnyMore(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.run(pod("a", "main")).end() // of source file
+		p := &page{}
+		p.has("b")
+		w.startFrom(p)
+		w.after(pagePeriod-time.Second, "while it waits", "a/main", "a/net", "b/main", "b/net")
+		w.after(2*time.Second, "in the end", "b/main", "b/net")
+	})
+}
+
+// TestVolumesOfAnEmptySourceWaitToo lets Docker lose the containers as well.
+func TestVolumesOfAnEmptySourceWaitToo(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.run(pod("a", "main")).end()
+		for _, c := range w.docker.Containers() {
+			w.must(w.docker.ByHand().RemoveContainer(w.t.Context(), c.ID))
+		}
+		p := &page{}
+		p.has()
+		w.startFrom(p)
+		wait(pagePeriod)
+		w.checkVolumes(pod("a"))
+		wait(time.Second)
+		w.checkVolumes()
+	})
+}
+
+// TestARemovalThatHasBegunGoesOn loses one of three pods, and then the others.
+func TestARemovalThatHasBegunGoesOn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
+		p := &page{}
+		p.has("a", "b", "c")
+		k := w.startFrom(p)
+		wait(pagePeriod - 5*time.Second)
+		p.has("b", "c")
+		w.docker.SetFault(on("RemoveContainer", dockertest.Fault{Delay: pagePeriod}, "_a.", "_main."))
+		wait(10 * time.Second)
+		p.has()
+		wait(pagePeriod)
+		for i, want := range []api.PodPhase{api.PodRemoving, api.PodFailing, api.PodFailing} {
+			if s := k.statuses(w)[i]; s.Phase != want {
+				t.Errorf("pod %s is %s: %s, want %s", s.Name, s.Phase, s.Message, want)
+			}
+		}
+		p.has("b", "c")
+		w.settle("the others are back", "b/main", "b/net", "c/main", "c/net")
+	})
 }
 
 // TestAnUpdate names one pod of two: at first from another file, then with an edit.

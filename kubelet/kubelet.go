@@ -29,7 +29,7 @@ type Options struct {
 	MaxRestartBackoff     time.Duration // longest wait before a crashing container is started again
 	MaxDeadContainers     int           // dead containers to keep of each container; 0: all
 	MinContainerTTL       time.Duration // youngest age at which a dead container may be removed
-	RemovalWait           time.Duration // before all pods of a source are removed at once; 0: none
+	RemovalWait           time.Duration // before the pods of a source that is not in Sources are removed; 0: none
 
 	// Credentials returns the credentials for an image; the zero Auth if there are none.
 	// An error is logged, and the image is pulled without credentials.
@@ -87,7 +87,7 @@ func NewMainKubelet(opts Options) *Kubelet {
 		wakeup:     make(chan struct{}, 1),
 		trash:      make(chan struct{}, 1),
 		startSlots: make(chan struct{}, max(8, 4*runtime.NumCPU())),
-		desired:    desired{pods: map[string]*plan.Pod{}, emptied: map[string]time.Time{}},
+		desired:    desired{pods: map[string]*plan.Pod{}},
 		pods:       map[string]*podRecord{},
 	}
 	kl.observer = observe.New(observe.Options{Docker: opts.Docker, Identity: opts.Identity, Volumes: opts.Volumes, LogOnce: kl.logOnce})

@@ -171,7 +171,10 @@ func TestRunOnceWaitsForEverySourceAndNotForDocker(t *testing.T) {
 
 func TestDryRun(t *testing.T) {
 	inWorld(t, func(w *world) {
-		w.options = func(o *Options) { o.RemovalWait = 20 * time.Second }
+		w.options = func(o *Options) {
+			o.RemovalWait = 20 * time.Second
+			o.Sources = func() []api.SourceStatus { return []api.SourceStatus{{Source: "file"}, {Source: "http"}} } // and not etcd
+		}
 		other, late := pod("other", "main"), pod("late", "main")
 		other.Source, late.Source = "http", "etcd"
 		holder := publish(pod("holder", "main"), 80)

@@ -31,6 +31,7 @@ type podRecord struct {
 	podSnapshot
 	work    *work // nil: none since the last endWork
 	adopted bool  // this run has found that its containers belong to its manifest, see hold
+	leaving bool  // its removal has begun, and cannot be called off
 
 	failures int       // pieces of work that failed in a row
 	tried    string    // the steps of the last work, see describeSteps

@@ -61,12 +61,15 @@ func (kl *Kubelet) waitForSources(ctx context.Context, updates <-chan api.PodUpd
 				strings.Join(slices.Sorted(maps.Keys(kl.desired.unsynced)), ", "), context.Cause(ctx))
 		}
 		var errs []error
+		ready := !kl.desired.since.IsZero()
 		for _, source := range slices.Sorted(maps.Keys(kl.desired.unsynced)) {
-			if kl.desired.unsynced[source] != nil { // and it is in the log
+			err := kl.desired.unsynced[source]
+			ready = ready && err != nil
+			if _, noPods := errors.AsType[*api.NoPodsError](err); err != nil && !noPods { // it is in the log
 				errs = append(errs, fmt.Errorf("source %q could not be read whole, for the reason above", source))
 			}
 		}
-		if kl.desired.known && len(errs) == len(kl.desired.unsynced) {
+		if ready {
 			return errors.Join(errs...), nil
 		}
 	}

@@ -70,7 +70,7 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 			wakeup, rested = kl.wakeup, nil
 			continue
 		}
-		if !kl.desired.known {
+		if kl.desired.since.IsZero() {
 			continue
 		}
 		began := time.Now()

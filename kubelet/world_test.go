@@ -94,13 +94,23 @@ func (w *world) start(pods ...api.Pod) *kubelet {
 // startWith starts a kubelet with a first update.
 func (w *world) startWith(first api.PodUpdate) *kubelet {
 	w.t.Helper()
+	updates := make(chan api.PodUpdate, 1)
+	updates <- first
+	k := w.startOn(updates)
+	k.updates = updates
+	return k
+}
+
+// startOn starts a kubelet with the updates of sources.
+func (w *world) startOn(updates <-chan api.PodUpdate) *kubelet {
+	w.t.Helper()
 	kl, closeRoot := w.newKubelet()
-	k := &kubelet{kl: kl, updates: make(chan api.PodUpdate, 1)}
+	k := &kubelet{kl: kl}
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := kl.Run(ctx, k.updates); err != nil {
+		if err := kl.Run(ctx, updates); err != nil {
 			w.t.Errorf("run: %v", err)
 		}
 	}()
@@ -110,7 +120,6 @@ func (w *world) startWith(first api.PodUpdate) *kubelet {
 		closeRoot()
 	})
 	w.t.Cleanup(k.end)
-	k.updates <- first
 	return k
 }
 
