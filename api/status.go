@@ -29,10 +29,10 @@ type PodStatus struct {
 	Ready       bool              `json:"ready"` // each container is, or has succeeded
 	PodIP       string            `json:"podIP,omitempty"`
 	Ports       []Port            `json:"ports,omitempty"`       // of the host
-	Reason      string            `json:"reason,omitempty"`      // why the pod is not up, such as PortTaken; empty if its containers tell
+	Reason      string            `json:"reason,omitempty"`      // why the pod as a whole waits, such as PortTaken
 	Message     string            `json:"message,omitempty"`     // of the reason
 	SourceError string            `json:"sourceError,omitempty"` // why its manifest cannot be read: the pod may be older
-	Containers  []ContainerStatus `json:"containers"`            // in the order of the manifest, the network container last
+	Containers  []ContainerStatus `json:"containers"`            // in the order of the manifest, then the network container, then those that still run and are in no manifest
 }
 
 // Up reports whether there is nothing to wait for and nothing to repair. A pod that is being removed counts as up.

@@ -20,14 +20,10 @@ type events struct {
 	seq  uint64      // of the newest
 }
 
-// add records an event and logs it at V(2).
+// add records an event of a container and logs it at V(2).
 func (e *events) add(podFullName, container, reason, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
-	if container != "" {
-		glog.V(2).Infof("pod %s: container %q: %s: %s", podFullName, container, reason, message)
-	} else {
-		glog.V(2).Infof("pod %s: %s: %s", podFullName, reason, message)
-	}
+	glog.V(2).Infof("pod %s: container %q: %s: %s", podFullName, container, reason, message)
 	e.addQuietly(podFullName, container, reason, message)
 }
 

@@ -16,8 +16,8 @@ type podView struct {
 }
 
 // view returns a pod of a snapshot with what goes on now.
-func (kl *Kubelet) view(s *podSnapshot) podView {
-	v := podView{podSnapshot: s, doing: map[string]plan.Problem{}, pullProgress: kl.images.Progress, probeResult: kl.probes.Result}
+func (kl *Kubelet) view(s *podSnapshot) *podView {
+	v := &podView{podSnapshot: s, doing: map[string]plan.Problem{}, pullProgress: kl.images.Progress, probeResult: kl.probes.Result}
 	for name, value := range kl.doing.Range {
 		doing := value.(plan.Problem)
 		if name.(dockertools.NameParts).PodFullName == s.name && doing.Message > v.doing[doing.Container].Message { // any one of two attempts

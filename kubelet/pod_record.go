@@ -101,8 +101,7 @@ func (kl *Kubelet) logState(p *podRecord) {
 	if logged || p.work != nil || p.err != nil || p.waits() || len(p.plan.Steps)+len(p.plan.Problems) > 0 {
 		return
 	}
-	view := kl.view(&p.podSnapshot)
-	status := view.status()
+	status := kl.view(&p.podSnapshot).status()
 	state := map[api.PodPhase]string{api.PodRunning: "is up", api.PodSucceeded: "has done its work"}[status.Phase]
 	if status.Phase == api.PodRunning && !status.Ready {
 		state = notReady

@@ -125,8 +125,7 @@ func (kl *Kubelet) outcomes(ctx context.Context) []api.PodStatus {
 		p := kl.record(name) // a new one if there was no sync
 		p.pod = kl.desired.pods[name]
 		p.origin = p.pod.Origin
-		view := kl.view(&p.podSnapshot)
-		status, problems := view.status(), p.problems()
+		status, problems := kl.view(&p.podSnapshot).status(), p.problems()
 		outcome, decided := kl.runOnce[name]
 		switch {
 		case decided:

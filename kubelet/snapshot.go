@@ -56,8 +56,7 @@ func (kl *Kubelet) Statuses() (pods []api.PodStatus, newer <-chan struct{}, err 
 		maps.Copy(errs, source.Stale)
 	}
 	for i := range s.pods {
-		view := kl.view(&s.pods[i])
-		status := view.status()
+		status := kl.view(&s.pods[i]).status()
 		status.SourceError = errs[s.pods[i].name]
 		pods = append(pods, status)
 	}

@@ -3,7 +3,6 @@ package kubelet
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -29,11 +28,13 @@ func (s *podView) status() api.PodStatus {
 	} else {
 		status.Reason = cmp.Or(s.wait.Reason, api.ReasonRemoved)
 		status.Message = cmp.Or(s.wait.Message, "it is no longer wanted, and its containers are removed")
-		for i := range s.containers { // which are ordered by name
-			if c := &s.containers[i]; s.newest(c.Of.Name) == c {
-				status.UID = c.Of.UID
-				wanted = append(wanted, plan.Container{Name: c.Of.Name})
-			}
+	}
+	for i := range s.containers { // which are ordered by name
+		c := &s.containers[i]
+		unwanted := s.pod == nil || s.pod.Container(c.Of.Name) == nil && c.State.Live()
+		if newest, _ := s.newest(c.Of.Name); newest == c && unwanted {
+			status.UID = cmp.Or(status.UID, c.Of.UID)
+			wanted = append(wanted, plan.Container{Name: c.Of.Name})
 		}
 	}
 	for _, want := range wanted {
@@ -45,30 +46,7 @@ func (s *podView) status() api.PodStatus {
 		succeeded := c.State.Terminated != nil && c.State.Terminated.ExitCode == 0 && !s.plan.Finished
 		status.Ready = status.Ready && (c.Ready || succeeded || s.pod.IsInit(c.Name))
 	}
-	if !status.Up() && status.Reason == "" && !slices.ContainsFunc(status.Containers, saysWhy) {
-		status.Reason, status.Message = s.why()
-	}
 	return status
-}
-
-// saysWhy reports whether the status of a container may tell why its pod is not up.
-func saysWhy(c api.ContainerStatus) bool {
-	ended, runs := c.State.Terminated, c.State.Running
-	return c.State.Waiting != nil || runs != nil && runs.Message != "" || ended != nil && ended.Reason != api.ReasonCompleted
-}
-
-// why returns why a pod is not up. Its cause may be a container that the manifest no longer names.
-func (s *podView) why() (reason, message string) {
-	why := slices.AppendSeq(s.problems(), maps.Values(s.doing))
-	for _, a := range slices.Concat(s.plan.Steps...) {
-		reason := api.ReasonCreating
-		if a.Kind == plan.Stop {
-			reason = api.ReasonStopping
-		}
-		why = append(why, plan.Problem{Container: a.Name.Name, Reason: reason, Message: a.Reason})
-	}
-	why = append(why, plan.Problem{Container: s.plan.Init, Reason: api.ReasonInitContainer, Message: "it has not ended yet"})
-	return why[0].Reason, why[0].Error()
 }
 
 // phase returns the state of the pod as one word. A container that has crashed for the first time is started again at
@@ -82,7 +60,7 @@ func (s *podView) phase() api.PodPhase {
 		return api.PodPending
 	case s.plan.Finished && !s.waits():
 		for _, c := range s.pod.InitAndApps() {
-			if newest := s.newest(c.Name); newest != nil && newest.Failed() {
+			if newest, _ := s.newest(c.Name); newest != nil && newest.Failed() {
 				return api.PodFailed
 			}
 		}
@@ -96,7 +74,7 @@ func (s *podView) phase() api.PodPhase {
 		phase = api.PodPending
 	}
 	for _, want := range s.pod.Containers() {
-		newest := s.newest(want.Name)
+		newest, _ := s.newest(want.Name)
 		switch {
 		case newest == nil && s.pod.IsInit(want.Name): // somebody has removed it
 		case newest == nil:
@@ -110,25 +88,17 @@ func (s *podView) phase() api.PodPhase {
 	return phase
 }
 
-// attempts returns the attempts of a container, newest first. A pod that waits for another
-// one keeps its containers, maybe with another UID than it is to get.
-func (s *podSnapshot) attempts(container string) (attempts []*plan.Observed) {
-	for i := range slices.Backward(s.containers) {
+// newest returns the attempt of a container that counts, and the one before it; nil if there is none.
+// A pod that waits for another one keeps its containers, maybe with another UID than it is to get.
+func (s *podSnapshot) newest(container string) (newest, before *plan.Observed) {
+	anyUID := s.pod == nil || s.waits()
+	for i := range s.containers {
 		c := &s.containers[i]
-		anyUID := s.pod == nil || s.waits()
 		if c.Of.Name == container && c.State != dockertools.StateRemoving && (anyUID || c.Of.UID == s.pod.UID) {
-			attempts = append(attempts, c)
+			newest, before = c, newest
 		}
 	}
-	return attempts
-}
-
-// newest returns the attempt of a container that counts, or nil.
-func (s *podSnapshot) newest(container string) *plan.Observed {
-	if attempts := s.attempts(container); len(attempts) > 0 {
-		return attempts[0]
-	}
-	return nil
+	return newest, before
 }
 
 // problem returns the first problem of a container, or of the pod for "".
@@ -147,13 +117,8 @@ func (s *podView) container(want *plan.Container) api.ContainerStatus {
 	if want.Spec != nil {
 		status.Image = want.Spec.Image
 	}
-	attempts := s.attempts(want.Name)
-	var newest, before *plan.Observed
-	if len(attempts) > 1 {
-		before = attempts[1]
-	}
-	if len(attempts) > 0 {
-		newest = attempts[0]
+	newest, before := s.newest(want.Name)
+	if newest != nil {
 		status.RestartCount = newest.Restarts
 		status.Image = cmp.Or(status.Image, newest.Image)
 		status.ImageID, status.ContainerID = newest.ImageID, newest.ID
@@ -198,8 +163,8 @@ func (s *podSnapshot) hasDoneInit(want *plan.Container) bool {
 	if s.pod == nil || s.plan.Init != "" || !s.pod.IsInit(want.Name) {
 		return false
 	}
-	return slices.ContainsFunc(s.pod.Apps, func(app plan.Container) bool {
-		return slices.ContainsFunc(s.attempts(app.Name), (*plan.Observed).HasStarted)
+	return slices.ContainsFunc(s.containers, func(c plan.Observed) bool {
+		return !c.IsNetwork() && !s.pod.IsInit(c.Of.Name) && c.Of.UID == s.pod.UID && c.HasStarted()
 	})
 }
 
@@ -215,6 +180,13 @@ func (s *podView) runningMessage(want *plan.Container, c *plan.Observed) string 
 		return s.message(want, problem)
 	case c.State == dockertools.StatePaused:
 		return "it is paused; docker unpause lets it go on"
+	case want.Name == s.plan.Init:
+		return "the other containers wait until it has succeeded"
+	}
+	for _, a := range slices.Concat(s.plan.Steps...) {
+		if a.Kind == plan.Stop && a.Name.Name == want.Name && len(s.problems()) == 0 {
+			return api.ReasonStopping + ": " + a.Reason
+		}
 	}
 	return ""
 }

@@ -104,14 +104,14 @@ func TestStatus(t *testing.T) {
 		{"it is stopped for its probe", "want web:a\nnet:n#1 running\nweb:a#1 running unhealthy=refused\nstopping web", none,
 			"failing 10.0.0.2: \nweb#1 up 1h0m0s: its liveness probe failed: refused; Stopping: attempt 1 has until 12:00:30 to end\nnet#1 up 1h0m0s: \n"},
 		{"a container that the manifest no longer has is to be stopped", "want web:a\nnet:n#1 running\nold:a#1 running\nweb:a#1 running", none,
-			"pending 10.0.0.2: Stopping: container \"old\": its pod no longer has such a container\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
+			"pending 10.0.0.2: \nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \nold#1 up 1h0m0s: Stopping: its pod no longer has such a container\n"},
 		{"and is being stopped", "want web:a\nnet:n#1 running\nold:a#1 running\nweb:a#1 running\nstopping old", none,
-			"pending 10.0.0.2: Stopping: container \"old\": attempt 1 has until 12:00:30 to end\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
+			"pending 10.0.0.2: \nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \nold#1 up 1h0m0s: Stopping: attempt 1 has until 12:00:30 to end\n"},
 		{"and cannot be stopped", "want web:a\nnet:n#1 running\nold:a#1 running\nweb:a#1 running",
 			plan.Problem{Container: "old", Reason: api.ReasonDocker, Message: "no answer"},
-			"failing 10.0.0.2: Docker: container \"old\": no answer\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
+			"failing 10.0.0.2: \nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \nold#1 up 1h0m0s: no answer\n"},
 		{"a pod of init containers alone", "want one:i+init\nnet:n#1 running\none:i#1 running", none,
-			"pending 10.0.0.2: InitContainer: container \"one\": it has not ended yet\none#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
+			"pending 10.0.0.2: \none#1 up 1h0m0s: the other containers wait until it has succeeded\nnet#1 up 1h0m0s: \n"},
 		{"the kubelet has stopped what it replaced", "want web:b\nnet:n#1 running\nweb:a#1 exited ended=1m exit=137\nweb:b#2 running created=70s", none,
 			"running 10.0.0.2: \nweb#2 up 1h0m0s:  / before: 137 Stopped\nnet#1 up 1h0m0s: \n"},
 		{"it ended, and was replaced then", "want web:a\nnet:n#1 running\nweb:a#1 exited ended=70s exit=137\nweb:a#2 running created=1m", none,
@@ -182,8 +182,9 @@ func TestStatus(t *testing.T) {
 		{"it runs between two crashes", "want web:a\nnet:n#1 running\nweb:a#4 running up=1s crashes=3", none,
 			"failing 10.0.0.2: \nweb#4 up 1s: it runs again; it ended soon after its start 3 times in a row\nnet#1 up 1h0m0s: \n"},
 		{"it is removed", "unwanted\nnet:n#1 running\nside:b#1 exited exit=3\nweb:a#1 exited\nweb:a#2 running created=0s", none,
-			"removing 10.0.0.2: Removed: it is no longer wanted, and its containers are removed\nnet#1 up 1h0m0s: \n" +
-				"side#1 ended 3 Error\nweb#2 up 1h0m0s:  / before: 0 Completed\n"},
+			"removing 10.0.0.2: Removed: it is no longer wanted, and its containers are removed\n" +
+				"net#1 up 1h0m0s: Stopping: its pod is no longer wanted\n" +
+				"side#1 ended 3 Error\nweb#2 up 1h0m0s: Stopping: its pod is no longer wanted / before: 0 Completed\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var problems []plan.Problem
@@ -193,6 +194,10 @@ func TestStatus(t *testing.T) {
 			s := parseSnapshot(t, test.input, problems...)
 			if diff := cmp.Diff(test.want, statusText(s.status())); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+			saysWhy := func(c api.ContainerStatus) bool {
+				ended, runs := c.State.Terminated, c.State.Running
+				return c.State.Waiting != nil || runs != nil && runs.Message != "" || ended != nil && ended.Reason != api.ReasonCompleted
 			}
 			if status := s.status(); !status.Up() && status.Reason == "" && !slices.ContainsFunc(status.Containers, saysWhy) {
 				t.Error("the pod is not up, and nothing says why")
@@ -233,8 +238,8 @@ func TestAStopIsAWaitAndNoCrash(t *testing.T) {
 		k.set(pod("web", "main"))
 		wait(time.Second)
 		until := " has until " + time.Now().Add(stopGrace-time.Second).Format(time.TimeOnly) + " to end"
-		if s := k.statuses(w)[0]; s.Phase != api.PodPending || s.Reason != api.ReasonStopping || s.Message != `container "old": attempt 1`+until {
-			t.Errorf("while a container is stopped, its pod is %s %s: %s", s.Phase, s.Reason, s.Message)
+		if s := k.statuses(w)[0]; s.Phase != api.PodPending || s.Containers[2].Name != "old" || s.Containers[2].State.Running.Message != "Stopping: attempt 1"+until {
+			t.Errorf("while a container is stopped that the manifest no longer has, the status is %+v", s)
 		}
 		settle()
 		k.set(pod("web", "main:2"))
