@@ -1,7 +1,6 @@
 package kubelet
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -11,8 +10,7 @@ import (
 	"kubelet14/volume"
 )
 
-// containerSpec returns what to create for a Create action. It sets up the volumes that the
-// container mounts.
+// containerSpec returns what to create for a Create action, once its volumes are set up.
 func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action) (dockertools.ContainerSpec, error) {
 	spec := dockertools.ContainerSpec{
 		Name: a.Name.String(), Labels: kl.opts.Identity.Labels(a.Name.String()), Image: kl.imageOf(a.Container), Log: kl.logLimit,
@@ -103,30 +101,21 @@ func (kl *Kubelet) appSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, c *ap
 		}
 	}
 	for _, mount := range c.VolumeMounts {
-		path, err := kl.setUpVolume(pod, mount.Name)
+		_, v, err := kl.findVolume(pod, mount.Name)
 		if err != nil {
 			return err
 		}
-		spec.Mounts = append(spec.Mounts, dockertools.Mount{HostPath: path, ContainerPath: mount.MountPath, ReadOnly: mount.ReadOnly})
+		spec.Mounts = append(spec.Mounts, dockertools.Mount{HostPath: v.GetPath(), ContainerPath: mount.MountPath, ReadOnly: mount.ReadOnly})
 	}
 	return nil
 }
 
-// setUpVolume sets up a volume that the pod has and returns its path on the host.
-func (kl *Kubelet) setUpVolume(pod *plan.Pod, name string) (path string, err error) {
+// findVolume returns a volume that the pod has, as the manifest describes it and as a directory.
+func (kl *Kubelet) findVolume(pod *plan.Pod, name string) (*api.Volume, volume.Interface, error) {
 	i := slices.IndexFunc(pod.Complete.Volumes, func(v api.Volume) bool { return v.Name == name })
-	v, err := volume.CreateVolume(&pod.Complete.Volumes[i], pod.UID, kl.opts.Volumes)
-	if err != nil {
-		return "", err
-	}
-	err = v.SetUp()
-	switch {
-	case err != nil && pod.Complete.Volumes[i].Source.HostDir != nil:
-		return "", plan.Problem{Reason: api.ReasonHostDirMissing, Message: fmt.Sprintf("cannot be created: volume %q: %v", name, err)}
-	case err != nil:
-		return "", fmt.Errorf("set up volume %q: %w", name, err)
-	}
-	return v.GetPath(), nil
+	described := &pod.Complete.Volumes[i]
+	v, err := volume.CreateVolume(described, pod.UID, kl.opts.Volumes)
+	return described, v, err
 }
 
 // cpuShares returns Docker's relative shares for thousandths of a core: 1024 for each core,

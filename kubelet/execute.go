@@ -121,7 +121,12 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 		}
 		a.PodIP = network.IP
 	}
-	defer w.kl.startSlot()()
+	if a.Container.Spec != nil {
+		if err := w.kl.setUpVolumes(ctx, w.pod, a.Container.Spec); err != nil {
+			return err
+		}
+	}
+	defer w.kl.startSlot(ctx)()
 	for range 10 {
 		at := time.Now()
 		spec, err := w.kl.containerSpec(w.pod, a)
@@ -191,9 +196,19 @@ func (w *work) remove(ctx context.Context, a plan.Action) error {
 	return w.kl.opts.Volumes.RemoveTerminationFile(a.Name.UID, a.Name.TerminationFile())
 }
 
-// startSlot waits until few enough creations and starts are in progress. A start mostly
-// waits, so there may be more of them than cores; many more only slow down the host.
-func (kl *Kubelet) startSlot() (release func()) {
-	kl.startSlots <- struct{}{}
-	return func() { <-kl.startSlots }
+// slotLimit is how long a creation or start counts as work: one that takes longer waits for
+// something, and must not hold up the others.
+const slotLimit = 5 * time.Second
+
+// startSlot waits until few enough creations and starts are in progress, or ctx is done. A
+// start mostly waits, so there may be more of them than cores; many more only slow down the host.
+func (kl *Kubelet) startSlot(ctx context.Context) (release func()) {
+	select {
+	case kl.startSlots <- struct{}{}:
+		release = sync.OnceFunc(func() { <-kl.startSlots })
+		time.AfterFunc(slotLimit, release)
+		return release
+	case <-ctx.Done():
+		return func() {}
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/images"
@@ -61,11 +63,12 @@ type Kubelet struct {
 	snapshot atomic.Pointer[snapshot] // of the last sync
 	doing    sync.Map                 // what workers are doing now: dockertools.NameParts to plan.Problem, see note
 
-	wakeup      chan struct{} // 1-slot: a sync is needed
-	trash       chan struct{} // 1-slot: there may be volumes to delete
-	startSlots  chan struct{} // limits the creations and starts in progress
-	setUp       sync.Mutex    // one worker at a time makes the pod network, or imports the built-in image
-	networkSeen bool          // the pod network has existed; another kubelet's -cleanup may remove it at any time
+	wakeup      chan struct{}      // 1-slot: a sync is needed
+	trash       chan struct{}      // 1-slot: there may be volumes to delete
+	startSlots  chan struct{}      // limits the creations and starts in progress
+	setUp       sync.Mutex         // one worker at a time makes the pod network, or imports the built-in image
+	networkSeen bool               // the pod network has existed; another kubelet's -cleanup may remove it at any time
+	setUps      singleflight.Group // of volumes, by what they are
 	logLimit    dockertools.LogLimit
 	logged      sync.Map // the last error by what it is about, see logOnce
 

@@ -3,11 +3,50 @@ package kubelet
 import (
 	"context"
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/golang/glog"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/panics"
+	"kubelet14/kubelet/plan"
 )
+
+// volumeLimit is how long it may take to set up a volume.
+const volumeLimit = 10 * time.Second
+
+// setUpVolumes sets up the volumes that a container mounts.
+func (kl *Kubelet) setUpVolumes(ctx context.Context, pod *plan.Pod, c *api.Container) error {
+	for _, mount := range c.VolumeMounts {
+		described, v, err := kl.findVolume(pod, mount.Name)
+		if err == nil {
+			err = kl.inTime(ctx, fmt.Sprint(v), v.SetUp)
+		}
+		switch {
+		case err != nil && described.Source.HostDir != nil:
+			return plan.Problem{Reason: api.ReasonHostDirMissing, Message: fmt.Sprintf("cannot be created: volume %q: %v", mount.Name, err)}
+		case err != nil:
+			return fmt.Errorf("set up volume %q: %w", mount.Name, err)
+		}
+	}
+	return nil
+}
+
+// inTime calls f and waits for volumeLimit. Nothing ends a system call to a dead file server:
+// f goes on alone then, and the next call with its key waits for the same answer.
+func (kl *Kubelet) inTime(ctx context.Context, key string, f func() error) error {
+	answer := kl.setUps.DoChan(key, func() (any, error) { return nil, panics.Catch(key, f) })
+	ctx, cancel := context.WithTimeoutCause(ctx, volumeLimit, fmt.Errorf("no answer from its file system within %v", volumeLimit))
+	defer cancel()
+	select {
+	case a := <-answer:
+		return a.Err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
 
 // trashVolumes moves to the trash the volumes of every UID that no desired pod and no container
 // in the list has. A worker makes no volume that this could miss: its network container was

@@ -1,0 +1,107 @@
+package kubelet
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools/dockertest"
+)
+
+// manyPods returns more pods than may start at once.
+func manyPods(name string) (pods []api.Pod) {
+	for i := range 100 {
+		pods = append(pods, pod(fmt.Sprintf("%s%d", name, i), "main"))
+	}
+	return pods
+}
+
+func TestStuckStartsHoldUpNoOtherPod(t *testing.T) {
+	for _, method := range []string{"CreateContainer", "StartContainer"} {
+		inWorld(t, func(w *world) {
+			w.importPause()
+			w.docker.SetFault(on(method, dockertest.Fault{Delay: time.Hour}, "_stuck"))
+			k := w.start(manyPods("stuck")...)
+			k.set(append(manyPods("stuck"), pod("web", "main"))...)
+			w.after(5*time.Minute, method, "web/main", "web/net")
+			began := time.Now()
+			if k.end(); time.Since(began) > 0 {
+				t.Errorf("the kubelet ended after %v", time.Since(began))
+			}
+		})
+	}
+}
+
+// A file system that never answers, as of a dead file server, is mounted here by FUSE. Where the
+// kernel allows this user no mounts, it tests nothing.
+func TestADeadFileServerHoldsUpNoOtherPod(t *testing.T) {
+	w := &world{t: t, docker: dockertest.NewFake(), rootDir: t.TempDir()}
+	w.docker.AddImage("hello:1", nil)
+	dead, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
+	if err != nil {
+		t.Logf("no FUSE for this user: %v", err)
+		return
+	}
+	defer dead.Close() // which ends what waits for it
+	dir := filepath.Join(t.TempDir(), "dead")
+	w.must(os.Mkdir(dir, 0o755))
+	options := fmt.Sprintf("fd=%d,rootmode=40000,user_id=%d,group_id=%d", dead.Fd(), os.Getuid(), os.Getgid())
+	if err := syscall.Mount("dead", dir, "fuse", syscall.MS_NOSUID|syscall.MS_NODEV, options); errors.Is(err, fs.ErrPermission) {
+		t.Logf("no mounts for this user: %v", err)
+		return
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Unmount(dir, syscall.MNT_DETACH)
+	pods := append(manyPods("stuck"), pod("web", "main"))
+	for i := range pods[:100] {
+		pods[i].Manifest.Volumes[0].Source = &api.VolumeSource{HostDir: &api.HostDir{Path: dir, Type: api.HostDirDirectory}}
+	}
+	k := w.start(pods...)
+	for isUp := false; !isUp; {
+		statuses, newer, err := k.kl.Statuses()
+		if err != nil { // no sync yet
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		web := statuses[len(statuses)-1]
+		if isUp = web.Phase == api.PodRunning; !isUp {
+			<-newer
+		}
+	}
+	k.end()
+}
+
+func TestASetUpWithoutAnAnswer(t *testing.T) {
+	inWorld(t, func(w *world) {
+		kl, closeRoot := w.newKubelet()
+		defer closeRoot()
+		calls, never := 0, make(chan struct{})
+		for range 3 {
+			began := time.Now()
+			err := kl.inTime(w.t.Context(), "volume", func() error {
+				calls++
+				<-never
+				return nil
+			})
+			if took := time.Since(began); err == nil || !strings.Contains(err.Error(), "no answer") || took != volumeLimit {
+				t.Errorf("after %v: %v", took, err)
+			}
+		}
+		if calls != 1 {
+			t.Errorf("%d calls wait", calls)
+		}
+		close(never)
+		wait(0)
+		if err := kl.inTime(w.t.Context(), "volume", func() error { return fs.ErrClosed }); !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("when there is an answer again: %v", err)
+		}
+	})
+}
