@@ -5,14 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"time"
-
-	"github.com/golang/glog"
 
 	"kubelet14/api"
 )
@@ -95,6 +91,10 @@ func (s *SourceHTTP) poll(ctx context.Context, body *input) error {
 	if err != nil {
 		return fmt.Errorf("the body breaks off: %w", err)
 	}
+	if response.ProtoMajor == 1 && response.ContentLength < 0 && len(response.TransferEncoding) == 0 && !response.Uncompressed {
+		return errors.New("the server does not say where the body ends, so the rest of it may be missing: " +
+			"use a server that sends a Content-Length, as python3 -m http.server does, or HTTP/1.1 with chunks")
+	}
 	if len(text) == 0 {
 		return errors.New("the server sends an empty body: for no pods at all it is [], the empty list")
 	}
@@ -103,19 +103,4 @@ func (s *SourceHTTP) poll(ctx context.Context, body *input) error {
 		return s.parser.pods("http", s.place, text, strconv.Itoa)
 	})
 	return nil
-}
-
-// warnOfPlainHTTP warns of a server on another host that is read without TLS.
-func warnOfPlainHTTP(u *url.URL) {
-	if ip := net.ParseIP(u.Hostname()); u.Scheme == "http" && u.Hostname() != "localhost" && !ip.IsLoopback() {
-		glog.Warningf("pods are read from %s without TLS: anyone on the way to that host can run anything on this one; use https", u.Redacted())
-	}
-}
-
-var variable = regexp.MustCompile(`\S+->|current time \S+ |stream ID \d+; |LastStreamID=\d+, `)
-
-// stableMessage removes from a network error what differs each time, so that the same
-// problem is logged once: local ports, request numbers and the time.
-func stableMessage(err error) error {
-	return errors.New(variable.ReplaceAllString(err.Error(), ""))
 }

@@ -220,6 +220,36 @@ func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
 	h.await("web=2", "get "+h.server.URL+"/pods: ", "connection refused")
 }
 
+// A body without a length that ends after its first document may have lost the second one.
+func TestHTTPBodyWhoseEndIsNotKnown(t *testing.T) {
+	h := newHTTPTest(t)
+	web := manifest("web", "2")
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	io.WriteString(zip, web)
+	zip.Close()
+	for answer, known := range map[string]bool{
+		"HTTP/1.0 200 OK\r\n\r\n" + web + "\n---\n":                                                              false,
+		"HTTP/1.1 200 OK\r\n\r\n" + web:                                                                          false,
+		fmt.Sprintf("HTTP/1.0 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(web), web):                            true,
+		fmt.Sprintf("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(web), web): true,
+		"HTTP/1.0 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + packed.String():                                    true,
+		"HTTP/1.0 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + packed.String()[:packed.Len()-1]:                   false,
+	} {
+		h.answer(body(goodPods...))
+		h.await("web=1 db=1")
+		h.answer(hijack(func(conn net.Conn) { io.WriteString(conn, answer) }))
+		switch {
+		case known:
+			h.await("web=2")
+		case strings.Contains(answer, "gzip"):
+			h.await("web=1 db=1", "unexpected EOF")
+		default:
+			h.await("web=1 db=1", "does not say where the body ends", "Content-Length")
+		}
+	}
+}
+
 // hijack answers with what the function writes on the bare connection.
 func hijack(answer func(net.Conn)) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
