@@ -26,6 +26,8 @@ const (
 	callLimit   = 2 * time.Minute
 	importLimit = 10 * time.Minute // it sends a whole file system
 	pullLimit   = 5 * time.Minute  // between two messages of a pull
+
+	maxErrorSize = 64 << 10 // bytes of an error that are read
 )
 
 // call is one call of a method, from begin to end: one request to the daemon, or
@@ -127,8 +129,8 @@ func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 	}
 	began := time.Now()
 	r.timer.Reset(r.limit)
+	defer r.timer.Stop()
 	resp, err := c.network.RoundTrip(req)
-	r.timer.Stop()
 	outcome := "ok"
 	switch {
 	case err != nil:
@@ -186,14 +188,18 @@ func isAPIError(err error) bool {
 	return ok
 }
 
+// readAPIError reads an error within the time limit of its request.
 func readAPIError(resp *http.Response) error {
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorSize))
 	if err != nil {
 		return err
 	}
-	answer := struct{ Message string }{string(body)}
+	answer := struct{ Message string }{strings.TrimSpace(string(body))}
 	_ = json.Unmarshal(body, &answer) // the page of a proxy stays as it is
+	if answer.Message == "" {
+		answer.Message = fmt.Sprintf("%d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
+	}
 	return &apiError{answer.Message, errorKind(resp.StatusCode, answer.Message)}
 }
 

@@ -80,6 +80,27 @@ func hung(t *testing.T) *Client {
 	})
 }
 
+// refusing returns a client of a daemon that begins an error and does not end it.
+func refusing(t *testing.T) *Client { return refusals(streamOf(t, 0, false, `{"mess`)) }
+
+// babbling returns a client of a daemon that goes on with its error for hours.
+func babbling(t *testing.T) *Client {
+	return refusals(streamOf(t, time.Second, true, slices.Repeat([]string{" "}, 7200)...))
+}
+
+// refusals makes all answers of a daemon errors.
+func refusals(c *Client) *Client {
+	network := c.network
+	c.network = roundTripper(func(req *http.Request) (*http.Response, error) {
+		resp, err := network.RoundTrip(req)
+		if err == nil {
+			resp.StatusCode = http.StatusInternalServerError
+		}
+		return resp, err
+	})
+	return c
+}
+
 // streamOf returns a client of a daemon that sends the pieces of an answer one by
 // one, each after a pause, and then stays silent or ends the answer.
 func streamOf(t *testing.T, pause time.Duration, end bool, pieces ...string) *Client {
@@ -142,19 +163,29 @@ func calls(c dockertools.Interface, id string) map[string]func(context.Context) 
 
 func TestADaemonThatHangsIsGivenUp(t *testing.T) {
 	limits := map[string]time.Duration{"stop": 30*time.Second + callLimit, "import": importLimit, "pull": pullLimit}
-	for name := range calls(nil, "") {
-		synctest.Test(t, func(t *testing.T) {
-			want := max(callLimit, limits[name])
-			began := time.Now()
-			err := calls(hung(t), "web")[name](t.Context())
-			if took := time.Since(began); took != want {
-				t.Errorf("%s: came back after %v, want %v", name, took, want)
-			}
-			// Docker has failed, the caller has not stopped.
-			if err == nil || isContextError(err) || !strings.Contains(err.Error(), "no answer") {
-				t.Errorf("%s: got %v, want an error about the missing answer", name, err)
-			}
-		})
+	for what, hangs := range map[string]func(*testing.T) *Client{"without a word": hung, "in the middle of an error": refusing, "in an error without end": babbling} {
+		for name := range calls(nil, "") {
+			synctest.Test(t, func(t *testing.T) {
+				want := max(callLimit, limits[name])
+				began := time.Now()
+				err := calls(hangs(t), "web")[name](t.Context())
+				if took := time.Since(began); took != want {
+					t.Errorf("%s %s: came back after %v, want %v", name, what, took, want)
+				}
+				// Docker has failed, the caller has not stopped.
+				if err == nil || isContextError(err) || !strings.Contains(err.Error(), "no answer") {
+					t.Errorf("%s %s: got %v, want an error about the missing answer", name, what, err)
+				}
+				time.Sleep(time.Second) // the daemon ends
+			})
+		}
+	}
+}
+
+func TestARefusalWithoutWordsNamesItsStatus(t *testing.T) {
+	for _, body := range []string{"", "\n", `{"message": ""}`} {
+		_, err := clientOf(t, answer(http.StatusBadGateway, body)).ListContainers(t.Context(), nil)
+		says(t, err, "list containers: 502 Bad Gateway")
 	}
 }
 
