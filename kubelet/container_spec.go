@@ -63,6 +63,7 @@ func (kl *Kubelet) imageOf(c *plan.Container) string {
 // networkSpec completes the spec of a network container: it has the pod's network
 // namespace, host name, names in the pod network and ports, and does nothing.
 func (kl *Kubelet) networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod) {
+	spec.Labels[dockertools.LabelInit] = pod.InitHash()
 	if spec.Image == dockertools.PauseImage {
 		spec.Entrypoint = dockertools.PauseCommand()
 		spec.StopSignal = "SIGKILL" // it has no handler for SIGTERM, so Linux does not deliver that to it

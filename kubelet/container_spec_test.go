@@ -68,7 +68,7 @@ func TestContainerSpec(t *testing.T) {
 		},
 		Labels: map[string]string{
 			"kubelet14.hostname": "host", "kubelet14.root_dir": root, "kubelet14.name": "k8s_net.2_www.default.file_u-1_1",
-			"kubelet14.origin": "www.yaml", "kubelet14.network": "pods",
+			"kubelet14.origin": "www.yaml", "kubelet14.network": "pods", "kubelet14.init": "",
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -153,13 +153,13 @@ func TestTheSpecOfAPodOfToday(t *testing.T) {
 		Labels: labels("kubelet14.network_container", "id", "kubelet14.message_policy", "File"),
 	})
 	network := dockertools.ContainerSpec{
-		Image: "pause:1", Labels: labels("kubelet14.network", "pods"), Hostname: "www", Network: "pods", Aliases: []string{"web.default", "web"},
+		Image: "pause:1", Labels: labels("kubelet14.init", "", "kubelet14.network", "pods"), Hostname: "www", Network: "pods", Aliases: []string{"web.default", "web"},
 		ExtraHosts: []string{"a:10.0.0.1", "b:10.0.0.1"},
 		DNS:        &api.DNSConfig{Nameservers: []string{"10.0.0.2"}, Searches: []string{"default", "local"}, Options: []string{"ndots:2"}},
 	}
 	check(&pod.Network, network)
 	network.DNS = pod.Complete.DNS
-	network.Network, network.Hostname, network.Aliases, network.Labels = "host", "", nil, labels()
+	network.Network, network.Hostname, network.Aliases, network.Labels = "host", "", nil, labels("kubelet14.init", "")
 	pod.Complete.HostNetwork, pod.Ports = true, []api.Port{{HostPort: 80, ContainerPort: 80}}
 	check(&pod.Network, network)
 }

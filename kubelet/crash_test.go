@@ -15,7 +15,8 @@ import (
 // TestCrashAfterEveryDockerCall lets the kubelet die after its first Docker call
 // that changes something, after its second, and so on, until it lives to the end.
 // Whenever it dies, the next one must end at exactly the right containers, and
-// healthy ones of a pod that was not changed must never be replaced.
+// healthy ones of a pod that was not changed must never be replaced. So it is when it undoes
+// an edit, and dies.
 func TestCrashAfterEveryDockerCall(t *testing.T) {
 	bystander := pod("bystander", "main")
 	web := pod("web", "server", "side")
@@ -24,19 +25,20 @@ func TestCrashAfterEveryDockerCall(t *testing.T) {
 		name          string
 		before, after []api.Pod
 		want          []string
+		between       []api.Pod // what an earlier kubelet wanted, to the end
 	}{
-		{"start", nil, []api.Pod{publish(pod("web", "server", "side"), 80)}, []string{"web/net", "web/server", "web/side"}},
+		{"start", nil, []api.Pod{publish(web, 80)}, []string{"web/net", "web/server", "web/side"}, nil},
 		{"edit of one container", []api.Pod{pod("web", "server:1", "side")}, []api.Pod{pod("web", "server:2", "side")},
-			[]string{"web/net", "web/server:2", "web/side"}},
-		{"edit of a port", []api.Pod{publish(pod("web", "server", "side"), 80)}, []api.Pod{publish(pod("web", "server", "side"), 81)},
-			[]string{"web/net", "web/server", "web/side"}},
+			[]string{"web/net", "web/server:2", "web/side"}, nil},
+		{"edit of a port", []api.Pod{publish(web, 80)}, []api.Pod{publish(web, 81)}, []string{"web/net", "web/server", "web/side"}, nil},
 		{"a container comes and one goes", []api.Pod{web}, []api.Pod{pod("web", "server", "other")},
-			[]string{"web/net", "web/other", "web/server"}},
-		{"removal", []api.Pod{web}, nil, nil},
+			[]string{"web/net", "web/other", "web/server"}, nil},
+		{"removal", []api.Pod{web}, nil, nil, nil},
 		{"a new uuid", []api.Pod{withUID(publish(pod("web", "server"), 80), "one")}, []api.Pod{withUID(publish(pod("web", "server"), 80), "two")},
-			[]string{"web/net", "web/server"}},
-		{"init containers", nil, init("1"), []string{"web/app", "web/app2", "web/net"}},
-		{"edit of an init container", init("1"), init("2"), []string{"web/app", "web/app2", "web/net"}},
+			[]string{"web/net", "web/server"}, nil},
+		{"init containers", nil, init("1"), []string{"web/app", "web/app2", "web/net"}, nil},
+		{"edit of an init container", init("1"), init("2"), []string{"web/app", "web/app2", "web/net"}, nil},
+		{"edit of an init container, undone", init("1"), init("1"), []string{"web/app", "web/app2", "web/net"}, init("2")},
 	}
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
@@ -49,6 +51,9 @@ func TestCrashAfterEveryDockerCall(t *testing.T) {
 					k := w.run(append(s.before, bystander)...)
 					healthy := w.id("bystander", "main")
 					k.end()
+					if s.between != nil {
+						w.run(append(s.between, bystander)...).end()
+					}
 
 					ctx, cancel := context.WithCancel(w.t.Context())
 					w.docker.StopAfter(n, cancel)

@@ -40,7 +40,7 @@ func parseSnapshot(t *testing.T, input string, problems ...plan.Problem) *podVie
 			s.containers = append(s.containers, plantest.ParseContainer(t, line))
 		}
 	}
-	s.plan = plan.Make(s.pod, s.containers, plan.Limits{MaxBackoff: time.Minute, MaxDeadContainers: 2}, plantest.Now)
+	s.plan = plantest.Make(s.pod, s.containers, plan.Limits{MaxBackoff: time.Minute, MaxDeadContainers: 2})
 	s.plan.Problems = append(problems, s.plan.Problems...)
 	return s
 }

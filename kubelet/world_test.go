@@ -36,6 +36,7 @@ type world struct {
 	rootDir string
 	options func(*Options)                       // changes what the next kubelet is made of; may be nil
 	program func(name string) dockertest.Program // what the app container of this name does; may be nil
+	journal journal                              // what the containers have written
 }
 
 // inWorld runs a test in a bubble, where hours pass at once.
@@ -44,10 +45,14 @@ func inWorld(t *testing.T, test func(w *world)) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, docker: dockertest.NewFake(), rootDir: rootDir}
 		w.docker.AddImage("hello:1", func(spec dockertools.ContainerSpec) dockertest.Program {
-			if parts, ok := dockertools.ParseContainerName(spec.Name); ok && w.program != nil {
-				return w.program(parts.Name)
+			parts, ok := dockertools.ParseContainerName(spec.Name)
+			program := dockertest.Program{}
+			if ok && w.program != nil {
+				program = w.program(parts.Name)
 			}
-			return dockertest.Program{}
+			run := &journalRun{NameParts: parts, network: spec.NetworkContainer}
+			program.Began, program.Ended = func() { w.journal.begin(t, run) }, func(code int) { w.journal.end(run, code) }
+			return program
 		})
 		test(w)
 	})
@@ -56,6 +61,7 @@ func inWorld(t *testing.T, test func(w *world)) {
 // kubelet is a kubelet that runs until its end.
 type kubelet struct {
 	kl      *Kubelet
+	journal *journal
 	updates chan api.PodUpdate
 	end     func() // ends it, as SIGTERM does, and returns when it has ended
 }
@@ -95,6 +101,7 @@ func (w *world) start(pods ...api.Pod) *kubelet {
 func (w *world) startWith(first api.PodUpdate) *kubelet {
 	w.t.Helper()
 	updates := make(chan api.PodUpdate, 1)
+	w.journal.expect(first.Pods)
 	updates <- first
 	k := w.startOn(updates)
 	k.updates = updates
@@ -105,7 +112,7 @@ func (w *world) startWith(first api.PodUpdate) *kubelet {
 func (w *world) startOn(updates <-chan api.PodUpdate) *kubelet {
 	w.t.Helper()
 	kl, closeRoot := w.newKubelet()
-	k := &kubelet{kl: kl}
+	k := &kubelet{kl: kl, journal: &w.journal}
 	ctx, cancel := context.WithCancel(w.t.Context())
 	done := make(chan struct{})
 	go func() {
@@ -125,6 +132,7 @@ func (w *world) startOn(updates <-chan api.PodUpdate) *kubelet {
 
 // set makes these pods the desired state.
 func (k *kubelet) set(pods ...api.Pod) {
+	k.journal.expect(pods)
 	k.updates <- api.PodUpdate{Op: api.SET, Pods: pods}
 }
 

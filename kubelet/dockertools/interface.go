@@ -144,7 +144,7 @@ type Inspected struct {
 	State      State     // newer than the list's after a death: an event can come before the list shows it
 	CreatedAt  time.Time // more exact than the list's Created
 	StartedAt  time.Time // zero: it never ran
-	FinishedAt time.Time // zero: it has not ended yet; can be a moment before StartedAt
+	FinishedAt time.Time // zero: it has never ended; of one that was started again, its last end; can be a moment before StartedAt
 	ExitCode   int
 	Error      string // why the last start failed
 	OOMKilled  bool

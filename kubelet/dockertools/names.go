@@ -62,6 +62,7 @@ const (
 	LabelRestarts         = "kubelet14.restarts"          // how many attempts before it, with the same hash, were started
 	LabelLifecycle        = "kubelet14.lifecycle"         // its hooks, as the JSON of an api.Lifecycle whose ports are numbers
 	LabelGrace            = "kubelet14.grace"             // seconds that its stop may take, with its preStop hook
+	LabelInit             = "kubelet14.init"              // of a network container: the plan.Pod.InitHash that it was made for
 	LabelMessagePolicy    = "kubelet14.message_policy"    // an api.TerminationMessagePolicy
 
 	// Before the keys of the pod's labels and annotations, which are for people and other programs.

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -18,18 +17,21 @@ import (
 //  3. start what was created, the network container first; of the others only the init
 //     container that has to run, if there is one.
 //
-// If nothing has to be stopped, the network container starts while the apps are created. Apps
-// that need its IP are late: they are created, and what they replace is stopped, when it runs.
+// If nothing has to be stopped, the network container starts while the apps are created. Those that
+// need its IP wait for the next plan, when it runs, and so does an init container beside them.
 func (p *planner) converge() {
-	var createNetwork, startNetwork, createApps, stopApps, createLate, stopLate, startApps []Action
 	network, create := p.decideNetwork()
 	if network == nil {
 		return // it backs off, and every other container waits for it
 	}
+	var createNetwork, startNetwork, createApps, stopApps, startApps []Action
 	unstarted := "it was created and never started"
 	reason := unstarted
-	if create != nil {
+	switch {
+	case create != nil:
 		createNetwork, reason = []Action{*create}, create.Reason
+	case network.Error != "":
+		reason = "the network container " + network.Exit().Message
 	}
 	if !network.State.Live() {
 		startNetwork = []Action{on(Start, network, reason)}
@@ -47,28 +49,28 @@ func (p *planner) converge() {
 			}
 		}
 	}
+	noIP := func(app Container) bool { return app.NeedsIP && !network.State.Live() }
+	waits := slices.ContainsFunc(containers, noIP)
 	for i := range containers {
 		app := &containers[i]
-		creates, stops := &createApps, &stopApps
-		if app.NeedsIP && !network.State.Live() {
-			creates, stops = &createLate, &stopLate
+		if noIP(*app) {
+			continue
 		}
-		starts := p.Init == "" || p.Init == app.Name
 		newest, reason := p.newest(app.Name), unstarted
 		if create := p.decideApp(app, newest, network); create != nil {
-			*creates = append(*creates, *create)
+			createApps = append(createApps, *create)
 			newest, reason = create.created(), create.Reason
 		}
-		if newest.NeverStarted() && starts {
+		if newest.NeverStarted() && (p.Init == "" || p.Init == app.Name && !waits) {
 			startApps = append(startApps, on(Start, newest, reason))
 		}
 		p.checkCrashLoop(newest)
 		if newest.Unhealthy != "" && newest.State == dockertools.StateRunning {
 			stop := on(Stop, newest, newest.Unhealthy)
 			stop.Unhealthy = true
-			*stops = append(*stops, stop)
+			stopApps = append(stopApps, stop)
 		}
-		*stops = append(*stops, p.stopOthers(newest)...)
+		stopApps = append(stopApps, p.stopOthers(newest)...)
 	}
 	stopNetwork := p.stopOthers(network)
 
@@ -81,36 +83,30 @@ func (p *planner) converge() {
 		p.step(stopNetwork)
 		p.step(startNetwork)
 	}
-	p.step(createLate)
-	p.step(stopLate)
 	p.step(startApps)
 }
 
 // decideNetwork returns the pod's network container, and the action that creates it unless
 // it exists. It returns nil while the network container backs off.
 func (p *planner) decideNetwork() (*Observed, *Action) {
-	want, newest := &p.pod.Network, p.newest(api.NetworkContainerName)
-	reason, crashes := "the pod has no network container yet", 0
-	switch {
-	case newest == nil:
-	case newest.State.Live() && (newest.Of.Hash == want.Hash && !p.mustMove(newest) && newest.isConnected() || p.inUse(newest)):
-		return newest, nil
-	case newest.Of.Hash != want.Hash:
-		reason = "the pod's ports, names or network container image have changed"
-	case p.mustMove(newest):
-		reason = "-pod_network has changed"
-	case newest.State.Live():
-		reason = "the network container was disconnected from its network"
-	case newest.NeverStarted():
-		return newest, nil
-	default:
-		var due time.Time
-		if due, crashes = p.nextAttempt(newest); due.After(p.now) {
-			return nil, nil
+	newest, reason, crashes := p.newest(api.NetworkContainerName), "the pod has no network container yet", 0
+	if newest != nil {
+		reason = p.replaceNetwork(newest)
+		switch {
+		case newest.State.Live() && (reason == "" || p.inUse(newest)):
+			return newest, nil
+		case reason != "":
+		case newest.NeverStarted(), newest.Exit().Reason == api.ReasonPortTaken: // whose start is tried again, see podRecord.endWork
+			return newest, nil
+		default:
+			var due time.Time
+			if due, crashes = p.nextAttempt(newest); due.After(p.now) {
+				return nil, nil
+			}
+			reason = "the network container " + newest.Exit().Message
 		}
-		reason = "the network container " + newest.Exit().Message
 	}
-	create := p.create(want, reason, crashes)
+	create := p.create(&p.pod.Network, reason, crashes)
 	return create.created(), create
 }
 
@@ -120,21 +116,6 @@ func (a *Action) created() *Observed {
 	c.Inspected.State = dockertools.StateCreated
 	c.Labels = map[string]string{dockertools.LabelLifecycle: a.Lifecycle, dockertools.LabelGrace: a.Grace}
 	return &c
-}
-
-// mustMove reports whether a network container was made for another pod network. Those of older
-// versions have no label, and stay where they are until they are rebuilt.
-func (p *planner) mustMove(network *Observed) bool {
-	return cmp.Or(network.Labels[dockertools.LabelNetwork], p.limits.PodNetwork) != p.limits.PodNetwork
-}
-
-// inUse reports whether a live container that is never started again is joined to a
-// network container, which then must not be replaced.
-func (p *planner) inUse(network *Observed) bool {
-	return p.pod.startsOnce() && slices.ContainsFunc(p.pod.InitAndApps(), func(app Container) bool {
-		c := p.newest(app.Name)
-		return c != nil && c.State.Live() && c.NetworkContainer == network.ID
-	})
 }
 
 // decideApp returns what creates the next attempt of an app container, or nil if the
@@ -173,9 +154,6 @@ func (p *planner) decideApp(want *Container, newest, network *Observed) *Action 
 		return nil
 	case newest.NetworkContainer != network.ID:
 		return create("the pod has a new network container", newest.QuickEnds, p.pod.Since)
-	// `docker restart` of a network container keeps its id and makes a new network.
-	case newest.State.Live() && newest.StartedAt.Before(network.StartedAt):
-		return create("the pod's network container was restarted after it", newest.QuickEnds, p.pod.Since)
 	}
 	return nil
 }

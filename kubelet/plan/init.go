@@ -2,38 +2,29 @@ package plan
 
 import "slices"
 
-// nextInit returns the init container whose work has to be done before apps can start in this
-// network, or nil if there is none. Each init container begins when the one before it has
-// succeeded. What they did counts for one network container, except with the restart policy
-// never, under which nothing starts twice.
+// The work of the init containers counts for one network container, which was made for them: if
+// one of them is edited, the pod gets another. So what has started in a network shows what has
+// been done there, whichever attempts somebody has removed, and no time has to be compared. With
+// the restart policy never, under which nothing starts twice, the work counts in every network.
+
+// nextInit returns the init container that runs or has to run before the apps can start in this
+// network, or nil if there is none. Each begins when the one before it has succeeded.
 func (p *planner) nextInit(network *Observed) *Container {
-	if p.initialized(network) {
+	if len(p.pod.Init) == 0 || p.started(p.pod.Apps, network) {
 		return nil
 	}
-	after := network.StartedAt
-	for i := range p.pod.Init {
-		init := &p.pod.Init[i]
-		c := p.newest(init.Name)
-		switch {
-		case c == nil && p.started(p.pod.Init[i+1:], network): // Docker has lost it
-			continue
-		case c == nil || !p.pod.Done(init, c):
-			return init
-		case !p.pod.startsOnce() && (c.NetworkContainer != network.ID || c.StartedAt.Before(after)):
-			return init
+	for i, init := range slices.Backward(p.pod.Init) {
+		switch c := p.newest(init.Name); {
+		case !p.started(p.pod.Init[i:i+1], network):
+		case c == nil || !p.pod.Done(&init, c) || !p.counts(c, network):
+			return &p.pod.Init[i]
+		case i+1 < len(p.pod.Init):
+			return &p.pod.Init[i+1]
+		default:
+			return nil
 		}
-		after = c.FinishedAt
 	}
-	return nil
-}
-
-// initialized reports whether an app container shows that the init containers are done.
-func (p *planner) initialized(network *Observed) bool {
-	edited := func(init Container) bool { // and if the edit was undone, it has done other work since
-		c := p.newest(init.Name)
-		return c != nil && c.HasStarted() && c.Of.Hash != init.Hash && !p.pod.startsOnce()
-	}
-	return !slices.ContainsFunc(p.pod.Init, edited) && p.started(p.pod.Apps, network)
+	return &p.pod.Init[0]
 }
 
 // started reports whether one of the containers has started in this network, so that the init
@@ -41,10 +32,14 @@ func (p *planner) initialized(network *Observed) bool {
 func (p *planner) started(containers []Container, network *Observed) bool {
 	return slices.ContainsFunc(containers, func(want Container) bool {
 		return slices.ContainsFunc(p.attempts[want.Name], func(c *Observed) bool {
-			inNetwork := c.Of.Hash == want.Hash && c.NetworkContainer == network.ID && !c.StartedAt.Before(network.StartedAt)
-			return c.HasStarted() && (inNetwork || p.pod.startsOnce())
+			return c.HasStarted() && p.counts(c, network) && (c.Of.Hash == want.Hash || p.pod.startsOnce())
 		})
 	})
+}
+
+// counts reports whether what a container has done counts in this network.
+func (p *planner) counts(c, network *Observed) bool {
+	return c.NetworkContainer == network.ID || p.pod.startsOnce()
 }
 
 // initFailed reports whether an init container has failed that never starts again.
@@ -53,5 +48,5 @@ func (p *planner) initFailed() bool {
 		c := p.newest(init.Name)
 		return c != nil && p.pod.Done(&init, c) && c.Failed()
 	}
-	return !p.initialized(&Observed{}) && slices.ContainsFunc(p.pod.Init, failed)
+	return !p.started(p.pod.Apps, &Observed{}) && slices.ContainsFunc(p.pod.Init, failed)
 }

@@ -77,7 +77,7 @@ func answerTo(t *testing.T, input string) string {
 			observed = append(observed, plantest.ParseContainer(t, line))
 		}
 	}
-	p := plan.Make(want, observed, limits, plantest.Now)
+	p := plantest.Make(want, observed, limits)
 	var b strings.Builder
 	for i, step := range p.Steps {
 		if i > 0 {

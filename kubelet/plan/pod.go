@@ -97,6 +97,14 @@ func (p *Pod) IsInit(name string) bool {
 	return slices.ContainsFunc(p.Init, func(c Container) bool { return c.Name == name })
 }
 
+// InitHash returns a hash of all init containers, or "" if there are none: each is in the hash of the first.
+func (p *Pod) InitHash() string {
+	if len(p.Init) == 0 {
+		return ""
+	}
+	return p.Init[0].Hash
+}
+
 // startsOnce reports whether the restart policy is never: each container starts once in the
 // life of the pod's UID.
 func (p *Pod) startsOnce() bool { return p.Complete.RestartPolicy.Never != nil }

@@ -32,6 +32,9 @@ type Program struct {
 	OOMKilled bool   // its end by itself is the kernel's doing, for it has used too much memory
 	OOMIsLate bool   // Docker hears of that after the end: an event tells it, and an inspect never does
 
+	Began func()             // called when it has begun, if it is set, and …
+	Ended func(exitCode int) // … when it is over; they must not call the Fake
+
 	Exec func(command []string) ExecOutcome // what becomes of commands that are run beside it; nil: the zero ExecOutcome of each
 }
 
@@ -69,6 +72,9 @@ func (d *fakeDocker) start(c *fakeContainer) error {
 	c.Details.Error = ""
 	c.Details.OOMKilled = false
 	c.print(false, c.program.Log)
+	if c.program.Began != nil {
+		c.program.Began()
+	}
 	c.Ports = slices.Clone(c.Spec.Ports)
 	for i := range c.Ports {
 		if isEveryAddress(c.Ports[i].HostIP) {
@@ -160,6 +166,9 @@ func (d *fakeDocker) end(c *fakeContainer, code int) {
 	c.Details.IP = ""
 	c.Details.FinishedAt = time.Now()
 	c.Details.ExitCode = code
+	if c.program.Ended != nil {
+		c.program.Ended(code)
+	}
 	close(c.ended)
 	d.emit(c)
 }

@@ -108,6 +108,9 @@ func parseApp(name, options string) plan.Container {
 //	    unhealthy=refused       its liveness probe failed
 //	    killed=Unhealthy        the kubelet stopped it for its liveness probe, or another reason
 //	    disconnected            a network container that is in no network
+//	    restarted               … that has ended before
+//	    for=i                   … that was made for the init containers of this hash
+//	    old                     … of a version that did not say for which
 //	    starting                the list is from before its start
 //	    oom                     the kernel killed it
 //	    message=one|two         its termination message, with | between the lines
@@ -128,6 +131,7 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 	c.Created, c.Restarts = Now.Add(-2*time.Hour), n-1
 	if c.IsNetwork() {
 		c.Image, c.IP, c.Endpoint = "pause:1", "10.0.0.2", "endpoint"
+		c.Labels = map[string]string{dockertools.LabelInit: ""}
 	} else {
 		c.NetworkContainer = "net#1"
 	}
@@ -162,6 +166,12 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 			c.Killed = plan.Problem{Reason: value, Message: "its liveness probe failed: refused"}
 		case "disconnected":
 			c.IP, c.Endpoint = "", ""
+		case "restarted":
+			c.FinishedAt = Now.Add(-24 * time.Hour)
+		case "for":
+			c.Labels[dockertools.LabelInit] = value
+		case "old":
+			c.Labels = nil
 		case "starting":
 			c.Listed.State, c.Endpoint = dockertools.StateCreated, ""
 		case "oom":
@@ -181,6 +191,16 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 		c.StartedAt = c.FinishedAt.Add(-ran)
 	}
 	return c
+}
+
+// Make plans at the time Now. A network container was made for today's init containers if its line does not say for which.
+func Make(pod *plan.Pod, containers []plan.Observed, limits plan.Limits) plan.Plan {
+	for i := range containers {
+		if labels := containers[i].Labels; pod != nil && labels != nil && labels[dockertools.LabelInit] == "" {
+			labels[dockertools.LabelInit] = pod.InitHash()
+		}
+	}
+	return plan.Make(pod, containers, limits, Now)
 }
 
 // ParseAttributes returns the values of words of the form key=value.

@@ -1,0 +1,65 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"kubelet14/kubelet/dockertools"
+)
+
+// replaceNetwork returns why a network container has to be replaced, whether it runs or not; empty: it need not.
+func (p *planner) replaceNetwork(network *Observed) string {
+	switch {
+	case network.Of.Hash != p.pod.Network.Hash:
+		return "the pod's ports, names or network container image have changed"
+	case p.mustMove(network):
+		return "-pod_network has changed"
+	case p.hasOtherInit(network):
+		return "the pod's init containers have changed"
+	case network.State.Live() && !network.isConnected():
+		return "the network container was disconnected from its network"
+	case network.State.Live() && p.restarted(network):
+		return "the network container was restarted, which made a new network"
+	}
+	return ""
+}
+
+// restarted reports whether somebody has started a network container again, as `docker restart`
+// does: its id is the same, and what had joined it is in no network. The apps in one that has no
+// label tell: an older version replaced them, and kept it.
+func (p *planner) restarted(network *Observed) bool {
+	lost := func(app Container) bool {
+		c := p.newest(app.Name)
+		return c != nil && c.State.Live() && c.NetworkContainer == network.ID && c.StartedAt.Before(network.StartedAt)
+	}
+	_, labelled := network.Labels[dockertools.LabelInit]
+	return !network.FinishedAt.IsZero() && (labelled || slices.ContainsFunc(p.pod.Apps, lost))
+}
+
+// hasOtherInit reports whether a network container was made for other init containers. One that
+// an older version made has no label: then a newest attempt that has started there tells.
+func (p *planner) hasOtherInit(network *Observed) bool {
+	hash, labelled := network.Labels[dockertools.LabelInit]
+	if p.pod.startsOnce() || hash == p.pod.InitHash() {
+		return false
+	}
+	return labelled || !slices.ContainsFunc(p.pod.InitAndApps(), func(want Container) bool {
+		c := p.newest(want.Name)
+		return c != nil && c.HasStarted() && c.NetworkContainer == network.ID && c.Of.Hash == want.Hash
+	})
+}
+
+// mustMove reports whether a network container was made for another pod network. Those of older
+// versions have no label, and stay where they are until they are rebuilt.
+func (p *planner) mustMove(network *Observed) bool {
+	return cmp.Or(network.Labels[dockertools.LabelNetwork], p.limits.PodNetwork) != p.limits.PodNetwork
+}
+
+// inUse reports whether a live container that is never started again is joined to a
+// network container, which then must not be replaced.
+func (p *planner) inUse(network *Observed) bool {
+	return p.pod.startsOnce() && slices.ContainsFunc(p.pod.InitAndApps(), func(app Container) bool {
+		c := p.newest(app.Name)
+		return c != nil && c.State.Live() && c.NetworkContainer == network.ID
+	})
+}
