@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/golang/glog"
 
@@ -40,32 +39,15 @@ func (f *options) openServer(kl *kubelet.Kubelet, all sources, metrics *server.M
 	return server.New(opts)
 }
 
-// serve answers requests until ctx is done.
+// serve answers requests until ctx is done. The page's link is printed on a terminal only, and never logged.
 func serve(ctx context.Context, infoServer *server.Server) {
 	glog.Infof("info server at %s", infoServer.URL())
+	if link := infoServer.Link(); link != "" && onTerminal() {
+		fmt.Printf("Look at the pods: %s\n", link)
+	}
 	if err := infoServer.Serve(ctx); err != nil {
 		glog.Errorf("%v; the kubelet goes on without the info server", err)
 	}
-}
-
-// printLink prints the link with the token when all pods are up, or after 15 s, so that it is below the first lines of
-// the log. It is printed on a terminal only, and never logged.
-func printLink(ctx context.Context, kl *kubelet.Kubelet, link string) {
-	if link == "" || !onTerminal() {
-		return
-	}
-	for range 30 {
-		pods, _, err := kl.Statuses()
-		if _, down := server.CountUp(pods); err == nil && down == nil {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(500 * time.Millisecond):
-		}
-	}
-	fmt.Printf("Look at the pods: %s\n", link)
 }
 
 // onTerminal reports whether standard output is a terminal.
@@ -86,6 +68,9 @@ func printStatus(ctx context.Context, f *options) error {
 		return client.Watch(ctx, os.Stdout, onTerminal())
 	}
 	table, err := client.Status(ctx)
+	if table != "" && client.Link != "" && onTerminal() {
+		table += "\nIn a browser: " + client.Link + "\n"
+	}
 	_, printErr := fmt.Print(table)
 	return errors.Join(err, printErr)
 }

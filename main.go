@@ -139,7 +139,6 @@ func run(ctx context.Context, f *options) error {
 	}
 	if infoServer != nil {
 		running.Go(func() { serve(ctx, infoServer) })
-		running.Go(func() { printLink(ctx, kl, infoServer.Link()) })
 	}
 	if err := kl.Run(ctx, pods.Updates()); err != nil {
 		return err

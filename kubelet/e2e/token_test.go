@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A user who starts the kubelet in a terminal gets the link with the token there, and
-// nowhere else.
-func TestIntegrationTheTokenIsForATerminalAlone(t *testing.T) {
+// A user who starts the kubelet in a terminal gets the link with the page's key there, and
+// nowhere else. The token is printed nowhere.
+func TestIntegrationTheLinkIsForATerminalAlone(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	h.writeSleepers("web")
@@ -49,19 +50,33 @@ func TestIntegrationTheTokenIsForATerminalAlone(t *testing.T) {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	link := ""
+	linkForm := regexp.MustCompile(`http://\S+/\?key=(\S+)`)
 	h.await("the terminal has the link", func() error {
-		if link = regexp.MustCompile(`http://\S+token=\S+`).FindString(screen.String()); !strings.HasSuffix(link, token) {
+		if !linkForm.MatchString(screen.String()) {
 			return fmt.Errorf("it has %q", screen)
 		}
 		return nil
 	})
-	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	resp, err = client.Get(link)
-	h.must(err)
-	resp.Body.Close()
-	if resp.StatusCode != http.StatusSeeOther || len(resp.Cookies()) != 1 || strings.Contains(log.String(), token) {
-		t.Errorf("the link %s answers %s, with the cookies %v; the log is\n%s", link, resp.Status, resp.Cookies(), log)
+	link, key := linkForm.FindStringSubmatch(screen.String())[0], linkForm.FindStringSubmatch(screen.String())[1]
+	statusTerminal, statusScreen := h.newTerminal()
+	h.await("-status succeeds, and prints the same link in a terminal", func() error {
+		status := h.command(append(flags, "-status")...)
+		status.Stdout = statusTerminal
+		return errors.Join(status.Run(), hasWords(statusScreen.String(), []string{link}))
+	})
+	for address, want := range map[string]int{
+		link: http.StatusOK, fmt.Sprintf("http://127.0.0.1:%d/containerLogs/default/web/main?key=%s", port, key): http.StatusOK,
+		fmt.Sprintf("http://127.0.0.1:%d/boundPods?env=1&key=%s", port, key): http.StatusUnauthorized,
+	} {
+		resp, err := http.Get(address)
+		h.must(err)
+		resp.Body.Close()
+		if resp.StatusCode != want || len(resp.Cookies()) > 0 {
+			t.Errorf("%s answers %s, with the cookies %v; want %d", address, resp.Status, resp.Cookies(), want)
+		}
+	}
+	if text := log.String() + screen.String(); strings.Contains(log.String(), key) || strings.Contains(text, token) {
+		t.Errorf("the key or the token is printed:\n%s", text)
 	}
 }
 

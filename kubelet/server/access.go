@@ -1,6 +1,8 @@
 package server
 
 import (
+	"cmp"
+	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -12,8 +14,9 @@ import (
 	"net/url"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
+
+	"kubelet14/api"
 )
 
 // access is what a request may do over TCP; each level includes those before it. A client of the unix socket may do everything.
@@ -21,9 +24,9 @@ type access int
 
 const (
 	anyone  access = iota // no token, even with TLS
-	reading               // the token with TLS; without it every user of this host
-	logs                  // the token, or the page's cookie
-	running               // the token, and not a cookie: browsers send cookies on behalf of any page
+	reading               // the token or the key with TLS; without it every user of this host
+	logs                  // the token or the key: what containers print, and all messages, which may quote that
+	running               // the token
 )
 
 var securityHeaders = map[string]string{
@@ -36,14 +39,18 @@ var securityHeaders = map[string]string{
 	"Cache-Control":                "no-store",
 }
 
+// instanceHeader is in every answer: a client with the token makes the key of it.
+const instanceHeader = "Kubelet14-Instance"
+
 // checkRequest refuses requests with another Host header and requests of pages of other origins.
 func (s *Server) checkRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range securityHeaders {
 			w.Header().Set(name, value)
 		}
+		w.Header().Set(instanceHeader, s.instance)
 		switch {
-		case !s.allowedHost(hostOf(r)):
+		case !s.allowedHost(r.Host):
 			writeError(w, r, s.deny("host", http.StatusMisdirectedRequest,
 				"the Host header %q is not an address of this kubelet: use localhost, the -hostname_override or a name of the certificate", r.Host))
 		case crossOrigin(r):
@@ -60,12 +67,9 @@ func (s *Server) deny(reason string, status int, format string, args ...any) err
 	return httpErrorf(status, format, args...)
 }
 
-// hostOf returns the host of a request's address, without a port.
-func hostOf(r *http.Request) string { return (&url.URL{Host: r.Host}).Hostname() }
-
 // allowedHost reports whether a Host header names this kubelet. A page whose own name resolves to 127.0.0.1 has that name there.
-func (s *Server) allowedHost(host string) bool {
-	host = strings.ToLower(host)
+func (s *Server) allowedHost(header string) bool {
+	host := strings.ToLower((&url.URL{Host: header}).Hostname())
 	if host == "localhost" || host == s.opts.Hostname {
 		return true
 	}
@@ -108,21 +112,69 @@ func (s *Server) checkAccess(r *http.Request, need access) error {
 	}
 	return s.deny("token", http.StatusUnauthorized, "this needs the token in %[1]s; with curl: "+
 		"sed 's/^/Authorization: Bearer /' %[1]s | curl -H @- URL (other users can see the arguments of a command); "+
-		"to read logs in a browser: the page's address with /?token= and the token", s.opts.TokenFile)
+		"to read logs in a browser: the link that kubelet14 -status prints, a new one after each start of the kubelet", s.opts.TokenFile)
 }
 
 // granted returns what a request may do.
 func (s *Server) granted(r *http.Request) access {
-	isOurs := func(c *http.Cookie) bool { return equal(cookieOf(s.token), c.Value) }
 	switch {
 	case s.unix(), equal(s.token, bearer(r)):
 		return running
-	case slices.ContainsFunc(r.CookiesNamed(cookieName(s.token)), isOurs): // a pod may set another one of this name
+	case equal(s.key, r.URL.Query().Get("key")):
 		return logs
 	case s.opts.TLS == nil:
 		return reading
 	}
 	return anyone
+}
+
+// keyFor returns the key for a client that may read logs, and "" for others.
+func (s *Server) keyFor(r *http.Request) string {
+	if s.granted(r) >= logs {
+		return s.key
+	}
+	return ""
+}
+
+// seenWith returns the kubelet as a client with a key sees it.
+func (s *Server) seenWith(key string) Kubelet {
+	if key != "" {
+		return s.opts.Kubelet
+	}
+	return withoutMessages{s.opts.Kubelet}
+}
+
+// withoutMessages hides the messages of pods and events: many quote the output of a container.
+type withoutMessages struct{ Kubelet }
+
+const hiddenMessage = "(shown with the token)"
+
+func hide(message *string) {
+	if *message != "" {
+		*message = hiddenMessage
+	}
+}
+
+func (k withoutMessages) Statuses() ([]api.PodStatus, <-chan struct{}, error) {
+	pods, newer, err := k.Kubelet.Statuses()
+	for i := range pods {
+		hide(&pods[i].Message)
+		for _, c := range pods[i].Containers {
+			hide(&cmp.Or(c.State.Waiting, new(api.ContainerStateWaiting)).Message)
+			hide(&cmp.Or(c.State.Running, new(api.ContainerStateRunning)).Message)
+			hide(&cmp.Or(c.State.Terminated, new(api.ContainerStateTerminated)).Message)
+			hide(&cmp.Or(c.Last, new(api.ContainerStateTerminated)).Message)
+		}
+	}
+	return pods, newer, err
+}
+
+func (k withoutMessages) Events(after uint64) []api.Event {
+	events := k.Kubelet.Events(after)
+	for i := range events {
+		hide(&events[i].Message)
+	}
+	return events
 }
 
 // bearer returns the token that a request has, right or wrong, or "".
@@ -139,13 +191,13 @@ func equal(secret, presented string) bool {
 	return subtle.ConstantTimeCompare([]byte(secret), []byte(presented)) == 1
 }
 
-// cookieOf returns the value of the page's cookie, which does not reveal the token.
-func cookieOf(token string) string {
-	return fmt.Sprintf("%x", sha256.Sum256([]byte("kubelet14_logs"+token)))
+// keyOf returns the key of one start of a kubelet, which its page has in all its links. It does not reveal the token, and is of no
+// use after the next start: somebody else may have listened at the port before.
+func keyOf(token, instance string) string {
+	mac := hmac.New(sha256.New, []byte(token))
+	mac.Write([]byte(instance))
+	return fmt.Sprintf("%x", mac.Sum(nil)[:16])
 }
-
-// cookieName is another one for each kubelet of a host: cookies ignore ports.
-func cookieName(token string) string { return "kubelet14_logs_" + cookieOf(token)[:8] }
 
 // tokenForm is what RFC 6750 allows in a header, with a minimum length.
 var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{16,}$`)
@@ -188,16 +240,4 @@ func MakeToken(path string) (string, error) {
 		return "", fmt.Errorf("make a token: %w", err)
 	}
 	return ReadToken(path)
-}
-
-// logIn answers the link with the token: it sets the cookie and redirects to the page without the token.
-func (s *Server) logIn(w http.ResponseWriter, r *http.Request, presented string) error {
-	if !equal(s.token, presented) {
-		return s.deny("token", http.StatusForbidden, "the token of this link is wrong: the right one is in %s", s.opts.TokenFile)
-	}
-	http.SetCookie(w, &http.Cookie{
-		Name: cookieName(s.token), Value: cookieOf(s.token), Path: "/", HttpOnly: true, Secure: r.TLS != nil, SameSite: http.SameSiteStrictMode,
-	})
-	http.Redirect(w, r, "/", http.StatusSeeOther)
-	return nil
 }

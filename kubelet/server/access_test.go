@@ -1,11 +1,13 @@
 package server
 
 import (
+	"bufio"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +24,7 @@ var everyRoute = []struct {
 }{
 	{"GET /healthz", "GET /healthz", anyone},
 	{"GET /{$}", "GET /", reading},
-	{"GET /static/{file}", "GET /static/page.css", reading},
+	{"GET /static/{file}", "GET /static/page.css", anyone},
 	{"GET /stream", "HEAD /stream", reading},
 	{"GET /status", "GET /status", reading},
 	{"GET /podInfo", "GET /podInfo?podID=web&podNamespace=default", reading},
@@ -69,11 +71,12 @@ func withEverything(t testing.TB) (*fakeKubelet, func(*Options)) {
 }
 
 func TestAccess(t *testing.T) {
-	clients := []struct {
+	type client struct {
 		name    string
 		set     func(*http.Request)
 		granted access // over TCP without TLS
-	}{
+	}
+	clients := []client{
 		{"nothing", with(), reading},
 		{"the token", withToken, running},
 		{"the token, as bearer", with("Authorization", "bearer  "+testToken), running},
@@ -82,13 +85,19 @@ func TestAccess(t *testing.T) {
 		{"the beginning of the token", with("Authorization", "Bearer "+testToken[:len(testToken)-1]), reading},
 		{"more than the token", with("Authorization", "Bearer "+testToken+"0"), reading},
 		{"an empty token", with("Authorization", "Bearer "), reading},
-		{"the cookie", withCookie, logs},
-		{"the cookie of another kubelet", with("Cookie", cookieName("another")+"="+cookieOf(testToken)), reading},
-		{"the cookie and a pod's", with("Cookie", cookieName(testToken)+"=junk; "+cookieName(testToken)+"="+cookieOf(testToken)), logs},
-		{"the cookie of another token", with("Cookie", cookieName(testToken)+"="+cookieOf("another-token-1234")), reading},
-		{"the cookie of an empty token", with("Cookie", cookieName(testToken)+"="+cookieOf("")), reading},
-		{"the token as cookie", with("Cookie", cookieName(testToken)+"="+testToken), reading},
-		{"the cookie as token", with("Authorization", "Bearer "+cookieOf(testToken)), reading},
+		{"the token in the address", withKey(testToken), reading},
+		{"an empty key", withKey(""), reading},
+	}
+	withKeys := func(s *testServer) []client {
+		return []client{
+			{"the key", withKey(s.key), logs},
+			{"the key of another start", withKey(keyOf(testToken, "another")), reading},
+			{"the key of another token", withKey(keyOf("another-token-1234", s.instance)), reading},
+			{"the key of no token", withKey(keyOf("", s.instance)), reading},
+			{"the beginning of the key", withKey(s.key[1:]), reading},
+			{"the key as token", with("Authorization", "Bearer "+s.key), reading},
+			{"the key as cookie", with("Cookie", "key="+s.key), reading}, // browsers send it to every port of a host
+		}
 	}
 	for name, tt := range map[string]struct {
 		listen  func(*Options)
@@ -98,13 +107,15 @@ func TestAccess(t *testing.T) {
 		"TLS": {withTLS(t), func(granted access) access {
 			return map[access]access{reading: anyone, logs: logs, running: running}[granted]
 		}},
-		"socket":   {onSocket(t), func(access) access { return running }},
-		"no token": {func(o *Options) { o.Token = "" }, func(access) access { return reading }},
+		"socket": {onSocket(t), func(access) access { return running }},
+		"no token": {func(o *Options) { o.Token = "" }, func(granted access) access {
+			return map[access]access{reading: reading, logs: logs, running: reading}[granted]
+		}},
 	} {
 		k, options := withEverything(t)
 		s := serve(t, k, options, tt.listen)
 		refused := 0
-		for _, client := range clients {
+		for _, client := range append(withKeys(s), clients...) {
 			for _, route := range everyRoute {
 				before := k.usedTimes()
 				got := s.ask(t, route.request, client.set)
@@ -129,6 +140,46 @@ func (s *testServer) counts(t testing.TB, reason string, want int) {
 	sample := fmt.Sprintf("kubelet_http_requests_refused_total{reason=%q} %d\n", reason, want)
 	if want > 0 && !strings.Contains(s.metrics(t), sample) {
 		t.Errorf("/metrics lacks %s:\n%s", sample, s.metrics(t))
+	}
+}
+
+// printed is what containers have printed, and what the kubelet tells of it in each kind of message.
+const printed = "the password is opensesame"
+
+func withOutput() *fakeKubelet {
+	ended := terminatedState(1, api.ReasonError, noon)
+	ended.Terminated.Message = printed
+	pod := api.PodStatus{Name: "web", Namespace: "default", Source: "file", Phase: api.PodFailing, Reason: api.ReasonBackOff, Message: printed}
+	for i, state := range []api.ContainerState{ended, waitingState(api.ReasonBackOff, printed), runningState(noon, printed)} {
+		pod.Containers = append(pod.Containers, api.ContainerStatus{Name: fmt.Sprint("c", i), State: state, Last: ended.Terminated})
+	}
+	k := &fakeKubelet{statuses: []api.PodStatus{pod}, sources: []api.SourceStatus{{Source: "file", LastSuccess: noon}}}
+	k.addEvent(api.Event{Time: noon, Pod: pod.FullName(), Container: "c0", Reason: "created", Message: printed})
+	return k
+}
+
+// Another user of the host learns from no answer what a container has printed, but which pods fail.
+func TestOnlyClientsThatMayReadLogsSeeMessages(t *testing.T) {
+	s := serve(t, withOutput())
+	shows := []string{"GET /", "GET /stream", "GET /status", "GET /pods", "GET /events", "GET /podInfo?podID=web&podNamespace=default"}
+	requests := []string{"GET /stream"}
+	for _, route := range everyRoute {
+		requests = append(requests, route.request)
+	}
+	for _, request := range requests {
+		read := func(set func(*http.Request)) string {
+			if request != "GET /stream" {
+				return s.ask(t, request, set).body
+			}
+			push, _ := bufio.NewReader(s.open(t, t.Context(), request, set).Body).ReadString('\n')
+			return push
+		}
+		if got := read(with()); strings.Contains(got, "opensesame") || slices.Contains(shows, request) && !strings.Contains(got, "Error") && !strings.Contains(got, hiddenMessage) {
+			t.Errorf("%s: any user reads %s", request, got)
+		}
+		if got := read(withKey(s.key)); strings.Contains(got, printed) != slices.Contains(shows, request) {
+			t.Errorf("%s: with the key it shows %s", request, got)
+		}
 	}
 }
 
@@ -243,7 +294,7 @@ func TestPagesOfOtherOriginsAreRefused(t *testing.T) {
 		headers []string
 		want    int
 	}{
-		{"GET /", link, 200}, {"GET /?token=" + testToken, link, 303}, {"POST /", link, 403}, {"GET //", link, 403},
+		{"GET /", link, 200}, {"GET /?key=" + s.key, link, 200}, {"POST /", link, 403}, {"GET //", link, 403},
 		{"GET /", fetch("cross-site", "navigate", "iframe"), 403}, {"GET /", fetch("cross-site", "cors", "empty"), 403},
 	} {
 		if got := s.ask(t, tt.request, with(tt.headers...)); got.status != tt.want {

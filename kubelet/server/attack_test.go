@@ -26,7 +26,7 @@ func TestAttacksByRequest(t *testing.T) {
 		"POST /run/default/web/app?cmd=id":                    401, // by a form
 		"POST /run/default/web/app?cmd=id&token=" + testToken: 401,
 	} {
-		if got := s.ask(t, request, withCookie, with("X-HTTP-Method-Override", "POST")); got.status != want || k.usedTimes() != 0 {
+		if got := s.ask(t, request, withKey(s.key), with("X-HTTP-Method-Override", "POST")); got.status != want || k.usedTimes() != 0 {
 			t.Errorf("%s: it answers %d %s, want %d", request, got.status, got.body, want)
 		}
 	}
@@ -161,7 +161,7 @@ func TestTheTokenIsInNoLogAndNoAnswer(t *testing.T) {
 	text := logged(t, "9", func() {
 		for _, s := range []*testServer{serve(t, well, options, isSecret), serve(t, ill, withoutDir, isSecret)} {
 			for _, set := range []func(*http.Request){
-				with("Authorization", "Bearer "+secret), with("Authorization", "Basic "+secret, "Cookie", cookieName(secret)+"="+secret),
+				with("Authorization", "Bearer "+secret), with("Authorization", "Basic "+secret, "Cookie", "key="+secret),
 				withBody(secret, "token="+secret), with("X-Token", secret, "Referer", secret, "User-Agent", secret, "If-None-Match", secret, "Range", secret),
 			} {
 				for _, route := range everyRoute {

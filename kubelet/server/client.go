@@ -27,14 +27,16 @@ const (
 // Client asks the info server of a kubelet on this host. It does not trust the answer: while no kubelet listens, any user
 // of the host can listen at its port.
 type Client struct {
+	Link string // the page's address with the key of the kubelet that has answered last; empty without the token
+
 	base, name string // name is for errors
-	token      string // empty without TLS
+	token      string // which is never sent; empty for a client that may not read it, and on a unix socket
 	transport  *http.Transport
 	tag        string // of the table that Status has returned last; empty for none
 }
 
-// NewClient returns a client of the server with the same address, port, certificate and token. Only the holder of the
-// certificate is sent the token; without TLS reading needs none.
+// NewClient returns a client of the server with the same address, port, certificate and token. Without TLS it needs no token, but
+// is shown no messages then.
 func NewClient(address string, port int, certFile, tokenFile string) (c *Client, err error) {
 	c = &Client{transport: &http.Transport{DisableKeepAlives: true}} // without a proxy
 	if path, unix := strings.CutPrefix(address, unixPrefix); unix {
@@ -45,12 +47,13 @@ func NewClient(address string, port int, certFile, tokenFile string) (c *Client,
 		return c, nil
 	}
 	scheme := "http"
+	c.token, err = ReadToken(tokenFile)
 	if certFile != "" {
 		scheme = "https"
-		if c.transport.TLSClientConfig, err = pinCertificate(certFile); err != nil {
+		if err != nil {
 			return nil, err
 		}
-		if c.token, err = ReadToken(tokenFile); err != nil {
+		if c.transport.TLSClientConfig, err = pinCertificate(certFile); err != nil {
 			return nil, err
 		}
 	}
@@ -90,27 +93,21 @@ func (c *Client) Status(ctx context.Context) (table string, err error) {
 	c.tag = ""
 	ctx, cancel := context.WithTimeoutCause(ctx, clientTimeout, fmt.Errorf("no answer within %v", clientTimeout))
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+"/status", nil)
-	if err != nil {
-		return "", err
+	resp, text, err := c.get(ctx, "/healthz")
+	if err == nil && c.token != "" {
+		key := keyOf(c.token, resp.Header.Get(instanceHeader))
+		c.Link = c.base + "/?key=" + key
+		resp, text, err = c.get(ctx, "/status?key="+key)
+	} else if err == nil {
+		resp, text, err = c.get(ctx, "/status")
 	}
-	if c.token != "" {
-		r.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	resp, err := c.transport.RoundTrip(r) // follows no redirects
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
 		err = errors.New("no kubelet answers: is one running, with the same -address and -port, and without -enable_server=false?")
 	}
 	if err != nil {
 		return "", fmt.Errorf("ask the kubelet at %s: %w", c.name, err)
 	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, clientMaxAnswer))
-	if err != nil {
-		return "", fmt.Errorf("ask the kubelet at %s: %w", c.name, err)
-	}
 	c.tag = resp.Header.Get("ETag")
-	text := printable(string(body))
 	reasons := max(strings.LastIndex(text, "\n\n"), 0)
 	switch isTable := strings.Contains(text, "POD "); {
 	case resp.StatusCode == http.StatusOK && isTable:
@@ -121,6 +118,21 @@ func (c *Client) Status(ctx context.Context) (table string, err error) {
 		return "", fmt.Errorf("the program that answers at %s is not a kubelet14", c.name)
 	}
 	return "", fmt.Errorf("the kubelet at %s answers %q: %s", c.name, resp.Status, strings.TrimSpace(text))
+}
+
+// get returns an answer, and its body, which is safe to print on a terminal.
+func (c *Client) get(ctx context.Context, path string) (*http.Response, string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
+	if err != nil {
+		return nil, "", err
+	}
+	resp, err := c.transport.RoundTrip(r) // follows no redirects
+	if err != nil {
+		return nil, "", err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, clientMaxAnswer))
+	return resp, printable(string(body)), err
 }
 
 // Watch writes the table of Status, and again when it changes, until ctx is done. On a terminal the times count on; elsewhere

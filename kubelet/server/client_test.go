@@ -111,6 +111,32 @@ func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
 	}
 }
 
+// The client shows the messages to a user who may read the token. It never sends the token: whoever listens at the port while no
+// kubelet does gets a key that no kubelet accepts.
+func TestTheClientShowsMessagesWithoutSendingTheToken(t *testing.T) {
+	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
+	s := serve(t, withOutput())
+	port := s.listener.Addr().(*net.TCPAddr).Port
+	for name, want := range map[string]string{tokenFile: printed, "/no/token": hiddenMessage} {
+		client := newClient(t, "127.0.0.1", port, "", name)
+		table, err := client.Status(t.Context())
+		if !strings.Contains(table, "BackOff: "+want) || err == nil || (client.Link == s.Link()) != (want == printed) {
+			t.Errorf("with the token in %s: the link is %q, and the table\n%s%v", name, client.Link, table, err)
+		}
+	}
+	var got []string
+	another := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = append(got, fmt.Sprint(r.URL, r.Header))
+		w.Header().Set(instanceHeader, "of an earlier start")
+		io.WriteString(w, "POD ")
+	}))
+	defer another.Close()
+	client := newClient(t, "127.0.0.1", another.Listener.Addr().(*net.TCPAddr).Port, "", tokenFile)
+	if _, err := client.Status(t.Context()); err != nil || len(got) != 2 || strings.Contains(fmt.Sprint(got), testToken) || strings.Contains(fmt.Sprint(got), s.key) {
+		t.Errorf("%v; another program is asked for %q", err, got)
+	}
+}
+
 func TestClientOfEachKindOfServer(t *testing.T) {
 	certFile, keyFile := makeCertificate(t, "test-host")
 	config, err := LoadTLS(certFile, keyFile)

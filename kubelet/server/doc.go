@@ -3,7 +3,7 @@
 //	curl, browser, Prometheus, kubelet14 -status
 //	     │
 //	     ▼
-//	listener ─▶ checkRequest ─▶ routes ─┬▶ anyone   /healthz
+//	listener ─▶ checkRequest ─▶ routes ─┬▶ anyone   /healthz /static/
 //	 loopback,   Host, Origin    token? ├▶ reading  / /status /pods /sources /events /metrics /podInfo /boundPods /spec/ /stats/
 //	 unix: or                           ├▶ logs     /containerLogs/ /logs/
 //	 TLS                                └▶ running  /run/
@@ -19,9 +19,9 @@
 //  1. The listener is on a loopback address, is a unix socket of mode 0600, or has TLS.
 //  2. The Host header must name this kubelet, which stops DNS rebinding. Requests made by pages of other origins are refused.
 //  3. No GET changes anything.
-//  4. Every user of this host may read the status; with TLS that takes the token. Logs and commands take the token and
-//     -enable_debugging_handlers. A client that can open the unix socket needs no token.
-//  5. The page's cookie gives access to logs, not to commands.
+//  4. Every user of this host may read the status, without messages; with TLS that takes the token. Messages and logs take the
+//     token or the page's key, and commands the token. A client that can open the unix socket needs no token.
+//  5. The key is in the address of the page, is sent to no other port, and ends with this start of the kubelet.
 //  6. Only /boundPods?env=1 shows values of environment variables, and only to clients that may run commands.
-//  7. Each step of a request has a time limit, and the number of connections is limited.
+//  7. Each step of a request has a time limit, and the numbers of connections and of open pages are limited.
 package server

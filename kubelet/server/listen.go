@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -126,10 +125,10 @@ func (s *Server) URL() string {
 	return fmt.Sprintf("%s://%s/", scheme, address)
 }
 
-// Link returns the page's address with the token, which lets a browser read logs. It is empty on a unix socket.
+// Link returns the page's address with the key, which lets a browser read logs. It is empty on a unix socket.
 func (s *Server) Link() string {
 	if s.unix() {
 		return ""
 	}
-	return s.URL() + "?token=" + url.QueryEscape(s.opts.Token)
+	return s.URL() + "?key=" + s.key
 }

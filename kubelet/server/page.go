@@ -8,12 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
-	"net"
 	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -45,9 +43,9 @@ const (
 type page struct {
 	Options
 	Instance    string // the script loads the page anew when it changes
+	Key         string // of links; empty for a client that may not read logs
 	Now         time.Time
-	Address     string // of the page, without a port
-	Ill, Docker error  // what is wrong with the kubelet, and with Docker
+	Ill, Docker error // what is wrong with the kubelet, and with Docker
 	SourceList  []api.SourceStatus
 	Load        api.Load
 	Desired     int
@@ -58,15 +56,16 @@ type page struct {
 
 	newer     <-chan struct{} // of Statuses
 	lastEvent uint64
+	push      []byte // to streams
 }
 
 var rank = map[string]int{"bad": 0, "busy": 1, "good": 2, "done": 3}
 
 // look collects what the page shows to a client.
-func (s *Server) look(r *http.Request) *page {
-	k := s.opts.Kubelet
+func (s *Server) look(key string) *page {
+	k := s.seenWith(key)
 	p := &page{
-		Options: s.opts, Instance: s.instance, Now: time.Now(), Address: hostOf(r), Ill: k.Health(), SourceList: s.opts.Sources(),
+		Options: s.opts, Instance: s.instance, Key: key, Now: time.Now(), Ill: k.Health(), SourceList: s.opts.Sources(),
 		Load: k.Load(), Desired: len(k.Pods()), Events: k.Events(0), Updates: map[string]api.Event{},
 	}
 	p.Pods, p.newer, p.Docker = k.Statuses()
@@ -118,14 +117,6 @@ func (p *page) Many() bool { return len(p.Pods) > pageCards }
 // IsRow reports whether a pod is shown as a row.
 func (p *page) IsRow(pod api.PodStatus) bool { return p.Many() && pod.Up() && pod.SourceError == "" }
 
-// PortLink is the address of a host port, which may be that of a web page, or empty.
-func (p *page) PortLink(port api.Port) string {
-	if port.Protocol == api.ProtocolUDP {
-		return ""
-	}
-	return "http://" + net.JoinHostPort(p.Address, strconv.Itoa(port.HostPort)) + "/"
-}
-
 // Age is the time since a moment, and Until the time to it. The script counts on.
 func (p *page) Age(at time.Time) template.HTML   { return p.timeTag(at, "age", p.Now.Sub(at)) }
 func (p *page) Until(at time.Time) template.HTML { return p.timeTag(at, "until", at.Sub(p.Now)) }
@@ -157,7 +148,7 @@ func (p *page) LogLink(pod api.PodStatus, c api.ContainerStatus) string {
 		return ""
 	}
 	path := url.PathEscape(pod.Namespace) + "/" + url.PathEscape(pod.FullName()) + "/" + url.PathEscape(c.Name)
-	return "/containerLogs/" + path + "?tail=200"
+	return "/containerLogs/" + path + "?tail=200&key=" + p.Key
 }
 
 // tone is the class of a pod: good, busy, bad or done. An error of its source does not count: one bad file would turn all good
@@ -182,15 +173,8 @@ func containerTone(c api.ContainerStatus) string {
 	return "busy" // it takes its time
 }
 
-// serveRoot answers the link with the token, and otherwise with the page.
-func (s *Server) serveRoot(w http.ResponseWriter, r *http.Request) error {
-	if presented := r.URL.Query().Get("token"); presented != "" {
-		return s.logIn(w, r, presented)
-	}
-	if err := s.checkAccess(r, reading); err != nil {
-		return err
-	}
-	text, err := s.look(r).render("page.html")
+func (s *Server) servePage(w http.ResponseWriter, r *http.Request) error {
+	text, err := s.look(s.keyFor(r)).render("page.html")
 	if err != nil {
 		return err
 	}
@@ -210,25 +194,55 @@ const (
 )
 
 // servePageStream sends server-sent events to a page: each holds the part of the page that changes. One comes at once, one
-// soon after each change, and one every ten seconds, so that the page notices a lost connection.
+// soon after each change, and one every ten seconds, so that the page notices a lost connection. A page that does not read
+// for writeTimeout is dropped.
 func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
-	clearDeadlines(w)
+	key := s.keyFor(r)
+	select {
+	case s.streams[key] <- struct{}{}:
+		defer func() { <-s.streams[key] }()
+	default:
+		w.Header().Set("Connection", "close") // connections are limited too
+		return httpErrorf(http.StatusServiceUnavailable, "%d pages are open already: reload this one to see changes", maxStreams)
+	}
+	control := clearDeadlines(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	if r.Method == http.MethodHead {
 		return nil
 	}
-	tick := time.NewTicker(pageTick)
-	defer tick.Stop()
-	for p := s.look(r); p.push(w) == nil; p = s.look(r) { // until the page is gone
-		for waits := true; waits; waits = !s.isOld(p) {
-			select {
-			case <-tick.C:
-			case <-r.Context().Done():
-				return nil
+	for last := (*page)(nil); ; {
+		p, err := s.livePage(key)
+		if err != nil {
+			return err
+		}
+		if p != last {
+			last = p
+			_ = control.SetWriteDeadline(time.Now().Add(writeTimeout))
+			if _, err := w.Write(p.push); err != nil || control.Flush() != nil {
+				return nil // the page is gone
 			}
 		}
+		select {
+		case <-time.After(time.Until(time.Now().Truncate(pageTick).Add(pageTick))): // all streams at the same time
+		case <-r.Context().Done():
+			return nil
+		}
 	}
-	return nil
+}
+
+// livePage returns the newest page. It is rendered once for all streams that may see the same.
+func (s *Server) livePage(key string) (*page, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.live[key]; p != nil && (time.Since(p.Now) < pageTick/2 || !s.isOld(p)) {
+		return p, nil
+	}
+	p := s.look(key)
+	html, err := p.render("live.html")
+	data, jsonErr := json.Marshal(map[string]string{"instance": p.Instance, "html": string(html)})
+	p.push = fmt.Appendf(nil, "data: %s\n\n", data)
+	s.live[key] = p
+	return p, errors.Join(err, jsonErr)
 }
 
 // isOld reports whether a page is to be replaced by a newer one: something that it shows has changed, or it is old.
@@ -241,16 +255,4 @@ func (s *Server) isOld(p *page) bool {
 	k := s.opts.Kubelet
 	return p.newer == nil || k.Load().Pulls > 0 || (k.Health() == nil) != (p.Ill == nil) || len(k.Events(p.lastEvent)) > 0 ||
 		!reflect.DeepEqual(p.SourceList, s.opts.Sources()) || time.Since(p.Now) >= pageAlive
-}
-
-// push sends the part that changes. A page that does not read for writeTimeout is dropped.
-func (p *page) push(w http.ResponseWriter) error {
-	html, err := p.render("live.html")
-	data, jsonErr := json.Marshal(map[string]string{"instance": p.Instance, "html": string(html)})
-	control := http.NewResponseController(w)
-	if err := errors.Join(err, jsonErr, control.SetWriteDeadline(time.Now().Add(writeTimeout))); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(w, "data: %s\n\n", data)
-	return errors.Join(err, control.Flush())
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ type element struct {
 
 func (s *testServer) page(t testing.TB) element {
 	t.Helper()
-	got := s.ask(t, "GET /")
+	got := s.ask(t, "GET /", withKey(s.key))
 	root, err := html.Parse(strings.NewReader(got.body))
 	if err != nil || got.status != http.StatusOK || got.header.Get("Content-Type") != "text/html; charset=utf-8" {
 		t.Fatalf("the page is %d %s, %v\n%s", got.status, got.header.Get("Content-Type"), err, got.body)
@@ -212,8 +213,8 @@ func TestThePageLinksToLogs(t *testing.T) {
 		var got []string
 		for _, a := range s.page(t).all("a") {
 			if rest, ok := strings.CutPrefix(a.attr("href"), "/containerLogs/default/"); ok {
-				got = append(got, strings.TrimSuffix(rest, "/main?tail=200"))
-				if answer := s.ask(t, "GET "+a.attr("href"), withToken); answer.status != http.StatusOK {
+				got = append(got, strings.TrimSuffix(rest, "/main?tail=200&key="+s.key))
+				if answer := s.ask(t, "GET "+a.attr("href")); answer.status != http.StatusOK {
 					t.Errorf("%s answers %d %s", a.attr("href"), answer.status, answer.body)
 				}
 			}
@@ -263,7 +264,7 @@ func TestForeignTextIsOnlyText(t *testing.T) {
 	for _, e := range append(doc.all(), serve(t, everyKind()).page(t).all()...) {
 		for _, a := range e.Attr {
 			isLink := slices.Contains([]string{"src", "href", "action", "srcset", "data", "poster"}, a.Key)
-			isOurs := strings.HasPrefix(a.Val, "/") && !strings.HasPrefix(a.Val, "//") || strings.HasPrefix(a.Val, "#") || a.Val == "http://localhost:8080/" // a pod's
+			isOurs := strings.HasPrefix(a.Val, "/") && !strings.HasPrefix(a.Val, "//") || strings.HasPrefix(a.Val, "#")
 			if strings.HasPrefix(a.Key, "on") || a.Key == "style" || isLink && !isOurs {
 				t.Errorf("<%s> has %s=%q", e.Data, a.Key, a.Val)
 			}
@@ -385,6 +386,60 @@ func TestStreamPushesTwiceASecondAtMost(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestStreamsShareOneRendering(t *testing.T) {
+	k := &fakeKubelet{}
+	inBubble(t, k, func(t *testing.T, s *testServer) {
+		var counts []func() int
+		for range maxStreams {
+			counts = append(counts, s.pushes(t))
+		}
+		for changes := range 3 {
+			for i, count := range counts {
+				if n := count(); n != 1 {
+					t.Errorf("after %d changes %d pushes come to page %d, want 1", changes, n, i)
+				}
+			}
+			if k.looks != changes+1 {
+				t.Errorf("after %d changes %d were rendered", changes, k.looks)
+			}
+			k.publish()
+			time.Sleep(pageTick)
+			synctest.Wait()
+		}
+	})
+}
+
+// Any user of the host may open pages: as many as there are connections leave the server to others, and a page with the key has a place.
+func TestPagesOfAnyUserLeaveTheServerToOthers(t *testing.T) {
+	s := serve(t, &fakeKubelet{})
+	var open []net.Conn
+	for i := range maxConnections {
+		conn := s.dial(t)
+		t.Cleanup(func() { conn.Close() })
+		must(t, conn.SetDeadline(time.Now().Add(time.Minute)))
+		fmt.Fprint(conn, "GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		must(t, err)
+		if isOpen := answer.StatusCode == http.StatusOK; isOpen != (i < maxStreams) || !isOpen && answer.StatusCode != http.StatusServiceUnavailable {
+			t.Fatalf("stream %d: %s", i, answer.Status)
+		}
+		open = append(open, conn)
+	}
+	health := s.dial(t)
+	defer health.Close()
+	must(t, health.SetDeadline(time.Now().Add(time.Minute)))
+	io.WriteString(health, getHealth)
+	if _, err := http.ReadResponse(bufio.NewReader(health), nil); err != nil {
+		t.Fatalf("/healthz: %v", err)
+	}
+	if got := s.open(t, t.Context(), "GET /stream", withKey(s.key)); got.StatusCode != http.StatusOK {
+		t.Errorf("with the key: %s", got.Status)
+	}
+	open[0].Close()
+	for s.open(t, t.Context(), "GET /stream").StatusCode != http.StatusOK { // until the server notices
+	}
 }
 
 // A page whose connection takes nothing any more is dropped.

@@ -22,8 +22,8 @@ func (s *Server) serveHealth(w http.ResponseWriter, _ *http.Request) error {
 	return err
 }
 
-func (s *Server) pods(*http.Request) (any, error) {
-	pods, err := s.statuses()
+func (s *Server) pods(r *http.Request) (any, error) {
+	pods, err := s.statuses(r)
 	return list(pods), err
 }
 
@@ -35,7 +35,7 @@ func (s *Server) events(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, httpErrorf(http.StatusBadRequest, "after=%q: it must be the seq of an event", text)
 	}
-	return list(s.opts.Kubelet.Events(after)), nil
+	return list(s.seenWith(s.keyFor(r)).Events(after)), nil
 }
 
 // podInfo returns the containers of one pod as in 2014, or the errors that clients of 2014 know. Those of v0.4 give no namespace.
@@ -44,7 +44,7 @@ func (s *Server) podInfo(r *http.Request) (any, error) {
 	if query.Get("podID") == "" {
 		return nil, httpErrorf(http.StatusBadRequest, "Missing 'podID=' query entry.")
 	}
-	pod, err := s.findPod(query.Get("podNamespace"), query.Get("podID"), query.Get("UUID"))
+	pod, err := s.findPod(r, query.Get("podNamespace"), query.Get("podID"), query.Get("UUID"))
 	if err, ok := err.(*httpError); ok && err.status == http.StatusNotFound {
 		err.text = "api.BoundPod does not exist"
 	}
@@ -90,9 +90,9 @@ func (s *Server) encode(obj any) (any, error) {
 	return json.RawMessage(text), err
 }
 
-// statuses returns the statuses of all pods, or 503 while Docker does not answer.
-func (s *Server) statuses() ([]api.PodStatus, error) {
-	pods, _, err := s.opts.Kubelet.Statuses()
+// statuses returns the statuses of all pods as a client may see them, or 503 while Docker does not answer.
+func (s *Server) statuses(r *http.Request) ([]api.PodStatus, error) {
+	pods, _, err := s.seenWith(s.keyFor(r)).Statuses()
 	if err != nil {
 		return nil, httpErrorf(http.StatusServiceUnavailable, "%v", err)
 	}
@@ -101,8 +101,8 @@ func (s *Server) statuses() ([]api.PodStatus, error) {
 
 // findPod returns the pod with a name or full name, of any source; an empty namespace or uid matches all. Several pods of
 // one name are a conflict, which a full name resolves.
-func (s *Server) findPod(namespace, name, uid string) (pod api.PodStatus, err error) {
-	pods, err := s.statuses()
+func (s *Server) findPod(r *http.Request, namespace, name, uid string) (pod api.PodStatus, err error) {
+	pods, err := s.statuses(r)
 	if err != nil {
 		return pod, err
 	}
@@ -135,7 +135,7 @@ func (s *Server) findPod(namespace, name, uid string) (pod api.PodStatus, err er
 
 // findContainer returns the full name of the pod and the container that the path of a request names.
 func (s *Server) findContainer(r *http.Request) (podFullName, container string, err error) {
-	pod, err := s.findPod(r.PathValue("namespace"), r.PathValue("pod"), r.PathValue("uid"))
+	pod, err := s.findPod(r, r.PathValue("namespace"), r.PathValue("pod"), r.PathValue("uid"))
 	if err != nil {
 		return "", "", err
 	}

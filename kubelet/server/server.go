@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/golang/glog"
@@ -30,6 +31,7 @@ const (
 	writeTimeout      = 30 * time.Second       // of an answer that is not a stream
 	lastWriteTimeout  = 250 * time.Millisecond // of a stream whose request was canceled
 	shutdownTimeout   = time.Second
+	maxStreams        = 16 // of pages with the key, and as many of others
 )
 
 // Options configures a Server.
@@ -58,10 +60,10 @@ type Kubelet interface {
 	Health() error
 	// Pods returns the desired pods, sorted by full name.
 	Pods() []api.Pod
-	// Statuses returns the statuses of the last sync, sorted by full name, a channel that is closed when there are newer
-	// ones, and the error of the last look at Docker.
+	// Statuses returns the statuses of the last sync, sorted by full name, which the caller may change, a channel that is
+	// closed when there are newer ones, and the error of the last look at Docker.
 	Statuses() (pods []api.PodStatus, newer <-chan struct{}, err error)
-	// Events returns the events after a number, oldest first.
+	// Events returns the events after a number, oldest first, which the caller may change.
 	Events(after uint64) []api.Event
 	// Load returns how much work the kubelet has.
 	Load() api.Load
@@ -82,11 +84,18 @@ type Server struct {
 	listener    net.Listener
 	certificate *x509.Certificate // nil without TLS
 	instance    string            // differs after a restart
+	key         string            // of token and instance
+
+	streams map[string]chan struct{} // for each key that keyFor returns: a value for each stream of a page
+	mu      sync.Mutex
+	live    map[string]*page // guarded by mu: what streams have sent last, by key
 }
 
 // New opens the server's listener. Requests are answered once Serve is called.
 func New(opts Options) (*Server, error) {
-	s := &Server{opts: opts, token: cmp.Or(opts.Token, rand.Text()), instance: rand.Text()}
+	s := &Server{opts: opts, token: cmp.Or(opts.Token, rand.Text()), instance: rand.Text(), live: map[string]*page{}}
+	s.key = keyOf(s.token, s.instance)
+	s.streams = map[string]chan struct{}{"": make(chan struct{}, maxStreams), s.key: make(chan struct{}, maxStreams)}
 	var err error
 	s.listener, err = s.listen()
 	return s, err
@@ -126,8 +135,8 @@ func (s *Server) routes() http.Handler {
 	add := func(pattern string, need access, serve handler) {
 		mux.Handle(pattern, s.requireAccess(need, serve))
 	}
-	add("GET /{$}", anyone, s.serveRoot)
-	add("GET /static/{file}", reading, s.servePageFile)
+	add("GET /{$}", reading, s.servePage)
+	add("GET /static/{file}", anyone, s.servePageFile)
 	add("GET /stream", reading, s.servePageStream)
 	add("GET /healthz", anyone, s.serveHealth)
 	add("GET /status", reading, s.serveStatus)

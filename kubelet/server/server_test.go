@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -50,6 +51,7 @@ type fakeKubelet struct {
 	print func(ctx context.Context, asked string, out io.Writer) (exitCode int, err error)
 	stats func(pod, container string) (api.ContainerStats, error)
 	used  int // calls for logs and commands
+	looks int // calls of Statuses
 }
 
 func (k *fakeKubelet) set(change func()) {
@@ -90,7 +92,13 @@ func (k *fakeKubelet) Statuses() ([]api.PodStatus, <-chan struct{}, error) {
 	if k.newer == nil {
 		k.newer = make(chan struct{})
 	}
-	return slices.Clone(k.statuses), k.newer, k.err
+	k.looks++
+	var pods []api.PodStatus
+	text, err := json.Marshal(k.statuses) // the server may change what it gets
+	if err := errors.Join(err, json.Unmarshal(text, &pods)); err != nil {
+		panic(err)
+	}
+	return pods, k.newer, k.err
 }
 
 func (k *fakeKubelet) Events(after uint64) (events []api.Event) {
@@ -208,7 +216,10 @@ func inBubble(t *testing.T, k *fakeKubelet, test func(t *testing.T, s *testServe
 func serveInMemory(t *testing.T, k *fakeKubelet) *testServer {
 	t.Helper()
 	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
-	return start(t, &Server{opts: testOptions(k), token: testToken, listener: listener, instance: "test"})
+	s, err := New(testOptions(k))
+	must(t, err, s.listener.Close())
+	s.listener = listener
+	return start(t, s)
 }
 
 // pipes is a listener in memory.
@@ -294,8 +305,13 @@ func (s *testServer) raw(t testing.TB, format string, args ...any) string {
 }
 
 func withToken(r *http.Request) { r.Header.Set("Authorization", "Bearer "+testToken) }
-func withCookie(r *http.Request) {
-	r.Header.Set("Cookie", cookieName(testToken)+"="+cookieOf(testToken))
+
+func withKey(key string) func(*http.Request) {
+	return func(r *http.Request) {
+		query := r.URL.Query()
+		query.Set("key", key)
+		r.URL.RawQuery = query.Encode()
+	}
 }
 
 // with sets headers, given as pairs of name and value.

@@ -19,13 +19,13 @@ import (
 
 // serveStatus answers with the state of every source and pod as text: with 200 when all pods are up and all sources were
 // read, otherwise with 503 and the reasons after an empty line. The ETag is the same when only times since are different.
-func (s *Server) serveStatus(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	var text strings.Builder
 	sources := s.opts.Sources() // before the pods: one that is read in between counts as not read
 	for _, source := range sources {
 		fmt.Fprintln(&text, source)
 	}
-	pods, _, err := s.opts.Kubelet.Statuses()
+	pods, _, err := s.seenWith(s.keyFor(r)).Statuses()
 	problems := describeProblems(sources)
 	if err := cmp.Or(err, s.opts.Kubelet.Health()); err != nil {
 		problems = append(problems, oneLine(err.Error()))

@@ -200,7 +200,7 @@ var hostLogsPage = template.Must(template.New("logs").Parse(`<!DOCTYPE html>
 <meta charset="utf-8">
 <title>The kubelet's log files</title>
 <h1>The kubelet's log files</h1>
-{{range .}}<p><a href="/logs/{{.Name}}">{{.Name}}</a>, {{.Size}} bytes, last changed {{.ModTime.UTC.Format "2006-01-02T15:04:05Z07:00"}}
+{{range .Files}}<p><a href="/logs/{{.Name}}?key={{$.Key}}">{{.Name}}</a>, {{.Size}} bytes, last changed {{.ModTime.UTC.Format "2006-01-02T15:04:05Z07:00"}}
 {{else}}<p>There are none; its standard error has the reason.
 {{end}}`))
 
@@ -217,7 +217,7 @@ func (s *Server) serveHostLogs(w http.ResponseWriter, _ *http.Request) error {
 		}
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	return hostLogsPage.Execute(w, files)
+	return hostLogsPage.Execute(w, map[string]any{"Files": files, "Key": s.key})
 }
 
 // serveHostLog answers with one log file, or a range of it.

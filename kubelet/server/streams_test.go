@@ -264,7 +264,7 @@ func TestTheKubeletsOwnLogFiles(t *testing.T) {
 		status  int
 		text    string
 	}{
-		{s, "GET /logs/", "", 200, `<a href="/logs/` + logFile + `">` + logFile + `</a>, 18 bytes, last changed 2014-10-23T12:00:00Z`},
+		{s, "GET /logs/", "", 200, `<a href="/logs/` + logFile + `?key=` + s.key + `">` + logFile + `</a>, 18 bytes, last changed 2014-10-23T12:00:00Z`},
 		{s, "GET /logs/" + logFile, "", 200, "a line of the log\n"},
 		{s, "GET /logs/" + logFile, "bytes=2-5", 206, "line"},
 		{at(t.TempDir()), "GET /logs/", "", 200, "There are none"},

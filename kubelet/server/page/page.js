@@ -17,7 +17,7 @@ let stream, watchdog;
 function connect() {
   clearTimeout(watchdog);
   stream?.close();
-  stream = new EventSource('/stream');
+  stream = new EventSource('/stream' + location.search); // which has the key
   stream.addEventListener('message', message => {
     const { instance, html } = JSON.parse(message.data);
     if (instance !== document.body.dataset.instance) return location.reload(); // another kubelet, maybe with another page
@@ -52,7 +52,7 @@ document.addEventListener('visibilitychange', () => {
 function show(html) {
   const seen = new Set([...byId('event-list').children].map(item => item.id));
   patchChildren(live, new DOMParser().parseFromString(html, 'text/html').body);
-  setClock();
+  countOn(); // it may have been rendered some seconds ago
   for (const item of byId('event-list').children) {
     if (seen.has(item.id)) break; // the rest is older
     flash(byId(item.className === 'op' ? 'flow-loop' : 'flow-docker'));
@@ -108,11 +108,7 @@ function patchChildren(old, fresh) {
 
 // ---- Ages count on by the server's clock, by the rule of ageText in page.go.
 
-let ahead = 0; // the server's clock before this browser's, in milliseconds
-
-function setClock() {
-  ahead = Date.parse(byId('flow').dataset.now) - Date.now();
-}
+const ahead = Date.parse(document.body.dataset.now) - Date.now(); // the server's clock before this browser's, in milliseconds
 
 function age(milliseconds) {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
@@ -196,6 +192,5 @@ document.addEventListener('keydown', key => {
   if (key.key === 'Escape' && !log.hidden) closeLog();
 });
 
-setClock();
 setInterval(countOn, 1000);
 connect();

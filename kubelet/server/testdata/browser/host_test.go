@@ -3,6 +3,8 @@ package browser
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -106,14 +108,26 @@ func (h *host) stop() {
 	}
 }
 
-// link is the page's address with the token, which lets a browser read logs.
+// link is the page's address with its key, which lets a browser read logs: links of the page have it.
 func (h *host) link() string {
 	h.t.Helper()
 	token, err := os.ReadFile(h.path("root/token"))
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return h.url + "?token=" + strings.TrimSpace(string(token))
+	request, _ := http.NewRequest(http.MethodGet, h.url, nil)
+	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	page, err := io.ReadAll(answer.Body)
+	key := regexp.MustCompile(`\?pretty=1&amp;(key=\w+)`).FindSubmatch(page)
+	if err != nil || key == nil {
+		h.t.Fatalf("the page has no link with a key: %v\n%s", err, page)
+	}
+	return h.url + "?" + string(key[1])
 }
 
 // write gives the kubelet the manifest of a pod in one go. Its container has a command of hello, and runs until that succeeds.

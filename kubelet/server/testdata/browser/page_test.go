@@ -19,7 +19,7 @@ const (
 
 func TestIntegrationPageFollowsAPodWithoutReload(t *testing.T) {
 	h := newHost(t)
-	b := h.open(h.url)
+	b := h.open(h.link())
 	b.shows("pods", "", "There are none")
 	b.shows("status", "", "Live")
 	eval[bool](b, `window.sameAllTheTime = true`)
@@ -59,9 +59,10 @@ func TestIntegrationPageShowsALog(t *testing.T) {
 	b := h.open(h.url)
 	b.shows(webPod, "pod good")
 
-	// Without the token the page shows how to get access.
+	// Without the key the page shows how to get access.
+	b.shows("no-key", "", "the link that kubelet14 -status prints")
 	b.do(chromedp.Click(at(link)))
-	b.shows("log-text", "", "needs the token in "+h.path("root/token"), "the page's address with /?token=")
+	b.shows("log-text", "", "needs the token in "+h.path("root/token"), "the link that kubelet14 -status prints")
 	b.shows("log-note", "", "has no access yet")
 	b.reports("401")
 
@@ -100,7 +101,7 @@ func TestIntegrationPageWithoutScript(t *testing.T) {
 	})
 	h.eventually("the link leads to the log", func() error {
 		// Nothing here waits for an element: the page may have no link yet, and it stays as it was loaded.
-		b.do(chromedp.Navigate(h.url))
+		b.do(chromedp.Navigate(h.link()))
 		href := eval[string](b, fmt.Sprintf(`document.getElementById(%q)?.href ?? ""`, link))
 		if href == "" {
 			return errors.New("there is none")
