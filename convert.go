@@ -28,15 +28,15 @@ func convert(f *options) error {
 	for i := range pods {
 		manifest, notes, problems := v1.Convert(&pods[i], f.kubelet.SyncFrequency)
 		for _, p := range problems {
-			errs = append(errs, fmt.Errorf("%s: %s: %s", pods[i].Origin, p.Field, p.Problem))
+			errs = append(errs, fmt.Errorf("%s: %v", pods[i].Origin, p))
 		}
 		text, err := scheme.EncodeYAML(api.VersionV1, &manifest)
 		if err != nil {
 			return fmt.Errorf("%s: %w", pods[i].Origin, err)
 		}
-		out.WriteString("---\n# From " + oneLine(pods[i].Origin) + "\n")
+		out.WriteString("---\n# From " + pods[i].Origin + "\n")
 		for _, note := range notes {
-			out.WriteString("# - " + oneLine(note) + "\n")
+			out.WriteString("# - " + note + "\n")
 		}
 		out.Write(text)
 	}
@@ -46,6 +46,3 @@ func convert(f *options) error {
 	_, err = os.Stdout.WriteString(out.String())
 	return err
 }
-
-// oneLine makes a text one line of a comment: file names may have line breaks.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,66 +52,66 @@ kind: Pod
 metadata:
   name: web.example
 spec:
-  volumes:
-  - name: data
-    hostPath:
-      path: /data
-  - name: tmp
-    emptyDir: {}
   containers:
-  - name: main
-    image: example.com:5000/web
-    args:
+  - args:
     - sh
     - -c
     - echo $$(date) $$$$ $HOME
-    ports:
-    - name: http
-      hostPort: 8080
-      containerPort: 80
     env:
     - name: A
       value: "010"
-    resources:
-      limits:
-        memory: 64Mi
-      requests:
-        cpu: 500m
-    volumeMounts:
-    - name: data
-      readOnly: true
-      mountPath: /data
+    image: example.com:5000/web
+    lifecycle:
+      postStart:
+        httpGet:
+          path: /started
+          port: 80
     livenessProbe:
       exec:
         command:
         - sh
         - -c
         - kill -0 $$
+      failureThreshold: 1
       initialDelaySeconds: 20
-      timeoutSeconds: 5
       periodSeconds: 20
       successThreshold: 1
-      failureThreshold: 1
-    lifecycle:
-      postStart:
-        httpGet:
-          path: /started
-          port: 80
-    terminationMessagePolicy: FallbackToLogsOnError
+      timeoutSeconds: 5
+    name: main
+    ports:
+    - containerPort: 80
+      hostPort: 8080
+      name: http
+    resources:
+      limits:
+        memory: 64Mi
+      requests:
+        cpu: 500m
     securityContext:
       privileged: true
-  - name: side
-    image: side:1
+    terminationMessagePolicy: FallbackToLogsOnError
+    volumeMounts:
+    - mountPath: /data
+      name: data
+      readOnly: true
+  - image: side:1
     livenessProbe:
-      tcpSocket:
-        port: 80
+      failureThreshold: 1
       initialDelaySeconds: 7
-      timeoutSeconds: 5
       periodSeconds: 20
       successThreshold: 1
-      failureThreshold: 1
+      tcpSocket:
+        port: 80
+      timeoutSeconds: 5
+    name: side
     terminationMessagePolicy: FallbackToLogsOnError
   terminationGracePeriodSeconds: 10
+  volumes:
+  - hostPath:
+      path: /data
+    name: data
+  - emptyDir: {}
+    name: tmp
 `},
 		{"a Pod of today", `apiVersion: v1
 kind: Pod
@@ -125,23 +126,23 @@ metadata:
   name: web
 spec:
   containers:
-  - name: main
-    image: a
-    args:
+  - args:
     - $(A)
+    image: a
     livenessProbe:
       tcpSocket:
         port: 80
-  dnsPolicy: None
+    name: main
   dnsConfig:
     nameservers:
     - 1.1.1.1
+  dnsPolicy: None
 `},
 	} {
 		path := filepath.Join(t.TempDir(), "new\nline.yaml")
 		must(t, os.WriteFile(path, []byte(test.manifest), 0o644))
 		stdout, stderr, exit := program(t, "-convert", "-config="+path, "-allow_privileged", "-sync_frequency=20s", "-root_dir=/no/such/dir")
-		want := "---\n# From " + strings.ReplaceAll(path, "\n", " ") + "\n" + test.want
+		want := "---\n# From " + strconv.Quote(path) + "\n" + test.want
 		if diff := cmp.Diff(want, stdout); exit != 0 || stderr != "" || diff != "" {
 			t.Errorf("%s: exit code %d, %q (-want +got):\n%s", test.name, exit, stderr, diff)
 		}

@@ -1,15 +1,18 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"time"
+
+	"kubelet14/api"
 )
 
-// startLog puts a pipe in the place of os.Stderr, and copies what is written there to standard error and, unless dir is
-// empty, to a file in dir with glog's name for it. The returned function waits until all is copied.
+// startLog puts a pipe in the place of os.Stderr, and copies what is written there, made printable, to standard error and,
+// unless dir is empty, to a file in dir with glog's name for it. The returned function waits until all is copied.
 //
 // glog itself would end the program at the first line that it cannot write. Here a full disk costs only the lines that
 // do not fit: one message says so, and standard error still has them.
@@ -26,7 +29,15 @@ func startLog(dir string) (stop func(), err error) {
 	os.Stderr = out
 	go func() {
 		defer close(done)
-		io.Copy(log, in)
+		for lines := bufio.NewReader(in); ; {
+			line, err := lines.ReadString('\n')
+			if line != "" {
+				io.WriteString(log, api.Printable(line)) // it may quote a registry or a container
+			}
+			if err != nil {
+				return
+			}
+		}
 	}()
 	return func() {
 		os.Stderr = stderr

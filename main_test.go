@@ -270,8 +270,8 @@ func TestLogOnAFullDisk(t *testing.T) {
 }
 
 func TestConfigThatDoesNotExist(t *testing.T) {
-	_, stderr, exit := program(t, "-config=/no/such/path", "-root_dir="+t.TempDir())
-	if exit != 1 || !strings.HasPrefix(stderr, "kubelet14: -config=/no/such/path does not exist: make it, or give -config_wait") {
+	_, stderr, exit := program(t, "-config=/no/such\x1bpath", "-root_dir="+t.TempDir()) // what is logged is printable
+	if exit != 1 || !strings.HasPrefix(stderr, "kubelet14: -config=/no/such?path does not exist: make it, or give -config_wait") {
 		t.Errorf("exit code %d, %q", exit, stderr)
 	}
 	_, stderr, _ = program(t, "-config=/no/such/path", "-config_wait", "-runonce", "-runonce_timeout=1ms", "-root_dir="+t.TempDir())

@@ -2,7 +2,6 @@ package api
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -15,51 +14,41 @@ import (
 type Document struct {
 	Manifest ContainerManifest
 	Where    string // "document 2", "item 3" of a list, or both; empty if it is the only one
+}
 
-	path string     // of the manifest in its YAML document: empty, or such as items[2]
-	list *yaml.Node // the apiVersion of the PodList it is in, whose items need neither that nor a kind; or nil
-	root *yaml.Node // of the manifest
-	text *text
-	wire any
+// document is a Document before it is decoded.
+type document struct {
+	root        *yaml.Node
+	list        *yaml.Node // the apiVersion of the PodList it is in, whose items need neither that nor a kind; or nil
+	where, path string     // path is that in the YAML document: empty, or such as items[2]
 }
 
 // FieldPather is implemented by a wire type whose fields have other paths than the internal ones.
-type FieldPather interface {
-	FieldPath(internal string) string
-}
+type FieldPather interface{ FieldPath(internal string) string }
 
-// At returns an error about an internal field, such as "containers[0].env[1].name", with its path in the manifest. If the
-// text has no such field, because it is missing or has its old name, the error points at what should hold it.
-func (doc *Document) At(field, problem string) *SourceError {
-	if wire, ok := doc.wire.(FieldPather); ok {
-		field = wire.FieldPath(field)
-	}
-	return doc.text.errorAt(nearest(doc.root, field), join(doc.path, field), problem)
-}
-
-// Decode reads every manifest of the text: each YAML document is a manifest of 2014, a Pod, or a list of them. file is a
-// label for people. Good documents are returned beside an error about others; the error joins a *SourceError for each
-// problem. Only if every list is empty are there no documents and no error.
+// Decode reads every manifest of the text, and checks it unless check is nil: each YAML document is a manifest of 2014, a Pod,
+// or a list of them. file is a label for people. The error is a *SourceError with all problems; then there are no documents.
+// There are none without an error only if every list is empty.
 //
 // The text may come from anybody: Decode never panics, and its time and memory are bounded.
-func (s *Scheme) Decode(file string, data []byte) ([]Document, error) {
-	t, roots, err := parse(file, data)
-	if err != nil {
-		return nil, err
-	}
-	d := &decoder{scheme: s, text: t}
+func (s *Scheme) Decode(file string, data []byte, check func(*ContainerManifest) Problems) ([]Document, error) {
+	d := &decoder{scheme: s, check: check, text: &SourceError{File: file}}
+	roots := d.text.parse(data)
 	for i, root := range roots {
-		doc := Document{root: root, text: t}
+		doc := document{root: root}
 		if len(roots) > 1 {
-			doc.Where = fmt.Sprintf("document %d", i+1)
+			doc.where = fmt.Sprintf("document %d", i+1)
 		}
 		d.document(doc)
 	}
-	return d.docs, errors.Join(d.errs...)
+	if len(d.text.Problems) > 0 {
+		return nil, d.text
+	}
+	return d.docs, nil
 }
 
 // document appends the manifest of doc, or those of a list, to d.docs, unless it reports a problem.
-func (d *decoder) document(doc Document) {
+func (d *decoder) document(doc document) {
 	if d.full() {
 		return
 	}
@@ -67,14 +56,14 @@ func (d *decoder) document(doc Document) {
 		d.items(doc, "", doc.root)
 		return
 	}
-	before := len(d.errs)
+	before := len(d.text.Problems)
 	version, wire := d.newWireType(&doc)
 	if wire == nil {
 		return
 	}
 	d.ignored = nil
 	out := reflect.ValueOf(wire).Elem()
-	if d.value(doc.path, doc.root, out); len(d.errs) > before {
+	if d.value(doc.path, doc.root, out); len(d.text.Problems) > before {
 		return
 	}
 	if items, isList := out.Type().FieldByName("Items"); isList {
@@ -90,43 +79,55 @@ func (d *decoder) document(doc Document) {
 		d.items(doc, "items", n)
 		return
 	}
-	// Half of a manifest must not pass for a whole one. A Pod is validated.
+	// Half of a manifest must not pass for a whole one. A Pod is checked for it by validation.
 	if field(doc.root, "version") != nil && field(doc.root, "containers") == nil {
 		d.refuse(join(doc.path, "containers"), doc.root, `required value '': write "containers:" and what is to run; `+
 			`a pod of its network container alone is written "containers: []"`)
 		return
 	}
-	internal, err := d.scheme.Internalize(version, wire)
-	problems, ok := errors.AsType[FieldErrors](err)
-	if err != nil && !ok {
-		problems.Add("", "%v", err)
+	manifest, problems := d.internalize(version, wire)
+	for _, p := range problems {
+		d.refuse(join(doc.path, p.Field), nearest(doc.root, p.Field), "%s", p.Text)
 	}
-	for _, p := range problems[:min(len(problems), maxErrors+1)] {
-		d.refuse(join(doc.path, p.Field), nearest(doc.root, p.Field), "%s", p.Problem)
-	}
-	if err == nil {
-		doc.Manifest, doc.wire = *internal.(*ContainerManifest), wire
-		doc.Manifest.Ignored = d.ignored
-		d.docs = append(d.docs, doc)
+	if len(problems) == 0 {
+		d.docs = append(d.docs, Document{*manifest, doc.where})
 	}
 }
 
+// internalize converts and checks a manifest. The problems have the paths of the wire type.
+func (d *decoder) internalize(version string, wire any) (manifest *ContainerManifest, problems Problems) {
+	internal, err := d.scheme.Internalize(version, wire)
+	if err != nil {
+		return nil, err.(Problems)
+	}
+	manifest = internal.(*ContainerManifest)
+	if manifest.Ignored = d.ignored; d.check != nil {
+		problems = d.check(manifest)
+	}
+	if wire, ok := wire.(FieldPather); ok {
+		for i, p := range problems {
+			problems[i].Field = wire.FieldPath(p.Field)
+		}
+	}
+	return manifest, problems
+}
+
 // items decodes the manifests of a list, which is at a path in a document.
-func (d *decoder) items(list Document, path string, n *yaml.Node) {
+func (d *decoder) items(list document, path string, n *yaml.Node) {
 	if list.path != "" {
 		d.refuse(list.path, list.root, "this is a list in a list: put its items into the outer one")
 		return
 	}
 	for i, item := range n.Content {
-		doc := Document{root: resolve(item), text: d.text, list: list.list, path: fmt.Sprintf("%s[%d]", path, i)}
-		doc.Where = strings.TrimPrefix(fmt.Sprintf("%s, item %d", list.Where, i+1), ", ")
+		doc := document{root: resolve(item), list: list.list, path: fmt.Sprintf("%s[%d]", path, i)}
+		doc.where = strings.TrimPrefix(fmt.Sprintf("%s, item %d", list.where, i+1), ", ")
 		d.document(doc)
 	}
 }
 
 // newWireType returns the version of a manifest or a list and an empty value of its wire type; nil if it has reported a
 // problem.
-func (d *decoder) newWireType(doc *Document) (version string, wire any) {
+func (d *decoder) newWireType(doc *document) (version string, wire any) {
 	versionField, kind, at, problem := "version", "ContainerManifest", "", ""
 	has := func(name string) bool { return field(doc.root, name) != nil }
 	switch {
@@ -157,10 +158,10 @@ func (d *decoder) newWireType(doc *Document) (version string, wire any) {
 		d.refuse(join(doc.path, at), nearest(doc.root, at), "%s", problem)
 		return "", nil
 	}
-	path, before := join(doc.path, versionField), len(d.errs)
+	path, before := join(doc.path, versionField), len(d.text.Problems)
 	d.value(path, n, reflect.ValueOf(&version).Elem())
 	wire, err := d.scheme.New(version, kind)
-	if err != nil && len(d.errs) == before {
+	if err != nil && len(d.text.Problems) == before {
 		d.refuse(path, n, "unsupported value '%s': this program reads %s", version, known)
 	}
 	return version, wire

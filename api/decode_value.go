@@ -11,35 +11,28 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-const (
-	maxErrors = 50      // of one text; more are not reported
-	maxValues = 400_000 // of one text, with what its aliases stand for
-)
+// maxValues is the most of one text, with what its aliases stand for. 32 bytes of a long string count as one more.
+const maxValues = 400_000
 
 // decoder fills Go values from YAML nodes by their json names. Unlike the decoder of the YAML library, it reports all
-// errors with the paths of their fields, and takes neither a number for a string nor a missing value for an empty one: "never:"
-// must not mean always.
+// problems with the paths of their fields, and takes neither a number for a string nor a missing value for an empty one:
+// "never:" must not mean always.
 type decoder struct {
 	scheme  *Scheme
-	text    *text
-	values  int // decoded so far
-	errs    []error
+	check   func(*ContainerManifest) Problems
+	text    *SourceError // collects the problems
+	values  int          // decoded so far
 	docs    []Document
 	ignored []string // paths in the manifest that is decoded
 }
 
 // refuse reports a problem of the field at path.
 func (d *decoder) refuse(path string, n *yaml.Node, problem string, args ...any) {
-	switch count := len(d.errs); {
-	case count < maxErrors:
-		d.errs = append(d.errs, d.text.errorAt(n, path, fmt.Sprintf(problem, args...)))
-	case count == maxErrors:
-		d.errs = append(d.errs, d.text.errorf("there are more errors; fix these first"))
-	}
+	d.text.refuse(n, path, fmt.Sprintf(problem, args...))
 }
 
 // full reports whether a limit is reached, so that the rest is not decoded.
-func (d *decoder) full() bool { return len(d.errs) > maxErrors || d.values > maxValues }
+func (d *decoder) full() bool { return len(d.text.Problems) > maxProblems || d.values > maxValues }
 
 // value decodes the node at path into out. An any takes the node itself.
 func (d *decoder) value(path string, n *yaml.Node, out reflect.Value) {
@@ -47,7 +40,7 @@ func (d *decoder) value(path string, n *yaml.Node, out reflect.Value) {
 		return
 	}
 	n = resolve(n)
-	if d.values += 1 + len(n.Content); d.values > maxValues {
+	if d.values += 1 + len(n.Content) + len(n.Value)/32; d.values > maxValues {
 		d.refuse(path, n, "more than %d values, with those that aliases stand for", maxValues)
 		return
 	}

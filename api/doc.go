@@ -7,10 +7,10 @@
 //	                                 v1.Pod        registered      ContainerManifest
 //	                                               conversion
 //
-// Decode is strict: unknown fields, wrong types and empty files are errors with
-// file, line, column, the path of the field and an excerpt, and all errors of a document are
-// reported at once. 2014 ignored what it did not understand.
+// Decode is strict: unknown fields, wrong types and empty files are problems with a line, a
+// column and the path of the field. All problems of a text are one list, up to 50, which
+// WithExcerpts prints. 2014 ignored what it did not understand.
 //
-// A manifest is decoded, then validated (package validation), and kept as written. SetDefaults
+// A manifest is decoded, then validated (by package validation, which Decode is given), and kept as written. SetDefaults
 // changes a Clone just before containers are made.
 package api

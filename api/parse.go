@@ -30,22 +30,23 @@ func escapeForYAML(match []byte) []byte {
 	return fmt.Appendf(nil, `\U%08X`, []rune(s)[0])
 }
 
-// parse returns the root node of each YAML document of a text that has content.
-func parse(file string, data []byte) (t *text, roots []*yaml.Node, err error) {
-	t = &text{file: file}
+// parse returns the root node of each YAML document of a text that has content, or none and adds a problem.
+func (e *SourceError) parse(data []byte) (roots []*yaml.Node) {
 	defer func() { // the parser gets untrusted input: even a panic of it must end as an error
 		if p := recover(); p != nil {
-			err = t.errorf("cannot read this as YAML: %v", p)
+			e.Add("", "cannot read this as YAML: %v", p)
+			roots = nil
 		}
 	}()
 	if len(data) > MaxManifestBytes {
-		return nil, nil, t.errorf("too many bytes for a manifest: the limit is %d", MaxManifestBytes)
+		e.Add("", "too many bytes for a manifest: the limit is %d", MaxManifestBytes)
+		return nil
 	}
 	if json.Valid(data) {
 		data = notInYAML.ReplaceAllFunc(data, escapeForYAML)
 	}
 	all := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(strings.TrimPrefix(string(data), "\ufeff"))
-	t.lines = strings.Split(all, "\n")
+	e.lines = strings.Split(all, "\n")
 	loader, err := yaml.NewLoader(strings.NewReader(all))
 	for err == nil {
 		document := &yaml.Node{}
@@ -57,11 +58,12 @@ func parse(file string, data []byte) (t *text, roots []*yaml.Node, err error) {
 	}
 	switch {
 	case !errors.Is(err, io.EOF):
-		return nil, nil, t.syntaxError(err)
+		e.refuseSyntax(err)
+		return nil
 	case len(roots) == 0:
-		return nil, nil, t.errorf("it is empty or has only comments; a manifest needs at least a version, an id and containers")
+		e.Add("", "it is empty or has only comments; a manifest needs at least a version, an id and containers")
 	}
-	return t, roots, nil
+	return roots
 }
 
 // syntaxProblems are the parser's messages, by a part of them, in plain words. No message may quote the text: it could be
@@ -84,25 +86,27 @@ var syntaxProblems = []struct{ part, plain string }{
 	{"escape", "this backslash has no meaning; in single quotes it stands for itself"},
 }
 
-// syntaxError returns an error of the parser with its place.
-func (t *text) syntaxError(err error) error {
-	var e *yaml.LoadError
-	if !errors.As(err, &e) {
-		return t.errorf("cannot read this as YAML: %v", err)
+// refuseSyntax adds an error of the parser with its place.
+func (e *SourceError) refuseSyntax(err error) {
+	var syntax *yaml.LoadError
+	if !errors.As(err, &syntax) {
+		e.Add("", "cannot read this as YAML: %v", err)
+		return
 	}
-	if e.Mark.Line < 1 { // the error of a byte has only its index
-		line := 1 + strings.Count(strings.Join(t.lines, "\n")[:e.Mark.Index], "\n")
-		return t.errorf("this is not text: line %d: %s; a manifest is YAML or JSON in UTF-8", line, e.Message)
+	if syntax.Mark.Line < 1 { // the error of a byte has only its index
+		line := 1 + strings.Count(strings.Join(e.lines, "\n")[:syntax.Mark.Index], "\n")
+		e.Add("", "this is not text: line %d: %s; a manifest is YAML or JSON in UTF-8", line, syntax.Message)
+		return
 	}
-	message, at := e.Message, yaml.Node{Line: e.Mark.Line, Column: e.Mark.Column}
-	for at.Line > 1 && (at.Line > len(t.lines) || strings.TrimSpace(t.lines[at.Line-1]) == "") {
+	message, at := syntax.Message, yaml.Node{Line: syntax.Mark.Line, Column: syntax.Mark.Column}
+	for at.Line > 1 && (at.Line > len(e.lines) || strings.TrimSpace(e.lines[at.Line-1]) == "") {
 		at.Line--
-		at.Column = utf8.RuneCountInString(t.lines[at.Line-1])
+		at.Column = utf8.RuneCountInString(e.lines[at.Line-1])
 	}
 	if strings.Contains(message, "expected ':'") || strings.Contains(message, "end of stream") {
-		at.Line, at.Column = e.ContextMark.Line, e.ContextMark.Column // where it begins; the end is missing
+		at.Line, at.Column = syntax.ContextMark.Line, syntax.ContextMark.Column // where it begins; the end is missing
 	}
-	if strings.HasPrefix(cut(t.lines[at.Line-1], at.Column-1, 1), "\t") {
+	if strings.HasPrefix(cut(e.lines[at.Line-1], at.Column-1, 1), "\t") {
 		message = "tab"
 	}
 	for _, p := range syntaxProblems {
@@ -111,7 +115,7 @@ func (t *text) syntaxError(err error) error {
 			break
 		}
 	}
-	return t.errorAt(&at, "", "YAML syntax: "+message)
+	e.refuse(&at, "", "YAML syntax: "+message)
 }
 
 // resolve returns the node that a document or an alias stands for.

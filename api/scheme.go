@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/yaml"
 )
 
 // InternalVersion is the version of the internal types, one end of every conversion.
@@ -45,19 +47,19 @@ func (s *Scheme) AddKnownTypes(version string, objs ...any) {
 }
 
 // AddInternalConversion registers how Wire of a version becomes Internal.
-func AddInternalConversion[Wire, Internal any](s *Scheme, version string, convert func(*Wire, *Internal) FieldErrors) {
+func AddInternalConversion[Wire, Internal any](s *Scheme, version string, convert func(*Wire, *Internal) Problems) {
 	addConversion(s, version, InternalVersion, convert)
 }
 
 // AddExternalConversion registers how Internal becomes Wire of a version.
 func AddExternalConversion[Internal, Wire any](s *Scheme, version string, convert func(*Internal, *Wire)) {
-	addConversion(s, InternalVersion, version, func(in *Internal, out *Wire) (none FieldErrors) {
+	addConversion(s, InternalVersion, version, func(in *Internal, out *Wire) (none Problems) {
 		convert(in, out)
 		return none
 	})
 }
 
-func addConversion[In, Out any](s *Scheme, from, to string, convert func(*In, *Out) FieldErrors) {
+func addConversion[In, Out any](s *Scheme, from, to string, convert func(*In, *Out) Problems) {
 	key := conversion{strings.ToLower(from), strings.ToLower(to), reflect.TypeFor[*In]()}
 	s.conversions[key] = func(in any) (any, error) {
 		out := new(Out)
@@ -96,7 +98,7 @@ func (s *Scheme) Externalize(version string, obj any) (any, error) {
 func (s *Scheme) convert(from, to string, obj any) (any, error) {
 	convert, ok := s.conversions[conversion{strings.ToLower(from), strings.ToLower(to), reflect.TypeOf(obj)}]
 	if !ok {
-		return nil, fmt.Errorf("convert %T from version %q to %q: no conversion is registered", obj, from, to)
+		return nil, Problems{{Text: fmt.Sprintf("no conversion of %T from version %q to %q is registered", obj, from, to)}}
 	}
 	return convert(obj)
 }
@@ -108,4 +110,14 @@ func (s *Scheme) Encode(version string, obj any) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(wire)
+}
+
+// EncodeYAML is Encode for people: YAML, as kubectl prints it. Older readers of YAML, for which 010 is 8 and yes is true, get
+// the same strings.
+func (s *Scheme) EncodeYAML(version string, obj any) ([]byte, error) {
+	text, err := s.Encode(version, obj)
+	if err != nil {
+		return nil, err
+	}
+	return yaml.JSONToYAML(notInYAML.ReplaceAllFunc(text, escapeForYAML))
 }

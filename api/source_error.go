@@ -9,122 +9,127 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// text is the text of a file, a body or a key while it is decoded.
-type text struct {
-	file  string // a label for people
-	lines []string
-}
+// maxProblems is the most that is reported of one text.
+const maxProblems = 50
 
-// SourceError is one problem of a manifest and its place. It is written for the author of the manifest.
-type SourceError struct {
-	File         string
-	Line, Column int    // from 1, in characters; 0: the file as a whole
+// Problem is one thing that is wrong with a manifest. It is written for the author of the manifest, and never quotes an
+// environment variable: many of them are passwords.
+type Problem struct {
+	Line, Column int    // from 1, in characters; 0: the text as a whole, or not known yet
 	Field        string // such as containers[0].image; may be empty
-	Problem      string
-
-	text *text
+	Text         string
 }
 
-// Error returns "file:line:column: field: problem". It is one line, and never quotes an environment variable of a
-// manifest: many of them are passwords.
-func (e *SourceError) Error() string {
-	where := e.File
-	if e.Line > 0 {
-		where += fmt.Sprintf(":%d:%d", e.Line, e.Column)
+func (p Problem) String() string { return strings.TrimPrefix(p.Field+": "+p.Text, ": ") }
+
+// Problems are all that is wrong with an object or a text. None means that it is good. Conversion and validation know no lines:
+// Decode adds them.
+type Problems []Problem
+
+// Add appends a problem of a field. The text may have the verbs of fmt.
+func (ps *Problems) Add(field, text string, args ...any) {
+	ps.add(Problem{Field: field, Text: fmt.Sprintf(text, args...)})
+}
+
+// add appends a problem as one printable line. In place of those that are too many there is one that says so.
+func (ps *Problems) add(p Problem) {
+	if len(*ps) == maxProblems {
+		p = Problem{Text: "there are more problems; fix these first"}
 	}
-	if e.Field != "" {
-		where += ": " + e.Field
+	if len(*ps) <= maxProblems {
+		p.Field, p.Text = OneLine(Shorten(p.Field, 400)), OneLine(Shorten(p.Text, 400))
+		*ps = append(*ps, p)
 	}
-	return where + ": " + e.Problem
 }
 
-// FieldError is a problem of one field. Conversion and validation know no lines: Document.At adds them.
-type FieldError struct {
-	Field   string // such as containers[0].image
-	Problem string
-}
-
-// FieldErrors are all problems of an object. None means that it is good.
-type FieldErrors []FieldError
-
-// Add appends a problem of a field. The problem may have the verbs of fmt.
-func (es *FieldErrors) Add(field, problem string, args ...any) {
-	*es = append(*es, FieldError{field, fmt.Sprintf(problem, args...)})
-}
-
-func (es FieldErrors) Error() string {
+func (ps Problems) Error() string {
 	var problems []string
-	for _, e := range es {
-		problems = append(problems, e.Field+": "+e.Problem)
+	for _, p := range ps {
+		problems = append(problems, p.String())
 	}
 	return strings.Join(problems, "; ")
 }
 
-// WithExcerpts returns the text of err with lines of the manifest below each SourceError in it. It is for the log only:
-// the lines may hold passwords.
-func WithExcerpts(err error) string {
-	done, rest := "", err.Error()
-	var add func(err error)
-	add = func(err error) {
-		switch err := err.(type) {
-		case *SourceError:
-			if before, after, found := strings.Cut(rest, err.Error()); found {
-				done, rest = strings.TrimSuffix(done+before+err.Error()+"\n"+err.Excerpt(), "\n"), after
-			}
-		case interface{ Unwrap() []error }:
-			for _, e := range err.Unwrap() {
-				add(e)
-			}
-		case interface{ Unwrap() error }:
-			add(err.Unwrap())
-		}
-	}
-	add(err)
-	return done + rest
+// SourceError is what is wrong with the text of a file, a body or a key.
+type SourceError struct {
+	File string // a label for people
+	Problems
+
+	lines []string // of the text
 }
 
-// errorf returns an error about the file as a whole.
-func (t *text) errorf(format string, args ...any) *SourceError {
-	return &SourceError{File: t.file, Problem: Printable(fmt.Sprintf(format, args...), 400)}
-}
-
-// errorAt returns an error about one place of the file.
-func (t *text) errorAt(n *yaml.Node, field, problem string) *SourceError {
-	if n.Line >= 1 && n.Line <= len(t.lines) && strings.Contains(cut(t.lines[n.Line-1], max(0, n.Column-50), 100), "{{") {
+// refuse adds a problem of one place.
+func (e *SourceError) refuse(n *yaml.Node, field, problem string) {
+	if n.Line >= 1 && n.Line <= len(e.lines) && strings.Contains(cut(e.lines[n.Line-1], max(0, n.Column-50), 100), "{{") {
 		const template = "this looks like a template: render it first, as with helm template"
 		if problem += "; " + template; strings.HasPrefix(problem, "YAML syntax") {
 			problem = template
 		}
 	}
-	return &SourceError{t.file, n.Line, n.Column, Printable(field, 400), Printable(problem, 400), t}
+	e.add(Problem{n.Line, n.Column, field, problem})
 }
 
-// Excerpt returns the line of the error, two lines before and one after it, and a caret below the column. It is empty for
-// an error about the file as a whole.
-func (e *SourceError) Excerpt() string {
-	const width = 100
-	if e.text == nil || e.Line < 1 || e.Line > len(e.text.lines) {
-		return ""
+// Error returns each problem as a line, "file:line:column: field: problem".
+func (e *SourceError) Error() string {
+	var lines []string
+	for _, p := range e.Problems {
+		lines = append(lines, e.line(p))
 	}
-	from := max(0, e.Column-width*3/4) // all lines are cut at the same column
-	digits := len(strconv.Itoa(min(e.Line+1, len(e.text.lines))))
-	var out []string
-	for n := max(1, e.Line-2); n <= min(e.Line+1, len(e.text.lines)); n++ {
-		mark, line := "  ", Printable(cut(e.text.lines[n-1], from, width+1), width)
-		if n == e.Line {
+	return strings.Join(lines, "\n")
+}
+
+func (e *SourceError) line(p Problem) string {
+	where := e.File
+	if p.Line > 0 {
+		where += fmt.Sprintf(":%d:%d", p.Line, p.Column)
+	}
+	return where + ": " + p.String()
+}
+
+// WithExcerpts returns the text of an error, or of those that it joins, each on a line, with lines of the manifest below each
+// problem. It is for the log only: the lines may hold passwords.
+func WithExcerpts(err error) string {
+	var lines []string
+	switch err := err.(type) {
+	case *SourceError:
+		for _, p := range err.Problems {
+			lines = append(append(lines, err.line(p)), err.excerpt(p)...)
+		}
+	case interface{ Unwrap() []error }:
+		for _, e := range err.Unwrap() {
+			lines = append(lines, WithExcerpts(e))
+		}
+	default:
+		return OneLine(err.Error())
+	}
+	return strings.Join(lines, "\n")
+}
+
+// excerpt returns the line of a problem, two lines before and one after it, and a caret below the column; nothing for a
+// problem of the text as a whole.
+func (e *SourceError) excerpt(p Problem) (out []string) {
+	const width = 100
+	if p.Line < 1 || p.Line > len(e.lines) {
+		return nil
+	}
+	from := max(0, p.Column-width*3/4) // all lines are cut at the same column
+	digits := len(strconv.Itoa(min(p.Line+1, len(e.lines))))
+	for n := max(1, p.Line-2); n <= min(p.Line+1, len(e.lines)); n++ {
+		mark, line := "  ", Printable(Shorten(cut(e.lines[n-1], from, width+1), width))
+		if n == p.Line {
 			mark = "> "
 		}
 		if from > 0 && line != "" {
 			line = "…" + line[offset(line, 1):]
 		}
-		if n <= e.Line || line != "" {
+		if n <= p.Line || line != "" {
 			out = append(out, strings.TrimRight(fmt.Sprintf("%s%*d | %s", mark, digits, n, line), " "))
 		}
-		if n == e.Line {
-			out = append(out, fmt.Sprintf("  %*s | %*s", digits, "", max(1, e.Column-from), "^"))
+		if n == p.Line {
+			out = append(out, fmt.Sprintf("  %*s | %*s", digits, "", max(1, p.Column-from), "^"))
 		}
 	}
-	return strings.Join(out, "\n")
+	return out
 }
 
 // cut returns at most length characters of s, from the character with the index from.
@@ -144,19 +149,29 @@ func offset(s string, n int) int {
 	return len(s)
 }
 
-// Printable makes s safe for a log and a terminal: one line of at most so many characters.
-func Printable(s string, limit int) string {
-	shorter := cut(s, 0, limit)
-	if len(shorter) < len(s) {
-		shorter += "…"
+// Shorten returns the first characters of a text, with … after them if there are more than limit.
+func Shorten(text string, limit int) string {
+	if shorter := cut(text, 0, limit); len(shorter) < len(text) {
+		return shorter + "…"
 	}
+	return text
+}
+
+// Printable makes a text safe for a log and a terminal: blanks stand for white space, and ? for what else cannot be seen.
+// Line breaks stay.
+func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
+		case r == '\n' || unicode.IsPrint(r):
+			return r
 		case unicode.IsSpace(r):
 			return ' '
-		case !unicode.IsPrint(r):
-			return '?'
 		}
-		return r
-	}, shorter)
+		return '?'
+	}, text)
+}
+
+// OneLine makes a text one printable line. "; " stands for a line break, so that no name or message looks like two.
+func OneLine(text string) string {
+	return Printable(strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
 }

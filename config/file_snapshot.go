@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -54,7 +55,7 @@ func (s *SourceFile) snapshot() (snapshot, error) {
 		case !slices.Contains(manifestSuffixes, filepath.Ext(path)), err == nil && !info.Mode().IsRegular():
 			ignored[path] = true
 			if !s.ignored[path] {
-				glog.Infof("File source: %s is ignored: only regular files whose names end in %s are read", path, strings.Join(manifestSuffixes, ", "))
+				glog.Infof("File source: %s is ignored: only regular files whose names end in %s are read", label(path), strings.Join(manifestSuffixes, ", "))
 			}
 		case err == nil:
 			versions[path] = versionOf(info)
@@ -82,4 +83,13 @@ func readFile(path, version string) ([]byte, error) {
 		return nil, fmt.Errorf("read %q: it has changed meanwhile", path)
 	}
 	return text, nil
+}
+
+// label returns the name of a place for people: in quotes if it could be taken for something else, such as two lines of the
+// log.
+func label(place string) string {
+	if quoted := strconv.Quote(place); quoted != `"`+place+`"` {
+		return quoted
+	}
+	return place
 }

@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -21,22 +20,15 @@ type Parser struct {
 	Rules    validation.Rules
 }
 
-// pods decodes and validates the manifests of a text and gives each its identity,
-// which depends only on the manifest's id and the place. defaultName names the
-// manifest with a number, from 1, that has no id. The error lists everything that is
-// wrong with any manifest; then there are no pods.
+// pods decodes and validates the manifests of a text and gives each its identity, which depends only on the manifest's id and
+// the place. defaultName names the manifest with a number, from 1, that has no id. The error lists what is wrong with any
+// manifest; then there are no pods.
 func (p Parser) pods(source, place string, text []byte, defaultName func(number int) string) ([]api.Pod, error) {
-	docs, err := p.Scheme.Decode(place, text)
-	errs := []error{err}
-	for i := range docs {
-		for _, e := range p.Rules.ValidateManifest(&docs[i].Manifest) {
-			errs = append(errs, docs[i].At(e.Field, e.Problem))
-		}
-	}
-	if err := errors.Join(errs...); err != nil {
+	place = label(place)
+	docs, err := p.Scheme.Decode(place, text, p.Rules.ValidateManifest)
+	if err != nil {
 		return nil, err
 	}
-
 	pods := make([]api.Pod, len(docs))
 	origins := map[string]string{} // by full name
 	for i, doc := range docs {

@@ -28,7 +28,7 @@ type Source interface {
 // input is one text that a source reads: a file, a response body or the value of an
 // etcd key. It is good or bad as a whole.
 type input struct {
-	place     string // a path, a URL or a key
+	place     string // the label of a path, a URL or a key
 	lastGood  []api.Pod
 	version   string // of the text of lastGood; it changes with the text
 	err       error  // why the latest text cannot be read or parsed
@@ -74,7 +74,7 @@ func newSource(title, name, place string, pollInterval time.Duration, parser Par
 // input returns the input of a place, a new one if there is none.
 func (s *source) input(place string) *input {
 	if s.inputs[place] == nil {
-		s.inputs[place] = &input{place: place}
+		s.inputs[place] = &input{place: label(place)}
 	}
 	return s.inputs[place]
 }
@@ -84,7 +84,7 @@ func (s *source) forget(gone func(place string) bool) {
 	maps.DeleteFunc(s.inputs, func(place string, in *input) bool {
 		remove := place != "" && gone(place)
 		if remove && in.logged != nil {
-			glog.Infof("%s: %s is gone", s.title, place)
+			glog.Infof("%s: %s is gone", s.title, in.place)
 		}
 		return remove
 	})

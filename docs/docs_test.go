@@ -112,12 +112,7 @@ func TestBlocksAreWhatTheyAreMarkedAs(t *testing.T) {
 					t.Errorf("%s:%d: %v\n%s", p.path, f.line, err, out)
 				}
 			case "yaml", "yaml bad":
-				docs, err := scheme.Decode(p.path, []byte(f.body))
-				for _, doc := range docs {
-					if errs := rules.ValidateManifest(&doc.Manifest); len(errs) > 0 {
-						err = errs
-					}
-				}
+				_, err := scheme.Decode(p.path, []byte(f.body), rules.ValidateManifest)
 				if (err != nil) != (f.info == "yaml bad") {
 					t.Errorf("%s:%d: the manifest is marked %q, and loading it gives: %v", p.path, f.line, f.info, err)
 				}

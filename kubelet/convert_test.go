@@ -50,12 +50,9 @@ func TestConvertedPodIsTheSame(t *testing.T) {
 		if err != nil || len(problems) > 0 {
 			t.Fatalf("%s: %v, %v", pod.Origin, problems, err)
 		}
-		docs, err := scheme.Decode("converted", text)
+		docs, err := scheme.Decode("converted", text, validation.Rules{AllowPrivileged: true}.ValidateManifest)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, text)
-		}
-		if errs := (validation.Rules{AllowPrivileged: true}).ValidateManifest(&docs[0].Manifest); len(errs) > 0 {
-			t.Errorf("%v in\n%s", errs, text)
 		}
 		// 2014 means these by leaving them out.
 		old := pod.Manifest.Clone()
@@ -99,7 +96,7 @@ func oldPods(t *testing.T) []api.Pod {
 			if err != nil {
 				t.Fatal(err)
 			}
-			docs, err := v1.NewScheme().Decode(file, text)
+			docs, err := v1.NewScheme().Decode(file, text, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -47,7 +47,7 @@ func TestInternalize(t *testing.T) {
 		"of no meaning": {"nodeName: a\n  tolerations: []\n  priority: null\n  affinity: {a: [{b: c}]}\n  hostPID: false\n  hostUsers: true", "resizePolicy: {}, stdin: false, envFrom: []",
 			manifest{Containers: []container{{}}, Ignored: []string{"spec.nodeName", "spec.affinity"}}},
 	} {
-		docs, err := v1.NewScheme().Decode("f", pod(tt.spec, tt.container))
+		docs, err := v1.NewScheme().Decode("f", pod(tt.spec, tt.container), nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -90,7 +90,7 @@ func TestRefused(t *testing.T) {
 		{"nodeSelecter: {}", "", "spec.nodeSelecter: unknown field: the fields here are volumes, initContainers, containers, restartPolicy, " +
 			"terminationGracePeriodSeconds, hostNetwork, hostname, hostAliases, dnsPolicy, dnsConfig, securityContext"},
 	} {
-		_, err := v1.NewScheme().Decode("f", pod(tt.spec, tt.container))
+		_, err := v1.NewScheme().Decode("f", pod(tt.spec, tt.container), nil)
 		if err == nil || strings.Join(strings.Split(err.Error(), ":")[3:], ":") != " "+tt.want {
 			t.Errorf("%s %s\ngives %v\nwant  %s", tt.spec, tt.container, err, tt.want)
 		}

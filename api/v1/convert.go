@@ -15,7 +15,7 @@ import (
 
 // Convert makes the manifest of a pod one of v1 that runs here in the same way. probePeriod is the time between two probes of
 // a manifest of 2014. The notes say what differs in a cluster, and the errors what v1 cannot say.
-func Convert(pod *api.Pod, probePeriod time.Duration) (m api.ContainerManifest, notes []string, errs api.FieldErrors) {
+func Convert(pod *api.Pod, probePeriod time.Duration) (m api.ContainerManifest, notes []string, errs api.Problems) {
 	m = pod.Manifest.Clone()
 	note := func(applies bool, text string) {
 		if applies && !slices.Contains(notes, text) {

@@ -19,7 +19,7 @@ const (
 func AddTo(s *api.Scheme) {
 	for _, version := range []string{Version, Version2} {
 		s.AddKnownTypes(version, ContainerManifest{}, ContainerManifestList{})
-		api.AddInternalConversion(s, version, func(in *ContainerManifest, out *api.ContainerManifest) api.FieldErrors {
+		api.AddInternalConversion(s, version, func(in *ContainerManifest, out *api.ContainerManifest) api.Problems {
 			api.Copy(out, in)
 			out.Version = version
 			r := reader{version: version}
@@ -40,7 +40,7 @@ func AddTo(s *api.Scheme) {
 // reader converts what the manifests of one version have in old words, and collects the problems.
 type reader struct {
 	version string
-	errs    api.FieldErrors
+	errs    api.Problems
 }
 
 // pullPolicies has also the later words. In 2014 the kubelet took those for PullNever, like all that it did not know.

@@ -44,14 +44,14 @@ func TestOldWords(t *testing.T) {
 			"containers: [{imagePullPolicy: PullAlways, ports: [{protocol: TCP}, {protocol: UDP}, {protocol: sctp}]}, {imagePullPolicy: PullNever}]", ""},
 	} {
 		scheme := v1.NewScheme()
-		got, err := scheme.Decode("f", []byte("version: "+tt.version+"\n"+tt.old+"\n"))
+		got, err := scheme.Decode("f", []byte("version: "+tt.version+"\n"+tt.old+"\n"), nil)
 		if tt.err != "" {
 			if err == nil || err.Error() != "f:"+tt.err {
 				t.Errorf("%s: %v", name, err)
 			}
 			continue
 		}
-		want, errWant := scheme.Decode("f", []byte("version: "+tt.version+"\n"+tt.now+"\n"))
+		want, errWant := scheme.Decode("f", []byte("version: "+tt.version+"\n"+tt.now+"\n"), nil)
 		if err != nil || errWant != nil {
 			t.Errorf("%s: %v, %v", name, err, errWant)
 		} else if diff := cmp.Diff(want[0].Manifest, got[0].Manifest); diff != "" {

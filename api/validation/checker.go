@@ -21,7 +21,7 @@ const (
 // checker collects the problems of the object at a path.
 type checker struct {
 	path string // empty, or such as "containers[0]."
-	errs *api.FieldErrors
+	errs *api.Problems
 }
 
 // in returns a checker of the object in a field, which may have the verbs of fmt.
@@ -34,14 +34,11 @@ func (c checker) check(ok bool, kind, field string, value any, advice string) {
 	if ok {
 		return
 	}
-	text := []rune(fmt.Sprint(value))
-	if len(text) == 0 {
+	text := api.Shorten(fmt.Sprint(value), 100)
+	if text == "" {
 		kind = "required value"
 	}
-	if len(text) > 100 {
-		text = append(text[:100], '…')
-	}
-	c.errs.Add(strings.TrimSuffix(c.path+field, "."), "%s", strings.TrimSuffix(fmt.Sprintf("%s '%s': %s", kind, string(text), advice), ": "))
+	c.errs.Add(strings.TrimSuffix(c.path+field, "."), "%s", strings.TrimSuffix(fmt.Sprintf("%s '%s': %s", kind, text, advice), ": "))
 }
 
 // absolute checks a path.

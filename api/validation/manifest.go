@@ -15,7 +15,7 @@ type Rules struct {
 
 // ValidateManifest returns the problems of a manifest as it was written: what is optional may be missing. Words such as
 // TCP have their one spelling from the conversion.
-func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.FieldErrors) {
+func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Problems) {
 	c := checker{errs: &errs}
 	isPod := m.Version == api.VersionV1
 	c.check(isPod || m.Version == "v1beta1" || m.Version == "v1beta2", unsupported, "version", m.Version, "use v1, v1beta1 or v1beta2")

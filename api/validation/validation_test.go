@@ -1,10 +1,12 @@
 package validation_test
 
 import (
+	"cmp"
+	"errors"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
 	"kubelet14/api/v1"
@@ -118,35 +120,33 @@ func (rows rows) check(t *testing.T, good, privileged string) {
 	t.Helper()
 	for name, tt := range rows {
 		text := strings.Replace(good, tt.piece, tt.by, 1)
-		docs, err := v1.NewScheme().Decode("f", []byte(text))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
 		// problems returns each problem as "field: kind 'value'", without the advice, on lines of their own.
-		problems := func(rules validation.Rules) string {
+		problems := func(check func(*api.ContainerManifest) api.Problems) string {
 			var lines []string
-			for _, e := range rules.ValidateManifest(&docs[0].Manifest) {
-				at := docs[0].At(e.Field, e.Problem)
-				problem, _, advice := strings.Cut(e.Problem, "': ")
+			_, err := v1.NewScheme().Decode("f", []byte(text), check)
+			source, _ := errors.AsType[*api.SourceError](err)
+			for _, p := range cmp.Or(source, &api.SourceError{}).Problems {
+				problem, _, advice := strings.Cut(p.Text, "': ")
 				if advice {
 					problem += "'"
 				}
-				lines = append(lines, at.Field+": "+problem)
-				if line := strings.Split(text, "\n")[at.Line-1]; rules.AllowPrivileged && !strings.Contains(line, strings.TrimSpace(tt.by)) {
+				lines = append(lines, p.Field+": "+problem)
+				if line := strings.Split(text, "\n")[p.Line-1]; tt.want != "" && !strings.Contains(line, strings.TrimSpace(tt.by)) {
 					t.Errorf("%s: the error points at %s", name, line)
 				}
 			}
 			return strings.Join(lines, "\n")
 		}
-		diff := cmp.Diff(tt.want, problems(validation.Rules{AllowPrivileged: true}))
+		diff := gocmp.Diff(tt.want, problems(validation.Rules{AllowPrivileged: true}.ValidateManifest))
 		if diff != "" || tt.piece != "" && text == good {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if api.SetDefaults(&docs[0].Manifest); tt.want == "" {
-			if got := problems(validation.Rules{}); got != privileged {
-				t.Errorf("%s, without -allow_privileged and with defaults: %s", name, got)
-			}
+		withDefaults := func(m *api.ContainerManifest) api.Problems {
+			api.SetDefaults(m)
+			return validation.Rules{}.ValidateManifest(m)
+		}
+		if tt.want == "" && problems(withDefaults) != privileged {
+			t.Errorf("%s, without -allow_privileged and with defaults: %s", name, problems(withDefaults))
 		}
 	}
 }
@@ -170,7 +170,7 @@ func TestProblemsOfAPodInWords(t *testing.T) {
 		"containers[0].securityContext.capDrop[0]: unsupported value 'CAP_KILL': use a capability of Linux without CAP_, such as NET_ADMIN, or ALL",
 		"containers[1].name: invalid value 'A_B': " + name,
 	}
-	if diff := cmp.Diff(strings.Join(want, "; "), validation.Rules{}.ValidateManifest(&manifest).Error()); diff != "" {
+	if diff := gocmp.Diff(strings.Join(want, "; "), validation.Rules{}.ValidateManifest(&manifest).Error()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 }
@@ -194,7 +194,7 @@ func TestNames(t *testing.T) {
 		"uuid": {func(m *api.ContainerManifest, name string) { m.UUID = name },
 			"a A 0 3f2504e0-4f89-11d3-9a0c-0305e82c3301 a-B-0 " + label, "a_b a.b . .. ../a a/b a" + label},
 	} {
-		problems := func(name string) api.FieldErrors {
+		problems := func(name string) api.Problems {
 			m := api.ContainerManifest{Version: "v1beta1"}
 			tt.set(&m, name)
 			return validation.Rules{}.ValidateManifest(&m)

@@ -21,7 +21,7 @@ func (u Unhealthy) Error() string { return string(u) }
 
 // unhealthy makes text one line and returns it as an error.
 func unhealthy(text string) error {
-	text = api.Printable(strings.Join(strings.Fields(text), " "), maxShown)
+	text = api.Printable(api.Shorten(strings.Join(strings.Fields(text), " "), maxShown))
 	return Unhealthy(strings.TrimSuffix(text, ":")) // a colon before an empty output
 }
 

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"kubelet14/api"
 )
 
 const (
@@ -132,7 +134,7 @@ func (c *Client) get(ctx context.Context, path string) (*http.Response, string, 
 	}
 	defer resp.Body.Close()
 	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, clientMaxAnswer))
-	return resp, printable(string(body)), err
+	return resp, api.Printable(string(body)), err
 }
 
 // Watch writes the table of Status, and again when it changes, until ctx is done. On a terminal the times count on; elsewhere

@@ -193,8 +193,8 @@ func TestClientTrustsNoAnswer(t *testing.T) {
 		body       string
 		table, err string
 	}{
-		"an error":        {http.StatusTeapot, nasty, "", "answers \"418 I'm a teapot\": one ]0;title   31m\ntwo"},
-		"a table":         {http.StatusOK, "POD CONTAINER\n" + nasty, "POD CONTAINER\none ]0;title   31m\ntwo", ""},
+		"an error":        {http.StatusTeapot, nasty, "", "answers \"418 I'm a teapot\": one?]0;title? ?31m\ntwo"},
+		"a table":         {http.StatusOK, "POD CONTAINER\n" + nasty, "POD CONTAINER\none?]0;title? ?31m\ntwo", ""},
 		"another program": {http.StatusOK, "<html>" + nasty, "", "is not a kubelet14"},
 		"a proxy's error": {http.StatusServiceUnavailable, "busy", "", "answers \"503 Service Unavailable\": busy"},
 	} {
@@ -248,7 +248,7 @@ job.ns.etcd        failed      -
 late.default.http  pending     no                                                            PortTaken: container "main": JUNK
   main             waiting     no     0         -       -             -                      PortTaken
   net              running     no     0         1h0m0s  -             -                      -
-`, "JUNK", "a b c d e [2Jf  g h i é; j")
+`, "JUNK", "a b c d e?[2Jf??g?h i é; j")
 	var got strings.Builder
 	err := WriteStatuses(&got, pods, noon)
 	if diff := cmp.Diff(want, got.String()); err != nil || diff != "" {

@@ -97,7 +97,7 @@ func (p *page) Banner() (banner struct{ Tone, Text string }) {
 	case p.Ill != nil:
 		banner.Tone, banner.Text = "bad", "The kubelet cannot manage its pods: "+p.Ill.Error()
 	case p.Docker != nil:
-		banner.Tone, banner.Text = "busy", "The state of the pods is not known: "+oneLine(p.Docker.Error())
+		banner.Tone, banner.Text = "busy", "The state of the pods is not known: "+api.OneLine(p.Docker.Error())
 	case up < len(p.Pods):
 		banner.Tone = tone(p.Pods[0])
 	case len(problems) > 0:

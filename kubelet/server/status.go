@@ -12,7 +12,6 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"kubelet14/api"
 )
@@ -28,7 +27,7 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	pods, _, err := s.seenWith(s.keyFor(r)).Statuses()
 	problems := describeProblems(sources)
 	if err := cmp.Or(err, s.opts.Kubelet.Health()); err != nil {
-		problems = append(problems, oneLine(err.Error()))
+		problems = append(problems, api.OneLine(err.Error()))
 	}
 	if _, err := CountUp(pods); err != nil {
 		problems = append(problems, err.Error())
@@ -46,7 +45,7 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		fmt.Fprintf(&text, "\n%s\n", strings.Join(problems, "\n"))
 	}
-	_, err = io.WriteString(w, printable(text.String()))
+	_, err = io.WriteString(w, api.Printable(text.String()))
 	return err
 }
 
@@ -90,7 +89,7 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 			problem = "it may be older than its manifest, which cannot be read"
 		}
 		ready := readyText(p.Ready, p.Phase == api.PodSucceeded || p.Phase == api.PodFailed || p.Phase == api.PodRemoving)
-		fmt.Fprintf(table, "%s\t%s\t%s\t\t\t%s\t%s\t%s\n", p.FullName(), p.Phase, ready, p.PodIP, strings.Join(ports, ","), oneLine(problem))
+		fmt.Fprintf(table, "%s\t%s\t%s\t\t\t%s\t%s\t%s\n", p.FullName(), p.Phase, ready, p.PodIP, strings.Join(ports, ","), api.OneLine(problem))
 		for _, c := range p.Containers {
 			state, since, reason := describe(c)
 			age := "-"
@@ -104,7 +103,7 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 				reason = c.State.Waiting.Reason
 			}
 			fmt.Fprintf(table, "  %s\t%s\t%s\t%d\t%s\t%s\t%s\t%s\n", c.Name, state, readyText(c.Ready, c.State.Terminated != nil), c.RestartCount, age,
-				cmp.Or(shortID(c.ContainerID), "-"), cmp.Or(oneLine(c.Image), "-"), cmp.Or(oneLine(reason), "-"))
+				cmp.Or(shortID(c.ContainerID), "-"), cmp.Or(api.OneLine(c.Image), "-"), cmp.Or(api.OneLine(reason), "-"))
 		}
 	}
 	return table.Flush()
@@ -165,19 +164,4 @@ func join(reason, message string) string {
 		return cmp.Or(reason, message)
 	}
 	return reason + ": " + message
-}
-
-// oneLine replaces line breaks by semicolons and what is not printable by spaces.
-func oneLine(text string) string {
-	return printable(strings.ReplaceAll(strings.TrimSpace(text), "\n", "; "))
-}
-
-// printable replaces by spaces what a terminal might interpret, except line breaks.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text)
 }

@@ -126,7 +126,7 @@ func (s *stream) end(err error) error {
 	if !errors.Is(err, api.ErrNotFound) && s.r.Context().Err() == nil {
 		glog.Warningf("info server: %s: %v", s.r.Pattern, err)
 	}
-	_, _ = fmt.Fprintf(s, "\nkubelet14: %s\n", oneLine(err.Error()))
+	_, _ = fmt.Fprintf(s, "\nkubelet14: %s\n", api.OneLine(err.Error()))
 	return nil
 }
 
@@ -150,7 +150,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) error {
 		out.begin() // a header that is set before the status would be no trailer
 		w.Header().Set("Exit-Code", strconv.Itoa(exitCode))
 	case out.begun:
-		w.Header().Set("Error", oneLine(err.Error()))
+		w.Header().Set("Error", api.OneLine(err.Error()))
 	default:
 		w.Header().Del("Trailer")
 	}
