@@ -7,18 +7,21 @@ import (
 	"time"
 )
 
-var errNoSyncYet = errors.New("the kubelet has not looked at Docker yet")
+var (
+	errNoSyncYet   = errors.New("the kubelet has not looked at Docker yet")
+	errNoEventsYet = errors.New("Docker has not begun to send its events yet")
+)
 
 // listPatience is how long a list may take before Docker counts as not answering.
 const listPatience = 10 * time.Second
 
 // healthState is what /healthz reports.
 type healthState struct {
-	mu        sync.Mutex
-	heartbeat time.Time // when the sync loop last waited for something to do
-	listing   time.Time // since when Docker is asked for a list; zero: it is not
-	docker    error     // of the last list, which also needs the root_dir
-	events    error     // why Docker's events do not come
+	mu        sync.Mutex // guards all of it
+	heartbeat time.Time  // when the sync loop last waited for something to do
+	listing   time.Time  // since when Docker is asked for a list; zero: it is not
+	docker    error      // of the last list, which also needs the root_dir
+	events    error      // why Docker's events do not come
 }
 
 func (h *healthState) set(change func(*healthState)) {

@@ -31,7 +31,14 @@ func TestHealth(t *testing.T) {
 			t.Errorf("before Run the log is %v, want that it is not known", err)
 		}
 		closeRoot()
+		w.docker.Up()
+		w.docker.SetFault(on("WatchEvents", dockertest.Fault{Delay: time.Hour}))
 		k := w.run(pod("web", "main"))
+		k.healthIs(t, "no event stream begins", "not begun to send its events")
+		k.end()
+		w.docker.SetFault(nil)
+		w.docker.Down()
+		k = w.run(pod("web", "main"))
 		k.healthIs(t, "without Docker", "cannot reach Docker")
 		if _, _, err := k.kl.Statuses(); err == nil || !strings.Contains(err.Error(), "cannot reach Docker") {
 			t.Errorf("without Docker the statuses are %v", err)

@@ -86,7 +86,7 @@ func NewMainKubelet(opts Options) *Kubelet {
 		limits: plan.Limits{MaxBackoff: opts.MaxRestartBackoff, MaxDeadContainers: opts.MaxDeadContainers,
 			MinDeadAge: opts.MinContainerTTL, PodNetwork: opts.PodNetwork},
 		events:     &events{},
-		health:     healthState{docker: errNoSyncYet, events: errNoSyncYet, heartbeat: time.Now()},
+		health:     healthState{docker: errNoSyncYet, events: errNoEventsYet, heartbeat: time.Now()},
 		wakeup:     make(chan struct{}, 1),
 		trash:      make(chan struct{}, 1),
 		startSlots: make(chan struct{}, max(8, 4*runtime.NumCPU())),

@@ -67,6 +67,14 @@ func TestWhatIsMountedInRootDirIsNotDeleted(t *testing.T) {
 	wantEmpty(t, trash)
 	wantText(t, filepath.Join(source, "file"), "theirs")
 
+	// What cannot be moved has the same error each time, so it is logged once.
+	setUp(t, r, "uid")
+	mount(t, trash, trash)
+	first, second := r.MoveToTrash("uid"), r.MoveToTrash("uid")
+	wantError(t, first, filepath.Join(r.Path(), "pods/uid"), "cross-device")
+	wantError(t, second, first.Error())
+	must(t, syscall.Unmount(trash, 0))
+
 	// Without the kernel's table nothing is deleted.
 	file := filepath.Join(setUp(t, r, "uid"), "file")
 	must(t, syscall.Mount("tmpfs", "/proc", "tmpfs", 0, ""))

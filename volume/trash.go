@@ -109,6 +109,9 @@ func (r *RootDir) describe(action, rel string, err error) error {
 	if err == nil {
 		return nil
 	}
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
+		err = link.Err // without the random name: the same problem has the same text each time
+	}
 	command := ""
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0 {
 		command = "; it is tried again, or run: sudo rm -rf " + shellQuote(r.abs(rel))
