@@ -128,20 +128,17 @@ func (s *Server) granted(r *http.Request) access {
 	return anyone
 }
 
-// keyFor returns the key for a client that may read logs, and "" for others.
-func (s *Server) keyFor(r *http.Request) string {
-	if s.granted(r) >= logs {
-		return s.key
-	}
-	return ""
+// view is the kubelet as a client may see it.
+type view struct {
+	Kubelet
+	key string // for the links of a page; empty for a client that may not read logs
 }
 
-// seenWith returns the kubelet as a client with a key sees it.
-func (s *Server) seenWith(key string) Kubelet {
-	if key != "" {
-		return s.opts.Kubelet
+func (s *Server) viewOf(r *http.Request) view {
+	if s.granted(r) >= logs {
+		return view{s.opts.Kubelet, s.key}
 	}
-	return withoutMessages{s.opts.Kubelet}
+	return view{withoutMessages{s.opts.Kubelet}, ""}
 }
 
 // withoutMessages hides the messages of pods and events: many quote the output of a container.

@@ -24,7 +24,7 @@ var (
 	pageFiles embed.FS
 
 	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-		"join": join, "tone": tone, "containerTone": containerTone, "exit": exitText, "count": api.Count,
+		"join": join, "tone": tone, "isNotReady": isNotReady, "containerTone": containerTone, "exit": exitText, "count": api.Count,
 		"port": portText, "short": shortID,
 		"problem": func(c api.ContainerStatus) string {
 			_, _, problem := describe(c)
@@ -62,10 +62,9 @@ type page struct {
 var rank = map[string]int{"bad": 0, "busy": 1, "good": 2, "done": 3}
 
 // look collects what the page shows to a client.
-func (s *Server) look(key string) *page {
-	k := s.seenWith(key)
+func (s *Server) look(k view) *page {
 	p := &page{
-		Options: s.opts, Instance: s.instance, Key: key, Now: time.Now(), Ill: k.Health(), SourceList: s.opts.Sources(),
+		Options: s.opts, Instance: s.instance, Key: k.key, Now: time.Now(), Ill: k.Health(), SourceList: s.opts.Sources(),
 		Load: k.Load(), Desired: len(k.Pods()), Events: k.Events(0), Updates: map[string]api.Event{},
 	}
 	p.Pods, p.newer, p.Docker = k.Statuses()
@@ -100,6 +99,9 @@ func (p *page) Banner() (banner struct{ Tone, Text string }) {
 		banner.Tone, banner.Text = "busy", "The state of the pods is not known: "+api.OneLine(p.Docker.Error())
 	case up < len(p.Pods):
 		banner.Tone = tone(p.Pods[0])
+	case slices.ContainsFunc(p.Pods, isNotReady):
+		banner.Tone = "busy"
+		banner.Text += ", but not all are ready yet"
 	case len(problems) > 0:
 		banner.Tone = "busy"
 	case len(p.Pods) == 0:
@@ -151,12 +153,23 @@ func (p *page) LogLink(pod api.PodStatus, c api.ContainerStatus) string {
 	return "/containerLogs/" + path + "?tail=200&key=" + p.Key
 }
 
+// isNotReady reports whether a pod is up, and a probe does not call it ready.
+func isNotReady(p api.PodStatus) bool { return p.Phase == api.PodRunning && !p.Ready }
+
 // tone is the class of a pod: good, busy, bad or done. An error of its source does not count: one bad file would turn all good
 // pods red.
 func tone(p api.PodStatus) string {
+	if isNotReady(p) {
+		return "busy"
+	}
 	return map[api.PodPhase]string{
 		api.PodPending: "busy", api.PodRunning: "good", api.PodFailing: "bad", api.PodSucceeded: "done", api.PodFailed: "bad", api.PodRemoving: "busy",
 	}[p.Phase]
+}
+
+// patience are the reasons of containers that wait, and nothing is wrong.
+var patience = []string{
+	api.ReasonCreating, api.ReasonPulling, api.ReasonNetworkContainer, api.ReasonInitContainer, api.ReasonPostStart, api.ReasonStopping,
 }
 
 func containerTone(c api.ContainerStatus) string {
@@ -167,14 +180,14 @@ func containerTone(c api.ContainerStatus) string {
 		return "done"
 	case s.Terminated != nil:
 		return "bad"
-	case s.Waiting != nil && !slices.Contains([]string{api.ReasonCreating, api.ReasonPulling, api.ReasonNetworkContainer, api.ReasonInitContainer}, s.Waiting.Reason):
+	case s.Waiting != nil && !slices.Contains(patience, s.Waiting.Reason):
 		return "bad"
 	}
 	return "busy" // it takes its time
 }
 
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) error {
-	text, err := s.look(s.keyFor(r)).render("page.html")
+	text, err := s.look(s.viewOf(r)).render("page.html")
 	if err != nil {
 		return err
 	}
@@ -197,10 +210,10 @@ const (
 // soon after each change, and one every ten seconds, so that the page notices a lost connection. A page that does not read
 // for writeTimeout is dropped.
 func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
-	key := s.keyFor(r)
+	view := s.viewOf(r)
 	select {
-	case s.streams[key] <- struct{}{}:
-		defer func() { <-s.streams[key] }()
+	case s.streams[view.key] <- struct{}{}:
+		defer func() { <-s.streams[view.key] }()
 	default:
 		w.Header().Set("Connection", "close") // connections are limited too
 		return httpErrorf(http.StatusServiceUnavailable, "%d pages are open already: reload this one to see changes", maxStreams)
@@ -211,7 +224,7 @@ func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	for last := (*page)(nil); ; {
-		p, err := s.livePage(key)
+		p, err := s.livePage(view)
 		if err != nil {
 			return err
 		}
@@ -231,17 +244,17 @@ func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
 }
 
 // livePage returns the newest page. It is rendered once for all streams that may see the same.
-func (s *Server) livePage(key string) (*page, error) {
+func (s *Server) livePage(view view) (*page, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.live[key]; p != nil && (time.Since(p.Now) < pageTick/2 || !s.isOld(p)) {
+	if p := s.live[view.key]; p != nil && (time.Since(p.Now) < pageTick/2 || !s.isOld(p)) {
 		return p, nil
 	}
-	p := s.look(key)
+	p := s.look(view)
 	html, err := p.render("live.html")
 	data, jsonErr := json.Marshal(map[string]string{"instance": p.Instance, "html": string(html)})
 	p.push = fmt.Appendf(nil, "data: %s\n\n", data)
-	s.live[key] = p
+	s.live[view.key] = p
 	return p, errors.Join(err, jsonErr)
 }
 

@@ -9,7 +9,8 @@ import (
 )
 
 func TestTheHeadOfThePageSaysWhetherAllIsWell(t *testing.T) {
-	up, starting := api.PodStatus{Name: "a", Phase: api.PodRunning}, api.PodStatus{Name: "b", Phase: api.PodPending}
+	up, starting := api.PodStatus{Name: "a", Phase: api.PodRunning, Ready: true}, api.PodStatus{Name: "b", Phase: api.PodPending}
+	notReady := api.PodStatus{Name: "c", Phase: api.PodRunning}
 	for name, tt := range map[string]struct {
 		k           *fakeKubelet
 		class, text string
@@ -17,6 +18,7 @@ func TestTheHeadOfThePageSaysWhetherAllIsWell(t *testing.T) {
 		"all are up":       {&fakeKubelet{statuses: []api.PodStatus{up}}, "good", "The pod is up"},
 		"one starts":       {&fakeKubelet{statuses: []api.PodStatus{up, starting}}, "busy", "1 of 2 pods are up"},
 		"a source fails":   {&fakeKubelet{sources: []api.SourceStatus{{Source: "http", FailingSince: noon}}}, "busy", `source "http" cannot be read whole`},
+		"one is not ready": {&fakeKubelet{statuses: []api.PodStatus{up, notReady}}, "busy", "2 of 2 pods are up, but not all are ready yet"},
 		"no pods":          {&fakeKubelet{}, "good", "There are no pods"},
 		"Docker is silent": {&fakeKubelet{err: errors.New("away")}, "busy", "The state of the pods is not known: away"},
 	} {

@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -35,7 +34,7 @@ func (s *Server) events(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, httpErrorf(http.StatusBadRequest, "after=%q: it must be the seq of an event", text)
 	}
-	return list(s.seenWith(s.keyFor(r)).Events(after)), nil
+	return list(s.viewOf(r).Events(after)), nil
 }
 
 // podInfo returns the containers of one pod as in 2014, or the errors that clients of 2014 know. Those of v0.4 give no namespace.
@@ -92,7 +91,7 @@ func (s *Server) encode(obj any) (any, error) {
 
 // statuses returns the statuses of all pods as a client may see them, or 503 while Docker does not answer.
 func (s *Server) statuses(r *http.Request) ([]api.PodStatus, error) {
-	pods, _, err := s.seenWith(s.keyFor(r)).Statuses()
+	pods, _, err := s.viewOf(r).Statuses()
 	if err != nil {
 		return nil, httpErrorf(http.StatusServiceUnavailable, "%v", err)
 	}
@@ -121,14 +120,7 @@ func (s *Server) findPod(r *http.Request, namespace, name, uid string) (pod api.
 		return pod, httpErrorf(http.StatusConflict, "several pods are named %q: use one of the full names %s",
 			name, strings.Join(fullNames, ", "))
 	case len(fullNames) == 0:
-		text := fmt.Sprintf("there is no pod %q", name)
-		if uid != "" {
-			text += fmt.Sprintf(" with UID %q", uid)
-		}
-		if namespace != "" {
-			text += fmt.Sprintf(" in namespace %q", namespace)
-		}
-		return pod, &httpError{http.StatusNotFound, text}
+		return pod, httpErrorf(http.StatusNotFound, "there is no pod %q (namespace %q, UID %q)", name, cmp.Or(namespace, "any"), cmp.Or(uid, "any"))
 	}
 	return pod, nil
 }

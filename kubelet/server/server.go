@@ -86,7 +86,7 @@ type Server struct {
 	instance    string            // differs after a restart
 	key         string            // of token and instance
 
-	streams map[string]chan struct{} // for each key that keyFor returns: a value for each stream of a page
+	streams map[string]chan struct{} // by the key of a view: a value for each stream of a page
 	mu      sync.Mutex
 	live    map[string]*page // guarded by mu: what streams have sent last, by key
 }

@@ -147,7 +147,7 @@ func TestRequestsThatCannotBeAnswered(t *testing.T) {
 		{runIn + "web/app?cmd=ls", jsonType, `["ls"]`, 400, "give it once"},
 		{runIn + "web/app", "text/plain", "ls", 415, `Content-Type "text/plain"`},
 		{runIn + "web/app", formType, "cmd=" + strings.Repeat("x", maxBodyBytes), 413, "1048576 bytes"},
-		{runIn + "web/other-uid/app?cmd=ls", "", "", 404, `no pod "web" with UID "other-uid"`},
+		{runIn + "web/other-uid/app?cmd=ls", "", "", 404, `no pod "web" (namespace "default", UID "other-uid")`},
 		{"GET /stats/?pretty=very", "", "", 400, `pretty="very"`},
 		{"GET /stats/?num_stats=-1", "", "", 400, "num_stats=60"},
 		{"GET /stats/web/app?num_stats=x", "", "", 400, "num_stats=60"},
