@@ -75,6 +75,27 @@ func TestAnInspectThatHangs(t *testing.T) {
 	})
 }
 
+// What a dead container says is not needed to repair the one that replaced it.
+func TestAnInspectOfAnOldContainerThatHangs(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.run(pod("web", "main"))
+		w.kill("web", "main", 1)
+		settle()
+		k.end()
+		w.docker.SetFault(on("InspectContainer", dockertest.Fault{Delay: time.Hour}, "k8s_main.", "_uid-web_1"))
+		k = w.run(pod("web", "main"))
+		w.kill("web", "main", 1)
+		w.after(observe.InspectLimit+5*time.Second, "killed", "web/main", "web/net")
+		k.set()
+		settle()
+		w.docker.SetFault(nil)
+		w.after(observe.InspectRetry, "removed, when Docker answers again")
+		if containers := w.describe(); containers != "" {
+			t.Errorf("what is left:\n%s", containers)
+		}
+	})
+}
+
 // TestNoWakeupIsLost: without ticks, every end of a pull and every end of work must lead to
 // the next sync, in whatever order they come.
 func TestNoWakeupIsLost(t *testing.T) {

@@ -92,7 +92,8 @@ func (o *Observer) List(ctx context.Context) ([]dockertools.Listed, error) {
 }
 
 // Inspect completes a list with what only an inspect tells. It returns the containers and
-// the error of each pod by full name. Only containers that have changed are inspected.
+// the error of each pod by full name. Only containers that have changed are inspected. A dead
+// attempt that is not the newest and cannot be inspected is left out: a repair does not need it.
 func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (map[string][]plan.Observed, map[string]error) {
 	var inspects errgroup.Group
 	inspects.SetLimit(16)
@@ -114,23 +115,36 @@ func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (map[
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	observed, errs := map[string][]plan.Observed{}, map[string]error{}
-	listed := map[string]bool{}
-	for _, c := range list {
+	listed, old := map[string]bool{}, []error{}
+	for i, c := range list {
 		listed[c.ID] = true
 		pod, r := c.Of.PodFullName, o.records[c.ID]
 		switch {
 		case r.err == nil:
 			observed[pod] = append(observed[pod], r.observed(c))
-		case !errors.Is(r.err, dockertools.ErrNoSuchContainer): // else it was removed after the list
+		case errors.Is(r.err, dockertools.ErrNoSuchContainer): // it was removed after the list
+		case c.State.Ended() && hasNewer(list, i):
+			old = append(old, r.err)
+		default:
 			errs[pod] = cmp.Or(errs[pod], r.err)
 		}
 	}
+	o.opts.LogOnce("inspect old containers", errors.Join(old...))
 	maps.DeleteFunc(o.records, func(id string, r *record) bool {
 		removed := r.listed && !listed[id] // a container that was never listed may be newer than the list
 		r.listed = listed[id]
 		return removed
 	})
 	return observed, errs
+}
+
+// hasNewer reports whether a container in a list is followed by a newer attempt.
+func hasNewer(list []dockertools.Listed, i int) bool {
+	if i+1 == len(list) {
+		return false
+	}
+	a, b := list[i].Of, list[i+1].Of
+	return a.PodFullName == b.PodFullName && a.Name == b.Name && a.UID == b.UID
 }
 
 // lookup returns the record of a container, and whether it need not be inspected. Otherwise
