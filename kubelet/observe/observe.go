@@ -51,12 +51,13 @@ func New(opts Options) *Observer { return &Observer{opts: opts, records: map[str
 
 // record is what the observer knows of one container besides its entry in the list.
 type record struct {
-	listed  bool          // it was in the last list
-	key     string        // its part of the list at the last inspect; empty: inspect again
-	seen    plan.Observed // what inspects have told, and why this kubelet stopped it
-	err     error         // of the last inspect
-	retryAt time.Time     // not to inspect again before
-	oom     bool          // out of memory, by an event of this life of the container; on a busy host an inspect never tells
+	listed  bool                // it was in the last list
+	key     string              // its part of the list at the last inspect; empty: inspect again
+	seen    plan.Observed       // what inspects have told, and why this kubelet stopped it
+	err     error               // of the last inspect
+	retryAt time.Time           // not to inspect again before
+	times   map[int64]time.Time // what Docker has reported, see steady; Inspect alone uses it
+	oom     bool                // out of memory, by an event of this life of the container; on a busy host an inspect never tells
 }
 
 // List returns this kubelet's containers, ordered by pod, container and attempt. It fails
@@ -165,6 +166,7 @@ func (o *Observer) inspectContainer(ctx context.Context, c dockertools.Listed, r
 	ctx, cancel := context.WithTimeoutCause(ctx, InspectLimit, fmt.Errorf("inspect container %q: no answer from Docker within %v", c.Name, InspectLimit))
 	defer cancel()
 	details, err := o.opts.Docker.InspectContainer(ctx, c.ID)
+	details.StartedAt, details.FinishedAt = r.steady(details.StartedAt), r.steady(details.FinishedAt)
 	message := ""
 	if err == nil && details.State.Ended() {
 		message = r.seen.TerminationMessage
@@ -195,15 +197,30 @@ func (o *Observer) inspectContainer(ctx context.Context, c dockertools.Listed, r
 func (r *record) observed(c dockertools.Listed) plan.Observed {
 	const exitCodeSIGKILL = 128 + 9
 	o := r.seen
-	o.Listed = c
+	o.Listed, o.Created = c, r.steady(c.Created)
 	o.OOMKilled = o.OOMKilled || r.oom && o.State.Ended() && o.ExitCode == exitCodeSIGKILL
 	return o
+}
+
+// steady returns a time that Docker has reported as one of the monotonic clock, so that it stays as long
+// ago when the host's clock is set. The future counts as now.
+func (r *record) steady(reported time.Time) time.Time {
+	if reported.IsZero() {
+		return reported
+	}
+	at, known := r.times[reported.UnixNano()]
+	if !known {
+		now := time.Now()
+		at = now.Add(-max(0, now.Sub(reported)))
+		r.times[reported.UnixNano()] = at
+	}
+	return at
 }
 
 // record returns the record of a container. The caller holds o.mu.
 func (o *Observer) record(id string) *record {
 	if o.records[id] == nil {
-		o.records[id] = &record{}
+		o.records[id] = &record{times: map[int64]time.Time{}}
 	}
 	return o.records[id]
 }

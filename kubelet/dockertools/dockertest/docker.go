@@ -23,6 +23,7 @@ type fakeDocker struct {
 	images     map[string]*fakeImage                        // by name with tag
 	networks   map[string]bool                              // by name: whether MakeNetwork has made it
 	remote     map[string]*remoteImage                      // by name with tag: what the registries have
+	ahead      time.Duration                                // of its clock, see SetClock
 	watchers   map[chan dockertools.Event]map[string]string // the event streams, and which labels each asks for
 
 	// The wire: the way from the code under test to the daemon.
@@ -125,7 +126,7 @@ func (f *Fake) CreateContainer(ctx context.Context, spec dockertools.ContainerSp
 			Image:   spec.Image,
 			Labels:  spec.Labels,
 			State:   dockertools.StateCreated,
-			Created: time.Now().Truncate(time.Second), // Docker's list knows no better
+			Created: f.now().Truncate(time.Second), // Docker's list knows no better
 		}
 		c.Details.ImageID, c.Details.CreatedAt = image.id, time.Now()
 		f.containers[id] = c

@@ -23,7 +23,7 @@ var _ dockertools.Interface = (*Fake)(nil)
 // Up, Calls. It can also act as a user of Docker does, without faults: Kill, Pause,
 // Print, RunStranger, AddNetwork, Connect, Disconnect, and the Interface that ByHand returns.
 //
-// All times are those of time.Now, and nothing happens but by calls and timers,
+// All times are those of time.Now and SetClock, and nothing happens but by calls and timers,
 // so a test can make a Fake in a testing/synctest bubble and let hours pass. All
 // methods may be called by any number of goroutines.
 type Fake struct {
@@ -107,6 +107,16 @@ func (d *fakeDocker) StopAfter(n int, stop func()) {
 		return Fault{After: errStopped, then: stop}
 	})
 }
+
+// SetClock makes the times that Docker records from now on those of time.Now and so much more. The
+// clock of a host that was so much ahead is set back by SetClock(0).
+func (d *fakeDocker) SetClock(ahead time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.ahead = ahead
+}
+
+func (d *fakeDocker) now() time.Time { return time.Now().Add(d.ahead) }
 
 // Calls returns how often each method was called, failed calls included.
 func (d *fakeDocker) Calls() map[string]int {

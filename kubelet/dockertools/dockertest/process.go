@@ -67,7 +67,7 @@ func (d *fakeDocker) start(c *fakeContainer) error {
 	}
 	c.ended = make(chan struct{})
 	c.State = dockertools.StateRunning
-	c.Details.StartedAt = time.Now()
+	c.Details.StartedAt = d.now()
 	c.Details.ExitCode = 0
 	c.Details.Error = ""
 	c.Details.OOMKilled = false
@@ -164,7 +164,7 @@ func (d *fakeDocker) end(c *fakeContainer, code int) {
 	c.Endpoint = ""
 	c.Ports = nil
 	c.Details.IP = ""
-	c.Details.FinishedAt = time.Now()
+	c.Details.FinishedAt = d.now()
 	c.Details.ExitCode = code
 	if c.program.Ended != nil {
 		c.program.Ended(code)
