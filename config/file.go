@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-	"github.com/golang/glog"
 
 	"kubelet14/api"
 )
@@ -33,9 +32,9 @@ const (
 // after a change it takes another one every settleTime.
 type SourceFile struct {
 	source
-	last           snapshot        // nil if the path could not be read
-	unsettledSince time.Time       // zero if the last two snapshots are equal
-	ignored        map[string]bool // paths in the directory that are not read
+	last           snapshot          // nil if the path could not be read
+	unsettledSince time.Time         // zero if the last two snapshots are equal
+	notes          map[string]string // what was logged, by path, see note
 }
 
 // NewSourceFile returns the source for path, which is made absolute. pollInterval
@@ -44,16 +43,15 @@ func NewSourceFile(path string, pollInterval time.Duration, parser Parser) *Sour
 	if abs, err := filepath.Abs(path); err == nil { // fails only without a working directory
 		path = abs
 	}
-	return &SourceFile{source: newSource("File source", "file", path, pollInterval, parser)}
+	return &SourceFile{source: newSource("File source", "file", path, pollInterval, parser), notes: map[string]string{}}
 }
 
 func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	watcher, err := fsnotify.NewWatcher()
-	if err != nil {
-		glog.Warningf("File source: changes are noticed by -file_check_frequency only: %v", err)
-		watcher = &fsnotify.Watcher{} // gives no hints
-	} else {
+	if err == nil {
 		defer watcher.Close()
+	} else {
+		watcher = &fsnotify.Watcher{} // gives no hints
 	}
 	due, hinted := time.After(0), false
 	for {
@@ -66,12 +64,12 @@ func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 		case <-watcher.Errors: // events are missing
 			hint = true
 		case <-due:
-			if err == nil {
+			if watcher.Events != nil {
 				// A watch stays with a directory that is moved away. That of the parent notices
 				// a path that is made, replaced or linked elsewhere.
-				watcher.Add(filepath.Dir(s.place))
-				watcher.Add(s.place)
+				err = errors.Join(watcher.Add(filepath.Dir(s.place)), watcher.Add(s.place))
 			}
+			s.noteLimit(err)
 			wait, done := s.poll(time.Now())
 			if done {
 				wait = min(wait, s.publish(ctx, updates))

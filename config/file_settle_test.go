@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math/rand"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -191,4 +194,36 @@ func TestRunPollsWhatItCannotWatch(t *testing.T) {
 	must(t, os.MkdirAll(f.path("no/parent/yet"), 0o755))
 	f.write("no/parent/yet/a.yaml", manifest("web", "1"))
 	r.await("web=1")
+}
+
+// The limits of inotify are those of its own user namespace. Where the kernel allows this user
+// none, it tests nothing.
+func TestALimitOfInotifyIsWarnedAboutOnce(t *testing.T) {
+	const env = "INOTIFY_LIMIT"
+	limit := os.Getenv(env)
+	if limit == "" {
+		for _, limit := range []string{"max_inotify_watches", "max_inotify_instances"} {
+			again := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+			again.Env = append(os.Environ(), env+"="+limit)
+			root := []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
+			again.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER, UidMappings: root}
+			out, err := again.CombinedOutput()
+			if _, failed := err.(*exec.ExitError); failed {
+				t.Errorf("%s: %v", limit, err)
+			}
+			t.Logf("%v\n%s", err, out)
+		}
+		return
+	}
+	must(t, os.WriteFile("/proc/sys/user/"+limit, []byte("0"), 0o644))
+	logged, f := captureLog(t), newFileTest(t)
+	r := runSource(t, NewSourceFile(f.dir, time.Millisecond, testParser()))
+	for _, image := range []string{"1", "2", "3"} {
+		f.write("a.yaml", manifest("web", image))
+		r.await("web=" + image)
+	}
+	warning := "sudo sysctl fs.inotify." + strings.Replace(limit, "inotify", "user", 1)
+	if text := logged(); strings.Count(text, warning) != 1 || strings.Count(text, "\n") != 1 {
+		t.Errorf("want %q once:\n%s", warning, text)
+	}
 }

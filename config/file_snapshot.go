@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,8 +18,10 @@ import (
 	"kubelet14/api"
 )
 
-// manifestSuffixes are the endings of the files that are read in a directory. 2014
-// read any file without a leading dot, backups of editors too.
+// isManifest reports whether a file of this name is read in a directory. 2014 read any file
+// without a leading dot, backups of editors too.
+func isManifest(name string) bool { return slices.Contains(manifestSuffixes, filepath.Ext(name)) }
+
 var manifestSuffixes = []string{".yaml", ".yml", ".json", ".manifest"}
 
 // snapshot has the version of each file by path. A version is never empty and changes
@@ -31,12 +34,14 @@ func versionOf(info fs.FileInfo) string {
 }
 
 // snapshot returns the versions of the files that count; a link has the version of its
-// target. In a directory other entries are ignored, and logged once unless hidden.
+// target. In a directory other entries are ignored.
 func (s *SourceFile) snapshot() (snapshot, error) {
 	info, err := os.Stat(s.place)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	s.noteWriters(s.place, info)
+	switch {
 	case info.Mode().IsRegular():
 		return snapshot{s.place: versionOf(info)}, nil
 	case !info.IsDir():
@@ -46,25 +51,65 @@ func (s *SourceFile) snapshot() (snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	versions, ignored := snapshot{}, map[string]bool{}
+	versions := snapshot{}
 	for _, entry := range entries {
 		path := filepath.Join(s.place, entry.Name())
 		info, err := os.Stat(path)
 		switch {
 		case strings.HasPrefix(entry.Name(), "."):
-		case !slices.Contains(manifestSuffixes, filepath.Ext(path)), err == nil && !info.Mode().IsRegular():
-			ignored[path] = true
-			if !s.ignored[path] {
-				glog.Infof("File source: %s is ignored: only regular files whose names end in %s are read", label(path), strings.Join(manifestSuffixes, ", "))
-			}
+		case !isManifest(path), err == nil && !info.Mode().IsRegular():
+			s.noteIgnored(path)
 		case err == nil:
+			s.noteWriters(path, info)
 			versions[path] = versionOf(info)
 		case entry.Type() == fs.ModeSymlink || !errors.Is(err, fs.ErrNotExist): // else it was removed meanwhile
 			versions[path] = err.Error()
 		}
 	}
-	s.ignored = ignored
 	return versions, nil
+}
+
+// note logs what a person should know about a path, once until that is different.
+func (s *SourceFile) note(path, text string) {
+	if text != s.notes[path] && text != "" {
+		glog.Warningf("%s: %s", s.title, text)
+	}
+	s.notes[path] = text
+}
+
+// noteWriters warns of a directory or a file that any user of this host may write.
+func (s *SourceFile) noteWriters(path string, info fs.FileInfo) {
+	text := ""
+	if info.Mode().Perm()&0o002 != 0 && s.notes[filepath.Dir(path)] == "" {
+		text = fmt.Sprintf("any user of this host may write %s, and so run anything on it; chmod o-w it", label(path))
+	}
+	s.note(path, text)
+}
+
+// editorFile matches the temporary files and backups of sed, vim and emacs.
+var editorFile = regexp.MustCompile(`^(sed\w{6}|4913|#.*#|.*~|.*\.swp)$`)
+
+// noteIgnored warns of an entry that somebody may have meant as a manifest or as a directory of some.
+func (s *SourceFile) noteIgnored(path string) {
+	entries, err := os.ReadDir(path)
+	meant := err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isManifest(e.Name()) })
+	if meant && !editorFile.MatchString(filepath.Base(path)) {
+		s.note(path, fmt.Sprintf("%s is ignored: only regular files whose names end in %s are read", label(path), strings.Join(manifestSuffixes, ", ")))
+	}
+}
+
+// noteLimit warns of a limit of inotify, which makes edits be noticed late.
+func (s *SourceFile) noteLimit(err error) {
+	setting, text := "", ""
+	if errors.Is(err, syscall.ENOSPC) {
+		setting = "fs.inotify.max_user_watches=1048576"
+	} else if errors.Is(err, syscall.EMFILE) {
+		setting = "fs.inotify.max_user_instances=1024"
+	}
+	if setting != "" {
+		text = "edits are noticed by -file_check_frequency only: a limit of inotify is reached; raise it, such as by sudo sysctl " + setting
+	}
+	s.note("inotify", text)
 }
 
 // readFile returns the content of a file that still has the version, or the first part if it is too long. It does not

@@ -181,6 +181,26 @@ func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 	f.write("notes.txt", "")
 	step("something does not count", "notes.txt is ignored")
 	step("it still does not")
+	for _, name := range []string{"sedHeNyLE", "web.yaml~", "web.swp", "#web.yaml#", "4913"} {
+		f.write(name, "")
+	}
+	f.mkdir("program")
+	step("editors work, and there is a directory of something else")
+	f.write("program/web.yaml", manifest("web", "1"))
+	step("manifests are in a directory", "program is ignored")
+	for range 2 {
+		must(t, os.Chmod(f.path("a.yaml"), 0o666))
+		step("others may write a file", "any user of this host may write "+f.path("a.yaml"))
+		step("they still may")
+		must(t, os.Chmod(f.path("a.yaml"), 0o664))
+		step("they may not")
+		must(t, os.Chmod(f.dir, 0o777))
+		must(t, os.Chmod(f.path("a.yaml"), 0o666))
+		step("others may write the directory", "any user of this host may write "+f.dir)
+		must(t, os.Chmod(f.dir, 0o755))
+		must(t, os.Chmod(f.path("a.yaml"), 0o644))
+		step("they may not")
+	}
 	f.write("copy.yaml", manifest("web", "1"))
 	step("two have the same pod", `File source: pod "web" is in `)
 }
