@@ -16,8 +16,8 @@ const maxEvents = 1000 // the number of events that are kept
 // events holds the last events. Its methods may be called concurrently.
 type events struct {
 	mu   sync.Mutex
-	last []api.Event // oldest first; up to 2*maxEvents, so that dropping old ones is rare
-	seq  uint64      // of the newest
+	last []api.Event // guarded by mu; oldest first; up to 2*maxEvents, so that dropping old ones is rare
+	seq  uint64      // guarded by mu; of the newest
 }
 
 // add records an event of a container and logs it at V(2).

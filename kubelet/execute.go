@@ -26,8 +26,8 @@ type work struct {
 	supersede  func()
 
 	mu       sync.Mutex
-	created  map[string]plan.Action  // by container name
-	problems map[string]plan.Problem // of actions that failed, by container name
+	created  map[string]plan.Action  // guarded by mu; by container name
+	problems map[string]plan.Problem // guarded by mu, until the work has ended; of actions that failed, by container name
 }
 
 // startWork lets the pod's worker carry out its plan.
@@ -84,7 +84,15 @@ func (w *work) act(ctx context.Context, a plan.Action) {
 	}
 	w.mu.Unlock()
 	err := panics.Catch("pod "+a.Name.PodFullName, func() error {
-		return [...]func(context.Context, plan.Action) error{w.create, w.start, w.stop, w.remove}[a.Kind](ctx, a)
+		switch a.Kind {
+		case plan.Create:
+			return w.create(ctx, a)
+		case plan.Start:
+			return w.start(ctx, a)
+		case plan.Stop:
+			return w.stop(ctx, a)
+		}
+		return w.remove(ctx, a)
 	})
 	if err != nil && ctx.Err() == nil {
 		w.mu.Lock()
@@ -93,10 +101,8 @@ func (w *work) act(ctx context.Context, a plan.Action) {
 	}
 }
 
-// done logs an action that succeeded, and records an event for it.
-func (w *work) done(a plan.Action) {
-	verb := [...]string{"created", "started", "stopped", "removed"}[a.Kind]
-	level := [...]glog.Level{2, 0, 0, 2}[a.Kind]
+// done logs what was done, and records an event for it.
+func (w *work) done(level glog.Level, verb string, a plan.Action) {
 	glog.V(level).Infof("pod %s: %s container %q (attempt %d): %s", a.Name.PodFullName, verb, a.Name.Name, a.Name.Attempt, a.Reason)
 	w.kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, verb, describe(a))
 }
@@ -139,7 +145,7 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 			w.mu.Lock()
 			w.created[a.Name.Name] = a
 			w.mu.Unlock()
-			w.done(a)
+			w.done(2, "created", a)
 			return nil
 		case errors.Is(err, dockertools.ErrNoSuchImage):
 			if err := w.getImage(ctx, a, at, err); err != nil {
@@ -171,7 +177,7 @@ func (w *work) start(ctx context.Context, a plan.Action) error {
 		}
 		return err
 	}
-	w.done(a)
+	w.done(0, "started", a)
 	return w.postStart(ctx, a)
 }
 
@@ -183,7 +189,7 @@ func (w *work) stop(ctx context.Context, a plan.Action) error {
 	if a.Unhealthy {
 		w.kl.observer.NoteKilled(a.ID, plan.Problem{Container: a.Name.Name, Reason: api.ReasonUnhealthy, Message: a.Reason})
 	}
-	w.done(a)
+	w.done(0, "stopped", a)
 	return nil
 }
 
@@ -192,7 +198,7 @@ func (w *work) remove(ctx context.Context, a plan.Action) error {
 	if err := w.kl.docker.RemoveContainer(ctx, a.ID); err != nil && !errors.Is(err, dockertools.ErrNoSuchContainer) {
 		return err
 	}
-	w.done(a)
+	w.done(2, "removed", a)
 	return w.kl.opts.Volumes.RemoveTerminationFile(a.Name.UID, a.Name.TerminationFile())
 }
 

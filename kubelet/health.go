@@ -17,7 +17,7 @@ const listPatience = 10 * time.Second
 
 // healthState is what /healthz reports.
 type healthState struct {
-	mu        sync.Mutex // guards all of it
+	mu        sync.Mutex // guards the rest, see set
 	heartbeat time.Time  // when the sync loop last waited for something to do
 	listing   time.Time  // since when Docker is asked for a list; zero: it is not
 	docker    error      // of the last list, which also needs the root_dir

@@ -51,9 +51,15 @@ type Options struct {
 // Kubelet runs the pods of one host. It has no exported field (PR #551). Its methods for the
 // info server may be called concurrently with Run, and with each other.
 type Kubelet struct {
+	// Written before the sync loop begins, and then only read.
 	opts     Options
 	docker   dockertools.Interface
 	limits   plan.Limits
+	logLimit dockertools.LogLimit
+	removes  bool                  // pods and volumes that are not desired; false with RunOnce
+	decided  func(*podRecord) bool // reports whether nothing more is done to a pod; only RunOnce decides
+
+	// These need no lock, or have their own.
 	observer *observe.Observer
 	workers  *podWorkers
 	images   *images.Puller
@@ -66,16 +72,14 @@ type Kubelet struct {
 	wakeup      chan struct{}      // 1-slot: a sync is needed
 	trash       chan struct{}      // 1-slot: there may be volumes to delete
 	startSlots  chan struct{}      // limits the creations and starts in progress
-	setUp       sync.Mutex         // one worker at a time makes the pod network, or imports the built-in image
-	networkSeen bool               // the pod network has existed; another kubelet's -cleanup may remove it at any time
 	setUps      singleflight.Group // of volumes, by what they are
-	logLimit    dockertools.LogLimit
-	logged      sync.Map // the last error by what it is about, see logOnce
+	logged      sync.Map           // the last error by what it is about, see logOnce
+	setUp       sync.Mutex         // held by the one worker that makes the pod network, or imports a built-in image
+	networkSeen bool               // guarded by setUp; the pod network has existed; another kubelet's -cleanup may remove it at any time
 
 	// The sync loop owns the rest.
 	desired desired
 	pods    map[string]*podRecord // desired, being removed or with a busy worker; by full name
-	runOnce runOnce               // nil in other modes
 }
 
 // NewMainKubelet returns a Kubelet. It does not call Docker, which may not be up yet.
@@ -85,6 +89,8 @@ func NewMainKubelet(opts Options) *Kubelet {
 		docker: opts.Docker,
 		limits: plan.Limits{MaxBackoff: opts.MaxRestartBackoff, MaxDeadContainers: opts.MaxDeadContainers,
 			MinDeadAge: opts.MinContainerTTL, PodNetwork: opts.PodNetwork},
+		removes:    true,
+		decided:    func(*podRecord) bool { return false },
 		events:     &events{},
 		health:     healthState{docker: errNoSyncYet, events: errNoEventsYet, heartbeat: time.Now()},
 		wakeup:     make(chan struct{}, 1),

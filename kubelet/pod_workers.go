@@ -16,7 +16,7 @@ type podWorkers struct {
 	wg    sync.WaitGroup
 
 	mu   sync.Mutex
-	busy map[string]bool // by pod full name
+	busy map[string]bool // guarded by mu; by pod full name
 }
 
 // Run starts work for a pod unless its worker is busy. The work must not panic.

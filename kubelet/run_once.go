@@ -32,12 +32,13 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 	if err != nil {
 		return nil, err
 	}
-	kl.runOnce = runOnce{}
+	outcomes := runOnce{}
+	kl.removes, kl.decided = false, outcomes.decided
 	err = kl.run(ctx, nil, func() (done bool, again time.Time) {
 		done = true
 		for name := range kl.desired.pods {
 			p := kl.pods[name]
-			if kl.runOnce.decided(p) {
+			if outcomes.decided(p) {
 				continue
 			}
 			done = false
@@ -47,7 +48,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 		}
 		return done, again
 	})
-	return kl.outcomes(ctx), errors.Join(sourcesErr, err)
+	return kl.outcomes(ctx, outcomes), errors.Join(sourcesErr, err)
 }
 
 // waitForSources applies updates until every source is ready or has said why it is not.
@@ -79,7 +80,7 @@ func (kl *Kubelet) waitForSources(ctx context.Context, updates <-chan api.PodUpd
 // message.
 type runOnce map[string]plan.Problem
 
-// decided reports whether the outcome of a pod is known. Nothing more is then done to it.
+// decided reports whether the outcome of a pod is known.
 func (r runOnce) decided(p *podRecord) bool {
 	_, decided := r[p.name]
 	if decided || p.work != nil || p.err != nil {
@@ -119,14 +120,14 @@ func (p *podRecord) upAt() (at time.Time) {
 }
 
 // outcomes returns the statuses of the pods at the end of RunOnce.
-func (kl *Kubelet) outcomes(ctx context.Context) []api.PodStatus {
+func (kl *Kubelet) outcomes(ctx context.Context, known runOnce) []api.PodStatus {
 	pods := []api.PodStatus{}
 	for _, name := range slices.Sorted(maps.Keys(kl.desired.pods)) {
 		p := kl.record(name) // a new one if there was no sync
 		p.pod = kl.desired.pods[name]
 		p.origin = p.pod.Origin
 		status, problems := kl.view(&p.podSnapshot).status(), p.problems()
-		outcome, decided := kl.runOnce[name]
+		outcome, decided := known[name]
 		switch {
 		case decided:
 		case len(problems) > 0:

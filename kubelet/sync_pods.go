@@ -44,7 +44,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 			next = earliest(next, kl.dispatch(ctx, kl.pods[name]))
 		}
 	}
-	if kl.runOnce == nil { // which removes nothing
+	if kl.removes {
 		kl.logOnce("remove volumes that no pod needs", kl.trashVolumes(list))
 	}
 	kl.publish()
@@ -62,7 +62,7 @@ func (kl *Kubelet) supersedeWork() {
 
 // planPods updates the record of each pod: what is desired, what is observed, and the plan.
 func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed) {
-	if kl.runOnce == nil { // which looks at no other pods than those it starts
+	if kl.removes { // else no pod is looked at that is not desired
 		for i := range list {
 			kl.record(list[i].Of.PodFullName).origin = list[i].Labels[dockertools.LabelOrigin]
 		}
@@ -122,7 +122,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 		}
 		return p.plan.Next
 	}
-	if kl.runOnce != nil && kl.runOnce.decided(p) {
+	if kl.decided(p) {
 		return time.Time{}
 	}
 	steps := kl.describeSteps(p)

@@ -43,20 +43,21 @@ type Observer struct {
 	opts    Options
 
 	mu      sync.Mutex
-	records map[string]*record // guarded by mu, with what they point to; by container id
+	records map[string]*record // guarded by mu; by container id
 }
 
 // New returns an Observer that has seen nothing.
 func New(opts Options) *Observer { return &Observer{opts: opts, records: map[string]*record{}} }
 
 // record is what the observer knows of one container besides its entry in the list.
+// Observer.mu guards its fields, but the first three are Inspect's own.
 type record struct {
 	listed  bool                // it was in the last list
+	err     error               // of the last inspect
+	times   map[int64]time.Time // what Docker has reported, see steady
 	key     string              // its part of the list at the last inspect; empty: inspect again
 	seen    plan.Observed       // what inspects have told, and why this kubelet stopped it
-	err     error               // of the last inspect
 	retryAt time.Time           // not to inspect again before
-	times   map[int64]time.Time // what Docker has reported, see steady; Inspect alone uses it
 	oom     bool                // out of memory, by an event of this life of the container; on a busy host an inspect never tells
 }
 
