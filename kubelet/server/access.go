@@ -25,7 +25,7 @@ type access int
 const (
 	anyone  access = iota // no token, even with TLS
 	reading               // the token or the key with TLS; without it every user of this host
-	logs                  // the token or the key: what containers print, and all messages, which may quote that
+	logs                  // the token or the key: what containers print, all messages, which may quote that, and the live page
 	running               // the token
 )
 
@@ -93,6 +93,9 @@ func crossOrigin(r *http.Request) bool {
 // requireAccess calls next for requests with the access that they need.
 func (s *Server) requireAccess(need access, next handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		if s.granted(r) < logs {
+			w.Header().Set("Connection", "close") // they are limited, and others need some
+		}
 		err := s.checkAccess(r, need)
 		if err == nil {
 			err = next(w, r)
@@ -128,17 +131,12 @@ func (s *Server) granted(r *http.Request) access {
 	return anyone
 }
 
-// view is the kubelet as a client may see it.
-type view struct {
-	Kubelet
-	key string // for the links of a page; empty for a client that may not read logs
-}
-
-func (s *Server) viewOf(r *http.Request) view {
+// kubeletFor returns the kubelet as a client may see it.
+func (s *Server) kubeletFor(r *http.Request) Kubelet {
 	if s.granted(r) >= logs {
-		return view{s.opts.Kubelet, s.key}
+		return s.opts.Kubelet
 	}
-	return view{withoutMessages{s.opts.Kubelet}, ""}
+	return withoutMessages{s.opts.Kubelet}
 }
 
 // withoutMessages hides the messages of pods and events: many quote the output of a container.

@@ -74,7 +74,7 @@ func TestHeadersAreLimited(t *testing.T) {
 }
 
 const (
-	getHealth  = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	getAsOwner = "GET /healthz HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + testToken + "\r\n\r\n"
 	getPods    = "GET /pods HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	halfHeader = "GET /pods HTTP/1.1\r\nHost: localhost\r\nX: "
 	postRun    = "POST /run/default/web/app HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -94,7 +94,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 		"sends a body slowly":             {halfBody, true, readTimeout},
 		"sends a denied body":             {deniedBody, false, readTimeout},
 		"does not read its answer":        {getPods, false, writeTimeout},
-		"sends one request, then nothing": {getHealth, false, readTimeout},
+		"sends one request, then nothing": {getAsOwner, false, readTimeout},
 	} {
 		k := withContainers()
 		k.statuses[0].Message = strings.Repeat("x", 1<<20) // more than fits into any buffer
@@ -133,7 +133,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 			t.Cleanup(func() { conns[i].Close() })
 		}
 		conns[i].SetDeadline(time.Now().Add(within))
-		io.WriteString(conns[i], getHealth)
+		io.WriteString(conns[i], getAsOwner)
 		_, err := http.ReadResponse(bufio.NewReader(conns[i]), nil)
 		return err
 	}

@@ -5,7 +5,7 @@
 //	     ▼
 //	listener ─▶ checkRequest ─▶ routes ─┬▶ anyone   /healthz /static/
 //	 loopback,   Host, Origin    token? ├▶ reading  / /status /pods /sources /events /metrics /podInfo /boundPods /spec/ /stats/
-//	 unix: or                           ├▶ logs     /containerLogs/ /logs/
+//	 unix: or                           ├▶ logs     /stream /containerLogs/ /logs/
 //	 TLS                                └▶ running  /run/
 //	                                         │
 //	                                         ▼
@@ -23,5 +23,5 @@
 //     token or the page's key, and commands the token. A client that can open the unix socket needs no token.
 //  5. The key is in the address of the page, is sent to no other port, and ends with this start of the kubelet.
 //  6. Only /boundPods?env=1 shows values of environment variables, and only to clients that may run commands.
-//  7. Each step of a request has a time limit, and the numbers of connections and of open pages are limited.
+//  7. Each step of a request has a time limit, and the number of connections is limited. Only who may read logs keeps one.
 package server

@@ -42,8 +42,7 @@ const (
 // page is what the templates show.
 type page struct {
 	Options
-	Instance    string // the script loads the page anew when it changes
-	Key         string // of links; empty for a client that may not read logs
+	Key         string // of links; empty for a client that may not read logs, whose page does not change
 	Now         time.Time
 	Ill, Docker error // what is wrong with the kubelet, and with Docker
 	SourceList  []api.SourceStatus
@@ -62,10 +61,13 @@ type page struct {
 var rank = map[string]int{"bad": 0, "busy": 1, "good": 2, "done": 3}
 
 // look collects what the page shows to a client.
-func (s *Server) look(k view) *page {
+func (s *Server) look(k Kubelet) *page {
 	p := &page{
-		Options: s.opts, Instance: s.instance, Key: k.key, Now: time.Now(), Ill: k.Health(), SourceList: s.opts.Sources(),
+		Options: s.opts, Now: time.Now(), Ill: k.Health(), SourceList: s.opts.Sources(),
 		Load: k.Load(), Desired: len(k.Pods()), Events: k.Events(0), Updates: map[string]api.Event{},
+	}
+	if k == s.opts.Kubelet {
+		p.Key = s.key
 	}
 	p.Pods, p.newer, p.Docker = k.Statuses()
 	slices.SortStableFunc(p.Pods, func(a, b api.PodStatus) int { return cmp.Compare(rank[tone(a)], rank[tone(b)]) })
@@ -187,7 +189,7 @@ func containerTone(c api.ContainerStatus) string {
 }
 
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) error {
-	text, err := s.look(s.viewOf(r)).render("page.html")
+	text, err := s.look(s.kubeletFor(r)).render("page.html")
 	if err != nil {
 		return err
 	}
@@ -210,21 +212,13 @@ const (
 // soon after each change, and one every ten seconds, so that the page notices a lost connection. A page that does not read
 // for writeTimeout is dropped.
 func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
-	view := s.viewOf(r)
-	select {
-	case s.streams[view.key] <- struct{}{}:
-		defer func() { <-s.streams[view.key] }()
-	default:
-		w.Header().Set("Connection", "close") // connections are limited too
-		return httpErrorf(http.StatusServiceUnavailable, "%d pages are open already: reload this one to see changes", maxStreams)
-	}
 	control := clearDeadlines(w)
 	w.Header().Set("Content-Type", "text/event-stream")
 	if r.Method == http.MethodHead {
 		return nil
 	}
 	for last := (*page)(nil); ; {
-		p, err := s.livePage(view)
+		p, err := s.livePage()
 		if err != nil {
 			return err
 		}
@@ -243,18 +237,18 @@ func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
 	}
 }
 
-// livePage returns the newest page. It is rendered once for all streams that may see the same.
-func (s *Server) livePage(view view) (*page, error) {
+// livePage returns the newest page. It is rendered once for all streams.
+func (s *Server) livePage() (*page, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.live[view.key]; p != nil && (time.Since(p.Now) < pageTick/2 || !s.isOld(p)) {
+	if p := s.live; p != nil && (time.Since(p.Now) < pageTick/2 || !s.isOld(p)) {
 		return p, nil
 	}
-	p := s.look(view)
+	p := s.look(s.opts.Kubelet)
 	html, err := p.render("live.html")
-	data, jsonErr := json.Marshal(map[string]string{"instance": p.Instance, "html": string(html)})
+	data, jsonErr := json.Marshal(string(html))
 	p.push = fmt.Appendf(nil, "data: %s\n\n", data)
-	s.live[view.key] = p
+	s.live = p
 	return p, errors.Join(err, jsonErr)
 }
 

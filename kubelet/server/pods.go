@@ -34,7 +34,7 @@ func (s *Server) events(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, httpErrorf(http.StatusBadRequest, "after=%q: it must be the seq of an event", text)
 	}
-	return list(s.viewOf(r).Events(after)), nil
+	return list(s.kubeletFor(r).Events(after)), nil
 }
 
 // podInfo returns the containers of one pod as in 2014, or the errors that clients of 2014 know. Those of v0.4 give no namespace.
@@ -91,7 +91,7 @@ func (s *Server) encode(obj any) (any, error) {
 
 // statuses returns the statuses of all pods as a client may see them, or 503 while Docker does not answer.
 func (s *Server) statuses(r *http.Request) ([]api.PodStatus, error) {
-	pods, _, err := s.viewOf(r).Statuses()
+	pods, _, err := s.kubeletFor(r).Statuses()
 	if err != nil {
 		return nil, httpErrorf(http.StatusServiceUnavailable, "%v", err)
 	}

@@ -31,7 +31,6 @@ const (
 	writeTimeout      = 30 * time.Second       // of an answer that is not a stream
 	lastWriteTimeout  = 250 * time.Millisecond // of a stream whose request was canceled
 	shutdownTimeout   = time.Second
-	maxStreams        = 16 // of pages with the key, and as many of others
 )
 
 // Options configures a Server.
@@ -86,16 +85,14 @@ type Server struct {
 	instance    string            // differs after a restart
 	key         string            // of token and instance
 
-	streams map[string]chan struct{} // by the key of a view: a value for each stream of a page
-	mu      sync.Mutex
-	live    map[string]*page // guarded by mu: what streams have sent last, by key
+	mu   sync.Mutex
+	live *page // guarded by mu: what the streams have sent last
 }
 
 // New opens the server's listener. Requests are answered once Serve is called.
 func New(opts Options) (*Server, error) {
-	s := &Server{opts: opts, token: cmp.Or(opts.Token, rand.Text()), instance: rand.Text(), live: map[string]*page{}}
+	s := &Server{opts: opts, token: cmp.Or(opts.Token, rand.Text()), instance: rand.Text()}
 	s.key = keyOf(s.token, s.instance)
-	s.streams = map[string]chan struct{}{"": make(chan struct{}, maxStreams), s.key: make(chan struct{}, maxStreams)}
 	var err error
 	s.listener, err = s.listen()
 	return s, err
@@ -137,7 +134,7 @@ func (s *Server) routes() http.Handler {
 	}
 	add("GET /{$}", reading, s.servePage)
 	add("GET /static/{file}", anyone, s.servePageFile)
-	add("GET /stream", reading, s.servePageStream)
+	add("GET /stream", logs, s.servePageStream)
 	add("GET /healthz", anyone, s.serveHealth)
 	add("GET /status", reading, s.serveStatus)
 	add("GET /pods", reading, asJSON(s.pods))

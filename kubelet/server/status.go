@@ -24,7 +24,7 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	for _, source := range sources {
 		fmt.Fprintln(&text, source)
 	}
-	pods, _, err := s.viewOf(r).Statuses()
+	pods, _, err := s.kubeletFor(r).Statuses()
 	problems := describeProblems(sources)
 	if err := cmp.Or(err, s.opts.Kubelet.Health()); err != nil {
 		problems = append(problems, api.OneLine(err.Error()))

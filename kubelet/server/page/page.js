@@ -19,18 +19,20 @@ function connect() {
   stream?.close();
   stream = new EventSource('/stream' + location.search); // which has the key
   stream.addEventListener('message', message => {
-    const { instance, html } = JSON.parse(message.data);
-    if (instance !== document.body.dataset.instance) return location.reload(); // another kubelet, maybe with another page
     expectMore();
-    show(html);
+    show(JSON.parse(message.data));
     setStatus('Live', true);
   });
-  // The browser connects again by itself, but not after an HTTP error.
+  // The browser connects again by itself, but not after an HTTP error: then the key may be of an earlier start of the kubelet.
   stream.addEventListener('error', () => {
     setStatus('Cut off; trying again', false);
-    if (stream.readyState === EventSource.CLOSED) watchdog = setTimeout(connect, 2000);
+    if (stream.readyState === EventSource.CLOSED) watchdog = setTimeout(reloadOrConnect, 2000);
   });
   expectMore();
+}
+
+function reloadOrConnect() {
+  fetch(location.href).then(answer => answer.ok ? location.reload() : connect(), connect);
 }
 
 // The server sends something every ten seconds, unless the connection is lost.
@@ -154,7 +156,7 @@ async function openLog(link) {
     const answer = await fetch(link.href + '&follow=1', { signal: mine.signal });
     if (!answer.ok) {
       logText.textContent = await answer.text();
-      logNote.textContent = answer.status === 401 ? 'this browser has no access yet' : 'it cannot be read';
+      logNote.textContent = 'it cannot be read';
       return;
     }
     logNote.textContent = 'it has printed nothing yet';
