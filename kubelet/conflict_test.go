@@ -1,8 +1,12 @@
 package kubelet
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,7 +16,7 @@ import (
 )
 
 // Two kubelets with one hostname and two root_dirs start at the same time: each lists the
-// containers before the other has made one.
+// containers before the other has made one. The second is killed before it can give way.
 func TestTwoRootDirsSideBySide(t *testing.T) {
 	secondRoot := t.TempDir()
 	inWorld(t, func(first *world) {
@@ -23,12 +27,11 @@ func TestTwoRootDirsSideBySide(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		second := &world{t: t, docker: first.docker, rootDir: secondRoot}
 		kl, closeRoot := second.newKubelet()
-		updates, ended := make(chan api.PodUpdate, 1), make(chan error)
+		updates := make(chan api.PodUpdate, 1)
 		updates <- set(pod("more", "main"))
-		go func() { ended <- kl.Run(t.Context(), updates) }()
-		if conflict := (*dockertools.IdentityConflictError)(nil); !errors.As(<-ended, &conflict) {
-			t.Error("the second kubelet ends without an error about the first")
-		}
+		ctx, kill := context.WithTimeout(t.Context(), 4*time.Second)
+		defer kill()
+		first.must(kl.Run(ctx, updates))
 		closeRoot()
 		first.docker.SetFault(nil)
 		settle()
@@ -40,8 +43,13 @@ func TestTwoRootDirsSideBySide(t *testing.T) {
 			}
 			return n
 		}
+		k.set(pod("web", "main"), pod("more", "main"))
+		settle()
 		if n, others := of(first.rootDir), of(secondRoot); n != 2 || others == 0 {
 			t.Fatalf("the first has %d containers, the second %d\n%s", n, others, first.describe())
+		}
+		if message := k.statuses(first)[0].Containers[1].State.Waiting.Message; !strings.Contains(message, secondRoot) || !strings.Contains(message, "-cleanup") {
+			t.Errorf("a pod whose names the second has: %q", message)
 		}
 		// The first goes on. Each removes what is its own.
 		k.set(pod("web", "main"), pod("new", "main"))
@@ -68,6 +76,86 @@ func TestTwoRootDirsSideBySide(t *testing.T) {
 		second.cleanup()
 		if all := first.docker.Containers(); len(all) > 0 {
 			t.Errorf("after -cleanup of both:\n%s", first.describe())
+		}
+	})
+}
+
+// Every call takes a time of its own. One kubelet goes on, and nothing of the other is left.
+func TestTwoRootDirsInTheSameInstant(t *testing.T) {
+	for seed := range uint64(100) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			secondRoot, random, mu := t.TempDir(), rand.New(rand.NewPCG(seed, 0)), sync.Mutex{}
+			longest := []int{1, 30, 1000, 3000}[seed%4] // milliseconds
+			inWorld(t, func(w *world) {
+				w.importPause()
+				w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
+					if c.Method == "MakeNetwork" { // a mutex is held meanwhile, for which a bubble's clock does not go on
+						return dockertest.Fault{}
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					return dockertest.Fault{Delay: time.Duration(random.IntN(longest)) * time.Millisecond}
+				})
+				ctx, cancel := context.WithCancel(w.t.Context())
+				ended := make(chan error, 2)
+				for _, rootDir := range []string{w.rootDir, secondRoot} {
+					k := &world{t: w.t, docker: w.docker, rootDir: rootDir}
+					kl, closeRoot := k.newKubelet()
+					updates := make(chan api.PodUpdate, 1)
+					updates <- set(pod("web", "main"), pod("db", "main", "side"), pod("more", "main"))
+					go func() {
+						defer closeRoot()
+						ended <- kl.Run(ctx, updates)
+					}()
+				}
+				wait(5 * time.Minute)
+				if conflict := (*dockertools.IdentityConflictError)(nil); len(ended) != 1 || !errors.As(<-ended, &conflict) {
+					w.t.Errorf("%d kubelets have ended, want one, with the conflict", len(ended))
+				}
+				w.check("of both", "db/main", "db/net", "db/side", "more/main", "more/net", "web/main", "web/net")
+				roots := map[string]bool{}
+				for _, c := range w.docker.Containers() {
+					roots[c.Labels[dockertools.LabelRootDir]] = true
+				}
+				if len(roots) != 1 {
+					w.t.Errorf("there are containers of %v\n%s", roots, w.describe())
+				}
+				cancel()
+				wait(time.Minute)
+			})
+		})
+	}
+}
+
+// Docker can lose a container, and keep its name.
+func TestALostContainerOfAPodThatRunsOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(string) dockertest.Program { return dockertest.Program{Exits: true} }
+		never := pod("job", "main")
+		never.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
+		w.run(never).end()
+		for parts, c := range w.containers() {
+			if parts.Name == "main" {
+				w.must(w.docker.ByHand().RemoveContainer(w.t.Context(), c.ID))
+			}
+		}
+		w.docker.SetFault(when("CreateContainer", func(c dockertest.Call) (fault dockertest.Fault) {
+			if strings.HasSuffix(c.Container, "_1") {
+				fault.Before = dockertools.ErrNameTaken
+			}
+			return fault
+		}, "k8s_main"))
+		k := w.run(never)
+		if w.newest("main") > 0 || !strings.Contains(k.main(w).State.Waiting.Message, "another id") {
+			t.Errorf("it has run again, or is not explained: %+v\n%s", k.main(w).State, w.describe())
+		}
+		again := never
+		again.UID = "another"
+		w.docker.SetFault(nil)
+		k.set(again)
+		settle()
+		if w.newest("main") != 1 {
+			t.Errorf("with another uid it has not run\n%s", w.describe())
 		}
 	})
 }

@@ -152,12 +152,8 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 				return err
 			}
 		case errors.Is(err, dockertools.ErrNameTaken):
-			list, listErr := w.kl.observer.List(ctx)
-			if listErr != nil {
-				return errors.Join(err, listErr)
-			}
-			if slices.ContainsFunc(list, func(c dockertools.Listed) bool { return c.Name == a.Name.String() }) {
-				return fmt.Errorf("%w by a container of this pod that was not in the list", err)
+			if err := w.nameTaken(ctx, a, err); err != nil {
+				return err
 			}
 			a.Name.Attempt++
 		default:

@@ -55,6 +55,7 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 	defer tick.Stop()
 	retry := time.NewTimer(0)
 	defer retry.Stop()
+	alone := time.Now() // when no other kubelet was there that could stop this one
 	wakeup, rested := kl.wakeup, (<-chan time.Time)(nil)
 	for {
 		kl.health.set(func(h *healthState) { h.heartbeat = time.Now() })
@@ -73,7 +74,7 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 		if kl.desired.since.IsZero() {
 			continue
 		}
-		began := time.Now()
+		began, idle := time.Now(), len(kl.workers.Busy()) == 0
 		next, err := kl.SyncPods(ctx)
 		if len(kl.workers.Busy()) > 0 {
 			wakeup, rested = nil, time.After(min(restFactor*time.Since(began), maxRest))
@@ -81,11 +82,12 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 		if ctx.Err() != nil {
 			return nil
 		}
-		if conflict := (*dockertools.IdentityConflictError)(nil); errors.As(err, &conflict) {
-			return err
+		if conflict := (*dockertools.IdentityConflictError)(nil); errors.As(err, &conflict) && idle { // else a worker may be creating what is older
+			return errors.Join(err, kl.giveWay(ctx, alone))
 		}
 		kl.logOnce("sync pods", err)
 		if err == nil {
+			alone = began
 			done, again := finished()
 			if done {
 				return nil
