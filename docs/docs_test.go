@@ -86,6 +86,26 @@ func TestOperatorsPageIsComplete(t *testing.T) {
 	}
 }
 
+// hidesPaths matches directives of systemd after which the kubelet sees other files than Docker, which mounts them.
+var hidesPaths = regexp.MustCompile(`(?m)^(Private|Protect|ReadOnly|Inaccessible|NoExec|Temporary|Root|Bind|Mount|DynamicUser)\w*=.*`)
+
+func TestUnitOfSystemd(t *testing.T) {
+	unit, err := os.ReadFile("kubelet14.service")
+	page, errPage := os.ReadFile("operators.md")
+	if err != nil || errPage != nil {
+		t.Fatal(err, errPage)
+	}
+	if hides := hidesPaths.FindAllString(string(unit), -1); hides != nil {
+		t.Errorf("hostPath volumes break with %q", hides)
+	}
+	dirs := submatches(`-root_dir=(\S+)`, string(unit))
+	dirs = append(dirs, submatches(`-root_dir=(/var/lib/\w+)`, string(page))...)
+	dirs = append(dirs, submatches(`(/var/lib/\w+)/token\b`, string(page))...)
+	if len(dirs) < 3 || len(slices.Compact(dirs)) != 1 {
+		t.Errorf("the unit, the page and the path of the token have the root_dirs %q", dirs)
+	}
+}
+
 // addFields adds the names of the fields of a wire type, and of all that it is made of.
 func addFields(fields map[string]bool, wire reflect.Type) {
 	for wire.Kind() == reflect.Pointer || wire.Kind() == reflect.Slice {
