@@ -10,7 +10,7 @@ func otherKind(kind string) string {
 	case "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ReplicationController", "Job":
 		instead = "run its template as a Pod: the spec is that of spec.template"
 	case "CronJob":
-		instead = "run its template as a Pod, with -runonce from cron"
+		instead = "run its template as a Pod from cron: with -cleanup, and then with -runonce"
 	case "Service", "Ingress":
 		instead = "pods find each other by name, and hostPort publishes a port; remove it"
 	case "ConfigMap", "Secret":

@@ -314,3 +314,28 @@ func TestDockerEndsInTheMiddle(t *testing.T) {
 		})
 	}
 }
+
+// So cron runs a job: what has succeeded is not run again, unless it was removed before.
+func TestRunOnceOfAJobThatWasDoneBefore(t *testing.T) {
+	inWorld(t, func(w *world) {
+		runs := 0
+		w.program = func(string) dockertest.Program {
+			runs++
+			return dockertest.Program{Exits: true, After: time.Second}
+		}
+		once := func(wantRuns int, want podResult) {
+			t.Helper()
+			results, err := w.runOnce(set(onFailure(pod("job", "main"))))
+			w.must(err)
+			checkResults(t, results, map[string]podResult{"job": want})
+			if runs != wantRuns {
+				t.Errorf("it has run %d times, want %d", runs, wantRuns)
+			}
+			time.Sleep(time.Hour)
+		}
+		once(1, podResult{"succeeded", ""})
+		once(1, podResult{"succeeded", "was done before, at "})
+		w.cleanup()
+		once(2, podResult{"succeeded", ""})
+	})
+}

@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ const upTime = 300 * time.Millisecond
 //
 // It is the sync loop without removals and with an end.
 func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([]api.PodStatus, error) {
+	began := time.Now()
 	if err := kl.connect(ctx); err != nil {
 		return nil, err
 	}
@@ -48,7 +50,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 		}
 		return done, again
 	})
-	return kl.outcomes(ctx, outcomes), errors.Join(sourcesErr, err)
+	return kl.outcomes(ctx, outcomes, began), errors.Join(sourcesErr, err)
 }
 
 // waitForSources applies updates until every source is ready or has said why it is not.
@@ -119,8 +121,18 @@ func (p *podRecord) upAt() (at time.Time) {
 	return at
 }
 
+// lastEnd returns when the last of a pod's containers ended.
+func (p *podRecord) lastEnd() (at time.Time) {
+	for i := range p.containers {
+		if end := p.containers[i].FinishedAt; end.After(at) {
+			at = end
+		}
+	}
+	return at
+}
+
 // outcomes returns the statuses of the pods at the end of RunOnce.
-func (kl *Kubelet) outcomes(ctx context.Context, known runOnce) []api.PodStatus {
+func (kl *Kubelet) outcomes(ctx context.Context, known runOnce, began time.Time) []api.PodStatus {
 	pods := []api.PodStatus{}
 	for _, name := range slices.Sorted(maps.Keys(kl.desired.pods)) {
 		p := kl.record(name) // a new one if there was no sync
@@ -128,7 +140,9 @@ func (kl *Kubelet) outcomes(ctx context.Context, known runOnce) []api.PodStatus 
 		p.origin = p.pod.Origin
 		status, problems := kl.view(&p.podSnapshot).status(), p.problems()
 		outcome, decided := known[name]
-		switch {
+		switch ended := p.lastEnd(); {
+		case decided && p.plan.Finished && ended.Before(began):
+			status.Message = cmp.Or(status.Message, "was done before, at "+ended.Local().Format(time.DateTime))
 		case decided:
 		case len(problems) > 0:
 			outcome = plan.Problem{Reason: problems[0].Reason, Message: joinProblems(problems)}
