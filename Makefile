@@ -4,16 +4,17 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 # Tests that talk to Docker are named TestIntegration... Some build and run the whole
 # program, which go test does not know of: -count=1 keeps it from calling them "cached".
 INTEGRATION = ^TestIntegration
-# The image of the demo's containers.
-IMAGE = kubelet14/hello:1
+# The images that a kubelet makes of itself when they are missing.
+IMAGES = kubelet14/hello:1 kubelet14/pause:1
 
 .DEFAULT_GOAL := help
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: image build ## run the demo: the pods of manifests/, until Ctrl-C; the pods stay
-	@trap 'exit 0' INT; ./kubelet14 -config=manifests/ -root_dir=.run
+run: ## run the demo: the pods of manifests/, until Ctrl-C; the pods stay
+	@echo 'compiling kubelet14; the first time takes about a minute'
+	@trap 'exit 0' INT; go run . -config=manifests/ -root_dir=.run
 
 build: ## build ./kubelet14
 	@echo 'compiling kubelet14; the first time takes about a minute'
@@ -39,12 +40,8 @@ lint: ## check format, go vet and staticcheck
 	go vet ./...
 	go run $(STATICCHECK) ./...
 
-bench: image ## measure against a bare program that makes the same Docker calls, as ratios
+bench: ## measure against a bare program that makes the same Docker calls, as ratios
 	go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
-
-image: ## build the demo's image, when it is missing or has changed
-	@echo 'compiling the demo image'
-	@go run ./manifests/hello/mkimage -image $(IMAGE)
 
 etcd: ## build bin/etcd and bin/etcdctl, for the chapter on sources
 	go build -C config/testdata/etcd -o ../../../bin/etcd go.etcd.io/etcd/server/v3
@@ -52,8 +49,8 @@ etcd: ## build bin/etcd and bin/etcdctl, for the chapter on sources
 
 clean: ## stop and remove what `make run` has made, and what was built
 	@if [ -d .run ]; then go run . -cleanup -root_dir=.run && rm -rf .run; fi
-	@docker rmi $(IMAGE) kubelet14/pause:1 2>/dev/null || true # they stay if containers use them
+	@docker rmi $(IMAGES) 2>/dev/null || true # they stay if containers use them
 	rm -f kubelet14
 	rm -rf bin .artifacts
 
-.PHONY: help run build test test-all kubernetes browser unit lint bench image etcd clean
+.PHONY: help run build test test-all kubernetes browser unit lint bench etcd clean

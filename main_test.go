@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -277,6 +279,23 @@ func TestConfigThatDoesNotExist(t *testing.T) {
 	_, stderr, _ = program(t, "-config=/no/such/path", "-config_wait", "-runonce", "-runonce_timeout=1ms", "-root_dir="+t.TempDir())
 	if strings.Contains(stderr, "-config_wait") {
 		t.Errorf("with -config_wait: %q", stderr)
+	}
+}
+
+// The first command of a user who is not root.
+func TestARootDirThatMayNotBeMade(t *testing.T) {
+	dir := t.TempDir()
+	if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o555)); err != nil {
+		t.Fatal(err)
+	}
+	f := parse(t, "-cleanup", "-root_dir="+filepath.Join(dir, "root"))
+	runtime.LockOSThread() // root would make it: this thread is another user to files
+	defer runtime.UnlockOSThread()
+	syscall.Setfsuid(65534)
+	defer syscall.Setfsuid(os.Geteuid())
+	err := run(t.Context(), f)
+	if err == nil || !strings.Contains(err.Error(), "permission denied: give a directory of your own, such as -root_dir=$HOME/kubelet14") {
+		t.Errorf("got %v, want what to do", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package docs
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -14,6 +15,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	docker "github.com/fsouza/go-dockerclient"
+
+	"kubelet14/kubelet/dockertools/registrytest"
 )
 
 func TestMain(m *testing.M) {
@@ -34,25 +39,45 @@ sed -i 's/root_dir=.run/& -hostname_override=try -port=10250/' Makefile
 func TestIntegrationPages(t *testing.T) {
 	setup := readPage(t, "README.md").marked("sh run")
 	root, _ := filepath.Abs("..")
-	project := newReader(t)
-	project.bash(t, "cp -r "+root+"/[!.]* .\n"+setup[0].body) // builds the program and the image, once for all pages
+	demo, err := net.Listen("tcp", "127.0.0.1:0") // has the port of the demo, so no chapter can use it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { demo.Close() })
+	_, taken, _ := net.SplitHostPort(demo.Addr().String())
+	project := newReader(t, taken)
+	project.bash(t, "cp -r "+root+"/[!.]* .\n"+setup[0].body) // builds the program, once for all pages
+	client, err := docker.NewClientFromEnv()
+	if err := errors.Join(err, registrytest.EnsureHello(client)); err != nil {
+		t.Fatal(err)
+	}
 	for _, p := range pages(t) {
 		if p.path == "README.md" || len(p.marked("sh run")) == 0 {
 			continue
 		}
-		script := "set -euo pipefail\ncp -rl " + project.dir + "/. ." + asOurs + setup[1].body
+		patient := strings.Replace(setup[1].body, "{1..300}", "{1..12000}", 1) // many pages at once are slow
+		script := "set -euo pipefail\ncp -rl " + project.dir + "/. ." + asOurs + patient
 		for _, f := range p.marked("sh run") {
 			script += f.body
 		}
-		r := newReader(t)
+		r := newReader(t, taken)
 		t.Run(p.path, func(t *testing.T) {
 			t.Parallel()
 			r.checkPrinted(t, p, r.bash(t, script))
 		})
 	}
+	t.Run("a pattern that never comes", func(t *testing.T) {
+		t.Parallel()
+		r := newReader(t, taken)
+		hasty := strings.Replace(setup[1].body, "{1..300}", "1", 1)
+		out := r.bash(t, hasty+"echo its last line >/tmp/try/log\nlogged 'is up' || echo gave up")
+		if want := "its last line\nafter 30 s the log has no line like: is up\ngave up\n"; out != want {
+			t.Errorf("logged prints %q, want %q", out, want)
+		}
+	})
 	t.Run("make run", func(t *testing.T) {
 		t.Parallel()
-		r := newReader(t)
+		r := newReader(t, freePort())
 		r.checkPrinted(t, readPage(t, "../README.md"), r.bash(t, "cp -rl "+project.dir+"/. ."+asOurs+`set -m
 make run >log 2>&1 & make=$!
 until curl -s http://127.0.0.1:8014/ | grep 'answers 200'; do sleep 0.1; done
@@ -62,7 +87,7 @@ kill -INT -- -$make # to the whole process group, as Ctrl-C does
 wait $make || true
 cat log
 docker tag kubelet14/hello:1 `+r.hostname+` # the image itself is in use
-make clean IMAGE=`+r.hostname+`
+make clean IMAGES=`+r.hostname+`
 ! docker image inspect `+r.hostname+` 2>/dev/null`))
 	})
 }
@@ -100,7 +125,7 @@ type reader struct {
 
 var readers int
 
-func newReader(t *testing.T) *reader {
+func newReader(t *testing.T, demo string) *reader {
 	t.Helper()
 	readers++
 	hostname, tmp := fmt.Sprintf("kubelet14-test-%d-%d", os.Getpid(), readers), t.TempDir()
@@ -108,9 +133,12 @@ func newReader(t *testing.T) *reader {
 		"/tmp/try", tmp + "/try", "=try", "=" + hostname, "/hosts/try", "/hosts/" + hostname,
 		"loop_toy", "loop_" + hostname + "-toy", `"toy"`, `"` + hostname + `-toy"`}
 	toPages := []string{tmp + "/try", "/tmp/try", hostname + "-toy", "toy", hostname, "try"}
-	// The demo, two servers of pages, the info server, a third server, the info server of `make run`.
-	for _, port := range []string{"8014", "8015", "8016", "8017", "8018", "10250"} {
+	// The demo, two servers of pages, the info server, a third server, a pod of pages, the info server of `make run`.
+	for _, port := range []string{"8014", "8015", "8016", "8017", "8018", "8019", "10250"} {
 		free := freePort()
+		if port == "8014" {
+			free = demo
+		}
 		toOurs, toPages = append(toOurs, port, free), append(toPages, ":"+free, ":"+port, " "+free, " "+port)
 	}
 	r := &reader{t.TempDir(), hostname, strings.NewReplacer(toOurs...), strings.NewReplacer(toPages...)}

@@ -63,7 +63,7 @@ func (kl *Kubelet) writePlan(ctx context.Context, w io.Writer, p plan.Plan) {
 			continue
 		}
 		image := kl.imageOf(a.Container)
-		if image == dockertools.PauseImage {
+		if dockertools.IsBuiltin(image) {
 			continue
 		}
 		_, err := kl.docker.InspectImage(ctx, image)

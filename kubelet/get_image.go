@@ -15,9 +15,12 @@ import (
 
 // pullImage pulls the image of a Create action although it may be present. If the pull fails
 // a present image will do, unless the policy is PullAlways: a registry that is down stops no
-// pod.
+// pod. A built-in image is never pulled.
 func (w *work) pullImage(ctx context.Context, a plan.Action) error {
 	spec := a.Container.Spec
+	if dockertools.IsBuiltin(spec.Image) {
+		return nil
+	}
 	err := w.kl.images.Require(ctx, w.pod, a.Name.Name, spec.Image, a.PulledSince)
 	problem, _ := errors.AsType[plan.Problem](err)
 	if err == nil || problem.Reason == api.ReasonPulling || spec.ImagePullPolicy == api.PullAlways {
@@ -35,10 +38,10 @@ func (w *work) pullImage(ctx context.Context, a plan.Action) error {
 func (w *work) getImage(ctx context.Context, a plan.Action, at time.Time, missing error) error {
 	image := w.kl.imageOf(a.Container)
 	switch {
-	case image == dockertools.PauseImage: // many workers may find it missing at the same time
+	case dockertools.IsBuiltin(image): // many workers may find it missing at the same time
 		w.kl.setUp.Lock()
 		defer w.kl.setUp.Unlock()
-		return dockertools.EnsurePauseImage(ctx, w.kl.docker)
+		return dockertools.EnsureBuiltin(ctx, w.kl.docker, image)
 	case a.Container.Spec != nil && a.Container.Spec.ImagePullPolicy == api.PullNever:
 		return plan.Problem{Reason: api.ReasonImageNeverPulled, Message: fmt.Sprintf(
 			"%s, and by its imagePullPolicy it is never pulled; `docker pull %s` gets it", trimName(a, missing), image)}

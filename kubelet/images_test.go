@@ -78,6 +78,26 @@ func TestAPullDelaysNothing(t *testing.T) {
 	})
 }
 
+// Many workers find the image missing at the same time, with each policy.
+func TestABuiltinImageIsMadeOnceAndNeverPulled(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.importPause()
+		w.docker.AddRemoteImage(dockertools.HelloImage, dockertest.RemoteImage{})
+		var pods []api.Pod
+		for _, policy := range []api.PullPolicy{"", api.PullIfNotPresent, api.PullAlways, api.PullNever} {
+			p := ofImage(pod("p"+strings.ToLower(string(policy)), "main"), dockertools.HelloImage, policy)
+			p.Manifest.Containers[0].Command = []string{"/hello", "sleep"}
+			pods = append(pods, p)
+		}
+		w.run(pods...)
+		if live := w.live(); len(live) != 2*len(pods) {
+			t.Errorf("live: %v\n%s", live, w.describe())
+		}
+		w.checkCalls("PullImage", 0)
+		w.checkCalls("ImportImage", 1)
+	})
+}
+
 func TestWhenAnImageIsPulled(t *testing.T) {
 	tests := []struct {
 		image                               string
@@ -90,6 +110,7 @@ func TestWhenAnImageIsPulled(t *testing.T) {
 		{"app", "", 1, 1, 2, 2},
 		{"app:latest", api.PullIfNotPresent, 1, 1, 2, 2},
 		{"app:latest", api.PullNever, 0, 0, 0, 0},
+		{dockertools.HelloImage, api.PullAlways, 0, 0, 0, 0},
 		{"app@sha256:" + strings.Repeat("0", 64), "", 0, 0, 0, 0},
 	}
 	for _, tt := range tests {

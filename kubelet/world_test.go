@@ -387,7 +387,7 @@ func succeed(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutco
 // importPause spares the kubelet the creation that finds its image missing.
 func (w *world) importPause() {
 	w.t.Helper()
-	w.must(dockertools.EnsurePauseImage(w.t.Context(), w.docker.ByHand()))
+	w.must(dockertools.EnsureBuiltin(w.t.Context(), w.docker.ByHand(), dockertools.PauseImage))
 }
 
 // logged returns what is logged at a level while do runs.

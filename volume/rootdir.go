@@ -48,7 +48,7 @@ func AbsRootDir(path string) (string, error) {
 // empty nor marked, and one that another kubelet has locked.
 func OpenRootDir(path string) (*RootDir, error) {
 	if err := os.MkdirAll(path, 0o750); err != nil {
-		return nil, fmt.Errorf("create root_dir %q: %w: give -root_dir a directory that this user may create", path, err)
+		return nil, fmt.Errorf("create root_dir %q: %w", path, err)
 	}
 	abs, err := AbsRootDir(path)
 	if err != nil {

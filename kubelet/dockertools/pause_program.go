@@ -41,6 +41,17 @@ var pauseARM64 = []byte{
 	0xfa, 0xff, 0xff, 0x17, //       b loop         6 instructions back
 }
 
+// PauseCommand is the entrypoint for PauseImage, since an imported image has none. As
+// the first process in its container, the program gets no signal but SIGKILL, so that
+// must be the container's stop signal.
+func PauseCommand() []string { return []string{"/pause"} }
+
+// pauseFiles returns the files of PauseImage.
+func pauseFiles(daemon Info) ([]File, error) {
+	program, err := pauseProgram(daemon.OS, daemon.Arch)
+	return []File{{Name: "pause", Mode: 0o555, Content: program}}, err
+}
+
 // pauseProgram returns the executable for a system, with Go's names for it.
 func pauseProgram(os, arch string) ([]byte, error) {
 	var machine elf.Machine

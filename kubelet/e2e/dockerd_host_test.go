@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -131,13 +130,4 @@ func (d *dockerd) exec(command string) (id string) {
 		d.t.Fatalf("%s: %v", command, err)
 	}
 	return e.ID
-}
-
-// makeImage gives the daemon the demo's image.
-func (d *dockerd) makeImage() {
-	d.t.Helper()
-	out, err := exec.Command("go", "run", "kubelet14/manifests/hello/mkimage", "-docker_endpoint="+d.endpoint).CombinedOutput()
-	if err != nil {
-		d.t.Fatalf("mkimage: %v\n%s", err, out)
-	}
 }

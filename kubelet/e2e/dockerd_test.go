@@ -11,7 +11,8 @@ import (
 )
 
 // A kubelet waits for Docker, and repairs every pod once when Docker ends and comes
-// back. The second Docker has a log driver that keeps nothing.
+// back. The second Docker has a log driver that keeps nothing. Neither has an image or a
+// registry: the kubelet under test makes the demo's image of itself.
 func TestIntegrationDockerComesAndGoes(t *testing.T) {
 	// Asked to stop, hello exits with 1 where told to: else it would have done its work
 	// by the rule of onFailure.
@@ -34,9 +35,6 @@ func TestIntegrationDockerComesAndGoes(t *testing.T) {
 		t.Run(signal, func(t *testing.T) {
 			t.Parallel()
 			d := newDockerd(t)
-			d.start("--log-driver=" + driver)
-			d.makeImage()
-			d.end("TERM")
 			h := newHostOn(t, d.endpoint)
 			dir := filepath.Join(h.dir, "starts") // the box shares it
 			h.must(os.Mkdir(dir, 0o755))

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -17,10 +18,12 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 
 	"kubelet14/config/etcdtest"
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/registrytest"
 )
 
 const (
-	helloImage     = "kubelet14/hello:1"
+	helloImage     = dockertools.HelloImage
 	hostnamePrefix = "kubelet14-test-" // the pid of the test and a number follow
 
 	testNetworkLabel = "kubelet14.test" // of the networks that tests make
@@ -57,25 +60,21 @@ func prepared(tb testing.TB) {
 }
 
 var prepare = sync.OnceValue(func() error {
-	for _, args := range [][]string{
-		slices.Concat([]string{"build", "-o", kubeletBinary()}, buildFlags, []string{"kubelet14"}),
-		{"run", "kubelet14/manifests/hello/mkimage"},
-	} {
-		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-			return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
-		}
+	args := slices.Concat([]string{"build", "-o", kubeletBinary()}, buildFlags, []string{"kubelet14"})
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
-	return removeLeftovers()
+	client, err := connect("")
+	if err != nil {
+		return err
+	}
+	return errors.Join(registrytest.EnsureHello(client), removeLeftovers(client))
 })
 
 // removeLeftovers removes the containers and networks of tests that were killed. Their age
 // identifies them: the pid in a hostname may be one of another pid namespace, where
 // a test runs that uses the same Docker.
-func removeLeftovers() error {
-	client, err := connect("")
-	if err != nil {
-		return err
-	}
+func removeLeftovers(client *docker.Client) error {
 	list, err := client.ListContainers(docker.ListContainersOptions{All: true, Filters: map[string][]string{"label": {"kubelet14.hostname"}}})
 	if err != nil {
 		return err

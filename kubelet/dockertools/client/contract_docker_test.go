@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,7 +23,7 @@ import (
 	"kubelet14/kubelet/dockertools/registrytest"
 )
 
-const helloImage = "kubelet14/hello:1"
+const helloImage = dockertools.HelloImage
 
 const labelTest = "kubelet14.test.contract" // marks the containers of these tests; its value is the run
 
@@ -81,7 +79,7 @@ func TestIntegrationContractDocker(t *testing.T) {
 func newContractDocker(t *testing.T) (*contractDocker, *docker.Client) {
 	t.Helper()
 	raw, err := docker.NewClientFromEnv()
-	must(t, err, makeHello())
+	must(t, err, registrytest.EnsureHello(raw))
 	t.Cleanup(raw.HTTPClient.CloseIdleConnections)
 	client, err := New("")
 	must(t, err)
@@ -105,15 +103,6 @@ func removeLeftovers(t *testing.T, client *Client) {
 		}
 	}
 }
-
-var makeHello = sync.OnceValue(func() error {
-	cmd := exec.Command("go", "run", "./manifests/hello/mkimage")
-	cmd.Dir = filepath.Join("..", "..", "..")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("make the image %s: %w\n%s", helloImage, err, out)
-	}
-	return nil
-})
 
 // rawHands does to the real Docker what a person does to a Fake.
 type rawHands struct{ raw *docker.Client }

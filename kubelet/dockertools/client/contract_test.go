@@ -1,7 +1,6 @@
 package client
 
 import (
-	"archive/tar"
 	"bytes"
 	"errors"
 	"flag"
@@ -149,8 +148,9 @@ func testRefusedCreation(t *testing.T, d *contractDocker) {
 
 func testImportedImage(t *testing.T, d *contractDocker) {
 	image := "kubelet14/" + d.name(t, "image") + ":1"
-	layer, err := dockertools.Layer(nil, tar.Header{Name: "empty", Mode: 0o644})
-	must(t, err, d.ImportImage(t.Context(), image, bytes.NewReader(layer)))
+	var layer bytes.Buffer
+	must(t, dockertools.WriteLayer(&layer, dockertools.File{Name: "empty", Mode: 0o644}))
+	must(t, d.ImportImage(t.Context(), image, &layer))
 	t.Cleanup(func() { must(t, d.removeImage(image)) })
 	if id, err := d.InspectImage(t.Context(), image); err != nil || id == "" {
 		t.Errorf("inspect: %q, %v", id, err)

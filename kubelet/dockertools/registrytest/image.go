@@ -1,19 +1,13 @@
 package registrytest
 
 import (
-	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"crypto/rand"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -71,13 +65,12 @@ func newImage() (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := dockertools.Layer(hello,
-		tar.Header{Name: rand.Text()}, // no other layer has this file
-		tar.Header{Name: "hello", Mode: 0o755, Size: int64(len(hello))})
-	if err != nil {
+	var files bytes.Buffer
+	other := dockertools.File{Name: rand.Text()} // no other layer has this file
+	if err := dockertools.WriteLayer(&files, other, hello); err != nil {
 		return nil, err
 	}
-	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(files)), nil }
+	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(files.Bytes())), nil }
 	layer, err := tarball.LayerFromOpener(open, tarball.WithCompressionLevel(gzip.BestSpeed), tarball.WithCompressedCaching)
 	if err != nil {
 		return nil, err
@@ -97,19 +90,3 @@ func newImage() (v1.Image, error) {
 	config.Config.Labels = map[string]string{label: "true"}
 	return mutate.ConfigFile(image, config)
 }
-
-// helloProgram builds the program of manifests/hello, once.
-var helloProgram = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "registrytest-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "hello")
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", program, "kubelet14/manifests/hello")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+runtime.GOARCH)
-	if output, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("build hello: %w\n%s", err, output)
-	}
-	return os.ReadFile(program)
-})

@@ -28,11 +28,9 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	binary = filepath.Join(dir, "kubelet14")
-	for _, args := range [][]string{{"build", "-C", top, "-o", binary, "."}, {"run", "-C", top, "./manifests/hello/mkimage"}} {
-		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "go %s: %v\n%s", strings.Join(args, " "), err, out)
-			os.Exit(1)
-		}
+	if out, err := exec.Command("go", "build", "-C", top, "-o", binary, ".").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
+		os.Exit(1)
 	}
 	code := m.Run()
 	os.RemoveAll(dir)

@@ -1,4 +1,4 @@
-package main
+package hello
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 // TestMain lets the test program be hello: the tests start it with a command.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
-		main()
+		Main()
 	}
 	os.Exit(m.Run())
 }

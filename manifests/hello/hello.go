@@ -1,16 +1,14 @@
-// Hello is the program of the demo image kubelet14/hello:1: one static binary
-// that does, on command, the things that containers do. The demo manifests run
-// it, and so do the tests.
+// Package hello is the program of the demo's image kubelet14/hello:1. On command it
+// does the things that containers do. The demo manifests run it, and so do the tests.
 //
-// The image holds nothing else and has no entrypoint, so a manifest's command
-// begins with "/hello":
+// The image has no entrypoint, so a manifest's command begins with "/hello":
 //
 //	command: ["/hello", "serve", "-port", "80"]
 //
 // It is the first process of its container, which Linux sends no signal that it
 // does not handle. So every command handles SIGTERM and SIGINT: it exits with 0
 // at once, unless -exit-on-term or -ignore-term says otherwise.
-package main
+package hello
 
 import (
 	"flag"
@@ -43,7 +41,11 @@ func commands() []command {
 	}
 }
 
-func main() {
+// Name is the name of the program.
+const Name = "hello"
+
+// Main runs the command of the arguments and exits.
+func Main() {
 	if len(os.Args) > 1 {
 		for _, c := range commands() {
 			if c.name == os.Args[1] {

@@ -1,0 +1,105 @@
+package dockertools
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// imageStore is a Docker that records its imports.
+type imageStore struct {
+	Interface
+	arch   string
+	layers [][]byte
+}
+
+func (s *imageStore) Info(context.Context) (Info, error) {
+	return Info{OS: "linux", Arch: s.arch}, nil
+}
+
+func (s *imageStore) InspectImage(context.Context, string) (string, error) {
+	if len(s.layers) == 0 {
+		return "", ErrNoSuchImage
+	}
+	return "sha256:0123", nil
+}
+
+func (s *imageStore) ImportImage(_ context.Context, _ string, tar io.Reader) error {
+	layer, err := io.ReadAll(tar)
+	s.layers = append(s.layers, layer)
+	return err
+}
+
+// The digests are those of every version: an upgrade finds the image and its
+// containers unchanged. They stand for programs that were seen to sleep until they
+// are killed; that for arm64 is run by the test with the tag qemu.
+func TestPauseImageIsMadeOnceForTheDaemonsMachine(t *testing.T) {
+	for arch, want := range map[string]string{
+		"amd64": "05e7d1284b07c8f5b965b944d02d75c3f92b72cf9f8b6edfe61efccc56abb16b",
+		"arm64": "f007739cd5f744d53f055482b298ea17baa06993161798faba35d10319f23076",
+	} {
+		daemon := &imageStore{arch: arch}
+		if err := errors.Join(EnsureBuiltin(t.Context(), daemon, PauseImage), EnsureBuiltin(t.Context(), daemon, PauseImage)); err != nil {
+			t.Fatal(err)
+		}
+		if len(daemon.layers) != 1 || fmt.Sprintf("%x", sha256.Sum256(daemon.layers[0])) != want {
+			t.Errorf("%s: imported %d layers, the first with digest %x; want 1 with %s", arch, len(daemon.layers), sha256.Sum256(daemon.layers[0]), want)
+		}
+	}
+	err := EnsureBuiltin(t.Context(), &imageStore{arch: "riscv64"}, PauseImage)
+	if err == nil || !strings.Contains(err.Error(), "linux/riscv64") || !strings.Contains(err.Error(), "-network_container_image") {
+		t.Errorf("got %v, want an error that names the machine and the way out", err)
+	}
+}
+
+// The image holds this test, and the loader by the name that the test's own file gives,
+// where it has one. Docker on another machine gets an error that says what to do.
+func TestHelloImageIsThisProgram(t *testing.T) {
+	daemon := &imageStore{arch: runtime.GOARCH}
+	if err := EnsureBuiltin(t.Context(), daemon, HelloImage); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	layer := tar.NewReader(bytes.NewReader(daemon.layers[0]))
+	for header, err := layer.Next(); err != io.EOF; header, err = layer.Next() {
+		content, readErr := io.ReadAll(layer)
+		if err := errors.Join(err, readErr); err != nil {
+			t.Fatal(err)
+		}
+		files[header.Name] = fmt.Sprintf("%o %x", header.Mode, sha256.Sum256(content))
+	}
+	libraries, err := sharedLibraries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"tmp/": fmt.Sprintf("1777 %x", sha256.Sum256(nil))}
+	for _, path := range append(libraries, self) {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.Replace(path[1:], "proc/self/exe", "hello", 1)
+		want[name] = fmt.Sprintf("755 %x", sha256.Sum256(content))
+		for dir, _ := filepath.Split(name); dir != ""; dir, _ = filepath.Split(strings.TrimSuffix(dir, "/")) {
+			want[dir] = fmt.Sprintf("755 %x", sha256.Sum256(nil))
+		}
+	}
+	if !maps.Equal(files, want) {
+		t.Errorf("the image has %v, want %v", files, want)
+	}
+
+	err = EnsureBuiltin(t.Context(), &imageStore{arch: "riscv64"}, HelloImage)
+	if err == nil || !strings.Contains(err.Error(), "Docker runs on linux/riscv64") || !strings.Contains(err.Error(), "GOARCH=riscv64 go build") {
+		t.Errorf("got %v, want an error that names the machine and the way out", err)
+	}
+}
