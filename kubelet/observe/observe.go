@@ -49,18 +49,6 @@ type Observer struct {
 // New returns an Observer that has seen nothing.
 func New(opts Options) *Observer { return &Observer{opts: opts, records: map[string]*record{}} }
 
-// record is what the observer knows of one container besides its entry in the list.
-// Observer.mu guards its fields, but the first three are Inspect's own.
-type record struct {
-	listed  bool                // it was in the last list
-	err     error               // of the last inspect
-	times   map[int64]time.Time // what Docker has reported, see steady
-	key     string              // its part of the list at the last inspect; empty: inspect again
-	seen    plan.Observed       // what inspects have told, and why this kubelet stopped it
-	retryAt time.Time           // not to inspect again before
-	oom     bool                // out of memory, by an event of this life of the container; on a busy host an inspect never tells
-}
-
 // List returns this kubelet's containers, ordered by pod, container and attempt. It fails
 // without the root_dir of its volumes, and if another kubelet has its hostname or root_dir.
 func (o *Observer) List(ctx context.Context) ([]dockertools.Listed, error) {
@@ -192,58 +180,4 @@ func (o *Observer) inspectContainer(ctx context.Context, c dockertools.Listed, r
 	}
 	r.seen.Inspected, r.seen.TerminationMessage = details, message
 	return nil
-}
-
-// observed returns a container of a list with all that is known of it.
-func (r *record) observed(c dockertools.Listed) plan.Observed {
-	const exitCodeSIGKILL = 128 + 9
-	o := r.seen
-	o.Listed, o.Created = c, r.steady(c.Created)
-	o.OOMKilled = o.OOMKilled || r.oom && o.State.Ended() && o.ExitCode == exitCodeSIGKILL
-	return o
-}
-
-// steady returns a time that Docker has reported as one of the monotonic clock, so that it stays as long
-// ago when the host's clock is set. The future counts as now.
-func (r *record) steady(reported time.Time) time.Time {
-	if reported.IsZero() {
-		return reported
-	}
-	at, known := r.times[reported.UnixNano()]
-	if !known {
-		now := time.Now()
-		at = now.Add(-max(0, now.Sub(reported)))
-		r.times[reported.UnixNano()] = at
-	}
-	return at
-}
-
-// record returns the record of a container. The caller holds o.mu.
-func (o *Observer) record(id string) *record {
-	if o.records[id] == nil {
-		o.records[id] = &record{times: map[int64]time.Time{}}
-	}
-	return o.records[id]
-}
-
-// Changed records an event of a container. The next inspect does not rely on what is known
-// of it, or of any container if the id is empty.
-func (o *Observer) Changed(id string, outOfMemory bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if outOfMemory {
-		o.record(id).oom = true
-	}
-	for known, r := range o.records {
-		if id == "" || id == known {
-			r.key, r.retryAt = "", time.Time{}
-		}
-	}
-}
-
-// NoteKilled records why the kubelet has stopped a container.
-func (o *Observer) NoteKilled(id string, why plan.Problem) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.record(id).seen.Killed = why
 }
