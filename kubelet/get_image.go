@@ -29,7 +29,7 @@ func (w *work) pullImage(ctx context.Context, a plan.Action) error {
 	if _, missing := w.kl.docker.InspectImage(ctx, spec.Image); missing != nil {
 		return err
 	}
-	glog.Warningf("pod %s: container %q: uses the present image %q, since its pull failed: %v", a.Name.PodFullName, a.Name.Name, spec.Image, err)
+	glog.Warningf("pod %s: container %q: uses the present image, since its pull failed: %v", a.Name.PodFullName, a.Name.Name, err)
 	w.kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, "used present image", fmt.Sprintf("%q: %v", spec.Image, err))
 	return nil
 }

@@ -98,6 +98,34 @@ func TestABuiltinImageIsMadeOnceAndNeverPulled(t *testing.T) {
 	})
 }
 
+// Two containers of a pod want it, and an hour has many tries.
+func TestAnImageThatCannotBePulledIsOneWarning(t *testing.T) {
+	inWorld(t, func(w *world) {
+		web := func(image string) api.Pod {
+			p := ofImage(pod("web", "main", "side"), image, "")
+			p.Manifest.Containers[1].Image = image
+			return p
+		}
+		failures := func(do func()) (n int) {
+			t.Helper()
+			log := w.logged("0", do)
+			if n = strings.Count(log, "no pull before"); strings.Count(log, "\nW") != n {
+				t.Errorf("there are other warnings:\n%s", log)
+			}
+			return n
+		}
+		var k *kubelet
+		if n := failures(func() { k = w.start(web("missing:1")); wait(time.Hour) }); n != 1 {
+			t.Errorf("%d warnings, want one", n)
+		}
+		w.docker.AddRemoteImage("missing:1", dockertest.RemoteImage{})
+		w.after(5*time.Minute, "the registry has it", "web/main", "web/net", "web/side")
+		if n := failures(func() { k.set(web("another:1")); wait(time.Hour) }); n != 1 {
+			t.Errorf("%d warnings of another image, want one", n)
+		}
+	})
+}
+
 func TestWhenAnImageIsPulled(t *testing.T) {
 	tests := []struct {
 		image                               string

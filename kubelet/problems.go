@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"errors"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/golang/glog"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/images"
 	"kubelet14/kubelet/plan"
 )
 
@@ -62,12 +64,27 @@ func joinProblems(problems []plan.Problem) string {
 // id matches the id of a container, a layer, its link or an image. Docker's error about the same problem may have another one each time.
 var id = regexp.MustCompile(`\b[0-9A-Z]{26}\b|[0-9a-f]{12,}`)
 
-// logProblems logs each problem that is new or has changed, and records an event for it.
+// loggedPulls returns the failed pulls that are logged, which have their text as key.
+func (p *podRecord) loggedPulls() map[string]string {
+	pulls := maps.Clone(p.loggedProblems)
+	maps.DeleteFunc(pulls, func(key, text string) bool { return key != text })
+	return pulls
+}
+
+// logProblems logs each problem that is new or has changed, and records an event for it. That
+// an image cannot be pulled is one problem, of however many containers and tries.
 func (kl *Kubelet) logProblems(p *podRecord) {
 	logged := map[string]string{}
 	for _, problem := range p.problems() {
-		logged[problem.Container] = id.ReplaceAllString(problem.Message, "…")
-		if p.loggedProblems[problem.Container] == logged[problem.Container] {
+		key, text := problem.Container, id.ReplaceAllString(problem.Message, "…")
+		if pull, _, failed := strings.Cut(text, images.NextPull); failed {
+			key, text, problem.Container = pull, pull, ""
+		}
+		if problem.Reason == api.ReasonPulling { // another try: the failure of the last one stays logged
+			maps.Copy(logged, p.loggedPulls())
+		}
+		known := p.loggedProblems[key] == text || logged[key] == text
+		if logged[key] = text; known {
 			continue
 		}
 		switch {

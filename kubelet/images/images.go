@@ -99,6 +99,9 @@ func (im *Puller) Require(ctx context.Context, pod *plan.Pod, container, image s
 	return plan.Problem{Reason: api.ReasonPulling, Message: fmt.Sprintf("waits for the pull of image %q", image)}
 }
 
+// NextPull is between the error of a pull and the time of the next one.
+const NextPull = "; no pull before "
+
 // failure returns the problem of the last pull, which failed. The back-off begins when the
 // failure is first reported, so that a slow sync does not miss it.
 func (p *pull) failure() error {
@@ -112,7 +115,7 @@ func (p *pull) failure() error {
 	case errors.Is(p.err, dockertools.ErrUnauthorised):
 		reason = api.ReasonUnauthorised
 	}
-	return plan.Problem{Reason: reason, Message: fmt.Sprintf("%v; no pull before %s", p.err, p.retryAt.Local().Format(time.TimeOnly)), RetryAt: p.retryAt}
+	return plan.Problem{Reason: reason, Message: fmt.Sprint(p.err, NextPull, p.retryAt.Local().Format(time.TimeOnly)), RetryAt: p.retryAt}
 }
 
 // run pulls an image when its turn has come, and records how that ended.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/distribution/reference"
@@ -44,12 +45,16 @@ func (c *Client) PullImage(ctx context.Context, image string, auth dockertools.A
 	query := url.Values{"fromImage": {reference.TagNameOnly(named).String()}}
 	secret, _ := json.Marshal(auth) // strings always marshal
 	header := http.Header{"X-Registry-Auth": {base64.URLEncoding.EncodeToString(secret)}}
-	err = r.end(r.createImage(query, header, nil, progress))
+	err = r.createImage(query, header, nil, progress)
 	if refused, ok := errors.AsType[*apiError](err); ok {
 		refused.kind = pullErrorKind(refused.text)
+		refused.text = imageAgain.ReplaceAllString(refused.text, "$1$2") // the call names it
 	}
-	return err
+	return r.end(err)
 }
+
+// imageAgain matches the name of the image in the usual answers of Docker.
+var imageAgain = regexp.MustCompile(`^(?:(manifest|pull access denied) for|(repository)) [^\s,]+`)
 
 // pullErrorKind finds in Docker's words what the registry answered. "Pull access
 // denied" is also Docker Hub's answer for an image that does not exist.
