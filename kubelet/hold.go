@@ -79,33 +79,20 @@ func (p *podRecord) madeElsewhere() (origin string) {
 	return origin
 }
 
-// logHeld warns once of each source that wants no pods, or whose error keeps unnamed ones.
+// logHeld warns once of each source whose pods are held, except of one that has sent nothing yet.
 func (kl *Kubelet) logHeld() {
-	leaving, why, unnamed := map[string]int{}, map[string]string{}, map[string]int{}
+	pods, why := map[string]int{}, map[string]string{} // by source
 	for name, p := range kl.pods {
 		_, _, source := api.SplitFullName(name)
-		switch {
-		case p.pod != nil || !p.waits():
-		case p.wait.Reason == api.ReasonRemoved:
-			leaving[source]++
+		if err, unsynced := kl.desired.unsynced[source]; p.pod == nil && p.waits() && (err != nil || !unsynced) {
+			pods[source]++
 			why[source] = p.wait.Message
-		case kl.desired.unsynced[source] != nil:
-			unnamed[source]++
 		}
 	}
-	warn := func(what, text string) {
-		if last, _ := kl.logged.Swap(what, text); last != text {
+	for source, n := range pods {
+		text := fmt.Sprintf("%s that no manifest names: %s", api.Count(n, "pod"), why[source])
+		if last, _ := kl.logged.Swap("held pods of source "+source, text); last != text {
 			glog.Warning(text)
 		}
-	}
-	for source, n := range leaving {
-		warn("removals of source "+source, fmt.Sprintf("%s. These are the containers of %s. "+
-			"If a mount is late, or files or the flag of the source are missing by mistake, bring them back",
-			why[source], api.Count(n, "pod")))
-	}
-	for source, n := range unnamed {
-		warn("unnamed pods of source "+source, fmt.Sprintf(
-			"source %s has errors: until they are repaired, nothing is done to %s of it that no manifest names so far",
-			source, api.Count(n, "pod")))
 	}
 }

@@ -40,7 +40,7 @@ func TestABadFileDoesNotDelayTheRemovalOfPodsThatWereRead(t *testing.T) {
 			k.set(pod("new", "main"))
 			w.settle("the bad file is removed", "new/main", "new/net")
 		})
-		if n := strings.Count(logged, "until they are repaired, nothing is done to 1 pod of it that no manifest names so far"); n != 1 {
+		if n := strings.Count(logged, "1 pod that no manifest names: it stays as it is until all of source file was read"); n != 1 {
 			t.Errorf("it is logged %d times that removals wait, want once:\n%s", n, logged)
 		}
 	})
