@@ -7,11 +7,10 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
-	"kubelet14/volume"
 )
 
-// containerSpec returns what to create for a Create action, once its volumes are set up.
-func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action) (dockertools.ContainerSpec, error) {
+// containerSpec returns what to create for a Create action. The mounts are those of its volumes.
+func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action, mounts []dockertools.Mount) (dockertools.ContainerSpec, error) {
 	spec := dockertools.ContainerSpec{
 		Name: a.Name.String(), Labels: kl.opts.Identity.Labels(a.Name.String()), Image: kl.imageOf(a.Container), Log: kl.logLimit,
 	}
@@ -48,7 +47,7 @@ func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action) (dockertools.Cont
 		return spec, err
 	}
 	path, err := kl.opts.Volumes.MakeTerminationFile(pod.UID, a.Name.TerminationFile())
-	spec.Mounts = append(spec.Mounts, dockertools.Mount{HostPath: path, ContainerPath: a.Container.Spec.TerminationMessagePath})
+	spec.Mounts = append(slices.Clip(mounts), dockertools.Mount{HostPath: path, ContainerPath: a.Container.Spec.TerminationMessagePath})
 	return spec, err
 }
 
@@ -101,22 +100,7 @@ func (kl *Kubelet) appSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, c *ap
 			spec.User += ":" + strconv.FormatInt(*s.RunAsGroup, 10)
 		}
 	}
-	for _, mount := range c.VolumeMounts {
-		_, v, err := kl.findVolume(pod, mount.Name)
-		if err != nil {
-			return err
-		}
-		spec.Mounts = append(spec.Mounts, dockertools.Mount{HostPath: v.GetPath(), ContainerPath: mount.MountPath, ReadOnly: mount.ReadOnly})
-	}
 	return nil
-}
-
-// findVolume returns a volume that the pod has, as the manifest describes it and as a directory.
-func (kl *Kubelet) findVolume(pod *plan.Pod, name string) (*api.Volume, volume.Interface, error) {
-	i := slices.IndexFunc(pod.Complete.Volumes, func(v api.Volume) bool { return v.Name == name })
-	described := &pod.Complete.Volumes[i]
-	v, err := volume.CreateVolume(described, pod.UID, kl.opts.Volumes)
-	return described, v, err
 }
 
 // cpuShares returns Docker's relative shares for thousandths of a core: 1024 for each core,

@@ -23,6 +23,16 @@ func specKubelet(t *testing.T) *Kubelet {
 	return kl
 }
 
+// specOf sets up the volumes of a container and returns its spec.
+func specOf(t *testing.T, kl *Kubelet, pod *plan.Pod, a plan.Action) (dockertools.ContainerSpec, error) {
+	t.Helper()
+	mounts, err := kl.setUpVolumes(t.Context(), pod, a.Container)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kl.containerSpec(pod, a, mounts)
+}
+
 func TestContainerSpec(t *testing.T) {
 	kl := specKubelet(t)
 	root := kl.opts.Volumes.Path()
@@ -30,7 +40,7 @@ func TestContainerSpec(t *testing.T) {
 	kl.logLimit = logs
 	pod := plan.NewPod(plantest.FullPod(), dockertools.PauseImage, time.Now(), lifecycleLabel)
 	name := dockertools.NameParts{Name: "web", Hash: "1", PodFullName: pod.FullName(), UID: "u-1", Attempt: 2}
-	got, err := kl.containerSpec(pod, plan.Action{Name: name, Container: &pod.Apps[0], Crashes: 3, Restarts: 4, Lifecycle: "{}", NetworkID: "net-id"})
+	got, err := specOf(t, kl, pod, plan.Action{Name: name, Container: &pod.Apps[0], Crashes: 3, Restarts: 4, Lifecycle: "{}", NetworkID: "net-id"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +64,7 @@ func TestContainerSpec(t *testing.T) {
 	}
 
 	name = dockertools.NameParts{Name: "net", Hash: "2", PodFullName: pod.FullName(), UID: "u-1", Attempt: 1}
-	got, err = kl.containerSpec(pod, plan.Action{Name: name, Container: &pod.Network})
+	got, err = specOf(t, kl, pod, plan.Action{Name: name, Container: &pod.Network})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +85,7 @@ func TestContainerSpec(t *testing.T) {
 		t.Errorf("network container (-want +got):\n%s", diff)
 	}
 	kl.opts.AllowPrivileged = false
-	_, err = kl.containerSpec(pod, plan.Action{Container: &pod.Apps[0]})
+	_, err = specOf(t, kl, pod, plan.Action{Container: &pod.Apps[0]})
 	if err == nil || !strings.Contains(err.Error(), "-allow_privileged") {
 		t.Errorf("error %v, want one that names -allow_privileged", err)
 	}
@@ -139,7 +149,7 @@ func TestTheSpecOfAPodOfToday(t *testing.T) {
 		t.Helper()
 		name := dockertools.NameParts{UID: pod.UID, Attempt: 1}
 		want.Name = name.String()
-		got, err := kl.containerSpec(pod, plan.Action{Name: name, Container: c, NetworkID: "id", PodIP: "10.1.2.3", Grace: pod.Grace})
+		got, err := specOf(t, kl, pod, plan.Action{Name: name, Container: c, NetworkID: "id", PodIP: "10.1.2.3", Grace: pod.Grace})
 		got.Mounts = nil
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%v, -want +got\n%s", err, diff)

@@ -32,7 +32,7 @@ func TestConvertedPodIsTheSame(t *testing.T) {
 	specs := func(pod *plan.Pod) (all []dockertools.ContainerSpec) {
 		for _, c := range pod.Containers() {
 			parts := dockertools.NameParts{Name: c.Name, Hash: "1", PodFullName: pod.FullName(), UID: pod.UID, Attempt: 1}
-			spec, err := kl.containerSpec(pod, plan.Action{Name: parts, Container: &c, Lifecycle: c.Lifecycle, Grace: pod.Grace, NetworkID: "net-id"})
+			spec, err := specOf(t, kl, pod, plan.Action{Name: parts, Container: &c, Lifecycle: c.Lifecycle, Grace: pod.Grace, NetworkID: "net-id"})
 			if err != nil {
 				t.Fatal(err)
 			}

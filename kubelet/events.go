@@ -1,12 +1,9 @@
 package kubelet
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/golang/glog"
 
 	"kubelet14/api"
 )
@@ -20,15 +17,8 @@ type events struct {
 	seq  uint64      // guarded by mu; of the newest
 }
 
-// add records an event of a container and logs it at V(2).
-func (e *events) add(podFullName, container, reason, format string, args ...any) {
-	message := fmt.Sprintf(format, args...)
-	glog.V(2).Infof("pod %s: container %q: %s: %s", podFullName, container, reason, message)
-	e.addQuietly(podFullName, container, reason, message)
-}
-
-// addQuietly records an event that is in the log already.
-func (e *events) addQuietly(podFullName, container, reason, message string) {
+// add records an event.
+func (e *events) add(podFullName, container, reason, message string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.seq++

@@ -17,7 +17,7 @@ import (
 func TestEventsKeepTheLastThousand(t *testing.T) {
 	var e events
 	for i := range 1500 {
-		e.addQuietly("web", "main", "started", fmt.Sprint(i+1))
+		e.add("web", "main", "started", fmt.Sprint(i+1))
 	}
 	for after, want := range map[uint64]int{0: 1000, 499: 1000, 500: 1000, 501: 999, 1499: 1, 1500: 0, 9999: 0} {
 		newer := e.after(after)

@@ -104,7 +104,7 @@ func (w *work) act(ctx context.Context, a plan.Action) {
 // done logs what was done, and records an event for it.
 func (w *work) done(level glog.Level, verb string, a plan.Action) {
 	glog.V(level).Infof("pod %s: %s container %q (attempt %d): %s", a.Name.PodFullName, verb, a.Name.Name, a.Name.Attempt, a.Reason)
-	w.kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, verb, describe(a))
+	w.kl.events.add(a.Name.PodFullName, a.Name.Name, verb, describe(a))
 }
 
 // describe describes an action for an event.
@@ -127,15 +127,14 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 		}
 		a.PodIP = network.IP
 	}
-	if a.Container.Spec != nil {
-		if err := w.kl.setUpVolumes(ctx, w.pod, a.Container.Spec); err != nil {
-			return err
-		}
+	mounts, err := w.kl.setUpVolumes(ctx, w.pod, a.Container)
+	if err != nil {
+		return err
 	}
 	defer w.kl.startSlot(ctx)()
 	for range 10 {
 		at := time.Now()
-		spec, err := w.kl.containerSpec(w.pod, a)
+		spec, err := w.kl.containerSpec(w.pod, a, mounts)
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,7 @@ func (w *work) pullImage(ctx context.Context, a plan.Action) error {
 		return err
 	}
 	glog.Warningf("pod %s: container %q: uses the present image, since its pull failed: %v", a.Name.PodFullName, a.Name.Name, err)
-	w.kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, "used present image", fmt.Sprintf("%q: %v", spec.Image, err))
+	w.kl.events.add(a.Name.PodFullName, a.Name.Name, "used present image", fmt.Sprintf("%q: %v", spec.Image, err))
 	return nil
 }
 

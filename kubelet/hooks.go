@@ -80,7 +80,9 @@ func (w *work) postStart(ctx context.Context, a plan.Action) error {
 	defer w.note(a, api.ReasonPostStart, "its hook has until %s", time.Now().Add(postStartLimit).Format(time.TimeOnly))()
 	err := w.kl.runHook(hookCtx, hook, a, postStartLimit)
 	if err == nil {
-		w.kl.events.add(a.Name.PodFullName, a.Name.Name, "postStart", "attempt %d: its hook has succeeded", a.Name.Attempt)
+		message := fmt.Sprintf("attempt %d: its hook has succeeded", a.Name.Attempt)
+		glog.V(2).Infof("pod %s: container %q: postStart: %s", a.Name.PodFullName, a.Name.Name, message)
+		w.kl.events.add(a.Name.PodFullName, a.Name.Name, "postStart", message)
 		return nil
 	}
 	if details, err := w.kl.docker.InspectContainer(ctx, a.ID); err == nil && details.State.Ended() {
@@ -109,12 +111,13 @@ func (w *work) stopContainer(ctx context.Context, a plan.Action) error {
 	}
 	termGrace := min(minTermGrace, grace/2)
 	defer w.note(a, api.ReasonStopping, "attempt %d has until %s to end", a.Name.Attempt, began.Add(grace).Format(time.TimeOnly))()
-	w.kl.events.add(a.Name.PodFullName, a.Name.Name, "killing", "%s", describe(a))
+	glog.V(2).Infof("pod %s: container %q: killing: %s", a.Name.PodFullName, a.Name.Name, describe(a))
+	w.kl.events.add(a.Name.PodFullName, a.Name.Name, "killing", describe(a))
 	if hook := lifecycle(a.Lifecycle).PreStop; hook != nil && !a.Paused && grace > 0 {
 		if err := w.kl.runHook(ctx, hook, a, grace-termGrace); err != nil && ctx.Err() == nil {
 			text := plan.TrimLayers(err.Error())
 			glog.Warningf("pod %s: container %q: its preStop hook failed: %s", a.Name.PodFullName, a.Name.Name, text)
-			w.kl.events.addQuietly(a.Name.PodFullName, a.Name.Name, "preStop failed", text)
+			w.kl.events.add(a.Name.PodFullName, a.Name.Name, "preStop failed", text)
 		}
 	}
 	err := w.kl.docker.StopContainer(ctx, a.ID, max(grace-time.Since(began), termGrace))

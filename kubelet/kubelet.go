@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/singleflight"
+	"golang.org/x/time/rate"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
@@ -99,11 +100,15 @@ func NewMainKubelet(opts Options) *Kubelet {
 		desired:    desired{pods: map[string]*plan.Pod{}},
 		pods:       map[string]*podRecord{},
 	}
-	kl.observer = observe.New(observe.Options{Docker: opts.Docker, Identity: opts.Identity, Volumes: opts.Volumes, LogOnce: kl.logOnce})
+	kl.observer = &observe.Observer{Docker: opts.Docker, Identity: opts.Identity, Volumes: opts.Volumes, LogOnce: kl.logOnce}
 	kl.workers = &podWorkers{ended: kl.wake, busy: map[string]bool{}}
-	kl.images = images.New(images.Options{Pull: opts.Docker.PullImage, Credentials: opts.Credentials, QPS: opts.RegistryQPS, Burst: opts.RegistryBurst,
-		Done: opts.PullDone, Note: kl.events.addQuietly, Wake: kl.wake})
-	kl.probes = probes.New(probes.Options{Period: opts.SyncFrequency, Exec: opts.Docker.Exec, Note: kl.events.addQuietly, Wake: kl.wake})
+	limit := rate.Inf
+	if opts.RegistryQPS > 0 {
+		limit = rate.Limit(opts.RegistryQPS)
+	}
+	kl.images = &images.Puller{Pull: opts.Docker.PullImage, Credentials: opts.Credentials, Limiter: rate.NewLimiter(limit, opts.RegistryBurst),
+		Done: opts.PullDone, Note: kl.events.add, Wake: kl.wake}
+	kl.probes = &probes.Probers{Period: opts.SyncFrequency, Exec: opts.Docker.Exec, Note: kl.events.add, Wake: kl.wake}
 	return kl
 }
 

@@ -99,7 +99,7 @@ func (kl *Kubelet) logProblems(p *podRecord) {
 		default:
 			glog.Warningf("pod %s: %v", p.name, problem)
 		}
-		kl.events.addQuietly(p.name, problem.Container, problem.Reason, problem.Message)
+		kl.events.add(p.name, problem.Container, problem.Reason, problem.Message)
 	}
 	p.loggedProblems = logged
 	if len(logged) > 0 {

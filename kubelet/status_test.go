@@ -26,7 +26,7 @@ func parseSnapshot(t *testing.T, input string, problems ...plan.Problem) *podVie
 	}
 	s := &podView{
 		podSnapshot: &podSnapshot{name: "p.default.test"}, doing: map[string]plan.Problem{},
-		pullProgress: halfWay, probeResult: probes.New(probes.Options{}).Result,
+		pullProgress: halfWay, probeResult: new(probes.Probers).Result,
 	}
 	for line := range strings.Lines(input) {
 		switch word, rest, _ := strings.Cut(strings.TrimSpace(line), " "); word {

@@ -101,12 +101,15 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 	}
 }
 
-// applyUpdate changes the desired state, and logs each pod that changes with the place of its
-// manifest. Later lines about the pod have its name alone.
+// applyUpdate changes the desired state. It logs each pod that changes with the place of its
+// manifest, and its worker stops at the end of a step. Later lines about the pod have its name alone.
 func (kl *Kubelet) applyUpdate(update api.PodUpdate) {
 	kl.desired.apply(update, kl.opts.NetworkContainerImage, func(pod *api.Pod, change string) {
 		glog.Infof("pod %s (%s): %s", pod.FullName(), pod.Origin, change)
-		kl.events.addQuietly(pod.FullName(), "", update.Op.String(), change)
+		kl.events.add(pod.FullName(), "", update.Op.String(), change)
+		if p := kl.pods[pod.FullName()]; p != nil && p.work != nil {
+			p.work.supersede()
+		}
 	})
 	kl.logOnce("find pods by name", kl.checkNames())
 }

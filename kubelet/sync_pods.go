@@ -22,7 +22,6 @@ import (
 // A list that is begun while a worker is busy may not show what that worker does. So its pod
 // is skipped, and the end of the work wakes the sync loop.
 func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
-	kl.supersedeWork()
 	busy := kl.workers.Busy()
 
 	kl.health.set(func(h *healthState) { h.listing = time.Now() })
@@ -49,15 +48,6 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 	}
 	kl.publish()
 	return next, nil
-}
-
-// supersedeWork tells the workers of pods that have changed to stop at the end of their step.
-func (kl *Kubelet) supersedeWork() {
-	for name, p := range kl.pods {
-		if p.work != nil && !p.work.pod.SameVersion(kl.desired.pods[name]) {
-			p.work.supersede()
-		}
-	}
 }
 
 // planPods updates the record of each pod: what is desired, what is observed, and the plan.
@@ -113,7 +103,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	if p.err != nil || p.waits() {
 		return p.wait.RetryAt // its containers stay as they are
 	}
-	kl.probes.Sync(ctx, p.name, p.pod, p.containers)
+	kl.probes.Sync(ctx, p.name, p.pod, p.containers, podIP(p.containers))
 	if len(p.plan.Steps) == 0 {
 		p.workProblems, p.failures, p.tried = nil, 0, ""
 		if p.pod == nil && len(p.containers) == 0 {
@@ -137,10 +127,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 // describeSteps describes what a worker would try now. The text changes with the plan, and
 // when a pull of an image that the plan needs has ended. Steps with a new text are tried at once.
 func (kl *Kubelet) describeSteps(p *podRecord) string {
-	text := ""
-	if p.pod != nil {
-		text = p.pod.Since.String()
-	}
+	text := fmt.Sprintf("%p", p.pod)
 	for _, a := range slices.Concat(p.plan.Steps...) {
 		text += fmt.Sprintf(" %s %s %s", a.Kind, a.Name, a.ID)
 		if a.Kind == plan.Create {

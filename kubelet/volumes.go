@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/golang/glog"
@@ -12,26 +13,32 @@ import (
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/panics"
 	"kubelet14/kubelet/plan"
+	"kubelet14/volume"
 )
 
 // volumeLimit is how long it may take to set up a volume.
 const volumeLimit = 10 * time.Second
 
-// setUpVolumes sets up the volumes that a container mounts.
-func (kl *Kubelet) setUpVolumes(ctx context.Context, pod *plan.Pod, c *api.Container) error {
-	for _, mount := range c.VolumeMounts {
-		described, v, err := kl.findVolume(pod, mount.Name)
+// setUpVolumes sets up the volumes that a container mounts, and returns its mounts.
+func (kl *Kubelet) setUpVolumes(ctx context.Context, pod *plan.Pod, c *plan.Container) (mounts []dockertools.Mount, err error) {
+	if c.Spec == nil { // the network container
+		return nil, nil
+	}
+	for _, mount := range c.Spec.VolumeMounts {
+		i := slices.IndexFunc(pod.Complete.Volumes, func(v api.Volume) bool { return v.Name == mount.Name })
+		v, err := volume.CreateVolume(&pod.Complete.Volumes[i], pod.UID, kl.opts.Volumes)
 		if err == nil {
 			err = kl.inTime(ctx, fmt.Sprint(v), v.SetUp)
 		}
 		switch {
-		case err != nil && described.Source.HostDir != nil:
-			return plan.Problem{Reason: api.ReasonHostDirMissing, Message: fmt.Sprintf("cannot be created: volume %q: %v", mount.Name, err)}
+		case err != nil && pod.Complete.Volumes[i].Source.HostDir != nil:
+			return nil, plan.Problem{Reason: api.ReasonHostDirMissing, Message: fmt.Sprintf("cannot be created: volume %q: %v", mount.Name, err)}
 		case err != nil:
-			return fmt.Errorf("set up volume %q: %w", mount.Name, err)
+			return nil, fmt.Errorf("set up volume %q: %w", mount.Name, err)
 		}
+		mounts = append(mounts, dockertools.Mount{HostPath: v.GetPath(), ContainerPath: mount.MountPath, ReadOnly: mount.ReadOnly})
 	}
-	return nil
+	return mounts, nil
 }
 
 // inTime calls f and waits for volumeLimit. Nothing ends a system call to a dead file server:

@@ -26,34 +26,18 @@ const (
 	logPullInterval = 5 * time.Second
 )
 
-// Options are the settings of a Puller and what it works with. Every field must be set.
-type Options struct {
+// Puller pulls images. Every exported field must be set. Its methods may be called concurrently.
+type Puller struct {
 	Pull        func(ctx context.Context, image string, auth dockertools.Auth, progress func(dockertools.PullProgress)) error
 	Credentials func(ctx context.Context, image string) (dockertools.Auth, error)
-	QPS         float64 // average number of pulls begun per second; 0: no limit
-	Burst       int     // number of pulls begun at once before QPS counts
+	Limiter     *rate.Limiter // of pulls
 	Done        func(took time.Duration, ok bool)
 	Note        func(podFullName, container, reason, message string) // records an event
 	Wake        func()                                               // called when a pull has ended
-}
 
-// Puller pulls images. Its methods may be called concurrently.
-type Puller struct {
-	opts    Options
-	limiter *rate.Limiter
-	wg      sync.WaitGroup
-
+	wg    sync.WaitGroup
 	mu    sync.Mutex
 	pulls map[string]*pull // guarded by mu; by image; an entry of about 200 bytes stays for each image ever pulled
-}
-
-// New returns a Puller that has pulled nothing.
-func New(opts Options) *Puller {
-	limit := rate.Inf
-	if opts.QPS > 0 {
-		limit = rate.Limit(opts.QPS)
-	}
-	return &Puller{opts: opts, limiter: rate.NewLimiter(limit, opts.Burst), pulls: map[string]*pull{}}
 }
 
 // Wait returns when no pull is running. The context of each one must be done.
@@ -80,6 +64,9 @@ type pull struct {
 func (im *Puller) Require(ctx context.Context, pod *plan.Pod, container, image string, since time.Time) error {
 	im.mu.Lock()
 	defer im.mu.Unlock()
+	if im.pulls == nil {
+		im.pulls = map[string]*pull{}
+	}
 	p := im.pulls[image]
 	if p == nil {
 		p = &pull{waiting: map[[2]string]bool{}}
@@ -120,7 +107,7 @@ func (p *pull) failure() error {
 
 // run pulls an image when its turn has come, and records how that ended.
 func (im *Puller) run(ctx context.Context, image string, p *pull) {
-	if im.limiter.Wait(ctx) != nil { // ctx is done, or will be before its turn
+	if im.Limiter.Wait(ctx) != nil { // ctx is done, or will be before its turn
 		return
 	}
 	im.mu.Lock()
@@ -131,10 +118,10 @@ func (im *Puller) run(ctx context.Context, image string, p *pull) {
 	if ctx.Err() != nil {
 		return
 	}
-	im.opts.Done(time.Since(began), err == nil)
+	im.Done(time.Since(began), err == nil)
 
 	im.mu.Lock()
-	defer im.opts.Wake()
+	defer im.Wake()
 	defer im.mu.Unlock()
 	p.running, p.err, p.endedAt, p.retryAt = false, err, time.Now(), time.Time{}
 	p.failures++
@@ -142,7 +129,7 @@ func (im *Puller) run(ctx context.Context, image string, p *pull) {
 		p.failures, p.succeeded = 0, p.endedAt
 		glog.Infof("pulled image %q in %v", image, time.Since(began).Round(time.Millisecond))
 		for w := range p.waiting {
-			im.opts.Note(w[0], w[1], "pulled", fmt.Sprintf("image %q", image))
+			im.Note(w[0], w[1], "pulled", fmt.Sprintf("image %q", image))
 		}
 	}
 	clear(p.waiting)
@@ -150,13 +137,13 @@ func (im *Puller) run(ctx context.Context, image string, p *pull) {
 
 // pullImage pulls an image with the credentials for it.
 func (im *Puller) pullImage(ctx context.Context, image string, p *pull) error {
-	auth, err := im.opts.Credentials(ctx, image)
+	auth, err := im.Credentials(ctx, image)
 	if err != nil {
 		glog.Warningf("find credentials for image %q: %v", image, err)
 	}
 	glog.Infof("pulling image %q", image)
 	logged := time.Now()
-	return im.opts.Pull(ctx, image, auth, func(progress dockertools.PullProgress) {
+	return im.Pull(ctx, image, auth, func(progress dockertools.PullProgress) {
 		im.mu.Lock()
 		defer im.mu.Unlock()
 		p.progress = progress

@@ -28,51 +28,43 @@ const (
 	InspectRetry = time.Minute
 )
 
-// Options are what an Observer works with.
-type Options struct {
+// Observer looks at the containers of one kubelet. Its methods may be called concurrently, but
+// Inspect by one goroutine only.
+type Observer struct {
 	Docker   dockertools.Interface
 	Identity dockertools.Identity
 	Volumes  *volume.RootDir // may be nil
 	LogOnce  func(what string, err error)
-}
-
-// Observer looks at the containers of one kubelet. Its methods may be called concurrently, but
-// Inspect by one goroutine only.
-type Observer struct {
-	Cleanup bool // set before the first List, see dockertools.Identity.CheckConflict
-	opts    Options
+	Cleanup  bool // see dockertools.Identity.CheckConflict
 
 	mu      sync.Mutex
 	records map[string]*record // guarded by mu; by container id
 }
 
-// New returns an Observer that has seen nothing.
-func New(opts Options) *Observer { return &Observer{opts: opts, records: map[string]*record{}} }
-
 // List returns this kubelet's containers, ordered by pod, container and attempt. It fails
 // without the root_dir of its volumes, and if another kubelet has its hostname or root_dir.
 func (o *Observer) List(ctx context.Context) ([]dockertools.Listed, error) {
-	if o.opts.Volumes != nil {
-		if err := o.opts.Volumes.Check(); err != nil {
+	if o.Volumes != nil {
+		if err := o.Volumes.Check(); err != nil {
 			return nil, err
 		}
 	}
-	all, err := o.opts.Docker.ListContainers(ctx, map[string]string{dockertools.LabelName: ""})
+	all, err := o.Docker.ListContainers(ctx, map[string]string{dockertools.LabelName: ""})
 	if err != nil {
 		return nil, err
 	}
 	list := make([]dockertools.Listed, 0, len(all))
 	for _, c := range all {
-		if own, ok := o.opts.Identity.Own(c); ok {
+		if own, ok := o.Identity.Own(c); ok {
 			list = append(list, own)
 		}
 	}
-	conflict, err := o.opts.Identity.CheckConflict(all, o.Cleanup)
+	conflict, err := o.Identity.CheckConflict(all, o.Cleanup)
 	if err != nil {
 		return nil, err
 	}
 	if !o.Cleanup {
-		o.opts.LogOnce("look for other kubelets", conflict)
+		o.LogOnce("look for other kubelets", conflict)
 	}
 	slices.SortFunc(list, func(a, b dockertools.Listed) int {
 		return cmp.Or(cmp.Compare(a.Of.PodFullName, b.Of.PodFullName), cmp.Compare(a.Of.Name, b.Of.Name),
@@ -108,33 +100,25 @@ func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (map[
 	listed, old := map[string]bool{}, []error{}
 	for i, c := range list {
 		listed[c.ID] = true
-		pod, r := c.Of.PodFullName, o.records[c.ID]
+		pod, r, next := c.Of.PodFullName, o.records[c.ID], list[min(i+1, len(list)-1)].Of
+		replaced := next.Attempt > c.Of.Attempt && next.Name == c.Of.Name && next.UID == c.Of.UID
 		switch {
 		case r.err == nil:
 			observed[pod] = append(observed[pod], r.observed(c))
 		case errors.Is(r.err, dockertools.ErrNoSuchContainer): // it was removed after the list
-		case c.State.Ended() && hasNewer(list, i):
+		case replaced && c.State.Ended():
 			old = append(old, r.err)
 		default:
 			errs[pod] = cmp.Or(errs[pod], r.err)
 		}
 	}
-	o.opts.LogOnce("inspect old containers", errors.Join(old...))
+	o.LogOnce("inspect old containers", errors.Join(old...))
 	maps.DeleteFunc(o.records, func(id string, r *record) bool {
 		removed := r.listed && !listed[id] // a container that was never listed may be newer than the list
 		r.listed = listed[id]
 		return removed
 	})
 	return observed, errs
-}
-
-// hasNewer reports whether a container in a list is followed by a newer attempt.
-func hasNewer(list []dockertools.Listed, i int) bool {
-	if i+1 == len(list) {
-		return false
-	}
-	a, b := list[i].Of, list[i+1].Of
-	return a.PodFullName == b.PodFullName && a.Name == b.Name && a.UID == b.UID
 }
 
 // lookup returns the record of a container, and whether it need not be inspected. Otherwise
@@ -154,7 +138,7 @@ func (o *Observer) lookup(id, key string) (r *record, upToDate bool) {
 func (o *Observer) inspectContainer(ctx context.Context, c dockertools.Listed, r *record) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, InspectLimit, fmt.Errorf("inspect container %q: no answer from Docker within %v", c.Name, InspectLimit))
 	defer cancel()
-	details, err := o.opts.Docker.InspectContainer(ctx, c.ID)
+	details, err := o.Docker.InspectContainer(ctx, c.ID)
 	details.StartedAt, details.FinishedAt = r.steady(details.StartedAt), r.steady(details.FinishedAt)
 	message := ""
 	if err == nil && details.State.Ended() {

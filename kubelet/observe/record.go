@@ -45,6 +45,9 @@ func (r *record) steady(reported time.Time) time.Time {
 
 // record returns the record of a container. The caller holds o.mu.
 func (o *Observer) record(id string) *record {
+	if o.records == nil {
+		o.records = map[string]*record{}
+	}
 	if o.records[id] == nil {
 		o.records[id] = &record{times: map[int64]time.Time{}}
 	}

@@ -20,8 +20,8 @@ const (
 // terminationMessage returns the termination message of a terminated container, or the end
 // of its log if it failed without a message and its policy allows that.
 func (o *Observer) terminationMessage(ctx context.Context, c *plan.Observed) string {
-	if o.opts.Volumes != nil {
-		message, err := o.opts.Volumes.ReadTerminationFile(c.Of.UID, c.Of.TerminationFile(), maxMessage)
+	if o.Volumes != nil {
+		message, err := o.Volumes.ReadTerminationFile(c.Of.UID, c.Of.TerminationFile(), maxMessage)
 		if err != nil {
 			glog.Warningf("pod %s: container %q: read its termination message: %v", c.Of.PodFullName, c.Of.Name, err)
 		}
@@ -33,7 +33,7 @@ func (o *Observer) terminationMessage(ctx context.Context, c *plan.Observed) str
 		return ""
 	}
 	var log bytes.Buffer
-	err := o.opts.Docker.Logs(ctx, c.ID, dockertools.LogOptions{Tail: maxLogLines, Stdout: true, Stderr: true}, func(line dockertools.LogLine) error {
+	err := o.Docker.Logs(ctx, c.ID, dockertools.LogOptions{Tail: maxLogLines, Stdout: true, Stderr: true}, func(line dockertools.LogLine) error {
 		log.Write(line.Text)
 		return nil
 	})

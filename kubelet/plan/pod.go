@@ -29,12 +29,6 @@ type Pod struct {
 	Apps     []Container // in the order of the manifest
 }
 
-// SameVersion reports whether two pods are the same version, or both nil. They differ in no
-// more than the place of the manifest.
-func (p *Pod) SameVersion(other *Pod) bool {
-	return p == other || p != nil && other != nil && p.Since.Equal(other.Since)
-}
-
 // Container is the desired state of one container.
 type Container struct {
 	Name      string

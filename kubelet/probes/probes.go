@@ -27,25 +27,18 @@ import (
 // probeLimit is how long a probe of a manifest of 2014 may take.
 const probeLimit = 5 * time.Second
 
-// Options are what Probers work with. Every field must be set.
-type Options struct {
+// Probers probe containers. Every exported field must be set. Their methods may be called
+// concurrently.
+type Probers struct {
 	Period time.Duration // of the probes of a manifest of 2014
 	Exec   func(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error)
 	Note   func(podFullName, container, reason, message string) // records an event
 	Wake   func()                                               // called when a result has changed
-}
 
-// Probers probe containers. Their methods may be called concurrently.
-type Probers struct {
-	opts Options
 	wg   sync.WaitGroup
-
 	mu   sync.Mutex
 	byID map[string]*prober // guarded by mu; by container id
 }
-
-// New returns Probers of no container.
-func New(opts Options) *Probers { return &Probers{opts: opts, byID: map[string]*prober{}} }
 
 // Wait returns when no prober is running. The context of each one must be done.
 func (p *Probers) Wait() { p.wg.Wait() }
@@ -68,13 +61,16 @@ type prober struct {
 // Sync starts and stops the probers of a pod so that they match its containers, which are
 // ordered by name and attempt. One that would stay the same goes on. A nil pod is no longer
 // desired.
-func (p *Probers) Sync(ctx context.Context, podFullName string, pod *plan.Pod, containers []plan.Observed) {
+func (p *Probers) Sync(ctx context.Context, podFullName string, pod *plan.Pod, containers []plan.Observed, podIP string) {
 	wanted := map[string]*prober{}
 	if pod != nil {
-		wanted = p.wanted(pod, containers)
+		wanted = p.wanted(pod, containers, podIP)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.byID == nil {
+		p.byID = map[string]*prober{}
+	}
 	maps.DeleteFunc(p.byID, func(id string, old *prober) bool {
 		w := wanted[id]
 		if old.pod != podFullName || w != nil && w.target.PodIP == old.target.PodIP && w.startedAt.Equal(old.startedAt) {
@@ -94,14 +90,10 @@ func (p *Probers) Sync(ctx context.Context, podFullName string, pod *plan.Pod, c
 
 // wanted returns the probers of a pod by container id: of each newest attempt that runs and is
 // as the manifest says.
-func (p *Probers) wanted(pod *plan.Pod, containers []plan.Observed) map[string]*prober {
-	podIP, newest := "", map[string]*plan.Observed{}
+func (p *Probers) wanted(pod *plan.Pod, containers []plan.Observed, podIP string) map[string]*prober {
+	newest := map[string]*plan.Observed{}
 	for i := range containers {
-		c := &containers[i]
-		if c.IsNetwork() && c.State.Live() {
-			podIP = c.IP
-		}
-		if c.Of.UID == pod.UID && c.State != dockertools.StateRemoving {
+		if c := &containers[i]; c.Of.UID == pod.UID && c.State != dockertools.StateRemoving {
 			newest[c.Of.Name] = c
 		}
 	}
@@ -114,7 +106,7 @@ func (p *Probers) wanted(pod *plan.Pod, containers []plan.Observed) map[string]*
 			continue
 		}
 		exec := func(ctx context.Context, command []string, out io.Writer) (int, error) {
-			return p.opts.Exec(ctx, c.ID, command, out)
+			return p.Exec(ctx, c.ID, command, out)
 		}
 		target := health.Target{PodIP: podIP, Ports: app.Spec.Ports, Exec: exec}
 		wanted[c.ID] = &prober{pod: pod.FullName(), spec: app.Spec, target: target, startedAt: c.StartedAt, begun: time.Now(), notReady: notProbed}
@@ -168,8 +160,8 @@ func (p *Probers) answered(prober *prober, kind, failure string, enough bool) (d
 		if reason != "unhealthy" { // the stop is logged with this reason
 			glog.Infof("pod %s: container %q is %s: %s", prober.pod, prober.spec.Name, reason, message)
 		}
-		p.opts.Note(prober.pod, prober.spec.Name, reason, message)
-		p.opts.Wake()
+		p.Note(prober.pod, prober.spec.Name, reason, message)
+		p.Wake()
 	}
 	switch {
 	case prober.unhealthy != "": // and it stays so
@@ -195,15 +187,12 @@ func (p *Probers) answered(prober *prober, kind, failure string, enough bool) (d
 // firstAsk returns when a probe is asked first: after its initial delay. Of a container that a
 // new kubelet finds, the phase of its start is kept, or all of a host were asked at once.
 func (p *prober) firstAsk(delay, period time.Duration) time.Time {
-	startedAt := p.startedAt
-	if p.begun.Before(startedAt) { // the clock was set back
-		startedAt = p.begun
-	}
-	due := startedAt.Add(delay)
-	if late := p.begun.Sub(due); late > 0 && p.begun.Sub(startedAt) >= period {
+	since := max(p.begun.Sub(p.startedAt), 0) // the clock may have been set back
+	late := since - delay
+	if late > 0 && since >= period {
 		return p.begun.Add(period - late%period)
 	}
-	return due
+	return p.begun.Add(-late)
 }
 
 // ask runs a probe again and again until it has done its work, and reports whether its last
@@ -212,7 +201,7 @@ func (p *Probers) ask(ctx context.Context, prober *prober, kind string, probe *a
 	seconds := func(n int64) time.Duration { return time.Duration(n) * time.Second }
 	delay, period, limit := seconds(probe.InitialDelaySeconds), seconds(probe.PeriodSeconds), seconds(probe.TimeoutSeconds)
 	if period == 0 { // of 2014, when a sync probed, and not the one that started the container
-		delay, period, limit = cmp.Or(delay, p.opts.Period), p.opts.Period, probeLimit
+		delay, period, limit = cmp.Or(delay, p.Period), p.Period, probeLimit
 	}
 	successes, failures, logged := int64(0), int64(0), ""
 	for wait := time.Until(prober.firstAsk(delay, period)); ; wait = period {
@@ -242,7 +231,7 @@ func (p *Probers) ask(ctx context.Context, prober *prober, kind string, probe *a
 		case err.Error() != logged:
 			logged = err.Error()
 			glog.V(2).Infof("pod %s: container %q: probe not run: %s", prober.pod, prober.spec.Name, plan.TrimLayers(logged))
-			p.opts.Note(prober.pod, prober.spec.Name, "probe not run", plan.TrimLayers(logged))
+			p.Note(prober.pod, prober.spec.Name, "probe not run", plan.TrimLayers(logged))
 		}
 		if done {
 			return err == nil

@@ -17,13 +17,13 @@ func TestAStartInTheFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := make(chan time.Duration, 1)
 		begun := time.Now()
-		probers := New(Options{
+		probers := Probers{
 			Period: 10 * time.Second, Note: func(_, _, _, _ string) {}, Wake: func() {},
 			Exec: func(context.Context, string, []string, io.Writer) (int, error) {
 				asked <- time.Since(begun)
 				return 1, nil
 			},
-		})
+		}
 		spec := &api.Container{Name: "main", LivenessProbe: &api.Probe{
 			Exec: &api.ExecAction{Command: []string{"check"}}, InitialDelaySeconds: 15,
 		}}
@@ -33,7 +33,7 @@ func TestAStartInTheFuture(t *testing.T) {
 			Inspected: dockertools.Inspected{State: dockertools.StateRunning, StartedAt: begun.Add(time.Hour)},
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		probers.Sync(ctx, pod.FullName(), pod, []plan.Observed{c})
+		probers.Sync(ctx, pod.FullName(), pod, []plan.Observed{c}, "")
 		if at := <-asked; at != 15*time.Second {
 			t.Errorf("the first question came after %v", at)
 		}
