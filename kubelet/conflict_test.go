@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -157,5 +159,27 @@ func TestALostContainerOfAPodThatRunsOnce(t *testing.T) {
 		if w.newest("main") != 1 {
 			t.Errorf("with another uid it has not run\n%s", w.describe())
 		}
+	})
+}
+
+// A root_dir was moved and the host renamed: no container shows whose volumes those are.
+func TestAMovedRootDirOfAnotherHostname(t *testing.T) {
+	moved := filepath.Join(t.TempDir(), "moved")
+	inWorld(t, func(w *world) {
+		w.run(pod("web", "main")).end()
+		w.must(os.Rename(w.rootDir, moved))
+		w.rootDir = moved
+		w.options = func(o *Options) { o.Identity.Hostname = "renamed" }
+		kl, closeRoot := w.newKubelet()
+		updates := make(chan api.PodUpdate, 1)
+		updates <- set()
+		ctx, cancel := context.WithTimeout(w.t.Context(), time.Hour)
+		defer cancel()
+		if err := kl.Run(ctx, updates); err == nil || !strings.Contains(err.Error(), "-hostname_override=host") {
+			w.t.Errorf("the kubelet ends with %v", err)
+		}
+		closeRoot()
+		w.checkVolumes(pod("web"))
+		w.check("as before", "web/main", "web/net")
 	})
 }

@@ -73,6 +73,11 @@ func (kl *Kubelet) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if kl.opts.Volumes != nil { // after the list: a hostname that it refuses must not be noted
+		if err := kl.opts.Volumes.Claim(kl.opts.Identity.Hostname); err != nil {
+			return &dockertools.IdentityConflictError{Err: err}
+		}
+	}
 	kl.limits.PodNetwork = cmp.Or(kl.limits.PodNetwork, kl.defaultNetwork(list))
 	if docker.LogDriver == "json-file" { // other drivers may refuse the limits
 		kl.logLimit = kl.opts.ContainerLog

@@ -16,17 +16,20 @@ const (
 	trashDir   = "trash"
 )
 
-// marker is the content of the lock file, with the process that holds the lock.
+// marker is the content of the lock file, with the process that holds the lock and the hostname
+// of the kubelet that has volumes there. Earlier versions wrote no hostname.
 const marker = `pid %d
+hostname %s
 This directory belongs to kubelet14, which keeps the volumes of its pods here and
 deletes them when their pods are gone. Keep nothing of your own in it.
 `
 
 // RootDir owns everything below -root_dir. Its methods may be called concurrently.
 type RootDir struct {
-	path string   // absolute, without links
-	dir  *os.Root // path, opened: no name leads out of it
-	lock *os.File // the marker file, locked
+	path     string   // absolute, without links
+	dir      *os.Root // path, opened: no name leads out of it
+	lock     *os.File // the marker file, locked
+	hostname string   // in the marker file when it was opened
 }
 
 // AbsRootDir returns the absolute path of a root_dir, with links resolved if it exists. It
@@ -58,40 +61,56 @@ func OpenRootDir(path string) (*RootDir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open root_dir %q: %w", abs, err)
 	}
-	lock, err := lockMarker(dir)
+	lock, hostname, err := lockMarker(dir)
 	if err != nil {
 		dir.Close()
 		return nil, fmt.Errorf("open root_dir %q: %w", abs, err)
 	}
-	return &RootDir{abs, dir, lock}, nil
+	return &RootDir{abs, dir, lock, hostname}, nil
+}
+
+// Claim notes the hostname of the kubelet that opened the directory. It refuses volumes of
+// another hostname: containers of that kubelet may still use them, also if it was moved.
+func (r *RootDir) Claim(hostname string) error {
+	uids, err := r.PodUIDs()
+	if len(uids) > 0 && r.hostname != "" && r.hostname != hostname {
+		return fmt.Errorf("root_dir %q has volumes of a kubelet with hostname %q; this one has hostname %q. "+
+			"To go on as that kubelet, give -hostname_override=%s -root_dir=%[1]s, at the path that the directory had; "+
+			"to remove what it made, run it with these two flags and -cleanup; or give this one another -root_dir", r.path, r.hostname, hostname, r.hostname)
+	}
+	return errors.Join(err, writeMarker(r.lock, hostname))
+}
+
+// writeMarker replaces the content of the lock file.
+func writeMarker(f *os.File, hostname string) error {
+	text := fmt.Sprintf(marker, os.Getpid(), hostname)
+	_, err := f.WriteAt([]byte(text), 0)
+	return errors.Join(err, f.Truncate(int64(len(text))))
 }
 
 // lockMarker opens or creates the lock file and locks it. The kernel releases the lock
 // when the process ends. Child processes do not inherit the file.
-func lockMarker(dir *os.Root) (*os.File, error) {
+func lockMarker(dir *os.Root) (f *os.File, hostname string, err error) {
 	if err := checkOwner(dir); err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	f, err := dir.OpenFile(markerFile, os.O_RDWR|os.O_CREATE, 0o640)
-	if err != nil {
-		return nil, err
+	if f, err = dir.OpenFile(markerFile, os.O_RDWR|os.O_CREATE, 0o640); err != nil {
+		return nil, "", err
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	var pid int // stays 0 until the other one has written it
+	fmt.Fscanf(f, "pid %d\nhostname %s\n", &pid, &hostname)
 	if err == nil {
-		text := fmt.Sprintf(marker, os.Getpid())
-		_, err = f.WriteAt([]byte(text), 0)
-		err = errors.Join(err, f.Truncate(int64(len(text))))
+		err = writeMarker(f, hostname)
 	} else if errors.Is(err, syscall.EWOULDBLOCK) {
-		var pid int // stays 0 until the other one has written it
-		fmt.Fscanf(f, "pid %d", &pid)
 		const format = "another kubelet14 (pid %d) works in it: stop that one, or give this one a -root_dir and a -hostname_override of its own"
 		err = fmt.Errorf(format, pid)
 	}
 	if err != nil {
 		f.Close()
-		return nil, err
+		return nil, "", err
 	}
-	return f, nil
+	return f, hostname, nil
 }
 
 // checkOwner returns an error unless the directory is marked as ours, or empty.

@@ -30,7 +30,7 @@ func TestOpenRootDirMakesAndMarksADirectory(t *testing.T) {
 		}
 	}
 	wantMode(t, want, fs.ModeDir|0o750)
-	wantText(t, filepath.Join(want, "kubelet14.lock"), fmt.Sprintf(marker, os.Getpid()))
+	wantText(t, filepath.Join(want, "kubelet14.lock"), fmt.Sprintf(marker, os.Getpid(), ""))
 }
 
 func TestForeignRootDirIsRefusedAndUntouched(t *testing.T) {
@@ -93,4 +93,29 @@ func TestOneOfManyOpenersGetsIt(t *testing.T) {
 			t.Fatalf("%d of 8 got the root_dir, want 1", n)
 		}
 	}
+}
+
+// A root_dir that was moved has volumes of containers that still run, under another identity.
+func TestVolumesOfAnotherHostnameAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	claim := func(hostname string, then func(*RootDir)) error {
+		t.Helper()
+		r, err := OpenRootDir(dir)
+		must(t, err)
+		defer r.Close()
+		err = r.Claim(hostname)
+		then(r)
+		return err
+	}
+	nothing := func(*RootDir) {}
+	must(t, claim("no-volumes", nothing))
+	must(t, claim("old", func(r *RootDir) { setUp(t, r, "uid") }))
+	for range 2 { // it is not forgotten
+		wantError(t, claim("new", nothing), dir, `hostname "old"`, `hostname "new"`, "-hostname_override=old -root_dir="+dir, "-cleanup")
+	}
+	write(t, filepath.Join(dir, markerFile), "pid 1\nThis directory belongs to kubelet14, of an earlier version\n")
+	must(t, claim("of-today", nothing))
+	wantError(t, claim("new", nothing), `"of-today"`)
+	must(t, claim("of-today", func(r *RootDir) { must(t, r.MoveToTrash("uid")) }))
+	must(t, claim("new", nothing))
 }

@@ -8,7 +8,9 @@ import (
 
 // IdentityConflictError reports a container with the hostname of this kubelet and
 // another root_dir, or the other way round.
-type IdentityConflictError struct{ error }
+type IdentityConflictError struct{ Err error }
+
+func (e *IdentityConflictError) Error() string { return e.Err.Error() }
 
 // Conflict returns an *IdentityConflictError if a container was made by a kubelet with the
 // hostname or the root_dir of this one.
@@ -17,7 +19,7 @@ func (id Identity) Conflict(c Container) error {
 	if !c.hasOwnNameLabel() || (theirs.Hostname == id.Hostname) == (theirs.RootDir == id.RootDir) {
 		return nil
 	}
-	return &IdentityConflictError{fmt.Errorf("container %q on this Docker was made by a kubelet with hostname %q and root_dir %q; "+
+	return &IdentityConflictError{Err: fmt.Errorf("container %q on this Docker was made by a kubelet with hostname %q and root_dir %q; "+
 		"this one has hostname %q and root_dir %q, and two kubelets on one Docker must differ in both. "+
 		"To go on as that kubelet, give -hostname_override=%s -root_dir=%s; "+
 		"to be another one, choose a -hostname_override and a -root_dir that are both new; "+
