@@ -103,6 +103,7 @@ const (
 	ReasonInitContainer     = "InitContainer"    // it waits for an init container
 	ReasonStopping          = "Stopping"         // it is being stopped: its preStop hook runs, or it has its stop signal
 	ReasonPostStart         = "PostStart"        // its postStart hook runs
+	ReasonNeverRestarted    = "NeverRestarted"   // it is not as desired, and starts only once
 	ReasonRemoved           = "Removed"
 	ReasonSourceNotReady    = "SourceNotReady" // what its source has not read may still want it as it is
 

@@ -23,6 +23,7 @@ type podSnapshot struct {
 	err          error          // why the containers or the plan are not known
 	wait         plan.Problem   // why it must wait; no message: it need not
 	workProblems []plan.Problem // of the last work
+	failures     int            // pieces of work that failed in a row
 }
 
 // podRecord is what the sync loop knows of a pod. It can be lost at any time: what matters
@@ -33,9 +34,8 @@ type podRecord struct {
 	adopted bool  // this run has found that its containers belong to its manifest, see hold
 	leaving bool  // its removal has begun, and cannot be called off
 
-	failures int       // pieces of work that failed in a row
-	tried    string    // the steps of the last work, see describeSteps
-	retryAt  time.Time // not to try the same steps before
+	tried   string    // the steps of the last work, see describeSteps
+	retryAt time.Time // not to try the same steps before
 
 	stateLogged    string            // since the last action or problem
 	loggedProblems map[string]string // message by container
@@ -92,6 +92,11 @@ func (p *podSnapshot) problems() []plan.Problem {
 		})
 	}
 	return append(slices.DeleteFunc(slices.Clone(p.workProblems), over), p.plan.Problems...)
+}
+
+// faults returns the problems without those of containers that run on, although not as desired.
+func (p *podSnapshot) faults() []plan.Problem {
+	return slices.DeleteFunc(p.problems(), func(p plan.Problem) bool { return p.Reason == api.ReasonNeverRestarted })
 }
 
 // logState logs the state of a pod that needs no action, once after the last action or problem, and once more when it is ready.

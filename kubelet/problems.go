@@ -50,7 +50,9 @@ func trimName(a plan.Action, err error) string {
 }
 
 // isFailure reports whether a problem is a failure, and neither a pull nor a wait for a time.
-func isFailure(p plan.Problem) bool { return p.RetryAt.IsZero() && p.Reason != api.ReasonPulling }
+func isFailure(p plan.Problem) bool {
+	return p.RetryAt.IsZero() && p.Reason != api.ReasonPulling && p.Reason != api.ReasonNeverRestarted
+}
 
 // joinProblems returns the problems as one line.
 func joinProblems(problems []plan.Problem) string {

@@ -88,7 +88,7 @@ func (r runOnce) decided(p *podRecord) bool {
 	if decided || p.work != nil || p.err != nil {
 		return decided
 	}
-	problems := p.problems()
+	problems := p.faults()
 	for _, problem := range problems {
 		if problem.Reason != api.ReasonPulling && problem.Reason != api.ReasonBackOff {
 			r[p.name] = plan.Problem{Reason: problem.Reason, Message: joinProblems(problems)}

@@ -52,7 +52,7 @@ func (s *podView) status() api.PodStatus {
 // phase returns the state of the pod as one word. A container that has crashed for the first time is started again at
 // once: its pod is pending for that moment, and failing from the second crash in a row on.
 func (s *podView) phase() api.PodPhase {
-	problems := s.problems()
+	problems := s.faults()
 	switch {
 	case s.pod == nil && !s.waits():
 		return api.PodRemoving
@@ -133,6 +133,9 @@ func (s *podView) container(want *plan.Container) api.ContainerStatus {
 		status.State.Running = &api.ContainerStateRunning{StartedAt: newest.StartedAt, Message: cmp.Or(s.runningMessage(want, newest), notReady)}
 	case newest != nil && newest.Terminated() && (s.pod == nil || want.Spec != nil && s.pod.Done(want, newest)):
 		status.State.Terminated = terminated(newest)
+		if note := s.problem(want.Name); note.Reason == api.ReasonNeverRestarted {
+			status.State.Terminated.Message = strings.TrimPrefix(status.State.Terminated.Message+"; "+note.Message, "; ")
+		}
 		return status
 	case want.Spec == nil && s.plan.Finished, newest == nil && s.hasDoneInit(want): // and was removed
 		status.State.Terminated = &api.ContainerStateTerminated{Reason: api.ReasonCompleted}
@@ -198,7 +201,7 @@ func (s *podView) waiting(want *plan.Container) *api.ContainerStateWaiting {
 	switch {
 	case problem.Message != "":
 		return &api.ContainerStateWaiting{Reason: problem.Reason, Message: s.message(want, problem), Next: problem.RetryAt}
-	case network.Message != "":
+	case network.Message != "" && network.Reason != api.ReasonNeverRestarted:
 		return &api.ContainerStateWaiting{Reason: api.ReasonNetworkContainer, Message: "waits for the network container", Next: network.RetryAt}
 	case s.plan.Finished: // although this one has not run
 		return &api.ContainerStateWaiting{Reason: api.ReasonInitContainer, Message: "an init container has failed"}
@@ -212,6 +215,9 @@ func (s *podView) waiting(want *plan.Container) *api.ContainerStateWaiting {
 func (s *podView) message(want *plan.Container, problem plan.Problem) string {
 	if problem.Reason == api.ReasonPulling && want.Spec != nil {
 		return cmp.Or(s.pullProgress(want.Spec.Image), problem.Message)
+	}
+	if want.Spec == nil && s.failures > 1 {
+		return fmt.Sprintf("%s; tried %d times", problem.Message, s.failures)
 	}
 	return problem.Message
 }

@@ -61,6 +61,9 @@ func (p *planner) converge() {
 			createApps = append(createApps, *create)
 			newest, reason = create.created(), create.Reason
 		}
+		if newest == nil {
+			continue // see keepVersion
+		}
 		if newest.NeverStarted() && (p.Init == "" || p.Init == app.Name && !waits) {
 			startApps = append(startApps, on(Start, newest, reason))
 		}
@@ -93,7 +96,10 @@ func (p *planner) decideNetwork() (*Observed, *Action) {
 	if newest != nil {
 		reason = p.replaceNetwork(newest)
 		switch {
-		case newest.State.Live() && (reason == "" || p.inUse(newest)):
+		case newest.State.Live() && reason == "":
+			return newest, nil
+		case newest.State.Live() && p.inUse(newest):
+			p.note(newest, reason+", and it stays: a container runs in it that is not started again")
 			return newest, nil
 		case reason != "":
 		case newest.NeverStarted(), newest.Exit().Reason == api.ReasonPortTaken: // whose start is tried again, see podRecord.endWork
@@ -130,10 +136,13 @@ func (p *planner) decideApp(want *Container, newest, network *Observed) *Action 
 		return a
 	}
 	switch {
+	case p.keepsVersion() && (newest == nil || !newest.HasStarted()):
+		p.keepVersion(want, newest, network)
+		return nil
 	case newest == nil:
 		return create("the pod has no such container yet", 0, p.pod.Since)
 	case p.pod.startsOnce() && newest.HasStarted():
-		p.notRestarted(newest)
+		p.notRestarted(newest, network)
 		return nil
 	case newest.Of.Hash != want.Hash:
 		if len(p.pod.Init) > 0 { // their parts are in every hash
@@ -193,7 +202,8 @@ func (p *planner) nextAttempt(c *Observed) (due time.Time, crashes int) {
 
 // endedTogether reports whether a container, its network container and an app in that network
 // ended at about the same time, and nothing runs there any more. So it is when Docker or the
-// machine is restarted, which is no crash of the container.
+// machine is restarted, which is no crash of the container. Pods that always end so are not
+// started more often than by the longest back-off.
 func (p *planner) endedTogether(c *Observed) bool {
 	const spread = 15 * time.Second // Docker gives containers 10 s to end
 	network := c
@@ -214,7 +224,7 @@ func (p *planner) endedTogether(c *Observed) bool {
 			together = together || near(o)
 		}
 	}
-	return together && near(c)
+	return together && near(c) && c.FinishedAt.Sub(c.StartedAt) >= p.limits.MaxBackoff
 }
 
 // checkCrashLoop notes a problem of a container that runs again after crashes, until it has run as long as it backed off.

@@ -42,7 +42,7 @@ func (p *planner) finish() {
 	for _, c := range p.pod.InitAndApps() {
 		if newest := p.newest(c.Name); newest != nil {
 			stop = append(stop, p.stopOthers(newest)...)
-			p.notRestarted(newest)
+			p.notRestarted(newest, nil)
 		}
 	}
 	p.step(stop)
@@ -84,13 +84,4 @@ func (p *planner) removeDead() {
 		}
 	}
 	p.step(remove)
-}
-
-// notRestarted records a problem if a container failed and is never started again.
-func (p *planner) notRestarted(c *Observed) {
-	if c.Terminated() && c.Failed() {
-		problem := c.Exit()
-		problem.Message += ", and is not started again"
-		p.Problems = append(p.Problems, problem)
-	}
 }

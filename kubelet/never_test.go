@@ -1,0 +1,101 @@
+package kubelet
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
+)
+
+// What is not as desired, and stays so, is said everywhere, and nothing is called failing for it.
+func TestAnEditOfAPodThatStartsOnceIsSaidToBeTooLate(t *testing.T) {
+	const late = "the manifest was edited after the pod had started"
+	inWorld(t, func(w *world) {
+		var k *kubelet
+		web := func(tag string) api.Pod { return never(withInit(pod("web", "main:"+tag), "one:"+tag)) }
+		w.program = func(name string) dockertest.Program {
+			return dockertest.Program{Exits: name == "one", After: time.Second}
+		}
+		log := w.logged("0", func() {
+			k = w.start(web("1"))
+			wait(time.Second / 2)
+			k.set(web("2"))
+			w.settle("edited", "web/main:1", "web/net")
+			settle()
+		})
+		if n := strings.Count(log, `container "main": `+late); n != 1 {
+			t.Errorf("the log says it %d times:\n%s", n, log)
+		}
+		s := k.statuses(w)[0]
+		if main := s.Containers[1].State.Running; s.Phase != api.PodRunning || main == nil || !strings.Contains(main.Message, late) {
+			t.Errorf("the status is %+v", s)
+		}
+		k.end()
+		var out bytes.Buffer
+		kl, closeRoot := w.newKubelet()
+		updates := make(chan api.PodUpdate, 1)
+		updates <- api.PodUpdate{Op: api.SET, Pods: []api.Pod{web("2")}}
+		w.must(kl.DryRun(w.t.Context(), updates, &out))
+		closeRoot()
+		if text := out.String(); !strings.Contains(text, late) || strings.Contains(text, "as it should be") {
+			t.Errorf("-dry_run says\n%s", text)
+		}
+		k = w.run(web("2"))
+		w.kill("web", "main", 0)
+		settle()
+		s = k.statuses(w)[0]
+		if main := s.Containers[1].State.Terminated; s.Phase != api.PodSucceeded || main == nil || !strings.Contains(main.Message, late) {
+			t.Errorf("at the end the status is %+v", s)
+		}
+	})
+}
+
+func TestALostNetworkOfAPodThatStartsOnceIsSaid(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.run(never(pod("web", "main")))
+		w.kill("web", "net", 137)
+		settle()
+		main := k.main(w).State.Running
+		if s := k.statuses(w)[0]; s.Phase != api.PodRunning || main == nil || !strings.Contains(main.Message, "it has no network") {
+			t.Errorf("the status is %+v, of main %+v", s, main)
+		}
+	})
+}
+
+// Another program has the port of a pod: nothing is made anew while its network container is tried again.
+func TestAPortOfAnotherProgram(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.importPause()
+		port := []api.Port{{HostPort: 80, ContainerPort: 80, Protocol: api.ProtocolTCP}}
+		other, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: "other", Image: "hello:1", Ports: port})
+		w.must(err)
+		k := w.run(publish(pod("web", "main", "side"), 80))
+		w.checkCalls("CreateContainer", 3)
+		if s := k.statuses(w)[0]; s.Phase != api.PodFailing || !strings.Contains(s.Containers[2].State.Waiting.Message, "times") {
+			t.Errorf("the status is %+v", s)
+		}
+		w.must(w.docker.ByHand().RemoveContainer(w.t.Context(), other))
+		w.settle("the other has gone", "web/main", "web/net", "web/side")
+		w.checkCalls("CreateContainer", 3)
+	})
+}
+
+// A pod whose containers end together each time is started no more often than by the longest back-off.
+func TestContainersThatAlwaysEndTogetherBackOff(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.run(pod("web", "main"))
+		for range 600 {
+			wait(time.Second)
+			for _, c := range w.docker.Containers() {
+				w.docker.Kill(c.ID, 1) // it may have ended
+			}
+		}
+		if n := w.newest("main"); n > 20 {
+			t.Errorf("%d attempts in ten minutes", n)
+		}
+	})
+}

@@ -1,0 +1,54 @@
+package plan
+
+import (
+	"slices"
+
+	"kubelet14/api"
+)
+
+// With the restart policy never, what has started is not replaced, whatever happens to the
+// manifest or the network. Nothing is done then, and so the status has to say it.
+
+// notRestarted records what is wrong with a container that is never started again. The network is
+// nil if it has been removed.
+func (p *planner) notRestarted(c, network *Observed) {
+	switch {
+	case c.Terminated() && c.Failed():
+		problem := c.Exit()
+		problem.Message += ", and is not started again"
+		p.Problems = append(p.Problems, problem)
+	case p.pod.startsOnce() && c.Of.Hash != p.pod.Container(c.Of.Name).Hash:
+		p.note(c, edited)
+	case c.State.Live() && network != nil && (c.NetworkContainer != network.ID || p.restarted(network)):
+		p.note(c, "it has no network since its network container ended, and with the restart policy never it is not started again")
+	}
+}
+
+const edited = "the manifest was edited after the pod had started, and with the restart policy never the old version runs; " +
+	"to run the new one, give the manifest another name or uuid"
+
+// note notes what is not as desired, and stays so.
+func (p *planner) note(c *Observed, message string) {
+	p.Problems = append(p.Problems, Problem{Container: c.Of.Name, Reason: api.ReasonNeverRestarted, Message: message})
+}
+
+// keepsVersion reports whether an init container that is not started again has started in another
+// version of the pod. The other containers then run in that version, or not at all.
+func (p *planner) keepsVersion() bool {
+	return p.pod.startsOnce() && slices.ContainsFunc(p.pod.Init, func(init Container) bool {
+		c := p.newest(init.Name)
+		return c != nil && c.HasStarted() && c.Of.Hash != init.Hash
+	})
+}
+
+// keepVersion records what becomes of a container that has not started before such an edit.
+func (p *planner) keepVersion(want *Container, newest, network *Observed) {
+	if newest != nil && newest.NeverStarted() && newest.NetworkContainer == network.ID {
+		p.note(newest, edited)
+		return
+	}
+	p.Problems = append(p.Problems, Problem{
+		Container: want.Name, Reason: api.ReasonCannotCreate, Message: "cannot be created: the manifest was edited after an init container had started, " +
+			"which is not started again; undo the edit, or give the manifest another name or uuid",
+	})
+}
