@@ -32,7 +32,7 @@ func (d *decoder) refuse(path string, n *yaml.Node, problem string, args ...any)
 }
 
 // full reports whether a limit is reached, so that the rest is not decoded.
-func (d *decoder) full() bool { return len(d.text.Problems) > maxProblems || d.values > maxValues }
+func (d *decoder) full() bool { return len(d.text.Problems) > MaxProblems || d.values > maxValues }
 
 // value decodes the node at path into out. An any takes the node itself.
 func (d *decoder) value(path string, n *yaml.Node, out reflect.Value) {

@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// maxProblems is the most that is reported of one text.
-const maxProblems = 50
+// MaxProblems is the most that is reported of one text.
+const MaxProblems = 50
 
 // Problem is one thing that is wrong with a manifest. It is written for the author of the manifest, and never quotes an
 // environment variable: many of them are passwords.
@@ -33,10 +33,10 @@ func (ps *Problems) Add(field, text string, args ...any) {
 
 // add appends a problem as one printable line. In place of those that are too many there is one that says so.
 func (ps *Problems) add(p Problem) {
-	if len(*ps) == maxProblems {
+	if len(*ps) == MaxProblems {
 		p = Problem{Text: "there are more problems; fix these first"}
 	}
-	if len(*ps) <= maxProblems {
+	if len(*ps) <= MaxProblems {
 		p.Field, p.Text = OneLine(Shorten(p.Field, 400)), OneLine(Shorten(p.Text, 400))
 		*ps = append(*ps, p)
 	}

@@ -56,6 +56,33 @@ func TestHostileManifestsCostLittle(t *testing.T) {
 	}
 }
 
+// Many pods that are in two files, or whose file is bad, cost little too.
+func TestManyPodsWithOneProblemCostLittle(t *testing.T) {
+	const count = 4000
+	var many []string
+	for i := range count {
+		many = append(many, manifest(fmt.Sprint("p", i), "1"))
+	}
+	f := newFileTest(t)
+	f.write("a.yaml", many...)
+	f.settle()
+	f.write("b.yaml", many...)
+	f.settle()
+	if size := len(f.Status().LastError); len(f.last.Pods) != count || size > 40_000 {
+		t.Errorf("%d pods are in two files: %d pods, and an error of %d bytes", count, len(f.last.Pods), size)
+	}
+	f.remove("b.yaml")
+	f.settle()
+	f.write("a.yaml", "version: v1beta1\nid: a\ncontainers: ["+strings.Repeat("{}, ", 50)+"]")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f.settle()
+	runtime.ReadMemStats(&after)
+	if allocated := (after.TotalAlloc - before.TotalAlloc) >> 20; len(f.Status().Stale) != count || allocated > 20 {
+		t.Errorf("the file of %d pods is bad: %d pods are stale, and that allocates %d MB", count, len(f.Status().Stale), allocated)
+	}
+}
+
 // A log line is made by the kubelet alone: the names of files and keys are quoted, and errors are one line each.
 func TestNamesForgeNoLogLine(t *testing.T) {
 	const forged = "x\nI0101 00:00:00.000000       1 kubelet.go:1] forged\x1b[2K\r\u009b"

@@ -114,9 +114,10 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) (wai
 	for _, in := range inputs {
 		err, effect := errors.Join(in.err, in.duplicate), ""
 		if in.err != nil {
+			text := in.err.Error() // once, for any number of pods
 			for _, pod := range update.Pods {
 				if name := pod.FullName(); in.place == s.place || in.place == s.owners[name] {
-					stale[name], effect = in.err.Error(), "pods stay as they were: "
+					stale[name], effect = text, "pods stay as they were: "
 				}
 			}
 		}
@@ -178,7 +179,7 @@ func (s *source) rejectDuplicates(inputs []*input) (pods []api.Pod) {
 					pod.Name, first, in.place, used))
 			}
 		}
-		in.duplicate = errors.Join(duplicates...)
+		in.duplicate = errors.Join(duplicates[:min(len(duplicates), api.MaxProblems)]...)
 	}
 	s.owners = owners
 	return pods
