@@ -46,7 +46,7 @@ func (f *options) define() *flag.FlagSet {
 	fs := flag.NewFlagSet("kubelet14", flag.ContinueOnError)
 	fs.StringVar(&f.config, "config", "", "`path` of a manifest, or of a directory of manifests (*.yaml, *.yml, *.json, *.manifest)")
 	fs.BoolVar(&f.configWait, "config_wait", false, "wait for -config if it does not exist yet")
-	fs.DurationVar(&f.fileCheckFrequency, "file_check_frequency", 20*time.Second, "longest time to notice a change of -config")
+	fs.DurationVar(&f.fileCheckFrequency, "file_check_frequency", 20*time.Second, "longest time between two looks at -config; most edits are seen at once")
 	fs.StringVar(&f.manifestURL, "manifest_url", "", "`URL` of a manifest or of a list of manifests")
 	fs.DurationVar(&f.httpCheckFrequency, "http_check_frequency", 20*time.Second, "time between two reads of -manifest_url")
 	fs.Func("etcd_servers", "`addresses` of etcd servers, with commas between them; can be repeated", func(list string) error {
@@ -59,14 +59,14 @@ func (f *options) define() *flag.FlagSet {
 	fs.StringVar(&k.Identity.Hostname, "hostname_override", "", "`name` of this kubelet; default is the name of the host")
 	fs.StringVar(&f.rootDir, "root_dir", "/var/lib/kubelet", "`directory` of this kubelet, with the volumes of its pods")
 	fs.StringVar(&f.dockerEndpoint, "docker_endpoint", "", "`address` of Docker; default is $DOCKER_HOST or unix:///var/run/docker.sock")
-	fs.StringVar(&k.NetworkContainerImage, "network_container_image", dockertools.PauseImage, "`image` of network containers, built in")
+	fs.StringVar(&k.NetworkContainerImage, "network_container_image", dockertools.PauseImage, "`image` of network containers; the default is built in")
 	fs.StringVar(&k.PodNetwork, "pod_network", "", "`name` of the Docker network in which pods find each other by name, made when missing; "+
 		"default is the one that they are in, at first kubelet14-HOSTNAME; bridge is Docker's, without names")
 	fs.BoolVar(&k.AllowPrivileged, "allow_privileged", false, "allow privileged containers")
-	fs.DurationVar(&k.SyncFrequency, "sync_frequency", 10*time.Second, "longest time to notice a change in Docker; usually at once")
+	fs.DurationVar(&k.SyncFrequency, "sync_frequency", 10*time.Second, "longest time between two looks at Docker; most changes are seen at once")
 	fs.DurationVar(&k.MaxRestartBackoff, "max_restart_backoff", time.Minute, "longest wait before a crashing container is started again")
-	fs.IntVar(&k.MaxDeadContainers, "maximum_dead_containers_per_container", 2, "`number` of dead containers to keep of each; 0: all")
-	fs.DurationVar(&k.MinContainerTTL, "minimum_container_ttl_duration", 0, "youngest age at which a dead container is removed")
+	fs.IntVar(&k.MaxDeadContainers, "maximum_dead_containers_per_container", 2, "`number` of dead attempts to keep of each container; 0: all")
+	fs.DurationVar(&k.MinContainerTTL, "minimum_container_ttl_duration", 0, "age that a dead container must have before it is removed")
 	fs.Float64Var(&k.RegistryQPS, "registry_qps", 0, "`pulls` of images that start per second, on average; 0 is no limit")
 	fs.IntVar(&k.RegistryBurst, "registry_burst", 10, "`pulls` that may start at once before -registry_qps counts")
 	k.ContainerLog.MaxSize = 10e6
@@ -79,7 +79,7 @@ func (f *options) define() *flag.FlagSet {
 
 	s := &f.server
 	fs.BoolVar(&f.enableServer, "enable_server", true, "serve the page, the API and metrics at -address and -port; not with -runonce")
-	fs.StringVar(&s.Address, "address", "127.0.0.1", "`address` of the info server: unix:PATH or an IP; all but loopback ones need TLS")
+	fs.StringVar(&s.Address, "address", "127.0.0.1", "`address` of the info server: unix:PATH or an IP; one that other hosts can reach needs TLS")
 	fs.IntVar(&s.Port, "port", 10250, "`port` of the info server; 0 picks a free one")
 	fs.BoolVar(&s.Debugging, "enable_debugging_handlers", true, "let clients with the token read logs and run commands in containers")
 	fs.StringVar(&f.tokenFile, "token_file", "", "`path` of the token; default is a generated one in -root_dir")
@@ -87,12 +87,12 @@ func (f *options) define() *flag.FlagSet {
 	fs.StringVar(&f.tlsKeyFile, "tls_private_key_file", "", "`path` of its private key, PEM")
 	fs.IntVar(&s.CAdvisorPort, "cadvisor_port", 4194, "`port` of a cAdvisor on this host, for statistics; 0 for none")
 
-	fs.BoolVar(&f.runonce, "runonce", false, "start the pods, print a table and exit: with 0 if all are up")
+	fs.BoolVar(&f.runonce, "runonce", false, "start the pods, print a table and exit, with 0 if all are up")
 	fs.DurationVar(&f.runonceTimeout, "runonce_timeout", 5*time.Minute, "longest time that -runonce takes")
 	fs.BoolVar(&f.dryRun, "dry_run", false, "print what would be done to each pod, with reasons, and exit")
-	fs.BoolVar(&f.convert, "convert", false, "print the pods of -config as Pods of today, for kubectl apply, and exit: with 1, and no pods, "+
-		"if one of them is wrong or cannot be one")
-	fs.BoolVar(&f.status, "status", false, "print the pods of the kubelet that runs with the same flags, and exit: with 0 if all are up")
+	fs.BoolVar(&f.convert, "convert", false, "print the pods of -config as Pods of today, for kubectl apply, and exit; "+
+		"if one cannot be converted, print none and exit with 1")
+	fs.BoolVar(&f.status, "status", false, "print the pods of the kubelet that runs with the same flags and exit, with 0 if all are up")
 	fs.BoolVar(&f.watch, "watch", false, "with -status: print the table again when it changes, until Ctrl-C")
 	fs.BoolVar(&f.cleanup, "cleanup", false, "stop and remove all containers and volumes of this kubelet, and exit")
 	fs.BoolVar(&f.version, "version", false, "print the version and exit")
@@ -172,14 +172,14 @@ func (f *options) check(args []string) error {
 		{meant != "", fmt.Sprintf("unexpected argument %q: did you mean -%s?", args, meant)},
 		{len(args) > 0, fmt.Sprintf("unexpected argument %q: every setting is a flag, such as -config=manifests", args)},
 		{s.LogDir != "" && (logDirErr != nil || !logDir.IsDir()), "-log_dir=" + s.LogDir + " is not a directory: make it first"},
-		{len(modes) > 1, "-runonce, -dry_run, -convert, -status and -cleanup exclude each other"},
+		{len(modes) > 1, "-runonce, -dry_run, -convert, -status and -cleanup cannot be combined: give one"},
 		{f.convert && (f.config == "" || f.manifestURL != "" || f.etcd()), "-convert reads files: give it a -config and no other source"},
 		{f.config == "" && f.manifestURL == "" && !f.etcd() && !f.cleanup && !f.status,
 			"no source of pods: give -config=DIRECTORY, -manifest_url=URL or -etcd_servers=ADDRESS"},
 		{slices.Contains(f.etcdServers, ""), "-etcd_servers has an empty address"},
 		{len(f.etcdServers) > 0 && f.etcdConfig != "",
-			"-etcd_servers and -etcd_config exclude each other: write the servers as endpoints into the file"},
-		{f.runonce && f.etcd(), "-runonce and etcd exclude each other, as in 2014: pods in etcd come and go, and -runonce only starts them"},
+			"-etcd_servers and -etcd_config cannot be combined: write the servers as endpoints into the file"},
+		{f.runonce && f.etcd(), "-runonce and etcd cannot be combined, as in 2014: pods in etcd come and go, and -runonce only starts them"},
 		{f.rootDir == "", "-root_dir is empty: give it the path of a directory for the volumes of the pods"},
 		{!validation.IsDNSSubdomain(k.Identity.Hostname), fmt.Sprintf(
 			"hostname %q has other characters than lower-case letters, digits, dashes and dots: give -hostname_override", k.Identity.Hostname)},
@@ -199,10 +199,10 @@ func (f *options) check(args []string) error {
 		{k.ContainerLog.MaxSize < 0, "-container_log_max_size must not be negative"},
 		{k.ContainerLog.MaxFiles < 1, "-container_log_max_files must be 1 or more"},
 
-		{(f.tlsCertFile == "") != (f.tlsKeyFile == ""), "-tls_cert_file and -tls_private_key_file need each other"},
-		{s.CAdvisorPort < 0 || s.CAdvisorPort > 65535, "-cadvisor_port is not a port; 0 is for no cAdvisor"},
+		{(f.tlsCertFile == "") != (f.tlsKeyFile == ""), "-tls_cert_file and -tls_private_key_file belong together: give both"},
+		{s.CAdvisorPort < 0 || s.CAdvisorPort > 65535, "-cadvisor_port is not a port; 0 means that there is no cAdvisor"},
 		{f.watch && !f.status, "-watch is for -status: give both"},
-		{f.status && !f.enableServer, "-status asks the info server, so it and -enable_server=false exclude each other"},
+		{f.status && !f.enableServer, "-status asks the info server, so it cannot be combined with -enable_server=false"},
 		{f.status && s.Port == 0 && !strings.HasPrefix(s.Address, "unix:"), "-status needs the -port, which is in the log of the kubelet"},
 	} {
 		if rule.broken {

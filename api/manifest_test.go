@@ -258,8 +258,8 @@ func TestSourceStatusSaysHowTheSourceDoes(t *testing.T) {
 	for want, status := range map[string]api.SourceStatus{
 		"source http (http://x): not read yet": {},
 		"source http (http://x): 2 pods":       {Pods: 2, LastSuccess: noon, LastError: "refused", LastErrorAt: noon.Add(-time.Minute)},
-		"source http (http://x): 0 pods, failing since 12:00:00, not read whole since the start:\nrefused":    {FailingSince: noon, LastError: "refused"},
-		"source http (http://x): 2 pods, failing since 12:00:01, last read whole at 12:00:00:\nrefused twice": {Pods: 2, LastSuccess: noon, FailingSince: noon.Add(time.Second), LastError: "refused twice"},
+		"source http (http://x): 0 pods, failing since 12:00:00, no good read since the start:\nrefused":     {FailingSince: noon, LastError: "refused"},
+		"source http (http://x): 2 pods, failing since 12:00:01, last good read at 12:00:00:\nrefused twice": {Pods: 2, LastSuccess: noon, FailingSince: noon.Add(time.Second), LastError: "refused twice"},
 	} {
 		status.Source, status.Place = "http", "http://x"
 		if got := status.String(); got != want {

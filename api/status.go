@@ -147,9 +147,9 @@ type SourceStatus struct {
 // String returns one line, and below it the error while it lasts.
 func (s SourceStatus) String() string {
 	state := Count(s.Pods, "pod")
-	lastRead := "not read whole since the start"
+	lastRead := "no good read since the start"
 	if !s.LastSuccess.IsZero() {
-		lastRead = "last read whole at " + s.LastSuccess.Format(time.TimeOnly)
+		lastRead = "last good read at " + s.LastSuccess.Format(time.TimeOnly)
 	}
 	if !s.FailingSince.IsZero() {
 		state += fmt.Sprintf(", failing since %s, %s:\n%s", s.FailingSince.Format(time.TimeOnly), lastRead, s.LastError)

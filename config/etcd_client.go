@@ -73,7 +73,7 @@ func checkEtcdFile(file string) error {
 		}
 	}
 	if (given["cert-file"] == nil) != (given["key-file"] == nil) {
-		return errors.New("cert-file and key-file need each other")
+		return errors.New("cert-file and key-file belong together: give both")
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func endpointURL(endpoint string, config *tls.Config) (*url.URL, error) {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Port() == "" ||
 		u.User != nil || strings.Trim(u.Path, "/") != "" {
 		shown := endpoint[strings.LastIndex(endpoint, "@")+1:] // no password
-		return nil, fmt.Errorf("%q is no address of an etcd server: give one such as https://etcd.example.com:2379", shown)
+		return nil, fmt.Errorf("%q is not the address of an etcd server: give one such as https://etcd.example.com:2379", shown)
 	}
 	return u, nil
 }
@@ -109,7 +109,7 @@ func (s *SourceEtcd) explain(ctx context.Context, err error) error {
 	case strings.HasPrefix(err.Error(), "rpc error:"): // not one of etcd's own
 		return fmt.Errorf("%w: is an etcd 3 at this address?", stableMessage(err))
 	case errors.Is(err, context.DeadlineExceeded):
-		return cmp.Or(dialEndpoints(ctx, s.config), errors.New("its servers take connections and do not answer: "+
+		return cmp.Or(dialEndpoints(ctx, s.config), errors.New("its servers accept connections and do not answer: "+
 			"has the cluster lost its leader, does a server want https or a client certificate, or is it no etcd 3?"))
 	}
 	return err

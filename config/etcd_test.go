@@ -216,11 +216,11 @@ func TestEtcdBadConfigIsRefused(t *testing.T) {
 		"":                             "etcd.yaml: it names no servers",
 		server + "usernam: me":         `etcd.yaml: unknown field "usernam": the fields are endpoints, `,
 		server + "ca-file: ca.pem":     `unknown field "ca-file"`, // the client ignores it
-		server + "cert-file: cert.pem": "etcd.yaml: cert-file and key-file need each other",
-		server + "key-file: key.pem":   "cert-file and key-file need each other",
+		server + "cert-file: cert.pem": "etcd.yaml: cert-file and key-file belong together: give both",
+		server + "key-file: key.pem":   "cert-file and key-file belong together: give both",
 		server + "trusted-ca-file: /no/such/ca.pem":                         "/no/such/ca.pem: no such file",
 		server + "cert-file: /no/such/cert.pem\nkey-file: /no/such/key.pem": "/no/such/cert.pem: no such file",
-		"endpoints: [etcd]": `"etcd" is no address of an etcd server`,
+		"endpoints: [etcd]": `"etcd" is not the address of an etcd server`,
 	} {
 		if _, err := EtcdConfig(nil, etcdFile(t, text)); err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("%s: no %q in the error: %v", text, word, err)
@@ -234,7 +234,7 @@ func TestEtcdBadConfigIsRefused(t *testing.T) {
 		"http://etcd:2379/v2/keys", "http://etcd:2379,http://etcd-2:2379", "http://me:s3cret@etcd:2379", "me:s3cret@etcd:2379",
 	} {
 		_, err := EtcdConfig([]string{"http://127.0.0.1:2379", address}, "")
-		if err == nil || !strings.Contains(err.Error(), "is no address of an etcd server: give one such as https://") || strings.Contains(err.Error(), "s3cret") {
+		if err == nil || !strings.Contains(err.Error(), "is not the address of an etcd server: give one such as https://") || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: got %v", address, err)
 		}
 	}

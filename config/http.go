@@ -30,7 +30,7 @@ type SourceHTTP struct {
 func NewSourceHTTP(manifestURL string, pollInterval time.Duration, parser Parser) (*SourceHTTP, error) {
 	request, err := http.NewRequest(http.MethodGet, manifestURL, nil)
 	if err != nil || request.URL.Scheme != "http" && request.URL.Scheme != "https" || request.URL.Hostname() == "" {
-		return nil, errors.New("this is no URL of a web server: give one such as https://example.com/pods.yaml")
+		return nil, errors.New("this is not the URL of a web server: give one such as https://example.com/pods.yaml")
 	}
 	warnOfPlainHTTP(request.URL)
 	return &SourceHTTP{
@@ -44,7 +44,7 @@ func NewSourceHTTP(manifestURL string, pollInterval time.Duration, parser Parser
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	switch last := via[len(via)-1].URL; {
 	case len(via) >= 10:
-		return errors.New("it redirects again and again")
+		return errors.New("it redirects too often")
 	case last.Scheme == "https" && next.URL.Scheme != "https":
 		return fmt.Errorf("it redirects to %s, which is not safe: give that URL yourself if you mean it", next.URL.Redacted())
 	}

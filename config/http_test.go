@@ -202,7 +202,7 @@ func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
 		},
 		`"201 Created", and only 200 OK counts`: status(201),
 		"304 Not Modified":                      status(304), // the source has not asked for that
-		"redirects again and again":             func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/pods", http.StatusFound) },
+		"redirects too often":                   func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/pods", http.StatusFound) },
 		"EOF":                                   func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"breaks off: read tcp":                  reset("HTTP/1.1 200 OK\r\n\r\n[]"),
 		"connection reset":                      reset(""),
@@ -338,11 +338,11 @@ func TestHTTPPasswordIsSecret(t *testing.T) {
 	h.await("me=s3")
 	told := fmt.Sprintf("%+v %+v\n", h.last, h.Status())
 	for word, answer := range map[string]http.HandlerFunc{
-		"YAML":            body("bad: ["),
-		"403":             func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
-		"again and again": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/pods", http.StatusFound) },
-		"EOF":             hijack(func(net.Conn) {}),
-		"%zz":             func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Location", "%zz"); w.WriteHeader(302) },
+		"YAML":      body("bad: ["),
+		"403":       func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
+		"too often": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/pods", http.StatusFound) },
+		"EOF":       hijack(func(net.Conn) {}),
+		"%zz":       func(w http.ResponseWriter, r *http.Request) { w.Header().Set("Location", "%zz"); w.WriteHeader(302) },
 	} {
 		h.answer(good)
 		h.await("me=s3")

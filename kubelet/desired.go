@@ -37,7 +37,7 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(pod *
 		old := d.pods[name]
 		switch {
 		case old == nil:
-			changed(&pod, "it is wanted from now on")
+			changed(&pod, "its manifest was found")
 		case reflect.DeepEqual(old.Pod, pod):
 			pods[name] = old
 			continue

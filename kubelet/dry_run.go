@@ -44,7 +44,7 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 			fmt.Fprintf(w, "  cannot be inspected: %v\n", p.err)
 			errs = append(errs, fmt.Errorf("pod %s: %w", name, p.err))
 		case p.waits():
-			fmt.Fprintf(w, "  waits, unchanged: %s\n", p.wait.Message)
+			fmt.Fprintf(w, "  waits: %s\n", p.wait.Message)
 			if p.wait.Reason == api.ReasonRemoved {
 				kl.writePlan(ctx, w, p.plan)
 			}

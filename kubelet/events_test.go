@@ -54,7 +54,7 @@ func TestEventsOfAPod(t *testing.T) {
 		slices.Sort(got[len(got)-3:])
 		end, gone := "it ended with exit code 3", "its pod is no longer wanted"
 		want := []string{
-			" SET: it is wanted from now on",
+			" SET: its manifest was found",
 			"net created: attempt 1: the pod has no network container yet",
 			"main created: attempt 1: the pod has no such container yet",
 			"net started: attempt 1: the pod has no network container yet",
@@ -118,7 +118,7 @@ func TestAFailedStartIsLoggedOnce(t *testing.T) {
 			time.Sleep(5 * time.Minute)
 			k.end()
 		})
-		failures, next := strings.Count(text, `container "main": could not start`), strings.Count(text, "times in a row, no start before")
+		failures, next := strings.Count(text, `container "main": could not start`), strings.Count(text, "times in a row, next start at")
 		if next < 5 || failures > next+1 {
 			t.Errorf("%d lines say that it could not start, %d of them when it is tried again:\n%s", failures, next, text)
 		}

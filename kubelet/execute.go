@@ -159,7 +159,7 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 			return err
 		}
 	}
-	return errors.New("after 10 tries there is no free name, or no image")
+	return errors.New("there is no free name, or no image, after 10 tries")
 }
 
 // start starts a container and runs its postStart hook.

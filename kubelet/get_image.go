@@ -29,8 +29,8 @@ func (w *work) pullImage(ctx context.Context, a plan.Action) error {
 	if _, missing := w.kl.docker.InspectImage(ctx, spec.Image); missing != nil {
 		return err
 	}
-	glog.Warningf("pod %s: container %q: uses the present image, since its pull failed: %v", a.Name.PodFullName, a.Name.Name, err)
-	w.kl.events.add(a.Name.PodFullName, a.Name.Name, "used present image", fmt.Sprintf("%q: %v", spec.Image, err))
+	glog.Warningf("pod %s: container %q: its pull failed, so it uses the local image: %v", a.Name.PodFullName, a.Name.Name, err)
+	w.kl.events.add(a.Name.PodFullName, a.Name.Name, "used local image", fmt.Sprintf("%q: %v", spec.Image, err))
 	return nil
 }
 

@@ -109,7 +109,7 @@ func TestAnImageThatCannotBePulledIsOneWarning(t *testing.T) {
 		failures := func(do func()) (n int) {
 			t.Helper()
 			log := w.logged("0", do)
-			if n = strings.Count(log, "no pull before"); strings.Count(log, "\nW") != n {
+			if n = strings.Count(log, "next pull at"); strings.Count(log, "\nW") != n {
 				t.Errorf("there are other warnings:\n%s", log)
 			}
 			return n

@@ -146,7 +146,7 @@ func TestRunOnceWaitsForEverySourceAndNotForDocker(t *testing.T) {
 			api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main")}, Unsynced: map[string]error{"http": nil}},
 			api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main"), pod("b", "main")}, Unsynced: map[string]error{"http": errors.New("web.yaml:3:1 is bad")}},
 		)
-		if err == nil || err.Error() != `source "http" could not be read whole, for the reason above` || len(results) != 2 || results["b"].Phase != api.PodRunning {
+		if err == nil || err.Error() != `source "http" has errors, see above` || len(results) != 2 || results["b"].Phase != api.PodRunning {
 			t.Errorf("results %+v, error %v; want both pods, and the error of the source", results, err)
 		}
 		_, err = w.runOnce(set(pod("c", "main"))) // removes nothing that it was not given
@@ -189,7 +189,7 @@ func TestDryRun(t *testing.T) {
 		updates <- update
 		var got strings.Builder
 		err := NewMainKubelet(k.kl.opts).DryRun(w.t.Context(), updates, &got) // beside the one that runs
-		if !errors.Is(err, lost) || !strings.Contains(err.Error(), `source "http" could not be read whole`) {
+		if !errors.Is(err, lost) || !strings.Contains(err.Error(), `source "http" has errors`) {
 			t.Errorf("error %v, want that of the source and that of Docker", err)
 		}
 		want := `pod edited.default.file (edited.yaml)
@@ -211,7 +211,7 @@ pod init.default.file (init.yaml)
   start  one (attempt 1): the pod has no such container yet
   the other containers start when init container "one" and those after it have succeeded
 pod late.default.etcd (late.yaml)
-  waits, unchanged: source etcd wants no pods at all; its containers are removed at 00:01:20 unless the manifests come back
+  waits: source etcd wants no pods at all; its containers are removed at 00:01:20 unless the manifests come back
   stop   main (attempt 1): its pod is no longer wanted
   stop   net (attempt 1): its pod is no longer wanted
   remove main (attempt 1): its pod is no longer wanted
@@ -225,7 +225,7 @@ pod local.default.file (local.yaml)
 pod lost.default.file (lost.yaml)
   cannot be inspected: InspectContainer "k8s_net.23b052f2_lost.default.file_uid-lost_1": RWLayer is unexpectedly nil
 pod other.default.http (other.yaml)
-  waits, unchanged: it stays as it is until all of source http was read: no manifest names it so far
+  waits: it stays as it is until all of source http was read: no manifest names it so far
 pod pulled.default.file (pulled.yaml)
   create net (attempt 1): the pod has no network container yet
   start  net (attempt 1): the pod has no network container yet
@@ -237,7 +237,7 @@ pod pulled.default.file (pulled.yaml)
 pod same.default.file (same.yaml)
   is as it should be
 pod waits.default.file (waits.yaml)
-  waits, unchanged: host port 80/tcp is taken by pod holder.default.file, which runs
+  waits: host port 80/tcp is taken by pod holder.default.file, which runs
 `
 		if diff := cmp.Diff(want, got.String()); diff != "" {
 			t.Errorf("it prints (-want +got):\n%s", diff)

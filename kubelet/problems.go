@@ -93,7 +93,7 @@ func (kl *Kubelet) logProblems(p *podRecord) {
 		case p.waits() && p.pod == nil: // see logHeld
 			continue
 		case p.waits():
-			glog.Warningf("pod %s waits, unchanged: %v", p.name, problem)
+			glog.Warningf("pod %s waits: %v", p.name, problem)
 		case isFailure(problem):
 			glog.Errorf("%s: %v", p.label(), problem)
 		case problem.Reason == api.ReasonPulling: // the pull is logged itself

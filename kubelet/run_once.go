@@ -69,7 +69,7 @@ func (kl *Kubelet) waitForSources(ctx context.Context, updates <-chan api.PodUpd
 			err := kl.desired.unsynced[source]
 			ready = ready && err != nil
 			if _, noPods := errors.AsType[*api.NoPodsError](err); err != nil && !noPods { // it is in the log
-				errs = append(errs, fmt.Errorf("source %q could not be read whole, for the reason above", source))
+				errs = append(errs, fmt.Errorf("source %q has errors, see above", source))
 			}
 		}
 		if ready {

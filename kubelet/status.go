@@ -27,7 +27,7 @@ func (s *podView) status() api.PodStatus {
 		wanted = s.pod.Containers()
 	} else {
 		status.Reason = cmp.Or(s.wait.Reason, api.ReasonRemoved)
-		status.Message = cmp.Or(s.wait.Message, "it is no longer wanted, and its containers are removed")
+		status.Message = cmp.Or(s.wait.Message, "it is no longer wanted; its containers are being removed")
 	}
 	for i := range s.containers { // which are ordered by name
 		c := &s.containers[i]
@@ -182,7 +182,7 @@ func (s *podView) runningMessage(want *plan.Container, c *plan.Observed) string 
 	case problem.Message != "":
 		return s.message(want, problem)
 	case c.State == dockertools.StatePaused:
-		return "it is paused; docker unpause lets it go on"
+		return "it is paused; docker unpause lets it run again"
 	case want.Name == s.plan.Init:
 		return "the other containers wait until it has succeeded"
 	}

@@ -98,7 +98,7 @@ func TestStatus(t *testing.T) {
 		{"a pod without containers is its network container", "want\nnet:n#1 running", none,
 			"running 10.0.0.2: \nnet#1 up 1h0m0s: \n"},
 		{"one that is paused is alive", "want web:a\nnet:n#1 running\nweb:a#1 paused", none,
-			"failing 10.0.0.2: \nweb#1 up 1h0m0s: it is paused; docker unpause lets it go on\nnet#1 up 1h0m0s: \n"},
+			"failing 10.0.0.2: \nweb#1 up 1h0m0s: it is paused; docker unpause lets it run again\nnet#1 up 1h0m0s: \n"},
 		{"the attempt before it is being stopped", "want web:b\nnet:n#1 running\nweb:a#1 running\nweb:b#2 created\nstopping web", none,
 			"pending 10.0.0.2: \nweb#2 waits Stopping: attempt 1 has until 12:00:30 to end\nnet#1 up 1h0m0s: \n"},
 		{"it is stopped for its probe", "want web:a\nnet:n#1 running\nweb:a#1 running unhealthy=refused\nstopping web", none,
@@ -129,7 +129,7 @@ func TestStatus(t *testing.T) {
 			"failing 10.0.0.2: \nweb#1 up 1h0m0s: its liveness probe failed: refused\nnet#1 up 1h0m0s: \n"},
 		{"back-off", "want web:a\nnet:n#1 running\nweb:a#1 exited ended=5s ran=1s exit=1\nweb:a#2 exited ended=1s ran=1s exit=3 crashes=3", none,
 			"failing 10.0.0.2: \n" +
-				"web#2 waits BackOff: ended with exit code 3; it ended soon after its start 4 times in a row, no start before 12:00:03 in 3s" +
+				"web#2 waits BackOff: ended with exit code 3; it ended soon after its start 4 times in a row, next start at 12:00:03 in 3s" +
 				" / before: 3 Error\nnet#1 up 1h0m0s: \n"},
 		{"it runs again: how it ended is the last thing known",
 			"want web:a\nnet:n#1 running\nweb:a#1 exited exit=1\nweb:a#2 exited exit=2\nweb:a#3 running created=0s", none,
@@ -142,7 +142,7 @@ func TestStatus(t *testing.T) {
 				"web:a#2 created created=0s crashes=1 failed=exec:|no|such|file|or|directory:|unknown", none,
 			"failing 10.0.0.2: \n" +
 				"web#2 waits CommandNotFound: could not start: exec: no such file or directory; " +
-				"it failed 2 times in a row, no start before 12:00:01 in 1s" +
+				"it failed 2 times in a row, next start at 12:00:01 in 1s" +
 				" / before: 127 CommandNotFound: exec: no such file or directory\nnet#1 up 1h0m0s: \n"},
 		{"all have succeeded", "want onFailure web:a side:b\nweb:a#1 exited\nside:b#2 exited", none,
 			"succeeded : \nweb#1 ended 0 Completed\nside#2 ended 0 Completed\nnet#1 ended 0 Completed\n"},
@@ -182,7 +182,7 @@ func TestStatus(t *testing.T) {
 		{"it runs between two crashes", "want web:a\nnet:n#1 running\nweb:a#4 running up=1s crashes=3", none,
 			"failing 10.0.0.2: \nweb#4 up 1s: it runs again; it ended soon after its start 3 times in a row\nnet#1 up 1h0m0s: \n"},
 		{"it is removed", "unwanted\nnet:n#1 running\nside:b#1 exited exit=3\nweb:a#1 exited\nweb:a#2 running created=0s", none,
-			"removing 10.0.0.2: Removed: it is no longer wanted, and its containers are removed\n" +
+			"removing 10.0.0.2: Removed: it is no longer wanted; its containers are being removed\n" +
 				"net#1 up 1h0m0s: Stopping: its pod is no longer wanted\n" +
 				"side#1 ended 3 Error\nweb#2 up 1h0m0s: Stopping: its pod is no longer wanted / before: 0 Completed\n"},
 	} {
@@ -309,7 +309,7 @@ func TestTheLogAgreesWithTheState(t *testing.T) {
 			if got := strings.Count(text, "pod web.default.file is up\n"); got != isUp {
 				t.Errorf("pod %s: %d times up, want %d:\n%s", name, got, isUp, text)
 			}
-			if first := "pod web.default.file (web.yaml): it is wanted from now on\n"; strings.Count(text, "web.yaml") != 1 || !strings.Contains(text, first) {
+			if first := "pod web.default.file (web.yaml): its manifest was found\n"; strings.Count(text, "web.yaml") != 1 || !strings.Contains(text, first) {
 				t.Errorf("pod %s: where its manifest is, is not in the first line alone:\n%s", name, text)
 			}
 		})

@@ -87,7 +87,7 @@ func (im *Puller) Require(ctx context.Context, pod *plan.Pod, container, image s
 }
 
 // NextPull is between the error of a pull and the time of the next one.
-const NextPull = "; no pull before "
+const NextPull = "; next pull at "
 
 // failure returns the problem of the last pull, which failed. The back-off begins when the
 // failure is first reported, so that a slow sync does not miss it.

@@ -195,7 +195,7 @@ func (p *planner) nextAttempt(c *Observed) (due time.Time, crashes int) {
 	if !c.State.Ended() { // it could not start
 		failed = "failed"
 	}
-	p.backOff(c, due, "%s; it %s %d times in a row, no start before %s",
+	p.backOff(c, due, "%s; it %s %d times in a row, next start at %s",
 		c.Exit().Message, failed, crashes, due.Local().Format(time.TimeOnly))
 	return due, crashes
 }

@@ -279,11 +279,11 @@ func TestStatus(t *testing.T) {
 		"succeeded":                   {pod(api.PodSucceeded), nil, nil, read, ""},
 		"failed":                      {pod(api.PodFailed), nil, nil, read, down},
 		"removing":                    {pod(api.PodRemoving), nil, nil, read, ""},
-		"a source fails":              {nil, nil, nil, failing, `source "file" cannot be read whole`},
+		"a source fails":              {nil, nil, nil, failing, `source "file" has errors`},
 		"a source is not yet read":    {nil, nil, nil, api.SourceStatus{Source: "file"}, `source "file" has not been read yet`},
 		"Docker is away":              {pod(api.PodRunning), errors.New("Docker is\naway"), nil, read, "Docker is; away"},
 		"the sync loop hangs":         {pod(api.PodRunning), nil, errors.New("busy"), read, "busy"},
-		"a pod and a source together": {pod(api.PodPending), nil, nil, failing, `source "file" cannot be read whole, ` + down},
+		"a pod and a source together": {pod(api.PodPending), nil, nil, failing, `source "file" has errors, ` + down},
 	} {
 		s := serve(t, &fakeKubelet{statuses: tt.pods, err: tt.err, health: tt.health, sources: []api.SourceStatus{tt.source}})
 		if first, second := s.ask(t, "GET /status").header.Get("ETag"), s.ask(t, "GET /status").header.Get("ETag"); first != second || first == "" {

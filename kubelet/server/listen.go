@@ -34,7 +34,7 @@ func CheckAddress(address string, port int, hasTLS bool) error {
 	case unix && len(path) > maxUnixPath:
 		return fmt.Errorf("-address=%s: the path of a socket has at most %d bytes, and this has %d", address, maxUnixPath, len(path))
 	case unix && hasTLS:
-		return errors.New("-tls_cert_file and a unix socket exclude each other: a socket needs no encryption")
+		return errors.New("-tls_cert_file and a unix socket cannot be combined: a socket needs no encryption")
 	case unix:
 		return nil
 	case ip == nil:

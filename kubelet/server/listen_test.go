@@ -59,7 +59,7 @@ func TestCheckAddress(t *testing.T) {
 		{"unix:", 10250, false, "-address=unix:: a socket needs an absolute path, such as unix:/run/kubelet14.sock"},
 		{"unix:@kubelet14", 10250, false, "an absolute path"}, // no file, and so open to all
 		{"unix:" + long, 10250, false, "the path of a socket has at most 107 bytes, and this has 108"},
-		{"unix:/run/kubelet14.sock", 10250, true, "-tls_cert_file and a unix socket exclude each other"},
+		{"unix:/run/kubelet14.sock", 10250, true, "-tls_cert_file and a unix socket cannot be combined"},
 	} {
 		err := CheckAddress(tt.address, tt.port, tt.tls)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {

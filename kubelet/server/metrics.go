@@ -102,7 +102,7 @@ func (s *Server) snapshot() *prometheus.Registry {
 
 	pods := f.gauge("kubelet_pods", "Pods by source and phase.", "source", "phase")
 	age := f.gauge("kubelet_source_age_seconds", "Time since a source was last read without errors; absent before the first time.", "source")
-	failing := f.gauge("kubelet_source_failing", "1 while a source cannot be read whole.", "source")
+	failing := f.gauge("kubelet_source_failing", "1 while a source has errors.", "source")
 	desired := f.gauge("kubelet_source_pods", "Desired pods of a source.", "source")
 	statuses, _, err := s.opts.Kubelet.Statuses()
 	set("kubelet_docker_up", "1 while Docker answers.", oneIf[err == nil])

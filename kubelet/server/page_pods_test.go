@@ -17,7 +17,7 @@ func TestTheHeadOfThePageSaysWhetherAllIsWell(t *testing.T) {
 	}{
 		"all are up":       {&fakeKubelet{statuses: []api.PodStatus{up}}, "good", "The pod is up"},
 		"one starts":       {&fakeKubelet{statuses: []api.PodStatus{up, starting}}, "busy", "1 of 2 pods are up"},
-		"a source fails":   {&fakeKubelet{sources: []api.SourceStatus{{Source: "http", FailingSince: noon}}}, "busy", `source "http" cannot be read whole`},
+		"a source fails":   {&fakeKubelet{sources: []api.SourceStatus{{Source: "http", FailingSince: noon}}}, "busy", `source "http" has errors`},
 		"one is not ready": {&fakeKubelet{statuses: []api.PodStatus{up, notReady}}, "busy", "2 of 2 pods are up, but not all are ready yet"},
 		"no pods":          {&fakeKubelet{}, "good", "There are no pods"},
 		"Docker is silent": {&fakeKubelet{err: errors.New("away")}, "busy", "The state of the pods is not known: away"},

@@ -152,15 +152,15 @@ func testPageShowsEverything(t *testing.T) {
 		id, class string
 		parts     []string
 	}{
-		{"health", "health bad", []string{`3 of 8 pods are up; source "file" cannot be read whole; source "etcd" has not been read yet`}},
+		{"health", "health bad", []string{`3 of 8 pods are up; source "file" has errors; source "etcd" has not been read yet`}},
 		{"status", "", []string{"reload to see changes"}}, // until the script says otherwise
-		{"source-file", "source bad", []string{"failing for 1 min", "/etc", "read whole 2 min ago", "7 pods"}},
+		{"source-file", "source bad", []string{"failing for 1 min", "/etc", "last good read 2 min ago", "7 pods"}},
 		{"failing-file", "", []string{"unknown field", "stay as they were last read"}},
-		{"source-http", "source good", []string{"read whole 3 s ago", "1 pod"}},
+		{"source-http", "source good", []string{"last good read 3 s ago", "1 pod"}},
 		{"source-etcd", "source busy", []string{"not read yet", "0 pods"}},
 		{"flow-mux", "", []string{"SET", "7 desired pods"}},
 		{"flow-loop", "", []string{"SET UPDATE", "UPDATE 59 min ago"}},
-		{"flow-workers", "", []string{"9 busy, 1 waiting"}},
+		{"flow-workers", "", []string{"9 busy, 1 pod waiting"}},
 		{"worker-stale.default.file", "good", []string{"stale file · UPDATE 59 min ago"}},
 		{"flow-docker", "", []string{"11 running containers, 5 waiting, 2 ended", "2 pulls, 1 queued"}},
 		{"pod-crash.default.file", "pod bad", []string{"crash", "failing", "default", "file", "/etc/crash", "172.17.0.5"}},

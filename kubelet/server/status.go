@@ -54,7 +54,7 @@ func describeProblems(sources []api.SourceStatus) (problems []string) {
 	for _, source := range sources {
 		switch {
 		case !source.FailingSince.IsZero():
-			problems = append(problems, fmt.Sprintf("source %q cannot be read whole", source.Source))
+			problems = append(problems, fmt.Sprintf("source %q has errors", source.Source))
 		case source.LastSuccess.IsZero():
 			problems = append(problems, fmt.Sprintf("source %q has not been read yet", source.Source))
 		}

@@ -67,7 +67,7 @@ func logOptions(r *http.Request) (api.LogOptions, error) {
 	case !opts.Stdout && !opts.Stderr:
 		return opts, httpErrorf(http.StatusBadRequest, "stdout=0 and stderr=0 leave nothing: leave one of them out")
 	case opts.Previous && opts.Follow:
-		return opts, httpErrorf(http.StatusBadRequest, "previous=1 and follow=1 exclude each other: the previous attempt prints nothing more")
+		return opts, httpErrorf(http.StatusBadRequest, "previous=1 and follow=1 cannot be combined: the previous attempt prints nothing more")
 	}
 	return opts, errors.Join(errs...)
 }
