@@ -98,9 +98,14 @@ func validateSecurity(c checker, s *api.SecurityContext) {
 	check("capDrop", s.CapDrop)
 }
 
-// hostPorts are the ports of the host of containers that run together, by number. 2014 compared the number alone, and
-// so refused DNS, which needs 53 of both TCP and UDP.
-type hostPorts map[int][]api.Port
+// hostPort is a port of the host. 2014 compared the number alone, and so refused DNS, which needs 53 of both TCP and UDP.
+type hostPort struct {
+	number   int
+	protocol api.Protocol
+}
+
+// hostPorts has the addresses at which containers that run together take each port; the zero one stands for all.
+type hostPorts map[hostPort]map[netip.Addr]bool
 
 // validatePort checks a port that has a number on the host, 0 if it is not published.
 func validatePort(c checker, p *api.Port, number int, names names, taken hostPorts) {
@@ -116,8 +121,14 @@ func validatePort(c checker, p *api.Port, number int, names names, taken hostPor
 		return
 	}
 	c.check(isPort(number), invalid, "hostPort", number, wantPort)
-	port := api.Port{HostPort: number, Protocol: protocol, HostIP: p.HostIP}
-	conflict := slices.ContainsFunc(taken[number], port.Overlaps)
+	if ip = ip.Unmap(); ip.IsUnspecified() {
+		ip = netip.Addr{}
+	}
+	port := hostPort{number, protocol}
+	conflict := taken[port][ip] || taken[port][netip.Addr{}] || !ip.IsValid() && len(taken[port]) > 0
 	c.check(!conflict, duplicate, "hostPort", number, "another port of this pod has it, with the same protocol and address")
-	taken[number] = append(taken[number], port)
+	if taken[port] == nil {
+		taken[port] = map[netip.Addr]bool{}
+	}
+	taken[port][ip] = true
 }

@@ -3,6 +3,7 @@ package validation_test
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -210,6 +211,22 @@ func TestNames(t *testing.T) {
 				t.Errorf("%s %q: %v", field, name, errs)
 			}
 		}
+	}
+}
+
+// A check that compares each port with each other one runs into the time limit of go test.
+func TestManyAddressesOfOnePort(t *testing.T) {
+	c := api.Container{Name: "a", Image: "a"}
+	for i := range 100_000 {
+		c.Ports = append(c.Ports, api.Port{ContainerPort: 1, HostPort: 1, HostIP: fmt.Sprintf("1.%d.%d.%d", i>>16, i>>8&255, i&255)})
+	}
+	m := api.ContainerManifest{Version: "v1beta1", Containers: []api.Container{c}}
+	if errs := (validation.Rules{}).ValidateManifest(&m); len(errs) > 0 {
+		t.Errorf("%v", errs)
+	}
+	m.Containers[0].Ports[0].HostIP = ""
+	if errs := (validation.Rules{}).ValidateManifest(&m); len(errs) != 51 {
+		t.Errorf("one port takes every address, and there are %d problems", len(errs))
 	}
 }
 
