@@ -84,6 +84,7 @@ func TestDockerMayComeAndGo(t *testing.T) {
 			w.run(pod("web", "main", "side"), job)
 			w.docker.Up()
 			w.settle("Docker came after the kubelet", "job/main", "job/net", "web/main", "web/net", "web/side")
+			settle() // as long as the longest back-off, see endedTogether
 			w.docker.RestartDaemon(graceful)
 			w.settle(fmt.Sprintf("Docker restarted, graceful %v", graceful), "web/main", "web/net", "web/side")
 			if n := strings.Count(w.describe(), "k8s_main"); n != 3 {
