@@ -2,7 +2,6 @@ package kubelet
 
 import (
 	"errors"
-	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -66,13 +65,6 @@ func joinProblems(problems []plan.Problem) string {
 // id matches the id of a container, a layer, its link or an image. Docker's error about the same problem may have another one each time.
 var id = regexp.MustCompile(`\b[0-9A-Z]{26}\b|[0-9a-f]{12,}`)
 
-// loggedPulls returns the failed pulls that are logged, which have their text as key.
-func (p *podRecord) loggedPulls() map[string]string {
-	pulls := maps.Clone(p.loggedProblems)
-	maps.DeleteFunc(pulls, func(key, text string) bool { return key != text })
-	return pulls
-}
-
 // logProblems logs each problem that is new or has changed, and records an event for it. That
 // an image cannot be pulled is one problem, of however many containers and tries.
 func (kl *Kubelet) logProblems(p *podRecord) {
@@ -82,8 +74,10 @@ func (kl *Kubelet) logProblems(p *podRecord) {
 		if pull, _, failed := strings.Cut(text, images.NextPull); failed {
 			key, text, problem.Container = pull, pull, ""
 		}
-		if problem.Reason == api.ReasonPulling { // another try: the failure of the last one stays logged
-			maps.Copy(logged, p.loggedPulls())
+		for key, text := range p.loggedProblems {
+			if problem.Reason == api.ReasonPulling && key == text { // a pull is tried again: its failure stays logged
+				logged[key] = text
+			}
 		}
 		known := p.loggedProblems[key] == text || logged[key] == text
 		if logged[key] = text; known {

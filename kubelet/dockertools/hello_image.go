@@ -2,6 +2,7 @@ package dockertools
 
 import (
 	"debug/elf"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -10,6 +11,11 @@ import (
 	"slices"
 	"strings"
 )
+
+// loaded matches a file in /proc/self/maps that has machine code: this program and its
+// libraries. A static program has none; `go run` makes a dynamic one where there is a C
+// compiler.
+var loaded = regexp.MustCompile(`(?m)^\S+ r-xp [^/\n]*(/.*)$`)
 
 // self is this program, even if its file was replaced since it was started.
 const self = "/proc/self/exe"
@@ -22,53 +28,30 @@ func helloFiles(daemon Info) ([]File, error) {
 		return nil, fmt.Errorf("it holds this program, which is for %s, but Docker runs on %s: make it from the source with "+
 			"`CGO_ENABLED=0 GOOS=%s GOARCH=%s go build -o hello . && tar -c hello | docker import - %s`", is, wants, daemon.OS, daemon.Arch, HelloImage)
 	}
-	libraries, err := sharedLibraries()
-	if err != nil {
-		return nil, err
-	}
-	paths := map[string]string{"hello": self}
-	for _, path := range libraries {
-		paths[path[1:]] = path
-	}
-	files := []File{{Name: "tmp/", Mode: 0o1777}} // anybody may write to it
-	for _, name := range slices.Sorted(maps.Keys(paths)) {
-		content, err := os.ReadFile(paths[name])
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, File{Name: name, Mode: 0o755, Content: content})
-	}
-	return files, nil
-}
-
-// loaded matches a file in /proc/self/maps that has machine code.
-var loaded = regexp.MustCompile(`(?m)^\S+ r-xp [^/\n]*(/.*)$`)
-
-// sharedLibraries returns the paths of the files that are loaded with this program, and of
-// the loader by the name that the program has for it. A static program has none; `go run`
-// makes a dynamic one where there is a C compiler.
-func sharedLibraries() (paths []string, err error) {
 	program, err := elf.Open(self)
 	if err != nil {
 		return nil, err
 	}
 	defer program.Close()
-	if loader := program.Section(".interp"); loader != nil {
-		name, err := loader.Data()
-		if err != nil {
-			return nil, err
-		}
-		paths = append(paths, strings.TrimRight(string(name), "\x00"))
+	itself, linkErr := os.Readlink(self)
+	memory, mapsErr := os.ReadFile("/proc/self/maps")
+	paths := map[string]string{}
+	for _, match := range loaded.FindAllStringSubmatch(string(memory), -1) {
+		paths[match[1]] = match[1]
 	}
-	itself, err := os.Readlink(self)
-	if err != nil {
-		return nil, err
+	if loader := program.Section(".interp"); loader != nil { // by the name that the program has for it, which may be a link
+		path, _ := loader.Data()
+		name := strings.TrimRight(string(path), "\x00")
+		paths[name] = name
 	}
-	memory, err := os.ReadFile("/proc/self/maps")
-	for _, match := range loaded.FindAllSubmatch(memory, -1) {
-		if path := string(match[1]); path != itself {
-			paths = append(paths, path)
-		}
+	delete(paths, itself)
+	paths["/hello"] = self
+	err = errors.Join(linkErr, mapsErr)
+	files := []File{{Name: "tmp/", Mode: 0o1777}} // anybody may write to it
+	for _, name := range slices.Sorted(maps.Keys(paths)) {
+		content, readErr := os.ReadFile(paths[name])
+		err = errors.Join(err, readErr)
+		files = append(files, File{Name: name[1:], Mode: 0o755, Content: content})
 	}
-	return paths, err
+	return files, err
 }
