@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
@@ -209,7 +210,7 @@ func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done
 		switch {
 		case p.err != nil:
 			return rounds, false
-		case len(p.plan.Steps) == 0 && p.plan.Next.IsZero() && p.plan.Init == "":
+		case len(p.plan.Steps) == 0 && p.plan.Next.IsZero() && (p.plan.Init == "" || cannotCreate(p.plan.Problems)):
 			return rounds, true
 		case len(p.plan.Steps) == 0 && p.plan.Next.IsZero():
 			time.Sleep(time.Second)
@@ -226,6 +227,11 @@ func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done
 		p.endWork(time.Second)
 	}
 	return rounds, false
+}
+
+// cannotCreate reports whether an edit came too late for a pod in which nothing starts twice.
+func cannotCreate(problems []plan.Problem) bool {
+	return slices.ContainsFunc(problems, func(p plan.Problem) bool { return p.Reason == api.ReasonCannotCreate })
 }
 
 // checkResult compares what is live with the desired state.
@@ -289,7 +295,10 @@ func (c *random) checkJob(want *plan.Pod) {
 			newest[parts.Name] = container
 		}
 	}
-	initFailed := slices.ContainsFunc(want.Init, func(init plan.Container) bool { return newest[init.Name].Details.ExitCode != 0 })
+	initFailed := slices.ContainsFunc(want.Init, func(init plan.Container) bool {
+		c := newest[init.Name] // it has failed, or was edited too late
+		return c.Details.ExitCode != 0 || !c.Details.StartedAt.IsZero() && !strings.Contains(c.Name, "."+init.Hash+"_")
+	})
 	for _, app := range want.Apps {
 		container := newest[app.Name]
 		succeeded := container.State.Ended() && container.Details.ExitCode == 0 && strings.Contains(container.Name, "."+app.Hash+"_")
