@@ -87,7 +87,9 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 		}
 		kl.logOnce("sync pods", err)
 		if err == nil {
-			alone = began
+			if idle { // what a worker is creating is dated from the beginning of the call, and listed at its end
+				alone = began
+			}
 			done, again := finished()
 			if done {
 				return nil
