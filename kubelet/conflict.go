@@ -40,7 +40,9 @@ func (kl *Kubelet) giveWay(ctx context.Context, since time.Time) error {
 	all, err := kl.docker.ListContainers(ctx, kl.opts.Identity.Selector())
 	errs := []error{err}
 	for _, c := range all {
-		if _, own := kl.opts.Identity.Own(c); own && !c.Created.Before(since.Truncate(time.Second)) { // Docker's list has whole seconds
+		_, own := kl.opts.Identity.Own(c)
+		recent := !c.Created.Before(since.Truncate(time.Second)) && !c.Created.After(time.Now()) // Docker's list has whole seconds, and the clock may have been set back
+		if own && recent {
 			glog.Warningf("removing container %q: another kubelet has created its own before", c.Name)
 			errs = append(errs, kl.docker.RemoveContainer(ctx, c.ID))
 		}

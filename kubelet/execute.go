@@ -127,11 +127,13 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 		}
 		a.PodIP = network.IP
 	}
+	end := w.note(a, api.ReasonCreating, "its volumes are being set up")
 	mounts, err := w.kl.setUpVolumes(ctx, w.pod, a.Container)
+	end()
 	if err != nil {
 		return err
 	}
-	defer w.kl.startSlot(ctx)()
+	defer w.startSlot(ctx, a)()
 	for range 10 {
 		at := time.Now()
 		spec, err := w.kl.containerSpec(w.pod, a, mounts)
@@ -203,10 +205,11 @@ const slotLimit = 5 * time.Second
 
 // startSlot waits until few enough creations and starts are in progress, or ctx is done. A
 // start mostly waits, so there may be more of them than cores; many more only slow down the host.
-func (kl *Kubelet) startSlot(ctx context.Context) (release func()) {
+func (w *work) startSlot(ctx context.Context, a plan.Action) (release func()) {
+	defer w.note(a, api.ReasonCreating, "other containers are being started before it")()
 	select {
-	case kl.startSlots <- struct{}{}:
-		release = sync.OnceFunc(func() { <-kl.startSlots })
+	case w.kl.startSlots <- struct{}{}:
+		release = sync.OnceFunc(func() { <-w.kl.startSlots })
 		time.AfterFunc(slotLimit, release)
 		return release
 	case <-ctx.Done():

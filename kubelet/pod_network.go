@@ -93,7 +93,7 @@ func (kl *Kubelet) checkNames() error {
 // startContainer starts a container. The first start of a network container makes the pod
 // network, and so does each that finds it missing.
 func (w *work) startContainer(ctx context.Context, a plan.Action) error {
-	defer w.kl.startSlot(ctx)()
+	defer w.startSlot(ctx, a)()
 	joins := a.Name.Name == api.NetworkContainerName && !w.pod.Complete.HostNetwork
 	for try := 1; ; try++ {
 		if joins {

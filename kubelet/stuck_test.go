@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,6 +30,13 @@ func TestStuckStartsHoldUpNoOtherPod(t *testing.T) {
 			w.importPause()
 			w.docker.SetFault(on(method, dockertest.Fault{Delay: time.Hour}, "_stuck"))
 			k := w.start(manyPods("stuck")...)
+			wait(time.Second)
+			statuses, _, err := k.kl.Statuses()
+			w.must(err)
+			waits := func(p api.PodStatus) bool { return strings.Contains(fmt.Sprintf("%+v", p.Containers[1].State.Waiting), "started before it") }
+			if !slices.ContainsFunc(statuses, waits) {
+				t.Errorf("no pod says that it waits for its turn: %+v", statuses)
+			}
 			k.set(append(manyPods("stuck"), pod("web", "main"))...)
 			w.after(5*time.Minute, method, "web/main", "web/net")
 			began := time.Now()
