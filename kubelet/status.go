@@ -137,7 +137,7 @@ func (s *podView) container(want *plan.Container) api.ContainerStatus {
 			status.State.Terminated.Message = strings.TrimPrefix(status.State.Terminated.Message+"; "+note.Message, "; ")
 		}
 		return status
-	case want.Spec == nil && s.plan.Finished, newest == nil && s.hasDoneInit(want): // and was removed
+	case want.Spec == nil && s.plan.Finished, s.hasDoneInit(want): // and was removed
 		status.State.Terminated = &api.ContainerStateTerminated{Reason: api.ReasonCompleted}
 		return status
 	default:

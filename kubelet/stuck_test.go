@@ -33,7 +33,9 @@ func TestStuckStartsHoldUpNoOtherPod(t *testing.T) {
 			wait(time.Second)
 			statuses, _, err := k.kl.Statuses()
 			w.must(err)
-			waits := func(p api.PodStatus) bool { return strings.Contains(fmt.Sprintf("%+v", p.Containers[1].State.Waiting), "started before it") }
+			waits := func(p api.PodStatus) bool {
+				return strings.Contains(fmt.Sprintf("%+v", p.Containers[1].State.Waiting), "started before it")
+			}
 			if !slices.ContainsFunc(statuses, waits) {
 				t.Errorf("no pod says that it waits for its turn: %+v", statuses)
 			}
