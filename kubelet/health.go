@@ -9,7 +9,7 @@ import (
 
 var (
 	errNoSyncYet   = errors.New("the kubelet has not looked at Docker yet")
-	errNoEventsYet = errors.New("Docker has not begun to send its events yet")
+	errNoEventsYet = errors.New("no events from Docker yet")
 )
 
 // listPatience is how long a list may take before Docker counts as not answering.
