@@ -34,7 +34,7 @@ func TestHealth(t *testing.T) {
 		w.docker.Up()
 		w.docker.SetFault(on("WatchEvents", dockertest.Fault{Delay: time.Hour}))
 		k := w.run(pod("web", "main"))
-		k.healthIs(t, "no event stream begins", "not begun to send its events")
+		k.healthIs(t, "no event stream begins", "no events from Docker yet")
 		k.end()
 		w.docker.SetFault(nil)
 		w.docker.Down()
