@@ -17,6 +17,7 @@ import (
 
 	"github.com/golang/glog"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
@@ -179,7 +180,8 @@ type apiError struct {
 	kind error // one of the errors of dockertools, or nil
 }
 
-func (e *apiError) Error() string { return strings.TrimSpace(e.text) }
+// Error returns one line, whatever a registry has answered.
+func (e *apiError) Error() string { return api.OneLine(e.text) }
 
 func (e *apiError) Unwrap() error { return e.kind }
 

@@ -276,10 +276,11 @@ func TestErrorsHaveTheDaemonsWordsAndTheirKind(t *testing.T) {
 		{"pull", 500, "toomanyrequests: You have reached your pull rate limit.", nil},
 		{"pull", 200, "manifest unknown", dockertools.ErrImageNotFound}, // inside the stream
 		{"pull", 200, "download failed: unexpected EOF", nil},
+		{"pull", 500, "no\nI0101 a line of its own", nil},
 	} {
 		body, _ := json.Marshal(map[string]string{"message": tt.text, "error": tt.text})
 		// The error of a pull begins with the image, so Docker's words need not name it.
-		tt.text = strings.NewReplacer(" for example.com/unauthorized:2", "", " example.com/nosuch", "", "denied for web", "denied").Replace(tt.text)
+		tt.text = strings.NewReplacer(" for example.com/unauthorized:2", "", " example.com/nosuch", "", "denied for web", "denied", "\n", "; ").Replace(tt.text)
 		c := clientOf(t, answer(tt.status, string(body)))
 		var outcomes []string
 		c.Observe = func(_, outcome string, _ time.Duration) { outcomes = append(outcomes, outcome) }
