@@ -131,6 +131,7 @@ func newReader(t *testing.T, demo string) *reader {
 	hostname, tmp := fmt.Sprintf("kubelet14-test-%d-%d", os.Getpid(), readers), t.TempDir()
 	toOurs := []string{"-hostname_override=try", "-hostname_override=" + hostname + " -pod_network=" + hostname,
 		"/tmp/try", tmp + "/try", "=try", "=" + hostname, "/hosts/try", "/hosts/" + hostname,
+		"{1..300}", "{1..6000}", // logged ends what hangs, also on a busy machine
 		"loop_toy", "loop_" + hostname + "-toy", `"toy"`, `"` + hostname + `-toy"`}
 	toPages := []string{tmp + "/try", "/tmp/try", hostname + "-toy", "toy", hostname, "try"}
 	// The demo, two servers of pages, the info server, a third server, a pod of pages, the info server of `make run`.
