@@ -110,10 +110,10 @@ func TestInitContainersRunAloneAndFirst(t *testing.T) {
 	for seed := range uint64(150) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inWorld(t, func(w *world) {
-				r := rand.New(rand.NewPCG(seed, 19))
-				w.program = func(name string) dockertest.Program {
-					isInit := name == "one" || name == "two"
-					return dockertest.Program{Exits: isInit || r.IntN(4) == 0, After: time.Duration(r.IntN(2000)) * time.Millisecond, ExitCode: r.IntN(4) / 3}
+				r, ofPrograms := rand.New(rand.NewPCG(seed, 19)), rand.New(rand.NewPCG(seed, 20))
+				w.program = func(name string) dockertest.Program { // the fake calls it for one container at a time
+					isInit, after := name == "one" || name == "two", time.Duration(ofPrograms.IntN(2000))*time.Millisecond
+					return dockertest.Program{Exits: isInit || ofPrograms.IntN(4) == 0, After: after, ExitCode: ofPrograms.IntN(4) / 3}
 				}
 				form := func() api.Pod {
 					tag := func(name string) string { return fmt.Sprintf("%s:%d", name, r.IntN(2)) }

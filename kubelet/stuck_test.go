@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -93,11 +94,11 @@ func TestASetUpWithoutAnAnswer(t *testing.T) {
 	inWorld(t, func(w *world) {
 		kl, closeRoot := w.newKubelet()
 		defer closeRoot()
-		calls, never := 0, make(chan struct{})
+		calls, never := atomic.Int32{}, make(chan struct{})
 		for range 3 {
 			began := time.Now()
 			err := kl.inTime(w.t.Context(), "volume", func() error {
-				calls++
+				calls.Add(1)
 				<-never
 				return nil
 			})
@@ -105,8 +106,8 @@ func TestASetUpWithoutAnAnswer(t *testing.T) {
 				t.Errorf("after %v: %v", took, err)
 			}
 		}
-		if calls != 1 {
-			t.Errorf("%d calls wait", calls)
+		if calls.Load() != 1 {
+			t.Errorf("%d calls wait", calls.Load())
 		}
 		close(never)
 		wait(0)

@@ -44,6 +44,9 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Problems) {
 		c.check(plain, forbidden, "", in.Name, "an init container has neither probes nor a lifecycle")
 	}
 	for i := range m.Containers {
+		if len(errs) > api.MaxProblems { // no more are reported
+			return errs
+		}
 		r.validateContainer(c.in("containers[%d]", i), m, &m.Containers[i], containers, volumes, ports)
 	}
 	c.oneField("restartPolicy", m.RestartPolicy, true, "only 1 policy is allowed")
