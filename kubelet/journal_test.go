@@ -141,6 +141,7 @@ func TestInitContainersRunAloneAndFirst(t *testing.T) {
 						w.disturb(r)
 					}
 				}
+				wait(0) // no container starts now
 				w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "one" || name == "two"} }
 				k.set(want)
 				wait(3 * time.Minute)
