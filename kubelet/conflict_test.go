@@ -50,7 +50,7 @@ func TestTwoRootDirsSideBySide(t *testing.T) {
 		if n, others := of(first.rootDir), of(secondRoot); n != 2 || others == 0 {
 			t.Fatalf("the first has %d containers, the second %d\n%s", n, others, first.describe())
 		}
-		if message := k.statuses(first)[0].Containers[1].State.Waiting.Message; !strings.Contains(message, secondRoot) || !strings.Contains(message, "-cleanup") {
+		if message := fmt.Sprintf("%+v", k.statuses(first)[0].Containers[1].State.Waiting); !strings.Contains(message, secondRoot) || !strings.Contains(message, "-cleanup") {
 			t.Errorf("a pod whose names the second has: %q", message)
 		}
 		// The first goes on. Each removes what is its own.
