@@ -15,7 +15,7 @@ import (
 // promised it, and the last one whose kubelets shared a pod network.
 var earlierVersions = []string{"1624fe6", "79fa3a4"}
 
-// buildVersion builds the program of an earlier commit, and returns where its source and it are.
+// buildVersion builds the program of an earlier commit once, and returns where its source and it are.
 func buildVersion(commit string) (source, binary string, err error) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
@@ -25,7 +25,7 @@ func buildVersion(commit string) (source, binary string, err error) {
 		return "", "", fmt.Errorf("commit %s is not here; in a shallow clone run: git fetch --unshallow: %w\n%s", commit, err, out)
 	}
 	source, binary = filepath.Join(buildDir, commit), filepath.Join(buildDir, "kubelet14-"+commit)
-	script := `mkdir "$1" && git archive ` + commit + ` | tar -x -C "$1" && cd "$1" && go build -o "$2" .`
+	script := `[ -e "$2" ] && exit; mkdir "$1" && git archive ` + commit + ` | tar -x -C "$1" && cd "$1" && go build -o "$2" .`
 	cmd := exec.Command("sh", "-ec", script, "sh", source, binary)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
