@@ -91,10 +91,13 @@ var editorFile = regexp.MustCompile(`^(sed\w{6}|4913|#.*#|.*~|.*\.swp)$`)
 
 // noteIgnored warns of an entry that somebody may have meant as a manifest or as a directory of some.
 func (s *SourceFile) noteIgnored(path string) {
+	text := fmt.Sprintf("%s is ignored: only regular files whose names end in %s are read", label(path), strings.Join(manifestSuffixes, ", "))
+	if s.notes[path] == text || editorFile.MatchString(filepath.Base(path)) {
+		return
+	}
 	entries, err := os.ReadDir(path)
-	meant := err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isManifest(e.Name()) })
-	if meant && !editorFile.MatchString(filepath.Base(path)) {
-		s.note(path, fmt.Sprintf("%s is ignored: only regular files whose names end in %s are read", label(path), strings.Join(manifestSuffixes, ", ")))
+	if err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isManifest(e.Name()) }) {
+		s.note(path, text)
 	}
 }
 
