@@ -43,9 +43,9 @@ lint: ## check format, go vet and staticcheck
 bench: ## measure against a bare program that makes the same Docker calls, as ratios
 	go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
 
-etcd: ## build bin/etcd and bin/etcdctl, for the chapter on sources
+etcd: ## build etcd and its tools in bin, for two chapters
 	go build -C config/testdata/etcd -o ../../../bin/etcd go.etcd.io/etcd/server/v3
-	go build -C config/testdata/etcd -o ../../../bin/etcdctl go.etcd.io/etcd/etcdctl/v3
+	go build -C config/testdata/etcd -o ../../../bin/ go.etcd.io/etcd/etcdctl/v3 go.etcd.io/etcd/etcdutl/v3
 
 clean: ## stop and remove what `make run` has made, and what was built
 	@if [ -d .run ]; then go run . -cleanup -root_dir=.run && rm -rf .run; fi
