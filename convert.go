@@ -14,7 +14,7 @@ import (
 // convert prints the pods of -config as Pods of today, each below comments about what differs in a cluster. It prints all of
 // them or none.
 func convert(f *options) error {
-	sources, err := f.sources()
+	sources, _, err := f.sources()
 	if err != nil {
 		return err
 	}

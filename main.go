@@ -91,7 +91,10 @@ func untilSignal() (ctx context.Context, stop func()) {
 
 // run connects the packages and does what the flags say, until ctx is done.
 func run(ctx context.Context, f *options) error {
-	sources, err := f.sources()
+	sources, etcd, err := f.sources()
+	if etcd != nil {
+		defer etcd.Close()
+	}
 	if err != nil && !f.cleanup { // which reads none
 		return err
 	}
@@ -183,30 +186,30 @@ func runOnce(ctx context.Context, kl *kubelet.Kubelet, pods *config.PodConfig, t
 // sources are the sources of pods that the flags name.
 type sources []config.Source
 
-func (f *options) sources() (all sources, err error) {
+// sources returns them, and the connection to etcd if it is one of them.
+func (f *options) sources() (all sources, etcd *config.Etcd, err error) {
 	rules := validation.Rules{AllowPrivileged: f.kubelet.AllowPrivileged}
 	parser := config.Parser{Hostname: f.kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: rules}
 	if f.config != "" {
 		if _, err := os.Stat(f.config); errors.Is(err, fs.ErrNotExist) && !f.configWait {
-			return nil, fmt.Errorf("-config=%s does not exist: make it, or give -config_wait if it will appear, as a mount does", f.config)
+			return nil, nil, fmt.Errorf("-config=%s does not exist: make it, or give -config_wait if it will appear, as a mount does", f.config)
 		}
 		all = append(all, config.NewSourceFile(f.config, f.fileCheckFrequency, parser))
 	}
 	if f.manifestURL != "" {
 		source, err := config.NewSourceHTTP(f.manifestURL, f.httpCheckFrequency, parser)
 		if err != nil {
-			return nil, fmt.Errorf("-manifest_url: %w", err)
+			return nil, nil, fmt.Errorf("-manifest_url: %w", err)
 		}
 		all = append(all, source)
 	}
 	if f.etcd() {
-		etcd, err := config.EtcdConfig(f.etcdServers, f.etcdConfig)
-		if err != nil {
-			return nil, err
+		if etcd, err = config.OpenEtcd(f.etcdServers, f.etcdConfig); err != nil {
+			return nil, nil, err
 		}
 		all = append(all, config.NewSourceEtcd(etcd, parser))
 	}
-	return all, nil
+	return all, etcd, nil
 }
 
 // statuses returns what each source has read.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -21,6 +22,8 @@ const (
 	etcdRetryDelay = time.Second
 	// etcdHintDelay lets a burst of changes lead to one list.
 	etcdHintDelay = 5 * time.Millisecond
+	// etcdPatience is how long etcd may take for a list.
+	etcdPatience = 30 * time.Second
 )
 
 // SourceEtcd is the source "etcd". It lists the keys of this host every pollInterval
@@ -30,28 +33,36 @@ const (
 //	/registry/hosts/HOST/kubelet/POD    one manifest
 type SourceEtcd struct {
 	source
-	config    clientv3.Config
-	root, end string // the range [root, end) has all keys, and a few of others
+	etcd      *Etcd
+	patience  time.Duration // for a list
+	root, end string        // the range [root, end) has all keys, and a few of others
 
 	// The revision of a cluster only grows. A cluster with another id or a lower
 	// revision was replaced or has lost its data, so missing keys mean nothing.
 	cluster  uint64 // id; 0 before the first list
 	revision int64  // of the latest list
 	replaced error  // not nil once that has happened, until the kubelet is restarted
+
+	changed atomic.Int64 // see Revision
 }
 
-// NewSourceEtcd returns the source for the keys of the parser's host at the servers of
-// the configuration; see EtcdConfig.
-func NewSourceEtcd(config clientv3.Config, parser Parser) *SourceEtcd {
+// NewSourceEtcd returns the source for the keys of the parser's host.
+func NewSourceEtcd(etcd *Etcd, parser Parser) *SourceEtcd {
 	root := "/registry/hosts/" + parser.Hostname + "/kubelet"
-	place := root + " at " + strings.Join(config.Endpoints, ", ")
+	place := root + " at " + strings.Join(etcd.config.Endpoints, ", ")
 	return &SourceEtcd{
-		source: newSource("Etcd source", "etcd", place, etcdPollInterval, parser),
-		config: config,
-		root:   root,
-		end:    clientv3.GetPrefixRangeEnd(root + "/"),
+		source:   newSource("Etcd source", "etcd", place, etcdPollInterval, parser),
+		etcd:     etcd,
+		patience: etcdPatience,
+		root:     root,
+		end:      clientv3.GetPrefixRangeEnd(root + "/"),
 	}
 }
+
+// Revision returns the revision of etcd at the latest list that changed a key of this host, or
+// at the first one; 0 before it. An edit has arrived when this is at least the put's revision.
+// It may be called by any goroutine.
+func (s *SourceEtcd) Revision() int64 { return s.changed.Load() }
 
 func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	for ctx.Err() == nil {
@@ -69,13 +80,10 @@ func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 // follow connects to etcd and publishes one list after the other until one fails or
 // the watch ends.
 func (s *SourceEtcd) follow(ctx context.Context, updates chan<- api.PodUpdate) error {
-	config := s.config
-	config.Context = ctx
-	client, err := clientv3.New(config)
+	client, err := s.etcd.Client(ctx)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
 	// Watch waits for a server. A member that has lost its leader ends the watch.
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -86,7 +94,7 @@ func (s *SourceEtcd) follow(ctx context.Context, updates chan<- api.PodUpdate) e
 		}
 		poll := time.After(s.publish(ctx, updates))
 		if watch == nil {
-			timer := time.AfterFunc(config.DialTimeout, stop)
+			timer := time.AfterFunc(s.patience, stop)
 			watch = client.Watch(clientv3.WithRequireLeader(ctx), s.root, clientv3.WithRange(s.end), clientv3.WithCreatedNotify())
 			timer.Stop()
 		}
@@ -109,7 +117,7 @@ func (s *SourceEtcd) follow(ctx context.Context, updates chan<- api.PodUpdate) e
 
 // list reads all keys.
 func (s *SourceEtcd) list(ctx context.Context, client *clientv3.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, s.config.DialTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()
 	list, err := client.Get(ctx, s.root, clientv3.WithRange(s.end))
 	if err == nil {
@@ -118,15 +126,22 @@ func (s *SourceEtcd) list(ctx context.Context, client *clientv3.Client) error {
 	if err != nil {
 		return err
 	}
-	listed := map[string]bool{}
+	listed, changed := map[string]bool{}, s.changed.Load() == 0
 	for _, kv := range list.Kvs {
 		key := string(kv.Key)
 		if key == s.root || strings.HasPrefix(key, s.root+"/") {
 			listed[key] = true
+			changed = changed || kv.ModRevision > s.changed.Load()
 			s.input(key).load(strconv.FormatInt(kv.ModRevision, 10), func() ([]api.Pod, error) { return s.parse(key, kv.Value) })
 		}
 	}
-	s.forget(func(key string) bool { return !listed[key] })
+	s.forget(func(key string) bool {
+		changed = changed || !listed[key]
+		return !listed[key]
+	})
+	if changed {
+		s.changed.Store(s.revision)
+	}
 	s.inputs[""].err = nil
 	return nil
 }

@@ -20,9 +20,17 @@ import (
 	goyaml "go.yaml.in/yaml/v4"
 )
 
-// EtcdConfig makes the configuration of the etcd client: from the addresses of
-// servers or, without any, from a file in the client's own YAML format.
-func EtcdConfig(servers []string, file string) (clientv3.Config, error) {
+// Etcd is the connection of this process to etcd. Its methods may be called by any
+// goroutine.
+type Etcd struct {
+	config clientv3.Config
+	turn   chan struct{} // has a place for the one who uses client
+	client *clientv3.Client
+}
+
+// OpenEtcd returns the connection to servers or, without any, to those that a file in
+// the etcd client's own YAML format names. It checks both, and connects to none yet.
+func OpenEtcd(servers []string, file string) (*Etcd, error) {
 	config := &clientv3.Config{Endpoints: servers}
 	if len(servers) == 0 {
 		err := checkEtcdFile(file)
@@ -33,22 +41,61 @@ func EtcdConfig(servers []string, file string) (clientv3.Config, error) {
 			err = errors.New(`it names no servers: write endpoints: ["https://HOST:2379"]`)
 		}
 		if err != nil {
-			return clientv3.Config{}, fmt.Errorf("read the etcd client's configuration %s: %w", file, err)
+			return nil, fmt.Errorf("read the etcd client's configuration %s: %w", file, err)
 		}
 	}
 	for _, endpoint := range config.Endpoints {
 		u, err := endpointURL(endpoint, config.TLS)
 		if err != nil {
-			return clientv3.Config{}, err
+			return nil, err
 		}
 		warnOfPlainHTTP(u)
 	}
 	config.Logger = zap.NewNop()                                   // its errors are returned too
-	config.DialTimeout = cmp.Or(config.DialTimeout, 5*time.Second) // of a list too
+	config.DialTimeout = cmp.Or(config.DialTimeout, 2*time.Minute) // of the authentication
 	// Without these it takes a quarter of an hour to notice a host that is cut off.
 	config.DialKeepAliveTime = cmp.Or(config.DialKeepAliveTime, 10*time.Second)
-	config.DialKeepAliveTimeout = cmp.Or(config.DialKeepAliveTimeout, 3*time.Second)
-	return *config, nil
+	config.DialKeepAliveTimeout = cmp.Or(config.DialKeepAliveTimeout, 30*time.Second)
+	return &Etcd{config: *config, turn: make(chan struct{}, 1)}, nil
+}
+
+// Client returns the one client. The first call makes it, which takes as long as etcd needs to
+// check a password, at most two minutes; without one it is done at once. After an error the
+// next call tries again.
+func (e *Etcd) Client(ctx context.Context) (*clientv3.Client, error) {
+	select {
+	case e.turn <- struct{}{}:
+		defer func() { <-e.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if e.client != nil {
+		return e.client, nil
+	}
+	config := e.config
+	life, end := context.WithCancel(context.WithoutCancel(ctx))
+	config.Context = life // ctx ends only the call
+	stop := context.AfterFunc(ctx, end)
+	client, err := clientv3.New(config)
+	if !stop() && err == nil {
+		client.Close()
+		err = ctx.Err()
+	}
+	if err != nil {
+		end()
+		return nil, err
+	}
+	e.client = client
+	return client, nil
+}
+
+// Close closes the client. Call it when nobody uses the connection any more.
+func (e *Etcd) Close() {
+	e.turn <- struct{}{}
+	defer func() { <-e.turn }()
+	if e.client != nil {
+		e.client.Close()
+	}
 }
 
 // etcdFields are the fields of the client's file.
@@ -109,7 +156,7 @@ func (s *SourceEtcd) explain(ctx context.Context, err error) error {
 	case strings.HasPrefix(err.Error(), "rpc error:"): // not one of etcd's own
 		return fmt.Errorf("%w: is an etcd 3 at this address?", stableMessage(err))
 	case errors.Is(err, context.DeadlineExceeded):
-		return cmp.Or(dialEndpoints(ctx, s.config), errors.New("its servers accept connections and do not answer: "+
+		return cmp.Or(dialEndpoints(ctx, s.etcd.config), errors.New("its servers accept connections and do not answer: "+
 			"has the cluster lost its leader, does a server want https or a client certificate, or is it no etcd 3?"))
 	}
 	return err

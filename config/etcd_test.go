@@ -32,11 +32,12 @@ const (
 // runEtcd runs a source for endpoints or, without any, for what the file says.
 func runEtcd(t *testing.T, pollInterval time.Duration, file string, endpoints ...string) *run {
 	t.Helper()
-	config, err := EtcdConfig(endpoints, file)
+	etcd, err := OpenEtcd(endpoints, file)
 	must(t, err)
-	source := NewSourceEtcd(config, testParser())
+	t.Cleanup(etcd.Close)
+	source := NewSourceEtcd(etcd, testParser())
 	if source.pollInterval = pollInterval; pollInterval == frequently {
-		source.config.DialTimeout = time.Second // else a busy machine may take longer, and that is an error
+		source.patience = time.Second // else a busy machine may take longer, and that is an error
 	}
 	return runSource(t, source)
 }
@@ -159,8 +160,9 @@ func etcdFile(t *testing.T, text string) string {
 func TestEtcdConfigOfServers(t *testing.T) {
 	logged := captureLog(t)
 	servers := []string{"http://127.0.0.1:2379", "localhost:2379", "https://[::1]:2379/", "http://etcd.example.com:2379"}
-	config, err := EtcdConfig(servers, "")
+	etcd, err := OpenEtcd(servers, "")
 	must(t, err)
+	config := etcd.config
 	if fmt.Sprint(config.Endpoints) != fmt.Sprint(servers) || config.TLS != nil || config.Logger == nil {
 		t.Errorf("got %+v", config)
 	}
@@ -174,7 +176,7 @@ func TestEtcdConfigOfServers(t *testing.T) {
 
 func TestEtcdConfigOfAFile(t *testing.T) {
 	tls := etcdtest.StartTLS(t).TLS
-	config, err := EtcdConfig(nil, etcdFile(t, fmt.Sprintf(`
+	etcd, err := OpenEtcd(nil, etcdFile(t, fmt.Sprintf(`
 endpoints: ["https://etcd-1:2379", etcd-2:2379]
 dial-timeout: 2
 dial-keep-alive-time: 3
@@ -188,6 +190,7 @@ key-file: %s
 trusted-ca-file: %s
 `, tls.Cert, tls.Key, tls.CA)))
 	must(t, err)
+	config := etcd.config
 	if config.TLS == nil || len(config.TLS.Certificates) != 1 || config.TLS.RootCAs == nil || !config.TLS.InsecureSkipVerify {
 		t.Errorf("TLS is %+v", config.TLS)
 	}
@@ -222,18 +225,18 @@ func TestEtcdBadConfigIsRefused(t *testing.T) {
 		server + "cert-file: /no/such/cert.pem\nkey-file: /no/such/key.pem": "/no/such/cert.pem: no such file",
 		"endpoints: [etcd]": `"etcd" is not the address of an etcd server`,
 	} {
-		if _, err := EtcdConfig(nil, etcdFile(t, text)); err == nil || !strings.Contains(err.Error(), word) {
+		if _, err := OpenEtcd(nil, etcdFile(t, text)); err == nil || !strings.Contains(err.Error(), word) {
 			t.Errorf("%s: no %q in the error: %v", text, word, err)
 		}
 	}
-	if _, err := EtcdConfig(nil, "/no/such/file"); err == nil || !strings.Contains(err.Error(), "/no/such/file: no such file") {
+	if _, err := OpenEtcd(nil, "/no/such/file"); err == nil || !strings.Contains(err.Error(), "/no/such/file: no such file") {
 		t.Errorf("no such file: got %v", err)
 	}
 	for _, address := range []string{
 		"etcd", "http://etcd", "http://:2379", "http://", "ftp://etcd:2379", "unix:///run/etcd", "etcd:http",
 		"http://etcd:2379/v2/keys", "http://etcd:2379,http://etcd-2:2379", "http://me:s3cret@etcd:2379", "me:s3cret@etcd:2379",
 	} {
-		_, err := EtcdConfig([]string{"http://127.0.0.1:2379", address}, "")
+		_, err := OpenEtcd([]string{"http://127.0.0.1:2379", address}, "")
 		if err == nil || !strings.Contains(err.Error(), "is not the address of an etcd server: give one such as https://") || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%q: got %v", address, err)
 		}
