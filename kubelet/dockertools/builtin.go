@@ -2,12 +2,13 @@ package dockertools
 
 import (
 	"archive/tar"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
+	"testing/fstest"
 )
 
 // The built-in images are made here and imported. They come from no registry, where
@@ -17,8 +18,8 @@ const (
 	HelloImage = "kubelet14/hello:1" // of the demo; a new tag when manifests/ needs what an older program cannot do
 )
 
-// builtin has, for each built-in image, the function that returns its files for a Docker.
-var builtin = map[string]func(Info) ([]File, error){PauseImage: pauseFiles, HelloImage: helloFiles}
+// builtin has, for each built-in image, the function that returns its files for a Docker, in memory.
+var builtin = map[string]func(Info) (fstest.MapFS, error){PauseImage: pauseFiles, HelloImage: helloFiles}
 
 // IsBuiltin reports whether an image is built in. Such an image is never pulled.
 func IsBuiltin(image string) bool { return builtin[image] != nil }
@@ -42,42 +43,13 @@ func EnsureBuiltin(ctx context.Context, docker Interface, image string) error {
 	var writing sync.WaitGroup
 	defer writing.Wait()
 	defer layer.Close()
-	writing.Go(func() { w.CloseWithError(WriteLayer(w, files...)) })
+	writing.Go(func() { w.CloseWithError(WriteLayer(w, files)) })
 	return docker.ImportImage(ctx, image, layer)
-}
-
-// File is a file of an image, or a directory.
-type File struct {
-	Name    string // without a slash at the start; a directory's ends with one
-	Mode    int64
-	Content []byte
 }
 
 // WriteLayer writes the tar of an image layer with these files, and the directories that
 // they are in. No file has a time, so the same files give the same layer.
-func WriteLayer(w io.Writer, files ...File) error {
-	layer, made := tar.NewWriter(w), map[string]bool{}
-	write := func(f File) error {
-		err := layer.WriteHeader(&tar.Header{Name: f.Name, Mode: f.Mode, Size: int64(len(f.Content))})
-		if err == nil {
-			_, err = layer.Write(f.Content)
-		}
-		return err
-	}
-	for _, file := range files {
-		for i := range file.Name {
-			dir := file.Name[:i+1]
-			if !strings.HasSuffix(dir, "/") || dir == file.Name || made[dir] {
-				continue
-			}
-			made[dir] = true // Docker would make it for root alone
-			if err := write(File{Name: dir, Mode: 0o755}); err != nil {
-				return err
-			}
-		}
-		if err := write(file); err != nil {
-			return err
-		}
-	}
-	return layer.Close()
+func WriteLayer(w io.Writer, files fstest.MapFS) error {
+	layer := tar.NewWriter(w)
+	return cmp.Or(layer.AddFS(files), layer.Close())
 }

@@ -4,12 +4,12 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
-	"maps"
+	"io/fs"
 	"os"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
+	"testing/fstest"
 )
 
 // loaded matches a file in /proc/self/maps that has machine code: this program and its
@@ -23,7 +23,7 @@ const self = "/proc/self/exe"
 // helloFiles returns the files of HelloImage: this program, which under the name hello is
 // the demo's (see main), and the libraries that it needs. So the demo needs no registry
 // and no compiler.
-func helloFiles(daemon Info) ([]File, error) {
+func helloFiles(daemon Info) (fstest.MapFS, error) {
 	if is, wants := runtime.GOOS+"/"+runtime.GOARCH, daemon.OS+"/"+daemon.Arch; is != wants {
 		return nil, fmt.Errorf("it holds this program, which is for %s, but Docker runs on %s: make it from the source with "+
 			"`CGO_ENABLED=0 GOOS=%s GOARCH=%s go build -o hello . && tar -c hello | docker import - %s`", is, wants, daemon.OS, daemon.Arch, HelloImage)
@@ -47,11 +47,11 @@ func helloFiles(daemon Info) ([]File, error) {
 	delete(paths, itself)
 	paths["/hello"] = self
 	err = errors.Join(linkErr, mapsErr)
-	files := []File{{Name: "tmp/", Mode: 0o1777}} // anybody may write to it
-	for _, name := range slices.Sorted(maps.Keys(paths)) {
-		content, readErr := os.ReadFile(paths[name])
+	files := fstest.MapFS{"tmp": {Mode: fs.ModeDir | fs.ModeSticky | 0o777}} // anybody may write to it
+	for name, path := range paths {
+		content, readErr := os.ReadFile(path)
 		err = errors.Join(err, readErr)
-		files = append(files, File{Name: name[1:], Mode: 0o755, Content: content})
+		files[name[1:]] = &fstest.MapFile{Mode: 0o755, Data: content}
 	}
 	return files, err
 }

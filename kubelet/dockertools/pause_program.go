@@ -4,6 +4,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"testing/fstest"
 )
 
 // The pause program sleeps for ever. It is the only process of a network container:
@@ -47,9 +48,9 @@ var pauseARM64 = []byte{
 func PauseCommand() []string { return []string{"/pause"} }
 
 // pauseFiles returns the files of PauseImage.
-func pauseFiles(daemon Info) ([]File, error) {
+func pauseFiles(daemon Info) (fstest.MapFS, error) {
 	program, err := pauseProgram(daemon.OS, daemon.Arch)
-	return []File{{Name: "pause", Mode: 0o555, Content: program}}, err
+	return fstest.MapFS{"pause": {Mode: 0o555, Data: program}}, err
 }
 
 // pauseProgram returns the executable for a system, with Go's names for it.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	docker "github.com/fsouza/go-dockerclient"
@@ -149,7 +150,7 @@ func testRefusedCreation(t *testing.T, d *contractDocker) {
 func testImportedImage(t *testing.T, d *contractDocker) {
 	image := "kubelet14/" + d.name(t, "image") + ":1"
 	var layer bytes.Buffer
-	must(t, dockertools.WriteLayer(&layer, dockertools.File{Name: "empty", Mode: 0o644}))
+	must(t, dockertools.WriteLayer(&layer, fstest.MapFS{"empty": {Mode: 0o644}}))
 	must(t, d.ImportImage(t.Context(), image, &layer))
 	t.Cleanup(func() { must(t, d.removeImage(image)) })
 	if id, err := d.InspectImage(t.Context(), image); err != nil || id == "" {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"sync"
 	"syscall"
+	"testing/fstest"
 
 	docker "github.com/fsouza/go-dockerclient"
 
@@ -39,7 +41,7 @@ func EnsureHello(client *docker.Client) error {
 		return err
 	}
 	var layer bytes.Buffer
-	if err := dockertools.WriteLayer(&layer, dockertools.File{Name: "tmp/", Mode: 0o1777}, program); err != nil {
+	if err := dockertools.WriteLayer(&layer, fstest.MapFS{"tmp": {Mode: fs.ModeDir | fs.ModeSticky | 0o777}, "hello": program}); err != nil {
 		return err
 	}
 	old, err := client.InspectImage(dockertools.HelloImage)
@@ -61,8 +63,8 @@ func EnsureHello(client *docker.Client) error {
 
 // helloProgram builds the demo's program, once, static and the same byte for byte wherever
 // it is built.
-var helloProgram = sync.OnceValues(func() (dockertools.File, error) {
-	file := dockertools.File{Name: "hello", Mode: 0o755}
+var helloProgram = sync.OnceValues(func() (*fstest.MapFile, error) {
+	file := &fstest.MapFile{Mode: 0o755}
 	dir, err := os.MkdirTemp("", "registrytest-")
 	if err != nil {
 		return file, err
@@ -75,6 +77,6 @@ var helloProgram = sync.OnceValues(func() (dockertools.File, error) {
 	if output, err := build.CombinedOutput(); err != nil {
 		return file, fmt.Errorf("build hello: %w\n%s", err, output)
 	}
-	file.Content, err = os.ReadFile(program)
+	file.Data, err = os.ReadFile(program)
 	return file, err
 })

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -66,8 +67,8 @@ func newImage() (v1.Image, error) {
 		return nil, err
 	}
 	var files bytes.Buffer
-	other := dockertools.File{Name: rand.Text()} // no other layer has this file
-	if err := dockertools.WriteLayer(&files, other, hello); err != nil {
+	other := rand.Text() // no other layer has this file
+	if err := dockertools.WriteLayer(&files, fstest.MapFS{other: {}, "hello": hello}); err != nil {
 		return nil, err
 	}
 	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(files.Bytes())), nil }
