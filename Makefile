@@ -43,6 +43,13 @@ lint: ## check format, go vet and staticcheck
 bench: ## measure against a bare program that makes the same Docker calls, as ratios
 	go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
 
+HOSTS = 100
+MEMBERS = 1
+ACCESS = none
+
+fleet: ## measure HOSTS=100 hosts on MEMBERS=1 or 3 etcd servers; ACCESS=none, passwords or certificates
+	go test ./kubelet/e2e/fleet -run '^$$' -bench . -benchtime 1x -timeout 60m -args -hosts=$(HOSTS) -members=$(MEMBERS) -access=$(ACCESS)
+
 etcd: ## build etcd and its tools in bin, for two chapters
 	go build -C config/testdata/etcd -o ../../../bin/etcd go.etcd.io/etcd/server/v3
 	go build -C config/testdata/etcd -o ../../../bin/ go.etcd.io/etcd/etcdctl/v3 go.etcd.io/etcd/etcdutl/v3
@@ -53,4 +60,4 @@ clean: ## stop and remove what `make run` has made, and what was built
 	rm -f kubelet14
 	rm -rf bin .artifacts
 
-.PHONY: help run build test test-all kubernetes browser unit lint bench etcd clean
+.PHONY: help run build test test-all kubernetes browser unit lint bench fleet etcd clean

@@ -1,11 +1,13 @@
 package etcdtest
 
 import (
+	"bufio"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,6 +20,8 @@ import (
 type Server struct {
 	// TLS has the files for a client; nil without TLS.
 	TLS *TLS
+
+	clientCerts, defaults bool // see Settings
 
 	tb      testing.TB
 	name    string
@@ -120,11 +124,14 @@ func (s *Server) launch() {
 		"--name="+s.name, "--data-dir="+s.data(), "--log-level=warn",
 		"--listen-client-urls="+s.client, "--advertise-client-urls="+s.client,
 		"--listen-peer-urls="+s.peer, "--initial-advertise-peer-urls="+s.peer,
-		"--initial-cluster="+s.members, "--initial-cluster-token="+s.token,
-		// Elect soon, and allow leases of one second: the least is 1.5 elections.
-		"--heartbeat-interval=50", "--election-timeout=500",
-		// Data survives a SIGKILL without it, and hashes are no test's subject.
-		"--unsafe-no-fsync", "--bcrypt-cost=4")
+		"--initial-cluster="+s.members, "--initial-cluster-token="+s.token)
+	if !s.defaults {
+		cmd.Args = append(cmd.Args,
+			// Elect soon, and allow leases of one second: the least is 1.5 elections.
+			"--heartbeat-interval=50", "--election-timeout=500",
+			// Data survives a SIGKILL without it, and hashes are no test's subject.
+			"--unsafe-no-fsync", "--bcrypt-cost=4")
+	}
 	cmd.Args = append(cmd.Args, s.tlsFlags()...)
 	cmd.Env = []string{} // no ETCD_ variable
 	cmd.Stdout, cmd.Stderr = log, log
@@ -143,10 +150,7 @@ func (s *Server) launch() {
 // they would pass it to the dead one, and it would fail after five seconds.
 func (s *Server) AwaitHealth() {
 	s.tb.Helper()
-	client := &http.Client{
-		Transport: &http.Transport{TLSClientConfig: s.TLS.config(), DisableKeepAlives: true},
-		Timeout:   10 * time.Second,
-	}
+	client := s.http()
 	deadline := time.After(time.Minute)
 	for {
 		answer, err := client.Get(s.client + "/health")
@@ -165,6 +169,31 @@ func (s *Server) AwaitHealth() {
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+// http returns a client for what the server tells beside its gRPC.
+func (s *Server) http() *http.Client {
+	return &http.Client{
+		Transport: &http.Transport{TLSClientConfig: s.TLS.config(), DisableKeepAlives: true},
+		Timeout:   10 * time.Second,
+	}
+}
+
+// Metrics returns what the server measures of itself, by name with labels. It may be called
+// by any goroutine.
+func (s *Server) Metrics() (map[string]float64, error) {
+	answer, err := s.http().Get(s.client + "/metrics")
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	values := map[string]float64{}
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		if i := strings.LastIndex(lines.Text(), " "); i > 0 {
+			values[lines.Text()[:i]], _ = strconv.ParseFloat(lines.Text()[i+1:], 64) // a comment is 0
+		}
+	}
+	return values, nil
 }
 
 // log returns the last lines that the server has written.

@@ -25,6 +25,7 @@ type TLS struct {
 
 	tb      testing.TB
 	dir     string
+	ca      *certificate
 	other   *certificate // of OtherCA
 	bothCAs string       // for the test's own clients
 	client  *tls.Config  // for them too
@@ -46,6 +47,7 @@ func newTLS(tb testing.TB) *TLS {
 	t.CA, t.OtherCA, t.bothCAs = t.file("ca.crt"), t.file("other-ca.crt"), t.file("both-cas.crt")
 	t.Cert, t.Key = t.file("client.crt"), t.file("client.key")
 	ca := t.sign("ca", nil)
+	t.ca = ca
 	t.other = t.sign("other-ca", nil)
 	t.sign("server", ca)
 	t.sign("client", ca)
@@ -67,6 +69,14 @@ func (t *TLS) SignWithOtherCA() {
 	t.sign("server", t.other)
 }
 
+// Client makes a certificate with this common name, which is the name of a user, and returns the
+// paths of its files.
+func (t *TLS) Client(name string) (cert, key string) {
+	t.tb.Helper()
+	t.sign(name, t.ca)
+	return t.file(name + ".crt"), t.file(name + ".key")
+}
+
 // config is for the test's own clients; nil without TLS.
 func (t *TLS) config() *tls.Config {
 	if t == nil {
@@ -79,7 +89,11 @@ func (s *Server) tlsFlags() []string {
 	if s.TLS == nil {
 		return nil
 	}
-	return []string{"--cert-file=" + s.TLS.file("server.crt"), "--key-file=" + s.TLS.file("server.key")}
+	flags := []string{"--cert-file=" + s.TLS.file("server.crt"), "--key-file=" + s.TLS.file("server.key")}
+	if s.clientCerts {
+		flags = append(flags, "--client-cert-auth", "--trusted-ca-file="+s.TLS.CA)
+	}
+	return flags
 }
 
 // certificate is one with its key.
