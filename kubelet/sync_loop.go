@@ -39,11 +39,11 @@ func (kl *Kubelet) run(ctx context.Context, updates <-chan api.PodUpdate, finish
 }
 
 // While a hundred pods start, every end of work is a wakeup, and each list takes time from
-// Docker. So while workers are busy, wakeups wait after a sync: restFactor times as long as
-// that took, but not longer than maxRest.
+// Docker: the more of it, the more containers there are. So while workers are busy, wakeups
+// wait after a sync: restFactor times as long as that took, but not longer than maxRest.
 const (
-	restFactor = 4
-	maxRest    = 250 * time.Millisecond
+	restFactor = 9
+	maxRest    = time.Second
 )
 
 // syncLoop calls SyncPods for each update, each tick, each retry that is due and each
