@@ -98,6 +98,9 @@ func TestUnitOfSystemd(t *testing.T) {
 	if hides := hidesPaths.FindAllString(string(unit), -1); hides != nil {
 		t.Errorf("hostPath volumes break with %q", hides)
 	}
+	if !strings.Contains(string(unit), "\nStartLimitIntervalSec=0\n") {
+		t.Error("after five failed starts systemd would not try again")
+	}
 	root, token := submatches(`-root_dir=(\S+)`, string(unit)), submatches(`(/var/\S+)/token\b`, string(page))
 	if len(root) != 1 || !slices.Equal(root, token) {
 		t.Errorf("the root_dir of the unit is %q, and the page reads the token in %q", root, token)
