@@ -162,13 +162,15 @@ func (f *options) check(args []string) error {
 	k, s := &f.kubelet, &f.server
 	modes := slices.DeleteFunc([]bool{f.runonce, f.dryRun, f.convert, f.status, f.cleanup}, func(set bool) bool { return !set })
 	logDir, logDirErr := os.Stat(s.LogDir)
+	meant := meantBy(append(args, "")[0])
 	for _, rule := range []struct {
 		broken  bool
 		message string
 	}{
 		{len(args) > 0 && (args[0] == "true" || args[0] == "false"),
 			fmt.Sprintf("unexpected argument %q: a flag that is true or false takes it after =, as in -enable_server=false", args)},
-		{len(args) > 0, fmt.Sprintf("unexpected argument %q: every setting is a flag, such as -status or -config=manifests", args)},
+		{meant != "", fmt.Sprintf("unexpected argument %q: did you mean -%s?", args, meant)},
+		{len(args) > 0, fmt.Sprintf("unexpected argument %q: every setting is a flag, such as -config=manifests", args)},
 		{s.LogDir != "" && (logDirErr != nil || !logDir.IsDir()), "-log_dir=" + s.LogDir + " is not a directory: make it first"},
 		{len(modes) > 1, "-runonce, -dry_run, -convert, -status and -cleanup cannot be combined: give one"},
 		{f.convert && (f.config == "" || f.manifestURL != "" || f.etcd()), "-convert reads files: give it a -config and no other source"},

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"kubelet14/api"
@@ -81,6 +83,19 @@ func printCompletion(all *flag.FlagSet) {
 	fmt.Printf(completion, strings.Join(names, " "))
 }
 
+// meantBy returns the flag that does what a word means in other programs, or "".
+func meantBy(word string) string {
+	for name, words := range map[string]string{
+		"status": "status ps ls list get pods log logs events top", "cleanup": "cleanup stop down rm remove delete clean",
+		"runonce": "runonce run start up apply", "dry_run": "dry_run dry-run plan diff", "version": "version", "h": "help",
+	} {
+		if slices.Contains(strings.Fields(words), word) {
+			return name
+		}
+	}
+	return ""
+}
+
 // suggestFlag adds to the error about an unknown flag the one that was probably meant, and
 // to that about a value what the flag takes.
 func suggestFlag(err error, known *flag.FlagSet) error {
@@ -96,7 +111,7 @@ func suggestFlag(err error, known *flag.FlagSet) error {
 	var names []string
 	known.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
 	name = strings.TrimLeft(name, "-")
-	if meant := api.Nearest(name, names); meant != "" {
+	if meant := cmp.Or(meantBy(name), api.Nearest(name, names)); meant != "" {
 		return fmt.Errorf("unknown flag -%s: did you mean -%s?", name, meant)
 	}
 	return fmt.Errorf("unknown flag -%s", name)
