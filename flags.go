@@ -30,6 +30,7 @@ type options struct {
 
 	config, manifestURL, etcdConfig        string
 	etcdServers                            []string
+	etcdAccept                             bool
 	fileCheckFrequency, httpCheckFrequency time.Duration
 
 	dockerEndpoint, rootDir            string
@@ -54,6 +55,7 @@ func (f *options) define() *flag.FlagSet {
 		return nil
 	})
 	fs.StringVar(&f.etcdConfig, "etcd_config", "", "`path` of the etcd client's configuration in YAML, instead of -etcd_servers")
+	fs.BoolVar(&f.etcdAccept, "etcd_accept", false, "accept etcd as it is at this start, after it was replaced or restored; not for every start")
 
 	k := &f.kubelet
 	fs.StringVar(&k.Identity.Hostname, "hostname_override", "", "`name` of this kubelet; default is the name of the host")
@@ -180,6 +182,7 @@ func (f *options) check(args []string) error {
 		{len(f.etcdServers) > 0 && f.etcdConfig != "",
 			"-etcd_servers and -etcd_config cannot be combined: write the servers as endpoints into the file"},
 		{f.runonce && f.etcd(), "-runonce and etcd cannot be combined, as in 2014: pods in etcd come and go, and -runonce only starts them"},
+		{f.etcdAccept && !f.etcd(), "-etcd_accept is for pods from etcd: give -etcd_servers or -etcd_config too"},
 		{f.rootDir == "", "-root_dir is empty: give it the path of a directory for the volumes of the pods"},
 		{!validation.IsDNSSubdomain(k.Identity.Hostname), fmt.Sprintf(
 			"hostname %q has other characters than lower-case letters, digits, dashes and dots: give -hostname_override", k.Identity.Hostname)},

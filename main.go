@@ -207,7 +207,10 @@ func (f *options) sources() (all sources, etcd *config.Etcd, err error) {
 		if etcd, err = config.OpenEtcd(f.etcdServers, f.etcdConfig); err != nil {
 			return nil, nil, err
 		}
-		all = append(all, config.NewSourceEtcd(etcd, parser))
+		source := config.NewSourceEtcd(etcd, parser)
+		source.Record, source.ReadOnly = filepath.Join(f.kubelet.Identity.RootDir, "etcd"), f.dryRun
+		source.Accept = f.etcdAccept
+		all = append(all, source)
 	}
 	return all, etcd, nil
 }

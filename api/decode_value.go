@@ -12,7 +12,7 @@ import (
 )
 
 // maxValues is the most of one text, with what its aliases stand for. 32 bytes of a long string count as one more.
-const maxValues = 400_000
+const maxValues = 600_000
 
 // decoder fills Go values from YAML nodes by their json names. Unlike the decoder of the YAML library, it reports all
 // problems with the paths of their fields, and takes neither a number for a string nor a missing value for an empty one:

@@ -13,8 +13,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// MaxManifestBytes is the most that Decode reads.
-const MaxManifestBytes = 1 << 20
+// MaxManifestBytes is the most that Decode reads, and that etcd stores.
+const MaxManifestBytes = 3 << 19
 
 // notInYAML matches what a JSON string may hold and YAML does not read as JSON does: two escapes for one character, and
 // invisible characters. An escaped backslash is matched too, because it does not begin such an escape.

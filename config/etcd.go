@@ -3,27 +3,30 @@ package config
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"kubelet14/api"
 )
 
 const (
-	// etcdPollInterval is how often the keys are listed without a hint of the watch: the
-	// watch of a server that is gone gives none.
-	etcdPollInterval = 5 * time.Second
-	// etcdRetryDelay is the pause after a failure.
-	etcdRetryDelay = time.Second
+	// etcdPollInterval is the least time between two lists without a hint of the watch, which
+	// may have none for a change: a proxy can keep the connection and lose the watch. Most is twice that.
+	etcdPollInterval = 30 * time.Second
+	// etcdNoPodsWait is the least time between two lists that have no pods, before that is believed.
+	etcdNoPodsWait = 5 * time.Second
 	// etcdHintDelay lets a burst of changes lead to one list.
 	etcdHintDelay = 5 * time.Millisecond
 	// etcdPatience is how long etcd may take for a list.
 	etcdPatience = 30 * time.Second
+	// etcdSilence is how long etcd may be silent until the status says so.
+	etcdSilence = 5 * time.Second
 )
 
 // SourceEtcd is the source "etcd". It lists the keys of this host every pollInterval
@@ -32,134 +35,180 @@ const (
 //	/registry/hosts/HOST/kubelet        a ContainerManifestList, as in 2014
 //	/registry/hosts/HOST/kubelet/POD    one manifest
 type SourceEtcd struct {
+	// Record is the path of a file that outlives the kubelet, with what is known of the etcd of
+	// the latest list; see etcdRecord. Without a path, or without the file, any etcd is as good as
+	// another at the start. Set these fields before Run.
+	Record   string
+	ReadOnly bool // the file is not written
+	Accept   bool // the file is not read: etcd is good as it is at this start
+
 	source
 	etcd      *Etcd
 	patience  time.Duration // for a list
-	root, end string        // the range [root, end) has all keys, and a few of others
+	silence   time.Duration
+	root, end string // the range [root, end) has all keys, and a few of others
 
-	// The revision of a cluster only grows. A cluster with another id or a lower
-	// revision was replaced or has lost its data, so missing keys mean nothing.
-	cluster  uint64 // id; 0 before the first list
-	revision int64  // of the latest list
-	replaced error  // not nil once that has happened, until the kubelet is restarted
-
-	changed atomic.Int64 // see Revision
+	last      etcdRecord
+	recordErr error            // why the file was not written
+	known     map[string]int64 // the ModRevision of each key in the range
+	since     int64            // the next list is of the keys that were changed at this revision or later; 0: all
+	arrived   atomic.Int64     // see Revision
 }
 
 // NewSourceEtcd returns the source for the keys of the parser's host.
 func NewSourceEtcd(etcd *Etcd, parser Parser) *SourceEtcd {
 	root := "/registry/hosts/" + parser.Hostname + "/kubelet"
 	place := root + " at " + strings.Join(etcd.config.Endpoints, ", ")
-	return &SourceEtcd{
+	s := &SourceEtcd{
 		source:   newSource("Etcd source", "etcd", place, etcdPollInterval, parser),
 		etcd:     etcd,
 		patience: etcdPatience,
+		silence:  etcdSilence,
 		root:     root,
 		end:      clientv3.GetPrefixRangeEnd(root + "/"),
 	}
+	s.noPodsWait = etcdNoPodsWait
+	if etcd.config.Username != "" { // a list may be the first call after etcd has lost its tokens
+		s.patience = etcd.config.DialTimeout
+	}
+	return s
 }
 
 // Revision returns the revision of etcd at the latest list that changed a key of this host, or
-// at the first one; 0 before it. An edit has arrived when this is at least the put's revision.
-// It may be called by any goroutine.
-func (s *SourceEtcd) Revision() int64 { return s.changed.Load() }
+// at the first one; 0 before it. When it is at least the revision of a put, the source has sent
+// what was put. It may be called by any goroutine.
+func (s *SourceEtcd) Revision() int64 { return s.arrived.Load() }
 
 func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
-	for ctx.Err() == nil {
-		if err := s.follow(ctx, updates); err != nil && ctx.Err() == nil {
-			s.inputs[""].err = fmt.Errorf("read %s: %w", s.place, s.explain(ctx, err))
-			s.publish(ctx, updates)
+	ctx, stop := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer stop()
+	s.readRecord()
+	var client *clientv3.Client
+	hints := make(chan int64, 1) // revisions
+	var retry backoff
+	for {
+		arrived := false
+		err := s.await(ctx, updates, "a login", func() (err error) {
+			client, err = s.etcd.Client(ctx)
+			return err
+		})
+		if err == nil {
+			arrived, err = s.list(ctx, updates, client)
 		}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			s.fail(ctx, updates, err)
+			s.rest(ctx, hints, retry.next())
+			continue
+		}
+		retry = 0
+		wait := jitter(s.publish(ctx, updates))
+		if s.Revision() == 0 {
+			since := s.since
+			watching.Go(func() { s.watch(ctx, client, since, hints) })
+		}
+		if arrived {
+			s.arrived.Store(s.last.Revision)
+		}
+		s.rest(ctx, hints, wait)
+	}
+}
+
+// await calls f, which is to get an answer of etcd. While that takes long it shows an error,
+// and goes on waiting: etcd also works for callers that have given up.
+func (s *SourceEtcd) await(ctx context.Context, updates chan<- api.PodUpdate, answer string, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	for {
 		select {
-		case <-time.After(etcdRetryDelay):
+		case err := <-done:
+			return s.explain(ctx, answer, err)
+		case <-time.After(s.silence):
+			s.fail(ctx, updates, s.explain(ctx, answer, context.DeadlineExceeded))
+		}
+	}
+}
+
+func (s *SourceEtcd) fail(ctx context.Context, updates chan<- api.PodUpdate, err error) {
+	s.inputs[""].err = fmt.Errorf("read %s: %w", s.place, err)
+	s.publish(ctx, updates)
+}
+
+// rest returns after the wait, or after the hint of a revision that is newer than the latest list.
+func (s *SourceEtcd) rest(ctx context.Context, hints <-chan int64, wait time.Duration) {
+	poll := time.After(wait)
+	for {
+		select {
+		case revision := <-hints:
+			if revision <= s.last.Revision {
+				continue
+			}
+			if revision == listAll {
+				s.since = 0
+			}
+			time.Sleep(etcdHintDelay)
+		case <-poll:
 		case <-ctx.Done():
 		}
+		return
 	}
 }
 
-// follow connects to etcd and publishes one list after the other until one fails or
-// the watch ends.
-func (s *SourceEtcd) follow(ctx context.Context, updates chan<- api.PodUpdate) error {
-	client, err := s.etcd.Client(ctx)
-	if err != nil {
-		return err
-	}
-	// Watch waits for a server. A member that has lost its leader ends the watch.
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	var watch clientv3.WatchChan
+// list reads the keys that have changed, and reports whether there are any of this host. The
+// count of all keys in the range tells whether others were deleted. Then it reads all.
+func (s *SourceEtcd) list(ctx context.Context, updates chan<- api.PodUpdate, client *clientv3.Client) (changed bool, err error) {
+	var list *clientv3.GetResponse
+	var keys map[string]int64
 	for {
-		if err := s.list(ctx, client); err != nil {
+		err := s.await(ctx, updates, "a list", func() (err error) {
+			ctx, cancel := context.WithTimeout(ctx, s.patience)
+			defer cancel()
+			list, err = client.Get(ctx, s.root, clientv3.WithRange(s.end), clientv3.WithMinModRev(s.since))
 			return err
+		})
+		if err != nil {
+			return false, err
 		}
-		poll := time.After(s.publish(ctx, updates))
-		if watch == nil {
-			timer := time.AfterFunc(s.patience, stop)
-			watch = client.Watch(clientv3.WithRequireLeader(ctx), s.root, clientv3.WithRange(s.end), clientv3.WithCreatedNotify())
-			timer.Stop()
-		}
-		for waiting := true; waiting; {
-			select {
-			case <-poll:
-				waiting = false
-			case change, open := <-watch:
-				if !open {
-					return nil
-				}
-				// The list may be newer than the change.
-				if waiting = change.Header.Revision <= s.revision; !waiting {
-					time.Sleep(etcdHintDelay)
-				}
+		if err := s.checkHistory(list); err != nil {
+			s.since = 0
+			if err := s.accept(ctx, client, err); err != nil {
+				return false, err
 			}
+			continue
 		}
+		keys = map[string]int64{}
+		if s.since > 0 {
+			keys = maps.Clone(s.known)
+		}
+		for _, kv := range list.Kvs {
+			keys[string(kv.Key)] = kv.ModRevision
+		}
+		if s.since == 0 || int64(len(keys)) == list.Count {
+			break
+		}
+		s.since = 0
 	}
-}
-
-// list reads all keys.
-func (s *SourceEtcd) list(ctx context.Context, client *clientv3.Client) error {
-	ctx, cancel := context.WithTimeout(ctx, s.patience)
-	defer cancel()
-	list, err := client.Get(ctx, s.root, clientv3.WithRange(s.end))
-	if err == nil {
-		err = s.checkHistory(list.Header)
-	}
-	if err != nil {
-		return err
-	}
-	listed, changed := map[string]bool{}, s.changed.Load() == 0
+	changed = s.Revision() == 0
 	for _, kv := range list.Kvs {
 		key := string(kv.Key)
 		if key == s.root || strings.HasPrefix(key, s.root+"/") {
-			listed[key] = true
-			changed = changed || kv.ModRevision > s.changed.Load()
+			changed = changed || s.known[key] != kv.ModRevision
 			s.input(key).load(strconv.FormatInt(kv.ModRevision, 10), func() ([]api.Pod, error) { return s.parse(key, kv.Value) })
 		}
 	}
 	s.forget(func(key string) bool {
-		changed = changed || !listed[key]
-		return !listed[key]
+		gone := keys[key] == 0
+		changed = changed || gone
+		return gone
 	})
-	if changed {
-		s.changed.Store(s.revision)
-	}
 	s.inputs[""].err = nil
-	return nil
-}
-
-// checkHistory returns an error if a list is not from the cluster of the lists before.
-func (s *SourceEtcd) checkHistory(header *etcdserverpb.ResponseHeader) error {
-	switch {
-	case s.replaced != nil:
-	case s.cluster != 0 && header.ClusterId != s.cluster:
-		s.replaced = fmt.Errorf("this is cluster %x, and it was cluster %x when the kubelet started: "+
-			"restart the kubelet if the pods are to be as this one says", header.ClusterId, s.cluster)
-	case header.Revision < s.revision: // the id is the same if it was set up in the same way
-		s.replaced = fmt.Errorf("it has gone back from revision %d to %d, so it has lost data or was restored from a backup: "+
-			"restart the kubelet if the pods are to be as it says now", s.revision, header.Revision)
-	default:
-		s.cluster, s.revision = header.ClusterId, header.Revision
-	}
-	return s.replaced
+	s.known, s.since = keys, list.Header.Revision+1
+	s.remember(list.Header)
+	return changed, nil
 }
 
 // parse makes pods of the value of a key. A manifest without an id in a key of its own

@@ -18,6 +18,8 @@ import (
 	"go.etcd.io/etcd/client/v3/yaml"
 	"go.uber.org/zap"
 	goyaml "go.yaml.in/yaml/v4"
+	"google.golang.org/grpc"
+	grpcbackoff "google.golang.org/grpc/backoff"
 )
 
 // Etcd is the connection of this process to etcd. Its methods may be called by any
@@ -44,6 +46,15 @@ func OpenEtcd(servers []string, file string) (*Etcd, error) {
 			return nil, fmt.Errorf("read the etcd client's configuration %s: %w", file, err)
 		}
 	}
+	for name, d := range map[string]time.Duration{
+		"auto-sync-interval": config.AutoSyncInterval, "dial-timeout": config.DialTimeout, "backoff-wait-between": config.BackoffWaitBetween,
+		"dial-keep-alive-time": config.DialKeepAliveTime, "dial-keep-alive-timeout": config.DialKeepAliveTimeout,
+	} {
+		if d != 0 && d < time.Millisecond {
+			return nil, fmt.Errorf("read the etcd client's configuration %s: %s: %[3]d is %[3]v: "+
+				"write nanoseconds, such as 5000000000 for five seconds", file, name, d)
+		}
+	}
 	for _, endpoint := range config.Endpoints {
 		u, err := endpointURL(endpoint, config.TLS)
 		if err != nil {
@@ -52,10 +63,15 @@ func OpenEtcd(servers []string, file string) (*Etcd, error) {
 		warnOfPlainHTTP(u)
 	}
 	config.Logger = zap.NewNop()                                   // its errors are returned too
-	config.DialTimeout = cmp.Or(config.DialTimeout, 2*time.Minute) // of the authentication
+	config.DialTimeout = cmp.Or(config.DialTimeout, 2*time.Minute) // of a login; others may be before it
 	// Without these it takes a quarter of an hour to notice a host that is cut off.
 	config.DialKeepAliveTime = cmp.Or(config.DialKeepAliveTime, 10*time.Second)
 	config.DialKeepAliveTimeout = cmp.Or(config.DialKeepAliveTimeout, 30*time.Second)
+	config.DialOptions = append(config.DialOptions, grpc.WithConnectParams(grpc.ConnectParams{
+		// gRPC's own last pause is two minutes, and its jitter is too little for a thousand hosts.
+		Backoff:           grpcbackoff.Config{BaseDelay: time.Second, Multiplier: 1.6, Jitter: 0.5, MaxDelay: etcdMaxBackoff * 2 / 3},
+		MinConnectTimeout: 20 * time.Second,
+	}))
 	return &Etcd{config: *config, turn: make(chan struct{}, 1)}, nil
 }
 
@@ -145,10 +161,12 @@ func endpointURL(endpoint string, config *tls.Config) (*url.URL, error) {
 	return u, nil
 }
 
-// explain adds to an error what to do about it. Of a list that ran out of time it
+// explain adds to an error what to do about it. Of an answer that did not come in time it
 // finds the cause, since the client waits for a server and then reports only that.
-func (s *SourceEtcd) explain(ctx context.Context, err error) error {
+func (s *SourceEtcd) explain(ctx context.Context, answer string, err error) error {
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, rpctypes.ErrPermissionDenied):
 		return fmt.Errorf("%w: grant it with: etcdctl role grant-permission ROLE read %s %s", err, s.root, s.end)
 	case errors.Is(err, rpctypes.ErrUserEmpty):
@@ -156,8 +174,12 @@ func (s *SourceEtcd) explain(ctx context.Context, err error) error {
 	case strings.HasPrefix(err.Error(), "rpc error:"): // not one of etcd's own
 		return fmt.Errorf("%w: is an etcd 3 at this address?", stableMessage(err))
 	case errors.Is(err, context.DeadlineExceeded):
-		return cmp.Or(dialEndpoints(ctx, s.etcd.config), errors.New("its servers accept connections and do not answer: "+
-			"has the cluster lost its leader, does a server want https or a client certificate, or is it no etcd 3?"))
+		busy := ""
+		if s.etcd.config.Username != "" {
+			busy = "is etcd busy with the passwords of many hosts (client certificates need no such check), "
+		}
+		return cmp.Or(dialEndpoints(ctx, s.etcd.config), fmt.Errorf("its servers accept connections and do not answer %s: %s"+
+			"has the cluster lost its leader, does a server want https or a client certificate, or is it no etcd 3?", answer, busy))
 	}
 	return err
 }

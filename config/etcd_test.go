@@ -12,6 +12,8 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+	grpcbackoff "google.golang.org/grpc/backoff"
 
 	"kubelet14/api"
 	"kubelet14/config/etcdtest"
@@ -32,14 +34,23 @@ const (
 // runEtcd runs a source for endpoints or, without any, for what the file says.
 func runEtcd(t *testing.T, pollInterval time.Duration, file string, endpoints ...string) *run {
 	t.Helper()
+	return runSource(t, newEtcdSource(t, pollInterval, file, endpoints...))
+}
+
+func newEtcdSource(t *testing.T, pollInterval time.Duration, file string, endpoints ...string) *SourceEtcd {
+	t.Helper()
 	etcd, err := OpenEtcd(endpoints, file)
 	must(t, err)
 	t.Cleanup(etcd.Close)
+	etcd.config.DialOptions = append(etcd.config.DialOptions, grpc.WithConnectParams(grpc.ConnectParams{
+		Backoff: grpcbackoff.Config{BaseDelay: frequently, MaxDelay: frequently, Multiplier: 1}, MinConnectTimeout: time.Second,
+	}))
 	source := NewSourceEtcd(etcd, testParser())
-	if source.pollInterval = pollInterval; pollInterval == frequently {
-		source.patience = time.Second // else a busy machine may take longer, and that is an error
+	source.pollInterval, source.noPodsWait = pollInterval, pollInterval
+	if pollInterval == frequently {
+		source.silence, source.patience = time.Second, 2*time.Second // else a busy machine may take longer, and that is an error
 	}
-	return runSource(t, source)
+	return source
 }
 
 // webOnEtcd starts an etcd with the pod web, and a source that has read it. It gives
@@ -104,7 +115,6 @@ func TestEtcdBadValueKeepsTheLastGoodPods(t *testing.T) {
 	r := runEtcd(t, hourly, "", s.Endpoint())
 	for _, test := range []struct{ key, value, word string }{
 		{etcdPods + "b", "", "empty"},
-		{etcdPods + "b", manifest("", "2") + "\n#" + strings.Repeat("x", api.MaxManifestBytes), "the limit is 1048576"},
 		{etcdPods + "b", manifest("web", "2") + "\n---\n" + manifest("db", "2"), "2 manifests: put each into a key of its own"},
 		{etcdPods + "b", manifest("other", "2"), etcdPods + "a"},
 		{etcdList, "", "empty"},
@@ -124,6 +134,17 @@ func TestEtcdBadValueKeepsTheLastGoodPods(t *testing.T) {
 		}
 		r.await("listed=1 slash=1 other=1 web=1", test.key, test.word)
 	}
+}
+
+// etcd takes 1.5 MiB for a request, with the key.
+func TestEtcdBiggestValueIsRead(t *testing.T) {
+	t.Parallel()
+	s := etcdtest.Start(t)
+	r := runEtcd(t, hourly, "", s.Endpoint())
+	r.await("")
+	_, err := s.Client().Put(t.Context(), etcdPods+"web", manifest("", "1")+"\n#"+strings.Repeat("x", 3<<19-200))
+	must(t, err)
+	r.await("web=1")
 }
 
 func TestEtcdBurstEndsWithTheNewestValues(t *testing.T) {
@@ -178,9 +199,9 @@ func TestEtcdConfigOfAFile(t *testing.T) {
 	tls := etcdtest.StartTLS(t).TLS
 	etcd, err := OpenEtcd(nil, etcdFile(t, fmt.Sprintf(`
 endpoints: ["https://etcd-1:2379", etcd-2:2379]
-dial-timeout: 2
-dial-keep-alive-time: 3
-dial-keep-alive-timeout: 4
+dial-timeout: 2000000000
+dial-keep-alive-time: 3000000000
+dial-keep-alive-timeout: 4000000000
 username: me
 password: s3cret
 insecure-transport: false
@@ -194,9 +215,9 @@ trusted-ca-file: %s
 	if config.TLS == nil || len(config.TLS.Certificates) != 1 || config.TLS.RootCAs == nil || !config.TLS.InsecureSkipVerify {
 		t.Errorf("TLS is %+v", config.TLS)
 	}
-	config.TLS, config.Logger = nil, nil
+	config.TLS, config.Logger, config.DialOptions = nil, nil, nil
 	want := clientv3.Config{
-		Endpoints: []string{"https://etcd-1:2379", "etcd-2:2379"}, DialTimeout: 2, DialKeepAliveTime: 3, DialKeepAliveTimeout: 4,
+		Endpoints: []string{"https://etcd-1:2379", "etcd-2:2379"}, DialTimeout: 2 * time.Second, DialKeepAliveTime: 3 * time.Second, DialKeepAliveTimeout: 4 * time.Second,
 		Username: "me", Password: "s3cret",
 	}
 	if fmt.Sprintf("%+v", config) != fmt.Sprintf("%+v", want) {
@@ -215,6 +236,7 @@ func TestEtcdBadConfigIsRefused(t *testing.T) {
 		"endpoints: [":                 "etcd.yaml",
 		"hello":                        "etcd.yaml",
 		server + "dial-timeout: soon":  "dial-timeout",
+		server + "dial-timeout: 5":     "dial-timeout: 5 is 5ns: write nanoseconds, such as 5000000000 for five seconds",
 		"username: me":                 `names no servers: write endpoints: ["https://HOST:2379"]`,
 		"":                             "etcd.yaml: it names no servers",
 		server + "usernam: me":         `etcd.yaml: unknown field "usernam": the fields are endpoints, `,

@@ -191,7 +191,7 @@ func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
 		"items: required":             body(`{"kind":"List","apiVersion":"v1"}`),
 		"NOT A NAME":                  body(strings.Replace(web, `"main"`, `"NOT A NAME"`, 1)),
 		`pod "web" is in`:             body("[" + web + "," + web + "]"),
-		"the limit is 1048576":        body("[]" + strings.Repeat(" ", api.MaxManifestBytes)),
+		"the limit is 1572864":        body("[]" + strings.Repeat(" ", api.MaxManifestBytes)),
 		"too many bytes": func(w http.ResponseWriter, _ *http.Request) {
 			var packed bytes.Buffer
 			zip := gzip.NewWriter(&packed)

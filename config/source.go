@@ -53,6 +53,7 @@ type source struct {
 	title        string // in the log
 	place        string // a path, a URL or keys at servers
 	pollInterval time.Duration
+	noPodsWait   time.Duration // see doubt
 	parser       Parser
 
 	inputs map[string]*input // files or keys by place; "" is the source as a whole
@@ -65,7 +66,7 @@ type source struct {
 
 func newSource(title, name, place string, pollInterval time.Duration, parser Parser) source {
 	return source{
-		title: title, place: place, pollInterval: pollInterval, parser: parser,
+		title: title, place: place, pollInterval: pollInterval, noPodsWait: pollInterval, parser: parser,
 		inputs: map[string]*input{"": {place: place}},
 		status: api.SourceStatus{Source: name, Place: place},
 	}

@@ -1,0 +1,112 @@
+package config
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/golang/glog"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
+	clientv3 "go.etcd.io/etcd/client/v3"
+)
+
+// etcdMaxBackoff is the longest pause after a failure.
+const etcdMaxBackoff = 30 * time.Second
+
+// backoff is the pause between attempts that fail one after the other: 1 to 2 seconds, 2 to 4
+// and so on. The zero value is for the first failure.
+type backoff time.Duration
+
+func (b *backoff) next() time.Duration {
+	*b = min(max(backoff(time.Second), 2**b), backoff(etcdMaxBackoff/2))
+	return jitter(time.Duration(*b))
+}
+
+// jitter returns a time between d and 2d. Without it a thousand hosts that fail together would
+// come back together, again and again; and d is there so that none comes back at once.
+func jitter(d time.Duration) time.Duration { return d + rand.N(max(d, 1)) }
+
+// listAll is the hint that changes may have been missed.
+const listAll = math.MaxInt64
+
+// watch sends the revision of each change of the keys since a revision, until ctx is done. It opens
+// a watch that has ended anew. The client itself opens one whose connection was lost.
+func (s *SourceEtcd) watch(ctx context.Context, client *clientv3.Client, since int64, hints chan int64) {
+	hint := func(revision int64) {
+		select {
+		case unread := <-hints:
+			revision = max(revision, unread)
+		default:
+		}
+		hints <- revision
+	}
+	var retry backoff
+	var logged error
+	for {
+		opened := time.Now()
+		err := s.watchOnce(ctx, client, &since, hint)
+		if ctx.Err() != nil {
+			return
+		}
+		if !sameText(err, logged) {
+			logged = err
+			glog.Warningf("%s: the watch of %s has ended and is opened again: %v", s.title, s.place, err)
+		}
+		if time.Since(opened) > etcdMaxBackoff {
+			retry = 0
+		}
+		if retry > 0 || !errors.Is(err, rpctypes.ErrNoLeader) { // the next one may be chosen already
+			hint(listAll)
+		}
+		select {
+		case <-time.After(retry.next()):
+		case <-ctx.Done():
+		}
+	}
+}
+
+// watchOnce returns why a watch has ended. It sets since to the revision from which the next one
+// goes on.
+func (s *SourceEtcd) watchOnce(ctx context.Context, client *clientv3.Client, since *int64, hint func(revision int64)) error {
+	ctx, cancel := context.WithCancelCause(clientv3.WithRequireLeader(ctx))
+	defer cancel(nil)
+	opening := time.AfterFunc(s.patience, func() { cancel(fmt.Errorf("etcd has not opened it in %v", s.patience)) })
+	changes := client.Watch(ctx, s.root, clientv3.WithRange(s.end), clientv3.WithRev(*since))
+	opening.Stop()
+	limit := s.silence
+	for asked := false; ; {
+		select {
+		case change, open := <-changes:
+			asked, limit = false, s.silence
+			revision := change.Header.GetRevision()
+			switch err := change.Err(); {
+			case !open:
+				return context.Cause(ctx)
+			case change.CompactRevision > 0:
+				*since = change.CompactRevision
+				return err
+			case err != nil:
+				return err
+			case revision < *since-1: // the server is behind, or has lost data
+				err := fmt.Errorf("it is at revision %d, and was at %d", revision, *since-1)
+				*since = revision + 1
+				return err
+			case !change.IsProgressNotify():
+				hint(revision)
+			}
+			*since = revision + 1
+		case <-time.After(jitter(limit)):
+			if asked {
+				return fmt.Errorf("etcd has not answered for %v", limit)
+			}
+			asked = true
+			if s.etcd.config.Username != "" { // the client may be waiting for a login
+				limit = s.patience
+			}
+			go client.RequestProgress(ctx)
+		}
+	}
+}
