@@ -71,6 +71,13 @@ func (c Cluster) Restart() {
 	c.AwaitHealth()
 }
 
+// Kill ends all members.
+func (c Cluster) Kill() {
+	for _, s := range c {
+		s.Kill()
+	}
+}
+
 // Endpoints returns the URLs of the members.
 func (c Cluster) Endpoints() (urls []string) {
 	for _, s := range c {
@@ -79,21 +86,38 @@ func (c Cluster) Endpoints() (urls []string) {
 	return urls
 }
 
-// Leader returns the member that leads.
-func (c Cluster) Leader(client *clientv3.Client) *Server {
+// ClientFile returns a configuration of the client in its own YAML format, for a host of EnableUsers.
+func (c Cluster) ClientFile(host string) string {
 	c[0].tb.Helper()
-	for _, s := range c {
-		status, err := client.Status(client.Ctx(), s.Endpoint())
-		check(c[0].tb, err)
-		if status.Leader == status.Header.MemberId {
-			return s
-		}
+	text := "endpoints: [" + strings.Join(c.Endpoints(), ", ") + "]\n"
+	switch {
+	case c[0].clientCerts:
+		cert, key := c[0].TLS.Client(host)
+		text += fmt.Sprintf("cert-file: %s\nkey-file: %s\ntrusted-ca-file: %s\n", cert, key, c[0].TLS.CA)
+	case c[0].auth:
+		text += fmt.Sprintf("username: %s\npassword: %s\n", host, Password)
 	}
-	c[0].tb.Fatal("no member leads")
-	return nil
+	return text
 }
 
-// Client returns a client of all members, root's when there are users. The caller closes it.
+// Leader waits until the members that were not killed have a leader, and returns it.
+func (c Cluster) Leader() *Server {
+	c[0].tb.Helper()
+	for {
+		for _, s := range c {
+			select {
+			case <-s.ended:
+			default:
+				if s.AwaitHealth(); s.metrics()["etcd_server_is_leader"] == 1 {
+					return s
+				}
+			}
+		}
+	}
+}
+
+// Client returns a client of all members, root's when there are users. It is closed when the
+// test ends.
 func (c Cluster) Client() *clientv3.Client {
 	c[0].tb.Helper()
 	config := clientv3.Config{Endpoints: c.Endpoints(), TLS: c[0].TLS.config(), Logger: zap.NewNop(), DialTimeout: time.Minute}
@@ -102,6 +126,7 @@ func (c Cluster) Client() *clientv3.Client {
 	}
 	client, err := clientv3.New(config)
 	check(c[0].tb, err)
+	c[0].tb.Cleanup(func() { client.Close() })
 	return client
 }
 
@@ -111,7 +136,6 @@ func (c Cluster) Client() *clientv3.Client {
 func (c Cluster) EnableUsers(hosts []string) {
 	c[0].tb.Helper()
 	client := c.Client()
-	defer client.Close()
 	ctx := client.Ctx()
 	var users errgroup.Group
 	users.SetLimit(32)

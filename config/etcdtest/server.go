@@ -1,13 +1,11 @@
 package etcdtest
 
 import (
-	"bufio"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -136,6 +134,9 @@ func (s *Server) launch() {
 	cmd.Env = []string{} // no ETCD_ variable
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	var files syscall.Rlimit // Go raises its own, and passes it on only when it is set
+	check(s.tb, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
+	check(s.tb, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &files))
 	check(s.tb, cmd.Start())
 	ended := make(chan struct{})
 	s.cmd, s.ended = cmd, ended
@@ -177,23 +178,6 @@ func (s *Server) http() *http.Client {
 		Transport: &http.Transport{TLSClientConfig: s.TLS.config(), DisableKeepAlives: true},
 		Timeout:   10 * time.Second,
 	}
-}
-
-// Metrics returns what the server measures of itself, by name with labels. It may be called
-// by any goroutine.
-func (s *Server) Metrics() (map[string]float64, error) {
-	answer, err := s.http().Get(s.client + "/metrics")
-	if err != nil {
-		return nil, err
-	}
-	defer answer.Body.Close()
-	values := map[string]float64{}
-	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
-		if i := strings.LastIndex(lines.Text(), " "); i > 0 {
-			values[lines.Text()[:i]], _ = strconv.ParseFloat(lines.Text()[i+1:], 64) // a comment is 0
-		}
-	}
-	return values, nil
 }
 
 // log returns the last lines that the server has written.

@@ -46,12 +46,11 @@ func newTLS(tb testing.TB) *TLS {
 	t := &TLS{tb: tb, dir: tb.TempDir()}
 	t.CA, t.OtherCA, t.bothCAs = t.file("ca.crt"), t.file("other-ca.crt"), t.file("both-cas.crt")
 	t.Cert, t.Key = t.file("client.crt"), t.file("client.key")
-	ca := t.sign("ca", nil)
-	t.ca = ca
+	t.ca = t.sign("ca", nil)
 	t.other = t.sign("other-ca", nil)
-	t.sign("server", ca)
-	t.sign("client", ca)
-	cas := slices.Concat(toPEM("CERTIFICATE", ca.Raw), toPEM("CERTIFICATE", t.other.Raw))
+	t.sign("server", t.ca)
+	t.sign("client", t.ca)
+	cas := slices.Concat(toPEM("CERTIFICATE", t.ca.Raw), toPEM("CERTIFICATE", t.other.Raw))
 	check(tb, os.WriteFile(t.bothCAs, cas, 0o600))
 	client, err := tls.LoadX509KeyPair(t.Cert, t.Key)
 	check(tb, err)

@@ -1,5 +1,5 @@
-// Package fleet measures and tests many hosts whose pods come from one etcd. Sources,
-// kubelets and etcd servers are real, and all of them on this machine; the Dockers are fakes.
+// Package fleet measures and tests many hosts whose pods come from one etcd. The sources, the
+// kubelets and the etcd servers are real, and all on this machine; the Dockers are fakes.
 package fleet
 
 import (
@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,37 +30,33 @@ import (
 )
 
 const (
-	podsOfHost = 30
-	patience   = 3 * time.Minute // with a fleet that does not do what it must
+	podsOfHost = 30              // of two containers each
+	patience   = 3 * time.Minute // with hosts that do not do what they must
 )
 
-// console is for how far a benchmark is: the kubelets log to os.Stderr.
-var console = os.Stderr
-
-var logFile = flag.String("log", os.DevNull, "file for the logs of all kubelets")
+var (
+	logFile = flag.String("log", os.DevNull, "file for what the kubelets log")
+	console = os.Stderr
+)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
 	flag.Set("logtostderr", "true")
-	var err error
-	if os.Stderr, err = os.Create(*logFile); err != nil {
-		panic(err)
-	}
+	os.Stderr, _ = os.Create(*logFile)
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
 }
 
 // fleet is hosts whose pods are in one etcd. Its methods are for the test's goroutine.
 type fleet struct {
 	testing.TB
-	out io.Writer // of the table
-
+	out     io.Writer // of the table
 	cluster etcdtest.Cluster
 	client  *clientv3.Client // root's
 	hosts   []*host
-	arrived chan *host // gets each host that has started all that is expected of it
+	started chan struct{} // gets one for each start of a container
 
 	ctx     context.Context // of the kubelets
-	end     func()          // ends them, and returns when they have ended
+	end     func()          // ends them
 	running sync.WaitGroup
 }
 
@@ -68,43 +64,53 @@ type fleet struct {
 type host struct {
 	name    string
 	docker  *dockertest.Fake
-	run     func(context.Context)
-	status  func() api.SourceStatus
-	arrived chan<- *host
-
-	mu           sync.Mutex
-	starts, want int       // of containers, since the beginning
-	edits        int       // of its first pod
-	put, created time.Time // of the latest edit, and of a container
+	run     func()
+	edits   int          // of one of its pods
+	put     time.Time    // when the latest one began
+	created atomic.Int64 // nanoseconds of Unix time, of the newest container
 }
 
-// keys is what the keys of the host's pods begin with.
-func (h *host) keys() string { return "/registry/hosts/" + h.name + "/kubelet/" }
-
-// expect is called before that which makes the host start so many more containers.
-func (h *host) expect(starts int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.want += starts
-}
-
-// observe is called for each call of the host's Docker.
-func (h *host) observe(call dockertest.Call) dockertest.Fault {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch call.Method {
-	case "CreateContainer":
-		h.created = time.Now()
-	case "StartContainer":
-		if h.starts++; h.starts == h.want {
-			h.arrived <- h
-		}
+// newFleet starts an etcd, with its own defaults or those of tests, puts the pods of all hosts
+// into it and makes the kubelets. access is none, passwords or certificates.
+func newFleet(tb testing.TB, hosts, members int, access string, defaults bool, out io.Writer) *fleet {
+	tb.Helper()
+	f := &fleet{TB: tb, out: out, started: make(chan struct{}, 2*podsOfHost*hosts)}
+	f.cluster = etcdtest.Settings{Members: members, Certificates: access == "certificates", Defaults: defaults}.Start(tb)
+	f.client = f.cluster.Client()
+	ctx, cancel := context.WithCancel(context.Background())
+	f.ctx, f.end = ctx, func() { cancel(); f.running.Wait() }
+	tb.Cleanup(f.end)
+	var names []string
+	var puts errgroup.Group
+	puts.SetLimit(32)
+	for i := range hosts {
+		names = append(names, fmt.Sprintf("host-%04d", i))
+		puts.Go(func() error {
+			var pods []clientv3.Op
+			for pod := range podsOfHost {
+				pods = append(pods, clientv3.OpPut(key(names[i], pod), manifest(0)))
+			}
+			_, err := f.client.Txn(ctx).Then(pods...).Commit()
+			return err
+		})
 	}
-	return dockertest.Fault{}
+	f.must(puts.Wait())
+	if access != "none" {
+		f.cluster.EnableUsers(names)
+		f.client = f.cluster.Client()
+	}
+	for _, name := range names {
+		f.hosts = append(f.hosts, f.newHost(name))
+	}
+	return f
 }
 
-// pod returns the manifest of a pod, of an ordinary length.
-func pod(edit int) string {
+func key(host string, pod int) string {
+	return fmt.Sprintf("/registry/hosts/%s/kubelet/shop-%02d", host, pod)
+}
+
+// manifest returns one of an ordinary length.
+func manifest(edit int) string {
 	return fmt.Sprintf(`version: v1beta1
 containers:
 - name: web
@@ -118,184 +124,103 @@ containers:
 `, edit)
 }
 
-// newFleet starts an etcd, with its own defaults or those of tests, puts the pods of all hosts into it and makes
-// the kubelets. Access is none, passwords or certificates.
-func newFleet(tb testing.TB, hosts, members int, access string, defaults bool, out io.Writer) *fleet {
-	tb.Helper()
-	f := &fleet{TB: tb, out: out, arrived: make(chan *host, hosts)}
-	var files syscall.Rlimit // Go raises its own limit; with this, that of etcd is raised too
-	f.must(syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
-	files.Cur = files.Max
-	f.must(syscall.Setrlimit(syscall.RLIMIT_NOFILE, &files))
-	f.cluster = etcdtest.Settings{Members: members, Certificates: access == "certificates", Defaults: defaults}.Start(tb)
-	f.connect()
-	tb.Cleanup(func() { f.client.Close() })
-	ctx, cancel := context.WithCancel(context.Background())
-	f.ctx, f.end = ctx, func() { cancel(); f.running.Wait() }
-	tb.Cleanup(f.end)
-	var names []string
-	var puts errgroup.Group
-	puts.SetLimit(32)
-	for i := range hosts {
-		h := &host{name: fmt.Sprintf("host-%04d", i), docker: dockertest.NewFake(), arrived: f.arrived}
-		f.hosts, names = append(f.hosts, h), append(names, h.name)
-		f.makeKubelet(h, access)
-		puts.Go(func() error {
-			var pods []clientv3.Op
-			for i := range podsOfHost {
-				pods = append(pods, clientv3.OpPut(fmt.Sprintf("%sshop-%02d", h.keys(), i), pod(0)))
-			}
-			_, err := f.client.Txn(ctx).Then(pods...).Commit()
-			return err
-		})
-	}
-	f.must(puts.Wait())
-	if access != "none" {
-		f.cluster.EnableUsers(names)
-		f.connect()
-	}
-	return f
-}
-
-// makeKubelet makes what runs on a host.
-func (f *fleet) makeKubelet(h *host, access string) {
+// newHost makes a kubelet, which runs when run is called.
+func (f *fleet) newHost(name string) *host {
+	f.Helper()
+	h := &host{name: name, docker: dockertest.NewFake()}
 	h.docker.AddImage("hello:1", nil)
 	h.docker.AddImage(dockertools.PauseImage, nil)
-	h.docker.SetFault(h.observe)
-	root, err := volume.OpenRootDir(filepath.Join(f.TempDir(), h.name))
+	h.docker.SetFault(func(call dockertest.Call) dockertest.Fault {
+		switch call.Method {
+		case "CreateContainer":
+			h.created.Store(time.Now().UnixNano())
+		case "StartContainer": // whatever it replaces was stopped
+			f.started <- struct{}{}
+		}
+		return dockertest.Fault{}
+	})
+	root, err := volume.OpenRootDir(filepath.Join(f.TempDir(), name))
 	f.must(err)
-	text := fmt.Sprintf("endpoints: [%q", f.cluster.Endpoints()[0])
-	for _, endpoint := range f.cluster.Endpoints()[1:] {
-		text += fmt.Sprintf(", %q", endpoint)
-	}
-	switch text += "]\n"; access {
-	case "passwords":
-		text += fmt.Sprintf("username: %s\npassword: %s\n", h.name, etcdtest.Password)
-	case "certificates":
-		files := f.cluster[0].TLS
-		cert, key := files.Client(h.name)
-		text += fmt.Sprintf("cert-file: %s\nkey-file: %s\ntrusted-ca-file: %s\n", cert, key, files.CA)
-	}
 	file := filepath.Join(root.Path(), "etcd.yaml")
-	f.must(os.WriteFile(file, []byte(text), 0o600))
+	f.must(os.WriteFile(file, []byte(f.cluster.ClientFile(name)), 0o600))
 	etcd, err := config.OpenEtcd(nil, file)
 	f.must(err)
-	source := config.NewSourceEtcd(etcd, config.Parser{Hostname: h.name, Scheme: v1.NewScheme()})
+	source := config.NewSourceEtcd(etcd, config.Parser{Hostname: name, Scheme: v1.NewScheme()})
 	kl := kubelet.NewMainKubelet(kubelet.Options{
-		Identity:              dockertools.Identity{Hostname: h.name, RootDir: root.Path()},
-		Docker:                h.docker,
-		Volumes:               root,
-		NetworkContainerImage: dockertools.PauseImage,
-		SyncFrequency:         time.Hour, // so that each call of Docker has its cause in etcd
-		MaxRestartBackoff:     time.Minute,
-		Credentials:           func(context.Context, string) (dockertools.Auth, error) { return dockertools.Auth{}, nil },
-		RegistryBurst:         1,
-		Sources:               func() []api.SourceStatus { return []api.SourceStatus{source.Status()} },
-		SyncDone:              func(time.Duration, bool) {}, PullDone: func(time.Duration, bool) {},
+		Identity: dockertools.Identity{Hostname: name, RootDir: root.Path()},
+		Docker:   h.docker, Volumes: root, NetworkContainerImage: dockertools.PauseImage,
+		SyncFrequency: time.Hour, // whatever is asked of Docker has its cause in etcd
+		Sources:       func() []api.SourceStatus { return []api.SourceStatus{source.Status()} },
+		SyncDone:      func(time.Duration, bool) {}, PullDone: func(time.Duration, bool) {},
 	})
-	h.status = source.Status
-	h.run = func(ctx context.Context) {
-		defer root.Close()
+	h.run = func() {
 		pods := config.NewPodConfig(config.PodConfigNotificationSnapshotAndUpdates)
-		pods.Start(ctx, source)
-		if err := kl.Run(ctx, pods.Updates()); err != nil {
-			f.Errorf("%s: %v", h.name, err)
+		pods.Start(f.ctx, source)
+		if err := kl.Run(f.ctx, pods.Updates()); err != nil {
+			f.Errorf("%s: %v", name, err)
 		}
 		pods.Wait()
 		etcd.Close()
+		root.Close()
 	}
+	return h
 }
 
-// connect makes a new client: one that has lost its servers may wait before it looks again.
-func (f *fleet) connect() {
-	f.Helper()
-	if f.client != nil {
-		f.client.Close()
-	}
-	f.client = f.cluster.Client()
-}
-
-// edit puts another manifest of a pod of each of the hosts, all at the same time, and waits until it runs.
-// It returns how long each took from the beginning of the put to the creation of the container.
+// edit changes a pod of each of these hosts, all at the same time, and waits until the new ones run. It
+// returns the times from the beginning of each put to the creation of the container, sorted.
 func (f *fleet) edit(what string, hosts ...*host) (took []time.Duration) {
 	f.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(f.ctx, patience)
 	defer cancel()
-	put := func(key, value string) error {
-		for { // a cluster that has just got a leader can fail
-			if _, err := f.client.Put(ctx, key, value); err == nil || ctx.Err() != nil {
-				return err
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
-	}
-	f.must(put("/registry/first", "")) // after a restart of etcd this asks for the password again, once for all
 	var puts errgroup.Group
 	for _, h := range hosts {
-		h.expect(1)
 		h.edits++
-		puts.Go(func() error {
+		puts.Go(func() (err error) {
 			h.put = time.Now()
-			return put(h.keys()+"shop-00", pod(h.edits))
+			for { // a cluster that has just got a leader can fail
+				if _, err = f.client.Put(ctx, key(h.name, 0), manifest(h.edits)); err == nil || ctx.Err() != nil {
+					return err
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
 		})
 	}
 	f.must(puts.Wait())
 	f.await(what, len(hosts))
 	for _, h := range hosts {
-		took = append(took, h.created.Sub(h.put))
+		took = append(took, time.Duration(h.created.Load()-h.put.UnixNano()))
 	}
 	slices.Sort(took)
 	return took
 }
 
-// await waits until so many hosts have started all that is expected of them.
-func (f *fleet) await(what string, hosts int) {
+// await waits until so many containers have started. Then nothing else may have happened since the
+// fleet was made: nothing is started twice, stopped or removed without an edit.
+func (f *fleet) await(what string, containers int) {
 	f.Helper()
 	limit, report := time.After(patience), time.NewTicker(10*time.Second)
 	defer report.Stop()
-	for n := range hosts {
-		for arrived := false; !arrived; {
-			select {
-			case <-f.arrived:
-				arrived = true
-			case <-report.C:
-				fmt.Fprintf(console, "... %s: %d of %d hosts\n", what, n, hosts)
-			case <-limit:
-				errs := map[string]int{}
-				for _, h := range f.hosts {
-					errs[h.status().LastError]++
-				}
-				f.row(what, "%d of %d hosts after %v", n, hosts, patience)
-				f.Fatalf("%s: %d of %d hosts after %v; the sources' last errors, and how many have them: %v", what, n, hosts, patience, errs)
-			}
+	for n := 0; n < containers; {
+		select {
+		case <-f.started:
+			n++
+		case <-report.C:
+			fmt.Fprintf(console, "... %s: %d of %d containers\n", what, n, containers)
+		case <-limit:
+			f.Fatalf("%s: %d of %d containers after %v", what, n, containers, patience)
 		}
 	}
-}
-
-// check compares what each Docker was asked to do with what the pods and their edits need: nothing is
-// started again, stopped or removed without an edit.
-func (f *fleet) check(when string) {
-	f.Helper()
 	for _, h := range f.hosts {
-		calls := h.docker.Calls()
+		calls, starts := h.docker.Calls(), 2*podsOfHost+h.edits
 		got := []int{calls["CreateContainer"], calls["StartContainer"], calls["StopContainer"], calls["RemoveContainer"]}
-		if want := []int{2*podsOfHost + h.edits, 2*podsOfHost + h.edits, h.edits, 0}; !slices.Equal(got, want) {
-			f.Errorf("%s: %s has created, started, stopped and removed %v containers, want %v", when, h.name, got, want)
-		}
-		live := 0
-		for _, c := range h.docker.Containers() {
-			if c.State.Live() {
-				live++
-			}
-		}
-		if live != 2*podsOfHost {
-			f.Errorf("%s: %s has %d live containers, want %d", when, h.name, live, 2*podsOfHost)
+		if want := []int{starts, starts, h.edits, 0}; !slices.Equal(got, want) {
+			f.Errorf("%s: %s has created, started, stopped and removed %v containers, want %v", what, h.name, got, want)
 		}
 	}
 }
 
-// quiet waits until these hosts' Dockers have not been called for a second, and returns the number of all calls.
-func (f *fleet) quiet(hosts []*host) (calls int) {
+// quiet waits until the Dockers of these hosts were not called for a second, and returns the number of their calls.
+func quiet(hosts []*host) (calls int) {
 	for before := -1; calls != before; time.Sleep(time.Second) {
 		before, calls = calls, 0
 		for _, h := range hosts {
@@ -312,8 +237,4 @@ func (f *fleet) must(err error) {
 	if err != nil {
 		f.Fatal(err)
 	}
-}
-
-func (f *fleet) row(what, format string, args ...any) {
-	fmt.Fprintf(f.out, "%-50s %s\n", what, fmt.Sprintf(format, args...))
 }
