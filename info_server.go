@@ -24,10 +24,8 @@ func (f *options) openServer(kl *kubelet.Kubelet, all sources, metrics *server.M
 	opts.Hostname = f.kubelet.Identity.Hostname
 	opts.Version = version
 	var err error
-	if f.tlsCertFile != "" {
-		if opts.TLS, err = server.LoadTLS(f.tlsCertFile, f.tlsKeyFile); err != nil {
-			return nil, err
-		}
+	if opts.TLS, err = server.LoadTLS(f.tlsCertFile, f.tlsKeyFile); err != nil {
+		return nil, err
 	}
 	token := server.ReadToken
 	if f.tokenFile == "" {
@@ -60,7 +58,11 @@ func onTerminal() bool {
 // error if a pod is not up, or if a source was not read and may have more pods. With
 // -watch it prints the table until a signal.
 func printStatus(ctx context.Context, f *options) error {
-	client, err := server.NewClient(f.server.Address, f.server.Port, f.tlsCertFile, f.server.TokenFile)
+	config, err := server.LoadTLS(f.tlsCertFile, f.tlsKeyFile)
+	if err != nil {
+		return err
+	}
+	client, err := server.NewClient(f.server.Address, f.server.Port, config, f.server.TokenFile)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -37,9 +36,9 @@ type Client struct {
 	tag        string // of the table that Status has returned last; empty for none
 }
 
-// NewClient returns a client of the server with the same address, port, certificate and token. Without TLS it needs no token, but
-// is shown no messages then.
-func NewClient(address string, port int, certFile, tokenFile string) (c *Client, err error) {
+// NewClient returns a client of the server with the same address, port, TLS configuration and token. Without TLS it needs no token,
+// but is shown no messages then.
+func NewClient(address string, port int, config *tls.Config, tokenFile string) (c *Client, err error) {
 	c = &Client{transport: &http.Transport{DisableKeepAlives: true}} // without a proxy
 	if path, unix := strings.CutPrefix(address, unixPrefix); unix {
 		c.name, c.base = address, "http://localhost"
@@ -50,14 +49,11 @@ func NewClient(address string, port int, certFile, tokenFile string) (c *Client,
 	}
 	scheme := "http"
 	c.token, err = ReadToken(tokenFile)
-	if certFile != "" {
-		scheme = "https"
+	if config != nil {
 		if err != nil {
 			return nil, err
 		}
-		if c.transport.TLSClientConfig, err = pinCertificate(certFile); err != nil {
-			return nil, err
-		}
+		scheme, c.transport.TLSClientConfig = "https", pin(config)
 	}
 	if ip := net.ParseIP(address); ip != nil && ip.IsUnspecified() {
 		address = "localhost"
@@ -67,26 +63,15 @@ func NewClient(address string, port int, certFile, tokenFile string) (c *Client,
 	return c, nil
 }
 
-// pinCertificate accepts only the first certificate of a file, whatever names it has: localhost need not be one of them. The
-// certificates after the first have signed it, and may have signed others.
-func pinCertificate(certFile string) (*tls.Config, error) {
-	text, err := os.ReadFile(certFile)
-	if err != nil {
-		return nil, fmt.Errorf("read -tls_cert_file: %w", err)
-	}
-	block, rest := pem.Decode(text)
-	for block != nil && block.Type != "CERTIFICATE" {
-		block, rest = pem.Decode(rest)
-	}
-	if block == nil {
-		return nil, fmt.Errorf("read -tls_cert_file: %s holds no certificate in PEM", certFile)
-	}
+// pin accepts only the server's own certificate, whatever names it has: localhost need not be one of them. The certificates after
+// the first have signed it, and may have signed others.
+func pin(server *tls.Config) *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, VerifyConnection: func(cs tls.ConnectionState) error {
-		if !bytes.Equal(cs.PeerCertificates[0].Raw, block.Bytes) {
-			return fmt.Errorf("its certificate is not the one in %s; after a renewal restart the kubelet, which reads it at its start", certFile)
+		if !bytes.Equal(cs.PeerCertificates[0].Raw, server.Certificates[0].Certificate[0]) {
+			return errors.New("its certificate is not that of -tls_cert_file; after a renewal restart the kubelet, which reads it at its start")
 		}
 		return nil
-	}}, nil
+	}}
 }
 
 // Status returns the table of /status, and an error when a pod is not up or a source was not read. Both are safe to print on

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -23,9 +24,9 @@ import (
 	"kubelet14/api"
 )
 
-func newClient(t *testing.T, address string, port int, certFile, tokenFile string) *Client {
+func newClient(t *testing.T, address string, port int, config *tls.Config, tokenFile string) *Client {
 	t.Helper()
-	client, err := NewClient(address, port, certFile, tokenFile)
+	client, err := NewClient(address, port, config, tokenFile)
 	must(t, err)
 	return client
 }
@@ -33,7 +34,7 @@ func newClient(t *testing.T, address string, port int, certFile, tokenFile strin
 // clientOf is a client of whatever listens.
 func clientOf(t *testing.T, listener net.Listener) *Client {
 	t.Helper()
-	return newClient(t, "127.0.0.1", listener.Addr().(*net.TCPAddr).Port, "", "")
+	return newClient(t, "127.0.0.1", listener.Addr().(*net.TCPAddr).Port, nil, "")
 }
 
 // A terminal is drawn anew each second, since the times count on. Elsewhere there is a table for each change.
@@ -45,7 +46,7 @@ func TestWatch(t *testing.T) {
 		k := &fakeKubelet{}
 		inBubble(t, k, func(t *testing.T, s *testServer) {
 			k.statuses = pod(api.PodRunning)
-			client := newClient(t, "127.0.0.1", 10250, "", "")
+			client := newClient(t, "127.0.0.1", 10250, nil, "")
 			var away atomic.Bool
 			away.Store(true)
 			client.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
@@ -95,7 +96,7 @@ func TestWatch(t *testing.T) {
 
 // A certificate file holds those behind the first that signed it. The holder of one of those must not get the token.
 func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
-	certFile, _ := makeCertificate(t, "node.example")
+	certFile, keyFile := makeCertificate(t, "node.example")
 	behindFile, behindKey := makeCertificate(t, "authority.example")
 	first, err1 := os.ReadFile(certFile)
 	behind, err2 := os.ReadFile(behindFile)
@@ -104,7 +105,9 @@ func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
 	chainFile := writeFile(t, filepath.Join(t.TempDir(), "chain.pem"), string(first)+string(behind), 0o644)
 	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
 	s := serve(t, &fakeKubelet{}, func(o *Options) { o.TLS = config })
-	client := newClient(t, "127.0.0.1", s.listener.Addr().(*net.TCPAddr).Port, chainFile, tokenFile)
+	chain, err := LoadTLS(chainFile, keyFile)
+	must(t, err)
+	client := newClient(t, "127.0.0.1", s.listener.Addr().(*net.TCPAddr).Port, chain, tokenFile)
 	const want = "; after a renewal restart the kubelet, which reads it at its start"
 	if table, err := client.Status(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("it returns %q, %v", table, err)
@@ -118,7 +121,7 @@ func TestTheClientShowsMessagesWithoutSendingTheToken(t *testing.T) {
 	s := serve(t, withOutput())
 	port := s.listener.Addr().(*net.TCPAddr).Port
 	for name, want := range map[string]string{tokenFile: printed, "/no/token": hiddenMessage} {
-		client := newClient(t, "127.0.0.1", port, "", name)
+		client := newClient(t, "127.0.0.1", port, nil, name)
 		table, err := client.Status(t.Context())
 		if !strings.Contains(table, "BackOff: "+want) || err == nil || (client.Link == s.Link()) != (want == printed) {
 			t.Errorf("with the token in %s: the link is %q, and the table\n%s%v", name, client.Link, table, err)
@@ -131,7 +134,7 @@ func TestTheClientShowsMessagesWithoutSendingTheToken(t *testing.T) {
 		io.WriteString(w, "POD ")
 	}))
 	defer another.Close()
-	client := newClient(t, "127.0.0.1", another.Listener.Addr().(*net.TCPAddr).Port, "", tokenFile)
+	client := newClient(t, "127.0.0.1", another.Listener.Addr().(*net.TCPAddr).Port, nil, tokenFile)
 	if _, err := client.Status(t.Context()); err != nil || len(got) != 2 || strings.Contains(fmt.Sprint(got), testToken) || strings.Contains(fmt.Sprint(got), s.key) {
 		t.Errorf("%v; another program is asked for %q", err, got)
 	}
@@ -144,12 +147,12 @@ func TestClientOfEachKindOfServer(t *testing.T) {
 	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
 	k := &fakeKubelet{sources: []api.SourceStatus{{Source: "file", LastSuccess: noon}}}
 	for url, tt := range map[string]struct {
-		options  func(*Options)
-		certFile string
+		options func(*Options)
+		config  *tls.Config
 	}{
-		"http://127.0.0.2:PORT/":  {func(o *Options) { o.Address = "127.0.0.2" }, ""},
-		"https://test-host:PORT/": {func(o *Options) { o.Address, o.TLS = "0.0.0.0", config }, certFile},
-		"unix:SOCKET":             {onSocket(t), ""},
+		"http://127.0.0.2:PORT/":  {func(o *Options) { o.Address = "127.0.0.2" }, nil},
+		"https://test-host:PORT/": {func(o *Options) { o.Address, o.TLS = "0.0.0.0", config }, config},
+		"unix:SOCKET":             {onSocket(t), nil},
 	} {
 		s := serve(t, k, tt.options)
 		port := 0
@@ -159,12 +162,12 @@ func TestClientOfEachKindOfServer(t *testing.T) {
 		if want := strings.NewReplacer("PORT", fmt.Sprint(port), "SOCKET", s.listener.Addr().String()).Replace(url); s.URL() != want {
 			t.Errorf("its URL is %s, want %s", s.URL(), want)
 		}
-		client := newClient(t, s.opts.Address, port, tt.certFile, tokenFile)
+		client := newClient(t, s.opts.Address, port, tt.config, tokenFile)
 		if table, err := client.Status(t.Context()); err != nil || !strings.Contains(table, "source file") {
 			t.Errorf("%s: %q, %v", url, table, err)
 		}
 	}
-	_, err = newClient(t, "127.0.0.1", 1, "", "").Status(t.Context())
+	_, err = newClient(t, "127.0.0.1", 1, nil, "").Status(t.Context())
 	if want := "ask the kubelet at http://127.0.0.1:1: no kubelet answers: is one running"; !strings.Contains(fmt.Sprint(err), want) {
 		t.Errorf("it returns %v, want %s", err, want)
 	}
@@ -172,7 +175,7 @@ func TestClientOfEachKindOfServer(t *testing.T) {
 
 func TestAKubeletThatHangsIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := newClient(t, "127.0.0.1", 10250, "", "")
+		client := newClient(t, "127.0.0.1", 10250, nil, "")
 		client.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
 			ours, theirs := net.Pipe()
 			go io.Copy(io.Discard, theirs)

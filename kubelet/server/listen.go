@@ -48,8 +48,11 @@ func CheckAddress(address string, port int, hasTLS bool) error {
 	return nil
 }
 
-// LoadTLS reads a certificate and its key.
+// LoadTLS reads a certificate and its key. Without a certFile it returns nil, for no TLS.
 func LoadTLS(certFile, keyFile string) (*tls.Config, error) {
+	if certFile == "" {
+		return nil, nil
+	}
 	pair, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
 		return nil, fmt.Errorf("read -tls_cert_file=%s and -tls_private_key_file=%s: %w", certFile, keyFile, err)
