@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"time"
 
@@ -48,7 +47,7 @@ func lifecycle(label string) (hooks api.Lifecycle) {
 func (kl *Kubelet) runHook(ctx context.Context, hook *api.Handler, a plan.Action, limit time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than %v", limit))
 	defer cancel()
-	target := health.Target{Exec: kl.execIn(a.ID)}
+	target := health.Target{ID: a.ID, Exec: kl.docker.Exec}
 	if hook.HTTPGet != nil {
 		details, err := kl.docker.InspectContainer(ctx, a.NetworkID)
 		if err != nil {
@@ -57,13 +56,6 @@ func (kl *Kubelet) runHook(ctx context.Context, hook *api.Handler, a plan.Action
 		target.PodIP = details.IP
 	}
 	return health.RunHandler(ctx, hook, target)
-}
-
-// execIn returns a function that runs commands in a container.
-func (kl *Kubelet) execIn(id string) func(context.Context, []string, io.Writer) (int, error) {
-	return func(ctx context.Context, command []string, out io.Writer) (int, error) {
-		return kl.docker.Exec(ctx, id, command, out)
-	}
 }
 
 // postStart runs the postStart hook of a container that was just started. If it fails, or is

@@ -20,8 +20,9 @@ import (
 type Target struct {
 	PodIP string     // empty while the pod has none
 	Ports []api.Port // of the container, for their names
-	// Exec runs a command in the container, as dockertools.Interface does.
-	Exec func(ctx context.Context, command []string, out io.Writer) (exitCode int, err error)
+	ID    string     // of the container
+	// Exec runs a command in the container of an id, as dockertools.Interface does.
+	Exec func(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error)
 }
 
 // Probe runs a probe once, which has one action. The error is nil if the container is healthy, wraps
@@ -46,7 +47,7 @@ func RunHandler(ctx context.Context, h *api.Handler, t Target) error {
 // exec runs a command in the container.
 func (t Target) exec(ctx context.Context, command []string) error {
 	var out limitedBuffer
-	code, err := t.Exec(ctx, command, &out)
+	code, err := t.Exec(ctx, t.ID, command, &out)
 	switch {
 	case err != nil && ctx.Err() == nil: // an error of Docker
 		return err

@@ -41,7 +41,7 @@ var execProbe = &api.Probe{Exec: &api.ExecAction{Command: []string{"check", "all
 
 // execOf is a container whose commands print this and end like this.
 func execOf(output string, exitCode int, err error) Target {
-	return Target{Exec: func(_ context.Context, _ []string, out io.Writer) (int, error) {
+	return Target{Exec: func(_ context.Context, _ string, _ []string, out io.Writer) (int, error) {
 		io.WriteString(out, output)
 		return exitCode, err
 	}}
@@ -130,7 +130,7 @@ func TestTheExitCodeDecides(t *testing.T) {
 }
 
 func TestACommandThatPrintsWithoutEnd(t *testing.T) {
-	target := Target{Exec: func(_ context.Context, command []string, out io.Writer) (int, error) {
+	target := Target{Exec: func(_ context.Context, _ string, command []string, out io.Writer) (int, error) {
 		for range 100 {
 			if n, err := out.Write(make([]byte, 1<<20)); n != 1<<20 || err != nil {
 				t.Fatalf("wrote %d, %v: that would interrupt the command", n, err)
@@ -146,11 +146,11 @@ func TestACommandThatPrintsWithoutEnd(t *testing.T) {
 
 func TestACommandThatDoesNotEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hangs := func(ctx context.Context, _ []string, _ io.Writer) (int, error) {
+		hangs := func(ctx context.Context, _ string, _ []string, _ io.Writer) (int, error) {
 			<-ctx.Done()
 			return 0, context.Cause(ctx)
 		}
-		waits := func(ctx context.Context, _ []string, _ io.Writer) (int, error) {
+		waits := func(ctx context.Context, _ string, _ []string, _ io.Writer) (int, error) {
 			<-ctx.Done()
 			return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, context.Cause(ctx))
 		}

@@ -105,10 +105,7 @@ func (p *Probers) wanted(pod *plan.Pod, containers []plan.Observed, podIP string
 		if !hasProbes || c == nil || c.State != dockertools.StateRunning || c.Of.Hash != app.Hash {
 			continue
 		}
-		exec := func(ctx context.Context, command []string, out io.Writer) (int, error) {
-			return p.Exec(ctx, c.ID, command, out)
-		}
-		target := health.Target{PodIP: podIP, Ports: app.Spec.Ports, Exec: exec}
+		target := health.Target{PodIP: podIP, Ports: app.Spec.Ports, ID: c.ID, Exec: p.Exec}
 		wanted[c.ID] = &prober{pod: pod.FullName(), spec: app.Spec, target: target, startedAt: c.StartedAt, begun: time.Now(), notReady: notProbed}
 	}
 	return wanted
