@@ -48,24 +48,20 @@ func (kl *Kubelet) joinNetwork(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 	if network != kl.ownNetwork() {
 		spec.Aliases = append(spec.Aliases, pod.Name)
 	}
-	spec.DNS = dnsIn(pod.Namespace, pod.Complete.DNS, dockertools.HostDNS())
+	spec.DNS = dnsIn(pod.Namespace, pod.Complete.DNS, dockertools.HostSearches())
 }
 
 // dnsIn returns the DNS configuration of a pod in a namespace. Like Docker, it takes from the
-// host what the manifest does not have. ndots:1 is for the namespace to be tried first:
-// without it Docker asks the host's DNS servers for the bare name before that.
-func dnsIn(namespace string, written *api.DNSConfig, host api.DNSConfig) *api.DNSConfig {
-	isNdots := func(option string) bool { return strings.HasPrefix(option, "ndots:") }
+// host the search domains that the manifest does not have. ndots:1 is for the namespace to be
+// tried first: without it Docker asks the host's DNS servers for the bare name before that.
+func dnsIn(namespace string, written *api.DNSConfig, hostSearches []string) *api.DNSConfig {
 	dns := *cmp.Or(written, &api.DNSConfig{})
 	if len(dns.Searches) == 0 {
-		dns.Searches = host.Searches
-	}
-	if len(dns.Options) == 0 {
-		dns.Options = slices.DeleteFunc(host.Options, isNdots)
+		dns.Searches = hostSearches
 	}
 	dns.Searches = slices.Concat([]string{namespace}, dns.Searches)
 	dns.Searches = slices.DeleteFunc(dns.Searches, func(domain string) bool { return domain == "." }) // it means none
-	if !slices.ContainsFunc(dns.Options, isNdots) {
+	if !slices.ContainsFunc(dns.Options, func(option string) bool { return strings.HasPrefix(option, "ndots:") }) {
 		dns.Options = append(slices.Clone(dns.Options), "ndots:1")
 	}
 	return &dns

@@ -4,8 +4,6 @@ import (
 	"net"
 	"os"
 	"strings"
-
-	"kubelet14/api"
 )
 
 // HostIP returns the address of this host that its default route uses, else 127.0.0.1. It
@@ -20,21 +18,17 @@ func HostIP() string {
 	return "127.0.0.1"
 }
 
-// HostDNS returns the search domains and options of this host's resolver.
-func HostDNS() api.DNSConfig {
+// HostSearches returns the search domains of this host's resolver.
+func HostSearches() []string {
 	text, _ := os.ReadFile("/etc/resolv.conf") // without one there are none
-	return parseResolvConf(string(text))
+	return searchDomains(string(text))
 }
 
-func parseResolvConf(text string) (dns api.DNSConfig) {
-	for line := range strings.Lines(text) {
-		switch fields := strings.Fields(line); {
-		case len(fields) == 0:
-		case fields[0] == "search":
-			dns.Searches = fields[1:]
-		case fields[0] == "options":
-			dns.Options = fields[1:]
+func searchDomains(resolvConf string) (domains []string) {
+	for line := range strings.Lines(resolvConf) {
+		if fields := strings.Fields(line); len(fields) > 0 && fields[0] == "search" {
+			domains = fields[1:]
 		}
 	}
-	return dns
+	return domains
 }
