@@ -129,7 +129,7 @@ var (
 		".source.hostDir.", ".hostPath.", ".source.", ".",
 		"].command.", "].args.", "].entrypoint.", "].command.",
 		"].memory.", "].resources.limits.memory.", "].cpuLimit.", "].resources.limits.cpu.", "].cpu.", "].resources.requests.cpu.",
-		"].privileged.", "].securityContext.privileged.", ".capAdd", ".capabilities.add", ".capDrop", ".capabilities.drop",
+		"].privileged.", "].securityContext.privileged.",
 		".fieldPath.", ".valueFrom.fieldRef.fieldPath.", "dns.", "dnsConfig.",
 	)
 )
