@@ -3,7 +3,6 @@ package dockertools
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -228,23 +227,11 @@ type PullProgress struct {
 	Bytes, TotalBytes  int64 // to download; the total grows as layers begin
 }
 
-// Auth is the credentials for a registry. The zero Auth is none. It prints without the
-// secret. Its JSON is that of Docker's API.
+// Auth is the credentials for a registry, which must not be printed. The zero Auth is none.
+// Its JSON is that of Docker's API.
 type Auth struct {
 	Username      string `json:"username,omitempty"`
 	Password      string `json:"password,omitempty"`
 	IdentityToken string `json:"identitytoken,omitempty"` // instead of both
 	ServerAddress string `json:"serveraddress,omitempty"` // the registry
 }
-
-func (a Auth) String() string {
-	switch {
-	case a == Auth{}:
-		return "no credentials"
-	case a.IdentityToken != "":
-		return fmt.Sprintf("an identity token for %q", a.ServerAddress)
-	}
-	return fmt.Sprintf("user %q for %q", a.Username, a.ServerAddress)
-}
-
-func (a Auth) GoString() string { return a.String() }
