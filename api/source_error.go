@@ -120,7 +120,7 @@ func (e *SourceError) excerpt(p Problem) (out []string) {
 			mark = "> "
 		}
 		if from > 0 && line != "" {
-			line = "…" + line[offset(line, 1):]
+			line = "…" + cut(line, 1, width)
 		}
 		if n <= p.Line || line != "" {
 			out = append(out, strings.TrimRight(fmt.Sprintf("%s%*d | %s", mark, digits, n, line), " "))
@@ -134,25 +134,15 @@ func (e *SourceError) excerpt(p Problem) (out []string) {
 
 // cut returns at most length characters of s, from the character with the index from.
 func cut(s string, from, length int) string {
-	s = s[offset(s, from):]
-	return s[:offset(s, length)]
-}
-
-// offset returns where the character with the index n begins in s, or the length of s if it has no such character.
-func offset(s string, n int) int {
-	for i := range s {
-		if n == 0 {
-			return i
-		}
-		n--
-	}
-	return len(s)
+	characters := []rune(s)
+	from = min(max(0, from), len(characters))
+	return string(characters[from:min(from+length, len(characters))])
 }
 
 // Shorten returns the first characters of a text, with … after them if there are more than limit.
 func Shorten(text string, limit int) string {
-	if shorter := cut(text, 0, limit); len(shorter) < len(text) {
-		return shorter + "…"
+	if characters := []rune(text); len(characters) > limit {
+		return string(characters[:limit]) + "…"
 	}
 	return text
 }

@@ -35,13 +35,8 @@ func (c *Observed) Exit() Problem {
 
 // lastLine returns the last line of a text that is not blank, cut to fit into a log line.
 func lastLine(text string) string {
-	const limit = 120 // bytes
 	text = strings.TrimSpace(text)
-	line := text[strings.LastIndexByte(text, '\n')+1:]
-	if len(line) > limit {
-		line = strings.ToValidUTF8(line[:limit], "") + "…"
-	}
-	return line
+	return api.Shorten(text[strings.LastIndexByte(text, '\n')+1:], 120)
 }
 
 // TrimLayers leaves out of Docker's error the names of the layers that passed it on.
