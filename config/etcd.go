@@ -75,8 +75,8 @@ func NewSourceEtcd(etcd *Etcd, parser Parser) *SourceEtcd {
 }
 
 // Revision returns the revision of etcd at the latest list that changed a key of this host, or
-// at the first one; 0 before it. When it is at least the revision of a put, the source has sent
-// what was put. It may be called by any goroutine.
+// at the first one; 0 before it. When it is at least the revision of a put, the kubelet has
+// received what was put. It may be called by any goroutine.
 func (s *SourceEtcd) Revision() int64 { return s.arrived.Load() }
 
 func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
@@ -112,23 +112,28 @@ func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 			watching.Go(func() { s.watch(ctx, client, since, hints) })
 		}
 		if arrived {
-			s.arrived.Store(s.last.Revision)
+			// It is taken a second time when the kubelet has it: the Mux merges one update after the other.
+			select {
+			case updates <- s.sent:
+				s.arrived.Store(s.last.Revision)
+			case <-ctx.Done():
+			}
 		}
 		s.rest(ctx, hints, wait)
 	}
 }
 
-// await calls f, which is to get an answer of etcd. While that takes long it shows an error,
-// and goes on waiting: etcd also works for callers that have given up.
+// await calls f, which is to get an answer of etcd. While that takes long it shows an error, less and
+// less often, and goes on waiting: etcd also works for callers that have given up.
 func (s *SourceEtcd) await(ctx context.Context, updates chan<- api.PodUpdate, answer string, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
-	for {
+	for silence := s.silence; ; silence *= 2 {
 		select {
 		case err := <-done:
-			return s.explain(ctx, answer, err)
-		case <-time.After(s.silence):
-			s.fail(ctx, updates, s.explain(ctx, answer, context.DeadlineExceeded))
+			return s.etcd.Explain(ctx, err, answer, "read "+s.root+" "+s.end)
+		case <-time.After(silence):
+			s.fail(ctx, updates, s.etcd.Explain(ctx, context.DeadlineExceeded, answer, ""))
 		}
 	}
 }

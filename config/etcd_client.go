@@ -161,24 +161,25 @@ func endpointURL(endpoint string, config *tls.Config) (*url.URL, error) {
 	return u, nil
 }
 
-// explain adds to an error what to do about it. Of an answer that did not come in time it
-// finds the cause, since the client waits for a server and then reports only that.
-func (s *SourceEtcd) explain(ctx context.Context, answer string, err error) error {
+// Explain adds to an error of the client what to do about it. Of an answer, such as "a list", that
+// did not come in time it finds the cause, since the client waits for a server and then reports
+// only that. rights are those that the user needs, as etcdctl takes them. Without an error it returns nil.
+func (e *Etcd) Explain(ctx context.Context, err error, answer, rights string) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, rpctypes.ErrPermissionDenied):
-		return fmt.Errorf("%w: grant it with: etcdctl role grant-permission ROLE read %s %s", err, s.root, s.end)
+		return fmt.Errorf("%w: grant it with: etcdctl role grant-permission ROLE %s", err, rights)
 	case errors.Is(err, rpctypes.ErrUserEmpty):
 		return fmt.Errorf("%w: this etcd wants a user: write username and password into a file for -etcd_config", err)
 	case strings.HasPrefix(err.Error(), "rpc error:"): // not one of etcd's own
 		return fmt.Errorf("%w: is an etcd 3 at this address?", stableMessage(err))
 	case errors.Is(err, context.DeadlineExceeded):
 		busy := ""
-		if s.etcd.config.Username != "" {
+		if e.config.Username != "" {
 			busy = "is etcd busy with the passwords of many hosts (client certificates need no such check), "
 		}
-		return cmp.Or(dialEndpoints(ctx, s.etcd.config), fmt.Errorf("its servers accept connections and do not answer %s: %s"+
+		return cmp.Or(dialEndpoints(ctx, e.config), fmt.Errorf("its servers accept connections and do not answer %s: %s"+
 			"has the cluster lost its leader, does a server want https or a client certificate, or is it no etcd 3?", answer, busy))
 	}
 	return err
