@@ -38,6 +38,7 @@ type options struct {
 	tokenFile, tlsCertFile, tlsKeyFile string
 
 	runonce, dryRun, convert, status, cleanup bool
+	step                                      bool
 	watch, version, completion, configWait    bool
 	runonceTimeout                            time.Duration
 }
@@ -92,6 +93,7 @@ func (f *options) define() *flag.FlagSet {
 	fs.BoolVar(&f.runonce, "runonce", false, "start the pods, print a table and exit, with 0 if all are up")
 	fs.DurationVar(&f.runonceTimeout, "runonce_timeout", 5*time.Minute, "longest time that -runonce takes")
 	fs.BoolVar(&f.dryRun, "dry_run", false, "print what would be done to each pod, with reasons, and exit")
+	fs.BoolVar(&f.step, "step", false, "print each plan with what is desired and what is there, and carry it out when told so at the terminal; q ends")
 	fs.BoolVar(&f.convert, "convert", false, "print the pods of -config as Pods of today, for kubectl apply, and exit; "+
 		"if one cannot be converted, print none and exit with 1")
 	fs.BoolVar(&f.status, "status", false, "print the pods of the kubelet that runs with the same flags and exit, with 0 if all are up")
@@ -175,6 +177,7 @@ func (f *options) check(args []string) error {
 		{len(args) > 0, fmt.Sprintf("unexpected argument %q: every setting is a flag, such as -config=manifests", args)},
 		{s.LogDir != "" && (logDirErr != nil || !logDir.IsDir()), "-log_dir=" + s.LogDir + " is not a directory: make it first"},
 		{len(modes) > 1, "-runonce, -dry_run, -convert, -status and -cleanup cannot be combined: give one"},
+		{f.step && len(modes) > 0, "-step is for a kubelet that goes on running, so it cannot be combined with -runonce, -dry_run, -convert, -status or -cleanup"},
 		{f.convert && (f.config == "" || f.manifestURL != "" || f.etcd()), "-convert reads files: give it a -config and no other source"},
 		{f.config == "" && f.manifestURL == "" && !f.etcd() && !f.cleanup && !f.status,
 			"no source of pods: give -config=DIRECTORY, -manifest_url=URL or -etcd_servers=ADDRESS"},

@@ -32,6 +32,7 @@ import (
 	"kubelet14/kubelet"
 	dockerclient "kubelet14/kubelet/dockertools/client"
 	"kubelet14/kubelet/server"
+	"kubelet14/kubelet/step"
 	"kubelet14/manifests/hello"
 	"kubelet14/volume"
 )
@@ -111,6 +112,9 @@ func run(ctx context.Context, f *options) error {
 	opts.Credentials = dockerclient.NewKeyring("", filepath.Join(opts.Identity.RootDir, ".dockercfg")).Lookup
 	opts.Sources = sources.statuses
 	opts.SyncDone, opts.PullDone = metrics.SyncDone, metrics.PullDone
+	if f.step {
+		opts.Step = &step.Stepper{Out: os.Stdout}
+	}
 	if !f.dryRun {
 		if opts.Volumes, err = volume.OpenRootDir(f.rootDir); errors.Is(err, fs.ErrPermission) {
 			return fmt.Errorf("%w: give a directory of your own, such as -root_dir=$HOME/kubelet14", err)
@@ -138,6 +142,12 @@ func run(ctx context.Context, f *options) error {
 		pods.Wait()
 	}()
 	pods.Start(ctx, sources...)
+	if f.step {
+		go func() { // it ends with the program: nothing else ends a read of a terminal
+			opts.Step.Read(os.Stdin)
+			end()
+		}()
+	}
 	switch {
 	case f.dryRun:
 		return dryRun(ctx, kl, pods, sources)

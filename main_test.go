@@ -197,6 +197,7 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		{"-config=x -convert -manifest_url=http://x", "-convert -config no other"},
 		{"-convert -etcd_config=x", "-convert -config no other"},
 		{"-status -cleanup", "-status -cleanup combined"},
+		{"-config=x -step -runonce", "-step -runonce combined"},
 		{"-config=x -root_dir=", "-root_dir is empty"},
 		{"-config=x -hostname_override=My_Host", `"My_Host" -hostname_override`},
 		{"-config=x -log_dir=/no/such/directory", "-log_dir=/no/such/directory make it first"},

@@ -105,6 +105,7 @@ const (
 	ReasonPostStart         = "PostStart"        // its postStart hook runs
 	ReasonNeverRestarted    = "NeverRestarted"   // it is not as desired, and starts only once
 	ReasonRemoved           = "Removed"
+	ReasonWaitsForStep      = "WaitsForStep"   // see package step
 	ReasonSourceNotReady    = "SourceNotReady" // what its source has not read may still want it as it is
 
 	ReasonCompleted  = "Completed"

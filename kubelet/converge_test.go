@@ -222,7 +222,7 @@ func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done
 				unhealthy[o.ID] = o.StartedAt
 			}
 		}
-		kl.startWork(ctx, p)
+		kl.startWork(ctx, p, p.plan.Steps)
 		kl.workers.Wait()
 		p.endWork(time.Second)
 	}

@@ -30,12 +30,11 @@ type work struct {
 	problems map[string]plan.Problem // guarded by mu, until the work has ended; of actions that failed, by container name
 }
 
-// startWork lets the pod's worker carry out its plan.
-func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
+// startWork lets the pod's worker carry out steps of its plan.
+func (kl *Kubelet) startWork(ctx context.Context, p *podRecord, steps [][]plan.Action) {
 	w := &work{kl: kl, pod: p.pod, init: p.plan.Init, created: map[string]plan.Action{}, problems: map[string]plan.Problem{}}
 	w.superseded, w.supersede = context.WithCancel(context.Background())
 	p.work, p.stateLogged = w, ""
-	steps := p.plan.Steps
 	kl.workers.Run(p.name, func() {
 		defer w.supersede()
 		began := time.Now()

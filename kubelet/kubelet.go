@@ -16,6 +16,7 @@ import (
 	"kubelet14/kubelet/observe"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/probes"
+	"kubelet14/kubelet/step"
 	"kubelet14/volume"
 )
 
@@ -42,6 +43,7 @@ type Options struct {
 	ContainerLog  dockertools.LogLimit // for each container; zero: Docker's default
 
 	Sources func() []api.SourceStatus // what is known of the sources now
+	Step    *step.Stepper             // decides when a plan is carried out; may be nil
 
 	// SyncDone and PullDone observe each piece of work on a pod and each pull of an image.
 	// ok is false if something failed. What the end of the kubelet interrupts is not
@@ -108,6 +110,9 @@ func NewMainKubelet(opts Options) *Kubelet {
 	}
 	kl.images = &images.Puller{Pull: opts.Docker.PullImage, Credentials: opts.Credentials, Limiter: rate.NewLimiter(limit, opts.RegistryBurst),
 		Done: opts.PullDone, Note: kl.events.add, Wake: kl.wake}
+	if opts.Step != nil {
+		opts.Step.Wake = kl.wake
+	}
 	kl.probes = &probes.Probers{Period: opts.SyncFrequency, Exec: opts.Docker.Exec, Note: kl.events.add, Wake: kl.wake}
 	return kl
 }

@@ -56,7 +56,7 @@ func (s *podView) phase() api.PodPhase {
 	switch {
 	case s.pod == nil && !s.waits():
 		return api.PodRemoving
-	case s.pod == nil && s.wait.Reason == api.ReasonSourceNotReady: // nobody knows whether it is wanted
+	case s.wait.Reason == api.ReasonWaitsForStep, s.pod == nil && s.wait.Reason == api.ReasonSourceNotReady: // nobody knows whether it is wanted
 		return api.PodPending
 	case s.plan.Finished && !s.waits():
 		for _, c := range s.pod.InitAndApps() {

@@ -13,6 +13,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/panics"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/step"
 )
 
 // SyncPods compares every pod with one list of the containers, starts the workers of those
@@ -105,6 +106,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	}
 	kl.probes.Sync(ctx, p.name, p.pod, p.containers, podIP(p.containers))
 	if len(p.plan.Steps) == 0 {
+		kl.permitted(p)
 		p.workProblems, p.failures, p.tried = nil, 0, ""
 		if p.pod == nil && len(p.containers) == 0 {
 			glog.Infof("pod %s is gone", p.name)
@@ -119,9 +121,19 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	if steps == p.tried && time.Now().Before(p.retryAt) {
 		return earliest(p.retryAt, p.plan.Next)
 	}
+	permitted := kl.permitted(p)
+	if len(permitted) == 0 {
+		p.wait = step.Wait
+		return p.plan.Next
+	}
 	p.tried = steps
-	kl.startWork(ctx, p)
+	kl.startWork(ctx, p, permitted)
 	return p.plan.Next
+}
+
+// permitted returns the steps of a pod's plan that may be carried out now: all, unless a person decides.
+func (kl *Kubelet) permitted(p *podRecord) [][]plan.Action {
+	return kl.opts.Step.Take(step.Pod{Name: p.name, Origin: p.origin, Desired: p.pod, Observed: p.containers, Plan: p.plan, ID: kl.describeSteps(p)})
 }
 
 // describeSteps describes what a worker would try now. The text changes with the plan, and

@@ -1,0 +1,131 @@
+package step
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/plan"
+)
+
+// versions has the manifests that the containers of a pod were made of, by name and hash. A
+// kubelet that was started later does not know them.
+type versions map[[2]string]*api.ContainerManifest
+
+// remember notes the versions of a pod that are desired or there.
+func (s *Stepper) remember(p Pod) {
+	now := versions{}
+	for _, c := range p.Observed {
+		if version := [2]string{c.Of.Name, c.Of.Hash}; s.known[p.Name][version] != nil {
+			now[version] = s.known[p.Name][version]
+		}
+	}
+	if p.Desired != nil {
+		for _, c := range p.Desired.Containers() {
+			now[[2]string{c.Name, c.Hash}] = &p.Desired.Manifest
+		}
+	}
+	if s.known == nil {
+		s.known = map[string]versions{}
+	}
+	if s.known[p.Name] = now; len(now) == 0 {
+		delete(s.known, p.Name)
+	}
+}
+
+// print prints a plan that waits beside what is desired and what is there.
+func (s *Stepper) print(p Pod) {
+	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	defer table.Flush()
+	fmt.Fprintf(table, "\npod %s (%s)\n  \tDESIRED\tOBSERVED\n", p.Name, p.Origin)
+	for _, row := range Compare(p.Desired, p.Observed) {
+		same := "="
+		if slices.ContainsFunc(slices.Concat(p.Plan.Steps...), func(a plan.Action) bool { return a.Name.Name == row.Container }) {
+			same = "≠"
+		}
+		fmt.Fprintf(table, "%s %s\t%s\t%s\n", same, row.Container, row.Desired, row.Observed)
+	}
+	for _, changed := range s.changes(p) {
+		fmt.Fprintf(table, "  edited\t%s\n", changed)
+	}
+	for i, step := range p.Plan.Steps {
+		for _, a := range step {
+			fmt.Fprintf(table, "  step %d\t%s %s (attempt %d): %s\n", i+1, a.Kind, a.Name.Name, a.Name.Attempt, a.Reason)
+		}
+	}
+	fmt.Fprint(table, help)
+}
+
+// changes returns what was edited since the manifest that the pod's containers were made of.
+func (s *Stepper) changes(p Pod) []string {
+	if p.Desired == nil {
+		return nil
+	}
+	for _, c := range slices.Backward(p.Observed) {
+		old := s.known[p.Name][[2]string{c.Of.Name, c.Of.Hash}]
+		if want := p.Desired.Container(c.Of.Name); old != nil && (want == nil || want.Hash != c.Of.Hash) {
+			return api.Changes(old, &p.Desired.Manifest)
+		}
+	}
+	return nil
+}
+
+// Row is a container, as it is desired and as it is.
+type Row struct{ Container, Desired, Observed string }
+
+// Compare returns the containers that are desired, in the order in which they start, and then the others that are there.
+func Compare(pod *plan.Pod, observed []plan.Observed) (rows []Row) {
+	if pod != nil {
+		policy := "runs"
+		switch {
+		case pod.Complete.RestartPolicy.OnFailure != nil:
+			policy = "runs until it succeeds"
+		case pod.Complete.RestartPolicy.Never != nil:
+			policy = "runs once"
+		}
+		rows = append(rows, Row{Container: pod.Network.Name, Desired: "runs"})
+		for _, c := range pod.Init {
+			rows = append(rows, Row{Container: c.Name, Desired: "runs until it succeeds, before the others"})
+		}
+		for _, c := range pod.Apps {
+			rows = append(rows, Row{Container: c.Name, Desired: policy})
+		}
+	}
+	for i := range observed { // ordered by container and attempt
+		name := observed[i].Of.Name
+		if !slices.ContainsFunc(rows, func(r Row) bool { return r.Container == name }) {
+			rows = append(rows, Row{Container: name, Desired: "nothing"})
+		}
+	}
+	for i := range rows {
+		var there []string
+		for j := range observed {
+			c := &observed[j]
+			newest := j+1 == len(observed) || observed[j+1].Of.Name != c.Of.Name
+			if c.Of.Name == rows[i].Container && (newest || c.State.Live()) {
+				there = append(there, describe(pod, c))
+			}
+		}
+		if rows[i].Observed = strings.Join(there, "; "); len(there) == 0 {
+			rows[i].Observed = "nothing"
+		}
+	}
+	return rows
+}
+
+// describe describes one attempt.
+func describe(pod *plan.Pod, c *plan.Observed) string {
+	state := "is " + string(c.State)
+	if c.Terminated() {
+		state = c.Exit().Message
+	}
+	version := ""
+	if pod != nil {
+		if want := pod.Container(c.Of.Name); want == nil || want.Hash != c.Of.Hash || c.Of.UID != pod.UID {
+			version = ", of another version"
+		}
+	}
+	return fmt.Sprintf("attempt %d %s%s", c.Of.Attempt, state, version)
+}

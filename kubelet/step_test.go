@@ -1,0 +1,161 @@
+package kubelet
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/step"
+)
+
+// person is at the terminal of a kubelet that asks before it acts.
+type person struct {
+	w    *world
+	in   *io.PipeWriter
+	left bool // the kubelet reads no more
+
+	mu  sync.Mutex
+	out bytes.Buffer // guarded by mu; what was printed and not read yet
+}
+
+func (p *person) Write(text []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.out.Write(text)
+}
+
+// atTerminal starts a kubelet with a person at its terminal.
+func atTerminal(w *world, pods ...api.Pod) (*person, *kubelet) {
+	p := &person{w: w}
+	s := &step.Stepper{Out: p}
+	w.options = func(opts *Options) { opts.Step = s }
+	k := w.run(pods...)
+	in, out := io.Pipe()
+	p.in = out
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		s.Read(in)
+		p.left = true
+	})
+	w.t.Cleanup(func() {
+		out.Close()
+		reading.Wait()
+	})
+	return p, k
+}
+
+// enters types a line, and then the live containers must be these.
+func (p *person) enters(line string, live ...string) {
+	p.w.t.Helper()
+	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
+		p.w.t.Fatal(err)
+	}
+	p.w.settle("after "+line, live...)
+}
+
+// reads checks that what was printed since the last time has these parts, in this order; none: nothing was.
+func (p *person) reads(parts ...string) {
+	p.w.t.Helper()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := p.out.String()
+	p.out.Reset()
+	if rest := text; len(parts) > 0 {
+		for _, part := range parts {
+			_, after, found := strings.Cut(rest, part)
+			if rest = after; !found {
+				p.w.t.Errorf("%q is not, or not in its place, in\n%s", part, text)
+			}
+		}
+	} else if text != "" {
+		p.w.t.Errorf("printed without a reason:\n%s", text)
+	}
+	if strings.Contains(text, "s3cret") {
+		p.w.t.Errorf("a value is shown:\n%s", text)
+	}
+}
+
+func TestStep(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p, k := atTerminal(w, pod("a", "main"), pod("b", "main"))
+		w.check("before anybody has said a word")
+		p.reads("pod a.default.file (a.yaml)", "≠ net", "runs", "nothing", "≠ main", "nothing", "step 1", "create net", "step 2", "create main",
+			"pod b.default.file (b.yaml)")
+		for _, status := range k.statuses(w) {
+			if status.Reason != api.ReasonWaitsForStep || status.Phase != api.PodPending {
+				t.Errorf("%s is %s for %s, want pending for WaitsForStep", status.Name, status.Phase, status.Reason)
+			}
+		}
+
+		p.enters("1")
+		p.reads("pod a.default.file", "≠ net", "attempt 1 is created", "step 1", "start net")
+		p.enters("", "a/main", "a/net")
+		p.reads()
+		p.enters("c", "a/main", "a/net")
+		p.reads(`"c" is none of the pods that wait: b.default.file`)
+		p.enters("b", "a/main", "a/net", "b/main", "b/net")
+		p.enters("", "a/main", "a/net", "b/main", "b/net")
+		p.reads("no pod waits")
+
+		k.set(pod("a", "main:s3cret"), pod("b", "main"))
+		w.settle("an edit waits", "a/main", "a/net", "b/main", "b/net")
+		p.reads("= net", "attempt 1 is running", "≠ main", "attempt 1 is running, of another version", "edited", "main: env TAG changed",
+			"create main (attempt 2)", "stop main (attempt 1)", "start main (attempt 2)")
+		w.kill("b", "main", 3)
+		w.settle("a crash waits, too", "a/main", "a/net", "b/net")
+		p.reads("pod b.default.file", "≠ main", "attempt 1 ended with exit code 3", "create main (attempt 2)")
+		k.set(pod("a", "main:again", "side"), pod("b", "main"))
+		w.settle("another edit before the first was carried out", "a/main", "a/net", "b/net")
+		p.reads("pod a.default.file", "edited", "main: env TAG changed", "edited", "container side added")
+		p.enters("b.default.file", "a/main", "a/net", "b/main", "b/net")
+		p.enters("", "a/main:again", "a/net", "a/side", "b/main", "b/net")
+		p.reads()
+
+		k.set(pod("a", "main", "side"), pod("b", "main"))
+		settle()
+		k.set(pod("a", "main:again", "side"), pod("b", "main"))
+		settle()
+		p.enters("", "a/main:again", "a/net", "a/side", "b/main", "b/net")
+		p.reads("edited", "no pod waits") // the edit was undone
+
+		p.enters("a", "a/main:again", "a/net", "a/side", "b/main", "b/net")
+		k.set(pod("b", "main"))
+		w.settle("all are carried out", "b/main", "b/net")
+		p.reads()
+		p.enters("s", "b/main", "b/net")
+		k.set()
+		w.settle("and now none", "b/main", "b/net")
+		p.reads("≠ main", "nothing", "attempt 2 is running", "stop main (attempt 2)", "stop net")
+		p.enters("q", "b/main", "b/net")
+		if !p.left {
+			t.Error("the kubelet reads on after q")
+		}
+	})
+}
+
+// TestStepsAreAllowedOnce lets a start fail that was allowed: the next try has to be allowed, too. So has what a
+// restarted kubelet wants to do.
+func TestStepsAreAllowedOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p, k := atTerminal(w, ofImage(pod("a", "main"), "no-such-image:1", api.PullNever))
+		p.enters("", "a/net")
+		p.reads("create net", "pod a.default.file", "= net", "≠ main", "create main")
+		calls := w.docker.Calls()["CreateContainer"]
+		settle()
+		w.checkCalls("CreateContainer", calls)
+		p.enters("", "a/net")
+		p.reads("≠ main")
+		k.end()
+		again, _ := atTerminal(w, pod("a", "main"))
+		w.check("after a restart of the kubelet", "a/net")
+		again.reads("pod a.default.file", "≠ main", "create main")
+		again.in.Close() // as at the end of a script
+		settle()
+		if !again.left {
+			t.Error("the kubelet reads on after the end of its input")
+		}
+	})
+}
