@@ -40,6 +40,7 @@ type options struct {
 	runonce, dryRun, convert, status, cleanup bool
 	step                                      bool
 	watch, version, completion, configWait    bool
+	etcdStatus                                bool
 	runonceTimeout                            time.Duration
 }
 
@@ -57,6 +58,7 @@ func (f *options) define() *flag.FlagSet {
 	})
 	fs.StringVar(&f.etcdConfig, "etcd_config", "", "`path` of the etcd client's configuration in YAML, instead of -etcd_servers")
 	fs.BoolVar(&f.etcdAccept, "etcd_accept", false, "accept etcd as it is at this start, after it was replaced or restored; not for every start")
+	fs.BoolVar(&f.etcdStatus, "etcd_status", false, "write the status of this host to that etcd, which -status with the same servers prints")
 
 	k := &f.kubelet
 	fs.StringVar(&k.Identity.Hostname, "hostname_override", "", "`name` of this kubelet; default is the name of the host")
@@ -96,7 +98,8 @@ func (f *options) define() *flag.FlagSet {
 	fs.BoolVar(&f.step, "step", false, "print each plan with what is desired and what is there, and carry it out when told so at the terminal; q ends")
 	fs.BoolVar(&f.convert, "convert", false, "print the pods of -config as Pods of today, for kubectl apply, and exit; "+
 		"if one cannot be converted, print none and exit with 1")
-	fs.BoolVar(&f.status, "status", false, "print the pods of the kubelet that runs with the same flags and exit, with 0 if all are up")
+	fs.BoolVar(&f.status, "status", false, "print the pods of the kubelet that runs with the same flags and exit, with 0 if all are up; "+
+		"with -etcd_servers or -etcd_config print all hosts whose kubelets run with -etcd_status")
 	fs.BoolVar(&f.watch, "watch", false, "with -status: print the table again when it changes, until Ctrl-C")
 	fs.BoolVar(&f.cleanup, "cleanup", false, "stop and remove all containers and volumes of this kubelet, and exit")
 	fs.BoolVar(&f.version, "version", false, "print the version and exit")
@@ -164,6 +167,7 @@ var networkName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$`)
 // check returns an error for values and combinations that make no sense.
 func (f *options) check(args []string) error {
 	k, s := &f.kubelet, &f.server
+	asksServer := f.status && !f.etcd()
 	modes := slices.DeleteFunc([]bool{f.runonce, f.dryRun, f.convert, f.status, f.cleanup}, func(set bool) bool { return !set })
 	logDir, logDirErr := os.Stat(s.LogDir)
 	meant := meantBy(append(args, "")[0])
@@ -208,14 +212,15 @@ func (f *options) check(args []string) error {
 		{(f.tlsCertFile == "") != (f.tlsKeyFile == ""), "-tls_cert_file and -tls_private_key_file belong together: give both"},
 		{s.CAdvisorPort < 0 || s.CAdvisorPort > 65535, "-cadvisor_port is not a port; 0 means that there is no cAdvisor"},
 		{f.watch && !f.status, "-watch is for -status: give both"},
-		{f.status && !f.enableServer, "-status asks the info server, so it cannot be combined with -enable_server=false"},
-		{f.status && s.Port == 0 && !strings.HasPrefix(s.Address, "unix:"), "-status needs the -port, which is in the log of the kubelet"},
+		{f.etcdStatus && !f.etcd(), "-etcd_status needs an etcd: give -etcd_servers or -etcd_config"},
+		{asksServer && !f.enableServer, "-status asks the info server, so it cannot be combined with -enable_server=false"},
+		{asksServer && s.Port == 0 && !strings.HasPrefix(s.Address, "unix:"), "-status needs the -port, which is in the log of the kubelet"},
 	} {
 		if rule.broken {
 			return errors.New(rule.message)
 		}
 	}
-	if f.serves() || f.status {
+	if f.serves() || asksServer {
 		return server.CheckAddress(s.Address, s.Port, f.tlsCertFile != "")
 	}
 	return nil

@@ -19,6 +19,7 @@ const usage = `kubelet14 runs the pods of this host as their manifests say.
   kubelet14 -config=manifests/ -step      show each plan, and carry it out when you say so
   kubelet14 -config=manifests/ -convert   print them as Pods of today, for kubectl apply
   kubelet14 -status                       print the pods of the running kubelet
+  kubelet14 -status -etcd_servers=ADDRESS print all hosts of this etcd whose kubelets run with -etcd_status
   kubelet14 -cleanup                      remove all containers and volumes it has made
 
 The kubelet knows its containers by its hostname and its root_dir: give the same two
@@ -29,7 +30,7 @@ runs, http://127.0.0.1:10250/ shows its pods.
 // topics group the flags for -h. The first has what people need first.
 var topics = []struct{ title, flags string }{
 	{"The most common flags", "config runonce dry_run step status watch cleanup root_dir hostname_override allow_privileged port"},
-	{"Sources of pods", "convert config_wait file_check_frequency manifest_url http_check_frequency etcd_servers etcd_config etcd_accept"},
+	{"Sources of pods", "convert config_wait file_check_frequency manifest_url http_check_frequency etcd_servers etcd_config etcd_accept etcd_status"},
 	{"Docker and images", "docker_endpoint network_container_image pod_network registry_qps registry_burst container_log_max_size container_log_max_files"},
 	{"Pods and containers", "sync_frequency max_restart_backoff maximum_dead_containers_per_container minimum_container_ttl_duration runonce_timeout"},
 	{"Info server", "enable_server address enable_debugging_handlers token_file tls_cert_file tls_private_key_file cadvisor_port"},

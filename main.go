@@ -66,6 +66,8 @@ func exitCode() int {
 	ctx, stop := untilSignal()
 	defer stop()
 	switch {
+	case f.status && f.etcd():
+		err = printHosts(ctx, f)
 	case f.status:
 		err = printStatus(ctx, f)
 	case f.convert:
@@ -160,6 +162,9 @@ func run(ctx context.Context, f *options) error {
 	}
 	if infoServer != nil {
 		running.Go(func() { serve(ctx, infoServer) })
+	}
+	if f.etcdStatus {
+		running.Go(func() { reporter(kl, sources, etcd, opts.Identity.Hostname).Run(ctx) })
 	}
 	if err := kl.Run(ctx, pods.Updates()); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 )
@@ -40,6 +41,22 @@ func (s *PodStatus) Up() bool {
 	return s.Phase == PodRunning || s.Phase == PodSucceeded || s.Phase == PodRemoving
 }
 
+// ShortReason returns why the pod is not up: one of the Reason constants, or else its phase.
+func (s *PodStatus) ShortReason() string {
+	reason := s.Reason
+	for _, c := range s.Containers {
+		switch state := c.State; {
+		case state.Waiting != nil && state.Waiting.Reason != ReasonNetworkContainer && state.Waiting.Reason != ReasonInitContainer:
+			reason = cmp.Or(reason, state.Waiting.Reason)
+		case state.Running != nil:
+			reason = cmp.Or(reason, state.Running.Reason)
+		case state.Terminated != nil && state.Terminated.ExitCode != 0:
+			reason = cmp.Or(reason, state.Terminated.Reason)
+		}
+	}
+	return cmp.Or(reason, string(s.Phase))
+}
+
 // ContainerStatus is the observed state of a container. Its JSON is that of 2014 with more fields.
 type ContainerStatus struct {
 	Name         string                    `json:"name"`
@@ -70,6 +87,7 @@ type ContainerStateWaiting struct {
 // ContainerStateRunning is a container that runs.
 type ContainerStateRunning struct {
 	StartedAt time.Time `json:"startedAt"`
+	Reason    string    `json:"reason,omitempty"`  // of the message, if it is not as desired
 	Message   string    `json:"message,omitempty"` // a problem it has all the same
 }
 

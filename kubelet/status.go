@@ -130,7 +130,11 @@ func (s *podView) container(want *plan.Container) api.ContainerStatus {
 			_, notReady = s.probeResult(newest)
 		}
 		status.Ready = newest.State == dockertools.StateRunning && notReady == ""
-		status.State.Running = &api.ContainerStateRunning{StartedAt: newest.StartedAt, Message: cmp.Or(s.runningMessage(want, newest), notReady)}
+		running := &api.ContainerStateRunning{StartedAt: newest.StartedAt, Reason: s.problem(want.Name).Reason, Message: cmp.Or(s.runningMessage(want, newest), notReady)}
+		if newest.Unhealthy != "" {
+			running.Reason = api.ReasonUnhealthy
+		}
+		status.State.Running = running
 	case newest != nil && newest.Terminated() && (s.pod == nil || want.Spec != nil && s.pod.Done(want, newest)):
 		status.State.Terminated = terminated(newest)
 		if note := s.problem(want.Name); note.Reason == api.ReasonNeverRestarted {

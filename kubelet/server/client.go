@@ -125,8 +125,18 @@ func (c *Client) get(ctx context.Context, path string) (*http.Response, string, 
 // Watch writes the table of Status, and again when it changes, until ctx is done. On a terminal the times count on; elsewhere
 // they alone are no change. It returns an error if no kubelet answers at first.
 func (c *Client) Watch(ctx context.Context, out io.Writer, terminal bool) error {
+	return Watch(ctx, out, terminal, watchInterval, func(ctx context.Context) (table, tag string, err error) {
+		table, err = c.Status(ctx)
+		return table, c.tag, err
+	})
+}
+
+// Watch writes the table of status and its error, and again when they change, until ctx is done. On a terminal it clears the
+// screen before. Elsewhere tables with the same tag are the same, unless it is empty. An error without a table ends it at first.
+func Watch(ctx context.Context, out io.Writer, terminal bool, interval time.Duration,
+	status func(context.Context) (table, tag string, err error)) error {
 	for last := ""; ; {
-		text, err := c.Status(ctx)
+		text, tag, err := status(ctx)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -136,8 +146,8 @@ func (c *Client) Watch(ctx context.Context, out io.Writer, terminal bool) error 
 			text += "\n" + err.Error() + "\n"
 		}
 		seen := text
-		if !terminal && c.tag != "" {
-			seen = c.tag
+		if !terminal && tag != "" {
+			seen = tag
 		}
 		if seen != last {
 			before := ""
@@ -154,7 +164,7 @@ func (c *Client) Watch(ctx context.Context, out io.Writer, terminal bool) error 
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(watchInterval):
+		case <-time.After(interval):
 		}
 	}
 }

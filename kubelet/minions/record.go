@@ -1,0 +1,74 @@
+// Package minions lets all hosts of one etcd be seen in one table. Minion was the word for a node in 2014. Each kubelet writes
+// a record of itself, for people and their scripts alone: nothing here acts on a record, or on one that is missing.
+package minions
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"kubelet14/api"
+)
+
+// The keys are HOST below these. The record at the first one has a lease, so it goes with its kubelet; the same record at the
+// second one stays until somebody deletes it, which takes the host off the table.
+const (
+	livePrefix  = "/registry/minions/"
+	knownPrefix = "/registry/minions-known/"
+)
+
+const (
+	maxRecordBytes = 400
+	maxFailing     = 5
+
+	// Values of Health.
+	healthy = "ok"
+	stopped = "stopped"
+)
+
+// Record is what a kubelet tells of itself, as JSON.
+type Record struct {
+	Time        time.Time `json:"time"` // of its writing
+	Version     string    `json:"version"`
+	Health      string    `json:"health"` // ok, stopped, or why the kubelet cannot look after its pods
+	SourceError string    `json:"sourceError,omitempty"`
+	Revision    int64     `json:"revision"` // of etcd: up and total count with every edit of this host's pods up to it
+	Up          int       `json:"up"`       // pods
+	Total       int       `json:"total"`
+	Failing     []string  `json:"failing,omitempty"` // "reason: full name" of the first five that fail; others that are not up may be pending
+}
+
+// encode returns the record as JSON of at most maxRecordBytes. It shortens the longest text until that is so.
+func (r Record) encode() ([]byte, error) {
+	r.Failing = slices.Clone(r.Failing)
+	texts := []*string{&r.Version, &r.Health, &r.SourceError}
+	for i := range r.Failing {
+		texts = append(texts, &r.Failing[i])
+	}
+	for {
+		var data bytes.Buffer
+		encoder := json.NewEncoder(&data)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(r); err != nil || data.Len() <= maxRecordBytes {
+			return bytes.TrimSpace(data.Bytes()), err
+		}
+		longest := slices.MaxFunc(texts, func(a, b *string) int { return cmp.Compare(len(*a), len(*b)) })
+		*longest = api.Shorten(*longest, utf8.RuneCountInString(*longest)*3/4)
+	}
+}
+
+// setPods counts pods, and names those that fail.
+func (r *Record) setPods(pods []api.PodStatus) {
+	r.Total = len(pods)
+	for _, pod := range pods {
+		switch {
+		case pod.Up():
+			r.Up++
+		case pod.Phase != api.PodPending && len(r.Failing) < maxFailing:
+			r.Failing = append(r.Failing, pod.ShortReason()+": "+pod.FullName())
+		}
+	}
+}
