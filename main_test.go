@@ -156,6 +156,7 @@ func TestSources(t *testing.T) {
 		parse(t, source)
 	}
 	parse(t, "-status", "-address=unix:/run/s", "-port=0")
+	parse(t, "-status", "-etcd_config=x", "-port=0", "-enable_server=false", "-etcd_status", "-address=0.0.0.0") // which need no info server
 }
 
 // A kubelet that does not stay may run beside one that has the port.
@@ -222,6 +223,7 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		{"-config=x -cadvisor_port=-1", "-cadvisor_port"},
 		{"-status -enable_server=false", "-status -enable_server=false"},
 		{"-status -port=0", "-status -port"},
+		{"-config=x -etcd_status", "-etcd_status -etcd_servers -etcd_config"},
 		{"-status -address=example.com", "-address=example.com"},
 	} {
 		f, err := parseFlags(strings.Fields(test.args))

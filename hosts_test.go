@@ -1,0 +1,69 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"kubelet14/config/etcdtest"
+)
+
+func TestStatusOfAllHosts(t *testing.T) {
+	t.Parallel()
+	etcd := etcdtest.Start(t)
+	servers := "-etcd_servers=" + etcd.Endpoint()
+	start := func(host string, flags ...string) (stop func()) {
+		t.Helper()
+		cmd := exec.Command(os.Args[0], append(flags, servers, "-hostname_override="+host, "-root_dir="+t.TempDir(), "-enable_server=false",
+			"-docker_endpoint=unix:///no/such/socket")...)
+		cmd.Env = append(os.Environ(), asProgram+"=1")
+		must(t, cmd.Start())
+		stop = func() {
+			cmd.Process.Signal(syscall.SIGTERM)
+			cmd.Wait()
+		}
+		t.Cleanup(stop)
+		return stop
+	}
+	// await prints the table until a line of it begins with words.
+	await := func(words string) (table, stderr string, exit int) {
+		t.Helper()
+		for {
+			table, stderr, exit = program(t, "-status", servers)
+			for line := range strings.Lines(table) {
+				if strings.HasPrefix(strings.Join(strings.Fields(line), " "), words) {
+					return table, stderr, exit
+				}
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	if table, stderr, exit := program(t, "-status", servers); table != "" || exit != 1 || !strings.Contains(stderr, "give them -etcd_status") {
+		t.Errorf("without a host it prints %q, %q and exits with %d", table, stderr, exit)
+	}
+	start("quiet")
+	stop := start("host-1", "-etcd_status")
+	table, stderr, exit := await("host-1 unhealthy - 0 of 0 ")
+	if exit != 1 || !strings.Contains(table, version+"  ") || !strings.Contains(table, "Docker") ||
+		!strings.Contains(stderr, "kubelet14: not as they should be: 1 of 1 host; the table says why") {
+		t.Errorf("it exits with %d and prints\n%s%s", exit, table, stderr)
+	}
+	stop()
+	await("host-1 stopped ")
+	start("host-1", "-etcd_status")
+	await("host-1 unhealthy ")
+	if keys := etcd.Ctl("get", "--prefix", "--keys-only", "/registry/"); strings.Contains(keys, "quiet") {
+		t.Errorf("without -etcd_status there are the keys\n%s", keys)
+	}
+	etcd.Ctl("put", "/registry/minions/host-1", `{"health":"ok","up":1,"total":1}`)
+	if table, stderr, exit := program(t, "-status", servers); exit != 0 {
+		t.Errorf("when all is well it exits with %d and prints\n%s%s", exit, table, stderr)
+	}
+	etcd.EnableAuth("host-1")
+	if _, stderr, exit := program(t, "-status", servers); exit != 1 || !strings.Contains(stderr, "this etcd wants a user") {
+		t.Errorf("without rights it exits with %d and prints %s", exit, stderr)
+	}
+}
