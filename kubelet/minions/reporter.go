@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	leaseSeconds = 60
-	lookInterval = time.Second      // the most time between two looks at what a record tells
-	minInterval  = 5 * time.Second  // the least time between two records; a change waits for up to as long
-	maxInterval  = 5 * time.Minute  // the most time between two records
-	maxBackoff   = 30 * time.Second // the longest wait after a failure; the first one is up to a second
-	patience     = 2 * time.Minute  // for an answer of etcd, which may be busy with the logins of all hosts
-	stopPatience = time.Second      // for the one at the end
+	leaseSeconds     = 60
+	lookInterval     = time.Second      // the most time between two looks at what a record tells
+	minWriteInterval = 5 * time.Second  // the least time between two records; a change waits for up to as long
+	maxWriteInterval = 5 * time.Minute  // the most time between two records
+	maxWriteBackoff  = 30 * time.Second // the longest wait after a failure; the first one is up to a second
+	writePatience    = 2 * time.Minute  // for an answer of etcd, which may be busy with the logins of all hosts
+	stopPatience     = time.Second      // for the one at the end
 )
 
 // Reporter writes the records of a kubelet. Every exported field must be set.
@@ -57,24 +57,24 @@ type etcd interface {
 func (r *Reporter) Run(ctx context.Context) {
 	var last Record // in etcd, without its time
 	var lastAt time.Time
-	due, at, backoff := true, time.Now().Add(rand.N(minInterval)), time.Duration(0)
+	due, at, backoff := true, time.Now().Add(rand.N(minWriteInterval)), time.Duration(0)
 	for ctx.Err() == nil {
 		record, newer := r.look()
-		switch soonest := minInterval - time.Since(lastAt); {
+		switch soonest := minWriteInterval - time.Since(lastAt); {
 		case due:
 		case r.leaseLost(): // maybe those of all hosts are
-			due, at = true, time.Now().Add(max(rand.N(maxBackoff), soonest))
+			due, at = true, time.Now().Add(max(rand.N(maxWriteBackoff), soonest))
 		case !reflect.DeepEqual(record, last):
-			due, at = true, time.Now().Add(max(rand.N(minInterval), soonest))
+			due, at = true, time.Now().Add(max(rand.N(minWriteInterval), soonest))
 		}
 		if time.Now().After(at) {
 			if err := r.write(ctx, record); err == nil {
 				r.log(ctx, nil)
 				last, lastAt = record, time.Now()
-				due, at, backoff = false, lastAt.Add(maxInterval-rand.N(maxInterval/5)), 0
+				due, at, backoff = false, lastAt.Add(maxWriteInterval-rand.N(maxWriteInterval/5)), 0
 			} else if ctx.Err() == nil {
 				r.log(ctx, err)
-				backoff = min(max(2*backoff, time.Second), maxBackoff)
+				backoff = min(max(2*backoff, time.Second), maxWriteBackoff)
 				due, at = true, time.Now().Add(rand.N(backoff))
 			}
 		}
@@ -135,7 +135,7 @@ func (r *Reporter) write(ctx context.Context, record Record) error {
 	if err != nil {
 		return err
 	}
-	answer, cancel := context.WithTimeout(ctx, patience)
+	answer, cancel := context.WithTimeout(ctx, writePatience)
 	defer cancel()
 	if r.leaseLost() {
 		lease, err := client.Grant(answer, leaseSeconds)

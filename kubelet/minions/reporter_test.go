@@ -231,7 +231,7 @@ func TestARecordIsWrittenOnChangeAndRarelyOtherwise(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		got = e.gaps()
-		if shortest, longest := slices.Min(got), slices.Max(got); shortest < minInterval || longest > 2*minInterval+time.Second {
+		if shortest, longest := slices.Min(got), slices.Max(got); shortest < minWriteInterval || longest > 2*minWriteInterval+time.Second {
 			t.Errorf("with changes all the time it writes every %v to %v, want 5 to 11 seconds", shortest, longest)
 		}
 	})
@@ -265,7 +265,7 @@ func TestAnOutageMakesNoWave(t *testing.T) {
 					e.lost = make(chan struct{})
 				}
 			})
-			time.Sleep(maxBackoff + patience + time.Second)
+			time.Sleep(maxWriteBackoff + writePatience + time.Second)
 			e.set(func() {
 				if len(e.puts) < 2*hosts || most(e.calls) > hosts/5 {
 					t.Errorf("%s: after the outage there are %d records of %d hosts, %d calls in one second", reason, len(e.puts)-hosts, hosts, most(e.calls))
