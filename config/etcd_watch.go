@@ -2,14 +2,12 @@ package config
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
 
 	"github.com/golang/glog"
-	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
@@ -51,15 +49,15 @@ func (s *SourceEtcd) watch(ctx context.Context, client *clientv3.Client, since i
 		if ctx.Err() != nil {
 			return
 		}
-		if !sameText(err, logged) {
+		if err = stableMessage(err); !sameText(err, logged) {
 			logged = err
 			glog.Warningf("%s: the watch of %s has ended and is opened again: %v", s.title, s.place, err)
 		}
 		if time.Since(opened) > etcdMaxBackoff {
 			retry = 0
 		}
-		if retry > 0 || !errors.Is(err, rpctypes.ErrNoLeader) { // the next one may be chosen already
-			hint(listAll)
+		if retry > 0 {
+			hint(listAll) // it shows what is wrong, or that nothing is
 		}
 		select {
 		case <-time.After(retry.next()):
@@ -86,11 +84,13 @@ func (s *SourceEtcd) watchOnce(ctx context.Context, client *clientv3.Client, sin
 			case !open:
 				return context.Cause(ctx)
 			case change.CompactRevision > 0:
+				hint(listAll)
 				*since = change.CompactRevision
 				return err
 			case err != nil:
 				return err
 			case revision < *since-1: // the server is behind, or has lost data
+				hint(listAll)
 				err := fmt.Errorf("it is at revision %d, and was at %d", revision, *since-1)
 				*since = revision + 1
 				return err
@@ -100,6 +100,7 @@ func (s *SourceEtcd) watchOnce(ctx context.Context, client *clientv3.Client, sin
 			*since = revision + 1
 		case <-time.After(jitter(limit)):
 			if asked {
+				hint(listAll)
 				return fmt.Errorf("etcd has not answered for %v", limit)
 			}
 			asked = true

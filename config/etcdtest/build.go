@@ -12,7 +12,9 @@ import (
 	"syscall"
 )
 
-// binaries returns the directory of etcd and etcdctl. The first test of a version
+var programs = []string{"go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/etcdctl/v3", "go.etcd.io/etcd/etcdutl/v3"}
+
+// binaries returns the directory of etcd, etcdctl and etcdutl. The first test of a version
 // builds them, which takes a minute; every other one finds them.
 var binaries = sync.OnceValues(func() (string, error) {
 	module, err := moduleDir()
@@ -20,6 +22,7 @@ var binaries = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	key := sha256.New()
+	fmt.Fprint(key, programs)
 	for _, name := range []string{"go.mod", "go.sum"} {
 		data, err := os.ReadFile(filepath.Join(module, name))
 		if err != nil {
@@ -67,7 +70,7 @@ func buildOnce(module, dir string) error {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	build := exec.Command("go", "build", "-o", temp+"/", "go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/etcdctl/v3")
+	build := exec.Command("go", append([]string{"build", "-o", temp + "/"}, programs...)...)
 	build.Dir = module
 	// The flags of who runs the tests, such as -race or -mod=mod, are not for it.
 	build.Env = append(os.Environ(), "GOFLAGS=-mod=readonly", "GOWORK=off", "CGO_ENABLED=0")

@@ -43,7 +43,7 @@ func (c Cluster) Measure(interval time.Duration) (end func() Load) {
 				*sum += count * now[name]
 			}
 			add(&total.Lists, `grpc_server_started_total{grpc_method="Range",grpc_service="etcdserverpb.KV",grpc_type="unary"}`)
-			add(&total.Authentications, `grpc_server_started_total{grpc_method="Authenticate",grpc_service="etcdserverpb.Auth",grpc_type="unary"}`)
+			add(&total.Authentications, authentications)
 			add(&total.Sent, "etcd_network_client_grpc_sent_bytes_total")
 			add(&total.CPU, "process_cpu_seconds_total")
 			last[i] = now
@@ -77,6 +77,11 @@ func (c Cluster) Measure(interval time.Duration) (end func() Load) {
 		return total
 	}
 }
+
+// Authentications returns how many by password the server has begun since its start.
+func (s *Server) Authentications() float64 { return s.metrics()[authentications] }
+
+const authentications = `grpc_server_started_total{grpc_method="Authenticate",grpc_service="etcdserverpb.Auth",grpc_type="unary"}`
 
 // startTime is the metric by which a restart is noticed: counters then begin at 0.
 const startTime = "process_start_time_seconds"

@@ -91,6 +91,30 @@ func (s *Server) RestartEmptySameID() {
 	s.Restart()
 }
 
+// Backup writes a backup of the data to a file and returns its path.
+func (s *Server) Backup() string {
+	s.tb.Helper()
+	path := filepath.Join(s.tb.TempDir(), "backup")
+	s.Ctl("snapshot", "save", path)
+	return path
+}
+
+// Restore starts a server that was killed with the data of a backup, as the same cluster, in the
+// way that etcd's documentation tells.
+func (s *Server) Restore(backup string) {
+	s.tb.Helper()
+	dir, err := binaries()
+	check(s.tb, err)
+	check(s.tb, os.RemoveAll(s.data()))
+	cmd := exec.Command(filepath.Join(dir, "etcdutl"), "snapshot", "restore", backup, "--bump-revision=1000000", "--mark-compacted",
+		"--data-dir="+s.data(), "--name="+s.name, "--initial-cluster="+s.members, "--initial-cluster-token="+s.token,
+		"--initial-advertise-peer-urls="+s.peer)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		s.tb.Fatalf("etcdutl snapshot restore: %v\n%s", err, output)
+	}
+	s.Restart()
+}
+
 // Kill ends the server with SIGKILL, also a paused one.
 func (s *Server) Kill() {
 	s.cmd.Process.Kill()

@@ -1,0 +1,209 @@
+package config
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/config/etcdtest"
+)
+
+// newRecordTest starts an etcd with the pod web, and returns a function that starts a source with
+// the file of all sources before it, as when the kubelet is restarted.
+func newRecordTest(t *testing.T) (s *etcdtest.Server, file string, start func(set ...func(*SourceEtcd)) *run) {
+	t.Helper()
+	s, file = etcdtest.Start(t), filepath.Join(t.TempDir(), "etcd")
+	s.Ctl("put", etcdPods+"web", manifest("", "1"))
+	return s, file, func(set ...func(*SourceEtcd)) *run {
+		source := newEtcdSource(t, frequently, "", s.Endpoint())
+		source.Record = file
+		for _, set := range set {
+			set(source)
+		}
+		return runSource(t, source)
+	}
+}
+
+// accept puts the key that accepts etcd as it is.
+func accept(s *etcdtest.Server, at time.Time) { s.Ctl("put", acceptKey, at.Format(time.RFC3339Nano)) }
+
+// A source that has not read the pods of the former etcd does not believe the new one either.
+func TestEtcdIsReplacedWhileTheKubeletIsDown(t *testing.T) {
+	for word, restart := range map[string]func(*etcdtest.Server){
+		"this is cluster": (*etcdtest.Server).RestartEmpty,
+		"has gone back":   (*etcdtest.Server).RestartEmptySameID,
+	} {
+		t.Run(word, func(t *testing.T) {
+			t.Parallel()
+			s, file, start := newRecordTest(t)
+			s.Ctl("put", etcdPods+"db", manifest("", "1"))
+			r := start()
+			r.await("db=1 web=1")
+			r.stop()
+			before := time.Now()
+			s.Kill()
+			restart(s)
+			for range 2 {
+				r = start()
+				r.await("", word, `etcdctl put /registry/accept "$(date -Iseconds)"`, "-etcd_accept")
+				r.stop()
+				for range 10 { // its revision becomes higher than that of the former one
+					s.Ctl("put", etcdPods+"web", manifest("", "2"))
+				}
+			}
+			r = start(func(s *SourceEtcd) { s.ReadOnly, s.Accept = true, true })
+			r.await("web=2")
+			r.stop()
+			r = start()
+			r.await("", word)
+			s.Ctl("put", acceptKey, "yes")
+			r.await("", word, `that key has "yes" now, which is no time`)
+			accept(s, before.Add(-time.Hour))
+			r.await("", word, "does not count: it is not after the last good list, of "+before.Format("2006-01-02T"))
+			accept(s, time.Now())
+			r.await("web=2")
+			r.stop()
+			start().await("web=2") // it is known now
+
+			must(t, os.WriteFile(file, []byte("{"), 0o600)) // as good as none
+			start().await("web=2")
+		})
+	}
+}
+
+// What etcd's documentation tells to do keeps the cluster's id, and makes its revision higher.
+func TestEtcdRestoredFromABackup(t *testing.T) {
+	t.Parallel()
+	s, _, start := newRecordTest(t)
+	r := start()
+	r.await("web=1")
+	accept(s, time.Now().Add(-time.Second)) // of an incident before the backup
+	backup := s.Backup()
+	s.Ctl("put", etcdPods+"web", manifest("", "2"))
+	s.Ctl("put", etcdPods+"new", manifest("", "1"))
+	r.await("new=1 web=2")
+	s.Kill()
+	s.Restore(backup)
+	r.await("new=1 web=2", "the key "+etcdPods+"web has gone back from revision", "does not count")
+	r.stop()
+	r = start()
+	r.await("", "has gone back from revision")
+	accept(s, time.Now())
+	r.await("web=1")
+	s.Ctl("put", etcdPods+"web", manifest("", "3")) // the watch is one of the new etcd
+	r.await("web=3")
+}
+
+// Each host is accepted with its etcd, in time also before the source has seen the new one.
+func TestEtcdIsAcceptedBeforeItIsRead(t *testing.T) {
+	t.Parallel()
+	s, _, start := newRecordTest(t)
+	r := start()
+	r.await("web=1")
+	s.Kill()
+	r.await("web=1", "connection refused")
+	r.stop()
+	s.RestartEmpty()
+	s.Ctl("put", etcdPods+"web", manifest("", "2"))
+	accept(s, time.Now().Add(time.Hour)) // a clock that is wrong
+	r = start()
+	r.await("web=2")
+	if len(r.errs) > 0 {
+		t.Errorf("errors: %q", r.errs)
+	}
+	s.Kill()
+	s.RestartEmpty()
+	accept(s, time.Now().Add(time.Minute)) // this was not put for the second one
+	r.await("web=2", "this is cluster", "does not count")
+}
+
+func TestEtcdUserMayNotReadTheKeyThatAccepts(t *testing.T) {
+	t.Parallel()
+	s, file, start := newRecordTest(t)
+	s.EnableAuth("host")
+	must(t, os.WriteFile(file, []byte(`{"cluster": 1, "revision": 1}`), 0o600))
+	r := start(func(source *SourceEtcd) {
+		source.etcd.config.Username, source.etcd.config.Password = "kubelet", etcdtest.Password
+	})
+	r.await("", "this is cluster", "this user may not read that key")
+	_, command, _ := strings.Cut(r.Status().LastError, "that key: etcdctl ")
+	accept(s, time.Now())
+	s.Ctl(strings.Fields(strings.Replace(command, "ROLE", "kubelet", 1))...)
+	r.await("web=1")
+}
+
+// The file is written when etcd has changed, and is only an opportunity.
+func TestEtcdRecordThatCannotBeWritten(t *testing.T) {
+	logged := captureLog(t)
+	s, file, start := newRecordTest(t)
+	must(t, os.Mkdir(file, 0o755))
+	r := start()
+	r.await("web=1")
+	for _, image := range []string{"2", "3"} {
+		s.Ctl("put", etcdPods+"web", manifest("", image))
+		r.await("web=" + image)
+	}
+	r.stop()
+	if text := logged(); strings.Count(text, "will not be noticed: rename "+file) != 1 || strings.Count(text, "any is accepted: read "+file) != 1 {
+		t.Errorf("log:\n%s", text)
+	}
+}
+
+func TestEtcdRevisionIsThatOfTheHostsKeys(t *testing.T) {
+	t.Parallel()
+	s := etcdtest.Start(t)
+	client := s.Client()
+	source := newEtcdSource(t, frequently, "", s.Endpoint())
+	w, r := tap(source), runSource(t, source)
+	var now int64
+	expect := func(change string) {
+		t.Helper()
+		r.awaitThat(func() string {
+			if got := source.Revision(); got != now {
+				return fmt.Sprintf("after %s the revision is %d, want %d", change, got, now)
+			}
+			return ""
+		})
+	}
+	for _, key := range []string{etcdList, etcdPods + "web", etcdPods + "db"} {
+		put, err := client.Put(t.Context(), key, list(manifest("", "1")))
+		must(t, err)
+		now = put.Header.Revision
+		expect("a put of " + key)
+	}
+	deleted, err := client.Delete(t.Context(), etcdPods+"web")
+	must(t, err)
+	now = deleted.Header.Revision
+	expect("a deletion")
+	for _, key := range []string{"/elsewhere", etcdList + "-2/web"} {
+		_, err := client.Put(t.Context(), key, "1")
+		must(t, err)
+		w.awaitLists(r)
+		expect("a put of " + key)
+	}
+}
+
+func TestEtcdPodsThatAreAllRemovedWaitForSeconds(t *testing.T) {
+	t.Parallel()
+	s := etcdtest.Start(t)
+	s.Ctl("put", etcdList, listObject(manifest("a", "1"), manifest("b", "1")))
+	source := newEtcdSource(t, hourly, "", s.Endpoint())
+	if source.noPodsWait = etcdNoPodsWait / 100; etcdNoPodsWait > 5*time.Second {
+		t.Errorf("they wait for %v", etcdNoPodsWait)
+	}
+	r := runSource(t, source)
+	r.await("a=1 b=1")
+	s.Ctl("del", etcdList)
+	doubted := false
+	r.awaitThat(func() string {
+		doubted = doubted || r.last.NoPods != nil
+		if r.last.Op != api.SET || len(r.last.Pods) > 0 || r.last.NoPods != nil || !doubted {
+			return "they are not removed, or without a doubt"
+		}
+		return ""
+	})
+}
