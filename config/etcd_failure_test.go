@@ -166,7 +166,9 @@ func TestEtcdMemberThatHasLostItsLeader(t *testing.T) {
 	t.Parallel()
 	cluster := etcdtest.StartCluster(t, 3)
 	pods := putPods(t, cluster[0], "")
-	r := runEtcd(t, hourly, "", cluster[0].Endpoint())
+	source := newEtcdSource(t, hourly, "", cluster[0].Endpoint())
+	source.silence = time.Second
+	r := runSource(t, source)
 	r.await(pods)
 	cluster[1].Kill()
 	cluster[2].Kill()
