@@ -50,6 +50,7 @@ func TestMain(m *testing.M) {
 type fleet struct {
 	testing.TB
 	out     io.Writer // of the table
+	dir     string    // of the hosts' root_dirs
 	cluster etcdtest.Cluster
 	client  *clientv3.Client // root's
 	hosts   []*host
@@ -75,6 +76,12 @@ type host struct {
 func newFleet(tb testing.TB, hosts, members int, access string, defaults bool, out io.Writer) *fleet {
 	tb.Helper()
 	f := &fleet{TB: tb, out: out, started: make(chan struct{}, 2*podsOfHost*hosts)}
+	if f.dir = tb.TempDir(); defaults { // each host has a disk of its own, and here that of etcd is the only one
+		dir, err := os.MkdirTemp("/dev/shm", "fleet-")
+		f.must(err)
+		tb.Cleanup(func() { os.RemoveAll(dir) })
+		f.dir = dir
+	}
 	f.cluster = etcdtest.Settings{Members: members, Certificates: access == "certificates", Defaults: defaults}.Start(tb)
 	f.client = f.cluster.Client()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -139,13 +146,14 @@ func (f *fleet) newHost(name string) *host {
 		}
 		return dockertest.Fault{}
 	})
-	root, err := volume.OpenRootDir(filepath.Join(f.TempDir(), name))
+	root, err := volume.OpenRootDir(filepath.Join(f.dir, name))
 	f.must(err)
 	file := filepath.Join(root.Path(), "etcd.yaml")
 	f.must(os.WriteFile(file, []byte(f.cluster.ClientFile(name)), 0o600))
 	etcd, err := config.OpenEtcd(nil, file)
 	f.must(err)
 	source := config.NewSourceEtcd(etcd, config.Parser{Hostname: name, Scheme: v1.NewScheme()})
+	source.Record = filepath.Join(root.Path(), "etcd")
 	kl := kubelet.NewMainKubelet(kubelet.Options{
 		Identity: dockertools.Identity{Hostname: name, RootDir: root.Path()},
 		Docker:   h.docker, Volumes: root, NetworkContainerImage: dockertools.PauseImage,
