@@ -27,6 +27,7 @@ import (
 type options struct {
 	kubelet kubelet.Options
 	server  server.Options
+	rules   validation.Rules
 
 	config, manifestURL, etcdConfig        string
 	etcdServers                            []string
@@ -67,7 +68,7 @@ func (f *options) define() *flag.FlagSet {
 	fs.StringVar(&k.NetworkContainerImage, "network_container_image", dockertools.PauseImage, "`image` of network containers; the default is built in")
 	fs.StringVar(&k.PodNetwork, "pod_network", "", "`name` of the Docker network in which pods find each other by name, made when missing; "+
 		"default is the one that they are in, at first kubelet14-HOSTNAME; bridge is Docker's, without names")
-	fs.BoolVar(&k.AllowPrivileged, "allow_privileged", false, "allow privileged containers")
+	fs.BoolVar(&f.rules.AllowPrivileged, "allow_privileged", false, "allow privileged containers")
 	fs.DurationVar(&k.SyncFrequency, "sync_frequency", 10*time.Second, "longest time between two looks at Docker; most changes are seen at once")
 	fs.DurationVar(&k.MaxRestartBackoff, "max_restart_backoff", time.Minute, "longest wait before a crashing container is started again")
 	fs.IntVar(&k.MaxDeadContainers, "maximum_dead_containers_per_container", 2, "`number` of dead attempts to keep of each container; 0: all")

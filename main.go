@@ -27,7 +27,6 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/v1"
-	"kubelet14/api/validation"
 	"kubelet14/config"
 	"kubelet14/kubelet"
 	dockerclient "kubelet14/kubelet/dockertools/client"
@@ -203,8 +202,7 @@ type sources []config.Source
 
 // sources returns them, and the connection to etcd if it is one of them.
 func (f *options) sources() (all sources, etcd *config.Etcd, err error) {
-	rules := validation.Rules{AllowPrivileged: f.kubelet.AllowPrivileged}
-	parser := config.Parser{Hostname: f.kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: rules}
+	parser := config.Parser{Hostname: f.kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: f.rules}
 	if f.config != "" {
 		if _, err := os.Stat(f.config); errors.Is(err, fs.ErrNotExist) && !f.configWait {
 			return nil, nil, fmt.Errorf("-config=%s does not exist: make it, or give -config_wait if it will appear, as a mount does", f.config)

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"kubelet14/api/validation"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/server"
@@ -122,10 +123,11 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 		tokenFile: "token", tlsCertFile: "cert", tlsKeyFile: "key",
 		kubelet: kubelet.Options{
 			Identity:              dockertools.Identity{Hostname: "my-host", RootDir: "/ro-ot"},
-			NetworkContainerImage: "pause", PodNetwork: "bridge", AllowPrivileged: true,
+			NetworkContainerImage: "pause", PodNetwork: "bridge",
 			SyncFrequency: time.Second, MaxRestartBackoff: 4 * time.Second, MaxDeadContainers: 5, MinContainerTTL: 6 * time.Second,
 			RegistryQPS: 0.5, RegistryBurst: 8, ContainerLog: dockertools.LogLimit{MaxSize: 9000, MaxFiles: 7},
 		},
+		rules:  validation.Rules{AllowPrivileged: true},
 		server: server.Options{Address: "::1", Port: 1, TokenFile: "token", CAdvisorPort: 2},
 	}
 	var dashed, separate []string

@@ -102,29 +102,28 @@ type ContainerStateTerminated struct {
 
 // Why a container or a pod waits, or has ended.
 const (
-	ReasonCreating          = "Creating"
-	ReasonPulling           = "Pulling"
-	ReasonImageNotFound     = "ImageNotFound"
-	ReasonUnauthorised      = "Unauthorised"
-	ReasonPullFailed        = "PullFailed"
-	ReasonImageNeverPulled  = "ImageNeverPulled"
-	ReasonBackOff           = "BackOff" // it ended soon after its start too often
-	ReasonPortTaken         = "PortTaken"
-	ReasonUUIDTaken         = "UUIDTaken"
-	ReasonHostDirMissing    = "HostDirMissing"
-	ReasonCommandNotFound   = "CommandNotFound"
-	ReasonPrivilegedRefused = "PrivilegedRefused"
-	ReasonCannotCreate      = "CannotCreate"
-	ReasonCannotStart       = "CannotStart"
-	ReasonNetworkContainer  = "NetworkContainer" // it waits for the pod's network container
-	ReasonDocker            = "Docker"           // Docker does not answer, or with an error
-	ReasonInitContainer     = "InitContainer"    // it waits for an init container
-	ReasonStopping          = "Stopping"         // it is being stopped: its preStop hook runs, or it has its stop signal
-	ReasonPostStart         = "PostStart"        // its postStart hook runs
-	ReasonNeverRestarted    = "NeverRestarted"   // it is not as desired, and starts only once
-	ReasonRemoved           = "Removed"
-	ReasonWaitsForStep      = "WaitsForStep"   // see package step
-	ReasonSourceNotReady    = "SourceNotReady" // what its source has not read may still want it as it is
+	ReasonCreating         = "Creating"
+	ReasonPulling          = "Pulling"
+	ReasonImageNotFound    = "ImageNotFound"
+	ReasonUnauthorised     = "Unauthorised"
+	ReasonPullFailed       = "PullFailed"
+	ReasonImageNeverPulled = "ImageNeverPulled"
+	ReasonBackOff          = "BackOff" // it ended soon after its start too often
+	ReasonPortTaken        = "PortTaken"
+	ReasonUUIDTaken        = "UUIDTaken"
+	ReasonHostDirMissing   = "HostDirMissing"
+	ReasonCommandNotFound  = "CommandNotFound"
+	ReasonCannotCreate     = "CannotCreate"
+	ReasonCannotStart      = "CannotStart"
+	ReasonNetworkContainer = "NetworkContainer" // it waits for the pod's network container
+	ReasonDocker           = "Docker"           // Docker does not answer, or with an error
+	ReasonInitContainer    = "InitContainer"    // it waits for an init container
+	ReasonStopping         = "Stopping"         // it is being stopped: its preStop hook runs, or it has its stop signal
+	ReasonPostStart        = "PostStart"        // its postStart hook runs
+	ReasonNeverRestarted   = "NeverRestarted"   // it is not as desired, and starts only once
+	ReasonRemoved          = "Removed"
+	ReasonWaitsForStep     = "WaitsForStep"   // see package step
+	ReasonSourceNotReady   = "SourceNotReady" // what its source has not read may still want it as it is
 
 	ReasonCompleted  = "Completed"
 	ReasonError      = "Error"

@@ -43,9 +43,7 @@ func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action, mounts []dockerto
 		spec.Labels[dockertools.LabelMessagePolicy] = string(api.MessageFile)
 	}
 	kl.setCommand(&spec, pod, a.Container.Spec, a.PodIP)
-	if err := kl.appSpec(&spec, pod, a.Container.Spec); err != nil {
-		return spec, err
-	}
+	appSpec(&spec, a.Container.Spec)
 	path, err := kl.opts.Volumes.MakeTerminationFile(pod.UID, a.Name.TerminationFile())
 	spec.Mounts = append(slices.Clip(mounts), dockertools.Mount{HostPath: path, ContainerPath: a.Container.Spec.TerminationMessagePath})
 	return spec, err
@@ -83,10 +81,7 @@ func (kl *Kubelet) networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 }
 
 // appSpec completes the spec of an app container as its manifest describes it.
-func (kl *Kubelet) appSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, c *api.Container) error {
-	if c.Privileged && !kl.opts.AllowPrivileged { // validation refuses it too; as in 2014, it is checked twice
-		return plan.Problem{Reason: api.ReasonPrivilegedRefused, Message: "it asks for privileged mode, and -allow_privileged is not set"}
-	}
+func appSpec(spec *dockertools.ContainerSpec, c *api.Container) {
 	spec.WorkingDir = c.WorkingDir
 	spec.Memory = c.Memory
 	spec.CPUShares, spec.CPULimit = cpuShares(c.CPU), c.CPULimit
@@ -100,7 +95,6 @@ func (kl *Kubelet) appSpec(spec *dockertools.ContainerSpec, pod *plan.Pod, c *ap
 			spec.User += ":" + strconv.FormatInt(*s.RunAsGroup, 10)
 		}
 	}
-	return nil
 }
 
 // cpuShares returns Docker's relative shares for thousandths of a core: 1024 for each core,

@@ -2,7 +2,6 @@ package kubelet
 
 import (
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 
 // specKubelet makes a kubelet that allows privileged containers, outside of a bubble.
 func specKubelet(t *testing.T) *Kubelet {
-	w := &world{t: t, docker: dockertest.NewFake(), rootDir: t.TempDir(), options: func(o *Options) { o.AllowPrivileged = true }}
+	w := &world{t: t, docker: dockertest.NewFake(), rootDir: t.TempDir()}
 	kl, closeRoot := w.newKubelet()
 	t.Cleanup(closeRoot)
 	return kl
@@ -83,11 +82,6 @@ func TestContainerSpec(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("network container (-want +got):\n%s", diff)
-	}
-	kl.opts.AllowPrivileged = false
-	_, err = specOf(t, kl, pod, plan.Action{Container: &pod.Apps[0]})
-	if err == nil || !strings.Contains(err.Error(), "-allow_privileged") {
-		t.Errorf("error %v, want one that names -allow_privileged", err)
 	}
 }
 

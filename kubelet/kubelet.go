@@ -27,8 +27,7 @@ type Options struct {
 	Volumes  *volume.RootDir // at Identity.RootDir; may be nil for DryRun
 
 	NetworkContainerImage string
-	PodNetwork            string // may be empty, see defaultNetwork; BridgeNetwork is Docker's default, without names
-	AllowPrivileged       bool
+	PodNetwork            string        // may be empty, see defaultNetwork; BridgeNetwork is Docker's default, without names
 	SyncFrequency         time.Duration // longest time between two syncs
 	MaxRestartBackoff     time.Duration // longest wait before a crashing container is started again
 	MaxDeadContainers     int           // dead containers to keep of each container; 0: all
