@@ -86,16 +86,12 @@ func (k *Keyring) findIn(path, server string) (dockertools.Auth, error) {
 	if err != nil {
 		return dockertools.Auth{}, err
 	}
-	prefix := ""
 	if path == k.dockercfg { // it is the "auths" of a config.json alone
-		prefix = `{"auths": `
-		data = fmt.Appendf(nil, "%s%s}", prefix, data)
+		data = fmt.Appendf(nil, `{"auths": %s}`, data)
 	}
 	file, err := config.LoadFromReader(bytes.NewReader(data))
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
-		before := strings.TrimPrefix(string(data[:max(syntax.Offset-1, 0)]), prefix)
-		line := 1 + strings.Count(before, "\n")
-		return dockertools.Auth{}, fmt.Errorf("not JSON at line %d, column %d", line, len(before)-strings.LastIndex(before, "\n"))
+		return dockertools.Auth{}, fmt.Errorf("not JSON at line %d", 1+bytes.Count(data[:max(syntax.Offset-1, 0)], []byte("\n")))
 	}
 	if err != nil { // it quotes what it cannot read, which may be a secret
 		return dockertools.Auth{}, errors.New("malformed; `docker login` writes it anew")

@@ -85,7 +85,7 @@ esac`,
 		"a helper that fails":    {`{"credsStore": "broken"}`, old, "example.com/web", user("old", "example.com"), "exit status 1"},
 		"no such helper":         {`{"credsStore": "nosuch"}`, old, "example.com/web", user("old", "example.com"), "docker-credential-nosuch"},
 		"a file that is broken":  {`{"auths":`, old, "example.com/web", user("old", "example.com"), "config.json"},
-		"a file that is no JSON": {"", "{\n  \"a\": 1,}", "example.com/web", dockertools.Auth{}, "not JSON at line 2, column 10"},
+		"a file that is no JSON": {"", "{\n  \"a\": 1,}", "example.com/web", dockertools.Auth{}, "not JSON at line 2"},
 		"both are broken":        {`{"auths": [`, `[`, "example.com/web", dockertools.Auth{}, ".dockercfg"},
 		"no image name":          {"", "", "Not An Image", dockertools.Auth{}, `"Not An Image"`},
 	} {
