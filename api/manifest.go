@@ -2,7 +2,9 @@ package api
 
 import (
 	"cmp"
+	"path"
 	"reflect"
+	"strings"
 	"time"
 )
 
@@ -56,6 +58,12 @@ func copyValue(out, in reflect.Value) {
 	default:
 		out.Set(in.Convert(out.Type())) // a Text to a string
 	}
+}
+
+// IsLatest reports whether an image has the tag "latest", or neither tag nor digest.
+func IsLatest(image string) bool {
+	name := path.Base(image) // what is before it may have the port of a registry
+	return strings.HasSuffix(name, ":latest") || !strings.ContainsAny(name, ":@")
 }
 
 // DefaultTerminationMessagePath is where a program may write its termination message.

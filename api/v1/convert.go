@@ -3,7 +3,6 @@ package v1
 import (
 	"cmp"
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -77,9 +76,7 @@ func convertContainer(c *api.Container, period int64, note func(applies bool, te
 	for i := range c.Env {
 		escape(&c.Env[i].Value)
 	}
-	image := path.Base(c.Image)
-	latest := strings.HasSuffix(image, ":latest") || !strings.ContainsAny(image, ":@")
-	note(latest && c.ImagePullPolicy != api.PullAlways && c.ImagePullPolicy != api.PullNever,
+	note(api.IsLatest(c.Image) && c.ImagePullPolicy != api.PullAlways && c.ImagePullPolicy != api.PullNever,
 		"an image that is latest is pulled at every start, and with IfNotPresent once; in kubelet14 for each version of the container")
 	note(len(c.Command) > 0, "command became args: the image's ENTRYPOINT stays")
 	note(c.CPU > 0, "cpu became requests.cpu, which a node must have free")

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/distribution/reference"
-
 	"kubelet14/api"
 )
 
@@ -123,18 +121,7 @@ func (c *Container) pulls(newest *Observed) bool {
 	case api.PullNever:
 		return false
 	}
-	return (newest == nil || newest.Of.Hash != c.Hash) && isLatest(c.Spec.Image)
-}
-
-// isLatest reports whether an image has the tag "latest", or neither tag nor digest.
-func isLatest(image string) bool {
-	named, err := reference.ParseNormalizedNamed(image)
-	if err != nil {
-		return false
-	}
-	tagged, isTagged := reference.TagNameOnly(named).(reference.Tagged)
-	_, hasDigest := named.(reference.Digested)
-	return isTagged && !hasDigest && tagged.Tag() == "latest"
+	return (newest == nil || newest.Of.Hash != c.Hash) && api.IsLatest(c.Spec.Image)
 }
 
 // appHash is the hash of all that an app container is made from: its part of the manifest
