@@ -70,9 +70,9 @@ func (f *options) define() *flag.FlagSet {
 		"default is the one that they are in, at first kubelet14-HOSTNAME; bridge is Docker's, without names")
 	fs.BoolVar(&f.rules.AllowPrivileged, "allow_privileged", false, "allow privileged containers")
 	fs.DurationVar(&k.SyncFrequency, "sync_frequency", 10*time.Second, "longest time between two looks at Docker; most changes are seen at once")
-	fs.DurationVar(&k.MaxRestartBackoff, "max_restart_backoff", time.Minute, "longest wait before a crashing container is started again")
+	fs.DurationVar(&k.MaxBackoff, "max_restart_backoff", time.Minute, "longest wait before a crashing container is started again")
 	fs.IntVar(&k.MaxDeadContainers, "maximum_dead_containers_per_container", 2, "`number` of dead attempts to keep of each container; 0: all")
-	fs.DurationVar(&k.MinContainerTTL, "minimum_container_ttl_duration", 0, "age that a dead container must have before it is removed")
+	fs.DurationVar(&k.MinDeadAge, "minimum_container_ttl_duration", 0, "age that a dead container must have before it is removed")
 	fs.Float64Var(&k.RegistryQPS, "registry_qps", 0, "`pulls` of images that start per second, on average; 0 is no limit")
 	fs.IntVar(&k.RegistryBurst, "registry_burst", 10, "`pulls` that may start at once before -registry_qps counts")
 	k.ContainerLog.MaxSize = 10e6
@@ -202,9 +202,9 @@ func (f *options) check(args []string) error {
 
 		{k.SyncFrequency <= 0, "-sync_frequency must be longer than 0"},
 		{f.runonceTimeout <= 0, "-runonce_timeout must be longer than 0"},
-		{k.MaxRestartBackoff < time.Second, "-max_restart_backoff must be at least 1s, which is the first wait"},
+		{k.MaxBackoff < time.Second, "-max_restart_backoff must be at least 1s, which is the first wait"},
 		{k.MaxDeadContainers < 0, "-maximum_dead_containers_per_container must not be negative"},
-		{k.MinContainerTTL < 0, "-minimum_container_ttl_duration must not be negative"},
+		{k.MinDeadAge < 0, "-minimum_container_ttl_duration must not be negative"},
 		{k.RegistryQPS < 0, "-registry_qps must not be negative; 0 is no limit"},
 		{k.RegistryBurst < 1, "-registry_burst must be 1 or more, or no pull could start"},
 		{k.ContainerLog.MaxSize < 0, "-container_log_max_size must not be negative"},

@@ -22,6 +22,7 @@ import (
 	"kubelet14/api/validation"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/server"
 )
 
@@ -86,7 +87,7 @@ func TestDefaults(t *testing.T) {
 		kubelet: kubelet.Options{
 			Identity:              dockertools.Identity{Hostname: "host", RootDir: root},
 			NetworkContainerImage: dockertools.PauseImage,
-			SyncFrequency:         10 * time.Second, MaxRestartBackoff: time.Minute, MaxDeadContainers: 2,
+			SyncFrequency:         10 * time.Second, Limits: plan.Limits{MaxBackoff: time.Minute, MaxDeadContainers: 2},
 			RegistryBurst: 10, ContainerLog: dockertools.LogLimit{MaxSize: 10e6, MaxFiles: 3},
 		},
 		server: server.Options{Address: "127.0.0.1", Port: 10250, TokenFile: root + "/token", Debugging: true, CAdvisorPort: 4194},
@@ -123,8 +124,8 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 		tokenFile: "token", tlsCertFile: "cert", tlsKeyFile: "key",
 		kubelet: kubelet.Options{
 			Identity:              dockertools.Identity{Hostname: "my-host", RootDir: "/ro-ot"},
-			NetworkContainerImage: "pause", PodNetwork: "bridge",
-			SyncFrequency: time.Second, MaxRestartBackoff: 4 * time.Second, MaxDeadContainers: 5, MinContainerTTL: 6 * time.Second,
+			NetworkContainerImage: "pause", SyncFrequency: time.Second,
+			Limits:      plan.Limits{PodNetwork: "bridge", MaxBackoff: 4 * time.Second, MaxDeadContainers: 5, MinDeadAge: 6 * time.Second},
 			RegistryQPS: 0.5, RegistryBurst: 8, ContainerLog: dockertools.LogLimit{MaxSize: 9000, MaxFiles: 7},
 		},
 		rules:  validation.Rules{AllowPrivileged: true},

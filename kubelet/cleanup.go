@@ -43,7 +43,7 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 	if err := cmp.Or(kl.trashVolumes(nil), kl.opts.Volumes.EmptyTrash(ctx)); err != nil {
 		return err
 	}
-	if network := kl.limits.PodNetwork; network != BridgeNetwork { // other kubelets may use it
+	if network := kl.opts.PodNetwork; network != BridgeNetwork { // other kubelets may use it
 		if err := kl.docker.RemoveNetwork(ctx, network); err != nil {
 			return err
 		}

@@ -204,7 +204,7 @@ func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done
 		for i := range p.containers {
 			if o := &p.containers[i]; o.StartedAt.Equal(unhealthy[o.ID]) {
 				o.Unhealthy = "its liveness probe failed"
-				p.plan = plan.Make(p.pod, p.containers, kl.limits, time.Now())
+				p.plan = plan.Make(p.pod, p.containers, kl.opts.Limits, time.Now())
 			}
 		}
 		switch {

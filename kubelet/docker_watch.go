@@ -78,7 +78,7 @@ func (kl *Kubelet) connect(ctx context.Context) error {
 			return &dockertools.IdentityConflictError{Err: err}
 		}
 	}
-	kl.limits.PodNetwork = cmp.Or(kl.limits.PodNetwork, kl.defaultNetwork(list))
+	kl.opts.PodNetwork = cmp.Or(kl.opts.PodNetwork, kl.defaultNetwork(list))
 	if docker.LogDriver == "json-file" { // other drivers may refuse the limits
 		kl.logLimit = kl.opts.ContainerLog
 	}

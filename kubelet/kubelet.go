@@ -26,12 +26,9 @@ type Options struct {
 	Docker   dockertools.Interface
 	Volumes  *volume.RootDir // at Identity.RootDir; may be nil for DryRun
 
+	plan.Limits           // PodNetwork may be empty, see defaultNetwork; BridgeNetwork is Docker's default, without names
 	NetworkContainerImage string
-	PodNetwork            string        // may be empty, see defaultNetwork; BridgeNetwork is Docker's default, without names
 	SyncFrequency         time.Duration // longest time between two syncs
-	MaxRestartBackoff     time.Duration // longest wait before a crashing container is started again
-	MaxDeadContainers     int           // dead containers to keep of each container; 0: all
-	MinContainerTTL       time.Duration // youngest age at which a dead container may be removed
 	RemovalWait           time.Duration // before the pods of a source that is not in Sources are removed; 0: none
 
 	// Credentials returns the credentials for an image; the zero Auth if there are none.
@@ -56,7 +53,6 @@ type Kubelet struct {
 	// Written before the sync loop begins, and then only read.
 	opts     Options
 	docker   dockertools.Interface
-	limits   plan.Limits
 	logLimit dockertools.LogLimit
 	removes  bool                  // pods and volumes that are not desired; false with RunOnce
 	decided  func(*podRecord) bool // reports whether nothing more is done to a pod; only RunOnce decides
@@ -87,10 +83,8 @@ type Kubelet struct {
 // NewMainKubelet returns a Kubelet. It does not call Docker, which may not be up yet.
 func NewMainKubelet(opts Options) *Kubelet {
 	kl := &Kubelet{
-		opts:   opts,
-		docker: opts.Docker,
-		limits: plan.Limits{MaxBackoff: opts.MaxRestartBackoff, MaxDeadContainers: opts.MaxDeadContainers,
-			MinDeadAge: opts.MinContainerTTL, PodNetwork: opts.PodNetwork},
+		opts:       opts,
+		docker:     opts.Docker,
 		removes:    true,
 		decided:    func(*podRecord) bool { return false },
 		events:     &events{},

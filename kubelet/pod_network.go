@@ -39,7 +39,7 @@ func (kl *Kubelet) defaultNetwork(list []dockertools.Listed) string {
 // the kubelet's own network never had containers of versions whose resolver did not: in
 // others they find it by its bare name.
 func (kl *Kubelet) joinNetwork(spec *dockertools.ContainerSpec, pod *plan.Pod) {
-	network := kl.limits.PodNetwork
+	network := kl.opts.PodNetwork
 	spec.Labels[dockertools.LabelNetwork] = network
 	if network == BridgeNetwork {
 		return
@@ -75,7 +75,7 @@ func (kl *Kubelet) checkNames() error {
 		pod := kl.desired.pods[fullName]
 		name := pod.Name + "." + pod.Namespace
 		switch {
-		case pod.Complete.HostNetwork || kl.limits.PodNetwork == BridgeNetwork: // it has no name
+		case pod.Complete.HostNetwork || kl.opts.PodNetwork == BridgeNetwork: // it has no name
 		case owners[name] != "":
 			errs = append(errs, fmt.Errorf("pods %s and %s both have the name %s, so whoever asks for it reaches one or the other: "+
 				"give one of them another name or namespace", owners[name], fullName, name))
@@ -106,7 +106,7 @@ func (w *work) startContainer(ctx context.Context, a plan.Action) error {
 
 // makePodNetwork makes the pod network unless it was seen, or if it is missing now.
 func (kl *Kubelet) makePodNetwork(ctx context.Context, missing bool) error {
-	name := kl.limits.PodNetwork
+	name := kl.opts.PodNetwork
 	kl.setUp.Lock()
 	defer kl.setUp.Unlock()
 	if name == BridgeNetwork || kl.networkSeen && !missing {

@@ -20,6 +20,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/plan"
 	"kubelet14/volume"
 )
 
@@ -76,10 +77,8 @@ func (w *world) newKubelet() (kl *Kubelet, close func()) {
 		Docker:                w.docker,
 		Volumes:               root,
 		NetworkContainerImage: dockertools.PauseImage,
-		PodNetwork:            "pods",
+		Limits:                plan.Limits{PodNetwork: "pods", MaxBackoff: time.Minute, MaxDeadContainers: 2},
 		SyncFrequency:         10 * time.Second,
-		MaxRestartBackoff:     time.Minute,
-		MaxDeadContainers:     2,
 		Credentials:           func(context.Context, string) (dockertools.Auth, error) { return dockertools.Auth{}, nil },
 		RegistryBurst:         10,
 		Sources:               func() []api.SourceStatus { return nil },
