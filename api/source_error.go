@@ -120,7 +120,7 @@ func (e *SourceError) excerpt(p Problem) (out []string) {
 			mark = "> "
 		}
 		if from > 0 && line != "" {
-			line = "…" + cut(line, 1, width)
+			line = "…" + line[offset(line, 1):]
 		}
 		if n <= p.Line || line != "" {
 			out = append(out, strings.TrimRight(fmt.Sprintf("%s%*d | %s", mark, digits, n, line), " "))
@@ -134,15 +134,25 @@ func (e *SourceError) excerpt(p Problem) (out []string) {
 
 // cut returns at most length characters of s, from the character with the index from.
 func cut(s string, from, length int) string {
-	characters := []rune(s)
-	from = min(max(0, from), len(characters))
-	return string(characters[from:min(from+length, len(characters))])
+	s = s[offset(s, from):]
+	return s[:offset(s, length)]
+}
+
+// offset returns where the character with the index n begins in s, or the length of s if it has no such character.
+func offset(s string, n int) int {
+	for i := range s {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
 }
 
 // Shorten returns the first characters of a text, with … after them if there are more than limit.
 func Shorten(text string, limit int) string {
-	if characters := []rune(text); len(characters) > limit {
-		return string(characters[:limit]) + "…"
+	if shorter := cut(text, 0, limit); len(shorter) < len(text) {
+		return shorter + "…"
 	}
 	return text
 }
