@@ -85,10 +85,10 @@ func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	defer watching.Wait()
 	defer stop()
 	s.readRecord()
-	var client *clientv3.Client
 	hints := make(chan int64, 1) // revisions
 	var retry backoff
 	for {
+		var client *clientv3.Client
 		arrived := false
 		err := s.await(ctx, updates, "a login", func() (err error) {
 			client, err = s.etcd.Client(ctx)

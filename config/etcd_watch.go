@@ -27,8 +27,11 @@ func (b *backoff) next() time.Duration {
 // come back together, again and again; and d is there so that none comes back at once.
 func jitter(d time.Duration) time.Duration { return d + rand.N(max(d, 1)) }
 
-// listAll is the hint that changes may have been missed.
-const listAll = math.MaxInt64
+// Hints that are no revisions.
+const (
+	lookAgain = math.MaxInt64 - 1 // something is wrong with the watch; a list shows whether etcd is well
+	listAll   = math.MaxInt64     // a list of what has changed may lack something
+)
 
 // watch sends the revision of each change of the keys since a revision, until ctx is done. It opens
 // a watch that has ended anew. The client itself opens one whose connection was lost.
@@ -57,7 +60,7 @@ func (s *SourceEtcd) watch(ctx context.Context, client *clientv3.Client, since i
 			retry = 0
 		}
 		if retry > 0 {
-			hint(listAll) // it shows what is wrong, or that nothing is
+			hint(lookAgain)
 		}
 		select {
 		case <-time.After(retry.next()):
@@ -90,7 +93,7 @@ func (s *SourceEtcd) watchOnce(ctx context.Context, client *clientv3.Client, sin
 			case err != nil:
 				return err
 			case revision < *since-1: // the server is behind, or has lost data
-				hint(listAll)
+				hint(lookAgain)
 				err := fmt.Errorf("it is at revision %d, and was at %d", revision, *since-1)
 				*since = revision + 1
 				return err
@@ -100,13 +103,10 @@ func (s *SourceEtcd) watchOnce(ctx context.Context, client *clientv3.Client, sin
 			*since = revision + 1
 		case <-time.After(jitter(limit)):
 			if asked {
-				hint(listAll)
+				hint(lookAgain)
 				return fmt.Errorf("etcd has not answered for %v", limit)
 			}
-			asked = true
-			if s.etcd.config.Username != "" { // the client may be waiting for a login
-				limit = s.patience
-			}
+			asked, limit = true, s.patience/2 // etcd may be busy
 			go client.RequestProgress(ctx)
 		}
 	}

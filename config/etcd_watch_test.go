@@ -153,7 +153,7 @@ func watchedWeb(t *testing.T, silence time.Duration) (*etcdtest.Server, *wire, *
 	s := etcdtest.Start(t)
 	s.Ctl("put", etcdPods+"web", manifest("", "1"))
 	source := newEtcdSource(t, hourly, "", s.Endpoint())
-	source.silence = silence
+	source.silence, source.patience = silence, 5*silence
 	w, r := tap(source), runSource(t, source)
 	r.await("web=1")
 	w.awaitWatch(r)
@@ -162,7 +162,7 @@ func watchedWeb(t *testing.T, silence time.Duration) (*etcdtest.Server, *wire, *
 
 func TestEtcdWatchThatIsSilent(t *testing.T) {
 	t.Parallel()
-	s, w, r := watchedWeb(t, frequently)
+	s, w, r := watchedWeb(t, 2*frequently)
 	w.locked(func() { w.streams[0].muted = true })
 	client := s.Client()
 	put, err := client.Put(t.Context(), etcdPods+"web", manifest("", "2"))
