@@ -32,6 +32,7 @@ import (
 const (
 	podsOfHost = 30              // of two containers each
 	patience   = 3 * time.Minute // with hosts that do not do what they must
+	putsAtOnce = 16              // of an operator's program
 )
 
 var (
@@ -89,7 +90,7 @@ func newFleet(tb testing.TB, hosts, members int, access string, defaults bool, o
 	tb.Cleanup(f.end)
 	var names []string
 	var puts errgroup.Group
-	puts.SetLimit(32)
+	puts.SetLimit(putsAtOnce)
 	for i := range hosts {
 		names = append(names, fmt.Sprintf("host-%04d", i))
 		puts.Go(func() error {
@@ -174,13 +175,14 @@ func (f *fleet) newHost(name string) *host {
 	return h
 }
 
-// edit changes a pod of each of these hosts, all at the same time, and waits until the new ones run. It
-// returns the times from the beginning of each put to the creation of the container, sorted.
+// edit changes a pod of each of these hosts and waits until the new ones run. It returns the times
+// from the beginning of each put to the creation of the container, sorted.
 func (f *fleet) edit(what string, hosts ...*host) (took []time.Duration) {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.ctx, patience)
 	defer cancel()
 	var puts errgroup.Group
+	puts.SetLimit(putsAtOnce)
 	for _, h := range hosts {
 		h.edits++
 		puts.Go(func() (err error) {
