@@ -17,7 +17,6 @@ import (
 // done. The error is one that does not go away by waiting.
 func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 	for {
-		kl.health.set(func(h *healthState) { h.heartbeat = time.Now() })
 		err := kl.connect(ctx)
 		var conflict *dockertools.IdentityConflictError
 		if !errors.As(err, &conflict) && ctx.Err() == nil {

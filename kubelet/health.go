@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -12,16 +13,12 @@ var (
 	errNoEventsYet = errors.New("no events from Docker yet")
 )
 
-// listPatience is how long a list may take before Docker counts as not answering.
-const listPatience = 10 * time.Second
-
 // healthState is what /healthz reports.
 type healthState struct {
-	mu        sync.Mutex // guards the rest, see set
-	heartbeat time.Time  // when the sync loop last waited for something to do
-	listing   time.Time  // since when Docker is asked for a list; zero: it is not
-	docker    error      // of the last list, which also needs the root_dir
-	events    error      // why Docker's events do not come
+	mu     sync.Mutex // guards the rest, see set
+	busy   time.Time  // since when the sync loop looks at Docker; zero: it waits for something to do
+	docker error      // of the last list, which also needs the root_dir
+	events error      // why Docker's events do not come
 }
 
 func (h *healthState) set(change func(*healthState)) {
@@ -32,25 +29,17 @@ func (h *healthState) set(change func(*healthState)) {
 
 // Health returns why the kubelet cannot look after its pods, or nil if it can. It does not
 // call Docker.
-func (kl *Kubelet) Health() (err error) {
-	kl.health.set(func(h *healthState) {
-		switch {
-		case h.docker != nil:
-			err = h.docker
-		case h.events != nil:
-			err = h.events
-		case time.Since(h.heartbeat) > 2*kl.opts.SyncFrequency:
-			err = fmt.Errorf("the sync loop has been busy since %s, and should run every %v", h.heartbeat.Format(time.TimeOnly), kl.opts.SyncFrequency)
-		}
-	})
+func (kl *Kubelet) Health() error {
+	err := kl.dockerError()
+	kl.health.set(func(h *healthState) { err = cmp.Or(err, h.events) })
 	return err
 }
 
 // dockerError returns why what the last sync saw is not to be trusted, or nil.
 func (kl *Kubelet) dockerError() (err error) {
 	kl.health.set(func(h *healthState) {
-		if err = h.docker; err == nil && !h.listing.IsZero() && time.Since(h.listing) > listPatience {
-			err = fmt.Errorf("no answer from Docker since %s", h.listing.Format(time.TimeOnly))
+		if err = h.docker; err == nil && !h.busy.IsZero() && time.Since(h.busy) > answerLimit {
+			err = fmt.Errorf("the sync loop has waited for Docker since %s; `journalctl -u docker` may say why", h.busy.Format(time.TimeOnly))
 		}
 	})
 	return err

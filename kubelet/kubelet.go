@@ -88,7 +88,7 @@ func NewMainKubelet(opts Options) *Kubelet {
 		removes:    true,
 		decided:    func(*podRecord) bool { return false },
 		events:     &events{},
-		health:     healthState{docker: errNoSyncYet, events: errNoEventsYet, heartbeat: time.Now()},
+		health:     healthState{docker: errNoSyncYet, events: errNoEventsYet},
 		wakeup:     make(chan struct{}, 1),
 		trash:      make(chan struct{}, 1),
 		startSlots: make(chan struct{}, max(8, 4*runtime.NumCPU())),

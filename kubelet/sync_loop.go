@@ -58,7 +58,7 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 	alone := time.Now() // when no other kubelet was there that could stop this one
 	wakeup, rested := kl.wakeup, (<-chan time.Time)(nil)
 	for {
-		kl.health.set(func(h *healthState) { h.heartbeat = time.Now() })
+		kl.health.set(func(h *healthState) { h.busy = time.Time{} })
 		select {
 		case <-ctx.Done():
 			return nil
@@ -75,6 +75,7 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 			continue
 		}
 		began, idle := time.Now(), len(kl.workers.Busy()) == 0
+		kl.health.set(func(h *healthState) { h.busy = began })
 		next, err := kl.SyncPods(ctx)
 		if len(kl.workers.Busy()) > 0 {
 			wakeup, rested = nil, time.After(min(restFactor*time.Since(began), maxRest))

@@ -24,13 +24,11 @@ import (
 // is skipped, and the end of the work wakes the sync loop.
 func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 	busy := kl.workers.Busy()
-
-	kl.health.set(func(h *healthState) { h.listing = time.Now() })
 	list, err := kl.observer.List(ctx)
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
-	kl.health.set(func(h *healthState) { h.listing, h.docker = time.Time{}, err })
+	kl.health.set(func(h *healthState) { h.docker = err })
 	if err != nil {
 		return time.Time{}, err
 	}
