@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"os"
 	"os/exec"
 	"strings"
@@ -44,7 +45,8 @@ func TestStatusOfAllHosts(t *testing.T) {
 	if table, stderr, exit := program(t, "-status", servers); table != "" || exit != 1 || !strings.Contains(stderr, "give them -etcd_status") {
 		t.Errorf("without a host it prints %q, %q and exits with %d", table, stderr, exit)
 	}
-	start("quiet")
+	start("quiet-1")
+	start("quiet-2")
 	stop := start("host-1", "-etcd_status")
 	table, stderr, exit := await("host-1 unhealthy - 0 of 0 ")
 	if exit != 1 || !strings.Contains(table, version+"  ") || !strings.Contains(table, "Docker") ||
@@ -61,6 +63,24 @@ func TestStatusOfAllHosts(t *testing.T) {
 	etcd.Ctl("put", "/registry/minions/host-1", `{"health":"ok","up":1,"total":1}`)
 	if table, stderr, exit := program(t, "-status", servers); exit != 0 {
 		t.Errorf("when all is well it exits with %d and prints\n%s%s", exit, table, stderr)
+	}
+	watch := exec.Command(os.Args[0], "-status", "-watch", servers)
+	watch.Env = append(os.Environ(), asProgram+"=1")
+	out, err := watch.StdoutPipe()
+	must(t, err)
+	must(t, watch.Start())
+	lines := bufio.NewScanner(out)
+	for _, words := range []string{"host-1 up - 1 of 1 ", "host-1 up - 3 of 3 "} {
+		for !strings.HasPrefix(strings.Join(strings.Fields(lines.Text()), " "), words) {
+			if !lines.Scan() {
+				t.Fatalf("-watch ends without a line like %q", words)
+			}
+		}
+		etcd.Ctl("put", "/registry/minions/host-1", `{"health":"ok","up":3,"total":3}`)
+	}
+	must(t, watch.Process.Signal(syscall.SIGTERM))
+	if err := watch.Wait(); err != nil {
+		t.Errorf("after a signal -watch ends with %v", err)
 	}
 	etcd.EnableAuth("host-1")
 	if _, stderr, exit := program(t, "-status", servers); exit != 1 || !strings.Contains(stderr, "this etcd wants a user") {

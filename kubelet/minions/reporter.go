@@ -117,17 +117,7 @@ func (r *Reporter) look() (record Record, newer <-chan struct{}) {
 	return record, newer
 }
 
-func (r *Reporter) leaseLost() bool {
-	if r.session == nil {
-		return true
-	}
-	select {
-	case <-r.session.Done():
-		return true
-	default:
-		return false
-	}
-}
+func (r *Reporter) leaseLost() bool { return r.session == nil || r.session.Ctx().Err() != nil }
 
 // write puts a record, with a new lease if there is none.
 func (r *Reporter) write(ctx context.Context, record Record) error {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"kubelet14/api"
@@ -136,6 +137,11 @@ func (e *fakeEtcd) answer(ctx context.Context) (err error) {
 }
 
 func (e *fakeEtcd) Grant(ctx context.Context, ttl int64) (*clientv3.LeaseGrantResponse, error) {
+	e.set(func() {
+		if errors.Is(e.err, rpctypes.ErrLeaseNotFound) {
+			e.err = nil
+		}
+	})
 	return &clientv3.LeaseGrantResponse{ID: 1}, e.answer(ctx)
 }
 
@@ -234,13 +240,19 @@ func TestARecordIsWrittenOnChangeAndRarelyOtherwise(t *testing.T) {
 		if shortest, longest := slices.Min(got), slices.Max(got); shortest < minWriteInterval || longest > 2*minWriteInterval+time.Second {
 			t.Errorf("with changes all the time it writes every %v to %v, want 5 to 11 seconds", shortest, longest)
 		}
+		e.set(func() { e.err = rpctypes.ErrLeaseNotFound })
+		time.Sleep(2 * maxWriteInterval)
+		if got := e.gaps(); len(got) == 0 {
+			t.Error("it goes on with a lease that etcd does not know")
+		}
+		e.set(func() { e.hangs = true }) // while it stops
 	})
 }
 
 // After an outage the hosts do not come all at once, and while it lasts they ask seldom.
 func TestAnOutageMakesNoWave(t *testing.T) {
 	const hosts = 200
-	most := func(times []time.Time) (most int) {
+	most := func(times []time.Time) (most int) { // in one second
 		seconds := map[int64]int{}
 		for _, at := range times {
 			seconds[at.Unix()]++
@@ -248,9 +260,32 @@ func TestAnOutageMakesNoWave(t *testing.T) {
 		}
 		return most
 	}
+	expect := func(when string, e *fakeEtcd) {
+		t.Helper()
+		e.set(func() {
+			var times []time.Time
+			for _, p := range e.puts {
+				times = append(times, p.at)
+			}
+			if len(times) < hosts || most(times) > hosts/3 || when != "at the start" && most(times) > hosts/6 {
+				t.Errorf("%s: %d hosts write %d records, %d in one second", when, hosts, len(times), most(times))
+			}
+			e.calls, e.puts = nil, nil
+		})
+	}
 	for _, reason := range []string{"an error", "no answer", "an empty etcd"} {
 		inBubble(t, hosts, func(t *testing.T, k *fakeKubelet, e *fakeEtcd) {
-			e.set(func() { e.hangs, e.err = reason == "no answer", errors.New("away") })
+			lose := func() {
+				close(e.lost)
+				e.lost = make(chan struct{})
+			}
+			expect("at the start", e)
+			e.set(lose) // although nothing has changed
+			time.Sleep(maxWriteBackoff + 2*time.Second)
+			expect("after the loss of all leases", e)
+			e.set(func() {
+				e.hangs, e.err = reason == "no answer", errors.New("away")
+			})
 			k.sync(failing("other", api.ReasonBackOff))
 			time.Sleep(time.Minute)
 			e.set(func() { e.calls = nil })
@@ -259,18 +294,13 @@ func TestAnOutageMakesNoWave(t *testing.T) {
 				if got := len(e.calls) / hosts; most(e.calls) > hosts/3 || got < 3 || got > 60 {
 					t.Errorf("%s: during the outage each host asks %d times in ten minutes, %d in one second", reason, got, most(e.calls))
 				}
-				e.hangs, e.err, e.calls = false, nil, nil
+				e.hangs, e.err, e.calls, e.puts = false, nil, nil, nil
 				if reason == "an empty etcd" {
-					close(e.lost)
-					e.lost = make(chan struct{})
+					lose()
 				}
 			})
 			time.Sleep(maxWriteBackoff + writePatience + time.Second)
-			e.set(func() {
-				if len(e.puts) < 2*hosts || most(e.calls) > hosts/5 {
-					t.Errorf("%s: after the outage there are %d records of %d hosts, %d calls in one second", reason, len(e.puts)-hosts, hosts, most(e.calls))
-				}
-			})
+			expect(reason, e)
 		})
 	}
 }
@@ -375,31 +405,50 @@ func TestRecordInEtcd(t *testing.T) {
 	}
 }
 
+// captureLog returns a function that waits until what was logged since captureLog matches a pattern.
+func captureLog(t *testing.T) (await func(pattern string) (text string, match []string)) {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	must(t, err)
+	must(t, flag.Set("logtostderr", "true"))
+	stderr := os.Stderr
+	os.Stderr = file
+	t.Cleanup(func() { os.Stderr = stderr })
+	return func(pattern string) (text string, match []string) {
+		for match == nil {
+			time.Sleep(10 * time.Millisecond)
+			data, err := os.ReadFile(file.Name())
+			must(t, err)
+			text, match = string(data), regexp.MustCompile(pattern).FindStringSubmatch(string(data))
+		}
+		return text, match
+	}
+}
+
 func TestADeniedWriteIsLoggedOnce(t *testing.T) {
+	await := captureLog(t)
+	inBubble(t, 1, func(t *testing.T, k *fakeKubelet, e *fakeEtcd) {
+		k.sync(failing("web", api.ReasonBackOff))
+		for _, err := range []error{errors.New("away"), rpctypes.ErrPermissionDenied, errors.New("away"), rpctypes.ErrPermissionDenied} {
+			e.set(func() { e.err = err })
+			time.Sleep(maxWriteInterval)
+		}
+		if text, _ := await("denied"); strings.Count(text, "not written") != 2 || strings.Count(text, "denied") != 1 {
+			t.Errorf("the log is\n%s", text)
+		}
+	})
+}
+
+func TestADenialSaysWhatToGrant(t *testing.T) {
 	s := etcdtest.Start(t)
 	s.EnableAuth("host")
 	file := filepath.Join(t.TempDir(), "etcd.yaml")
 	must(t, os.WriteFile(file, fmt.Appendf(nil, "endpoints: [%q]\nusername: kubelet\npassword: %s\n", s.Endpoint(), etcdtest.Password), 0o600))
-	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	must(t, err)
-	defer func(stderr *os.File) { os.Stderr = stderr }(os.Stderr)
-	os.Stderr = log
-	must(t, flag.Set("logtostderr", "true"))
-	await := func(pattern string) (text string, found [][]string) {
-		for len(found) == 0 {
-			data, err := os.ReadFile(log.Name())
-			must(t, err)
-			time.Sleep(10 * time.Millisecond)
-			text, found = string(data), regexp.MustCompile(pattern).FindAllStringSubmatch(string(data), -1)
-		}
-		return text, found
-	}
+	await := captureLog(t)
 	start(t, newKubelet(), "host", nil, file)
-	_, found := await(`: etcdctl role grant-permission ROLE readwrite (\S+), and the same for (\S+), but for no prefix`)
-	for _, key := range found[0][1:] {
+	_, keys := await(`: etcdctl role grant-permission ROLE readwrite (\S+), and the same for (\S+), but for no prefix`)
+	for _, key := range keys[1:] {
 		s.Ctl("role", "grant-permission", "kubelet", "readwrite", key)
 	}
-	if text, _ := await("is written to etcd again"); strings.Count(text, "not written") != 1 {
-		t.Errorf("the log is\n%s", text)
-	}
+	await("is written to etcd again")
 }
