@@ -21,7 +21,7 @@ func TestARecordIsSmall(t *testing.T) {
 		r := Record{Time: time.Now(), Version: text, Health: text, SourceError: text, Revision: 1 << 62}
 		pods := []api.PodStatus{{Name: "pulled", Phase: api.PodPending}}
 		for i := range 2 * maxFailing {
-			pods = append(pods, failing(fmt.Sprint(i, strings.Repeat("y", 252)), api.ReasonPrivilegedRefused))
+			pods = append(pods, failing(fmt.Sprint(i, strings.Repeat("y", 252)), api.ReasonCommandNotFound))
 		}
 		r.setPods(pods)
 		data, err := r.encode()
@@ -29,7 +29,7 @@ func TestARecordIsSmall(t *testing.T) {
 		if err != nil || json.Unmarshal(data, &got) != nil || len(data) > 400 || !utf8.Valid(data) {
 			t.Errorf("%v, %d bytes: %s", err, len(data), data)
 		}
-		if got.Total != 11 || got.Up != 0 || len(got.Failing) != 5 || !strings.HasPrefix(got.Failing[4], api.ReasonPrivilegedRefused+": 4y") {
+		if got.Total != 11 || got.Up != 0 || len(got.Failing) != 5 || !strings.HasPrefix(got.Failing[4], api.ReasonCommandNotFound+": 4y") {
 			t.Errorf("it tells %+v", got)
 		}
 	}
