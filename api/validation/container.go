@@ -32,7 +32,10 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 		"this is in thousandths of a core: use 0 to 256000; 0 means Docker's default share")
 	c.check(in.CPULimit == 0 || in.CPULimit >= 10 && in.CPULimit <= 1e9, invalid, "cpuLimit", in.CPULimit,
 		"this is in thousandths of a core; Docker takes 10 to 1000000000, and 0 means no limit")
-	validateSecurity(c.in("securityContext"), cmp.Or(in.SecurityContext, &api.SecurityContext{}))
+	security := cmp.Or(in.SecurityContext, &api.SecurityContext{}) // Docker knows the capabilities of its host, and refuses others
+	c.count("securityContext.runAsUser", *cmp.Or(security.RunAsUser, new(int64)))
+	c.count("securityContext.runAsGroup", *cmp.Or(security.RunAsGroup, new(int64)))
+	c.check(security.RunAsGroup == nil || security.RunAsUser != nil, invalid, "securityContext.runAsUser", "", "runAsGroup needs it")
 	policies := []api.TerminationMessagePolicy{"", api.MessageFile, api.MessageFallbackToLogs}
 	c.check(slices.Contains(policies, in.TerminationMessagePolicy), unsupported, "terminationMessagePolicy", in.TerminationMessagePolicy,
 		"use File or FallbackToLogsOnError")
@@ -77,13 +80,6 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 
 // fieldPaths are the fields of a pod that can be the value of a variable.
 var fieldPaths = []string{api.FieldName, api.FieldNamespace, api.FieldUID, api.FieldPodIP, api.FieldHostIP, api.FieldNodeName}
-
-// validateSecurity leaves the names of capabilities to Docker, which knows those of its host.
-func validateSecurity(c checker, s *api.SecurityContext) {
-	c.count("runAsUser", *cmp.Or(s.RunAsUser, new(int64)))
-	c.count("runAsGroup", *cmp.Or(s.RunAsGroup, new(int64)))
-	c.check(s.RunAsGroup == nil || s.RunAsUser != nil, invalid, "runAsUser", "", "runAsGroup needs it")
-}
 
 // hostPort is a port of the host. 2014 compared the number alone, and so refused DNS, which needs 53 of both TCP and UDP.
 type hostPort struct {

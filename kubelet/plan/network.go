@@ -12,7 +12,7 @@ func (p *planner) replaceNetwork(network *Observed) string {
 	switch {
 	case network.Of.Hash != p.pod.Network.Hash:
 		return "the pod's ports, names or network container image have changed"
-	case p.mustMove(network):
+	case cmp.Or(network.Labels[dockertools.LabelNetwork], p.limits.PodNetwork) != p.limits.PodNetwork: // one of an older version has no label
 		return "-pod_network has changed"
 	case p.hasOtherInit(network):
 		return "the pod's init containers have changed"
@@ -47,12 +47,6 @@ func (p *planner) hasOtherInit(network *Observed) bool {
 		c := p.newest(want.Name)
 		return c != nil && c.HasStarted() && c.NetworkContainer == network.ID && c.Of.Hash == want.Hash
 	})
-}
-
-// mustMove reports whether a network container was made for another pod network. Those of older
-// versions have no label, and stay where they are until they are rebuilt.
-func (p *planner) mustMove(network *Observed) bool {
-	return cmp.Or(network.Labels[dockertools.LabelNetwork], p.limits.PodNetwork) != p.limits.PodNetwork
 }
 
 // inUse reports whether a live container that is never started again is joined to a

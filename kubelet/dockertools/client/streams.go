@@ -30,22 +30,18 @@ func (c *Client) Logs(ctx context.Context, id string, opts dockertools.LogOption
 		eachErr = each(line)
 		return eachErr
 	})
-	body, err := r.open(http.MethodGet, "containers/"+id+"/logs", logQuery(opts), nil, nil)
+	query := url.Values{
+		"stdout": {strconv.FormatBool(opts.Stdout)}, "stderr": {strconv.FormatBool(opts.Stderr)}, "follow": {strconv.FormatBool(opts.Follow)},
+		"tail": {strconv.Itoa(opts.Tail)}, "timestamps": {"true"},
+	}
+	if !opts.Since.IsZero() {
+		query.Set("since", unixTime(opts.Since))
+	}
+	body, err := r.open(http.MethodGet, "containers/"+id+"/logs", query, nil, nil)
 	if err == nil {
 		_, err = stdcopy.StdCopy(pass, pass, body)
 	}
 	return cmp.Or(eachErr, r.end(err))
-}
-
-func logQuery(o dockertools.LogOptions) url.Values {
-	query := url.Values{
-		"stdout": {strconv.FormatBool(o.Stdout)}, "stderr": {strconv.FormatBool(o.Stderr)}, "follow": {strconv.FormatBool(o.Follow)},
-		"tail": {strconv.Itoa(o.Tail)}, "timestamps": {"true"},
-	}
-	if !o.Since.IsZero() {
-		query.Set("since", unixTime(o.Since))
-	}
-	return query
 }
 
 // logWriter passes on the frames of both streams, which StdCopy writes one at a time. Each
