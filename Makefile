@@ -21,7 +21,7 @@ build: ## build ./kubelet14
 	go build -o kubelet14 .
 
 test: ## run every test; the tests of the real Docker make containers of their own and remove them
-	go test -count=1 -timeout 30m ./...
+	go test -count=1 -timeout 30m ./kubelet/e2e ./docs ./... # the two that take longest begin first
 
 test-all: test kubernetes browser ## run every test, and those of the page in Chromium, which keep pictures in .artifacts
 
@@ -50,9 +50,10 @@ ACCESS = none
 fleet: ## measure HOSTS=100 hosts on MEMBERS=1 or 3 etcd servers; ACCESS=none, passwords or certificates
 	go test ./kubelet/e2e/fleet -run '^$$' -bench . -benchtime 1x -timeout 60m -args -hosts=$(HOSTS) -members=$(MEMBERS) -access=$(ACCESS)
 
+# Without cgo, as the tests build it: packages are compiled once for both.
 etcd: ## build etcd and its tools in bin, for two chapters
-	go build -C config/testdata/etcd -o ../../../bin/etcd go.etcd.io/etcd/server/v3
-	go build -C config/testdata/etcd -o ../../../bin/ go.etcd.io/etcd/etcdctl/v3 go.etcd.io/etcd/etcdutl/v3
+	CGO_ENABLED=0 go build -C config/testdata/etcd -o ../../../bin/etcd go.etcd.io/etcd/server/v3
+	CGO_ENABLED=0 go build -C config/testdata/etcd -o ../../../bin/ go.etcd.io/etcd/etcdctl/v3 go.etcd.io/etcd/etcdutl/v3
 
 clean: ## stop and remove what `make run` has made, and what was built
 	@if [ -d .run ]; then go run . -cleanup -root_dir=.run && rm -rf .run; fi

@@ -12,6 +12,7 @@ func TestIntegrationTwoRootDirsInTheSameInstant(t *testing.T) {
 	t.Parallel()
 	for range 3 {
 		t.Run("", func(t *testing.T) {
+			t.Parallel()
 			h := newHost(t)
 			ids := []string{"web", "db", "more"}
 			h.writeSleepers(ids...)

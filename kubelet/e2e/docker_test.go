@@ -28,14 +28,17 @@ func (c container) live() bool {
 	return c.state == "running" || c.state == "paused" || c.state == "restarting"
 }
 
+// listing is what one list of a host's containers shows.
+type listing []container
+
 // containers lists all containers of this host, dead ones too, by name and attempt.
-func (h *host) containers() []container {
+func (h *host) containers() listing {
 	h.t.Helper()
 	list, err := h.docker.ListContainers(docker.ListContainersOptions{
 		All: true, Filters: map[string][]string{"label": {"kubelet14.hostname=" + h.hostname}},
 	})
 	h.must(err)
-	var all []container
+	var all listing
 	for _, item := range list {
 		c := container{id: item.ID, name: strings.TrimPrefix(item.Names[0], "/"), state: item.State, labels: item.Labels}
 		if parts := strings.Split(strings.TrimSuffix(c.name, "_poststart"), "_"); len(parts) == 5 {
@@ -70,17 +73,39 @@ func fullName(pod string) string {
 
 // of returns the containers of a pod by a name, oldest first; the empty name stands
 // for all.
-func (h *host) of(id, name string) []container {
+func (h *host) of(id, name string) listing {
 	h.t.Helper()
-	return slices.DeleteFunc(h.containers(), func(c container) bool {
-		return c.pod != fullName(id) || name != "" && c.of != name
-	})
+	return h.containers().of(id, name)
+}
+
+func (all listing) of(id, name string) (found listing) {
+	for _, c := range all {
+		if c.pod == fullName(id) && (name == "" || c.of == name) {
+			found = append(found, c)
+		}
+	}
+	return found
 }
 
 // whole checks that a pod has exactly one live container of each name, and one network
 // container, which all others have joined after its start.
 func (h *host) whole(id string, names ...string) error {
-	net, err := h.one(id, "net")
+	return h.wholeIn(h.containers(), id, names...)
+}
+
+// allWhole checks several pods, given by their containers, with one list of Docker.
+func (h *host) allWhole(pods map[string][]string) error {
+	all := h.containers()
+	for id, names := range pods {
+		if err := h.wholeIn(all, id, names...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *host) wholeIn(all listing, id string, names ...string) error {
+	net, err := all.one(id, "net")
 	if err != nil {
 		return err
 	}
@@ -89,7 +114,7 @@ func (h *host) whole(id string, names ...string) error {
 		return err
 	}
 	for _, name := range names {
-		c, err := h.one(id, name)
+		c, err := all.one(id, name)
 		if err != nil {
 			return err
 		}
@@ -104,7 +129,7 @@ func (h *host) whole(id string, names ...string) error {
 			return fmt.Errorf("container %q of pod %s is older than the network of the pod", name, id)
 		}
 	}
-	for _, c := range h.of(id, "") {
+	for _, c := range all.of(id, "") {
 		if c.live() && c.of != "net" && !slices.Contains(names, c.of) {
 			return fmt.Errorf("pod %s has the live container %s, want %v", id, c, names)
 		}
@@ -114,8 +139,9 @@ func (h *host) whole(id string, names ...string) error {
 
 // up checks that pods are whole, whose one container is "main".
 func (h *host) up(ids ...string) error {
+	all := h.containers()
 	for _, id := range ids {
-		if err := h.whole(id, "main"); err != nil {
+		if err := h.wholeIn(all, id, "main"); err != nil {
 			return err
 		}
 	}
@@ -129,8 +155,9 @@ func (h *host) awaitUp(ids ...string) {
 
 // gone checks that nothing is left of pods, not even a dead container.
 func (h *host) gone(ids ...string) error {
+	all := h.containers()
 	for _, id := range ids {
-		if left := h.of(id, ""); len(left) > 0 {
+		if left := all.of(id, ""); len(left) > 0 {
 			return fmt.Errorf("%s is still there", left[0])
 		}
 	}
@@ -160,8 +187,10 @@ func (h *host) ended(ids ...string) error {
 }
 
 // one returns the only live container of a pod by a name.
-func (h *host) one(id, name string) (container, error) {
-	live := slices.DeleteFunc(h.of(id, name), func(c container) bool { return !c.live() })
+func (h *host) one(id, name string) (container, error) { return h.containers().one(id, name) }
+
+func (all listing) one(id, name string) (container, error) {
+	live := slices.DeleteFunc(all.of(id, name), func(c container) bool { return !c.live() })
 	if len(live) != 1 {
 		return container{}, fmt.Errorf("pod %s has %d live containers %q, want 1", id, len(live), name)
 	}

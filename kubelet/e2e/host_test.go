@@ -141,14 +141,15 @@ func (h *host) await(what string, check func() error) {
 	}
 }
 
+// waitFor repeats a check until it returns nil, or for too long. The checks of many tests are work for Docker, which
+// the tests wait for: the longer a wait, the rarer they are. It becomes a tenth longer by that.
 func waitFor(check func() error) error {
-	deadline := time.Now().Add(patience)
-	for {
-		err := check()
-		if err == nil || time.Now().After(deadline) {
+	for began := time.Now(); ; {
+		err, waited := check(), time.Since(began)
+		if err == nil || waited > patience {
 			return err
 		}
-		time.Sleep(20 * time.Millisecond) // between two checks, never instead of one
+		time.Sleep(min(max(20*time.Millisecond, waited/10), 500*time.Millisecond)) // between two checks, never instead of one
 	}
 }
 

@@ -33,14 +33,11 @@ func TestIntegrationBreakAndRepair(t *testing.T) {
 			h.write(how+"-"+of, twoContainers(how+"-"+of))
 		}
 	}
-	whole := func() error {
-		for _, v := range victims {
-			if err := h.whole(v.pod, "main", "side"); err != nil {
-				return err
-			}
-		}
-		return nil
+	pods := map[string][]string{}
+	for _, v := range victims {
+		pods[v.pod] = []string{"main", "side"}
 	}
+	whole := func() error { return h.allWhole(pods) }
 	h.start()
 	h.await("the pods are up", whole)
 	for _, v := range victims {
@@ -56,8 +53,9 @@ func TestIntegrationBreakAndRepair(t *testing.T) {
 	}
 	all.Wait()
 	h.await("the pods are whole again", func() error {
+		all := h.containers()
 		for _, v := range victims {
-			c, err := h.one(v.pod, v.of)
+			c, err := all.one(v.pod, v.of)
 			if err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,21 @@ import (
 // in three sources is three pods.
 func TestIntegrationSourcesThatFail(t *testing.T) {
 	t.Parallel()
+	h, p := testSourcesThatFail(t, "file", "http")
+	// A source that is not given any more loses its pods.
+	p.stop()
+	h.startFrom("file")
+	h.awaitGone("pod.default.http", "pod.default.etcd")
+	h.check(h.up("pod.default.file"))
+}
+
+// It takes a while until the end of etcd is noticed.
+func TestIntegrationEtcdThatFails(t *testing.T) {
+	t.Parallel()
+	testSourcesThatFail(t, "etcd")
+}
+
+func testSourcesThatFail(t *testing.T, sources ...string) (*host, *process) {
 	h := newSourcesHost(t)
 	h.etcd = etcdtest.Start(t)
 	repairWeb := func() { h.web.answers(nil) }
@@ -33,6 +49,9 @@ func TestIntegrationSourcesThatFail(t *testing.T) {
 	h.putSleepers("pod.default.file", "pod.default.http", "pod.default.etcd")
 	p := h.startFrom("file", "http", "etcd")
 	for _, f := range faults {
+		if !slices.Contains(sources, f.source) {
+			continue
+		}
 		own, other, leaves := "pod.default."+f.source, "pod.default."+another[f.source], "leaves.default."+f.source
 		h.putSleepers(leaves)
 		h.awaitUp("pod.default.file", "pod.default.http", "pod.default.etcd", leaves)
@@ -59,12 +78,7 @@ func TestIntegrationSourcesThatFail(t *testing.T) {
 		h.awaitGone(leaves)
 		h.mustBe(what+", when it is over", want, other, leaves)
 	}
-
-	// A source that is not given any more loses its pods.
-	p.stop()
-	h.startFrom("file")
-	h.awaitGone("pod.default.http", "pod.default.etcd")
-	h.check(h.up("pod.default.file"))
+	return h, p
 }
 
 const movingPod = `apiVersion: v1

@@ -73,13 +73,7 @@ func testUpgrade(t *testing.T, commit string) {
 	} {
 		h.write(id, manifest)
 	}
-	isUp := func() error {
-		err := h.ended("job")
-		for id, names := range up {
-			err = errors.Join(err, h.whole(id, names...))
-		}
-		return err
-	}
+	isUp := func() error { return errors.Join(h.ended("job"), h.allWhole(up)) }
 	h.binary = earlier
 	p := h.start()
 	h.await("the pods are up", isUp)
@@ -115,15 +109,17 @@ func testUpgrade(t *testing.T, commit string) {
 	p.kill()
 
 	// Each removes what the other has made or looked after.
-	h.remove("probe") // -runonce would wait for its end
-	for _, binary := range []string{earlier, kubeletBinary()} {
+	removeAll := func(binary string) {
+		t.Helper()
 		h.binary = binary
 		h.mustRun("-cleanup")
 		if left := h.containers(); len(left) > 0 {
 			t.Errorf("-cleanup left %v", left)
 		}
 		h.check(h.noVolumes())
-		h.binary = earlier
-		h.run("-config="+h.manifests, "-runonce")
 	}
+	removeAll(earlier)
+	h.remove("probe") // -runonce would wait for its end
+	h.run("-config="+h.manifests, "-runonce")
+	removeAll(kubeletBinary())
 }
