@@ -7,20 +7,27 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
-// Load is what the members of a cluster did in some time, as their metrics tell.
+// Load is what the members of a cluster did in some time, as their metrics tell, and the CPU
+// time of the test's own process. It shows what would be slow because of the machine.
 type Load struct {
 	Lists           float64 // and other reads, also those that failed
 	ListsInASecond  float64 // in the second in which they were most
 	Authentications float64 // by password
 	Sent            float64 // bytes to clients
 	CPU             float64 // seconds
+	ProcessCPU      float64 // seconds
 }
 
+// LoadColumns is the head of a table of loads.
+const LoadColumns = "  lists   in 1 s   logins     etcd's CPU  this process's"
+
+// String returns the line of a table.
 func (l Load) String() string {
-	return fmt.Sprintf("%.0f lists, at most %.0f in a second; %.0f authentications", l.Lists, l.ListsInASecond, l.Authentications)
+	return fmt.Sprintf("%7.0f %8.0f %8.0f %12.1f s %12.1f s", l.Lists, l.ListsInASecond, l.Authentications, l.CPU, l.ProcessCPU)
 }
 
 // Measure begins to look at the members' metrics at the interval. The function that it
@@ -57,6 +64,7 @@ func (c Cluster) Measure(interval time.Duration) (end func() Load) {
 		}
 	}
 	look(0)
+	began := processCPU()
 	ticker, ended := time.NewTicker(interval), make(chan struct{})
 	var looking sync.WaitGroup
 	looking.Go(func() {
@@ -74,6 +82,7 @@ func (c Cluster) Measure(interval time.Duration) (end func() Load) {
 		close(ended)
 		looking.Wait()
 		look(1)
+		total.ProcessCPU = processCPU() - began
 		return total
 	}
 }
@@ -82,6 +91,13 @@ func (c Cluster) Measure(interval time.Duration) (end func() Load) {
 func (s *Server) Authentications() float64 { return s.metrics()[authentications] }
 
 const authentications = `grpc_server_started_total{grpc_method="Authenticate",grpc_service="etcdserverpb.Auth",grpc_type="unary"}`
+
+// processCPU returns the seconds that this process has used.
+func processCPU() float64 {
+	var used syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano()).Seconds()
+}
 
 // startTime is the metric by which a restart is noticed: counters then begin at 0.
 const startTime = "process_start_time_seconds"

@@ -92,11 +92,12 @@ func newFleet(tb testing.TB, hosts, members int, access string, defaults bool, o
 	var puts errgroup.Group
 	puts.SetLimit(putsAtOnce)
 	for i := range hosts {
-		names = append(names, fmt.Sprintf("host-%04d", i))
+		name := fmt.Sprintf("host-%04d", i)
+		names = append(names, name)
 		puts.Go(func() error {
 			var pods []clientv3.Op
 			for pod := range podsOfHost {
-				pods = append(pods, clientv3.OpPut(key(names[i], pod), manifest(0)))
+				pods = append(pods, clientv3.OpPut(key(name, pod), manifest(0)))
 			}
 			_, err := f.client.Txn(ctx).Then(pods...).Commit()
 			return err
@@ -119,17 +120,9 @@ func key(host string, pod int) string {
 
 // manifest returns one of an ordinary length.
 func manifest(edit int) string {
-	return fmt.Sprintf(`version: v1beta1
-containers:
-- name: web
-  image: hello:1
-  command: [/hello, serve, --address=:8080, "--title=The shop at the corner"]
-  memory: 64000000
-  env:
-  - {name: DATABASE, value: "postgres://shop@db.default:5432/shop?sslmode=disable"}
-  - {name: LOG_LEVEL, value: info}
-  - {name: EDIT, value: "%d"}
-`, edit)
+	return fmt.Sprintf(`{version: v1beta1, containers: [{name: web, image: "hello:1", memory: 64000000,
+  command: [/hello, serve, "--address=:8080", "--title=The shop at the corner", "--verbose"],
+  env: [{name: DATABASE, value: "postgres://shop@db.default:5432/shop?sslmode=disable"}, {name: EDIT, value: "%d"}]}]}`, edit)
 }
 
 // newHost makes a kubelet, which runs when run is called.

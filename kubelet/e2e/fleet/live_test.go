@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"kubelet14/config/etcdtest"
 )
 
 var (
@@ -44,30 +46,31 @@ const (
 // only shows in time is left out unless it is measured.
 func (f *fleet) live(measured bool) {
 	const start, everywhere, one = "start until all containers run", "an edit on every node, put to create", "an edit on one node, put to create"
+	f.row("", "", etcdtest.LoadColumns)
 	goroutines := runtime.NumGoroutine()
 	load, began := f.cluster.Measure(sampling), time.Now()
 	for _, h := range f.hosts {
 		f.running.Go(h.run)
 	}
 	f.await(start, 2*podsOfHost*len(f.hosts))
-	f.row(start, "%.1f s; %v", time.Since(began).Seconds(), load())
+	f.row(start, fmt.Sprintf("%.1f s", time.Since(began).Seconds()), load())
 
+	load = f.cluster.Measure(sampling)
 	took := f.edit(everywhere, f.hosts...)
 	p := func(percent int) int64 { return took[(len(took)-1)*percent/100].Milliseconds() }
-	f.row(everywhere, "p50 %d ms, p99 %d ms, max %d ms", p(50), p(99), p(100))
+	f.row(everywhere, fmt.Sprintf("p50 %d, p99 %d, max %d ms", p(50), p(99), p(100)), load())
 	before := quiet(f.hosts[1:])
 	took = f.edit(one, f.hosts[0])
 	calls := quiet(f.hosts[1:]) - before
-	f.row(one, "%d ms; other nodes call Docker %d times", took[0].Milliseconds(), calls)
+	f.row(one, fmt.Sprintf("%d ms, other Dockers: %d calls", took[0].Milliseconds(), calls), "")
 	if calls != 0 {
 		f.Errorf("an edit on one node makes the others call Docker %d times", calls)
 	}
 	if measured {
 		load := f.cluster.Measure(idle)
 		time.Sleep(idle)
-		used, s := load(), idle.Seconds()
-		f.row("idle, each second", "%.1f lists, %.1f kB; etcd takes %.1f %% of a core", used.Lists/s, used.Sent/1e3/s, 100*used.CPU/s)
-		f.row("a kubelet", "%d goroutines", (runtime.NumGoroutine()-goroutines)/len(f.hosts))
+		used := load()
+		f.row(fmt.Sprintf("idle for %v", idle), fmt.Sprintf("%.1f lists, %.1f kB a second", used.Lists/idle.Seconds(), used.Sent/1e3/idle.Seconds()), used)
 	}
 
 	if leader := f.cluster.Leader(); len(f.cluster) == 1 {
@@ -93,13 +96,16 @@ func (f *fleet) live(measured bool) {
 		load := f.cluster.Measure(sampling)
 		f.cluster.Restart()
 		time.Sleep(idle)
-		f.row(fmt.Sprintf("%v after an outage, without edits", idle), "%v", load())
+		f.await("an outage without edits", 0)
+		f.row(fmt.Sprintf("%v after an outage, without edits", idle), "", load())
 		with := memory()
+		goroutines = runtime.NumGoroutine() - goroutines
 		f.end()
 		for _, h := range f.hosts {
 			h.run = nil
 		}
-		f.row("a kubelet", "%.2f MB beside its Docker", float64(with-memory())/1e6/float64(len(f.hosts)))
+		n := len(f.hosts)
+		f.row("a kubelet", fmt.Sprintf("%d goroutines, %.2f MB", goroutines/n, float64(with-memory())/1e6/float64(n)), "")
 	}
 }
 
@@ -111,7 +117,7 @@ func (f *fleet) survive(what string, bad func()) {
 	bad()
 	f.client = f.cluster.Client() // which does not wait, as one does that has lost its servers
 	f.edit(what, f.hosts...)
-	f.row(what, "%.1f s; %v", time.Since(began).Seconds(), load())
+	f.row(what, fmt.Sprintf("%.1f s", time.Since(began).Seconds()), load())
 }
 
 // memory returns the bytes of the heap and of stacks that are in use.
@@ -123,6 +129,6 @@ func memory() uint64 {
 	return m.HeapAlloc + m.StackInuse
 }
 
-func (f *fleet) row(what, format string, args ...any) {
-	fmt.Fprintf(f.out, "%-46s %s\n", what, fmt.Sprintf(format, args...))
+func (f *fleet) row(what, result string, load any) {
+	fmt.Fprintf(f.out, "%-42s %-36s %v\n", what, result, load)
 }
