@@ -130,12 +130,12 @@ func newReader(t *testing.T, demo string) *reader {
 	readers++
 	hostname, tmp := fmt.Sprintf("kubelet14-test-%d-%d", os.Getpid(), readers), t.TempDir()
 	toOurs := []string{"-hostname_override=try", "-hostname_override=" + hostname + " -pod_network=" + hostname,
-		"/tmp/try", tmp + "/try", "=try", "=" + hostname, "/hosts/try", "/hosts/" + hostname,
+		"/tmp/try", tmp + "/try", "=try", "=" + hostname, "/hosts/try", "/hosts/" + hostname, "try-", hostname + "-",
 		"{1..300}", "{1..6000}", // logged ends what hangs, also on a busy machine
 		"loop_toy", "loop_" + hostname + "-toy", `"toy"`, `"` + hostname + `-toy"`}
 	toPages := []string{tmp + "/try", "/tmp/try", hostname + "-toy", "toy", hostname, "try"}
 	// The demo, two servers of pages, the info server, a third server, a pod of pages, the info server of `make run`.
-	for _, port := range []string{"8014", "8015", "8016", "8017", "8018", "8019", "10250"} {
+	for _, port := range []string{"8014", "8015", "8016", "8017", "8018", "8019", "8020", "8021", "10250"} {
 		free := freePort()
 		if port == "8014" {
 			free = demo
@@ -147,7 +147,9 @@ func newReader(t *testing.T, demo string) *reader {
 		for _, id := range append(strings.Fields(r.containers()), "toyloop_"+hostname+"-toy") {
 			exec.Command("docker", "rm", "-f", id).Run()
 		}
-		exec.Command("docker", "network", "rm", hostname).Run()
+		for _, network := range []string{hostname, "kubelet14-" + hostname + "-a", "kubelet14-" + hostname + "-b", "kubelet14-" + hostname + "-c"} {
+			exec.Command("docker", "network", "rm", network).Run()
+		}
 	})
 	return r
 }
@@ -195,6 +197,10 @@ func (r *reader) bash(t *testing.T, script string) string {
 
 // containers returns the ids of the reader's containers, or Docker's error.
 func (r *reader) containers() string {
-	out, _ := exec.Command("docker", "ps", "-aq", "--filter", "label=kubelet14.hostname="+r.hostname).CombinedOutput()
-	return string(out)
+	const format = `{{.ID}} {{.Label "kubelet14.hostname"}}`
+	out, err := exec.Command("docker", "ps", "-a", "--filter", "label=kubelet14.hostname", "--format", format).CombinedOutput()
+	if err != nil {
+		return string(out)
+	}
+	return strings.Join(submatches(`(?m)^(\w+) `+r.hostname+`(?:-\w)?$`, string(out)), " ")
 }
