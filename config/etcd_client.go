@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
@@ -26,8 +27,9 @@ import (
 // goroutine.
 type Etcd struct {
 	config clientv3.Config
-	turn   chan struct{} // has a place for the one who uses client
-	client *clientv3.Client
+
+	mu     sync.Mutex
+	client *clientv3.Client // nil before the first call of Client
 }
 
 // OpenEtcd returns the connection to servers or, without any, to those that a file in
@@ -46,15 +48,6 @@ func OpenEtcd(servers []string, file string) (*Etcd, error) {
 			return nil, fmt.Errorf("read the etcd client's configuration %s: %w", file, err)
 		}
 	}
-	for name, d := range map[string]time.Duration{
-		"auto-sync-interval": config.AutoSyncInterval, "dial-timeout": config.DialTimeout, "backoff-wait-between": config.BackoffWaitBetween,
-		"dial-keep-alive-time": config.DialKeepAliveTime, "dial-keep-alive-timeout": config.DialKeepAliveTimeout,
-	} {
-		if d != 0 && d < time.Millisecond {
-			return nil, fmt.Errorf("read the etcd client's configuration %s: %s: %[3]d is %[3]v: "+
-				"write nanoseconds, such as 5000000000 for five seconds", file, name, d)
-		}
-	}
 	for _, endpoint := range config.Endpoints {
 		u, err := endpointURL(endpoint, config.TLS)
 		if err != nil {
@@ -68,47 +61,40 @@ func OpenEtcd(servers []string, file string) (*Etcd, error) {
 	config.DialKeepAliveTime = cmp.Or(config.DialKeepAliveTime, 10*time.Second)
 	config.DialKeepAliveTimeout = cmp.Or(config.DialKeepAliveTimeout, 30*time.Second)
 	config.DialOptions = append(config.DialOptions, grpc.WithConnectParams(grpc.ConnectParams{
-		// gRPC's own last pause is two minutes, and its jitter is too little for a thousand hosts.
-		Backoff:           grpcbackoff.Config{BaseDelay: time.Second, Multiplier: 1.6, Jitter: 0.5, MaxDelay: etcdMaxBackoff * 2 / 3},
-		MinConnectTimeout: 20 * time.Second,
+		// gRPC's own pauses grow to two minutes, and its jitter is too little for a thousand hosts.
+		Backoff: grpcbackoff.Config{BaseDelay: time.Second, Multiplier: 1.6, Jitter: 0.5, MaxDelay: etcdMaxBackoff * 2 / 3}, MinConnectTimeout: 20 * time.Second,
 	}))
-	return &Etcd{config: *config, turn: make(chan struct{}, 1)}, nil
+	return &Etcd{config: *config}, nil
 }
 
 // Client returns the one client. The first call makes it, which takes as long as etcd needs to
-// check a password, at most two minutes; without one it is done at once. After an error the
-// next call tries again.
+// check a password, at most two minutes, and without one no time. Others wait for that
+// call, and after an error the next one tries again.
 func (e *Etcd) Client(ctx context.Context) (*clientv3.Client, error) {
-	select {
-	case e.turn <- struct{}{}:
-		defer func() { <-e.turn }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if e.client != nil {
 		return e.client, nil
 	}
-	config := e.config
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
-	config.Context = life // ctx ends only the call
-	stop := context.AfterFunc(ctx, end)
+	stop := context.AfterFunc(ctx, end) // until the call ends
+	config := e.config
+	config.Context = life
 	client, err := clientv3.New(config)
 	if !stop() && err == nil {
 		client.Close()
 		err = ctx.Err()
 	}
-	if err != nil {
-		end()
-		return nil, err
+	if err == nil {
+		e.client = client
 	}
-	e.client = client
-	return client, nil
+	return e.client, err
 }
 
 // Close closes the client. Call it when nobody uses the connection any more.
 func (e *Etcd) Close() {
-	e.turn <- struct{}{}
-	defer func() { <-e.turn }()
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	if e.client != nil {
 		e.client.Close()
 	}
@@ -120,7 +106,7 @@ var etcdFields = strings.Fields(`endpoints auto-sync-interval dial-timeout dial-
 	backoff-jitter-fraction insecure-transport insecure-skip-tls-verify cert-file key-file trusted-ca-file`)
 
 // checkEtcdFile rejects what the client ignores: an unknown field, and a certificate
-// without its key.
+// without its key. It also rejects times that were not meant: the client takes nanoseconds.
 func checkEtcdFile(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -130,9 +116,12 @@ func checkEtcdFile(file string) error {
 	if err := goyaml.Unmarshal(text, &given); err != nil {
 		return err
 	}
-	for name := range given {
+	for name, value := range given {
 		if !slices.Contains(etcdFields, name) {
 			return fmt.Errorf("unknown field %q: the fields are %s", name, strings.Join(etcdFields, ", "))
+		}
+		if n, isInt := value.(int); isInt && n != 0 && n < int(time.Millisecond) && name != "max-unary-retries" && name != "backoff-jitter-fraction" {
+			return fmt.Errorf("%s: %d is %v: write nanoseconds, such as 5000000000 for five seconds", name, n, time.Duration(n))
 		}
 	}
 	if (given["cert-file"] == nil) != (given["key-file"] == nil) {

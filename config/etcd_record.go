@@ -35,23 +35,19 @@ func (s *SourceEtcd) checkHistory(list *clientv3.GetResponse) error {
 		return fmt.Errorf("this is cluster %x, and it was cluster %x before", header.ClusterId, last.Cluster)
 	case last.Lost != "":
 	case header.Revision < last.Revision: // the id is the same if it was set up in the same way
-		s.lose("it has gone back from revision %d to %d", last.Revision, header.Revision)
+		last.Lost = fmt.Sprintf("it has gone back from revision %d to %d", last.Revision, header.Revision)
 	default:
 		for _, kv := range list.Kvs {
-			if before := s.known[string(kv.Key)]; kv.ModRevision < before && last.Lost == "" {
-				s.lose("the key %s has gone back from revision %d to %d", label(string(kv.Key)), before, kv.ModRevision)
+			if before := s.known[string(kv.Key)]; kv.ModRevision < before {
+				last.Lost = fmt.Sprintf("the key %s has gone back from revision %d to %d", label(string(kv.Key)), before, kv.ModRevision)
 			}
 		}
 	}
-	if last.Lost != "" {
-		return errors.New(last.Lost)
+	if last.Lost == "" {
+		return nil
 	}
-	return nil
-}
-
-func (s *SourceEtcd) lose(format string, args ...any) {
-	s.last.Lost = fmt.Sprintf(format, args...) + ", so it has lost data or was restored from a backup"
 	s.writeRecord()
+	return fmt.Errorf("%s, so it has lost data or was restored from a backup", last.Lost)
 }
 
 // acceptKey has the time at which an operator has accepted etcd as it is, for all hosts. A
@@ -83,7 +79,7 @@ func (s *SourceEtcd) accept(ctx context.Context, client *clientv3.Client, proble
 		return fmt.Errorf("%w; that key has %s now, which does not count: it is not after the last good list, of %s",
 			problem, accepted.Format(time.RFC3339), s.last.Listed.Format(time.RFC3339))
 	}
-	glog.Warningf("%s: %s is accepted as it is, because of the %s of %s", s.title, s.place, acceptKey, text)
+	glog.Warningf("%s: %s is accepted as it is, because of the %s of %s", s.title, s.place, acceptKey, accepted.Format(time.RFC3339))
 	s.last, s.known = etcdRecord{Listed: accepted}, nil
 	return nil
 }

@@ -163,16 +163,32 @@ func watchedWeb(t *testing.T, silence time.Duration) (*etcdtest.Server, *wire, *
 func TestEtcdWatchThatIsSilent(t *testing.T) {
 	t.Parallel()
 	s, w, r := watchedWeb(t, 2*frequently)
+	s.Ctl("put", etcdPods+"db", manifest("", "1"))
+	r.await("db=1 web=1")
 	w.locked(func() { w.streams[0].muted = true })
 	client := s.Client()
+	s.Ctl("put", "/elsewhere", "1")
+	s.Ctl("put", etcdPods+"web", manifest("", "1"))
 	put, err := client.Put(t.Context(), etcdPods+"web", manifest("", "2"))
 	must(t, err)
 	_, err = client.Compact(t.Context(), put.Header.Revision) // the next watch cannot begin where this one ends
 	must(t, err)
-	r.await("web=2")
+	r.awaitThat(func() (problem string) {
+		w.locked(func() {
+			if w.values[len(w.values)-1] != 2 {
+				problem = "the source has not listed all"
+			}
+		})
+		return problem
+	})
 	w.awaitWatch(r)
 	s.Ctl("put", etcdPods+"web", manifest("", "3"))
-	r.await("web=3")
+	r.await("db=1 web=3")
+	w.locked(func() {
+		if w.values[len(w.values)-1] != 1 {
+			t.Errorf("lists sent %d values: the last was not a hint of the watch", w.values)
+		}
+	})
 }
 
 func TestEtcdWatchThatEndsIsLoggedOnce(t *testing.T) {

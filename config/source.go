@@ -50,11 +50,11 @@ func (in *input) load(version string, parse func() ([]api.Pod, error)) {
 // source is what the three sources have in common: it sends the pods of the inputs,
 // logs each problem once and keeps the status.
 type source struct {
-	title        string // in the log
-	place        string // a path, a URL or keys at servers
-	pollInterval time.Duration
-	noPodsWait   time.Duration // see doubt
-	parser       Parser
+	title  string // in the log
+	place  string // a path, a URL or keys at servers
+	parser Parser
+
+	pollInterval, noPodsWait time.Duration // noPodsWait is for doubt
 
 	inputs map[string]*input // files or keys by place; "" is the source as a whole
 	owners map[string]string // by full name: the place of the input that has it
