@@ -37,9 +37,7 @@ func lifecycleLabel(c *api.Container) string {
 
 // lifecycle returns the hooks in a label; none if it is empty, or not of a kubelet.
 func lifecycle(label string) (hooks api.Lifecycle) {
-	if json.Unmarshal([]byte(label), &hooks) != nil {
-		return api.Lifecycle{}
-	}
+	_ = json.Unmarshal([]byte(label), &hooks)
 	return hooks
 }
 
