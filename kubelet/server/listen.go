@@ -15,10 +15,7 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-const (
-	unixPrefix  = "unix:"
-	maxUnixPath = 107 // bytes, on Linux
-)
+const unixPrefix = "unix:"
 
 // unix reports whether the listener is a unix socket.
 func (s *Server) unix() bool { return strings.HasPrefix(s.opts.Address, unixPrefix) }
@@ -31,8 +28,6 @@ func CheckAddress(address string, port int, hasTLS bool) error {
 	switch {
 	case unix && !strings.HasPrefix(path, "/"): // a name that begins with @ would be open to every user
 		return fmt.Errorf("-address=%s: a socket needs an absolute path, such as unix:/run/kubelet14.sock", address)
-	case unix && len(path) > maxUnixPath:
-		return fmt.Errorf("-address=%s: the path of a socket has at most %d bytes, and this has %d", address, maxUnixPath, len(path))
 	case unix && hasTLS:
 		return errors.New("-tls_cert_file and a unix socket cannot be combined: a socket needs no encryption")
 	case unix:

@@ -39,7 +39,6 @@ func makeCertificate(t testing.TB, names ...string) (certFile, keyFile string) {
 }
 
 func TestCheckAddress(t *testing.T) {
-	long := "/" + strings.Repeat("x", maxUnixPath)
 	for _, tt := range []struct {
 		address string
 		port    int
@@ -50,7 +49,6 @@ func TestCheckAddress(t *testing.T) {
 		{"::1", 65535, false, ""},
 		{"0.0.0.0", 10250, true, ""},
 		{"unix:/run/kubelet14.sock", 10250, false, ""},
-		{"unix:" + long[:maxUnixPath], 10250, false, ""},
 		{"0.0.0.0", 10250, false, "-address=0.0.0.0 can be reached from other hosts, and the token could be read on the way: give -tls"},
 		{"::ffff:10.0.0.5", 10250, false, "can be reached"},
 		{"localhost", 10250, false, "-address=localhost is not an IP address: give one, such as 127.0.0.1"},
@@ -58,7 +56,6 @@ func TestCheckAddress(t *testing.T) {
 		{"127.0.0.1", 65536, false, "-port=65536 is not a port"},
 		{"unix:", 10250, false, "-address=unix:: a socket needs an absolute path, such as unix:/run/kubelet14.sock"},
 		{"unix:@kubelet14", 10250, false, "an absolute path"}, // no file, and so open to all
-		{"unix:" + long, 10250, false, "the path of a socket has at most 107 bytes, and this has 108"},
 		{"unix:/run/kubelet14.sock", 10250, true, "-tls_cert_file and a unix socket cannot be combined"},
 	} {
 		err := CheckAddress(tt.address, tt.port, tt.tls)
