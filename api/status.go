@@ -1,8 +1,8 @@
 package api
 
 import (
-	"cmp"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -41,20 +41,25 @@ func (s *PodStatus) Up() bool {
 	return s.Phase == PodRunning || s.Phase == PodSucceeded || s.Phase == PodRemoving
 }
 
-// ShortReason returns why the pod is not up: one of the Reason constants, or else its phase.
+// ShortReason returns why the pod is not up: a Reason constant or, if none says what is wrong, its phase.
 func (s *PodStatus) ShortReason() string {
-	reason := s.Reason
+	reasons := []string{s.Reason}
 	for _, c := range s.Containers {
 		switch state := c.State; {
-		case state.Waiting != nil && state.Waiting.Reason != ReasonNetworkContainer && state.Waiting.Reason != ReasonInitContainer:
-			reason = cmp.Or(reason, state.Waiting.Reason)
+		case state.Waiting != nil:
+			reasons = append(reasons, state.Waiting.Reason)
 		case state.Running != nil:
-			reason = cmp.Or(reason, state.Running.Reason)
+			reasons = append(reasons, state.Running.Reason)
 		case state.Terminated != nil && state.Terminated.ExitCode != 0:
-			reason = cmp.Or(reason, state.Terminated.Reason)
+			reasons = append(reasons, state.Terminated.Reason)
 		}
 	}
-	return cmp.Or(reason, string(s.Phase))
+	for _, reason := range reasons {
+		if reason != "" && !slices.Contains(Waits, reason) {
+			return reason
+		}
+	}
+	return string(s.Phase)
 }
 
 // ContainerStatus is the observed state of a container. Its JSON is that of 2014 with more fields.
@@ -132,6 +137,9 @@ const (
 	ReasonUnhealthy  = "Unhealthy"
 	ReasonHookFailed = "HookFailed"
 )
+
+// Waits are the reasons of containers that wait, and nothing is wrong.
+var Waits = []string{ReasonCreating, ReasonPulling, ReasonNetworkContainer, ReasonInitContainer, ReasonPostStart, ReasonStopping}
 
 // Event is something that the kubelet did to a pod, or a problem of it.
 type Event struct {

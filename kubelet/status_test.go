@@ -206,6 +206,31 @@ func TestStatus(t *testing.T) {
 	}
 }
 
+// A container that runs on after a bad edit has the reason of the edit.
+func TestTheShortReasonOfAPodThatIsNotUp(t *testing.T) {
+	const edited = "want web:b\nnet:n#1 running\nweb:a#1 running"
+	none := plan.Problem{}
+	for _, test := range []struct {
+		input   string
+		problem plan.Problem
+		want    string
+	}{
+		{edited, plan.Problem{Container: "web", Reason: api.ReasonImageNotFound, Message: "m"}, "ImageNotFound"},
+		{edited, plan.Problem{Container: "web", Reason: api.ReasonPulling, Message: "m"}, "pending"},
+		{edited + "\nconflict", plan.Problem{Reason: api.ReasonPortTaken, Message: "m"}, "PortTaken"},
+		{"want web:a side:b", plan.Problem{Container: "side", Reason: api.ReasonCannotCreate, Message: "m"}, "CannotCreate"},
+		{"want web:a", plan.Problem{Container: "net", Reason: api.ReasonDocker, Message: "m"}, "Docker"},
+		{"want web:a\nnet:n#1 running\nweb:a#1 running unhealthy=refused\nstopping web", none, "Unhealthy"},
+		{"want web:a\nnet:n#1 running\nweb:a#1 paused", none, "failing"},
+		{"want never web:a side:b\nnet:n#1 running\nweb:a#1 exited exit=0\nside:b#1 exited exit=3", none, "Error"},
+	} {
+		status := parseSnapshot(t, test.input, test.problem).status()
+		if got := status.ShortReason(); got != test.want {
+			t.Errorf("%s\nis %q, want %q: %+v", test.input, got, test.want, status)
+		}
+	}
+}
+
 func TestEveryFieldOfAStatus(t *testing.T) {
 	s := parseSnapshot(t, "want never web:a late:c\nnet:n#1 running\nweb:a#3 exited exit=3 ended=1m message=m")
 	s.name, s.origin = "p.ns.file", "p.yaml"

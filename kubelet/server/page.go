@@ -169,11 +169,6 @@ func tone(p api.PodStatus) string {
 	}[p.Phase]
 }
 
-// patience are the reasons of containers that wait, and nothing is wrong.
-var patience = []string{
-	api.ReasonCreating, api.ReasonPulling, api.ReasonNetworkContainer, api.ReasonInitContainer, api.ReasonPostStart, api.ReasonStopping,
-}
-
 func containerTone(c api.ContainerStatus) string {
 	switch s := c.State; {
 	case s.Running != nil && s.Running.Message == "":
@@ -182,7 +177,7 @@ func containerTone(c api.ContainerStatus) string {
 		return "done"
 	case s.Terminated != nil:
 		return "bad"
-	case s.Waiting != nil && !slices.Contains(patience, s.Waiting.Reason):
+	case s.Waiting != nil && !slices.Contains(api.Waits, s.Waiting.Reason):
 		return "bad"
 	}
 	return "busy" // it takes its time
