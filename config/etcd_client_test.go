@@ -71,7 +71,7 @@ func TestEtcdClientIsOne(t *testing.T) {
 	cancel()
 	second, err := etcd.Client(t.Context())
 	must(t, err)
-	if _, err := second.Get(t.Context(), etcdList); err != nil || first != second || logins() != before+1 {
+	if _, err := second.Get(t.Context(), etcdList); err != nil || first != second || first.Ctx().Err() != nil || logins() != before+1 {
 		t.Errorf("%p and %p, %v logins, error %v", first, second, logins()-before, err)
 	}
 }

@@ -187,16 +187,23 @@ func TestEtcdRevisionIsThatOfTheHostsKeys(t *testing.T) {
 		w.awaitLists(r)
 		expect("a put of " + key)
 	}
+	_, err = client.Delete(t.Context(), etcdList+"-2/web") // which makes the source list all
+	must(t, err)
+	w.awaitLists(r)
+	expect("a deletion of another's key")
 }
 
 func TestEtcdPodsThatAreAllRemovedWaitForSeconds(t *testing.T) {
 	t.Parallel()
 	s := etcdtest.Start(t)
 	s.Ctl("put", etcdList, listObject(manifest("a", "1"), manifest("b", "1")))
+	etcd, err := OpenEtcd([]string{s.Endpoint()}, "")
 	source := newEtcdSource(t, hourly, "", s.Endpoint())
-	if source.noPodsWait = etcdNoPodsWait / 100; etcdNoPodsWait > 5*time.Second {
-		t.Errorf("they wait for %v", etcdNoPodsWait)
+	must(t, err)
+	if wait := NewSourceEtcd(etcd, testParser()).noPodsWait; wait > 5*time.Second {
+		t.Errorf("they wait for %v", wait)
 	}
+	source.noPodsWait = frequently
 	r := runSource(t, source)
 	r.await("a=1 b=1")
 	s.Ctl("del", etcdList)

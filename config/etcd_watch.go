@@ -77,11 +77,11 @@ func (s *SourceEtcd) watchOnce(ctx context.Context, client *clientv3.Client, sin
 	opening := time.AfterFunc(s.patience, func() { cancel(fmt.Errorf("etcd has not opened it in %v", s.patience)) })
 	changes := client.Watch(ctx, s.root, clientv3.WithRange(s.end), clientv3.WithRev(*since))
 	opening.Stop()
-	limit := s.silence
-	for asked := false; ; {
+	heard := time.Now()
+	for {
 		select {
 		case change, open := <-changes:
-			asked, limit = false, s.silence
+			heard = time.Now()
 			revision := change.Header.GetRevision()
 			switch err := change.Err(); {
 			case !open:
@@ -101,13 +101,12 @@ func (s *SourceEtcd) watchOnce(ctx context.Context, client *clientv3.Client, sin
 				hint(revision)
 			}
 			*since = revision + 1
-		case <-time.After(jitter(limit)):
-			if asked {
+		case <-time.After(jitter(s.silence)):
+			if time.Since(heard) > s.patience {
 				hint(lookAgain)
-				return fmt.Errorf("etcd has not answered for %v", limit)
+				return fmt.Errorf("etcd has not answered for %v", s.patience)
 			}
-			asked, limit = true, s.patience/2 // etcd may be busy
-			go client.RequestProgress(ctx)
+			go client.RequestProgress(ctx) // it is lost with a connection
 		}
 	}
 }

@@ -153,7 +153,7 @@ func watchedWeb(t *testing.T, silence time.Duration) (*etcdtest.Server, *wire, *
 	s := etcdtest.Start(t)
 	s.Ctl("put", etcdPods+"web", manifest("", "1"))
 	source := newEtcdSource(t, hourly, "", s.Endpoint())
-	source.silence, source.patience = silence, 5*silence
+	source.silence, source.patience = silence, 4*silence
 	w, r := tap(source), runSource(t, source)
 	r.await("web=1")
 	w.awaitWatch(r)
