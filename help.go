@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"flag"
 	"fmt"
 	"os"
@@ -57,18 +58,9 @@ func printHelp(all, logs *flag.FlagSet) {
 }
 
 // completion is a bash script; after "-flag=" bash completes file names.
-const completion = `# kubelet14 -completion >/etc/bash_completion.d/kubelet14, or: source <(kubelet14 -completion)
-_kubelet14() {
-	local word=${COMP_WORDS[COMP_CWORD]} names='%s'
-	local name=${word#-}
-	name=${name#-}
-	[[ $name != *-* ]] || names=${names//_/-}
-	COMPREPLY=()
-	[[ $word != -* ]] || COMPREPLY=($(compgen -P "${word%%%%"$name"}" -W "$names" -- "$name"))
-	[[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace
-}
-complete -o default -F _kubelet14 kubelet14
-`
+//
+//go:embed completion.bash
+var completion string
 
 // printCompletion prints the script with the names of the flags that have no dashes.
 func printCompletion(all *flag.FlagSet) {
@@ -82,7 +74,7 @@ func printCompletion(all *flag.FlagSet) {
 			names = append(names, name)
 		}
 	})
-	fmt.Printf(completion, strings.Join(names, " "))
+	fmt.Print(strings.Replace(completion, "NAMES", strings.Join(names, " "), 1))
 }
 
 // meantBy returns the flag that does what a word means in other programs, or "".

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"io/fs"
 	"mime"
@@ -195,15 +194,6 @@ func isLog(name string, info fs.FileInfo) bool {
 	return logName.MatchString(name) && info.Mode().IsRegular()
 }
 
-var hostLogsPage = template.Must(template.New("logs").Parse(`<!DOCTYPE html>
-<html lang="en">
-<meta charset="utf-8">
-<title>The kubelet's log files</title>
-<h1>The kubelet's log files</h1>
-{{range .Files}}<p><a href="/logs/{{.Name}}?key={{$.Key}}">{{.Name}}</a>, {{.Size}} bytes, last changed {{.ModTime.UTC.Format "2006-01-02T15:04:05Z07:00"}}
-{{else}}<p>There are none; its standard error has the reason.
-{{end}}`))
-
 // serveHostLogs lists the kubelet's own log files. In 2014 it was all of /var/log.
 func (s *Server) serveHostLogs(w http.ResponseWriter, _ *http.Request) error {
 	entries, err := os.ReadDir(s.opts.LogDir)
@@ -217,7 +207,7 @@ func (s *Server) serveHostLogs(w http.ResponseWriter, _ *http.Request) error {
 		}
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	return hostLogsPage.Execute(w, map[string]any{"Files": files, "Key": s.key})
+	return pageTemplates.ExecuteTemplate(w, "logs.html", map[string]any{"Files": files, "Key": s.key})
 }
 
 // serveHostLog answers with one log file, or a range of it.
