@@ -131,9 +131,8 @@ func (t *today) start() {
 		Volumes:               t.root,
 		NetworkContainerImage: dockertools.PauseImage,
 		SyncFrequency:         time.Hour, // so no tick helps
-		MaxRestartBackoff:     time.Minute,
 		Sources:               func() []api.SourceStatus { return nil },
-		SyncDone:              func(time.Duration, bool) {}, // the rest is for pulls, of which there are none
+		SyncDone:              func(time.Duration, bool) {}, // the rest is for pulls and limits, which no exhibit has
 	})
 	t.wg.Go(func() { must(t.kl.Run(t.ctx, t.pods.Updates())) })
 }
