@@ -56,8 +56,11 @@ func (h *host) running() (pods []string) {
 
 // kill is docker kill of the container of a pod.
 func (h *host) kill(pod string) {
-	i := slices.IndexFunc(h.live(), func(c dockertest.FakeContainer) bool { return podName(c.Name) == pod })
-	must(h.docker.Kill(h.live()[i].ID, 137))
+	for _, c := range h.live() {
+		if podName(c.Name) == pod {
+			must(h.docker.Kill(c.ID, 137))
+		}
+	}
 }
 
 // pod returns a pod with one container.

@@ -16,8 +16,7 @@ func pointerHash(s *stage) {
 	web, db := pod("web", "shop:1"), pod("db", "shop:1")
 	web.Manifest.Containers[0].LivenessProbe = &api.Probe{Exec: &api.ExecAction{Command: []string{"check"}}}
 	copied := func(p api.Pod) api.Pod { p.Manifest = p.Manifest.Clone(); return p }
-	// All are in memory, so no two probes have the same address.
-	sets := [][]api.Pod{{copied(web)}, {copied(web), copied(db)}, {copied(web), copied(db)}}
+	sets := [][]api.Pod{{copied(web)}, {copied(web), db}, {copied(web), db}} // made together, so that no address comes twice
 	for i, input := range []string{"Pod web arrives. It has a liveness probe.", "Pod db arrives.", "The kubelet restarts, and reads both again."} {
 		s.step(input, func() {
 			if i == 2 {
