@@ -37,8 +37,8 @@ var exhibits = []exhibit{
 
 func main() {
 	log.SetFlags(0)
-	flag.Set("logtostderr", "true")                        // glog writes to os.Stderr and not to files,
-	os.Stderr, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0) // and is not seen; package log still is
+	flag.Set("logtostderr", "true")                        // glog writes to os.Stderr, and to no file
+	os.Stderr, _ = os.OpenFile(os.DevNull, os.O_WRONLY, 0) // package log has the real one
 	must(run(os.Stdout, os.Args[1:]))
 }
 
@@ -53,7 +53,7 @@ func run(w io.Writer, args []string) error {
 		list += fmt.Sprintf("  %-14s%s\n", e.name, e.sentence)
 	}
 	if len(args) > 0 {
-		return fmt.Errorf("there is no exhibit %q: give the name of one\n\n%s", args, list)
+		return fmt.Errorf("there is no exhibit %q: give the name of one\n\n%s", strings.Join(args, " "), list)
 	}
 	_, err := fmt.Fprint(w, "Bugs of 2014, beside the kubelet of today: give the name of one\n\n", list)
 	return err
