@@ -239,7 +239,7 @@ func TestHostileTextsAreBounded(t *testing.T) {
 		"lists of a list":      {"apiVersion: v1\nkind: List\nitems:\n- &p {apiVersion: v1, kind: List, items: []}\n", "- *p\n", ""},
 		"aliases in a list":    {"- {version: v1beta1, containers: [{" + command + "}]}\n", "- {version: v1beta1, containers: [{command: *c}]}\n", ""},
 	} {
-		size := api.MaxManifestBytes/4 - len(text.before) - len(text.after) // enough to see what grows with the square
+		size := api.MaxManifestBytes/6 - len(text.before) - len(text.after) // enough to see what grows with the square
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		docs, err := decode(text.before + strings.Repeat(text.again, size/len(text.again)) + text.after)
