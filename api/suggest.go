@@ -20,6 +20,8 @@ func didYouMean(name string, t reflect.Type) string {
 		return "there are no fields here, write {}"
 	case best == "":
 		return "the fields here are " + strings.Join(known, ", ")
+	case strings.EqualFold(best, name):
+		return fmt.Sprintf("write %q, upper and lower case count", best)
 	default:
 		return fmt.Sprintf("did you mean %q?", best)
 	}
@@ -77,6 +79,8 @@ func otherKind(kind string) string {
 		instead = "use a directory of the host, with hostPath"
 	case "BoundPods":
 		instead = "write its pods as a ContainerManifestList, or a List of Pods"
+	case "Namespace":
+		instead = "a namespace is in the metadata of its Pods and nowhere else; remove it"
 	}
 	return "this program runs Pods and no " + kind + ": " + instead
 }
