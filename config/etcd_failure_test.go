@@ -14,6 +14,9 @@ import (
 func TestEtcdKilledAndRestarted(t *testing.T) {
 	t.Parallel()
 	s, r, gone := webOnEtcd(t, frequently)
+	etcd := r.Source.(*SourceEtcd).etcd
+	client, err := etcd.Client(t.Context())
+	must(t, err)
 	s.Kill()
 	r.await("web=1", gone+": dial tcp", s.Endpoint()+": dial tcp", "connection refused")
 	first, errs := r.Status(), len(r.errs)
@@ -25,6 +28,9 @@ func TestEtcdKilledAndRestarted(t *testing.T) {
 	r.await("web=1")
 	s.Ctl("put", etcdPods+"web", manifest("", "2"))
 	r.await("web=2")
+	if now, err := etcd.Client(t.Context()); now != client || err != nil {
+		t.Errorf("it has made another client, error %v", err)
+	}
 }
 
 func TestEtcdServerThatHangs(t *testing.T) {
