@@ -1,7 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -85,7 +87,7 @@ func (s *SourceEtcd) watchOnce(ctx context.Context, client *clientv3.Client, sin
 			revision := change.Header.GetRevision()
 			switch err := change.Err(); {
 			case !open:
-				return context.Cause(ctx)
+				return cmp.Or(context.Cause(ctx), errors.New("the client has closed it"))
 			case change.CompactRevision > 0:
 				hint(listAll)
 				*since = change.CompactRevision
