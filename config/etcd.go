@@ -25,8 +25,8 @@ const (
 	etcdHintDelay = 5 * time.Millisecond
 	// etcdPatience is how long etcd may take for a list.
 	etcdPatience = 30 * time.Second
-	// etcdSilence is how long etcd may be silent until the watch asks for an answer, and how long an
-	// answer may take until the status says so.
+	// etcdSilence is how long etcd may be silent until the watch has asked it for an answer, and how
+	// long the answer to a list may take until the status says so.
 	etcdSilence = 10 * time.Second
 )
 

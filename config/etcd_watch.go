@@ -103,7 +103,7 @@ func (s *SourceEtcd) watchOnce(ctx context.Context, client *clientv3.Client, sin
 				hint(revision)
 			}
 			*since = revision + 1
-		case <-time.After(jitter(s.silence)):
+		case <-time.After(jitter(s.silence / 2)):
 			if time.Since(heard) > s.patience {
 				hint(lookAgain)
 				return fmt.Errorf("etcd has not answered for %v", s.patience)
