@@ -55,7 +55,7 @@ func TestIntegrationPages(t *testing.T) {
 		if p.path == "README.md" || len(p.marked("sh run")) == 0 {
 			continue
 		}
-		patient := strings.Replace(setup[1].body, "{1..300}", "{1..12000}", 1) // many pages at once are slow
+		patient := strings.Replace(setup[1].body, "{1..600}", "{1..12000}", 1) // many pages at once are slow
 		script := "set -euo pipefail\ncp -rl " + project.dir + "/. ." + asOurs + patient
 		for _, f := range p.marked("sh run") {
 			script += f.body
@@ -69,9 +69,9 @@ func TestIntegrationPages(t *testing.T) {
 	t.Run("a pattern that never comes", func(t *testing.T) {
 		t.Parallel()
 		r := newReader(t, taken)
-		hasty := strings.Replace(setup[1].body, "{1..300}", "1", 1)
+		hasty := strings.Replace(setup[1].body, "{1..600}", "1", 1)
 		out := r.bash(t, hasty+"echo its last line >/tmp/try/log\nlogged 'is up' || echo gave up")
-		if want := "its last line\nafter 30 s the log has no line like: is up\ngave up\n"; out != want {
+		if want := "its last line\nafter 60 s the log has no line like: is up\ngave up\n"; out != want {
 			t.Errorf("logged prints %q, want %q", out, want)
 		}
 	})
@@ -131,7 +131,7 @@ func newReader(t *testing.T, demo string) *reader {
 	hostname, tmp := fmt.Sprintf("kubelet14-test-%d-%d", os.Getpid(), readers), t.TempDir()
 	toOurs := []string{"-hostname_override=try", "-hostname_override=" + hostname + " -pod_network=" + hostname,
 		"/tmp/try", tmp + "/try", "=try", "=" + hostname, "/hosts/try", "/hosts/" + hostname, "try-", hostname + "-",
-		"{1..300}", "{1..6000}", // logged ends what hangs, also on a busy machine
+		"{1..600}", "{1..6000}", // logged ends what hangs, also on a busy machine
 		"loop_toy", "loop_" + hostname + "-toy", `"toy"`, `"` + hostname + `-toy"`}
 	toPages := []string{tmp + "/try", "/tmp/try", hostname + "-toy", "toy", hostname, "try"}
 	// The demo, two servers of pages, the info server, a third server, a pod of pages, the info server of `make run`.
