@@ -19,7 +19,7 @@ func (f *options) openServer(kl *kubelet.Kubelet, all sources, metrics *server.M
 		return nil, nil
 	}
 	opts := f.server
-	opts.Kubelet, opts.Sources, opts.Metrics = kl, all.statuses, metrics
+	opts.Kubelet, opts.Sources, opts.Metrics, opts.Trace = kl, all.statuses, metrics, f.kubelet.Trace
 	opts.Scheme = v1.NewScheme()
 	opts.Hostname = f.kubelet.Identity.Hostname
 	opts.Version = version

@@ -32,6 +32,7 @@ import (
 	dockerclient "kubelet14/kubelet/dockertools/client"
 	"kubelet14/kubelet/server"
 	"kubelet14/kubelet/step"
+	"kubelet14/kubelet/trace"
 	"kubelet14/manifests/hello"
 	"kubelet14/volume"
 )
@@ -93,6 +94,7 @@ func untilSignal() (ctx context.Context, stop func()) {
 
 // run connects the packages and does what the flags say, until ctx is done.
 func run(ctx context.Context, f *options) error {
+	f.kubelet.Trace = &trace.Trace{}
 	sources, etcd, err := f.sources()
 	if etcd != nil {
 		defer etcd.Close()
@@ -135,6 +137,7 @@ func run(ctx context.Context, f *options) error {
 	}
 
 	pods := config.NewPodConfig(config.PodConfigNotificationSnapshotAndUpdates)
+	pods.Trace = opts.Trace
 	ctx, end := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer func() {
@@ -202,7 +205,7 @@ type sources []config.Source
 
 // sources returns them, and the connection to etcd if it is one of them.
 func (f *options) sources() (all sources, etcd *config.Etcd, err error) {
-	parser := config.Parser{Hostname: f.kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: f.rules}
+	parser := config.Parser{Hostname: f.kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: f.rules, Trace: f.kubelet.Trace}
 	if f.config != "" {
 		if _, err := os.Stat(f.config); errors.Is(err, fs.ErrNotExist) && !f.configWait {
 			return nil, nil, fmt.Errorf("-config=%s does not exist: make it, or give -config_wait if it will appear, as a mount does", f.config)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/validation"
+	"kubelet14/kubelet/trace"
 )
 
 // fileTest is a source on real files that polls when the test says so, by a clock
@@ -329,4 +331,48 @@ func TestSameNameInAnotherNamespace(t *testing.T) {
 	}
 	f.write("c.yaml", manifest("web", "4")) // of 2014, so in the namespace default
 	f.expect("web=1 web=2 web=3", `pod "web" is in `+f.path("a.yaml")+" and "+f.path("c.yaml"))
+}
+
+// A typo leaves a trace as far as podStorage, and the loop is not woken. An edit goes on to the loop.
+func TestTraceOfFiles(t *testing.T) {
+	f := newFileTest(t)
+	config := NewPodConfig(PodConfigNotificationSnapshotAndUpdates)
+	f.parser.Trace = &trace.Trace{}
+	config.Trace = f.parser.Trace
+	go func() {
+		for {
+			select {
+			case <-config.Updates():
+				f.parser.Trace.Because(api.SET.String())
+			case <-t.Context().Done():
+				return
+			}
+		}
+	}()
+	for _, tt := range []struct{ text, want string }{
+		{manifest("web", "hello:1"), "[read a.yaml 1] [send 1] [mux 1] [merge web.default.file 1] [update SET 1]"},
+		{manifest("web", "hello:2"), "[read a.yaml 1] [send 1] [mux 1] [merge web.default.file 1] [update UPDATE 1]"},
+		{"{", "[read error 1] [send error 1] [mux 1] [merge 1]"},
+	} {
+		seen := config.Trace.After(0)
+		f.write("a.yaml", tt.text)
+		f.settle()
+		config.Merge(t.Context(), "file", f.last)
+		var got []string
+		for _, e := range config.Trace.After(0)[len(seen):] {
+			text := e.Kind
+			for _, part := range []string{filepath.Base(e.Place), strings.Join(e.Changed, " "), e.Op, map[bool]string{true: "error"}[e.Error != ""], fmt.Sprint(e.N)} {
+				if part != "" && part != "." && !(part == "SET" && e.Kind != "update") {
+					text += " " + part
+				}
+			}
+			got = append(got, "["+text+"]")
+		}
+		if got := strings.Join(got, " "); got != tt.want {
+			t.Errorf("after %s the trace has %s, want %s", tt.text, got, tt.want)
+		}
+	}
+	if changes := config.Trace.Changes(); len(changes) == 0 || changes[0].Title() != "Source file has errors" {
+		t.Errorf("the typo is none of the changes: %+v", changes)
+	}
 }

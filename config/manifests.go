@@ -11,6 +11,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/validation"
+	"kubelet14/kubelet/trace"
 )
 
 // Parser makes pods of text, in the same way for every source.
@@ -18,6 +19,7 @@ type Parser struct {
 	Hostname string // is part of the UIDs of pods without a uuid
 	Scheme   *api.Scheme
 	Rules    validation.Rules
+	Trace    *trace.Trace // of what is read; may be nil
 }
 
 // pods decodes and validates the manifests of a text and gives each its identity, which depends only on the manifest's id and

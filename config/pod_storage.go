@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/trace"
 )
 
 // podSet is pods by full name. No pod in it is ever changed, so a pod is the same in
@@ -28,6 +29,7 @@ func compare(before, after podSet) (added, updated, removed podSet) {
 type podStorage struct {
 	mode    PodConfigNotificationMode
 	updates chan api.PodUpdate // never closed
+	Trace   *trace.Trace       // of updates; may be nil
 
 	// mu is held until the last update about a change was received, which keeps the
 	// updates in order. So the receiver must not call what locks it.
@@ -59,12 +61,14 @@ func (s *podStorage) declare(source string) {
 // Merge stores the pods that a source sends and sends what has changed, in the form of
 // the mode. It returns once that was received, or ctx is done.
 func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpdate) {
+	s.Trace.Add(trace.Event{Kind: "mux", Source: source, Op: update.Op.String(), N: len(update.Pods)})
 	s.declare(source)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state, before := s.sources[source], s.unsynced()
 	pods := mergePods(state.pods, source, update)
 	added, updated, removed := compare(state.pods, pods)
+	s.traceMerge(source, pods, added, updated, removed)
 	state.pods, state.err, state.noPods = pods, update.Err, update.NoPods
 	state.synced = state.synced || state.err == nil
 
@@ -121,6 +125,7 @@ func mergePods(old podSet, source string, update api.PodUpdate) podSet {
 
 func (s *podStorage) send(ctx context.Context, updates ...api.PodUpdate) {
 	for _, update := range updates {
+		s.traceUpdate(update)
 		select {
 		case s.updates <- update:
 		case <-ctx.Done():

@@ -140,6 +140,7 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) (wai
 		return wait
 	}
 	logIgnored(s.sent.Pods, update.Pods)
+	s.traceSend(s.sent, update)
 	s.sent = update
 	select {
 	case updates <- update:

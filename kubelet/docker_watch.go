@@ -99,7 +99,8 @@ func (kl *Kubelet) watchEvents(ctx context.Context) {
 				setErr(nil)
 			}
 			kl.observer.Changed(e.ID, e.OutOfMemory)
-			kl.wake()
+			kl.traceEvent(e.ID)
+			kl.wake("an event of Docker")
 		})
 		if ctx.Err() != nil {
 			return

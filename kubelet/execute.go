@@ -15,6 +15,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/panics"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/trace"
 )
 
 // work is one plan being carried out by the pod's worker.
@@ -35,10 +36,12 @@ func (kl *Kubelet) startWork(ctx context.Context, p *podRecord, steps [][]plan.A
 	w := &work{kl: kl, pod: p.pod, init: p.plan.Init, created: map[string]plan.Action{}, problems: map[string]plan.Problem{}}
 	w.superseded, w.supersede = context.WithCancel(context.Background())
 	p.work, p.stateLogged = w, ""
+	kl.opts.Trace.Add(trace.Event{Kind: "work", Pod: p.name, N: len(steps)})
 	kl.workers.Run(p.name, func() {
 		defer w.supersede()
 		began := time.Now()
 		w.syncPod(ctx, steps)
+		kl.opts.Trace.Add(trace.Event{Kind: "ended", Pod: p.name})
 		if ctx.Err() == nil {
 			kl.opts.SyncDone(time.Since(began), !slices.ContainsFunc(slices.Collect(maps.Values(w.problems)), isFailure))
 		}
@@ -82,6 +85,7 @@ func (w *work) act(ctx context.Context, a plan.Action) {
 		a.NetworkID = w.created[api.NetworkContainerName].ID
 	}
 	w.mu.Unlock()
+	w.kl.traceAct("begin", a, nil)
 	err := panics.Catch("pod "+a.Name.PodFullName, func() error {
 		switch a.Kind {
 		case plan.Create:
@@ -93,6 +97,7 @@ func (w *work) act(ctx context.Context, a plan.Action) {
 		}
 		return w.remove(ctx, a)
 	})
+	w.kl.traceAct("end", a, err)
 	if err != nil && ctx.Err() == nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()

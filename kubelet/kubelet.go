@@ -17,6 +17,7 @@ import (
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/probes"
 	"kubelet14/kubelet/step"
+	"kubelet14/kubelet/trace"
 	"kubelet14/volume"
 )
 
@@ -40,6 +41,7 @@ type Options struct {
 
 	Sources func() []api.SourceStatus // what is known of the sources now
 	Step    *step.Stepper             // decides when a plan is carried out; may be nil
+	Trace   *trace.Trace              // of what happens; may be nil
 
 	// SyncDone and PullDone observe each piece of work on a pod and each pull of an image.
 	// ok is false if something failed. What the end of the kubelet interrupts is not
@@ -96,22 +98,26 @@ func NewMainKubelet(opts Options) *Kubelet {
 		pods:       map[string]*podRecord{},
 	}
 	kl.observer = &observe.Observer{Docker: opts.Docker, Identity: opts.Identity, Volumes: opts.Volumes, LogOnce: kl.logOnce}
-	kl.workers = &podWorkers{ended: kl.wake, busy: map[string]bool{}}
+	kl.workers = &podWorkers{ended: func() { kl.wake("the end of work") }, busy: map[string]bool{}}
 	limit := rate.Inf
 	if opts.RegistryQPS > 0 {
 		limit = rate.Limit(opts.RegistryQPS)
 	}
 	kl.images = &images.Puller{Pull: opts.Docker.PullImage, Credentials: opts.Credentials, Limiter: rate.NewLimiter(limit, opts.RegistryBurst),
-		Done: opts.PullDone, Note: kl.events.add, Wake: kl.wake}
+		Done: opts.PullDone, Note: kl.events.add, Wake: func() { kl.wake("the end of a pull") }}
 	if opts.Step != nil {
-		opts.Step.Wake = kl.wake
+		opts.Step.Wake = func() { kl.wake("a person") }
 	}
-	kl.probes = &probes.Probers{Period: opts.SyncFrequency, Exec: opts.Docker.Exec, Note: kl.events.add, Wake: kl.wake}
+	kl.probes = &probes.Probers{Period: opts.SyncFrequency, Exec: opts.Docker.Exec, Note: kl.events.add,
+		Wake: func() { kl.wake("a probe") }}
 	return kl
 }
 
 // wake asks for a sync. It never blocks, and a thousand calls may be one sync.
-func (kl *Kubelet) wake() { notify(kl.wakeup) }
+func (kl *Kubelet) wake(because string) {
+	kl.opts.Trace.Because(because)
+	notify(kl.wakeup)
+}
 
 // notify fills a 1-slot channel.
 func notify(c chan<- struct{}) {

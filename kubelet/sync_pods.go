@@ -14,6 +14,7 @@ import (
 	"kubelet14/kubelet/panics"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/step"
+	"kubelet14/kubelet/trace"
 )
 
 // SyncPods compares every pod with one list of the containers, starts the workers of those
@@ -24,6 +25,7 @@ import (
 // is skipped, and the end of the work wakes the sync loop.
 func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 	busy := kl.workers.Busy()
+	kl.opts.Trace.Add(trace.Event{Kind: "list"})
 	list, err := kl.observer.List(ctx)
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
@@ -36,6 +38,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
+	kl.opts.Trace.Looked(len(list), slices.Sorted(maps.Keys(busy)))
 	kl.logHeld()
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
 		if !busy[name] {
@@ -45,6 +48,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 	if kl.removes {
 		kl.logOnce("remove volumes that no pod needs", kl.trashVolumes(list))
 	}
+	kl.opts.Trace.Synced()
 	kl.publish()
 	return next, nil
 }
@@ -104,6 +108,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	}
 	kl.probes.Sync(ctx, p.name, p.pod, p.containers, podIP(p.containers))
 	if len(p.plan.Steps) == 0 {
+		kl.tracePod("idle", p)
 		kl.permitted(p)
 		p.workProblems, p.failures, p.tried = nil, 0, ""
 		if p.pod == nil && len(p.containers) == 0 {
@@ -121,9 +126,11 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	}
 	permitted := kl.permitted(p)
 	if len(permitted) == 0 {
+		kl.tracePod("wait", p)
 		p.wait = step.Wait
 		return p.plan.Next
 	}
+	kl.tracePod("plan", p)
 	p.tried = steps
 	kl.startWork(ctx, p, permitted)
 	return p.plan.Next

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/trace"
 )
 
 // logFile has a name that glog gives.
@@ -34,6 +35,7 @@ var everyRoute = []struct {
 	{"GET /pods", "HEAD /pods", reading},
 	{"GET /sources", "GET /sources", reading},
 	{"GET /events", "GET /events", reading},
+	{"GET /trace", "GET /trace", reading},
 	{"GET /metrics", "GET /metrics", reading},
 	{"GET /spec/{$}", "GET /spec/", reading},
 	{"/stats/{$}", "GET /stats/", reading},
@@ -160,8 +162,12 @@ func withOutput() *fakeKubelet {
 
 // Another user of the host learns from no answer what a container has printed, but which pods fail.
 func TestOnlyClientsThatMayReadLogsSeeMessages(t *testing.T) {
-	s := serve(t, withOutput())
-	shows := []string{"GET /", "GET /stream", "GET /status", "GET /pods", "GET /events", "GET /podInfo?podID=web&podNamespace=default"}
+	tr := &trace.Trace{}
+	tr.Add(trace.Event{Kind: "end", Pod: "web.default.file", Error: printed, Reason: printed, Rows: []trace.Row{{
+		Observed: []trace.Attempt{{Message: printed}}, Plan: []trace.Act{{Reason: printed}},
+	}}})
+	s := serve(t, withOutput(), func(o *Options) { o.Trace = tr })
+	shows := []string{"GET /", "GET /stream", "GET /status", "GET /pods", "GET /events", "GET /trace", "GET /podInfo?podID=web&podNamespace=default"}
 	requests := []string{"GET /stream"}
 	for _, route := range everyRoute {
 		requests = append(requests, route.request)

@@ -19,6 +19,7 @@ import (
 	"github.com/golang/glog"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/trace"
 )
 
 // Limits for each client.
@@ -37,6 +38,7 @@ const (
 type Options struct {
 	Kubelet Kubelet
 	Sources func() []api.SourceStatus
+	Trace   *trace.Trace // may be nil
 	Scheme  *api.Scheme
 
 	Address   string      // an IP address, or unix:PATH
@@ -140,6 +142,7 @@ func (s *Server) routes() http.Handler {
 	add("GET /pods", reading, asJSON(s.pods))
 	add("GET /sources", reading, asJSON(s.sources))
 	add("GET /events", reading, asJSON(s.events))
+	add("GET /trace", reading, asJSON(s.trace))
 	add("GET /metrics", reading, s.serveMetrics)
 	add("GET /podInfo", reading, asJSON(s.podInfo))
 	add("GET /boundPods", reading, asJSON(s.boundPods))

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/trace"
 )
 
 // versions has the manifests that the containers of a pod were made of, by name and hash. A
@@ -40,12 +42,8 @@ func (s *Stepper) print(p Pod) {
 	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	defer table.Flush()
 	fmt.Fprintf(table, "\npod %s (%s)\n  \tDESIRED\tOBSERVED\n", p.Name, p.Origin)
-	for _, row := range Compare(p.Desired, p.Observed) {
-		same := "="
-		if slices.ContainsFunc(slices.Concat(p.Plan.Steps...), func(a plan.Action) bool { return a.Name.Name == row.Container }) {
-			same = "≠"
-		}
-		fmt.Fprintf(table, "%s %s\t%s\t%s\n", same, row.Container, row.Desired, row.Observed)
+	for _, row := range Compare(p.Desired, p.Observed, p.Plan) {
+		fmt.Fprintf(table, "%s %s\t%s\t%s\n", row.Sign, row.Container, row.Desired, observed(row))
 	}
 	for _, changed := range s.changes(p) {
 		fmt.Fprintf(table, "  edited\t%s\n", changed)
@@ -72,11 +70,22 @@ func (s *Stepper) changes(p Pod) []string {
 	return nil
 }
 
-// Row is a container, as it is desired and as it is.
-type Row struct{ Container, Desired, Observed string }
+// observed describes what there is of a container.
+func observed(row trace.Row) string {
+	var there []string
+	for _, a := range row.Observed {
+		text := fmt.Sprintf("attempt %d %s", a.Attempt, cmp.Or(a.Message, "is "+a.State))
+		if a.Other {
+			text += ", of another version"
+		}
+		there = append(there, text)
+	}
+	return cmp.Or(strings.Join(there, "; "), "nothing")
+}
 
-// Compare returns the containers that are desired, in the order in which they start, and then the others that are there.
-func Compare(pod *plan.Pod, observed []plan.Observed) (rows []Row) {
+// Compare returns the containers that are desired, in the order in which they start, and then the others that are there, each
+// with its part of a plan.
+func Compare(pod *plan.Pod, observed []plan.Observed, todo plan.Plan) (rows []trace.Row) {
 	if pod != nil {
 		policy := "runs"
 		switch {
@@ -85,47 +94,50 @@ func Compare(pod *plan.Pod, observed []plan.Observed) (rows []Row) {
 		case pod.Complete.RestartPolicy.Never != nil:
 			policy = "runs once"
 		}
-		rows = append(rows, Row{Container: pod.Network.Name, Desired: "runs"})
+		rows = append(rows, trace.Row{Container: pod.Network.Name, Desired: "runs"})
 		for _, c := range pod.Init {
-			rows = append(rows, Row{Container: c.Name, Desired: "runs until it succeeds, before the others"})
+			rows = append(rows, trace.Row{Container: c.Name, Desired: "runs until it succeeds, before the others"})
 		}
 		for _, c := range pod.Apps {
-			rows = append(rows, Row{Container: c.Name, Desired: policy})
+			rows = append(rows, trace.Row{Container: c.Name, Desired: policy})
 		}
 	}
 	for i := range observed { // ordered by container and attempt
 		name := observed[i].Of.Name
-		if !slices.ContainsFunc(rows, func(r Row) bool { return r.Container == name }) {
-			rows = append(rows, Row{Container: name, Desired: "nothing"})
+		if !slices.ContainsFunc(rows, func(r trace.Row) bool { return r.Container == name }) {
+			rows = append(rows, trace.Row{Container: name, Desired: "nothing"})
 		}
 	}
 	for i := range rows {
-		var there []string
+		row := &rows[i]
+		row.Sign = "="
 		for j := range observed {
 			c := &observed[j]
 			newest := j+1 == len(observed) || observed[j+1].Of.Name != c.Of.Name
-			if c.Of.Name == rows[i].Container && (newest || c.State.Live()) {
-				there = append(there, describe(pod, c))
+			if c.Of.Name == row.Container && (newest || c.State.Live()) {
+				row.Observed = append(row.Observed, attempt(pod, c))
 			}
 		}
-		if rows[i].Observed = strings.Join(there, "; "); len(there) == 0 {
-			rows[i].Observed = "nothing"
+		for n, step := range todo.Steps {
+			for _, a := range step {
+				if a.Name.Name == row.Container {
+					row.Sign = "≠"
+					row.Plan = append(row.Plan, trace.Act{Step: n + 1, Do: a.Kind.String(), Attempt: a.Name.Attempt, Reason: a.Reason})
+				}
+			}
 		}
 	}
 	return rows
 }
 
-// describe describes one attempt.
-func describe(pod *plan.Pod, c *plan.Observed) string {
-	state := "is " + string(c.State)
+func attempt(pod *plan.Pod, c *plan.Observed) trace.Attempt {
+	a := trace.Attempt{Attempt: c.Of.Attempt, State: string(c.State)}
 	if c.Terminated() {
-		state = c.Exit().Message
+		a.State, a.Message = "ended", c.Exit().Message
 	}
-	version := ""
 	if pod != nil {
-		if want := pod.Container(c.Of.Name); want == nil || want.Hash != c.Of.Hash || c.Of.UID != pod.UID {
-			version = ", of another version"
-		}
+		want := pod.Container(c.Of.Name)
+		a.Other = want == nil || want.Hash != c.Of.Hash || c.Of.UID != pod.UID
 	}
-	return fmt.Sprintf("attempt %d %s%s", c.Of.Attempt, state, version)
+	return a
 }

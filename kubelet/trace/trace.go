@@ -1,0 +1,324 @@
+// Package trace keeps what has happened to the pods of late, for people who want to see it again:
+// what the sources sent, why the sync loop woke, what it saw and decided, and what workers did.
+//
+//	sources, Mux, podStorage ─┐
+//	sync loop, workers ───────┼─ Add ─▶ Trace ─ Changes ─▶ Change.Tell ─▶ stages with sentences
+//	events of Docker ─────────┘
+//
+// Nothing depends on it, and it is lost with the kubelet. No event has the value of an environment variable.
+package trace
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"kubelet14/api"
+)
+
+// What a Trace keeps.
+const (
+	maxChanges = 20
+	maxEvents  = 400 // of a change
+)
+
+// Event is one thing that happened. Which fields it has depends on its kind.
+type Event struct {
+	Seq       uint64    `json:"seq"`
+	Change    uint64    `json:"change"` // all between two moments of rest is one change
+	Time      time.Time `json:"time"`
+	Kind      string    `json:"kind"` // read, send, mux, merge, update, apply, list, listed, skip, plan, wait, idle, work, begin, end, event or ended
+	Source    string    `json:"source,omitempty"`
+	Place     string    `json:"place,omitempty"`
+	Op        string    `json:"op,omitempty"`  // SET, UPDATE, create, start, stop or remove
+	Pod       string    `json:"pod,omitempty"` // full name
+	Container string    `json:"container,omitempty"`
+	Attempt   int       `json:"attempt,omitempty"`
+	Because   string    `json:"because,omitempty"` // what woke the loop
+	Reason    string    `json:"reason,omitempty"`
+	Error     string    `json:"error,omitempty"`
+	Phase     string    `json:"phase,omitempty"`
+	N         int       `json:"n,omitempty"`
+	TookMs    float64   `json:"tookMs,omitempty"`
+	Pods      []string  `json:"pods,omitempty"`    // full names
+	Changed   []string  `json:"changed,omitempty"` // names of fields, or full names of pods
+	Rows      []Row     `json:"rows,omitempty"`
+}
+
+// Row is a container: as it is desired, as it is, and what is to be done.
+type Row struct {
+	Container string    `json:"container"`
+	Desired   string    `json:"desired"`
+	Sign      string    `json:"sign"` // "=" or "≠"; "?": the two were not compared yet
+	Observed  []Attempt `json:"observed,omitempty"`
+	Plan      []Act     `json:"plan,omitempty"`
+	Changed   []string  `json:"-"` // in the manifest: names of fields
+}
+
+// Attempt is a container that Docker has.
+type Attempt struct {
+	Attempt  int    `json:"attempt"`
+	State    string `json:"state"`
+	Message  string `json:"message,omitempty"`  // how it has ended
+	Other    bool   `json:"other,omitempty"`    // it was made of another version of the manifest
+	Unlisted bool   `json:"unlisted,omitempty"` // a worker has made it so, and no list has shown it yet
+
+	since time.Time // of Unlisted
+}
+
+// Act is an action of a plan.
+type Act struct {
+	Step     int    `json:"step"` // from 1
+	Do       string `json:"do"`
+	Attempt  int    `json:"attempt"`
+	Reason   string `json:"reason"`
+	Progress string `json:"progress,omitempty"` // doing, done or failed
+}
+
+// Change is what happened between two moments of rest.
+type Change struct {
+	Number  uint64
+	Times   int // how often it has happened in a row
+	Dropped int // events that were too many
+	Events  []Event
+}
+
+// Trace keeps the last changes. Its methods may be called concurrently, and do nothing on a nil Trace.
+type Trace struct {
+	mu      sync.Mutex
+	seq     uint64
+	last    []Change // guarded by mu, like all below; oldest first
+	open    Change   // without events: rest
+	look    []Event  // of the sync that goes on, until it finds something
+	because []string // what has woken the loop since its last list
+	coming  bool     // a source has sent something that the loop has not applied
+	busy    int      // workers
+	again   bool     // the sync that goes on is not the last: a worker is busy, or was when it began
+	follows map[string]bool
+	waiting map[string][]Row // by pod
+}
+
+// Because notes what wakes the sync loop.
+func (t *Trace) Because(word string) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if word == api.SET.String() || word == api.UPDATE.String() {
+		t.coming = false
+	}
+	if !slices.Contains(t.because, word) {
+		t.because = append(t.because, word)
+	}
+}
+
+// Follows reports whether something has happened to a pod, and it was not seen at rest since then.
+func (t *Trace) Follows(pod string) bool {
+	if t == nil {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.follows[pod]
+}
+
+// Add records an event. Its time and its numbers are filled in.
+func (t *Trace) Add(e Event) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.follows == nil {
+		t.follows, t.waiting = map[string]bool{}, map[string][]Row{}
+	}
+	e.Time = time.Now()
+	switch e.Kind {
+	case "send", "update":
+		t.coming = true
+	case "list":
+		e.Because, t.because = strings.Join(t.because, " and "), nil
+		t.look, t.again = []Event{e}, false
+		return
+	case "event":
+		if n := len(t.open.Events); n > 0 && t.open.Events[n-1].Kind == "event" && t.open.Events[n-1].Container == e.Container {
+			return // Docker tells several for one action
+		}
+	case "apply", "plan":
+		t.follow(e.Pod, true)
+	case "wait":
+		if reflect.DeepEqual(t.waiting[e.Pod], e.Rows) {
+			return
+		}
+		t.waiting[e.Pod] = e.Rows
+	case "idle":
+		t.follow(e.Pod, false)
+	case "work":
+		t.busy++
+		t.again = true
+	case "ended":
+		t.busy--
+		e.TookMs = t.since(func(begun Event) bool { return begun.Kind == "work" && begun.Pod == e.Pod })
+	case "end":
+		e.TookMs = t.since(func(begun Event) bool {
+			return begun.Kind == "begin" && begun.Pod == e.Pod && begun.Container == e.Container && begun.Op == e.Op
+		})
+	}
+	if slices.Contains([]string{"plan", "wait", "idle"}, e.Kind) { // the look has found something
+		t.keep(t.look...)
+		t.look = nil
+	}
+	if t.keep(e); e.Kind == "merge" && len(e.Changed) == 0 {
+		t.coming = false
+		t.rest()
+	}
+}
+
+// Looked records the end of the look that the last event "list" began, and the pods whose workers were busy then.
+func (t *Trace) Looked(containers int, busy []string) {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	t.look = append(t.look, Event{Kind: "listed", Time: now, N: containers, TookMs: ms(now.Sub(t.look[0].Time))})
+	if t.again = len(busy) > 0; !t.again {
+		return
+	}
+	if n := len(t.open.Events); n > 0 && t.open.Events[n-1].Kind == "skip" && slices.Equal(t.open.Events[n-1].Pods, busy) {
+		return // still
+	}
+	t.keep(append(t.look, Event{Kind: "skip", Time: now, Pods: busy})...)
+	t.look = nil
+}
+
+func (t *Trace) follow(pod string, follow bool) {
+	delete(t.waiting, pod)
+	if t.follows[pod] = follow; !follow {
+		delete(t.follows, pod)
+	}
+}
+
+// since returns the milliseconds since the last event of a kind; 0: there is none.
+func (t *Trace) since(is func(Event) bool) float64 {
+	for _, e := range slices.Backward(t.open.Events) {
+		if is(e) {
+			return ms(time.Since(e.Time))
+		}
+	}
+	return 0
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// keep adds events to the change that goes on.
+func (t *Trace) keep(events ...Event) {
+	for _, e := range events {
+		if len(t.open.Events) == 0 {
+			t.open = Change{Number: t.open.Number + 1, Times: 1}
+		}
+		if len(t.open.Events) == maxEvents {
+			t.open.Dropped++
+			continue
+		}
+		t.seq++
+		e.Seq, e.Change = t.seq, t.open.Number
+		t.open.Events = append(t.open.Events, e)
+	}
+}
+
+// Synced ends a sync.
+func (t *Trace) Synced() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.look = nil; !t.again && !t.coming {
+		t.rest()
+	}
+}
+
+// rest ends the change that goes on, unless a worker is busy. One that repeats the one before replaces it. One in which the loop
+// only looked is forgotten.
+func (t *Trace) rest() {
+	if t.busy > 0 || len(t.open.Events) == 0 {
+		return
+	}
+	open := t.open
+	t.open = Change{Number: open.Number}
+	looks := []string{"event", "list", "listed", "skip", "idle"}
+	if !slices.ContainsFunc(open.Events, func(e Event) bool { return !slices.Contains(looks, e.Kind) }) {
+		return
+	}
+	slices.SortStableFunc(open.Events, func(a, b Event) int { return a.Time.Compare(b.Time) })
+	if n := len(t.last); n > 0 && t.last[n-1].Title() == open.Title() {
+		open.Times += t.last[n-1].Times
+		t.last = t.last[:n-1]
+	}
+	t.last = append(t.last[max(0, len(t.last)-maxChanges+1):], open)
+}
+
+// Changes returns the last changes that have come to rest, the newest first. They must not be changed.
+func (t *Trace) Changes() []Change {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	changes := slices.Clone(t.last)
+	slices.Reverse(changes)
+	return changes
+}
+
+// After returns the events after a sequence number, also those of the change that goes on. They must not be changed.
+func (t *Trace) After(seq uint64) (events []Event) {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, c := range append(slices.Clone(t.last), t.open) {
+		for _, e := range c.Events {
+			if e.Seq > seq {
+				events = append(events, e)
+			}
+		}
+	}
+	return events
+}
+
+// Hide replaces what may quote the output of a container. It changes copies of the rows.
+func Hide(events []Event, by string) {
+	hide := func(text *string) {
+		if *text != "" {
+			*text = by
+		}
+	}
+	for i := range events {
+		e := &events[i]
+		hide(&e.Error)
+		hide(&e.Reason)
+		e.Rows = HideRows(e.Rows, by)
+	}
+}
+
+// HideRows returns rows without what may quote the output of a container.
+func HideRows(rows []Row, by string) []Row {
+	rows = slices.Clone(rows)
+	for i := range rows {
+		r := &rows[i]
+		r.Observed, r.Plan = slices.Clone(r.Observed), slices.Clone(r.Plan)
+		for j := range r.Observed {
+			r.Observed[j].Message = ""
+		}
+		for j := range r.Plan {
+			r.Plan[j].Reason = by
+		}
+	}
+	return rows
+}

@@ -1,0 +1,134 @@
+package kubelet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/trace"
+)
+
+// traced starts a kubelet with a trace.
+func traced(w *world, pods ...api.Pod) (*trace.Trace, *kubelet) {
+	t := &trace.Trace{}
+	w.options = func(opts *Options) { opts.Trace = t }
+	return t, w.run(pods...)
+}
+
+// kinds returns what stages are about, without the events of Docker and what they lead to, which come at any time.
+func kinds(events []trace.Event) string {
+	var kinds []string
+	for _, e := range events {
+		word := e.Kind
+		if e.Op != "" && e.Container != "" {
+			word += "(" + e.Op + " " + e.Container + ")"
+		}
+		if !slices.Contains([]string{"event", "list", "listed", "skip"}, e.Kind) {
+			kinds = append(kinds, word)
+		}
+	}
+	return strings.Join(kinds, " ")
+}
+
+// told checks a change: its title, and its stages for a pod, of which the last one shows the pod at rest.
+func told(t *testing.T, c trace.Change, title, pod, want string) []trace.Stage {
+	t.Helper()
+	if got := kinds(c.Events); c.Title() != title || got != want {
+		t.Errorf("%q: %s\nwant %q: %s", c.Title(), got, title, want)
+	}
+	stages := c.Tell(pod)
+	for _, row := range stages[len(stages)-1].Rows {
+		if row.Sign != "=" || len(row.Plan) > 0 {
+			t.Errorf("%s ends with %+v", title, row)
+		}
+	}
+	return stages
+}
+
+func TestTrace(t *testing.T) {
+	inWorld(t, func(w *world) {
+		tr, k := traced(w, pod("a", "main:s3cret"), pod("b", "main"))
+		k.set(pod("a", "main:other"), pod("b", "main"))
+		settle()
+		const carriedOut = "begin(create main) end(create main) begin(stop main) end(stop main) begin(start main) end(start main)"
+		stages := told(t, tr.Changes()[0], "a.yaml was edited", "a.default.file", "apply plan work "+carriedOut+" ended idle")
+		for i, s := range stages {
+			row := (append(s.Rows, trace.Row{}, trace.Row{}))[1] // main
+			created := len(row.Observed) == 2 && row.Observed[1].Attempt == 2 && row.Observed[1].Unlisted
+			switch {
+			case i == 0 && (row.Sign != "?" || fmt.Sprint(row.Changed) != "[env TAG changed]"):
+				t.Errorf("before it has compared, the loop knows %+v", row)
+			case s.Kind == "plan" && (row.Sign != "≠" || len(row.Plan) != 3 || row.Plan[0].Progress != ""):
+				t.Errorf("it plans %+v", row)
+			case s.Kind == "begin" && s.Op == "create" && (s.Busy != "a.default.file" || row.Plan[0].Progress != "doing"):
+				t.Errorf("worker %q begins %+v", s.Busy, row)
+			case s.Kind == "end" && s.Op == "create" && (row.Sign != "≠" || !created):
+				t.Errorf("what no list has shown is %+v", row)
+			case s.Kind == "ended" && row.Plan[2].Progress != "done":
+				t.Errorf("at the end of work the plan is %+v", row.Plan)
+			}
+		}
+
+		w.kill("a", "main", 3)
+		settle()
+		told(t, tr.Changes()[0], "main of a: it ended with exit code 3", "a.default.file",
+			"plan work begin(create main) end(create main) begin(start main) end(start main) ended idle")
+		k.set(pod("b", "main"))
+		settle()
+		if title := tr.Changes()[0].Title(); title != "a is no longer wanted" {
+			t.Errorf("a removal is %q", title)
+		}
+		if text := fmt.Sprint(tr.After(0)); strings.Contains(text, "s3cret") || strings.Contains(text, "other") {
+			t.Errorf("a value is shown: %s", text)
+		}
+		before := tr.After(0)
+		wait(time.Hour)
+		if after := tr.After(before[len(before)-1].Seq); len(after) > 0 || len(tr.Changes()) != 4 {
+			t.Errorf("syncs that find nothing leave %+v", after)
+		}
+	})
+}
+
+// A crash loop is one change, however often it happens.
+func TestTraceOfACrashLoop(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(string) dockertest.Program { return dockertest.Program{Exits: true, ExitCode: 3} }
+		tr, _ := traced(w, pod("a", "main"))
+		settle()
+		changes := tr.Changes()
+		if len(changes) > 2 || changes[0].Times < 5 || changes[0].Title() != "main of a: it ended with exit code 3" {
+			t.Errorf("%d changes, the last %d times: %q", len(changes), changes[0].Times, changes[0].Title())
+		}
+	})
+}
+
+// Of twenty pods that start at once, and of a stop of ten seconds, each pod's story is short, and the sum is one, too.
+func TestTraceOfManyPods(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
+		var pods []api.Pod
+		for i := range 20 {
+			pods = append(pods, pod(fmt.Sprintf("p%02d", i), "main"))
+		}
+		tr, k := traced(w, pods...)
+		k.set(pods[:10]...)
+		settle()
+		for i, title := range []string{"10 pods changed", "20 pods changed"} {
+			c := tr.Changes()[i]
+			sum, one := c.Tell(""), c.Tell("p15.default.file")
+			if c.Title() != title || c.Dropped > 0 || len(sum) > 40 || len(one) > 40 {
+				t.Errorf("%q has %d stages, for one pod %d; %d events are left out", c.Title(), len(sum), len(one), c.Dropped)
+			}
+			acts := slices.DeleteFunc(sum, func(s trace.Stage) bool { return s.Kind != "begin" })
+			for _, s := range acts {
+				if s.Name()+" changed" != title {
+					t.Errorf("%q: %s is summed up for %s", title, s.Op, s.Name())
+				}
+			}
+		}
+	})
+}
