@@ -40,6 +40,9 @@ lint: ## check format, go vet and staticcheck
 	go vet ./...
 	go run $(STATICCHECK) ./...
 
+check: ## list the exercises of docs/ that have a check; EXERCISE=588-1 checks that one
+	@go run ./docs/exercises $(EXERCISE)
+
 bench: ## measure against a bare program that makes the same Docker calls, as ratios
 	go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
 
@@ -61,4 +64,4 @@ clean: ## stop and remove what `make run` has made, and what was built
 	rm -f kubelet14
 	rm -rf bin .artifacts
 
-.PHONY: help run build test test-all kubernetes browser unit lint bench fleet etcd clean
+.PHONY: help run build test test-all kubernetes browser unit lint check bench fleet etcd clean

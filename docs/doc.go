@@ -9,6 +9,7 @@
 //   - A block marked "sh" is valid bash. Blocks marked "sh run" are run, in order, as
 //     one script for each page. Each line of a block marked "text see" is in the
 //     output, where … stands for any text.
+//   - Each exercise with a check (package exercises) is not yet done, and says why.
 //   - Links lead somewhere.
 //   - The operator's page has every flag, every field of a manifest and every reason,
 //     and its messages are those of the program.

@@ -129,6 +129,7 @@ var (
 // has reports whether what a page has in backticks exists, if it is a name or a path.
 func (n *names) has(span string) bool {
 	target, isMake := strings.CutPrefix(span, "make ")
+	target, _, _ = strings.Cut(target, " ") // without variables, such as EXERCISE=588-1
 	f := flagSpan.FindStringSubmatch(span)
 	switch {
 	case f != nil:

@@ -1,0 +1,107 @@
+// Exercises checks the exercises of the chapters that ask for a change.
+//
+//	go run ./docs/exercises           lists them
+//	go run ./docs/exercises 588-1     prints "done", or "not yet, because …"
+//
+// A check is a run of go test. The tests of this directory, of docs/exercises/source and of
+// docs/toyloop/exercise_test.go have the build tag exercise, so nothing else runs them.
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+)
+
+// exercise is one of a chapter.
+type exercise struct {
+	name, task string
+	test       string // -run of go test
+	packages   []string
+	// guards says what holds until the exercise is done. Its tests are those of the program, and
+	// it is done when one of them fails. Without it the exercise is done when its test passes.
+	guards string
+}
+
+var exercises = []exercise{
+	{"start-1", "the toy replaces a container whose hash differs", "TestEdit", []string{"./docs/toyloop"}, ""},
+	{"tour-4", "what is replaced is stopped before its successor is created", "TestMake/change.txt", []string{"./kubelet/plan"},
+		"converge still creates the next attempt before it stops the one before"},
+	{"565-2", "a new field of a manifest", "TestNotes|TestRoundTripLosesNothing|TestCloneIsEqualAndSharesNoMemory|TestHashesGolden",
+		[]string{"./docs/exercises", "./api", "./kubelet/plan"}, ""},
+	{"565-3", "a conversion that is not registered", "TestConversionIsMissing", []string{"./docs/exercises"}, ""},
+	{"565-4", "ten lines that stand for a million values", "TestAliases", []string{"./docs/exercises"}, ""},
+	{"356-3", "a source that counts as ready at once", "TestSourceIsSyncedAfterAnUpdateWithoutAnError", []string{"./config"},
+		"a source whose first update has an error is still not ready"},
+	{"356-4", "a source of your own", "TestSourceBrief", []string{"./docs/exercises/source"}, ""},
+	{"551-2", "a kubelet that is not made whole", "TestAnEventRepairs", []string{"./kubelet"}, "a new kubelet still has all of its fields"},
+	{"588-1", "the lost update of 2014", "TestNoWakeupIsLost", []string{"./kubelet"}, "the end of a worker's work still wakes the loop"},
+	{"588-2", "a decision on an old list", "TestALateListDecidesNothing", []string{"./kubelet"},
+		"a pod whose worker ended while the list was made is still skipped"},
+	{"527-4", "a volume that goes too early", "TestAVolume|TestVolumes", []string{"./kubelet"}, "a volume still stays as long as a container has its UID"},
+	{"sources-1", "an error of the URL removes pods", "TestHTTPBadAnswerKeepsTheLastGoodPods", []string{"./config"},
+		"the pods of the URL still outlive an error page"},
+	{"sources-2", "an etcd that has lost data is believed", "TestEtcdRestoredFromABackup", []string{"./config"},
+		"an etcd whose revision has gone back is still refused"},
+	{"restart-4", "another back-off", "TestMake/break.txt", []string{"./kubelet/plan"}, "the second wait is still a second"},
+	{"info-2", "streams with a time limit", "TestHowAStreamEnds|TestStreamsEndWhenTheirClientGoes|TestEachLineIsSeenAsItComes", []string{"./kubelet/server"},
+		"a stream may still take longer than other answers"},
+}
+
+func main() {
+	log.SetFlags(0)
+	if err := run(os.Stdout, strings.Join(os.Args[1:], " ")); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run checks the exercise of a name, or lists all.
+func run(w io.Writer, name string) error {
+	list := ""
+	for _, e := range exercises {
+		if e.name == name {
+			_, err := fmt.Fprintln(w, e.check())
+			return err
+		}
+		list += fmt.Sprintf("  make check EXERCISE=%-11s%s\n", e.name, e.task)
+	}
+	if name != "" {
+		return fmt.Errorf("there is no exercise %q with a check: give one of\n%s", name, list)
+	}
+	_, err := fmt.Fprint(w, list)
+	return err
+}
+
+var (
+	failure = regexp.MustCompile(`(?m)^\s*(?:--- FAIL: )?(Test\S+) \(`) // of a test that fails, panics or takes too long
+	reason  = regexp.MustCompile(`(?m)^\s+\w+_test\.go:\d+: (.*)|^(panic: .*)`)
+)
+
+// check returns what to tell the student.
+func (e exercise) check() string {
+	args := append([]string{"test", "-tags=exercise", "-count=1", "-timeout=2m", "-run=" + e.test}, e.packages...)
+	printed, err := exec.Command("go", args...).CombinedOutput()
+	out := string(printed)
+	failed := failure.FindAllStringSubmatch(out, -1)
+	switch {
+	case err != nil && len(failed) == 0:
+		return "not yet, because this does not build or does not run:\n" + out
+	case err == nil && e.guards != "":
+		return "not yet, because " + e.guards
+	case err == nil:
+		return "done"
+	case e.guards != "":
+		done := "done: these tests fail now"
+		for _, m := range failed {
+			done += "\n  " + m[1]
+		}
+		return done + "\ngit diff shows your change, and git checkout with the name of the file takes it back"
+	}
+	m := reason.FindStringSubmatch(out)
+	return "not yet, because " + cmp.Or(m[1], m[2])
+}
