@@ -7,6 +7,9 @@ INTEGRATION = ^TestIntegration
 # The images that a kubelet makes of itself when they are missing.
 IMAGES = kubelet14/hello:1 kubelet14/pause:1
 
+# The kubelet of `make run`.
+DEMO = -root_dir=.run
+
 .DEFAULT_GOAL := help
 
 help: ## print this list
@@ -14,7 +17,14 @@ help: ## print this list
 
 run: ## run the demo: the pods of manifests/, until Ctrl-C; the pods stay
 	@echo 'compiling kubelet14; the first time takes about a minute'
-	@trap 'exit 0' INT; go run . -config=manifests/ -root_dir=.run
+	@echo
+	@echo 'Three things to try, in another terminal:'
+	@echo '  curl http://127.0.0.1:8014/                              the page that the pod web serves'
+	@echo '  docker kill $$(docker ps -q --filter name=k8s_writer)     the container is replaced at once'
+	@echo '  sed -i "s/hello from/bye from/" manifests/web.yaml      an edit: only that container is replaced'
+	@echo 'Ctrl-C ends the kubelet, and the pods go on running.'
+	@echo
+	@trap 'echo "which is, for the demo: make clean"; exit 0' INT; go run . $(DEMO) -config=manifests/
 
 build: ## build ./kubelet14
 	@echo 'compiling kubelet14; the first time takes about a minute'
@@ -43,6 +53,9 @@ lint: ## check format, go vet and staticcheck
 check: ## list the exercises of docs/ that have a check; EXERCISE=588-1 checks that one
 	@go run ./docs/exercises $(EXERCISE)
 
+student: ## give the pages and the demo names and ports of your own on a shared host: STUDENT=7
+	@docs/student.bash $(STUDENT)
+
 bench: ## measure against a bare program that makes the same Docker calls, as ratios
 	go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
 
@@ -59,9 +72,9 @@ etcd: ## build etcd and its tools in bin, for two chapters
 	CGO_ENABLED=0 go build -C config/testdata/etcd -o ../../../bin/ go.etcd.io/etcd/etcdctl/v3 go.etcd.io/etcd/etcdutl/v3
 
 clean: ## stop and remove what `make run` has made, and what was built
-	@if [ -d .run ]; then go run . -cleanup -root_dir=.run && rm -rf .run; fi
+	@if [ -d .run ]; then go run . $(DEMO) -cleanup && rm -rf .run; fi
 	@docker rmi $(IMAGES) 2>/dev/null || true # they stay if containers use them
 	rm -f kubelet14
 	rm -rf bin .artifacts
 
-.PHONY: help run build test test-all kubernetes browser unit lint check bench fleet etcd clean
+.PHONY: help run build test test-all kubernetes browser unit lint check student bench fleet etcd clean

@@ -171,8 +171,8 @@ func run(ctx context.Context, f *options) error {
 	if err := kl.Run(ctx, pods.Updates()); err != nil {
 		return err
 	}
-	glog.Info("stopped; the pods go on running. Start kubelet14 again to look after them, " +
-		"or remove them with -cleanup and the same -root_dir and -hostname_override")
+	glog.Infof("stopped; the pods go on running. Start kubelet14 again to look after them, or remove them: "+
+		"kubelet14 -cleanup -root_dir=%s -hostname_override=%s", opts.Identity.RootDir, opts.Identity.Hostname)
 	return nil
 }
 

@@ -187,21 +187,26 @@ func number(text string) int {
 func TestSizes(t *testing.T) {
 	p, all := readPage(t, "README.md"), 0
 	afternoon := p.section("An afternoon")
-	minutes, words, lines := 0, 0, 0
-	for _, m := range submatches(`(?m)^\| (\d+) min \|`, afternoon) {
-		minutes += number(m)
+	minutes, words, lines, files := 0, 0, 0, 0
+	for _, row := range submatches(`(?m)^\| (\d+ min \|.*)`, afternoon) {
+		stated, _, _ := strings.Cut(row, " ")
+		rowWords, rowLines := 0, 0
+		for _, path := range submatches(`\]\(([\w./-]+\.md)\)`, row) {
+			rowWords += readPage(t, path).words
+		}
+		for _, path := range submatches("`([\\w/]+\\.go)`", row) {
+			data, _ := os.ReadFile(filepath.Join("..", path)) // TestNamesInBackticksExist finds those that are missing
+			rowLines += strings.Count(string(data), "\n")
+			files++
+		}
+		if takes := rowWords/200 + rowLines/12; number(stated) < takes-2 {
+			t.Errorf("this row takes %d minutes: %s", takes, row)
+		}
+		minutes, words, lines = minutes+number(stated), words+rowWords, lines+rowLines
 	}
-	for _, path := range submatches(`\]\(([\w./-]+\.md)\)`, afternoon) {
-		words += readPage(t, path).words
-	}
-	heart := submatches("`([\\w/]+\\.go)`", afternoon)
-	for _, path := range heart {
-		data, _ := os.ReadFile(filepath.Join("..", path)) // TestNamesInBackticksExist finds those that are missing
-		lines += strings.Count(string(data), "\n")
-	}
-	if minutes == 0 || minutes > 4*60 || words > 12_000 || lines > 3_200 || len(heart) > 25 {
-		t.Errorf("an afternoon is at most 4 hours, 12,000 words, 3,200 lines and 25 files; this is %d minutes, %d words, %d lines and %d files",
-			minutes, words, lines, len(heart))
+	if minutes == 0 || minutes > 6*60 || words > 12_000 || lines > 3_200 || files > 25 {
+		t.Errorf("an afternoon is at most 6 hours, 12,000 words, 3,200 lines and 25 files; this is %d minutes, %d words, %d lines and %d files",
+			minutes, words, lines, files)
 	}
 	for _, other := range pages(t) {
 		all += other.words

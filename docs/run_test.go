@@ -27,25 +27,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// asOurs puts what reader.bash has replaced into the files that pages use. sed breaks the links.
-const asOurs = `
-sed -i 's/801[4]/8014/' manifests/web.yaml
-sed -i 's/"to[y]"/"toy"/' docs/toyloop/toy.json
-sed -i 's/root_dir=.run/& -hostname_override=try -port=10250/' Makefile
-`
-
 // TestIntegrationPages runs the commands of the pages, all pages at once, and compares
-// what they print with what the pages show.
+// what they print with what the pages show. Each page has a student of its own.
 func TestIntegrationPages(t *testing.T) {
 	setup := readPage(t, "README.md").marked("sh run")
 	root, _ := filepath.Abs("..")
-	demo, err := net.Listen("tcp", "127.0.0.1:0") // has the port of the demo, so no chapter can use it
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { demo.Close() })
-	_, taken, _ := net.SplitHostPort(demo.Addr().String())
-	project := newReader(t, taken)
+	project := &reader{dir: t.TempDir()}
 	project.bash(t, "cp -r "+root+"/[!.]* .\n"+setup[0].body) // builds the program, once for all pages
 	client, err := docker.NewClientFromEnv()
 	if err := errors.Join(err, registrytest.EnsureHello(client)); err != nil {
@@ -55,40 +42,43 @@ func TestIntegrationPages(t *testing.T) {
 		if p.path == "README.md" || len(p.marked("sh run")) == 0 {
 			continue
 		}
-		patient := strings.Replace(setup[1].body, "{1..600}", "{1..12000}", 1) // many pages at once are slow
-		script := "set -euo pipefail\ncp -rl " + project.dir + "/. ." + asOurs + patient
-		for _, f := range p.marked("sh run") {
-			script += f.body
-		}
-		r := newReader(t, taken)
 		t.Run(p.path, func(t *testing.T) {
 			t.Parallel()
-			r.checkPrinted(t, p, r.bash(t, script))
+			r := newReader(t, project)
+			script := "set -euo pipefail\n" + strings.Replace(r.prepare(t), "{1..600}", "{1..12000}", 1) // many pages at once are slow
+			own := readPage(t, filepath.Join(r.dir, "docs", p.path))
+			for _, f := range own.marked("sh run") {
+				script += f.body
+			}
+			r.checkPrinted(t, own, r.bash(t, script))
 		})
 	}
 	t.Run("a pattern that never comes", func(t *testing.T) {
 		t.Parallel()
-		r := newReader(t, taken)
-		hasty := strings.Replace(setup[1].body, "{1..600}", "1", 1)
-		out := r.bash(t, hasty+"echo its last line >/tmp/try/log\nlogged 'is up' || echo gave up")
+		r := newReader(t, project)
+		hasty := strings.Replace(r.prepare(t), "{1..600}", "1", 1)
+		out := r.bash(t, fmt.Sprintf("%secho its last line >/tmp/try-%d/log\nlogged 'is up' || echo gave up", hasty, r.student))
 		if want := "its last line\nafter 60 s the log has no line like: is up\ngave up\n"; out != want {
 			t.Errorf("logged prints %q, want %q", out, want)
 		}
 	})
 	t.Run("make run", func(t *testing.T) {
 		t.Parallel()
-		r := newReader(t, freePort())
-		r.checkPrinted(t, readPage(t, "../README.md"), r.bash(t, "cp -rl "+project.dir+"/. ."+asOurs+`set -m
+		r := newReader(t, project)
+		r.demo.Close()
+		image := fmt.Sprintf("kubelet14-test-%d", r.student)
+		r.checkPrinted(t, readPage(t, filepath.Join(r.dir, "README.md")), r.bash(t, fmt.Sprintf(`set -m
+page=http://127.0.0.1:%d14/
 make run >log 2>&1 & make=$!
-until curl -s http://127.0.0.1:8014/ | grep 'answers 200'; do sleep 0.1; done
-curl -s http://127.0.0.1:8014/
+until curl -s $page | grep 'answers 200'; do sleep 0.1; done
+curl -s $page
 until grep -q 'pod once.* has done its work' log && grep -q 'pod web.* is up' log; do sleep 0.1; done
 kill -INT -- -$make # to the whole process group, as Ctrl-C does
 wait $make || true
 cat log
-docker tag kubelet14/hello:1 `+r.hostname+` # the image itself is in use
-make clean IMAGES=`+r.hostname+`
-! docker image inspect `+r.hostname+` 2>/dev/null`))
+docker tag kubelet14/hello:1 %s # the image itself is in use
+make clean IMAGES=%[2]s
+! docker image inspect %[2]s 2>/dev/null`, 80+r.student, image)))
 	})
 }
 
@@ -114,56 +104,57 @@ func (r *reader) checkPrinted(t *testing.T, p page, out string) {
 	}
 }
 
-// reader follows a page in a copy of the project, with its own hostname and ports in place
-// of those that the pages name, and with a pod network in which no other page has a pod web.
+// reader follows a page in a copy of the project, as one of the students of a shared host.
 type reader struct {
-	dir      string
-	hostname string
-	toOurs   *strings.Replacer
-	toPages  *strings.Replacer
+	dir     string
+	student int
+	demo    net.Listener // has the port of the demo, so no chapter can use it
 }
 
-var readers int
-
-func newReader(t *testing.T, demo string) *reader {
+// newReader returns a student whose ports and directory nobody has.
+func newReader(t *testing.T, project *reader) *reader {
 	t.Helper()
-	readers++
-	hostname, tmp := fmt.Sprintf("kubelet14-test-%d-%d", os.Getpid(), readers), t.TempDir()
-	toOurs := []string{"-hostname_override=try", "-hostname_override=" + hostname + " -pod_network=" + hostname,
-		"/tmp/try", tmp + "/try", "=try", "=" + hostname, "/hosts/try", "/hosts/" + hostname, "try-", hostname + "-",
-		"{1..600}", "{1..6000}", // logged ends what hangs, also on a busy machine
-		"loop_toy", "loop_" + hostname + "-toy", `"toy"`, `"` + hostname + `-toy"`}
-	toPages := []string{tmp + "/try", "/tmp/try", hostname + "-toy", "toy", hostname, "try"}
-	// The demo, two servers of pages, the info server, a third server, a pod of pages, the info server of `make run`.
-	for _, port := range []string{"8014", "8015", "8016", "8017", "8018", "8019", "8020", "8021", "10250"} {
-		free := freePort()
-		if port == "8014" {
-			free = demo
-		}
-		toOurs, toPages = append(toOurs, port, free), append(toPages, ":"+free, ":"+port, " "+free, " "+port)
+	r := &reader{dir: t.TempDir()}
+	for r.demo == nil {
+		r.student = 40 + rand.IntN(120) // the ports are below those that the kernel gives away
+		r.demo = r.claim()
 	}
-	r := &reader{t.TempDir(), hostname, strings.NewReplacer(toOurs...), strings.NewReplacer(toPages...)}
 	t.Cleanup(func() {
-		for _, id := range append(strings.Fields(r.containers()), "toyloop_"+hostname+"-toy") {
+		r.demo.Close()
+		for _, id := range append(strings.Fields(r.containers()), fmt.Sprintf("toyloop_toy-%d", r.student)) {
 			exec.Command("docker", "rm", "-f", id).Run()
 		}
-		for _, network := range []string{hostname, "kubelet14-" + hostname + "-a", "kubelet14-" + hostname + "-b", "kubelet14-" + hostname + "-c"} {
-			exec.Command("docker", "network", "rm", network).Run()
+		for _, network := range []string{"try-%d", "demo-%d", "try-%d-a", "try-%d-b", "try-%d-c"} {
+			exec.Command("docker", "network", "rm", fmt.Sprintf("kubelet14-"+network, r.student)).Run()
 		}
+		os.RemoveAll(fmt.Sprintf("/tmp/try-%d", r.student))
 	})
+	r.bash(t, fmt.Sprintf("cp -rl %s/. . && make student STUDENT=%d", project.dir, r.student))
 	return r
 }
 
-var lastPort = 10_000 + rand.IntN(9_000) // below those of the tests of Docker and of the kernel
-
-func freePort() string {
-	for {
-		lastPort++
-		if listener, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", lastPort)); err == nil {
-			listener.Close()
-			return fmt.Sprint(lastPort)
-		}
+// claim returns a listener at the port of the demo, or nil if something of the student is taken.
+func (r *reader) claim() (demo net.Listener) {
+	dir := fmt.Sprintf("/tmp/try-%d", r.student)
+	demo, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d14", 80+r.student))
+	if err != nil || os.Mkdir(dir, 0o755) != nil {
+		return nil
 	}
+	for _, last := range []int{15, 16, 17, 18, 19, 20, 21, 50} {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d%d", 80+r.student, last))
+		if err != nil {
+			os.Remove(dir)
+			demo.Close()
+			return nil
+		}
+		l.Close()
+	}
+	return demo
+}
+
+// prepare returns the commands that README.md has readers give before each chapter.
+func (r *reader) prepare(t *testing.T) string {
+	return readPage(t, filepath.Join(r.dir, "docs/README.md")).marked("sh run")[1].body
 }
 
 // bash runs a script to its end and returns all that it prints.
@@ -178,7 +169,7 @@ func (r *reader) bash(t *testing.T, script string) string {
 	defer cancel()
 	// A script that fails stops what it has left running in the background.
 	const stopJobs = "trap 'for job in $(jobs -p); do kill -- -$job || kill $job; done 2>/dev/null' EXIT\n"
-	cmd := exec.CommandContext(ctx, "bash", "-c", stopJobs+r.toOurs.Replace(script))
+	cmd := exec.CommandContext(ctx, "bash", "-c", stopJobs+script)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) } // SIGKILL would skip the trap
@@ -188,7 +179,7 @@ func (r *reader) bash(t *testing.T, script string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := r.toPages.Replace(string(printed))
+	text := string(printed)
 	if failed != nil {
 		t.Fatalf("the script fails: %v (its time: %v)\n%s\nIts output:\n%s", failed, ctx.Err(), script, text)
 	}
@@ -202,5 +193,5 @@ func (r *reader) containers() string {
 	if err != nil {
 		return string(out)
 	}
-	return strings.Join(submatches(`(?m)^(\w+) `+r.hostname+`(?:-\w)?$`, string(out)), " ")
+	return strings.Join(submatches(fmt.Sprintf(`(?m)^(\w+) (?:try|demo)-%d(?:-\w)?$`, r.student), string(out)), " ")
 }

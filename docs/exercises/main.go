@@ -78,7 +78,7 @@ func run(w io.Writer, name string) error {
 }
 
 var (
-	failure = regexp.MustCompile(`(?m)^\s*(?:--- FAIL: )?(Test\S+) \(`) // of a test that fails, panics or takes too long
+	failure = regexp.MustCompile(`(?m)^\s*(?:--- FAIL: )?(Test\S+) \(|^(?:panic: .*)`) // a test that fails or takes too long, or a panic
 	reason  = regexp.MustCompile(`(?m)^\s+\w+_test\.go:\d+: (.*)|^(panic: .*)`)
 )
 
@@ -87,21 +87,24 @@ func (e exercise) check() string {
 	args := append([]string{"test", "-tags=exercise", "-count=1", "-timeout=2m", "-run=" + e.test}, e.packages...)
 	printed, err := exec.Command("go", args...).CombinedOutput()
 	out := string(printed)
-	failed := failure.FindAllStringSubmatch(out, -1)
 	switch {
-	case err != nil && len(failed) == 0:
-		return "not yet, because this does not build or does not run:\n" + out
+	case strings.Contains(out, " failed]"):
+		return "not yet, because this does not build:\n" + out
 	case err == nil && e.guards != "":
 		return "not yet, because " + e.guards
 	case err == nil:
 		return "done"
-	case e.guards != "":
-		done := "done: these tests fail now"
-		for _, m := range failed {
-			done += "\n  " + m[1]
-		}
-		return done + "\ngit diff shows your change, and git checkout with the name of the file takes it back"
 	}
-	m := reason.FindStringSubmatch(out)
-	return "not yet, because " + cmp.Or(m[1], m[2])
+	reasons := reason.FindAllStringSubmatch(out, 20)
+	if e.guards == "" && len(reasons) > 0 {
+		return "not yet, because " + reasons[0][1]
+	}
+	if e.guards == "" {
+		return "not yet, because the check ends with\n" + out
+	}
+	done := "done: these fail now\n"
+	for _, m := range failure.FindAllStringSubmatch(out, 20) {
+		done += "  " + m[1] + "\n"
+	}
+	return done + "git diff shows your change, and git checkout with the name of the file takes it back"
 }
