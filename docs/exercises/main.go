@@ -8,7 +8,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"log"
