@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -16,6 +17,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/trace"
 )
 
 // The page is rendered here, by templates. Its script only replaces the parts that change by newer ones.
@@ -25,18 +27,17 @@ var (
 
 	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 		"join": join, "tone": tone, "isNotReady": isNotReady, "containerTone": containerTone, "exit": exitText, "count": api.Count,
-		"port": portText, "short": shortID,
-		"problem": func(c api.ContainerStatus) string {
+		"port": portText, "short": shortID, "atMost": func(n int, pods []api.PodStatus) []api.PodStatus { return pods[:min(n, len(pods))] },
+		"problem": func(c api.ContainerStatus, reason string) string { // which is shown before it
 			_, _, problem := describe(c)
-			return problem
+			return strings.TrimPrefix(strings.TrimPrefix(problem, reason), ": ")
 		},
-		"isNetwork": func(c api.ContainerStatus) bool { return c.Name == api.NetworkContainerName },
 	}).ParseFS(pageFiles, "page/*.html"))
 )
 
 const (
 	pageEvents = 200 // how many the page shows
-	pageCards  = 6   // with more pods, those that are up are rows that can be opened
+	pageCards  = 6   // with more pods they are rows that can be opened
 )
 
 // page is what the templates show.
@@ -48,7 +49,8 @@ type page struct {
 	SourceList  []api.SourceStatus
 	Load        api.Load
 	Desired     int
-	Pods        []api.PodStatus // those in trouble first
+	Pods        []api.PodStatus        // by full name
+	Rows        map[string][]trace.Row // of Pods
 	States      map[string]int
 	Events      []api.Event          // newest first
 	Updates     map[string]api.Event // the last SET or UPDATE of each pod by full name; of all pods by ""
@@ -58,7 +60,11 @@ type page struct {
 	push      []byte // to streams
 }
 
-var rank = map[string]int{"bad": 0, "busy": 1, "good": 2, "done": 3}
+// byTrouble compares pods: those that need somebody come first.
+func byTrouble(a, b api.PodStatus) int {
+	rank := map[string]int{"bad": 0, "busy": 1, "good": 2, "done": 3}
+	return cmp.Compare(rank[tone(a)], rank[tone(b)])
+}
 
 // look collects what the page shows to a client.
 func (s *Server) look(k Kubelet) *page {
@@ -70,7 +76,7 @@ func (s *Server) look(k Kubelet) *page {
 		p.Key = s.key
 	}
 	p.Pods, p.newer, p.Docker = k.Statuses()
-	slices.SortStableFunc(p.Pods, func(a, b api.PodStatus) int { return cmp.Compare(rank[tone(a)], rank[tone(b)]) })
+	p.Rows = k.Comparisons()
 	p.States = countStates(p.Pods)
 	for _, e := range p.Events {
 		p.lastEvent = e.Seq
@@ -100,7 +106,7 @@ func (p *page) Banner() (banner struct{ Tone, Text string }) {
 	case p.Docker != nil:
 		banner.Tone, banner.Text = "busy", "The state of the pods is not known: "+api.OneLine(p.Docker.Error())
 	case up < len(p.Pods):
-		banner.Tone = tone(p.Pods[0])
+		banner.Tone = tone(slices.MinFunc(p.Pods, byTrouble))
 	case slices.ContainsFunc(p.Pods, isNotReady):
 		banner.Tone = "busy"
 		banner.Text += ", but not all are ready yet"
@@ -115,11 +121,85 @@ func (p *page) Banner() (banner struct{ Tone, Text string }) {
 	return banner
 }
 
-// Many reports whether pods with which nothing is wrong are shown as rows.
+// Many reports whether pods are shown as rows.
 func (p *page) Many() bool { return len(p.Pods) > pageCards }
 
-// IsRow reports whether a pod is shown as a row.
-func (p *page) IsRow(pod api.PodStatus) bool { return p.Many() && pod.Up() && pod.SourceError == "" }
+// Trouble returns the pods that somebody has to look at, the worst first.
+func (p *page) Trouble() []api.PodStatus {
+	pods := slices.DeleteFunc(slices.Clone(p.Pods), func(pod api.PodStatus) bool { return pod.Up() && !isNotReady(pod) && pod.SourceError == "" })
+	slices.SortStableFunc(pods, byTrouble)
+	return pods
+}
+
+// Culprit returns the container that keeps a pod from being up, with a log if there is such a one.
+func (p *page) Culprit(pod api.PodStatus) (culprit api.ContainerStatus) {
+	for _, c := range pod.Containers {
+		_, _, problem := describe(c)
+		better := culprit.Name == "" || p.LogLink(pod, culprit) == "" && p.LogLink(pod, c) != ""
+		if problem != "" && containerTone(c) != "done" && better {
+			culprit = c
+		}
+	}
+	return culprit
+}
+
+// view is a comparison as the templates show it; ID is empty in a replay, and so is what the status tells.
+type view struct {
+	Page    *page
+	ID, Pod string
+	Rows    []viewRow
+}
+
+type viewRow struct {
+	trace.Row
+	Status  *api.ContainerStatus
+	Log     string
+	Problem string // unless the pod has the same
+}
+
+// View returns the containers of a pod.
+func (p *page) View(pod api.PodStatus) view {
+	v := view{Page: p, ID: pod.FullName(), Pod: pod.Name}
+	for _, c := range pod.Containers {
+		row := viewRow{Row: trace.Row{Container: c.Name}, Status: &c, Log: p.LogLink(pod, c)}
+		if i := slices.IndexFunc(p.Rows[v.ID], func(r trace.Row) bool { return r.Container == c.Name }); i >= 0 {
+			row.Row = p.Rows[v.ID][i]
+		}
+		if _, _, problem := describe(c); problem != join(pod.Reason, pod.Message) {
+			row.Problem = problem
+		}
+		if c.Name == api.NetworkContainerName && len(row.Plan) == 0 && row.Problem == "" {
+			continue // it is of interest to nobody
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	return v
+}
+
+// group is an event that has happened several times.
+type group struct {
+	api.Event // the newest
+	Times     int
+}
+
+// Groups returns the events, newest first, those of one kind and container as one, as long as the manifest was not edited between them.
+func (p *page) Groups() (groups []*group) {
+	known := map[[3]string]*group{}
+	for _, e := range p.Events {
+		key := [3]string{e.Pod, e.Container, e.Reason}
+		switch {
+		case e.Reason == api.SET.String() || e.Reason == api.UPDATE.String():
+			maps.DeleteFunc(known, func(key [3]string, _ *group) bool { return key[0] == e.Pod })
+			groups = append(groups, &group{e, 1})
+		case known[key] != nil:
+			known[key].Times++
+		default:
+			known[key] = &group{e, 1}
+			groups = append(groups, known[key])
+		}
+	}
+	return groups
+}
 
 // Age is the time since a moment, and Until the time to it. The script counts on.
 func (p *page) Age(at time.Time) template.HTML   { return p.timeTag(at, "age", p.Now.Sub(at)) }
@@ -148,7 +228,7 @@ func ageText(d time.Duration) string {
 // LogLink is the address of a container's log, or empty when there is none to read.
 func (p *page) LogLink(pod api.PodStatus, c api.ContainerStatus) string {
 	neverRan := c.State.Waiting != nil && c.RestartCount == 0 && c.Last == nil
-	if !p.Debugging || neverRan || c.Name == api.NetworkContainerName {
+	if !p.Debugging || neverRan || c.Name == "" || c.Name == api.NetworkContainerName {
 		return ""
 	}
 	path := url.PathEscape(pod.Namespace) + "/" + url.PathEscape(pod.FullName()) + "/" + url.PathEscape(c.Name)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func TestTheHeadOfThePageSaysWhetherAllIsWell(t *testing.T) {
 		"Docker is silent": {&fakeKubelet{err: errors.New("away")}, "busy", "The state of the pods is not known: away"},
 	} {
 		doc := serve(t, tt.k).page(t)
-		doc.shows("health", "health "+tt.class, tt.text)
+		doc.shows("summary", "summary "+tt.class, tt.text)
 		if strings.Contains(doc.text(), "as they were last read") { // none was ever read
 			t.Errorf("%s: the pods of a source that was never read stay", name)
 		}
@@ -44,21 +45,53 @@ func TestThePageLinksToNoPort(t *testing.T) {
 	}
 }
 
-// With many pods, those that are up are rows; those in trouble come first.
-func TestPodsInTroubleComeFirst(t *testing.T) {
-	for n, want := range map[int]string{8: "crash taken sick failed (gone) fresh stale (done)", 6: "crash taken sick gone stale done"} {
+// Pods are by name, and with many of them rows; those in trouble are on top of the page, too, the worst first.
+func TestPodsKeepTheirPlaces(t *testing.T) {
+	for n, want := range map[int]string{
+		8: "(crash) (taken) (stale) (gone) (sick) (done) (failed) (fresh): crash taken sick failed fresh stale", 6: "crash taken stale gone sick done: crash taken sick stale",
+	} {
 		k := everyKind()
 		k.statuses = k.statuses[:n]
-		var got []string
-		for _, e := range serve(t, k).page(t).byID("pod-list").all("article") {
+		doc := serve(t, k).page(t)
+		var got, trouble []string
+		for _, e := range doc.byID("pod-list").all("article") {
 			name := e.all("h3")[0].text()
 			if len(e.all("details")) > 0 {
 				name = "(" + name + ")"
 			}
 			got = append(got, name)
 		}
-		if strings.Join(got, " ") != want {
+		for _, e := range doc.byID("trouble").all("li") {
+			trouble = append(trouble, e.all("a")[0].text())
+		}
+		if got := strings.Join(got, " ") + ": " + strings.Join(trouble, " "); got != want {
 			t.Errorf("of %d pods: %q, want %s", n, got, want)
 		}
+	}
+	k := &fakeKubelet{}
+	for i := range 200 {
+		k.statuses = append(k.statuses, api.PodStatus{Name: fmt.Sprint("p", i), Phase: api.PodFailing, Containers: make([]api.ContainerStatus, 1)})
+	}
+	doc := serve(t, k).page(t)
+	if n := len(doc.byID("trouble").all("li")); n != 9 || !strings.Contains(doc.byID("trouble").text(), "200 in all") {
+		t.Errorf("of 200 pods in trouble %d lines are on top", n)
+	}
+}
+
+// Without pods the page shows what to do; a crash loop is few events.
+func TestThePageSaysWhatToDoAndSumsUpEvents(t *testing.T) {
+	k := &fakeKubelet{sources: []api.SourceStatus{{Source: "file", Place: "/etc/pods", LastSuccess: noon}}}
+	for i, reason := range []string{"SET", "started", "BackOff", "started", "BackOff", "UPDATE", "started", "started"} {
+		k.addEvent(api.Event{Pod: "a", Reason: reason, Message: fmt.Sprint("message ", i)})
+	}
+	doc := serve(t, k).page(t)
+	doc.shows("hint", "", "cat >/etc/pods/hello.yaml <<END", "kubelet14/hello:1")
+	var got []string
+	for _, e := range doc.byID("event-list").all("li") {
+		got = append(got, strings.TrimPrefix(e.text(), "ago "))
+	}
+	want := "started a ×2 message 7|UPDATE a message 5|BackOff a ×2 message 4|started a ×2 message 3|SET a message 0"
+	if got := strings.Join(got, "|"); got != want {
+		t.Errorf("the events are %s, want %s", got, want)
 	}
 }

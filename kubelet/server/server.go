@@ -55,7 +55,7 @@ type Options struct {
 	Metrics      *Metrics
 }
 
-// Kubelet is what the server needs of the kubelet. Its methods are safe for concurrent use; the first five do not block.
+// Kubelet is what the server needs of the kubelet. Its methods are safe for concurrent use; the first six do not block.
 type Kubelet interface {
 	// Health returns why the kubelet cannot manage its pods, or nil.
 	Health() error
@@ -66,6 +66,8 @@ type Kubelet interface {
 	Statuses() (pods []api.PodStatus, newer <-chan struct{}, err error)
 	// Events returns the events after a number, oldest first, which the caller may change.
 	Events(after uint64) []api.Event
+	// Comparisons returns what is desired, observed and planned of each pod, by full name.
+	Comparisons() map[string][]trace.Row
 	// Load returns how much work the kubelet has.
 	Load() api.Load
 

@@ -24,6 +24,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/v1"
+	"kubelet14/kubelet/trace"
 )
 
 func TestMain(m *testing.M) {
@@ -44,6 +45,7 @@ type fakeKubelet struct {
 	err      error // of Statuses
 	events   []api.Event
 	load     api.Load
+	rows     map[string][]trace.Row
 	sources  []api.SourceStatus
 	newer    chan struct{} // closed by publish
 
@@ -80,7 +82,11 @@ func (k *fakeKubelet) addEvent(e api.Event) {
 func (k *fakeKubelet) Health() (err error)    { k.set(func() { err = k.health }); return err }
 func (k *fakeKubelet) Pods() (pods []api.Pod) { k.set(func() { pods = k.desired }); return pods }
 func (k *fakeKubelet) Load() (load api.Load)  { k.set(func() { load = k.load }); return load }
-func (k *fakeKubelet) usedTimes() (n int)     { k.set(func() { n = k.used }); return n }
+func (k *fakeKubelet) Comparisons() (rows map[string][]trace.Row) {
+	k.set(func() { rows = k.rows })
+	return rows
+}
+func (k *fakeKubelet) usedTimes() (n int) { k.set(func() { n = k.used }); return n }
 func (k *fakeKubelet) Sources() (all []api.SourceStatus) {
 	k.set(func() { all = k.sources })
 	return all

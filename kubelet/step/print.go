@@ -110,7 +110,9 @@ func Compare(pod *plan.Pod, observed []plan.Observed, todo plan.Plan) (rows []tr
 	}
 	for i := range rows {
 		row := &rows[i]
-		row.Sign = "="
+		if row.Sign = "="; slices.ContainsFunc(todo.Problems, func(p plan.Problem) bool { return p.Container == row.Container }) {
+			row.Sign = "≠" // and nothing can be done now
+		}
 		for j := range observed {
 			c := &observed[j]
 			newest := j+1 == len(observed) || observed[j+1].Of.Name != c.Of.Name

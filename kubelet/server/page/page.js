@@ -54,10 +54,11 @@ document.addEventListener('visibilitychange', () => {
 function show(html) {
   const seen = new Set([...byId('event-list').children].map(item => item.id));
   patchChildren(live, new DOMParser().parseFromString(html, 'text/html').body);
+  filterEvents();
   countOn(); // it may have been rendered some seconds ago
   for (const item of byId('event-list').children) {
     if (seen.has(item.id)) break; // the rest is older
-    flash(byId(item.className === 'op' ? 'flow-loop' : 'flow-docker'));
+    flash(byId(item.className === 'op' ? 'box-loop' : 'box-docker'));
     flash(byId('pod-' + item.dataset.pod));
   }
 }
@@ -107,6 +108,31 @@ function patchChildren(old, fresh) {
   }
   while (at) remove();
 }
+
+// ---- The events of one pod
+
+let onlyPod = '';
+
+function filterEvents() {
+  for (const item of byId('event-list').children) item.hidden = onlyPod !== '' && item.dataset.pod !== onlyPod;
+  const all = Object.assign(document.createElement('button'), { type: 'button', id: 'all-events', textContent: 'show all' });
+  byId('filter').replaceChildren(`Only those of ${onlyPod}. `, all);
+  byId('filter').hidden = !onlyPod;
+}
+
+live.addEventListener('click', click => {
+  const of = click.target.closest('a.of, #all-events');
+  if (!of) return;
+  onlyPod = of.dataset.pod ?? '';
+  filterEvents();
+});
+
+// A link to a pod that is a row opens it.
+function reveal() {
+  const row = byId(decodeURIComponent(location.hash.slice(1)))?.querySelector('details');
+  if (row) row.open = true;
+}
+addEventListener('hashchange', reveal);
 
 // ---- Ages count on by the server's clock, by the rule of ageText in page.go.
 
@@ -195,4 +221,5 @@ document.addEventListener('keydown', key => {
 });
 
 setInterval(countOn, 1000);
+reveal();
 connect();

@@ -30,13 +30,13 @@ func TestIntegrationPageFollowsAPodWithoutReload(t *testing.T) {
 
 	// An image that is missing: the old container goes on, and the page shows the problem.
 	h.write("web", "kubelet14/nowhere:1", "serve")
-	b.shows(container, "container busy", "running", "No such image")
-	b.shows("flow-loop", "", "UPDATE")
+	b.shows(container, "container busy differs", "running", "No such image")
+	b.shows("box-loop", "", "UPDATE")
 
 	// A command that fails, and its repair by an edit.
 	h.write("web", hello, `exit, "3"`)
 	b.shows(webPod, "pod bad")
-	b.shows(container, "container bad", "waiting", "exit code 3", "restarts")
+	b.shows(container, "container bad differs", "exit code 3", "restart")
 	h.write("web", hello, "serve")
 	b.shows(webPod, "pod good", "running", "Before")
 
@@ -92,7 +92,7 @@ func TestIntegrationPageWithoutScript(t *testing.T) {
 	b.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 	h.eventually("the page shows the pod", func() error {
 		b.do(chromedp.Navigate(h.link()))
-		return hasTexts(eval[string](b, `document.body.innerText`), "reload to see changes", "running for", "SyncPods", "started")
+		return hasTexts(eval[string](b, `document.body.innerText`), "reload to see changes", "for ", "podStorage", "started")
 	})
 	h.eventually("the link leads to the log", func() error {
 		// Nothing here waits for an element: the page may have no link yet, and it stays as it was loaded.
@@ -139,7 +139,7 @@ func TestIntegrationPageLooksGoodEverywhere(t *testing.T) {
 	b.shows(webPod, "pod good")
 	h.write("web", "{}", "serve") // its image is no name
 	b.shows("source-file", "source bad", "failing")
-	b.shows(webPod, "pod good", "It may be older than its manifest", "running for")
+	b.shows(webPod, "pod good stale", "It may be older than its manifest", "running")
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{1360, 360} {
 			b.do(command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
