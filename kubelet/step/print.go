@@ -94,7 +94,7 @@ func Compare(pod *plan.Pod, observed []plan.Observed, todo plan.Plan) (rows []tr
 		case pod.Complete.RestartPolicy.Never != nil:
 			policy = "runs once"
 		}
-		rows = append(rows, trace.Row{Container: pod.Network.Name, Desired: "runs"})
+		rows = append(rows, trace.Row{Container: pod.Network.Name, Desired: "runs with the others"})
 		for _, c := range pod.Init {
 			rows = append(rows, trace.Row{Container: c.Name, Desired: "runs until it succeeds, before the others"})
 		}
