@@ -20,8 +20,8 @@ import (
 
 // What a Trace keeps.
 const (
-	maxChanges = 20
-	maxEvents  = 400 // of a change
+	maxChanges      = 20
+	maxChangeEvents = 400 // of a change
 )
 
 // Event is one thing that happened. Which fields it has depends on its kind.
@@ -221,7 +221,7 @@ func (t *Trace) keep(events ...Event) {
 		if len(t.open.Events) == 0 {
 			t.open = Change{Number: t.open.Number + 1, Times: 1}
 		}
-		if len(t.open.Events) == maxEvents {
+		if len(t.open.Events) == maxChangeEvents {
 			t.open.Dropped++
 			continue
 		}
