@@ -87,6 +87,8 @@ func (e exercise) check() string {
 	printed, err := exec.Command("go", args...).CombinedOutput()
 	out := string(printed)
 	switch {
+	case strings.Contains(out, "[no tests to run]"):
+		return "this check has lost its test:\n" + out
 	case strings.Contains(out, " failed]"):
 		return "not yet, because this does not build:\n" + out
 	case err == nil && e.guards != "":
