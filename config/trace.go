@@ -25,18 +25,13 @@ func (s *source) traceSend(before, after api.PodUpdate) {
 
 // place returns where pods differ; empty: nowhere.
 func place(before, after []api.Pod) string {
-	without := func(pods, others []api.Pod) string {
-		for _, pod := range pods {
-			if !slices.ContainsFunc(others, func(other api.Pod) bool { return reflect.DeepEqual(pod, other) }) {
-				return pod.Origin
-			}
+	for _, pod := range slices.Concat(after, before) {
+		same := func(other api.Pod) bool { return reflect.DeepEqual(pod, other) }
+		if !slices.ContainsFunc(before, same) || !slices.ContainsFunc(after, same) {
+			return pod.Origin
 		}
-		return ""
 	}
-	if origin := without(after, before); origin != "" {
-		return origin
-	}
-	return without(before, after)
+	return ""
 }
 
 // traceMerge traces what podStorage has found out.

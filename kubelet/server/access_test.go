@@ -25,6 +25,7 @@ var everyRoute = []struct {
 }{
 	{"GET /healthz", "GET /healthz", anyone},
 	{"GET /{$}", "GET /", reading},
+	{"GET /changes/{number}", "GET /changes/1", logs},
 	{"GET /static/{file}", "GET /static/page.css", anyone},
 	{"GET /stream", "HEAD /stream", logs},
 	{"GET /status", "GET /status", reading},
@@ -69,7 +70,7 @@ func withEverything(t testing.TB) (*fakeKubelet, func(*Options)) {
 	writeFile(t, filepath.Join(dir, logFile), "a line of the log\n", 0o644)
 	k := withContainers()
 	k.sources = []api.SourceStatus{{Source: "file", LastSuccess: noon}}
-	return k, func(o *Options) { o.LogDir = dir }
+	return k, func(o *Options) { o.LogDir, o.Trace = dir, traceOf("", "web.default.file") }
 }
 
 func TestAccess(t *testing.T) {
@@ -197,7 +198,7 @@ func TestWithoutDebuggingHandlersThereAreNone(t *testing.T) {
 		switch route.route {
 		case "GET /boundPods":
 			want = http.StatusForbidden
-		case "GET /stream":
+		case "GET /stream", "GET /changes/{number}":
 			want = http.StatusOK
 		}
 		if got := s.ask(t, route.request, withToken); route.need >= logs && got.status != want || k.usedTimes() > 0 {

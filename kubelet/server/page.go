@@ -11,8 +11,10 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,7 +29,7 @@ var (
 
 	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 		"join": join, "tone": tone, "isNotReady": isNotReady, "containerTone": containerTone, "exit": exitText, "count": api.Count,
-		"port": portText, "short": shortID, "atMost": func(n int, pods []api.PodStatus) []api.PodStatus { return pods[:min(n, len(pods))] },
+		"port": portText, "base": path.Base, "short": shortID, "atMost": func(n int, pods []api.PodStatus) []api.PodStatus { return pods[:min(n, len(pods))] },
 		"problem": func(c api.ContainerStatus, reason string) string { // which is shown before it
 			_, _, problem := describe(c)
 			return strings.TrimPrefix(strings.TrimPrefix(problem, reason), ": ")
@@ -53,6 +55,7 @@ type page struct {
 	Rows        map[string][]trace.Row // of Pods
 	States      map[string]int
 	Events      []api.Event          // newest first
+	Changes     []trace.Change       // newest first
 	Updates     map[string]api.Event // the last SET or UPDATE of each pod by full name; of all pods by ""
 
 	newer     <-chan struct{} // of Statuses
@@ -73,7 +76,7 @@ func (s *Server) look(k Kubelet) *page {
 		Load: k.Load(), Desired: len(k.Pods()), Events: k.Events(0), Updates: map[string]api.Event{},
 	}
 	if k == s.opts.Kubelet {
-		p.Key = s.key
+		p.Key, p.Changes = s.key, s.opts.Trace.Changes()
 	}
 	p.Pods, p.newer, p.Docker = k.Statuses()
 	p.Rows = k.Comparisons()
@@ -231,8 +234,7 @@ func (p *page) LogLink(pod api.PodStatus, c api.ContainerStatus) string {
 	if !p.Debugging || neverRan || c.Name == "" || c.Name == api.NetworkContainerName {
 		return ""
 	}
-	path := url.PathEscape(pod.Namespace) + "/" + url.PathEscape(pod.FullName()) + "/" + url.PathEscape(c.Name)
-	return "/containerLogs/" + path + "?tail=200&key=" + p.Key
+	return "/containerLogs/" + url.PathEscape(pod.Namespace) + "/" + url.PathEscape(pod.FullName()) + "/" + url.PathEscape(c.Name) + "?tail=200&key=" + p.Key
 }
 
 // isNotReady reports whether a pod is up, and a probe does not call it ready.
@@ -271,6 +273,38 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	_, err = w.Write(text)
 	return err
+}
+
+// change is a change as the template tells it, of one pod or of all.
+type change struct {
+	trace.Change
+	Key, Pod string
+	Stages   []trace.Stage
+}
+
+// View returns what the loop knows at a stage, if it has changed.
+func (c *change) View(stage trace.Stage) *view {
+	v := &view{Page: &page{}, Pod: stage.Of}
+	for _, row := range stage.Rows {
+		if row.Container != api.NetworkContainerName || row.Sign == "≠" {
+			v.Rows = append(v.Rows, viewRow{Row: row})
+		}
+	}
+	if v.Rows == nil {
+		return nil
+	}
+	return v
+}
+
+func (s *Server) serveChange(w http.ResponseWriter, r *http.Request) error {
+	for _, c := range s.opts.Trace.Changes() {
+		if strconv.FormatUint(c.Number, 10) == r.PathValue("number") {
+			pod := r.URL.Query().Get("pod")
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			return pageTemplates.ExecuteTemplate(w, "change.html", &change{Change: c, Key: s.key, Pod: pod, Stages: c.Tell(pod)})
+		}
+	}
+	return httpErrorf(http.StatusNotFound, "there is no such change any more")
 }
 
 func (s *Server) servePageFile(w http.ResponseWriter, r *http.Request) error {
@@ -335,6 +369,7 @@ func (s *Server) isOld(p *page) bool {
 	default:
 	}
 	k := s.opts.Kubelet
-	return p.newer == nil || k.Load().Pulls > 0 || (k.Health() == nil) != (p.Ill == nil) || len(k.Events(p.lastEvent)) > 0 ||
+	newest := func(changes []trace.Change) uint64 { return append(changes, trace.Change{})[0].Number }
+	return p.newer == nil || newest(p.Changes) != newest(s.opts.Trace.Changes()) || k.Load().Pulls > 0 || (k.Health() == nil) != (p.Ill == nil) || len(k.Events(p.lastEvent)) > 0 ||
 		!reflect.DeepEqual(p.SourceList, s.opts.Sources()) || time.Since(p.Now) >= pageAlive
 }

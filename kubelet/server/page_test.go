@@ -309,7 +309,7 @@ func TestThePageByKeyboardAndByEar(t *testing.T) {
 		if target, inside := strings.CutPrefix(e.attr("href"), "#"); inside {
 			doc.byID(target)
 		}
-		if isStatus := e.attr("id") == "status"; isStatus != (e.attr("aria-live") != "") {
+		if isStatus := e.attr("id") == "status" || e.attr("id") == "caption"; isStatus != (e.attr("aria-live") != "") {
 			t.Errorf("changes of <%s id=%q> are announced, or those of the status line are not", e.Data, e.attr("id"))
 		}
 	}

@@ -139,6 +139,7 @@ func (s *Server) routes() http.Handler {
 	add("GET /{$}", reading, s.servePage)
 	add("GET /static/{file}", anyone, s.servePageFile)
 	add("GET /stream", logs, s.servePageStream)
+	add("GET /changes/{number}", logs, s.serveChange)
 	add("GET /healthz", anyone, s.serveHealth)
 	add("GET /status", reading, s.serveStatus)
 	add("GET /pods", reading, asJSON(s.pods))

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -42,13 +43,21 @@ func (c *Change) Title() string {
 			}
 		}
 	}
-	return "A look around"
+	return "Source " + c.Events[0].Source + " was read"
 }
 
 // Began and Took say when it was. A change that led to nothing has taken no time.
 func (c *Change) Began() time.Time { return c.Events[0].Time }
 func (c *Change) Took() time.Duration {
 	return c.Events[len(c.Events)-1].Time.Sub(c.Events[0].Time).Round(time.Millisecond)
+}
+
+// What is what an action does something to.
+func (e Event) What() string {
+	if len(e.Pods) > 1 {
+		return "containers of " + e.Name()
+	}
+	return fmt.Sprintf("attempt %d of %s", e.Attempt, e.Container)
 }
 
 // Pods returns the pods that a change is about, by full name.
@@ -82,8 +91,8 @@ func (c *Change) Tell(pod string) (stages []Stage) {
 			rows = carryOut(rows, e)
 		case e.Kind == "list":
 			listed = e.Time
-		case e.Kind == "listed":
-			rows = list(rows, listed)
+		case e.Kind == "listed": // what was done before the list is seen
+			rows = each(rows, func(a *Attempt) { a.Unlisted = a.Unlisted && a.since.After(listed) })
 		case e.Kind == "work":
 			busy = e.Pod
 		case e.Kind == "ended":
@@ -132,24 +141,21 @@ func sum(events []Event) (sums []Event) {
 	at := map[string]int{}
 	for _, e := range events {
 		i, known := at[e.Kind+e.Op]
-		if known && e.Kind == "plan" && slices.Contains(sums[i].Pods, e.Pod) {
-			clear(at)
-			known = false
-		}
 		switch {
-		case known && e.Kind == "event":
-			continue
-		case e.Pod != "" && known:
-			if !slices.Contains(sums[i].Pods, e.Pod) {
-				sums[i].Pods = append(sums[i].Pods, e.Pod)
+		case e.Pod == "" && e.Kind != "event", known && e.Kind == "plan" && slices.Contains(sums[i].Pods, e.Pod):
+			if sums = append(sums, e); e.Pod != "" {
+				at = map[string]int{e.Kind + e.Op: len(sums) - 1}
 			}
-			sums[i].TookMs, sums[i].Error = max(sums[i].TookMs, e.TookMs), cmp.Or(sums[i].Error, e.Error)
 			continue
-		case e.Pod != "" || e.Kind == "event":
+		case !known:
 			at[e.Kind+e.Op] = len(sums)
-			e.Rows, e.Pods = nil, []string{e.Pod}
+			sums = append(sums, e)
 		}
-		sums = append(sums, e)
+		s := &sums[at[e.Kind+e.Op]]
+		s.Rows, s.TookMs, s.Error = nil, max(s.TookMs, e.TookMs), cmp.Or(s.Error, e.Error)
+		if !slices.Contains(s.Pods, e.Pod) {
+			s.Pods = append(s.Pods, e.Pod)
+		}
 	}
 	return sums
 }
@@ -169,41 +175,40 @@ func mark(rows []Row, changed []string) []Row {
 
 // carryOut changes a comparison as an action does. Whatever is done, the sign stays until the loop compares again.
 func carryOut(rows []Row, e Event) []Row {
-	rows = slices.Clone(rows)
-	for i := range rows {
-		r := &rows[i]
-		if r.Container != e.Container {
-			continue
+	rows = each(rows, func(*Attempt) {})
+	i := slices.IndexFunc(rows, func(r Row) bool { return r.Container == e.Container })
+	if i < 0 {
+		return rows
+	}
+	r, progress := &rows[i], map[string]string{"begin": "doing", "end": "done"}[e.Kind]
+	if e.Error != "" {
+		progress = "failed"
+	}
+	for j := range r.Plan {
+		if a := &r.Plan[j]; a.Do == e.Op && a.Attempt == e.Attempt {
+			a.Progress = progress
 		}
-		r.Plan, r.Observed = slices.Clone(r.Plan), slices.Clone(r.Observed)
-		for j := range r.Plan {
-			if a := &r.Plan[j]; a.Do == e.Op && a.Attempt == e.Attempt {
-				a.Progress = map[bool]string{true: "failed", false: map[string]string{"begin": "doing", "end": "done"}[e.Kind]}[e.Error != ""]
-			}
-		}
+	}
+	if progress == "done" {
 		state := map[string]string{"create": "created", "start": "running", "stop": "ended", "remove": "removed"}[e.Op]
 		done := Attempt{Attempt: e.Attempt, State: state, Unlisted: true, since: e.Time}
-		at := slices.IndexFunc(r.Observed, func(a Attempt) bool { return a.Attempt == e.Attempt })
-		switch {
-		case e.Kind == "begin" || e.Error != "":
-		case at < 0:
-			r.Observed = append(r.Observed, done)
-		default:
-			done.Other = r.Observed[at].Other
-			r.Observed[at] = done
-		}
+		r.Observed = slices.DeleteFunc(r.Observed, func(a Attempt) bool {
+			done.Other = done.Other || a.Attempt == e.Attempt && a.Other
+			return a.Attempt == e.Attempt
+		})
+		r.Observed = append(r.Observed, done)
+		slices.SortFunc(r.Observed, func(a, b Attempt) int { return a.Attempt - b.Attempt })
 	}
 	return rows
 }
 
-// list changes a comparison as a list of Docker does: what was done before it is seen.
-func list(rows []Row, at time.Time) []Row {
+// each returns a copy of rows with each attempt changed.
+func each(rows []Row, change func(*Attempt)) []Row {
 	rows = slices.Clone(rows)
 	for i := range rows {
-		rows[i].Observed = slices.Clone(rows[i].Observed)
+		rows[i].Observed, rows[i].Plan = slices.Clone(rows[i].Observed), slices.Clone(rows[i].Plan)
 		for j := range rows[i].Observed {
-			a := &rows[i].Observed[j]
-			a.Unlisted = a.Unlisted && a.since.After(at)
+			change(&rows[i].Observed[j])
 		}
 	}
 	return rows

@@ -94,18 +94,26 @@ type Trace struct {
 	look    []Event  // of the sync that goes on, until it finds something
 	because []string // what has woken the loop since its last list
 	coming  bool     // a source has sent something that the loop has not applied
-	busy    int      // workers
+	busy    int      // pieces of work, and actions of them
 	again   bool     // the sync that goes on is not the last: a worker is busy, or was when it began
 	follows map[string]bool
-	waiting map[string][]Row // by pod
+	waiting map[string][]Row        // by pod
+	began   map[[3]string]time.Time // by pod, container and action
+}
+
+// lock reports whether there is a trace, and locks it.
+func (t *Trace) lock() bool {
+	if t != nil {
+		t.mu.Lock()
+	}
+	return t != nil
 }
 
 // Because notes what wakes the sync loop.
 func (t *Trace) Because(word string) {
-	if t == nil {
+	if !t.lock() {
 		return
 	}
-	t.mu.Lock()
 	defer t.mu.Unlock()
 	if word == api.SET.String() || word == api.UPDATE.String() {
 		t.coming = false
@@ -117,25 +125,24 @@ func (t *Trace) Because(word string) {
 
 // Follows reports whether something has happened to a pod, and it was not seen at rest since then.
 func (t *Trace) Follows(pod string) bool {
-	if t == nil {
+	if !t.lock() {
 		return false
 	}
-	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.follows[pod]
 }
 
 // Add records an event. Its time and its numbers are filled in.
 func (t *Trace) Add(e Event) {
-	if t == nil {
+	if !t.lock() {
 		return
 	}
-	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.follows == nil {
-		t.follows, t.waiting = map[string]bool{}, map[string][]Row{}
+		t.follows, t.waiting, t.began = map[string]bool{}, map[string][]Row{}, map[[3]string]time.Time{}
 	}
 	e.Time = time.Now()
+	of := [3]string{e.Pod, e.Container, e.Op}
 	switch e.Kind {
 	case "send", "update":
 		t.coming = true
@@ -148,24 +155,24 @@ func (t *Trace) Add(e Event) {
 			return // Docker tells several for one action
 		}
 	case "apply", "plan":
-		t.follow(e.Pod, true)
+		t.follows[e.Pod] = true
+		delete(t.waiting, e.Pod)
 	case "wait":
 		if reflect.DeepEqual(t.waiting[e.Pod], e.Rows) {
 			return
 		}
 		t.waiting[e.Pod] = e.Rows
 	case "idle":
-		t.follow(e.Pod, false)
-	case "work":
+		delete(t.follows, e.Pod)
+		delete(t.waiting, e.Pod)
+	case "work", "begin":
 		t.busy++
 		t.again = true
-	case "ended":
+		t.began[of] = e.Time
+	case "ended", "end":
 		t.busy--
-		e.TookMs = t.since(func(begun Event) bool { return begun.Kind == "work" && begun.Pod == e.Pod })
-	case "end":
-		e.TookMs = t.since(func(begun Event) bool {
-			return begun.Kind == "begin" && begun.Pod == e.Pod && begun.Container == e.Container && begun.Op == e.Op
-		})
+		e.TookMs = ms(e.Time.Sub(t.began[of]))
+		delete(t.began, of)
 	}
 	if slices.Contains([]string{"plan", "wait", "idle"}, e.Kind) { // the look has found something
 		t.keep(t.look...)
@@ -179,10 +186,9 @@ func (t *Trace) Add(e Event) {
 
 // Looked records the end of the look that the last event "list" began, and the pods whose workers were busy then.
 func (t *Trace) Looked(containers int, busy []string) {
-	if t == nil {
+	if !t.lock() {
 		return
 	}
-	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := time.Now()
 	t.look = append(t.look, Event{Kind: "listed", Time: now, N: containers, TookMs: ms(now.Sub(t.look[0].Time))})
@@ -194,23 +200,6 @@ func (t *Trace) Looked(containers int, busy []string) {
 	}
 	t.keep(append(t.look, Event{Kind: "skip", Time: now, Pods: busy})...)
 	t.look = nil
-}
-
-func (t *Trace) follow(pod string, follow bool) {
-	delete(t.waiting, pod)
-	if t.follows[pod] = follow; !follow {
-		delete(t.follows, pod)
-	}
-}
-
-// since returns the milliseconds since the last event of a kind; 0: there is none.
-func (t *Trace) since(is func(Event) bool) float64 {
-	for _, e := range slices.Backward(t.open.Events) {
-		if is(e) {
-			return ms(time.Since(e.Time))
-		}
-	}
-	return 0
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
@@ -233,10 +222,9 @@ func (t *Trace) keep(events ...Event) {
 
 // Synced ends a sync.
 func (t *Trace) Synced() {
-	if t == nil {
+	if !t.lock() {
 		return
 	}
-	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.look = nil; !t.again && !t.coming {
 		t.rest()
@@ -251,12 +239,13 @@ func (t *Trace) rest() {
 	}
 	open := t.open
 	t.open = Change{Number: open.Number}
-	looks := []string{"event", "list", "listed", "skip", "idle"}
+	looks := []string{"event", "list", "listed", "skip", "idle", "update"}
 	if !slices.ContainsFunc(open.Events, func(e Event) bool { return !slices.Contains(looks, e.Kind) }) {
 		return
 	}
 	slices.SortStableFunc(open.Events, func(a, b Event) int { return a.Time.Compare(b.Time) })
-	if n := len(t.last); n > 0 && t.last[n-1].Title() == open.Title() {
+	edited := slices.ContainsFunc(open.Events, func(e Event) bool { return e.Kind == "apply" })
+	if n := len(t.last); n > 0 && !edited && t.last[n-1].Title() == open.Title() {
 		open.Times += t.last[n-1].Times
 		t.last = t.last[:n-1]
 	}
@@ -265,10 +254,9 @@ func (t *Trace) rest() {
 
 // Changes returns the last changes that have come to rest, the newest first. They must not be changed.
 func (t *Trace) Changes() []Change {
-	if t == nil {
+	if !t.lock() {
 		return nil
 	}
-	t.mu.Lock()
 	defer t.mu.Unlock()
 	changes := slices.Clone(t.last)
 	slices.Reverse(changes)
@@ -277,10 +265,9 @@ func (t *Trace) Changes() []Change {
 
 // After returns the events after a sequence number, also those of the change that goes on. They must not be changed.
 func (t *Trace) After(seq uint64) (events []Event) {
-	if t == nil {
+	if !t.lock() {
 		return nil
 	}
-	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, c := range append(slices.Clone(t.last), t.open) {
 		for _, e := range c.Events {
@@ -309,15 +296,10 @@ func Hide(events []Event, by string) {
 
 // HideRows returns rows without what may quote the output of a container.
 func HideRows(rows []Row, by string) []Row {
-	rows = slices.Clone(rows)
-	for i := range rows {
-		r := &rows[i]
-		r.Observed, r.Plan = slices.Clone(r.Observed), slices.Clone(r.Plan)
-		for j := range r.Observed {
-			r.Observed[j].Message = ""
-		}
-		for j := range r.Plan {
-			r.Plan[j].Reason = by
+	rows = each(rows, func(a *Attempt) { a.Message = "" })
+	for _, row := range rows {
+		for i := range row.Plan {
+			row.Plan[i].Reason = by
 		}
 	}
 	return rows

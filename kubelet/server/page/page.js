@@ -55,6 +55,7 @@ function show(html) {
   const seen = new Set([...byId('event-list').children].map(item => item.id));
   patchChildren(live, new DOMParser().parseFromString(html, 'text/html').body);
   filterEvents();
+  arrived();
   countOn(); // it may have been rendered some seconds ago
   for (const item of byId('event-list').children) {
     if (seen.has(item.id)) break; // the rest is older
@@ -72,7 +73,7 @@ function flash(element) {
 
 // patch makes old equal to fresh. What is equal already stays, and with it the focus, a selection and the scroll position.
 function patch(old, fresh) {
-  if (old.isEqualNode(fresh)) return;
+  if (old.isEqualNode(fresh) || old.dataset?.keep !== undefined) return;
   if (old.nodeType !== Node.ELEMENT_NODE) {
     old.data = fresh.data;
     return;
@@ -220,6 +221,203 @@ document.addEventListener('keydown', key => {
   if (key.key === 'Escape' && !log.hidden) closeLog();
 });
 
+// ---- The replay of a change: a function of one number, at = the stage + the part of it that has passed.
+
+// ways has the two boxes between which the token travels, and the lane below them.
+const ways = {
+  read: ['sources', 'sources'], send: ['sources', 'mux'], mux: ['mux', 'storage'], merge: ['storage', 'storage'], update: ['storage', 'loop'],
+  list: ['loop', 'docker', 'list'], listed: ['docker', 'loop', 'list'], work: ['loop', 'workers'], begin: ['workers', 'docker'],
+  end: ['docker', 'workers'], event: ['docker', 'loop', 'wake'], ended: ['workers', 'loop', 'wake'],
+}; // all others: the loop decides
+const travels = .45; // the part of a stage in which the token moves; in the rest it stands, to be read
+const player = byId('player'), scrub = byId('scrub'), caption = byId('caption'), auto = byId('auto');
+const still = matchMedia('(prefers-reduced-motion: reduce)');
+let replayed = '', stages = [], at = 0, playing = false, last = 0, shown = -1, newest = newestChange();
+
+// newestChange returns the number of the last change; empty: there is none.
+function newestChange() { return byId('change-list')?.querySelector('a')?.dataset.change ?? ''; }
+
+// openChange shows a change, of one pod or of all, from a stage on.
+async function openChange(number, pod = '', from = 0) {
+  const address = byId('replay-' + number)?.href;
+  const answer = address && await fetch(address + (pod && '&pod=' + encodeURIComponent(pod))).catch(() => null);
+  if (!answer?.ok) return false;
+  const html = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  byId('list').replaceChildren(html.getElementById('stages'));
+  byId('who').replaceChildren(html.getElementById('of-pods') ?? '');
+  stages = [...byId('stages').children];
+  replayed = number;
+  shown = -1;
+  scrub.max = stages.length - .001;
+  byId('real').replaceChildren(...stages.map((stage, i) => {
+    const part = document.createElement('i');
+    part.style.flexGrow = Math.max(.3, (stages[i + 1] ?? stage).dataset.ms - stage.dataset.ms);
+    part.classList.toggle('docker', ['begin', 'list'].includes(stage.dataset.kind));
+    return part;
+  }));
+  byId('share').textContent = `${html.getElementById('change-title').textContent}. In real time ${(stages.at(-1).dataset.ms / 1000).toFixed(2)} s; grey is what Docker took.`;
+  player.hidden = false;
+  document.body.classList.add('playing');
+  if (innerHeight < 950) byId('flow').scrollIntoView({ block: 'start', behavior: still.matches ? 'auto' : 'smooth' });
+  pause();
+  seek(from);
+  return true;
+}
+
+function leave() {
+  pause();
+  document.body.classList.remove('playing');
+  player.hidden = byId('token').hidden = true;
+  stages = [];
+  draw();
+  history.replaceState(null, '', location.pathname + location.search);
+  byId('replay-' + replayed)?.focus();
+}
+
+function seek(to) {
+  at = Math.max(0, Math.min(to, stages.length - .001));
+  if (document.activeElement !== scrub || playing) scrub.value = at;
+  draw();
+}
+
+// draw shows the moment: the sentence, the comparison, and the token on its way. A patch of the page needs it again.
+function draw() {
+  const i = Math.floor(at), stage = stages[i], [from, to, lane] = ways[stage?.dataset.kind] ?? ['loop', 'loop'];
+  const part = still.matches ? 1 : Math.min(1, (at - i) / travels), eased = part < .5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2;
+  for (const box of document.querySelectorAll('.box')) box.classList.toggle('here', !!stage && box.id === 'box-' + (part < .5 ? from : to));
+  for (const worker of document.querySelectorAll('[data-worker]')) worker.classList.toggle('acts', worker.dataset.worker === stage?.dataset.busy);
+  byId('trail').firstElementChild.setAttribute('points', '');
+  if (!stage) return;
+  const label = stage.querySelector('.label').textContent;
+  if (shown !== i) {
+    shown = i;
+    caption.replaceChildren(...[...stage.querySelectorAll('.say, .where')].map(part => part.cloneNode(true)));
+    const view = stages.slice(0, i + 1).findLast(earlier => earlier.querySelector('template'))?.querySelector('template');
+    byId('compare').replaceChildren(view ? view.content.cloneNode(true) : '');
+    stages.forEach((other, n) => other.classList.toggle('on', n === i));
+    [...byId('real').children].forEach((other, n) => other.classList.toggle('on', n === i));
+    byId('clock').textContent = `${i + 1} of ${stages.length} · ${Math.round(stage.dataset.ms)} ms`;
+    scrub.setAttribute('aria-valuetext', caption.textContent);
+  }
+  document.querySelector('.box.here').dataset.token = label; // shown on a phone, where the token has no room for it
+  move(wayOf(from, to, lane), eased, label, 'wrong' in stage.dataset);
+}
+
+// move puts the token on its way.
+function move(way, part, label, wrong) {
+  const token = byId('token'), diagram = byId('diagram');
+  token.hidden = false;
+  token.textContent = label;
+  token.classList.toggle('wrong', wrong);
+  byId('trail').firstElementChild.setAttribute('points', way.map(p => `${p.x},${p.y}`).join(' '));
+  const lengths = way.slice(1).map((p, n) => Math.hypot(p.x - way[n].x, p.y - way[n].y));
+  let rest = part * lengths.reduce((a, b) => a + b, 0), n = 0;
+  while (n < lengths.length - 1 && rest > lengths[n]) rest -= lengths[n++];
+  const done = lengths[n] ? rest / lengths[n] : 0;
+  const x = way[n].x + (way[n + 1].x - way[n].x) * done, y = way[n].y + (way[n + 1].y - way[n].y) * done;
+  const left = Math.max(0, Math.min(x - token.offsetWidth / 2, diagram.clientWidth - token.offsetWidth));
+  token.style.transform = `translate(${left}px, ${y - token.offsetHeight / 2}px)`;
+}
+
+function wayOf(from, to, lane) {
+  const origin = byId('diagram').getBoundingClientRect();
+  const [a, b] = [from, to].map(name => {
+    const r = byId('at-' + name).getBoundingClientRect();
+    return { x: r.left + r.width / 2 - origin.left, y: r.top + r.height / 2 - origin.top };
+  });
+  const below = byId('lane-' + lane)?.getBoundingClientRect();
+  if (!below?.height || from === to) return [a, b];
+  const y = below.bottom - origin.top; // the ends of a lane are beside the stations
+  const end = (name, p) => ({ x: name === 'workers' ? p.x : (name === 'loop' ? below.left : below.right) - origin.left, y: p.y });
+  const [start, stop] = [end(from, a), end(to, b)];
+  return [start, { x: start.x, y }, { x: stop.x, y }, stop];
+}
+
+// lasting returns how long a stage lasts, in milliseconds.
+function lasting(i) {
+  const pace = byId('pace').value;
+  if (pace === 'read') return 1500 + 38 * stages[i].querySelector('.say').textContent.length;
+  return Math.max(16, ((stages[i + 1] ?? stages[i]).dataset.ms - stages[i].dataset.ms) * pace);
+}
+
+function tick(now) {
+  if (!playing) return;
+  let left = Math.min(now - last, 1000), next = at;
+  last = now;
+  for (let i = Math.floor(next); left > 0 && i < stages.length; i = Math.floor(next)) {
+    const step = Math.min(left / lasting(i), i + 1 - next);
+    left -= step * lasting(i);
+    next += step + 1e-9;
+  }
+  seek(next);
+  if (next >= stages.length - .002) return pause();
+  requestAnimationFrame(tick);
+}
+
+function play() {
+  if (at >= stages.length - .01) seek(0);
+  playing = true;
+  caption.ariaLive = byId('pace').value === 'read' ? 'polite' : 'off';
+  byId('play').textContent = 'Pause';
+  last = performance.now();
+  requestAnimationFrame(tick);
+}
+
+function pause() {
+  playing = false;
+  byId('play').textContent = 'Play';
+  if (stages.length) history.replaceState(null, '', `#replay=${replayed}@${Math.floor(at)}`); // a link to this moment
+}
+
+// goTo goes to where a stage can be read.
+function goTo(i) {
+  pause();
+  seek(Math.max(0, Math.min(i, stages.length - 1)) + travels);
+  pause();
+}
+
+// arrived is called after each patch: another change may have come to rest.
+function arrived() {
+  draw();
+  if (newest === newestChange()) return;
+  newest = newestChange();
+  if (auto.checked && !playing) openChange(newest).then(opened => opened && play());
+}
+
+live.addEventListener('click', click => {
+  const change = click.target.closest('a[data-change]'), pod = click.target.closest('#who a'), stage = click.target.closest('#stages li');
+  if (click.button !== 0 || click.ctrlKey || click.metaKey || click.shiftKey || click.altKey) return;
+  if (change || pod) {
+    click.preventDefault();
+    openChange(change?.dataset.change ?? replayed, pod?.dataset.pod).then(opened => opened && play());
+  } else if (stage) {
+    goTo(stages.indexOf(stage));
+  }
+});
+byId('play').addEventListener('click', () => playing ? pause() : play());
+byId('back').addEventListener('click', () => goTo(Math.floor(at) - 1));
+byId('on').addEventListener('click', () => goTo(Math.floor(at) + 1));
+byId('leave').addEventListener('click', leave);
+scrub.addEventListener('input', () => { seek(+scrub.value); pause(); });
+addEventListener('resize', draw);
+document.addEventListener('keydown', key => {
+  const typing = key.target.closest('select') || key.key === ' ' && key.target.closest('button, summary, a, pre, input');
+  if (!stages.length || typing || key.ctrlKey || key.metaKey || key.altKey) return;
+  switch (key.key) {
+    case ' ': playing ? pause() : play(); break;
+    case 'ArrowRight': goTo(Math.floor(at) + 1); break;
+    case 'ArrowLeft': goTo(Math.floor(at) - 1); break;
+    case 'Escape': leave(); break;
+    default: return;
+  }
+  key.preventDefault();
+});
+byId('auto-label').hidden = false;
+auto.checked = localStorage.auto === 'yes';
+auto.addEventListener('change', () => { localStorage.auto = auto.checked ? 'yes' : 'no'; });
+
 setInterval(countOn, 1000);
 reveal();
+const moment = location.hash.match(/^#replay=(\d+)@(\d+)$/);
+if (moment) openChange(moment[1], '', +moment[2] + travels);
 connect();

@@ -1,0 +1,116 @@
+package server
+
+import (
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"kubelet14/kubelet/trace"
+)
+
+// traceOf returns a trace with one change, which has each kind of event for each pod.
+func traceOf(text string, pods ...string) *trace.Trace {
+	t := &trace.Trace{}
+	t.Add(trace.Event{Kind: "read", Source: "file", Place: "/etc/web.yaml", Error: text})
+	for _, kind := range []string{"send", "mux", "merge", "update"} {
+		t.Add(trace.Event{Kind: kind, Source: "file", N: 2, Pods: pods, Changed: pods})
+	}
+	for _, pod := range pods {
+		t.Add(trace.Event{Kind: "apply", Pod: pod, Place: "/etc/web.yaml", Reason: "its manifest has changed", Changed: []string{"main: image changed"}})
+	}
+	t.Because("UPDATE")
+	t.Add(trace.Event{Kind: "list"})
+	t.Looked(3, nil)
+	rows := []trace.Row{{Container: "main", Desired: "runs", Sign: "≠", Observed: []trace.Attempt{{Attempt: 1, State: "ended", Message: text}},
+		Plan: []trace.Act{{Step: 1, Do: "create", Attempt: 2, Reason: text}}}}
+	for _, kind := range []string{"plan", "work", "begin", "end", "ended", "wait", "event"} {
+		for _, pod := range pods {
+			e := trace.Event{Kind: kind, Pod: pod, Container: "main", Attempt: 2, Op: "create", Reason: text}
+			if kind == "plan" || kind == "wait" {
+				e.Rows = rows
+			}
+			t.Add(e)
+		}
+	}
+	t.Add(trace.Event{Kind: "list"})
+	t.Looked(3, []string{pods[0]})
+	t.Synced()
+	t.Add(trace.Event{Kind: "list"})
+	t.Looked(3, nil)
+	for _, pod := range pods {
+		t.Add(trace.Event{Kind: "idle", Pod: pod, Rows: []trace.Row{{Container: "main", Desired: "runs", Sign: "="}}})
+	}
+	t.Synced()
+	return t
+}
+
+func (s *testServer) change(t *testing.T, query string) element {
+	t.Helper()
+	got := s.ask(t, "GET /changes/1?key="+s.key+query)
+	root, err := html.Parse(strings.NewReader(got.body))
+	if err != nil || got.status != http.StatusOK {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	return element{t, root}
+}
+
+// Each stage has a sentence, and names a file, a function and a chapter that are there.
+func TestStagesPointAtTheCode(t *testing.T) {
+	s := serve(t, &fakeKubelet{}, func(o *Options) { o.Trace = traceOf("", "web.default.file") })
+	s.page(t).shows("change-1", "", "web.yaml was edited")
+	doc := s.change(t, "")
+	var kinds []string
+	for _, li := range doc.byID("stages").all("li") {
+		kinds = append(kinds, li.attr("data-kind"))
+		file, chapter := li.all("code")[len(li.all("code"))-1].text(), li.all("cite")[0].text()
+		function, _, _ := strings.Cut(strings.TrimSpace(strings.SplitAfter(li.all("p")[2].text(), ".go ")[1]), " ")
+		code, err := os.ReadFile("../../" + file)
+		_, noChapter := os.Stat("../../" + chapter)
+		if err != nil || noChapter != nil || !regexp.MustCompile(`(?m)^func (\(.*?\) )?`+function+`\(`).Match(code) {
+			t.Errorf("%s: %q has no function %q, or there is no chapter %q", li.attr("data-kind"), file, function, chapter)
+		}
+		if words := len(strings.Fields(li.all("p")[1].text())); words < 5 || strings.Contains(li.text(), "0 pods") {
+			t.Errorf("%s: %s", li.attr("data-kind"), li.text())
+		}
+	}
+	want := "read send mux merge update apply list listed plan work begin end ended wait event list listed skip list listed idle"
+	if got := strings.Join(kinds, " "); got != want {
+		t.Errorf("the stages are %s, want %s", got, want)
+	}
+	if n := len(doc.all("template")); n != 13 {
+		t.Errorf("%d stages have a comparison", n)
+	}
+	if got := s.ask(t, "GET /changes/7?key="+s.key); got.status != http.StatusNotFound {
+		t.Errorf("a change that is not there is %d", got.status)
+	}
+}
+
+// A change of several pods can be told of each, or as a sum.
+func TestChangeOfSeveralPods(t *testing.T) {
+	s := serve(t, &fakeKubelet{}, func(o *Options) { o.Trace = traceOf("", "a.default.file", "b.default.file") })
+	sum, one := s.change(t, ""), s.change(t, "&pod=b.default.file")
+	sum.shows("of-pods", "", "a.default.file b.default.file all, as a sum")
+	sum.shows("stages", "", "create containers of 2 pods", "2 pods differs", "a is skipped")
+	one.shows("stages", "", "create attempt 2 of main", "plan for b")
+	if text := one.byID("stages").text(); strings.Contains(text, "worker of a") {
+		t.Errorf("the story of b tells of a: %s", text)
+	}
+}
+
+func TestForeignTextIsOnlyTextInAChange(t *testing.T) {
+	s := serve(t, &fakeKubelet{}, func(o *Options) { o.Trace = traceOf(hostile, hostile+".default.file") })
+	doc := s.change(t, "")
+	if n := strings.Count(doc.byID("stages").text(), "<img src=x onerror=alert(1)>"); n < 5 {
+		t.Errorf("the text is shown %d times only", n)
+	}
+	for _, e := range append(doc.all(), s.page(t).all()...) {
+		if slices.Contains([]string{"img", "iframe"}, e.Data) || e.Data == "script" && e.attr("src") != "/static/page.js" {
+			t.Errorf("there is a <%s>", e.Data)
+		}
+	}
+}

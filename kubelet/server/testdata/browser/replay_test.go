@@ -1,0 +1,184 @@
+package browser
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// look sets what the window is like, and whether things may move in it.
+func (b *tab) look(width int64, scheme, motion string) {
+	b.do(command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: motion},
+	}}), command(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
+		Width: width, Height: 900, DeviceScaleFactor: 1, Mobile: width < 500,
+	}))
+}
+
+// fits checks that texts can be read and that the page is not wider than the window, and makes a picture.
+func (b *tab) fits(name string) {
+	b.h.t.Helper()
+	b.keep(name, chromedp.FullScreenshot(100))
+	if pale := eval[[]string](b, tooPale); len(pale) > 0 {
+		b.h.t.Errorf("%s: too pale: %q", name, pale)
+	}
+	if over := eval[int](b, `document.scrollingElement.scrollWidth - window.innerWidth`); over > 0 {
+		b.h.t.Errorf("%s: the page is %d px wider than the window", name, over)
+	}
+}
+
+// stage is what a replay shows.
+func (b *tab) stage() (stage struct {
+	Kind, Box, Say string
+	At, Of         int
+}) {
+	b.h.t.Helper()
+	return get(b, chromedp.Evaluate[struct {
+		Kind, Box, Say string
+		At, Of         int
+	}](`({Kind: stages[Math.floor(at)].dataset.kind, Box: document.querySelector('.box.here').id, Say: caption.innerText, At: Math.floor(at), Of: stages.length})`))
+}
+
+func TestIntegrationPageReplaysAChange(t *testing.T) {
+	h := newHost(t)
+	h.write("web", hello, "sleep")
+	b := h.open(h.link())
+	b.shows(webPod, "pod good")
+	b.look(1360, "light", "reduce")
+	h.write("web", hello, "serve")
+	b.shows("change-list", "", "web.yaml was edited")
+
+	// From a click on the change to its end by the keyboard: the token is at the box of each stage.
+	b.do(chromedp.Click(chromedp.CSS("#change-list a")))
+	b.shows("caption", "", "has read its manifests anew", "config/source.go")
+	var kinds []string
+	eval[any](b, `goTo(0)`)
+	for i := 0; ; i++ {
+		s := b.stage()
+		kinds = append(kinds, s.Kind)
+		if s.At != i {
+			t.Fatalf("after %d times → the replay is at %d", i, s.At)
+		}
+		if want := map[string]string{"read": "sources", "send": "mux", "merge": "storage", "plan": "loop", "work": "workers", "begin": "docker"}[s.Kind]; want != "" && s.Box != "box-"+want {
+			t.Errorf("at %s the token is at %s", s.Kind, s.Box)
+		}
+		switch {
+		case s.Kind == "apply":
+			b.shows("compare", "", "command changed", "?")
+		case s.Kind == "plan":
+			b.shows("compare", "", "≠", "create attempt 2", "stop attempt 1", "start attempt 2")
+			b.fits("replay-plan")
+		case s.Kind == "end" && strings.Contains(s.Say, "create"):
+			b.shows("compare", "", "2 created not listed yet", "≠")
+		case i == s.Of-1:
+			b.shows("compare", "", "=", "nothing to do")
+		}
+		if i == s.Of-1 {
+			break
+		}
+		b.do(chromedp.KeyEvent(kb.ArrowRight))
+	}
+	for _, order := range []string{"read send mux merge update apply list listed plan work begin", "end ended", "list listed idle"} {
+		if !strings.Contains(strings.ReplaceAll(strings.Join(kinds, " "), " event", ""), order) {
+			t.Errorf("%s is not in %s", order, kinds)
+		}
+	}
+
+	// A change of the page leaves the replay, its position and the keyboard where they are.
+	b.do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.Focus(at("pace")))
+	before := b.stage()
+	h.write("another", hello, "sleep")
+	b.shows("pod-another.default.file", "pod good")
+	b.hasFocus("pace")
+	if after := b.stage(); after != before {
+		t.Errorf("the replay was at %+v and is at %+v", before, after)
+	}
+	// A link leads to the moment, and Escape out of the replay.
+	moment := eval[string](b, `location.href`)
+	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(moment))
+	b.shows("caption", "", before.Say[:20])
+	if got := b.stage(); got.At != before.At {
+		t.Errorf("%s shows %+v", moment, got)
+	}
+	for name, width := range map[string]int64{"dark": 1360, "phone": 360} {
+		b.look(width, map[string]string{"dark": "dark", "phone": "light"}[name], "reduce")
+		eval[any](b, `goTo(stages.findIndex(stage => stage.dataset.kind === 'end'))`)
+		b.fits("replay-" + name)
+	}
+	b.do(chromedp.KeyEvent(kb.Escape))
+	if !eval[bool](b, `player.hidden && byId('token').hidden && !document.querySelector('.here') && location.hash === ''`) {
+		t.Error("Escape does not end the replay")
+	}
+	// With motion it plays by itself, and pauses with the space bar.
+	b.look(1360, "light", "no-preference")
+	b.do(chromedp.Click(chromedp.CSS("#change-list a")))
+	b.h.eventually("the replay goes on", func() error {
+		if b.h.t.Failed() || eval[bool](b, `playing && at > .3`) {
+			return nil
+		}
+		return fmt.Errorf("it is at %v", eval[float64](b, `at`))
+	})
+	b.do(chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`), chromedp.KeyEvent(" "))
+	if eval[bool](b, `playing`) {
+		t.Error("the space bar does not pause")
+	}
+	b.hasNoErrors()
+}
+
+// A typo goes as far as podStorage, and a message with markup is text.
+func TestIntegrationPageReplaysATypo(t *testing.T) {
+	h := newHost(t)
+	b := h.open(h.link())
+	b.shows("hint", "", "kubelet14/hello:1")
+	b.fits("no-pods")
+	h.write("web", hello, "sleep")
+	b.shows(webPod, "pod good")
+	if err := os.WriteFile(h.path("manifests/typo.yaml"), []byte("version: v1beta1\nid: a\n<b onmouseover=alert(1)>hi</b>: 1\ncontainers: []\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.shows("change-list", "", "Source file has errors")
+	b.do(chromedp.Click(chromedp.CSS("#change-list a")))
+	b.shows("caption", "", "Source file")
+	eval[any](b, `goTo(0)`)
+	b.shows("caption", "", "something cannot be read", "<b onmouseover")
+	if got := eval[string](b, `goTo(99), stages.map(stage => stage.dataset.kind).join(' ') + ' ' + caption.querySelector('[onmouseover]')`); got != "read send mux merge null" {
+		t.Errorf("the stages of a typo are %s", got)
+	}
+	b.hasNoErrors()
+}
+
+// Two hundred pods: eight of them are real, the others copies of those.
+func TestIntegrationPageFitsManyPods(t *testing.T) {
+	h := newHost(t)
+	for i := range 8 {
+		h.write(fmt.Sprint("p", i), hello, "sleep")
+	}
+	b := h.open(h.link())
+	b.shows("health", "", "8 of 8 pods are up")
+	b.shows("change-list", "", "pods changed")
+	eval[any](b, `(() => {
+	  stream.close();
+	  for (let i = 8; i < 200; i++) for (const id of ['pod-p', 'worker-p']) {
+	    const copy = byId(id + i % 8 + '.default.file').cloneNode(true);
+	    copy.id = id + i;
+	    byId(id + '7.default.file').parentElement.append(copy);
+	  }
+	})()`)
+	for _, width := range []int64{1360, 360} {
+		b.look(width, "light", "reduce")
+		b.fits(fmt.Sprint("200-pods-", width))
+	}
+	// The story of many pods can be told as a sum, or of each.
+	b.look(1360, "light", "reduce")
+	b.do(chromedp.Click(chromedp.CSS("#change-list li:last-child a")))
+	b.shows("who", "", "all, as a sum")
+	b.keep("many-sum", chromedp.CaptureScreenshot())
+	b.do(chromedp.Click(chromedp.CSS("#who a")))
+	b.shows("caption", "", "Source file")
+	b.hasNoErrors()
+}
