@@ -134,7 +134,10 @@ func makeNetwork(tb testing.TB, client *docker.Client, name string) *docker.Netw
 	})
 	must(tb, err)
 	tb.Cleanup(func() {
-		if err := client.RemoveNetwork(network.ID); err != nil {
+		err := client.RemoveNetwork(network.ID)
+		if info, infoErr := client.NetworkInfo(network.ID); err != nil && infoErr == nil && len(info.Containers) == 0 {
+			tb.Logf("Docker 20.10 keeps an endpoint of a container that is gone, until its next restart: %v", err)
+		} else if err != nil {
 			tb.Error(err)
 		}
 	})
