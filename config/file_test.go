@@ -339,11 +339,14 @@ func TestTraceOfFiles(t *testing.T) {
 	config := NewPodConfig(PodConfigNotificationSnapshotAndUpdates)
 	f.parser.Trace = &trace.Trace{}
 	config.Trace = f.parser.Trace
-	go func() {
+	rested := make(chan struct{})
+	go func() { // what the sync loop does
 		for {
 			select {
-			case <-config.Updates():
-				f.parser.Trace.Because(api.SET.String())
+			case update := <-config.Updates():
+				config.Trace.Because(update.Op.String())
+				config.Trace.Synced()
+				rested <- struct{}{}
 			case <-t.Context().Done():
 				return
 			}
@@ -354,12 +357,14 @@ func TestTraceOfFiles(t *testing.T) {
 		{manifest("web", "hello:2"), "[read a.yaml 1] [send 1] [mux 1] [merge web.default.file 1] [update UPDATE 1]"},
 		{"{", "[read error 1] [send error 1] [mux 1] [merge 1]"},
 	} {
-		seen := config.Trace.After(0)
 		f.write("a.yaml", tt.text)
 		f.settle()
 		config.Merge(t.Context(), "file", f.last)
+		if tt.text != "{" {
+			<-rested
+		}
 		var got []string
-		for _, e := range config.Trace.After(0)[len(seen):] {
+		for _, e := range config.Trace.Changes()[0].Events {
 			text := e.Kind
 			for _, part := range []string{filepath.Base(e.Place), strings.Join(e.Changed, " "), e.Op, map[bool]string{true: "error"}[e.Error != ""], fmt.Sprint(e.N)} {
 				if part != "" && part != "." && !(part == "SET" && e.Kind != "update") {

@@ -36,7 +36,6 @@ var everyRoute = []struct {
 	{"GET /pods", "HEAD /pods", reading},
 	{"GET /sources", "GET /sources", reading},
 	{"GET /events", "GET /events", reading},
-	{"GET /trace", "GET /trace", reading},
 	{"GET /metrics", "GET /metrics", reading},
 	{"GET /spec/{$}", "GET /spec/", reading},
 	{"/stats/{$}", "GET /stats/", reading},
@@ -168,7 +167,7 @@ func TestOnlyClientsThatMayReadLogsSeeMessages(t *testing.T) {
 		Observed: []trace.Attempt{{Message: printed}}, Plan: []trace.Act{{Reason: printed}},
 	}}})
 	s := serve(t, withOutput(), func(o *Options) { o.Trace = tr })
-	shows := []string{"GET /", "GET /stream", "GET /status", "GET /pods", "GET /events", "GET /trace", "GET /podInfo?podID=web&podNamespace=default"}
+	shows := []string{"GET /", "GET /stream", "GET /status", "GET /pods", "GET /events", "GET /podInfo?podID=web&podNamespace=default"}
 	requests := []string{"GET /stream"}
 	for _, route := range everyRoute {
 		requests = append(requests, route.request)

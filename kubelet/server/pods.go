@@ -11,7 +11,6 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/v1beta1"
-	"kubelet14/kubelet/trace"
 )
 
 func (s *Server) serveHealth(w http.ResponseWriter, _ *http.Request) error {
@@ -30,27 +29,12 @@ func (s *Server) pods(r *http.Request) (any, error) {
 func (s *Server) sources(*http.Request) (any, error) { return list(s.opts.Sources()), nil }
 
 func (s *Server) events(r *http.Request) (any, error) {
-	after, err := after(r)
-	return list(s.kubeletFor(r).Events(after)), err
-}
-
-func (s *Server) trace(r *http.Request) (any, error) {
-	after, err := after(r)
-	events := s.opts.Trace.After(after)
-	if s.granted(r) < logs {
-		trace.Hide(events, hiddenMessage)
-	}
-	return list(events), err
-}
-
-// after returns the number of an event that a client has already.
-func after(r *http.Request) (uint64, error) {
 	text := cmp.Or(r.URL.Query().Get("after"), "0")
 	after, err := strconv.ParseUint(text, 10, 64)
 	if err != nil {
-		err = httpErrorf(http.StatusBadRequest, "after=%q: it must be the seq of an event", text)
+		return nil, httpErrorf(http.StatusBadRequest, "after=%q: it must be the seq of an event", text)
 	}
-	return after, err
+	return list(s.kubeletFor(r).Events(after)), nil
 }
 
 // podInfo returns the containers of one pod as in 2014, or the errors that clients of 2014 know. Those of v0.4 give no namespace.

@@ -145,7 +145,6 @@ func (s *Server) routes() http.Handler {
 	add("GET /pods", reading, asJSON(s.pods))
 	add("GET /sources", reading, asJSON(s.sources))
 	add("GET /events", reading, asJSON(s.events))
-	add("GET /trace", reading, asJSON(s.trace))
 	add("GET /metrics", reading, s.serveMetrics)
 	add("GET /podInfo", reading, asJSON(s.podInfo))
 	add("GET /boundPods", reading, asJSON(s.boundPods))

@@ -26,55 +26,53 @@ const (
 
 // Event is one thing that happened. Which fields it has depends on its kind.
 type Event struct {
-	Seq       uint64    `json:"seq"`
-	Change    uint64    `json:"change"` // all between two moments of rest is one change
-	Time      time.Time `json:"time"`
-	Kind      string    `json:"kind"` // read, send, mux, merge, update, apply, list, listed, skip, plan, wait, idle, work, begin, end, event or ended
-	Source    string    `json:"source,omitempty"`
-	Place     string    `json:"place,omitempty"`
-	Op        string    `json:"op,omitempty"`  // SET, UPDATE, create, start, stop or remove
-	Pod       string    `json:"pod,omitempty"` // full name
-	Container string    `json:"container,omitempty"`
-	Attempt   int       `json:"attempt,omitempty"`
-	Because   string    `json:"because,omitempty"` // what woke the loop
-	Reason    string    `json:"reason,omitempty"`
-	Error     string    `json:"error,omitempty"`
-	Phase     string    `json:"phase,omitempty"`
-	N         int       `json:"n,omitempty"`
-	TookMs    float64   `json:"tookMs,omitempty"`
-	Pods      []string  `json:"pods,omitempty"`    // full names
-	Changed   []string  `json:"changed,omitempty"` // names of fields, or full names of pods
-	Rows      []Row     `json:"rows,omitempty"`
+	Time      time.Time
+	Kind      string // read, send, mux, merge, update, apply, list, listed, skip, plan, wait, idle, work, begin, end, event or ended
+	Source    string
+	Place     string
+	Op        string // SET, UPDATE, create, start, stop or remove
+	Pod       string // full name
+	Container string
+	Attempt   int
+	Because   string // what woke the loop
+	Reason    string
+	Error     string
+	Phase     string
+	N         int
+	TookMs    float64
+	Pods      []string // full names
+	Changed   []string // names of fields, or full names of pods
+	Rows      []Row
 }
 
 // Row is a container: as it is desired, as it is, and what is to be done.
 type Row struct {
-	Container string    `json:"container"`
-	Desired   string    `json:"desired"`
-	Sign      string    `json:"sign"` // "=" or "≠"; "?": the two were not compared yet
-	Observed  []Attempt `json:"observed,omitempty"`
-	Plan      []Act     `json:"plan,omitempty"`
-	Changed   []string  `json:"-"` // in the manifest: names of fields
+	Container string
+	Desired   string
+	Sign      string // "=" or "≠"; "?": the two were not compared yet
+	Observed  []Attempt
+	Plan      []Act
+	Changed   []string // in the manifest: names of fields
 }
 
 // Attempt is a container that Docker has.
 type Attempt struct {
-	Attempt  int    `json:"attempt"`
-	State    string `json:"state"`
-	Message  string `json:"message,omitempty"`  // how it has ended
-	Other    bool   `json:"other,omitempty"`    // it was made of another version of the manifest
-	Unlisted bool   `json:"unlisted,omitempty"` // a worker has made it so, and no list has shown it yet
+	Attempt  int
+	State    string
+	Message  string // how it has ended
+	Other    bool   // it was made of another version of the manifest
+	Unlisted bool   // a worker has made it so, and no list has shown it yet
 
 	since time.Time // of Unlisted
 }
 
 // Act is an action of a plan.
 type Act struct {
-	Step     int    `json:"step"` // from 1
-	Do       string `json:"do"`
-	Attempt  int    `json:"attempt"`
-	Reason   string `json:"reason"`
-	Progress string `json:"progress,omitempty"` // doing, done or failed
+	Step     int // from 1
+	Do       string
+	Attempt  int
+	Reason   string
+	Progress string // doing, done or failed
 }
 
 // Change is what happened between two moments of rest.
@@ -88,7 +86,6 @@ type Change struct {
 // Trace keeps the last changes. Its methods may be called concurrently, and do nothing on a nil Trace.
 type Trace struct {
 	mu      sync.Mutex
-	seq     uint64
 	last    []Change // guarded by mu, like all below; oldest first
 	open    Change   // without events: rest
 	look    []Event  // of the sync that goes on, until it finds something
@@ -214,8 +211,6 @@ func (t *Trace) keep(events ...Event) {
 			t.open.Dropped++
 			continue
 		}
-		t.seq++
-		e.Seq, e.Change = t.seq, t.open.Number
 		t.open.Events = append(t.open.Events, e)
 	}
 }
@@ -261,37 +256,6 @@ func (t *Trace) Changes() []Change {
 	changes := slices.Clone(t.last)
 	slices.Reverse(changes)
 	return changes
-}
-
-// After returns the events after a sequence number, also those of the change that goes on. They must not be changed.
-func (t *Trace) After(seq uint64) (events []Event) {
-	if !t.lock() {
-		return nil
-	}
-	defer t.mu.Unlock()
-	for _, c := range append(slices.Clone(t.last), t.open) {
-		for _, e := range c.Events {
-			if e.Seq > seq {
-				events = append(events, e)
-			}
-		}
-	}
-	return events
-}
-
-// Hide replaces what may quote the output of a container. It changes copies of the rows.
-func Hide(events []Event, by string) {
-	hide := func(text *string) {
-		if *text != "" {
-			*text = by
-		}
-	}
-	for i := range events {
-		e := &events[i]
-		hide(&e.Error)
-		hide(&e.Reason)
-		e.Rows = HideRows(e.Rows, by)
-	}
 }
 
 // HideRows returns rows without what may quote the output of a container.
