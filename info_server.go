@@ -20,7 +20,7 @@ func (f *options) openServer(kl *kubelet.Kubelet, all sources, metrics *server.M
 	}
 	opts := f.server
 	opts.Kubelet, opts.Sources, opts.Metrics, opts.Trace = kl, all.statuses, metrics, f.kubelet.Trace
-	opts.Scheme = v1.NewScheme()
+	opts.Scheme, opts.Step = v1.NewScheme(), f.kubelet.Step
 	opts.Hostname = f.kubelet.Identity.Hostname
 	opts.Version = version
 	var err error

@@ -95,6 +95,9 @@ func untilSignal() (ctx context.Context, stop func()) {
 // run connects the packages and does what the flags say, until ctx is done.
 func run(ctx context.Context, f *options) error {
 	f.kubelet.Trace = &trace.Trace{}
+	if f.step {
+		f.kubelet.Step = &step.Stepper{Out: os.Stdout}
+	}
 	sources, etcd, err := f.sources()
 	if etcd != nil {
 		defer etcd.Close()
@@ -115,9 +118,6 @@ func run(ctx context.Context, f *options) error {
 	opts.Credentials = dockerclient.NewKeyring("", filepath.Join(opts.Identity.RootDir, ".dockercfg")).Lookup
 	opts.Sources = sources.statuses
 	opts.SyncDone, opts.PullDone = metrics.SyncDone, metrics.PullDone
-	if f.step {
-		opts.Step = &step.Stepper{Out: os.Stdout}
-	}
 	if !f.dryRun {
 		if opts.Volumes, err = volume.OpenRootDir(f.rootDir); errors.Is(err, fs.ErrPermission) {
 			return fmt.Errorf("%w: give a directory of your own, such as -root_dir=$HOME/kubelet14", err)

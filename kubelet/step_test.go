@@ -3,6 +3,7 @@ package kubelet
 import (
 	"bytes"
 	"io"
+	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -157,5 +158,32 @@ func TestStepsAreAllowedOnce(t *testing.T) {
 		if !again.left {
 			t.Error("the kubelet reads on after the end of its input")
 		}
+	})
+}
+
+// A client allows the plan that it has seen, once, and no other.
+func TestStepByTicket(t *testing.T) {
+	inWorld(t, func(w *world) {
+		s := &step.Stepper{Out: io.Discard}
+		w.options = func(opts *Options) { opts.Step = s }
+		k := w.run(pod("a", "main"))
+		first := s.Waiting()
+		if len(first) != 1 || first[0].Pod != "a.default.file" || s.Allow(step.Waiting{Pod: "a.default.file"}, 1) || !s.Allow(first[0], 1) {
+			t.Fatalf("%+v waits", first)
+		}
+		w.settle("the first step of the plan is carried out")
+		second := s.Waiting()
+		if s.Allow(first[0], 1) || len(second) != 1 || second[0] == first[0] {
+			t.Errorf("after %+v was allowed, %+v waits", first, second)
+		}
+		k.set(pod("a", "main:other"))
+		settle()
+		if s.Allow(second[0], math.MaxInt) {
+			t.Error("a plan is allowed that nobody has seen")
+		}
+		if !s.Allow(s.Waiting()[0], math.MaxInt) || len(s.Waiting()) > 0 {
+			t.Errorf("an allowed plan waits: %+v", s.Waiting())
+		}
+		w.settle("all is done", "a/main:other", "a/net")
 	})
 }

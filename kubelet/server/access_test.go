@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/step"
 	"kubelet14/kubelet/trace"
 )
 
@@ -26,6 +27,7 @@ var everyRoute = []struct {
 	{"GET /healthz", "GET /healthz", anyone},
 	{"GET /{$}", "GET /", reading},
 	{"GET /changes/{number}", "GET /changes/1", logs},
+	{"POST /step", "POST /step", logs}, // without a body
 	{"GET /static/{file}", "GET /static/page.css", anyone},
 	{"GET /stream", "HEAD /stream", logs},
 	{"GET /status", "GET /status", reading},
@@ -69,7 +71,7 @@ func withEverything(t testing.TB) (*fakeKubelet, func(*Options)) {
 	writeFile(t, filepath.Join(dir, logFile), "a line of the log\n", 0o644)
 	k := withContainers()
 	k.sources = []api.SourceStatus{{Source: "file", LastSuccess: noon}}
-	return k, func(o *Options) { o.LogDir, o.Trace = dir, traceOf("", "web.default.file") }
+	return k, func(o *Options) { o.LogDir, o.Trace, o.Step = dir, traceOf("", "web.default.file"), &step.Stepper{} }
 }
 
 func TestAccess(t *testing.T) {
@@ -121,7 +123,7 @@ func TestAccess(t *testing.T) {
 			for _, route := range everyRoute {
 				before := k.usedTimes()
 				got := s.ask(t, route.request, client.set)
-				good := got.status == http.StatusOK
+				good := got.status == http.StatusOK || route.route == "POST /step" && got.status == http.StatusBadRequest
 				if tt.granted(client.granted) < route.need {
 					refused++
 					good = got.status == http.StatusUnauthorized && strings.HasPrefix(got.header.Get("WWW-Authenticate"), "Bearer ") &&
@@ -199,6 +201,8 @@ func TestWithoutDebuggingHandlersThereAreNone(t *testing.T) {
 			want = http.StatusForbidden
 		case "GET /stream", "GET /changes/{number}":
 			want = http.StatusOK
+		case "POST /step":
+			want = http.StatusBadRequest
 		}
 		if got := s.ask(t, route.request, withToken); route.need >= logs && got.status != want || k.usedTimes() > 0 {
 			t.Errorf("%s: it answers %d %s", route.request, got.status, got.body)

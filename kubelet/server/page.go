@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html/template"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"path"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/step"
 	"kubelet14/kubelet/trace"
 )
 
@@ -55,6 +57,7 @@ type page struct {
 	Rows        map[string][]trace.Row // of Pods
 	States      map[string]int
 	Events      []api.Event          // newest first
+	Waiting     []step.Waiting       // plans, with -step
 	Changes     []trace.Change       // newest first
 	Updates     map[string]api.Event // the last SET or UPDATE of each pod by full name; of all pods by ""
 
@@ -76,7 +79,7 @@ func (s *Server) look(k Kubelet) *page {
 		Load: k.Load(), Desired: len(k.Pods()), Events: k.Events(0), Updates: map[string]api.Event{},
 	}
 	if k == s.opts.Kubelet {
-		p.Key, p.Changes = s.key, s.opts.Trace.Changes()
+		p.Key, p.Changes, p.Waiting = s.key, s.opts.Trace.Changes(), s.opts.Step.Waiting()
 	}
 	p.Pods, p.newer, p.Docker = k.Statuses()
 	p.Rows = k.Comparisons()
@@ -282,10 +285,15 @@ type change struct {
 	Stages   []trace.Stage
 }
 
-// View returns what the loop knows at a stage, if it has changed.
-func (c *change) View(stage trace.Stage) *view {
-	v := &view{Page: &page{}, Pod: stage.Of}
-	for _, row := range stage.Rows {
+// View returns what the loop knows at a stage.
+func (c *change) View(stage trace.Stage) *view { return comparison(stage.Of, stage.Rows) }
+
+// Compared returns what the last sync has found out about a pod.
+func (p *page) Compared(pod string) *view { return comparison(pod, p.Rows[pod]) }
+
+func comparison(pod string, rows []trace.Row) *view {
+	v := &view{Page: &page{}, Pod: pod}
+	for _, row := range rows {
 		if row.Container != api.NetworkContainerName || row.Sign == "≠" {
 			v.Rows = append(v.Rows, viewRow{Row: row})
 		}
@@ -305,6 +313,24 @@ func (s *Server) serveChange(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return httpErrorf(http.StatusNotFound, "there is no such change any more")
+}
+
+// serveStep allows a plan that waits (flag -step), or its first step. The client has to know the ticket of that plan: it has seen it.
+func (s *Server) serveStep(w http.ResponseWriter, r *http.Request) error {
+	if s.opts.Step == nil {
+		return httpErrorf(http.StatusNotFound, "no plan ever waits: the kubelet was started without -step")
+	}
+	var body struct{ ID, Pod, Steps string }
+	err := json.NewDecoder(r.Body).Decode(&body)
+	steps, known := map[string]int{"all": math.MaxInt, "first": 1}[body.Steps]
+	if err != nil || !known {
+		return httpErrorf(http.StatusBadRequest, `the body must be {"id": …, "pod": …, "steps": "all" or "first"}`)
+	}
+	if !s.opts.Step.Allow(step.Waiting{Pod: body.Pod, Ticket: body.ID}, steps) {
+		return httpErrorf(http.StatusConflict, "this plan waits no more: look at the pod again")
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
 }
 
 func (s *Server) servePageFile(w http.ResponseWriter, r *http.Request) error {

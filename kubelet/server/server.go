@@ -19,6 +19,7 @@ import (
 	"github.com/golang/glog"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/step"
 	"kubelet14/kubelet/trace"
 )
 
@@ -38,7 +39,8 @@ const (
 type Options struct {
 	Kubelet Kubelet
 	Sources func() []api.SourceStatus
-	Trace   *trace.Trace // may be nil
+	Trace   *trace.Trace  // may be nil
+	Step    *step.Stepper // may be nil
 	Scheme  *api.Scheme
 
 	Address   string      // an IP address, or unix:PATH
@@ -140,6 +142,7 @@ func (s *Server) routes() http.Handler {
 	add("GET /static/{file}", anyone, s.servePageFile)
 	add("GET /stream", logs, s.servePageStream)
 	add("GET /changes/{number}", logs, s.serveChange)
+	add("POST /step", logs, s.serveStep)
 	add("GET /healthz", anyone, s.serveHealth)
 	add("GET /status", reading, s.serveStatus)
 	add("GET /pods", reading, asJSON(s.pods))

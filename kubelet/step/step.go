@@ -6,6 +6,7 @@
 package step
 
 import (
+	"crypto/rand"
 	"io"
 	"slices"
 	"sync"
@@ -15,7 +16,7 @@ import (
 )
 
 // Wait is why a plan is not carried out yet.
-var Wait = plan.Problem{Reason: api.ReasonWaitsForStep, Message: "its plan is carried out when somebody says so in the terminal of the kubelet"}
+var Wait = plan.Problem{Reason: api.ReasonWaitsForStep, Message: "its plan is carried out when somebody says so in the terminal of the kubelet, or on its page"}
 
 // Pod is a pod with the plan that the sync loop has made for it.
 type Pod struct {
@@ -43,6 +44,7 @@ type waiting struct {
 	pod     string
 	id      string // of the plan that waits; empty while one is carried out
 	allowed int    // steps of it, from the first on
+	ticket  string // of that plan, for a client that has seen it; nobody can guess it
 }
 
 // Take returns the steps of a pod's plan that may be carried out now; none: it waits. They are
@@ -71,7 +73,7 @@ func (s *Stepper) Take(p Pod) [][]plan.Action {
 		return p.Plan.Steps
 	}
 	if w.id != p.ID {
-		w.id, w.allowed = p.ID, 0
+		w.id, w.allowed, w.ticket = p.ID, 0, rand.Text()
 		s.print(p)
 	}
 	steps := p.Plan.Steps[:min(w.allowed, len(p.Plan.Steps))]
@@ -79,4 +81,36 @@ func (s *Stepper) Take(p Pod) [][]plan.Action {
 		w.id = ""
 	}
 	return steps
+}
+
+// Waiting is a pod whose plan waits. Another plan has another ticket.
+type Waiting struct{ Pod, Ticket string }
+
+// Waiting returns the pods that wait, the one that has waited longest first.
+func (s *Stepper) Waiting() (all []Waiting) {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.waiting {
+		if w.id != "" && w.allowed == 0 {
+			all = append(all, Waiting{w.pod, w.ticket})
+		}
+	}
+	return all
+}
+
+// Allow allows the first steps of a plan that waits, and reports whether it is the one with the ticket.
+func (s *Stepper) Allow(this Waiting, steps int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range s.waiting {
+		if w.pod == this.Pod && w.ticket == this.Ticket && w.id != "" && w.allowed == 0 {
+			w.allowed = steps
+			s.Wake()
+			return true
+		}
+	}
+	return false
 }

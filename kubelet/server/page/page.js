@@ -416,6 +416,18 @@ byId('auto-label').hidden = false;
 auto.checked = localStorage.auto === 'yes';
 auto.addEventListener('change', () => { localStorage.auto = auto.checked ? 'yes' : 'no'; });
 
+// ---- With -step: a button allows the plan that was seen. Another plan needs another look.
+
+document.documentElement.classList.add('js');
+live.addEventListener('click', async click => {
+  const { steps, pod, id } = click.target.dataset;
+  if (!steps) return;
+  const answer = await fetch('/step' + location.search, {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ id, pod, steps }),
+  }).catch(() => null);
+  if (!answer?.ok) setStatus(answer ? await answer.text() : 'Cut off; trying again', !!answer);
+});
+
 setInterval(countOn, 1000);
 reveal();
 const moment = location.hash.match(/^#replay=(\d+)@(\d+)$/);

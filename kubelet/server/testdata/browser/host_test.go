@@ -42,13 +42,14 @@ type host struct {
 	t         *testing.T
 	dir       string
 	url, port string // of the page
+	flags     []string
 	kubelet   *exec.Cmd
 }
 
-// newHost starts a kubelet. When the test ends it is stopped, and its pods are removed.
-func newHost(t *testing.T) *host {
+// newHost starts a kubelet, with more flags. When the test ends it is stopped, and its pods are removed.
+func newHost(t *testing.T, flags ...string) *host {
 	t.Helper()
-	h := &host{t: t, dir: t.TempDir(), port: "0"}
+	h := &host{t: t, dir: t.TempDir(), port: "0", flags: flags}
 	if err := os.Mkdir(h.path("manifests"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +83,11 @@ func (h *host) start() {
 		h.t.Fatal(err)
 	}
 	defer log.Close()
-	h.kubelet = h.command("-config="+h.path("manifests"), "-port="+h.port, "-sync_frequency=500ms")
+	h.kubelet = h.command(append(h.flags, "-config="+h.path("manifests"), "-port="+h.port, "-sync_frequency=500ms")...)
 	h.kubelet.Stderr = log
+	if _, err := h.kubelet.StdinPipe(); err != nil { // with -step the kubelet ends with its input
+		h.t.Fatal(err)
+	}
 	if err := h.kubelet.Start(); err != nil {
 		h.t.Fatal(err)
 	}

@@ -182,3 +182,19 @@ func TestIntegrationPageFitsManyPods(t *testing.T) {
 	b.shows("caption", "", "Source file")
 	b.hasNoErrors()
 }
+
+// With -step the page's buttons do what the terminal does.
+func TestIntegrationPageAllowsAPlan(t *testing.T) {
+	h := newHost(t, "-step")
+	b := h.open(h.link())
+	h.write("web", hello, "sleep")
+	b.shows("waiting-"+"web.default.file", "waiting", "waits for you", "create attempt 1")
+	b.shows("summary", "summary busy", "WaitsForStep")
+	b.fits("step")
+	b.do(chromedp.Click(at("first-web.default.file")))
+	b.shows("waiting-web.default.file", "waiting", "1 created", "start attempt 1")
+	b.do(chromedp.Click(at("all-web.default.file")))
+	b.shows(webPod, "pod good", "running")
+	b.shows("rest", "", "Nothing to do right now")
+	b.hasNoErrors()
+}
