@@ -75,8 +75,11 @@ func TestTrace(t *testing.T) {
 
 		w.kill("a", "main", 3)
 		settle()
-		told(t, tr.Changes()[0], "main of a: it ended with exit code 3", "a.default.file",
+		stages = told(t, tr.Changes()[0], "main of a: it ended with exit code 3", "a.default.file",
 			"plan work begin(create main) end(create main) begin(start main) end(start main) ended idle")
+		if first := stages[0]; first.Kind != "event" || first.Container != "main" || first.Attempt != 2 {
+			t.Errorf("a kill begins with %+v", first)
+		}
 		k.set(pod("b", "main"))
 		settle()
 		if title := tr.Changes()[0].Title(); title != "a is no longer wanted" {
@@ -88,6 +91,21 @@ func TestTrace(t *testing.T) {
 		wait(time.Hour)
 		if changes := tr.Changes(); len(changes) != 4 {
 			t.Errorf("syncs that find nothing leave %+v", changes)
+		}
+	})
+}
+
+// While a container takes ten seconds to stop, lists show what was created, and the loop still has to compare.
+func TestTraceOfASlowStop(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
+		tr, k := traced(w, pod("a", "main:1"))
+		k.set(pod("a", "main:2"))
+		settle()
+		stages := tr.Changes()[0].Tell("a.default.file")
+		i := slices.IndexFunc(stages, func(s trace.Stage) bool { return s.Kind == "end" && s.Op == "stop" })
+		if row := stages[i-1].Rows[1]; row.Sign != "≠" || len(row.Observed) != 2 || row.Observed[1].Unlisted || stages[i].TookMs < 10_000 {
+			t.Errorf("before the end of a stop that takes %v ms the loop knows %+v", stages[i].TookMs, row)
 		}
 	})
 }

@@ -158,6 +158,9 @@ func withOutput() *fakeKubelet {
 		pod.Containers = append(pod.Containers, api.ContainerStatus{Name: fmt.Sprint("c", i), State: state, Last: ended.Terminated})
 	}
 	k := &fakeKubelet{statuses: []api.PodStatus{pod}, sources: []api.SourceStatus{{Source: "file", LastSuccess: noon}}}
+	k.rows = map[string][]trace.Row{pod.FullName(): {{
+		Container: "c0", Observed: []trace.Attempt{{Message: printed}}, Plan: []trace.Act{{Reason: printed}},
+	}}}
 	k.addEvent(api.Event{Time: noon, Pod: pod.FullName(), Container: "c0", Reason: "created", Message: printed})
 	return k
 }

@@ -31,7 +31,7 @@ var (
 
 	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 		"join": join, "tone": tone, "isNotReady": isNotReady, "containerTone": containerTone, "exit": exitText, "count": api.Count,
-		"port": portText, "base": path.Base, "short": shortID, "atMost": func(n int, pods []api.PodStatus) []api.PodStatus { return pods[:min(n, len(pods))] },
+		"port": portText, "base": path.Base, "comparison": comparison, "short": shortID, "atMost": func(n int, pods []api.PodStatus) []api.PodStatus { return pods[:min(n, len(pods))] },
 		"problem": func(c api.ContainerStatus, reason string) string { // which is shown before it
 			_, _, problem := describe(c)
 			return strings.TrimPrefix(strings.TrimPrefix(problem, reason), ": ")
@@ -285,12 +285,7 @@ type change struct {
 	Stages   []trace.Stage
 }
 
-// View returns what the loop knows at a stage.
-func (c *change) View(stage trace.Stage) *view { return comparison(stage.Of, stage.Rows) }
-
-// Compared returns what the last sync has found out about a pod.
-func (p *page) Compared(pod string) *view { return comparison(pod, p.Rows[pod]) }
-
+// comparison returns what the loop has compared of a pod.
 func comparison(pod string, rows []trace.Row) *view {
 	v := &view{Page: &page{}, Pod: pod}
 	for _, row := range rows {

@@ -31,15 +31,14 @@ func (c *Change) Title() string {
 			return api.Count(len(c.Pods()), "pod") + " changed"
 		case e.Kind == "apply":
 			return map[string]string{
-				"its manifest was found": file + " is new", "its manifest has changed": file + " was edited",
-			}[e.Reason] + map[bool]string{true: pod + " is no longer wanted"}[e.Reason == "it is no longer wanted"]
+				"its manifest was found": file + " is new", "its manifest has changed": file + " was edited", "it is no longer wanted": pod + " is no longer wanted",
+			}[e.Reason]
 		case e.Kind == "plan" && len(c.Pods()) > 1:
 			return api.Count(len(c.Pods()), "pod") + " were not as desired"
-		case e.Kind == "plan" || e.Kind == "wait":
-			for _, row := range e.Rows {
-				for _, a := range row.Plan {
-					return row.Container + " of " + pod + ": " + a.Reason
-				}
+		}
+		for _, row := range e.Rows {
+			for _, a := range row.Plan {
+				return row.Container + " of " + pod + ": " + a.Reason
 			}
 		}
 	}
@@ -105,7 +104,7 @@ func (c *Change) Tell(pod string) (stages []Stage) {
 }
 
 // about returns the events that are about a pod; for "" all but those of pods that rest before the last one does. Of the looks of
-// the loop it has those that have found something, and the first that had to skip the pod.
+// the loop it has those that have found something, and the first that had to skip the pod, after each creation.
 func (c *Change) about(pod string) (events []Event) {
 	var look []Event
 	pods, skipped, resting := c.Pods(), false, 0
@@ -124,6 +123,8 @@ func (c *Change) about(pod string) (events []Event) {
 		case "idle":
 			resting++
 			mine = mine && (pod != "" || resting == len(pods))
+		case "end": // the next look may show what was created
+			skipped = skipped && (e.Op != "create" || !mine || pod == "" && len(pods) > 1)
 		}
 		if !mine {
 			continue
@@ -141,17 +142,18 @@ func sum(events []Event) (sums []Event) {
 	at := map[string]int{}
 	for _, e := range events {
 		i, known := at[e.Kind+e.Op]
-		switch {
-		case e.Pod == "" && e.Kind != "event", known && e.Kind == "plan" && slices.Contains(sums[i].Pods, e.Pod):
-			if sums = append(sums, e); e.Pod != "" {
-				at = map[string]int{e.Kind + e.Op: len(sums) - 1}
-			}
+		if e.Pod == "" && e.Kind != "event" {
+			sums = append(sums, e)
 			continue
-		case !known:
-			at[e.Kind+e.Op] = len(sums)
+		}
+		if again := known && e.Kind == "plan" && slices.Contains(sums[i].Pods, e.Pod); again || !known {
+			if again {
+				clear(at)
+			}
+			i, at[e.Kind+e.Op] = len(sums), len(sums)
 			sums = append(sums, e)
 		}
-		s := &sums[at[e.Kind+e.Op]]
+		s := &sums[i]
 		s.Rows, s.TookMs, s.Error = nil, max(s.TookMs, e.TookMs), cmp.Or(s.Error, e.Error)
 		if !slices.Contains(s.Pods, e.Pod) {
 			s.Pods = append(s.Pods, e.Pod)
