@@ -99,7 +99,9 @@ func TestTrace(t *testing.T) {
 func TestTraceOfASlowStop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
-		tr, k := traced(w, pod("a", "main:1"))
+		tr := &trace.Trace{}
+		w.options = func(opts *Options) { opts.Trace, opts.SyncFrequency = tr, 3*time.Second }
+		k := w.run(pod("a", "main:1"))
 		k.set(pod("a", "main:2"))
 		settle()
 		stages := tr.Changes()[0].Tell("a.default.file")
