@@ -25,10 +25,11 @@ func (s *source) traceSend(before, after api.PodUpdate) {
 
 // place returns where pods differ; empty: nowhere.
 func place(before, after []api.Pod) string {
-	for _, pod := range slices.Concat(after, before) {
-		same := func(other api.Pod) bool { return reflect.DeepEqual(pod, other) }
-		if !slices.ContainsFunc(before, same) || !slices.ContainsFunc(after, same) {
-			return pod.Origin
+	for _, pods := range [][2][]api.Pod{{after, before}, {before, after}} {
+		for _, pod := range pods[0] {
+			if !slices.ContainsFunc(pods[1], func(other api.Pod) bool { return reflect.DeepEqual(pod, other) }) {
+				return pod.Origin
+			}
 		}
 	}
 	return ""

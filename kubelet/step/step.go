@@ -56,16 +56,15 @@ func (s *Stepper) Take(p Pod) [][]plan.Action {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.remember(p)
-	i := slices.IndexFunc(s.waiting, func(w *waiting) bool { return w.pod == p.Name })
-	switch {
-	case len(p.Plan.Steps) > 0 && i < 0:
+	its := func(w *waiting) bool { return w.pod == p.Name }
+	if len(p.Plan.Steps) == 0 {
+		s.waiting = slices.DeleteFunc(s.waiting, its)
+		return nil
+	}
+	i := slices.IndexFunc(s.waiting, its)
+	if i < 0 {
 		i = len(s.waiting)
 		s.waiting = append(s.waiting, &waiting{pod: p.Name})
-	case len(p.Plan.Steps) == 0 && i >= 0:
-		s.waiting = slices.Delete(s.waiting, i, i+1)
-		return nil
-	case len(p.Plan.Steps) == 0:
-		return nil
 	}
 	w := s.waiting[i]
 	if s.all {
