@@ -109,7 +109,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	kl.probes.Sync(ctx, p.name, p.pod, p.containers, podIP(p.containers))
 	if len(p.plan.Steps) == 0 {
 		kl.tracePod("idle", p)
-		kl.permitted(p)
+		kl.permitted(p, "")
 		p.workProblems, p.failures, p.tried = nil, 0, ""
 		if p.pod == nil && len(p.containers) == 0 {
 			glog.Infof("pod %s is gone", p.name)
@@ -124,7 +124,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	if steps == p.tried && time.Now().Before(p.retryAt) {
 		return earliest(p.retryAt, p.plan.Next)
 	}
-	permitted := kl.permitted(p)
+	permitted := kl.permitted(p, steps)
 	if len(permitted) == 0 {
 		kl.tracePod("wait", p)
 		p.wait = step.Wait
@@ -136,9 +136,9 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	return p.plan.Next
 }
 
-// permitted returns the steps of a pod's plan that may be carried out now: all, unless a person decides.
-func (kl *Kubelet) permitted(p *podRecord) [][]plan.Action {
-	return kl.opts.Step.Take(step.Pod{Name: p.name, Origin: p.origin, Desired: p.pod, Observed: p.containers, Plan: p.plan, ID: kl.describeSteps(p)})
+// permitted returns the steps of a pod's plan that may be carried out now: all, unless a person decides. See describeSteps for the id.
+func (kl *Kubelet) permitted(p *podRecord, id string) [][]plan.Action {
+	return kl.opts.Step.Take(step.Pod{Name: p.name, Origin: p.origin, Desired: p.pod, Observed: p.containers, Plan: p.plan, ID: id})
 }
 
 // describeSteps describes what a worker would try now. The text changes with the plan, and
