@@ -94,7 +94,9 @@ func untilSignal() (ctx context.Context, stop func()) {
 
 // run connects the packages and does what the flags say, until ctx is done.
 func run(ctx context.Context, f *options) error {
-	f.kubelet.Trace = &trace.Trace{}
+	if f.serves() { // else nobody looks at it
+		f.kubelet.Trace = &trace.Trace{}
+	}
 	if f.step {
 		f.kubelet.Step = &step.Stepper{Out: os.Stdout}
 	}
