@@ -30,7 +30,7 @@ var (
 	pageFiles embed.FS
 
 	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-		"join": join, "tone": tone, "isNotReady": isNotReady, "containerTone": containerTone, "exit": exitText, "count": api.Count,
+		"join": join, "tone": tone, "isNotReady": isNotReady, "containerTone": containerTone, "exit": exitText, "count": api.Count, "isUpdate": isUpdate,
 		"port": portText, "base": path.Base, "comparison": comparison, "short": shortID, "atMost": func(n int, pods []api.PodStatus) []api.PodStatus { return pods[:min(n, len(pods))] },
 		"problem": func(c api.ContainerStatus, reason string) string { // which is shown before it
 			_, _, problem := describe(c)
@@ -86,13 +86,18 @@ func (s *Server) look(k Kubelet) *page {
 	p.States = countStates(p.Pods)
 	for _, e := range p.Events {
 		p.lastEvent = e.Seq
-		if e.Reason == api.SET.String() || e.Reason == api.UPDATE.String() {
+		if isUpdate(e) {
 			p.Updates[e.Pod], p.Updates[""] = e, e
 		}
 	}
 	slices.Reverse(p.Events)
 	p.Events = p.Events[:min(len(p.Events), pageEvents)]
 	return p
+}
+
+// isUpdate reports whether an event is that of a manifest.
+func isUpdate(e api.Event) bool {
+	return e.Reason == api.SET.String() || e.Reason == api.UPDATE.String()
 }
 
 func (p *page) render(name string) ([]byte, error) {
@@ -194,7 +199,7 @@ func (p *page) Groups() (groups []*group) {
 	for _, e := range p.Events {
 		key := [3]string{e.Pod, e.Container, e.Reason}
 		switch {
-		case e.Reason == api.SET.String() || e.Reason == api.UPDATE.String():
+		case isUpdate(e):
 			maps.DeleteFunc(known, func(key [3]string, _ *group) bool { return key[0] == e.Pod })
 			groups = append(groups, &group{e, 1})
 		case known[key] != nil:
