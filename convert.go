@@ -9,12 +9,13 @@ import (
 	"kubelet14/api"
 	"kubelet14/api/v1"
 	"kubelet14/config"
+	"kubelet14/kubelet/options"
 )
 
 // convert prints the pods of -config as Pods of today, each below comments about what differs in a cluster. It prints all of
 // them or none.
-func convert(f *options) error {
-	sources, _, err := f.sources()
+func convert(f *options.Options) error {
+	sources, _, err := openSources(f)
 	if err != nil {
 		return err
 	}
@@ -26,7 +27,7 @@ func convert(f *options) error {
 	var out strings.Builder
 	var errs []error
 	for i := range pods {
-		manifest, notes, problems := v1.Convert(&pods[i], f.kubelet.SyncFrequency)
+		manifest, notes, problems := v1.Convert(&pods[i], f.Kubelet.SyncFrequency)
 		for _, p := range problems {
 			errs = append(errs, fmt.Errorf("%s: %v", pods[i].Origin, p))
 		}

@@ -10,6 +10,7 @@ import (
 	"kubelet14/config"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/minions"
+	"kubelet14/kubelet/options"
 	"kubelet14/kubelet/server"
 )
 
@@ -23,8 +24,8 @@ func reporter(kl *kubelet.Kubelet, all sources, etcd *config.Etcd, hostname stri
 
 // printHosts prints the table of all hosts that write their status to etcd. It returns an error if something is wrong with one.
 // With -watch it prints the table until a signal.
-func printHosts(ctx context.Context, f *options) error {
-	etcd, err := config.OpenEtcd(f.etcdServers, f.etcdConfig)
+func printHosts(ctx context.Context, f *options.Options) error {
+	etcd, err := config.OpenEtcd(f.EtcdServers, f.EtcdConfig)
 	if err != nil {
 		return err
 	}
@@ -33,7 +34,7 @@ func printHosts(ctx context.Context, f *options) error {
 		table, err = minions.Table(ctx, etcd)
 		return table, "", err
 	}
-	if f.watch {
+	if f.Watch {
 		return server.Watch(ctx, os.Stdout, onTerminal(), 5*time.Second, status)
 	}
 	table, _, err := status(ctx)

@@ -10,25 +10,26 @@ import (
 
 	"kubelet14/api/v1"
 	"kubelet14/kubelet"
+	"kubelet14/kubelet/options"
 	"kubelet14/kubelet/server"
 )
 
 // openServer opens the listener of the info server, or returns nil if there is to be none.
-func (f *options) openServer(kl *kubelet.Kubelet, all sources, metrics *server.Metrics) (*server.Server, error) {
-	if !f.serves() {
+func openServer(f *options.Options, kl *kubelet.Kubelet, all sources, metrics *server.Metrics) (*server.Server, error) {
+	if !f.Serves() {
 		return nil, nil
 	}
-	opts := f.server
-	opts.Kubelet, opts.Sources, opts.Metrics, opts.Trace = kl, all.statuses, metrics, f.kubelet.Trace
-	opts.Scheme, opts.Step = v1.NewScheme(), f.kubelet.Step
-	opts.Hostname = f.kubelet.Identity.Hostname
+	opts := f.Server
+	opts.Kubelet, opts.Sources, opts.Metrics, opts.Trace = kl, all.statuses, metrics, f.Kubelet.Trace
+	opts.Scheme, opts.Step = v1.NewScheme(), f.Kubelet.Step
+	opts.Hostname = f.Kubelet.Identity.Hostname
 	opts.Version = version
 	var err error
-	if opts.TLS, err = server.LoadTLS(f.tlsCertFile, f.tlsKeyFile); err != nil {
+	if opts.TLS, err = server.LoadTLS(f.TLSCertFile, f.TLSKeyFile); err != nil {
 		return nil, err
 	}
 	token := server.ReadToken
-	if f.tokenFile == "" {
+	if f.TokenFile == "" {
 		token = server.MakeToken
 	}
 	if opts.Token, err = token(opts.TokenFile); err != nil {
@@ -57,16 +58,16 @@ func onTerminal() bool {
 // printStatus prints the table of the kubelet that runs with the same flags. It returns an
 // error if a pod is not up, or if a source was not read and may have more pods. With
 // -watch it prints the table until a signal.
-func printStatus(ctx context.Context, f *options) error {
-	config, err := server.LoadTLS(f.tlsCertFile, f.tlsKeyFile)
+func printStatus(ctx context.Context, f *options.Options) error {
+	config, err := server.LoadTLS(f.TLSCertFile, f.TLSKeyFile)
 	if err != nil {
 		return err
 	}
-	client, err := server.NewClient(f.server.Address, f.server.Port, config, f.server.TokenFile)
+	client, err := server.NewClient(f.Server.Address, f.Server.Port, config, f.Server.TokenFile)
 	if err != nil {
 		return err
 	}
-	if f.watch {
+	if f.Watch {
 		return client.Watch(ctx, os.Stdout, onTerminal())
 	}
 	table, err := client.Status(ctx)

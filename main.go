@@ -2,7 +2,7 @@
 // manifests of pods from a directory, a URL and etcd, and keeps their containers running
 // on Docker. kubelet14 -h shows how to use it.
 //
-// This package has flags, wiring, signals and exit codes. Pods flow through the packages
+// This package has wiring, signals and exit codes. Pods flow through the packages
 //
 //	config.Source ─▶ config.PodConfig ─▶ kubelet.Kubelet ─▶ dockertools ─▶ Docker
 //
@@ -30,6 +30,7 @@ import (
 	"kubelet14/config"
 	"kubelet14/kubelet"
 	dockerclient "kubelet14/kubelet/dockertools/client"
+	"kubelet14/kubelet/options"
 	"kubelet14/kubelet/server"
 	"kubelet14/kubelet/step"
 	"kubelet14/kubelet/trace"
@@ -49,7 +50,7 @@ func main() {
 
 // exitCode runs the program. It returns 0 if all is well, 1 if something failed and 2 for wrong flags.
 func exitCode() int {
-	f, err := parseFlags(os.Args[1:])
+	f, err := options.Parse(version, os.Args[1:])
 	switch {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
@@ -57,7 +58,7 @@ func exitCode() int {
 		fmt.Fprintf(os.Stderr, "kubelet14: %v\nkubelet14 -h lists the flags\n", err)
 		return 2
 	}
-	stopLog, err := startLog(f.server.LogDir)
+	stopLog, err := options.StartLog(f.Server.LogDir)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "kubelet14: %v\n", err)
 		return 1
@@ -66,11 +67,11 @@ func exitCode() int {
 	ctx, stop := untilSignal()
 	defer stop()
 	switch {
-	case f.status && f.etcd():
+	case f.Status && f.Etcd():
 		err = printHosts(ctx, f)
-	case f.status:
+	case f.Status:
 		err = printStatus(ctx, f)
-	case f.convert:
+	case f.Convert:
 		err = convert(f)
 	default:
 		err = run(ctx, f)
@@ -93,35 +94,35 @@ func untilSignal() (ctx context.Context, stop func()) {
 }
 
 // run connects the packages and does what the flags say, until ctx is done.
-func run(ctx context.Context, f *options) error {
-	if f.serves() { // else nobody looks at it
-		f.kubelet.Trace = &trace.Trace{}
+func run(ctx context.Context, f *options.Options) error {
+	if f.Serves() { // else nobody looks at it
+		f.Kubelet.Trace = &trace.Trace{}
 	}
-	if f.step {
-		f.kubelet.Step = &step.Stepper{Out: os.Stdout}
+	if f.Step {
+		f.Kubelet.Step = &step.Stepper{Out: os.Stdout}
 	}
-	sources, etcd, err := f.sources()
+	sources, etcd, err := openSources(f)
 	if etcd != nil {
 		defer etcd.Close()
 	}
-	if err != nil && !f.cleanup { // which reads none
+	if err != nil && !f.Cleanup { // which reads none
 		return err
 	}
-	docker, err := dockerclient.New(f.dockerEndpoint)
+	docker, err := dockerclient.New(f.DockerEndpoint)
 	if err != nil {
 		return err
 	}
 	metrics := server.NewMetrics()
 	docker.Observe = metrics.DockerCall
 
-	opts := f.kubelet
+	opts := f.Kubelet
 	opts.Docker = docker
-	opts.RemovalWait = f.fileCheckFrequency
+	opts.RemovalWait = f.FileCheckFrequency
 	opts.Credentials = dockerclient.NewKeyring("", filepath.Join(opts.Identity.RootDir, ".dockercfg")).Lookup
 	opts.Sources = sources.statuses
 	opts.SyncDone, opts.PullDone = metrics.SyncDone, metrics.PullDone
-	if !f.dryRun {
-		if opts.Volumes, err = volume.OpenRootDir(f.rootDir); errors.Is(err, fs.ErrPermission) {
+	if !f.DryRun {
+		if opts.Volumes, err = volume.OpenRootDir(f.RootDir); errors.Is(err, fs.ErrPermission) {
 			return fmt.Errorf("%w: give a directory of your own, such as -root_dir=$HOME/kubelet14", err)
 		} else if err != nil {
 			return err
@@ -130,10 +131,10 @@ func run(ctx context.Context, f *options) error {
 		opts.Identity.RootDir = opts.Volumes.Path()
 	}
 	kl := kubelet.NewMainKubelet(opts)
-	if f.cleanup {
+	if f.Cleanup {
 		return kl.Cleanup(ctx)
 	}
-	infoServer, err := f.openServer(kl, sources, metrics)
+	infoServer, err := openServer(f, kl, sources, metrics)
 	if err != nil {
 		return err
 	}
@@ -148,17 +149,17 @@ func run(ctx context.Context, f *options) error {
 		pods.Wait()
 	}()
 	pods.Start(ctx, sources...)
-	if f.step {
+	if f.Step {
 		go func() { // it ends with the program: nothing else ends a read of a terminal
 			opts.Step.Read(os.Stdin)
 			end()
 		}()
 	}
 	switch {
-	case f.dryRun:
+	case f.DryRun:
 		return dryRun(ctx, kl, pods, sources)
-	case f.runonce:
-		return runOnce(ctx, kl, pods, f.runonceTimeout)
+	case f.Runonce:
+		return runOnce(ctx, kl, pods, f.RunonceTimeout)
 	}
 	glog.Infof("kubelet14 %s: hostname %s, root_dir %s", version, opts.Identity.Hostname, opts.Identity.RootDir)
 	for _, status := range sources.statuses() {
@@ -167,7 +168,7 @@ func run(ctx context.Context, f *options) error {
 	if infoServer != nil {
 		running.Go(func() { serve(ctx, infoServer) })
 	}
-	if f.etcdStatus {
+	if f.EtcdStatus {
 		running.Go(func() { reporter(kl, sources, etcd, opts.Identity.Hostname).Run(ctx) })
 	}
 	if err := kl.Run(ctx, pods.Updates()); err != nil {
@@ -205,29 +206,29 @@ func runOnce(ctx context.Context, kl *kubelet.Kubelet, pods *config.PodConfig, t
 // sources are the sources of pods that the flags name.
 type sources []config.Source
 
-// sources returns them, and the connection to etcd if it is one of them.
-func (f *options) sources() (all sources, etcd *config.Etcd, err error) {
-	parser := config.Parser{Hostname: f.kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: f.rules, Trace: f.kubelet.Trace}
-	if f.config != "" {
-		if _, err := os.Stat(f.config); errors.Is(err, fs.ErrNotExist) && !f.configWait {
-			return nil, nil, fmt.Errorf("-config=%s does not exist: make it, or give -config_wait if it will appear, as a mount does", f.config)
+// openSources returns them, and the connection to etcd if it is one of them.
+func openSources(f *options.Options) (all sources, etcd *config.Etcd, err error) {
+	parser := config.Parser{Hostname: f.Kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: f.Rules, Trace: f.Kubelet.Trace}
+	if f.Config != "" {
+		if _, err := os.Stat(f.Config); errors.Is(err, fs.ErrNotExist) && !f.ConfigWait {
+			return nil, nil, fmt.Errorf("-config=%s does not exist: make it, or give -config_wait if it will appear, as a mount does", f.Config)
 		}
-		all = append(all, config.NewSourceFile(f.config, f.fileCheckFrequency, parser))
+		all = append(all, config.NewSourceFile(f.Config, f.FileCheckFrequency, parser))
 	}
-	if f.manifestURL != "" {
-		source, err := config.NewSourceHTTP(f.manifestURL, f.httpCheckFrequency, parser)
+	if f.ManifestURL != "" {
+		source, err := config.NewSourceHTTP(f.ManifestURL, f.HTTPCheckFrequency, parser)
 		if err != nil {
 			return nil, nil, fmt.Errorf("-manifest_url: %w", err)
 		}
 		all = append(all, source)
 	}
-	if f.etcd() {
-		if etcd, err = config.OpenEtcd(f.etcdServers, f.etcdConfig); err != nil {
+	if f.Etcd() {
+		if etcd, err = config.OpenEtcd(f.EtcdServers, f.EtcdConfig); err != nil {
 			return nil, nil, err
 		}
 		source := config.NewSourceEtcd(etcd, parser)
-		source.Record, source.ReadOnly = filepath.Join(f.kubelet.Identity.RootDir, "etcd"), f.dryRun
-		source.Accept = f.etcdAccept
+		source.Record, source.ReadOnly = filepath.Join(f.Kubelet.Identity.RootDir, "etcd"), f.DryRun
+		source.Accept = f.EtcdAccept
 		all = append(all, source)
 	}
 	return all, etcd, nil

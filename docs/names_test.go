@@ -100,8 +100,8 @@ func (n *names) addFile(file *ast.File, test bool) {
 			}
 		case *ast.SelectorExpr: // a name of another package, such as os.Root
 			n.known[types.ExprString(node)] = true
-		case *ast.CallExpr: // a flag, such as fs.BoolVar(&o.runonce, "runonce", false, "...")
-			if i := slices.IndexFunc(node.Args, func(e ast.Expr) bool { return unquote(e) != "" }); i >= 0 && pkg == "main" && strings.HasPrefix(types.ExprString(node.Fun), "fs.") {
+		case *ast.CallExpr: // a flag, such as fs.BoolVar(&f.Runonce, "runonce", false, "...")
+			if i := slices.IndexFunc(node.Args, func(e ast.Expr) bool { return unquote(e) != "" }); i >= 0 && pkg == "options" && strings.HasPrefix(types.ExprString(node.Fun), "fs.") {
 				n.flags[unquote(node.Args[i])] = true
 			}
 		case *ast.BasicLit:

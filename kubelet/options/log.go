@@ -1,4 +1,4 @@
-package main
+package options
 
 import (
 	"bufio"
@@ -11,12 +11,12 @@ import (
 	"kubelet14/api"
 )
 
-// startLog puts a pipe in the place of os.Stderr, and copies what is written there, made printable, to standard error and,
+// StartLog puts a pipe in the place of os.Stderr, and copies what is written there, made printable, to standard error and,
 // unless dir is empty, to a file in dir with glog's name for it. The returned function waits until all is copied.
 //
 // glog itself would end the program at the first line that it cannot write. Here a full disk costs only the lines that
 // do not fit: one message says so, and standard error still has them.
-func startLog(dir string) (stop func(), err error) {
+func StartLog(dir string) (stop func(), err error) {
 	in, out, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("make a pipe for the log: %w", err)
