@@ -23,7 +23,7 @@ func openServer(f *options.Options, kl *kubelet.Kubelet, all sources, metrics *s
 	opts.Kubelet, opts.Sources, opts.Metrics, opts.Trace = kl, all.statuses, metrics, f.Kubelet.Trace
 	opts.Scheme, opts.Step = v1.NewScheme(), f.Kubelet.Step
 	opts.Hostname = f.Kubelet.Identity.Hostname
-	opts.Version = version
+	opts.Version, opts.Gates = version, f.Gates
 	var err error
 	if opts.TLS, err = server.LoadTLS(f.TLSCertFile, f.TLSKeyFile); err != nil {
 		return nil, err

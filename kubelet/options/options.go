@@ -20,6 +20,7 @@ import (
 	"kubelet14/api/validation"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/features"
 	"kubelet14/kubelet/server"
 	"kubelet14/volume"
 )
@@ -30,6 +31,7 @@ type Options struct {
 	Kubelet kubelet.Options
 	Server  server.Options
 	Rules   validation.Rules
+	Gates   features.Gates
 
 	Config, ManifestURL, EtcdConfig        string
 	EtcdServers                            []string
@@ -94,6 +96,8 @@ func (f *Options) define() *flag.FlagSet {
 	fs.StringVar(&f.TLSCertFile, "tls_cert_file", "", "`path` of the certificate of the info server, PEM, followed by those that signed it")
 	fs.StringVar(&f.TLSKeyFile, "tls_private_key_file", "", "`path` of its private key, PEM")
 	fs.IntVar(&s.CAdvisorPort, "cadvisor_port", 4194, "`port` of a cAdvisor on this host, for statistics; 0 for none")
+
+	fs.Var(&f.Gates, "feature_gates", "`gates` to turn on or off, such as Services=true,AllAlpha=false:\n"+features.Usage())
 
 	fs.BoolVar(&f.Runonce, "runonce", false, "start the pods, print a table and exit, with 0 if all are up")
 	fs.DurationVar(&f.RunonceTimeout, "runonce_timeout", 5*time.Minute, "longest time that -runonce takes")

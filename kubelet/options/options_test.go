@@ -15,6 +15,7 @@ import (
 	"kubelet14/api/validation"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/features"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/server"
 )
@@ -89,9 +90,12 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 		"-maximum_dead_containers_per_container=5", "-minimum_container_ttl_duration=6s",
 		"-registry_qps=0.5", "-registry_burst=8", "-container_log_max_size=9KB", "-container_log_max_files=7",
 		"-enable_server=false", "-address=::1", "-port=1", "-enable_debugging_handlers=false", "-token_file=token", "-cadvisor_port=2",
-		"-tls_cert_file=cert", "-tls_private_key_file=key",
+		"-tls_cert_file=cert", "-tls_private_key_file=key", "-feature_gates=AllAlpha=false,Eviction=true",
 	}
+	var gates features.Gates
+	must(t, gates.Set("AllAlpha=false,Eviction=true"))
 	want := Options{
+		Gates:  gates,
 		Config: "a-b_c", RootDir: "/ro-ot", DockerEndpoint: "unix:///sock", FileCheckFrequency: 2 * time.Second,
 		ManifestURL: "http://web/pods", HTTPCheckFrequency: 7 * time.Second, Runonce: true, RunonceTimeout: 3 * time.Second,
 		TokenFile: "token", TLSCertFile: "cert", TLSKeyFile: "key",
@@ -197,6 +201,8 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		{"-config=x -address=0.0.0.0", "-address=0.0.0.0 -tls_cert_file"},
 		{"-config=x -port=65536", "-port=65536"},
 		{"-config=x -cadvisor_port=-1", "-cadvisor_port"},
+		{"-config=x -feature_gates=Evicton=true", `-feature_gates unknown gate "Evicton" did you mean "Eviction"?`},
+		{"-config=x -feature_gates=NodeLogQuery=false", "-feature_gates locked"},
 		{"-status -enable_server=false", "-status -enable_server=false"},
 		{"-status -port=0", "-status -port"},
 		{"-config=x -etcd_status", "-etcd_status -etcd_servers -etcd_config"},

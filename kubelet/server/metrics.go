@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/features"
 )
 
 // Metrics counts what the program does. No label holds a container's id or text of a manifest. It is safe for concurrent use.
@@ -89,6 +90,10 @@ func (s *Server) snapshot() *prometheus.Registry {
 	set := func(name, help string, value float64) { f.gauge(name, help).WithLabelValues().Set(value) }
 
 	f.gauge("kubelet_build_info", "Always 1.", "version", "goversion").WithLabelValues(s.opts.Version, runtime.Version()).Set(1)
+	gates := f.gauge("kubernetes_feature_enabled", "1 while a feature gate is on.", "name", "stage")
+	for _, gate := range features.All() {
+		gates.WithLabelValues(gate, features.Stage(gate)).Set(oneIf[s.opts.Gates.Enabled(gate)])
+	}
 	set("kubelet_healthy", "1 while /healthz answers ok.", oneIf[s.opts.Kubelet.Health() == nil])
 	load := s.opts.Kubelet.Load()
 	set("kubelet_pod_workers", "Pods that have a worker.", float64(load.Workers))

@@ -25,7 +25,7 @@ func (s *testServer) metrics(t testing.TB) string {
 	}
 	var samples strings.Builder
 	for line := range strings.Lines(got.body) {
-		if strings.HasPrefix(line, "kubelet_") && !strings.Contains(line, "_bucket{") {
+		if strings.HasPrefix(line, "kube") && !strings.Contains(line, "_bucket{") {
 			samples.WriteString(line)
 		}
 	}
@@ -73,6 +73,11 @@ kubelet_source_failing{source="file"} 0
 kubelet_source_failing{source="http"} 1
 kubelet_source_pods{source="file"} 1
 kubelet_source_pods{source="http"} 0
+kubernetes_feature_enabled{name="AllAlpha",stage="ALPHA"} 0
+kubernetes_feature_enabled{name="Eviction",stage="ALPHA"} 1
+kubernetes_feature_enabled{name="ImageGarbageCollection",stage="ALPHA"} 0
+kubernetes_feature_enabled{name="NodeLogQuery",stage=""} 1
+kubernetes_feature_enabled{name="Services",stage="ALPHA"} 0
 `
 
 // No label holds what a client or a manifest has written.
@@ -82,6 +87,7 @@ func TestMetrics(t *testing.T) {
 	k.statuses = append(k.statuses, k.statuses[1]) // one name twice, as while a pod is replaced
 	k.sources[0].LastSuccess = time.Now().Add(-time.Hour)
 	s := serve(t, k)
+	must(t, s.opts.Gates.Set("Eviction=true"))
 	s.opts.Metrics.SyncDone(2*time.Second, true)
 	s.opts.Metrics.SyncDone(time.Second, false)
 	s.opts.Metrics.PullDone(time.Minute, true)

@@ -19,6 +19,7 @@ import (
 	"github.com/golang/glog"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/features"
 	"kubelet14/kubelet/step"
 	"kubelet14/kubelet/trace"
 )
@@ -55,6 +56,7 @@ type Options struct {
 	CAdvisorPort int    // of a cAdvisor on this host; 0 for none
 	Version      string
 	Metrics      *Metrics
+	Gates        features.Gates
 }
 
 // Kubelet is what the server needs of the kubelet. Its methods are safe for concurrent use; the first six do not block.
