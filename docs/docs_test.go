@@ -19,7 +19,7 @@ import (
 
 func TestNamesInBackticksExist(t *testing.T) {
 	n := readNames(t)
-	for _, p := range pages(t) {
+	for _, p := range append(pages(t), chinesePages(t, ".")...) {
 		commands := submatches("`([^`\n]+)`", p.text)
 		for _, span := range commands {
 			if !n.has(span) {
@@ -145,7 +145,7 @@ func TestBlocksAreWhatTheyAreMarkedAs(t *testing.T) {
 }
 
 func TestLinksLeadSomewhere(t *testing.T) {
-	for _, p := range pages(t) {
+	for _, p := range append(pages(t), chinesePages(t, ".")...) {
 		for _, link := range submatches(`\]\(([^)\s]+)\)`, p.text) {
 			u, err := url.Parse(link)
 			if err != nil || u.Scheme != "" { // the tests need no network
@@ -159,7 +159,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 				t.Errorf("%s: link %q: %v", p.path, link, err)
 			}
 			isIt := func(heading string) bool {
-				heading = regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(heading), "")
+				heading = regexp.MustCompile(`[^\pL0-9 _-]`).ReplaceAllString(strings.ToLower(heading), "")
 				return strings.ReplaceAll(heading, " ", "-") == u.Fragment
 			}
 			if u.Fragment != "" && !slices.ContainsFunc(submatches(`(?m)^#+ (.*)$`, readPage(t, path).text), isIt) {

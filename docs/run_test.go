@@ -65,6 +65,7 @@ func TestIntegrationPages(t *testing.T) {
 	t.Run("make run", func(t *testing.T) {
 		t.Parallel()
 		r := newReader(t, project)
+		compareChinesePages(t, filepath.Join(r.dir, "docs"))
 		r.demo.Close()
 		image := fmt.Sprintf("kubelet14-test-%d", r.student)
 		r.checkPrinted(t, readPage(t, filepath.Join(r.dir, "README.md")), r.bash(t, fmt.Sprintf(`set -m

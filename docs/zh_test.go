@@ -1,0 +1,80 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// inChinese are the pages that docs/zh must have.
+var inChinese = []string{"README.md", "project.md", "start-here.md"}
+
+// chinesePages reads the pages in Chinese of a directory docs.
+func chinesePages(t *testing.T, docs string) (all []page) {
+	t.Helper()
+	paths, _ := filepath.Glob(docs + "/zh/*.md")
+	for _, path := range paths {
+		all = append(all, readPage(t, path))
+	}
+	return all
+}
+
+func TestChinesePages(t *testing.T) {
+	for _, name := range inChinese {
+		readPage(t, "zh/"+name)
+	}
+	compareChinesePages(t, ".")
+}
+
+// compareChinesePages compares each page of docs/zh with the same page in English. The directory docs may be a student's.
+func compareChinesePages(t *testing.T, docs string) {
+	inBackticks := regexp.MustCompile("`([^`]+)`")
+	inAsterisks := regexp.MustCompile(`[\pL\d]?\*+[^*\s][^*]*\*+[\pL\d]?`)
+	printed := regexp.MustCompile(`^[\pL\d]\*+[^\pL\d*]|[^\pL\d*]\*+[\pL\d]$`) // not taken for emphasis
+	for _, zh := range chinesePages(t, docs) {
+		name := filepath.Base(zh.path)
+		english, there, back := name, "zh/"+name, "../"+name
+		if name == "project.md" {
+			english, there, back = "../README.md", "docs/zh/project.md", "../../README.md"
+		}
+		en := readPage(t, filepath.Join(docs, english))
+		for what, of := range map[string]func(page) []string{
+			"blocks": func(p page) (all []string) {
+				for _, f := range p.fences {
+					all = append(all, f.info+"\n"+f.body)
+				}
+				return all
+			},
+			"levels of headings": func(p page) []string { return submatches(`(?m)^(#+) `, p.text) },
+			"numbers":            func(p page) []string { return submatches(`(?m)(^\| \d+|^\d+\.|\d+,\d{3}|:\d{4,5})`, p.text) },
+			"names in backticks": func(p page) (all []string) {
+				for _, m := range inBackticks.FindAllStringSubmatch(p.text, -1) {
+					all = append(all, strings.Join(strings.Fields(m[1]), " "))
+				}
+				return slices.Compact(slices.Sorted(slices.Values(all)))
+			},
+		} {
+			if want, got := of(en), of(zh); !slices.Equal(want, got) {
+				t.Errorf("%s and %s have different %s:\n%q\n%q", en.path, zh.path, what, want, got)
+			}
+		}
+		for p, line := range map[*page]string{&en: "[中文](" + there + ")", &zh: "[English](" + back + ")"} {
+			if lines := strings.Split(p.text, "\n"); len(lines) < 3 || lines[2] != line {
+				t.Errorf("%s: the line below its title should be %s", p.path, line)
+			}
+		}
+		for _, link := range submatches(`\]\(\.\./([\w-]+\.md)`, zh.text) {
+			if _, err := os.Stat("zh/" + link); err == nil && link != name {
+				t.Errorf("%s: %s leads away from its page in Chinese", zh.path, link)
+			}
+		}
+		for _, text := range inAsterisks.FindAllString(inBackticks.ReplaceAllString(zh.text, "`"), -1) {
+			if printed.MatchString(text) {
+				t.Errorf("%s: a browser shows the asterisks of %s", zh.path, text)
+			}
+		}
+	}
+}
