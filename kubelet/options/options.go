@@ -92,6 +92,7 @@ func (f *Options) define() *flag.FlagSet {
 	fs.StringVar(&s.Address, "address", "127.0.0.1", "`address` of the info server: unix:PATH or an IP; one that other hosts can reach needs TLS")
 	fs.IntVar(&s.Port, "port", 10250, "`port` of the info server; 0 picks a free one")
 	fs.BoolVar(&s.Debugging, "enable_debugging_handlers", true, "let clients with the token read logs and run commands in containers")
+	fs.StringVar(&s.LogUnits, "log_query_units", "", "`services` whose logs in systemd's journal are at /logs/, such as docker,kubelet14; default is none")
 	fs.StringVar(&f.TokenFile, "token_file", "", "`path` of the token; default is a generated one in -root_dir")
 	fs.StringVar(&f.TLSCertFile, "tls_cert_file", "", "`path` of the certificate of the info server, PEM, followed by those that signed it")
 	fs.StringVar(&f.TLSKeyFile, "tls_private_key_file", "", "`path` of its private key, PEM")
@@ -171,6 +172,9 @@ func (f *Options) Serves() bool {
 // networkName matches the names that Docker allows for networks, and no id, which has 64 digits.
 var networkName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$`)
 
+// unitNames matches names of services with commas between them, and no pattern.
+var unitNames = regexp.MustCompile(`^[a-zA-Z0-9:_.@,-]*$`)
+
 // check returns an error for values and combinations that make no sense.
 func (f *Options) check(args []string) error {
 	k, s := &f.Kubelet, &f.Server
@@ -217,6 +221,8 @@ func (f *Options) check(args []string) error {
 		{k.ContainerLog.MaxFiles < 1, "-container_log_max_files must be 1 or more"},
 
 		{(f.TLSCertFile == "") != (f.TLSKeyFile == ""), "-tls_cert_file and -tls_private_key_file belong together: give both"},
+		{!unitNames.MatchString(s.LogUnits) || strings.Contains(s.LogUnits+",", ".service,"), fmt.Sprintf(
+			"-log_query_units=%s: give names of services with commas between them and without .service, such as docker,kubelet14", s.LogUnits)},
 		{s.CAdvisorPort < 0 || s.CAdvisorPort > 65535, "-cadvisor_port is not a port; 0 means that there is no cAdvisor"},
 		{f.Watch && !f.Status, "-watch is for -status: give both"},
 		{f.EtcdStatus && !f.Etcd(), "-etcd_status needs an etcd: give -etcd_servers or -etcd_config"},

@@ -90,7 +90,7 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 		"-maximum_dead_containers_per_container=5", "-minimum_container_ttl_duration=6s",
 		"-registry_qps=0.5", "-registry_burst=8", "-container_log_max_size=9KB", "-container_log_max_files=7",
 		"-enable_server=false", "-address=::1", "-port=1", "-enable_debugging_handlers=false", "-token_file=token", "-cadvisor_port=2",
-		"-tls_cert_file=cert", "-tls_private_key_file=key", "-feature_gates=AllAlpha=false,Eviction=true",
+		"-tls_cert_file=cert", "-tls_private_key_file=key", "-feature_gates=AllAlpha=false,Eviction=true", "-log_query_units=docker,getty@tty1",
 	}
 	var gates features.Gates
 	must(t, gates.Set("AllAlpha=false,Eviction=true"))
@@ -106,7 +106,7 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 			RegistryQPS: 0.5, RegistryBurst: 8, ContainerLog: dockertools.LogLimit{MaxSize: 9000, MaxFiles: 7},
 		},
 		Rules:  validation.Rules{AllowPrivileged: true},
-		Server: server.Options{Address: "::1", Port: 1, TokenFile: "token", CAdvisorPort: 2},
+		Server: server.Options{Address: "::1", Port: 1, TokenFile: "token", CAdvisorPort: 2, LogUnits: "docker,getty@tty1"},
 	}
 	var dashed, separate []string
 	for _, arg := range args {
@@ -203,6 +203,8 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		{"-config=x -cadvisor_port=-1", "-cadvisor_port"},
 		{"-config=x -feature_gates=Evicton=true", `-feature_gates unknown gate "Evicton" did you mean "Eviction"?`},
 		{"-config=x -feature_gates=NodeLogQuery=false", "-feature_gates locked"},
+		{"-config=x -log_query_units=docker,*", "-log_query_units=docker,* give names without .service"},
+		{"-config=x -log_query_units=docker.service,a", "-log_query_units without .service"},
 		{"-status -enable_server=false", "-status -enable_server=false"},
 		{"-status -port=0", "-status -port"},
 		{"-config=x -etcd_status", "-etcd_status -etcd_servers -etcd_config"},

@@ -46,6 +46,7 @@ var everyRoute = []struct {
 	{"GET /containerLogs/{namespace}/{pod}/{container}", "GET /containerLogs/default/web/app", logs},
 	{"GET /containerLogs/{pod}/{container}", "GET /containerLogs/web/app", logs},
 	{"GET /logs/{$}", "GET /logs/", logs},
+	{"GET /logs/{$}", "HEAD /logs/?query=a", logs},
 	{"GET /logs/{file}", "GET /logs/" + logFile, logs},
 	{"POST /run/{pod}/{container}", "POST /run/web/app?cmd=id", running},
 	{"POST /run/{namespace}/{pod}/{container}", "POST /run/default/web/app?cmd=id", running},
@@ -71,7 +72,9 @@ func withEverything(t testing.TB) (*fakeKubelet, func(*Options)) {
 	writeFile(t, filepath.Join(dir, logFile), "a line of the log\n", 0o644)
 	k := withContainers()
 	k.sources = []api.SourceStatus{{Source: "file", LastSuccess: noon}}
-	return k, func(o *Options) { o.LogDir, o.Trace, o.Step = dir, traceOf("", "web.default.file"), &step.Stepper{} }
+	return k, func(o *Options) {
+		o.LogDir, o.LogUnits, o.Trace, o.Step = dir, "a", traceOf("", "web.default.file"), &step.Stepper{}
+	}
 }
 
 func TestAccess(t *testing.T) {

@@ -53,6 +53,7 @@ type Options struct {
 
 	Debugging    bool   // serve logs and run commands
 	LogDir       string // the directory of the kubelet's own log files; empty for none
+	LogUnits     string // the services of this host whose logs are shown, without .service, with commas between them
 	CAdvisorPort int    // of a cAdvisor on this host; 0 for none
 	Version      string
 	Metrics      *Metrics
@@ -163,9 +164,9 @@ func (s *Server) routes() http.Handler {
 		add("POST /run/{pod}/{container}", running, s.serveRun)
 		add("POST /run/{namespace}/{pod}/{container}", running, s.serveRun)
 		add("POST /run/{namespace}/{pod}/{uid}/{container}", running, s.serveRun)
+		add("GET /logs/{$}", logs, s.serveHostLogs)
 	}
 	if s.opts.Debugging && s.opts.LogDir != "" {
-		add("GET /logs/{$}", logs, s.serveHostLogs)
 		add("GET /logs/{file}", logs, s.serveHostLog)
 	}
 	return mux

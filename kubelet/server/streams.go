@@ -195,7 +195,10 @@ func isLog(name string, info fs.FileInfo) bool {
 }
 
 // serveHostLogs lists the kubelet's own log files. In 2014 it was all of /var/log.
-func (s *Server) serveHostLogs(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) serveHostLogs(w http.ResponseWriter, r *http.Request) error {
+	if s.opts.LogDir == "" || r.URL.Query().Has("query") {
+		return s.serveUnitLogs(w, r)
+	}
 	entries, err := os.ReadDir(s.opts.LogDir)
 	if err != nil {
 		return fmt.Errorf("list the log directory: %w", err)

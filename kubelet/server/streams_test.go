@@ -268,7 +268,8 @@ func TestTheKubeletsOwnLogFiles(t *testing.T) {
 		{s, "GET /logs/" + logFile, "", 200, "a line of the log\n"},
 		{s, "GET /logs/" + logFile, "bytes=2-5", 206, "line"},
 		{at(t.TempDir()), "GET /logs/", "", 200, "There are none"},
-		{at(""), "GET /logs/", "", 404, ""},
+		{at(""), "GET /logs/", "", 400, "-log_query_units"},
+		{at(""), "GET /logs/" + logFile, "", 404, ""},
 		{gone, "GET /logs/", "", 500, "/gone"},
 		{gone, "GET /logs/" + logFile, "", 404, "/logs/ lists them"},
 	} {
