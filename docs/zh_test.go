@@ -10,7 +10,7 @@ import (
 )
 
 // inChinese are the pages that docs/zh must have.
-var inChinese = []string{"README.md", "project.md", "start-here.md"}
+var inChinese = []string{"README.md", "project.md", "start-here.md", "tour.md", "glossary.md"}
 
 // chinesePages reads the pages in Chinese of a directory docs.
 func chinesePages(t *testing.T, docs string) (all []page) {
