@@ -1,25 +1,19 @@
 package server
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"net/http"
-	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/prometheus/procfs"
-
-	"kubelet14/api"
+	"kubelet14/kubelet/node"
 )
 
 // object is a JSON object. /spec/ and /stats/ answer in the form of cAdvisor's API: what a cAdvisor on this host answers if there
@@ -81,8 +75,11 @@ func (s *Server) spec(*http.Request) (any, error) {
 	if info := s.askCAdvisor("/machine", 0); info != nil {
 		return info, nil
 	}
-	info, _, err := machine()
-	return info, err
+	m, err := node.Reader{}.Machine()
+	return object{
+		"num_cores": m.Cores, "cpu_frequency_khz": uint64(m.MHz * 1000), "memory_capacity": m.MemoryTotal,
+		"machine_id": m.MachineID, "system_uuid": m.SystemUUID, "boot_id": m.BootID,
+	}, err
 }
 
 func (s *Server) machineStats(r *http.Request) (any, error) {
@@ -93,8 +90,17 @@ func (s *Server) machineStats(r *http.Request) (any, error) {
 	if stats := s.askCAdvisor("/containers/", n); stats != nil {
 		return withoutEnv(stats), nil
 	}
-	_, stats, err := machine()
-	return stats, err
+	m, err := node.Reader{}.Machine()
+	return object{
+		"name": "/",
+		"spec": object{
+			"creation_time": m.BootTime, "has_cpu": true, "has_memory": true, "has_network": true,
+			"cpu": object{"limit": defaultShares, "mask": m.OnlineCPUs}, "memory": object{"limit": m.MemoryTotal},
+		},
+		"stats": []object{{
+			"timestamp": time.Now(), "cpu": object{"usage": m.CPU, "load_average": int(m.Load * 1000)}, "memory": m.Memory, "network": m.Network,
+		}},
+	}, err
 }
 
 // containerStats asks the kubelet first, which knows whether the container runs and its id.
@@ -130,55 +136,4 @@ func (s *Server) containerStats(r *http.Request) (any, error) {
 		},
 		"stats": []object{{"timestamp": c.Time, "cpu": object{"usage": c.CPU, "load_average": 0}, "memory": c.Memory, "network": c.Network}},
 	}, nil
-}
-
-// innerInterface matches the loopback and Docker's interfaces, whose traffic passes another interface too.
-var innerInterface = regexp.MustCompile(`^(lo$|veth|docker|br-)`)
-
-// machine describes and measures this host.
-func machine() (info, stats object, err error) {
-	proc, err := procfs.NewDefaultFS()
-	stat, statErr := proc.Stat()
-	memory, memoryErr := proc.Meminfo()
-	interfaces, netErr := proc.NetDev()
-	load, loadErr := proc.LoadAvg()
-	cpus, cpuErr := proc.CPUInfo()
-	if err := errors.Join(err, statErr, memoryErr, netErr, loadErr, cpuErr); err != nil || len(cpus) == 0 {
-		return nil, nil, err
-	}
-	usage := cpuUsage(stat.CPUTotal)
-	for i := range int64(len(stat.CPU)) {
-		usage.PerCPU = append(usage.PerCPU, cpuUsage(stat.CPU[i]).Total)
-	}
-	maps.DeleteFunc(interfaces, func(name string, _ procfs.NetDevLine) bool { return innerInterface.MatchString(name) })
-	total, free, available := *memory.MemTotalBytes, *memory.MemFreeBytes, *memory.MemAvailableBytes
-	info = object{
-		"num_cores": len(stat.CPU), "cpu_frequency_khz": uint64(cpus[0].CPUMHz * 1000), "memory_capacity": total,
-		"machine_id": fileText("/etc/machine-id"), "system_uuid": fileText("/sys/class/dmi/id/product_uuid"),
-		"boot_id": fileText("/proc/sys/kernel/random/boot_id"),
-	}
-	stats = object{
-		"name": "/",
-		"spec": object{
-			"creation_time": time.Unix(int64(stat.BootTime), 0).UTC(), "has_cpu": true, "has_memory": true, "has_network": true,
-			"cpu": object{"limit": defaultShares, "mask": fileText("/sys/devices/system/cpu/online")}, "memory": object{"limit": total},
-		},
-		"stats": []object{{
-			"timestamp": time.Now(), "cpu": object{"usage": usage, "load_average": int(load.Load1 * 1000)},
-			"memory": api.MemoryStats{Usage: total - free, WorkingSet: total - available}, "network": interfaces.Total(),
-		}},
-	}
-	return info, stats, nil
-}
-
-func cpuUsage(c procfs.CPUStat) api.CPUStats {
-	nanoseconds := func(seconds float64) uint64 { return uint64(seconds * float64(time.Second)) }
-	user, system := c.User+c.Nice, c.System+c.IRQ+c.SoftIRQ
-	return api.CPUStats{Total: nanoseconds(user + system + c.Steal), User: nanoseconds(user), System: nanoseconds(system)}
-}
-
-// fileText is empty when the file cannot be read.
-func fileText(path string) string {
-	text, _ := os.ReadFile(path)
-	return string(bytes.TrimSpace(text))
 }

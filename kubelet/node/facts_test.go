@@ -1,0 +1,78 @@
+package node
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// procOf makes a /proc of files.
+func procOf(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestFacts(t *testing.T) {
+	files := map[string]string{
+		"meminfo": "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 300 kB\nSwapFree: 5000 kB", "loadavg": "0.10 0.20 0.30 6/174 31110",
+		"sys/kernel/pid_max": "32768", "sys/kernel/threads-max": "1000",
+	}
+	r := Reader{Proc: procOf(t, files), RootDir: t.TempDir()}
+	f, err := r.Read()
+	if err != nil || f.Memory != (Amount{300 << 10, 1000 << 10}) || f.PIDs != (Amount{826, 1000}) || f.ImageFS != (Amount{}) {
+		t.Errorf("%+v, %v", f, err)
+	}
+	r.DockerRoot = r.RootDir
+	if f, err := r.Read(); err != nil || f.ImageFS.Total != f.NodeFS.Total || f.NodeFS.Total == 0 {
+		t.Errorf("images on the file system of the root_dir: %+v, %v", f, err)
+	}
+
+	files["loadavg"], files["meminfo"] = "?", "MemTotal: 1000 kB"
+	r = Reader{Proc: procOf(t, files), RootDir: "/no/such", DockerRoot: "/no/such/either"}
+	f, err = r.Read()
+	if diff := cmp.Diff(Facts{}, f); diff != "" || err == nil {
+		t.Fatalf("of what cannot be read: %v, -want +got\n%s", err, diff)
+	}
+	for _, want := range []string{"MemAvailable", `"/no/such"`, `"/no/such/either"`, "loadavg"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error has no %s: %v", want, err)
+		}
+	}
+}
+
+// An operator checks the numbers with df, which rounds up. On a file system with a reserve for root other rules fail.
+func TestFileSystemsAreMeasuredAsByDF(t *testing.T) {
+	const dir = "/"
+	df := func() (percent [2]uint64) {
+		out, err := exec.Command("df", "--output=pcent,ipcent", dir).Output()
+		_, text, _ := strings.Cut(string(out), "\n")
+		if _, scanErr := fmt.Sscanf(strings.ReplaceAll(text, "-", "0%"), "%d%% %d%%", &percent[0], &percent[1]); err != nil || scanErr != nil {
+			t.Fatal(err, scanErr, text)
+		}
+		return percent
+	}
+	percent := func(a Amount) uint64 { return (100*(a.Total-a.Available) + max(a.Total, 1) - 1) / max(a.Total, 1) }
+	before := df()
+	bytes, inodes, err := fileSystem(dir)
+	after := df()
+	for i, got := range []uint64{percent(bytes), percent(inodes)} {
+		if err != nil || got < min(before[i], after[i]) || got > max(before[i], after[i]) {
+			t.Errorf("%d %% are used of %+v, %+v, %v; df says %v, then %v", got, bytes, inodes, err, before, after)
+		}
+	}
+}
