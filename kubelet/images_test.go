@@ -189,7 +189,7 @@ func TestAnImageThatVanishesIsPulledAgain(t *testing.T) {
 		web.Manifest.Volumes[0].Source = &api.VolumeSource{HostDir: &api.HostDir{Path: w.rootDir + "/none"}}
 		k := w.start(web) // pulled, and then not created: its HostDir is missing
 		settle()
-		w.docker.RemoveImage("app:1")
+		w.docker.ForceRemoveImage("app:1")
 		k.set(ofImage(pod("web", "main"), "app:1", ""))
 		w.settle("after a docker rmi", "web/main", "web/net")
 	})

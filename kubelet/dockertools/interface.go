@@ -24,6 +24,9 @@ type Interface interface {
 	// ListContainers lists the containers, dead ones too, that have all the labels,
 	// in no order. An empty value stands for any value.
 	ListContainers(ctx context.Context, labels map[string]string) ([]Container, error)
+	// ContainerSizes returns how many bytes each container that has all the labels has
+	// written to its own file system, by id. Docker reads all of their directories for it.
+	ContainerSizes(ctx context.Context, labels map[string]string) (map[string]int64, error)
 	// InspectContainer returns what the list does not have.
 	InspectContainer(ctx context.Context, id string) (Inspected, error)
 
@@ -51,6 +54,11 @@ type Interface interface {
 
 	// InspectImage returns the id of an image, or ErrNoSuchImage.
 	InspectImage(ctx context.Context, image string) (id string, err error)
+	// ListImages lists the images that have a name, in no order.
+	ListImages(ctx context.Context) ([]Image, error)
+	// RemoveImage removes a name of an image, and with its last name the image. It is
+	// refused then while a container, even a dead one, has the image. It returns ErrNoSuchImage.
+	RemoveImage(ctx context.Context, image string) error
 	// ImportImage makes an image named "name:tag" of the files in a tar.
 	ImportImage(ctx context.Context, image string, tar io.Reader) error
 	// PullImage pulls an image; without a tag or a digest, "latest". It returns
@@ -101,6 +109,9 @@ type Info struct {
 	OS        string // such as linux
 	Arch      string // as Go names it: amd64, arm64
 	LogDriver string // of a container whose spec names none, such as json-file
+	Name      string // the hostname of its machine
+	Kernel    string // such as 6.1.0-25-amd64
+	RootDir   string // the directory on its machine that has the images
 }
 
 // State is the state of a container in Docker's list.
@@ -126,7 +137,8 @@ func (s State) Ended() bool { return s == StateExited || s == StateDead }
 type Container struct {
 	ID      string
 	Name    string // without the leading slash; may be empty
-	Image   string
+	Image   string // as its spec names it
+	ImageID string // such as sha256:…
 	Labels  map[string]string
 	State   State
 	Status  string // for people: "Exited (1) 3 minutes ago"
@@ -151,6 +163,14 @@ type Inspected struct {
 	// to. In the host's network it is that of the host; in another container's, empty.
 	IP      string
 	ImageID string // such as sha256:…
+}
+
+// Image is an image in Docker's list.
+type Image struct {
+	ID      string   // such as sha256:…
+	Tags    []string // such as busybox:1, in whatever form, see ImageName
+	Digests []string // such as busybox@sha256:…; none if it was built or imported
+	Size    int64    // bytes, layers that it shares with other images included
 }
 
 // ContainerSpec is what a container is created with.

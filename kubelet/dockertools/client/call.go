@@ -164,14 +164,14 @@ func (b answerBody) Read(p []byte) (int, error) {
 }
 
 var (
-	imageName = regexp.MustCompile(`^/images/.+/json$`)
+	imageName = regexp.MustCompile(`^(GET /images/).+(/json)$|^(DELETE /images/).+$`)
 	objectID  = regexp.MustCompile(`/[0-9a-f]{12,}`)
 )
 
 // operation returns what a request asks for, without the name of the object.
 func operation(method, path string) string {
-	path = imageName.ReplaceAllString(path, "/images/{name}/json")
-	return method + " " + objectID.ReplaceAllString(path, "/{id}")
+	request := imageName.ReplaceAllString(method+" "+path, "$1$3{name}$2")
+	return objectID.ReplaceAllString(request, "/{id}")
 }
 
 // apiError is an error that the daemon answered, in its own words.

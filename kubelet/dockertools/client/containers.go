@@ -3,6 +3,7 @@ package client
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,22 +20,30 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
+// containerdRootDir has the images of a Docker that leaves them to containerd, as 29 does in a new installation.
+const containerdRootDir = "/var/lib/containerd"
+
 // Info makes its own request: the library's takes no context.
 func (c *Client) Info(ctx context.Context) (dockertools.Info, error) {
-	var info struct{ ServerVersion, OSType, Architecture, LoggingDriver string }
+	var info struct {
+		ServerVersion, OSType, Architecture, LoggingDriver, Name, KernelVersion, DockerRootDir string
+
+		DriverStatus [][2]string
+	}
 	r := c.begin(ctx, "ask for the version")
 	err := r.end(r.getJSON("info", nil, &info))
 	// Docker names the architecture as uname does.
 	arch := strings.NewReplacer("x86_64", "amd64", "aarch64", "arm64").Replace(info.Architecture)
-	return dockertools.Info{Version: info.ServerVersion, OS: info.OSType, Arch: arch, LogDriver: info.LoggingDriver}, err
+	if slices.Contains(info.DriverStatus, [2]string{"driver-type", "io.containerd.snapshotter.v1"}) {
+		info.DockerRootDir = containerdRootDir // where Docker keeps no images then
+	}
+	return dockertools.Info{Version: info.ServerVersion, OS: info.OSType, Arch: arch, LogDriver: info.LoggingDriver,
+		Name: info.Name, Kernel: info.KernelVersion, RootDir: info.DockerRootDir}, err
 }
 
 func (c *Client) ListContainers(ctx context.Context, labels map[string]string) ([]dockertools.Container, error) {
-	r := c.begin(ctx, "list containers")
-	list, err := c.api.ListContainers(docker.ListContainersOptions{
-		All: true, Filters: map[string][]string{"label": labelFilter(labels)}, Context: r.ctx,
-	})
-	if err := r.end(err); err != nil {
+	list, err := c.list(ctx, labels, nil)
+	if err != nil {
 		return nil, err
 	}
 	containers := make([]dockertools.Container, len(list))
@@ -42,6 +51,31 @@ func (c *Client) ListContainers(ctx context.Context, labels map[string]string) (
 		containers[i] = convertListed(&list[i])
 	}
 	return containers, nil
+}
+
+func (c *Client) ContainerSizes(ctx context.Context, labels map[string]string) (map[string]int64, error) {
+	list, err := c.list(ctx, labels, url.Values{"size": {"1"}})
+	sizes := map[string]int64{}
+	for i := range list {
+		sizes[list[i].ID] = list[i].SizeRw
+	}
+	return sizes, err
+}
+
+// listed is a container in the daemon's list, with what the library leaves out.
+type listed struct {
+	docker.APIContainers
+	ImageID string
+}
+
+// list makes its own request: the library's answer has no ImageID.
+func (c *Client) list(ctx context.Context, labels map[string]string, query url.Values) (list []listed, err error) {
+	filters, _ := json.Marshal(map[string][]string{"label": labelFilter(labels)}) // strings always marshal
+	values := url.Values{"all": {"1"}, "filters": {string(filters)}}
+	maps.Copy(values, query)
+	r := c.begin(ctx, "list containers")
+	err = r.end(r.getJSON("containers/json", values, &list))
+	return list, err
 }
 
 // labelFilter writes labels as Docker's filter does.
@@ -56,10 +90,11 @@ func labelFilter(labels map[string]string) []string {
 	return filter
 }
 
-func convertListed(listed *docker.APIContainers) dockertools.Container {
+func convertListed(listed *listed) dockertools.Container {
 	c := dockertools.Container{
 		ID:      listed.ID,
 		Image:   listed.Image,
+		ImageID: listed.ImageID,
 		Labels:  listed.Labels,
 		State:   dockertools.State(listed.State),
 		Status:  listed.Status,

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -35,7 +36,9 @@ type contractDocker struct {
 		Pause(id string) error
 		Restart(id string) error
 		Kill(id string, code int) error
-		Commands(id string) (int, error) // how many run beside the container's first process
+		TagImage(image, another string) error
+		Write(id string, bytes int64) error // to the container's own file system
+		Commands(id string) (int, error)    // how many run beside the container's first process
 		AddNetwork(name string) error
 		Connect(id, network string) error
 		Disconnect(id, network string) error
@@ -115,6 +118,17 @@ func (h rawHands) Kill(id string, code int) error {
 		return fmt.Errorf("a killed process ends with 137, not %d", code)
 	}
 	return h.raw.KillContainer(docker.KillContainerOptions{ID: id, Signal: docker.SIGKILL})
+}
+
+func (h rawHands) TagImage(image, another string) error {
+	repo, tag := docker.ParseRepositoryTag(another)
+	return h.raw.TagImage(image, docker.TagImageOptions{Repo: repo, Tag: tag})
+}
+
+func (h rawHands) Write(id string, size int64) error {
+	var files bytes.Buffer
+	err := dockertools.WriteLayer(&files, fstest.MapFS{"file": {Data: make([]byte, size)}})
+	return errors.Join(err, h.raw.UploadToContainer(id, docker.UploadToContainerOptions{Path: "/", InputStream: &files}))
 }
 
 func (h rawHands) AddNetwork(name string) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -285,6 +286,74 @@ func testPullNames(t *testing.T, d *contractDocker) {
 	d.pull(t, byDigest)
 	d.pull(t, other)
 	d.pull(t, strings.Replace(other, "@", ":any@", 1)) // the digest counts, not the tag
+}
+
+// imageOf returns the image of an id in the list, with whole names.
+func (d *contractDocker) imageOf(t *testing.T, id string) (image dockertools.Image) {
+	t.Helper()
+	list, err := d.ListImages(t.Context())
+	must(t, err)
+	if i := slices.IndexFunc(list, func(i dockertools.Image) bool { return i.ID == id }); i >= 0 {
+		image = list[i]
+	}
+	for i, tag := range image.Tags {
+		image.Tags[i] = dockertools.ImageName(tag)
+	}
+	slices.Sort(image.Tags)
+	return image
+}
+
+func testImages(t *testing.T, d *contractDocker) {
+	builtin, err := d.InspectImage(t.Context(), helloImage)
+	must(t, err)
+	if i := d.imageOf(t, builtin); !slices.Contains(i.Tags, dockertools.ImageName(helloImage)) || len(i.Digests) > 0 || i.Size == 0 {
+		t.Errorf("an image that was imported is listed as %+v", i)
+	}
+	r := d.registry(t)
+	byDigest := r.Push("web:digest")
+	if i := d.imageOf(t, d.pull(t, byDigest)); len(i.Tags) > 0 || !slices.Equal(i.Digests, []string{byDigest}) {
+		t.Errorf("pulled by its digest %s, it is listed as %+v", byDigest, i)
+	}
+	must(t, d.RemoveImage(t.Context(), byDigest))
+
+	r.Push("web:1")
+	image, another := r.Addr()+"/web:1", r.Addr()+"/again:2"
+	id := d.pull(t, image)
+	must(t, d.hands.TagImage(image, another))
+	if i := d.imageOf(t, id); !slices.Equal(i.Tags, []string{another, image}) || len(i.Digests) == 0 || i.Size < 1e6 {
+		t.Errorf("pulled, and tagged again, it is listed as %+v", i)
+	}
+	must(t, d.RemoveImage(t.Context(), another)) // only the name
+	spec := d.spec(t, "c", "exit", "0")
+	spec.Image = image
+	c := d.create(t, spec)
+	if err := d.RemoveImage(t.Context(), image); err == nil || !strings.Contains(err.Error(), image) {
+		t.Errorf("a container that was never started has it, and its removal: %v; want a refusal", err)
+	}
+	if listed := d.listed(t, c).ImageID; listed != id {
+		t.Errorf("its container is listed with the image %q, want %q", listed, id)
+	}
+	must(t, d.RemoveContainer(t.Context(), c))
+	eventually(t, "the image is removed", func() (bool, string) { // for a moment the container still counts
+		err := d.RemoveImage(t.Context(), image)
+		return err == nil, fmt.Sprint(err)
+	})
+	if err := d.RemoveImage(t.Context(), image); !errors.Is(err, dockertools.ErrNoSuchImage) || d.imageOf(t, id).ID != "" {
+		t.Errorf("removed again: %v; it is listed as %+v", err, d.imageOf(t, id))
+	}
+}
+
+func testContainerSizes(t *testing.T, d *contractDocker) {
+	small, large := d.create(t, d.spec(t, "small", "sleep")), d.running(t, d.spec(t, "large"))
+	must(t, d.hands.Write(large, 100_000))
+	sizes, err := d.ContainerSizes(t.Context(), map[string]string{labelTest: d.run})
+	must(t, err)
+	if size, ok := sizes[small]; !ok || size >= 100_000 || sizes[large] < 100_000 {
+		t.Errorf("it is %v, want %d for %s and nearly nothing for %s", sizes, 100_000, large, small)
+	}
+	if sizes, err := d.ContainerSizes(t.Context(), map[string]string{d.name(t, "none"): ""}); err != nil || len(sizes) > 0 {
+		t.Errorf("of containers that there are not: %v, %v", sizes, err)
+	}
 }
 
 func testPullRefused(t *testing.T, d *contractDocker) {

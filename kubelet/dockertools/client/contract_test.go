@@ -50,6 +50,8 @@ var contract = []struct {
 	{"a pull by every kind of name", testPullNames},
 	{"a pull that is refused", testPullRefused},
 	{"a pull whose caller stops", testPullCallerStops},
+	{"images, their list and their removal", testImages},
+	{"what a container has written", testContainerSizes},
 	{"a network container that does not run", testNetworkContainerNotRunning},
 	{"a network", testNetwork},
 	{"the network of the host", testHostNetwork},
@@ -63,7 +65,8 @@ var contract = []struct {
 
 func testInfo(t *testing.T, d *contractDocker) {
 	info, err := d.Info(t.Context())
-	if err != nil || info.Version == "" || info.OS != "linux" || info.Arch != "amd64" && info.Arch != "arm64" || info.LogDriver == "" {
+	if err != nil || info.Version == "" || info.OS != "linux" || info.Arch != "amd64" && info.Arch != "arm64" || info.LogDriver == "" ||
+		info.Name == "" || info.Kernel == "" || !filepath.IsAbs(info.RootDir) {
 		t.Errorf("%+v, %v", info, err)
 	}
 }
@@ -76,7 +79,7 @@ func testListByLabels(t *testing.T, d *contractDocker) {
 	created := d.create(t, spec)
 	line := d.listed(t, created)
 	want := dockertools.Container{
-		ID: created, Name: spec.Name, Image: helloImage, Labels: spec.Labels,
+		ID: created, Name: spec.Name, Image: helloImage, ImageID: d.details(t, created).ImageID, Labels: spec.Labels,
 		State: dockertools.StateCreated, Status: "Created", Created: line.Created,
 	}
 	if diff := cmp.Diff(want, line); diff != "" || line.Created.Before(before) || line.Created.After(time.Now()) {

@@ -152,6 +152,9 @@ func calls(c dockertools.Interface, id string) map[string]func(context.Context) 
 		"network": func(ctx context.Context) error { return c.MakeNetwork(ctx, "pods") },
 		"unmake":  func(ctx context.Context) error { return c.RemoveNetwork(ctx, "pods") },
 		"image":   func(ctx context.Context) error { _, err := c.InspectImage(ctx, "a/web:1"); return err },
+		"images":  func(ctx context.Context) error { _, err := c.ListImages(ctx); return err },
+		"rmi":     func(ctx context.Context) error { return c.RemoveImage(ctx, "a/web:1") },
+		"sizes":   func(ctx context.Context) error { _, err := c.ContainerSizes(ctx, nil); return err },
 		"import":  func(ctx context.Context) error { return c.ImportImage(ctx, "web:1", none) },
 		"pull":    func(ctx context.Context) error { return c.PullImage(ctx, "web", dockertools.Auth{}, noProgress) },
 		"exec":    func(ctx context.Context) error { _, err := c.Exec(ctx, id, []string{"y"}, io.Discard); return err },
@@ -355,16 +358,16 @@ func TestTLS(t *testing.T) {
 // without a lock. With -race this fails when it does.
 func TestObserveAndManyGoroutines(t *testing.T) {
 	want := map[string]int{
-		"GET /info": 10, "GET /events": 10, "GET /containers/json": 10, "POST /containers/create": 10,
+		"GET /info": 10, "GET /events": 10, "GET /containers/json": 20, "POST /containers/create": 10,
 		"GET /containers/{id}/json": 10, "POST /containers/{id}/start": 10, "POST /containers/{id}/stop": 10, "DELETE /containers/{id}": 10,
-		"GET /containers/{id}/logs": 10, "GET /containers/{id}/stats": 10, "GET /images/{name}/json": 10, "POST /images/create": 20,
+		"GET /containers/{id}/logs": 10, "GET /containers/{id}/stats": 10, "GET /images/{name}/json": 10, "GET /images/json": 10, "DELETE /images/{name}": 10, "POST /images/create": 20,
 		"POST /containers/{id}/exec": 10, "POST /exec/{id}/start": 10, "GET /exec/{id}/json": 10,
 		"POST /networks/create": 10, "GET /networks": 10, "DELETE /networks/{id}": 10,
 	}
 	c := clientOf(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/logs"), strings.HasPrefix(r.URL.Path, "/exec") && strings.HasSuffix(r.URL.Path, "/start"):
-		case r.URL.Path == "/containers/json":
+		case r.URL.Path == "/containers/json", r.URL.Path == "/images/json":
 			io.WriteString(w, "[]")
 		case r.URL.Path == "/networks":
 			io.WriteString(w, `[{"Id":"5f0c9a7e4b1d"}]`)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/distribution/reference"
@@ -24,6 +25,24 @@ func (c *Client) InspectImage(ctx context.Context, image string) (id string, err
 	r := c.begin(ctx, "inspect image %q", image)
 	err = r.end(r.getJSON("images/"+image+"/json", nil, &found))
 	return found.ID, err
+}
+
+func (c *Client) ListImages(ctx context.Context) (images []dockertools.Image, err error) {
+	r := c.begin(ctx, "list images")
+	list, err := c.api.ListImages(docker.ListImagesOptions{Context: r.ctx})
+	noName := func(name string) bool { return strings.HasPrefix(name, "<none>") } // of an image that has lost its last one
+	for _, i := range list {
+		image := dockertools.Image{ID: i.ID, Tags: slices.DeleteFunc(i.RepoTags, noName), Digests: slices.DeleteFunc(i.RepoDigests, noName), Size: i.Size}
+		if len(image.Tags)+len(image.Digests) > 0 {
+			images = append(images, image)
+		}
+	}
+	return images, r.end(err)
+}
+
+func (c *Client) RemoveImage(ctx context.Context, image string) error {
+	r := c.begin(ctx, "remove image %q", image)
+	return r.end(c.api.RemoveImageExtended(image, docker.RemoveImageOptions{Context: r.ctx}))
 }
 
 func (c *Client) ImportImage(ctx context.Context, image string, tar io.Reader) error {

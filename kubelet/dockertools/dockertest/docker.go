@@ -47,13 +47,15 @@ type fakeContainer struct {
 	program       Program       // of the last start
 	ended         chan struct{} // of the last start: closed when it is over
 	commands      int           // that run beside the program
+	written       int64         // bytes, to its own file system
 	log           []logLine     // what it has printed since it was created
 	printed       chan struct{} // closed when it prints more
 }
 
 func (f *Fake) Info(ctx context.Context) (dockertools.Info, error) {
 	return ask(ctx, f, "Info", "", func() (dockertools.Info, error) {
-		return dockertools.Info{Version: "20.10.0-fake", OS: "linux", Arch: "amd64", LogDriver: "json-file"}, nil
+		return dockertools.Info{Version: "20.10.0-fake", OS: "linux", Arch: "amd64", LogDriver: "json-file",
+			Name: "fake", Kernel: "6.1.0-fake", RootDir: "/var/lib/docker"}, nil
 	})
 }
 
@@ -65,6 +67,26 @@ func (f *Fake) ListContainers(ctx context.Context, labels map[string]string) ([]
 			}
 		}
 		return list, nil
+	})
+}
+
+func (f *Fake) ContainerSizes(ctx context.Context, labels map[string]string) (map[string]int64, error) {
+	return ask(ctx, f, "ContainerSizes", "", func() (map[string]int64, error) {
+		sizes := map[string]int64{}
+		for id, c := range f.containers {
+			if c.hasLabels(labels) {
+				sizes[id] = c.written
+			}
+		}
+		return sizes, nil
+	})
+}
+
+// Write lets the program of a container write so many bytes to its own file system.
+func (d *fakeDocker) Write(container string, bytes int64) error {
+	return d.change(container, func(c *fakeContainer) error {
+		c.written += bytes
+		return nil
 	})
 }
 
@@ -105,7 +127,7 @@ func (f *Fake) InspectContainer(ctx context.Context, id string) (dockertools.Ins
 // like the real one.
 func (f *Fake) CreateContainer(ctx context.Context, spec dockertools.ContainerSpec) (string, error) {
 	return ask(ctx, f, "CreateContainer", spec.Name, func() (string, error) {
-		image := f.images[imageName(spec.Image)]
+		image := f.images[dockertools.ImageName(spec.Image)]
 		if image == nil {
 			return "", fmt.Errorf("%w: %s", dockertools.ErrNoSuchImage, spec.Image)
 		}
@@ -124,6 +146,7 @@ func (f *Fake) CreateContainer(ctx context.Context, spec dockertools.ContainerSp
 			ID:      id,
 			Name:    spec.Name,
 			Image:   spec.Image,
+			ImageID: image.id,
 			Labels:  spec.Labels,
 			State:   dockertools.StateCreated,
 			Created: f.now().Truncate(time.Second), // Docker's list knows no better

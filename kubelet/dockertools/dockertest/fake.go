@@ -21,7 +21,8 @@ var _ dockertools.Interface = (*Fake)(nil)
 //
 // A test can lose, delay and count the calls of Interface: SetFault, StopAfter, Down,
 // Up, Calls. It can also act as a user of Docker does, without faults: Kill, Pause,
-// Print, RunStranger, AddNetwork, Connect, Disconnect, and the Interface that ByHand returns.
+// Print, Write, RunStranger, TagImage, AddNetwork, Connect, Disconnect, and the Interface that ByHand
+// returns.
 //
 // All times are those of time.Now and SetClock, and nothing happens but by calls and timers,
 // so a test can make a Fake in a testing/synctest bubble and let hours pass. All
@@ -89,7 +90,7 @@ func (d *fakeDocker) StopAfter(n int, stop func()) {
 		d.SetFault(nil)
 		return
 	}
-	changing := []string{"CreateContainer", "StartContainer", "StopContainer", "RemoveContainer", "Exec", "ImportImage", "PullImage",
+	changing := []string{"CreateContainer", "StartContainer", "StopContainer", "RemoveContainer", "Exec", "ImportImage", "PullImage", "RemoveImage",
 		"MakeNetwork", "RemoveNetwork"}
 	var mu sync.Mutex
 	d.SetFault(func(c Call) Fault {

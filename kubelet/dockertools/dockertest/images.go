@@ -4,22 +4,22 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
-
-	"github.com/distribution/reference"
 
 	"kubelet14/kubelet/dockertools"
 )
 
 type fakeImage struct {
 	id         string
+	pulled     bool // and neither built nor imported
 	hasCommand bool
 	program    func(dockertools.ContainerSpec) Program // nil: the zero Program
 }
 
 func (f *Fake) InspectImage(ctx context.Context, image string) (string, error) {
 	return ask(ctx, f, "InspectImage", image, func() (string, error) {
-		if found := f.images[imageName(image)]; found != nil {
+		if found := f.images[dockertools.ImageName(image)]; found != nil {
 			return found.id, nil
 		}
 		return "", fmt.Errorf("%w: %s", dockertools.ErrNoSuchImage, image)
@@ -49,27 +49,74 @@ func (d *fakeDocker) addImage(name string, image *fakeImage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	image.id = "sha256:" + d.newID()
-	d.images[imageName(name)] = image
+	d.images[dockertools.ImageName(name)] = image
 }
 
-// RemoveImage is `docker rmi -f`.
-func (d *fakeDocker) RemoveImage(name string) {
+// ForceRemoveImage is `docker rmi -f`.
+func (d *fakeDocker) ForceRemoveImage(name string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.images, imageName(name))
+	delete(d.images, dockertools.ImageName(name))
 }
 
-// imageName is the name Docker keeps an image under: busybox is busybox:latest,
-// and beside a digest a tag means nothing.
-func imageName(name string) string {
-	named, err := reference.ParseNormalizedNamed(name)
-	if err != nil {
-		return name
+// TagImage is `docker tag`.
+func (d *fakeDocker) TagImage(name, another string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	image := d.images[dockertools.ImageName(name)]
+	if image == nil {
+		return fmt.Errorf("%w: %s", dockertools.ErrNoSuchImage, name)
 	}
-	if digested, ok := named.(reference.Digested); ok {
-		return named.Name() + "@" + digested.Digest().String()
-	}
-	return reference.TagNameOnly(named).String()
+	d.images[dockertools.ImageName(another)] = image
+	return nil
+}
+
+func (f *Fake) ListImages(ctx context.Context) ([]dockertools.Image, error) {
+	return ask(ctx, f, "ListImages", "", func() (list []dockertools.Image, err error) {
+		byID := map[string]*dockertools.Image{}
+		for name, image := range f.images {
+			i := byID[image.id]
+			if i == nil {
+				i = &dockertools.Image{ID: image.id, Size: fakePullSteps * fakePullBytes}
+				byID[image.id] = i
+			}
+			if repo, _, byDigest := strings.Cut(name, "@"); byDigest {
+				i.Digests = append(i.Digests, name)
+			} else {
+				i.Tags = append(i.Tags, name)
+				if image.pulled {
+					i.Digests = append(i.Digests, repo[:strings.LastIndex(repo, ":")]+"@"+image.id)
+				}
+			}
+		}
+		for _, i := range byID {
+			list = append(list, *i)
+		}
+		return list, nil
+	})
+}
+
+func (f *Fake) RemoveImage(ctx context.Context, image string) error {
+	return f.call(ctx, "RemoveImage", image, func(context.Context) error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		name := dockertools.ImageName(image)
+		found := f.images[name]
+		if found == nil {
+			return fmt.Errorf("%w: %s", dockertools.ErrNoSuchImage, image)
+		}
+		last := true
+		for other, image := range f.images {
+			last = last && (other == name || image != found)
+		}
+		for _, c := range f.containers {
+			if last && c.image == found {
+				return fmt.Errorf("conflict: unable to remove repository reference %q: container %s is using its referenced image", image, c.ID[:12])
+			}
+		}
+		delete(f.images, name)
+		return nil
+	})
 }
 
 // RemoteImage is an image that a registry has.
@@ -103,8 +150,8 @@ const (
 func (d *fakeDocker) AddRemoteImage(name string, remote RemoteImage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	image := &fakeImage{id: "sha256:" + d.newID(), hasCommand: true, program: remote.Program}
-	d.remote[imageName(name)] = &remoteImage{remote, image}
+	image := &fakeImage{id: "sha256:" + d.newID(), pulled: true, hasCommand: true, program: remote.Program}
+	d.remote[dockertools.ImageName(name)] = &remoteImage{remote, image}
 }
 
 // PullImage is over at once, without progress, when the image is there and still
@@ -112,7 +159,7 @@ func (d *fakeDocker) AddRemoteImage(name string, remote RemoteImage) {
 func (f *Fake) PullImage(ctx context.Context, image string, auth dockertools.Auth, progress func(dockertools.PullProgress)) error {
 	return f.call(ctx, "PullImage", image, func(ctx context.Context) error {
 		f.mu.Lock()
-		remote, local := f.remote[imageName(image)], f.images[imageName(image)]
+		remote, local := f.remote[dockertools.ImageName(image)], f.images[dockertools.ImageName(image)]
 		f.mu.Unlock()
 		switch {
 		case remote == nil:
@@ -138,7 +185,7 @@ func (f *Fake) PullImage(ctx context.Context, image string, auth dockertools.Aut
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.images[imageName(image)] = remote.image
+		f.images[dockertools.ImageName(image)] = remote.image
 		return nil
 	})
 }
