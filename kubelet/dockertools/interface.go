@@ -111,7 +111,8 @@ type Info struct {
 	LogDriver string // of a container whose spec names none, such as json-file
 	Name      string // the hostname of its machine
 	Kernel    string // such as 6.1.0-25-amd64
-	RootDir   string // the directory on its machine that has the images
+	OSImage   string // such as Debian GNU/Linux 12 (bookworm)
+	RootDir   string // the directory of the images; empty when Docker may run on another machine
 }
 
 // State is the state of a container in Docker's list.

@@ -49,6 +49,23 @@ func TestTheList(t *testing.T) {
 	}
 }
 
+func TestWhereTheImagesAre(t *testing.T) {
+	host, err := os.Hostname()
+	must(t, err)
+	for _, c := range []struct{ endpoint, name, driver, want string }{
+		{"unix:///run/docker.sock", host, "", "/data/docker"},
+		{"unix:///run/docker.sock", host, "io.containerd.snapshotter.v1", "/var/lib/containerd"},
+		{"unix:///run/docker.sock", "another", "", ""},
+		{"tcp://127.0.0.1:2375", host, "", ""},
+	} {
+		docker := clientOf(t, answer(200, fmt.Sprintf(`{"Name": %q, "DockerRootDir": "/data/docker", "DriverStatus": [["driver-type", %q]]}`, c.name, c.driver)))
+		docker.endpoint = c.endpoint
+		if got, err := docker.Info(t.Context()); got.RootDir != c.want || err != nil {
+			t.Errorf("%+v: they are in %q, %v", c, got.RootDir, err)
+		}
+	}
+}
+
 func TestTheAddressIsThatInTheNetworkOfTheCreation(t *testing.T) {
 	const body = `{"HostConfig": {"NetworkMode": %q}, "NetworkSettings": {"Networks": {
 		"a": {"IPAddress": "10.0.0.1"}, "bridge": {"IPAddress": "10.0.0.2"}, "pods": {"IPAddress": "10.0.0.3"}}}}`

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,7 +27,7 @@ const containerdRootDir = "/var/lib/containerd"
 // Info makes its own request: the library's takes no context.
 func (c *Client) Info(ctx context.Context) (dockertools.Info, error) {
 	var info struct {
-		ServerVersion, OSType, Architecture, LoggingDriver, Name, KernelVersion, DockerRootDir string
+		ServerVersion, OSType, OperatingSystem, Architecture, LoggingDriver, Name, KernelVersion, DockerRootDir string
 
 		DriverStatus [][2]string
 	}
@@ -35,9 +36,12 @@ func (c *Client) Info(ctx context.Context) (dockertools.Info, error) {
 	// Docker names the architecture as uname does.
 	arch := strings.NewReplacer("x86_64", "amd64", "aarch64", "arm64").Replace(info.Architecture)
 	if slices.Contains(info.DriverStatus, [2]string{"driver-type", "io.containerd.snapshotter.v1"}) {
-		info.DockerRootDir = containerdRootDir // where Docker keeps no images then
+		info.DockerRootDir = containerdRootDir
 	}
-	return dockertools.Info{Version: info.ServerVersion, OS: info.OSType, Arch: arch, LogDriver: info.LoggingDriver,
+	if host, _ := os.Hostname(); info.Name != host || !strings.HasPrefix(c.endpoint, "unix:") {
+		info.DockerRootDir = ""
+	}
+	return dockertools.Info{Version: info.ServerVersion, OS: info.OSType, OSImage: info.OperatingSystem, Arch: arch, LogDriver: info.LoggingDriver,
 		Name: info.Name, Kernel: info.KernelVersion, RootDir: info.DockerRootDir}, err
 }
 

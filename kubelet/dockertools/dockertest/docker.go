@@ -55,7 +55,7 @@ type fakeContainer struct {
 func (f *Fake) Info(ctx context.Context) (dockertools.Info, error) {
 	return ask(ctx, f, "Info", "", func() (dockertools.Info, error) {
 		return dockertools.Info{Version: "20.10.0-fake", OS: "linux", Arch: "amd64", LogDriver: "json-file",
-			Name: "fake", Kernel: "6.1.0-fake", RootDir: "/var/lib/docker"}, nil
+			Name: "fake", Kernel: "6.1.0-fake", OSImage: "Fake 1", RootDir: "/var/lib/docker"}, nil
 	})
 }
 
