@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -10,7 +9,8 @@ import (
 )
 
 // inChinese are the pages that docs/zh must have.
-var inChinese = []string{"README.md", "project.md", "start-here.md", "tour.md", "glossary.md"}
+var inChinese = strings.Fields(`README.md project.md start-here.md tour.md glossary.md handout.md from-the-blog-posts.md
+	356-podconfig.md 527-volumes-and-root-dir.md 551-private-kubelet.md 565-api-versions.md 588-pod-workers.md`)
 
 // chinesePages reads the pages in Chinese of a directory docs.
 func chinesePages(t *testing.T, docs string) (all []page) {
@@ -67,7 +67,7 @@ func compareChinesePages(t *testing.T, docs string) {
 			t.Errorf("%s and %s should lead to each other below their titles; the links are %q", en.path, zh.path, got)
 		}
 		for _, link := range submatches(`\]\(\.\./([\w-]+\.md)`, zh.text) {
-			if _, err := os.Stat("zh/" + link); err == nil && link != name {
+			if slices.Contains(inChinese, link) && link != name {
 				t.Errorf("%s: %s leads away from its page in Chinese", zh.path, link)
 			}
 		}
