@@ -121,6 +121,10 @@ func run(ctx context.Context, f *options.Options) error {
 	opts.Credentials = dockerclient.NewKeyring("", filepath.Join(opts.Identity.RootDir, ".dockercfg")).Lookup
 	opts.Sources = sources.statuses
 	opts.SyncDone, opts.PullDone = metrics.SyncDone, metrics.PullDone
+	handsOver := f.ExitOnLockContention && !f.DryRun && !f.Runonce && !f.Cleanup
+	if handsOver {
+		volume.AwaitLock(ctx, f.RootDir)
+	}
 	if !f.DryRun {
 		if opts.Volumes, err = volume.OpenRootDir(f.RootDir); errors.Is(err, fs.ErrPermission) {
 			return fmt.Errorf("%w: give a directory of your own, such as -root_dir=$HOME/kubelet14", err)
@@ -164,6 +168,14 @@ func run(ctx context.Context, f *options.Options) error {
 	glog.Infof("kubelet14 %s: hostname %s, root_dir %s", version, opts.Identity.Hostname, opts.Identity.RootDir)
 	for _, status := range sources.statuses() {
 		glog.Infof("pods come from source %s (%s)", status.Source, status.Place)
+	}
+	if handsOver {
+		running.Go(func() {
+			if opts.Volumes.AwaitContention(ctx) {
+				glog.Infof("another process waits for the lock of the root_dir: it gets it")
+				end()
+			}
+		})
 	}
 	if infoServer != nil {
 		running.Go(func() { serve(ctx, infoServer) })

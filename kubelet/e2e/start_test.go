@@ -1,12 +1,14 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A kubelet that must not start says why, exits, and touches nothing.
@@ -99,4 +101,36 @@ func TestIntegrationDryRunBesideAKubelet(t *testing.T) {
 	if now := tree(t, h.rootDir); !slices.Equal(files, now) {
 		t.Errorf("-dry_run changed the root_dir:\nbefore %v\nafter  %v", files, now)
 	}
+}
+
+// With -exit_on_lock_contention the next kubelet gets the root_dir, though not at once, and the containers stay.
+func TestIntegrationTheRootDirIsHandedOver(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	h.writeSleepers("pod")
+	const flag = "-exit_on_lock_contention"
+	began := time.Now()
+	first := h.start(flag)
+	h.awaitUp("pod")
+	before := h.ids()
+	refused := []string{"another kubelet14", fmt.Sprintf("pid %d", first.cmd.Process.Pid), "works in it"}
+	h.run("-config="+h.manifests).mustExit(t, 1, refused...)
+	h.run("-cleanup", flag).mustExit(t, 1, refused...)
+
+	next := h.start(flag) // waits, and is started again by systemd
+	h.await("the root_dir is handed over", func() error {
+		if !next.running() {
+			next = h.start(flag)
+		}
+		if first.running() {
+			return errors.New("the first kubelet still runs")
+		}
+		return nil
+	})
+	if code, age := first.cmd.ProcessState.ExitCode(), time.Since(began); code != 0 || age < 30*time.Second {
+		t.Errorf("after %v it has ended with exit code %d", age, code)
+	}
+	next.awaitUp("pod")
+	h.mustBe("after the root_dir was handed over", before)
+	next.stop()
 }

@@ -45,7 +45,7 @@ type Options struct {
 	Runonce, DryRun, Convert, Status, Cleanup bool
 	Step                                      bool
 	Watch, Version, Completion, ConfigWait    bool
-	EtcdStatus                                bool
+	EtcdStatus, ExitOnLockContention          bool
 	RunonceTimeout                            time.Duration
 }
 
@@ -68,6 +68,7 @@ func (f *Options) define() *flag.FlagSet {
 	k := &f.Kubelet
 	fs.StringVar(&k.Identity.Hostname, "hostname_override", "", "`name` of this kubelet; default is the name of the host")
 	fs.StringVar(&f.RootDir, "root_dir", "/var/lib/kubelet", "`directory` of this kubelet, with the volumes of its pods")
+	fs.BoolVar(&f.ExitOnLockContention, "exit_on_lock_contention", false, "exit with 0 when another kubelet14 waits for the -root_dir, and wait for it at the start")
 	fs.StringVar(&f.DockerEndpoint, "docker_endpoint", "", "`address` of Docker; default is $DOCKER_HOST or unix:///var/run/docker.sock")
 	fs.StringVar(&k.NetworkContainerImage, "network_container_image", dockertools.PauseImage, "`image` of network containers; the default is built in")
 	fs.StringVar(&k.PodNetwork, "pod_network", "", "`name` of the Docker network in which pods find each other by name, made when missing; "+

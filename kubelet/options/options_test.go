@@ -91,6 +91,7 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 		"-registry_qps=0.5", "-registry_burst=8", "-container_log_max_size=9KB", "-container_log_max_files=7",
 		"-enable_server=false", "-address=::1", "-port=1", "-enable_debugging_handlers=false", "-token_file=token", "-cadvisor_port=2",
 		"-tls_cert_file=cert", "-tls_private_key_file=key", "-feature_gates=AllAlpha=false,Eviction=true", "-log_query_units=docker,getty@tty1",
+		"-exit_on_lock_contention",
 	}
 	var gates features.Gates
 	must(t, gates.Set("AllAlpha=false,Eviction=true"))
@@ -98,7 +99,7 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 		Gates:  gates,
 		Config: "a-b_c", RootDir: "/ro-ot", DockerEndpoint: "unix:///sock", FileCheckFrequency: 2 * time.Second,
 		ManifestURL: "http://web/pods", HTTPCheckFrequency: 7 * time.Second, Runonce: true, RunonceTimeout: 3 * time.Second,
-		TokenFile: "token", TLSCertFile: "cert", TLSKeyFile: "key",
+		TokenFile: "token", TLSCertFile: "cert", TLSKeyFile: "key", ExitOnLockContention: true,
 		Kubelet: kubelet.Options{
 			Identity:              dockertools.Identity{Hostname: "my-host", RootDir: "/ro-ot"},
 			NetworkContainerImage: "pause", SyncFrequency: time.Second,
