@@ -1,0 +1,129 @@
+// Package eviction tells when the memory or a disk of the host runs short. Upstream: pkg/kubelet/eviction.
+//
+// A reading below a threshold is a pressure, and begins a condition, which lasts until there was no pressure for the
+// transition period. Nothing is written down: after a crash the first reading finds the pressure again.
+//
+// Left out: minimum reclaim, pid.available, the notifications of cgroups.
+package eviction
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/docker/go-units"
+	"github.com/golang/glog"
+)
+
+// Amount is how much of something is available, and how much there is.
+type Amount struct{ Available, Total uint64 }
+
+// Reading is what one look at the host has found. A signal that is not known is missing.
+type Reading map[Signal]Amount
+
+// Options are the settings of a Manager.
+type Options struct {
+	Hard, Soft, SoftGracePeriod *Values
+	TransitionPeriod            time.Duration
+	MaxPodGrace                 int // the most seconds that an evicted pod has to end, if only a soft threshold is met
+}
+
+// The types of conditions.
+const (
+	MemoryPressure = "MemoryPressure"
+	DiskPressure   = "DiskPressure"
+)
+
+// Condition is a state of the host.
+type Condition struct {
+	Type    string
+	Met     bool
+	Since   time.Time // when Met changed
+	Message string    // why it is met
+	lastMet time.Time
+}
+
+// Pressure is a threshold that is met.
+type Pressure struct {
+	Signal  Signal
+	message string
+}
+
+// Manager holds the conditions of the host, and the pods that must not run. Its methods may be called concurrently.
+type Manager struct {
+	opts Options
+
+	mu         sync.Mutex // guards the rest
+	at         time.Time  // of the last reading
+	reading    Reading
+	pressures  []Pressure           // by the last reading
+	since      map[string]time.Time // when a threshold was first met that is met now
+	conditions []Condition
+}
+
+// NewManager returns a Manager that knows of no pressure yet.
+func NewManager(opts Options) *Manager {
+	return &Manager{opts: opts, conditions: []Condition{{Type: MemoryPressure}, {Type: DiskPressure}}, since: map[string]time.Time{}}
+}
+
+// Observe takes in a reading. Nothing else changes the conditions.
+func (m *Manager) Observe(r Reading, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.at, m.reading, m.pressures = now, r, nil
+	for _, signal := range signals {
+		grace, _ := time.ParseDuration(m.opts.SoftGracePeriod.of[signal])
+		m.compare("hard", signal, m.opts.Hard.of[signal], 0)
+		m.compare("soft", signal, m.opts.Soft.of[signal], grace)
+	}
+	for i := range m.conditions {
+		c := &m.conditions[i]
+		p := slices.IndexFunc(m.pressures, func(p Pressure) bool { return (p.Signal == MemoryAvailable) == (c.Type == MemoryPressure) })
+		if p >= 0 {
+			c.lastMet = now
+		}
+		switch {
+		case p >= 0 && !c.Met:
+			c.Met, c.Since, c.Message = true, now, m.pressures[p].message
+			glog.Warningf("the host has %s: %s", c.Type, c.Message)
+		case p < 0 && (!c.Met && c.Since.IsZero() || c.Met && now.Sub(c.lastMet) >= m.opts.TransitionPeriod):
+			if c.Met {
+				glog.Infof("the host has no %s any more", c.Type)
+			}
+			c.Met, c.Since, c.Message = false, now, ""
+		}
+	}
+}
+
+// compare notes a pressure if the reading meets a threshold, and has done so for the grace period.
+func (m *Manager) compare(kind string, signal Signal, threshold string, grace time.Duration) {
+	key := kind + string(signal)
+	have, known := m.reading[signal]
+	if least, err := amount(threshold, have.Total); !known || err != nil || have.Available >= least {
+		delete(m.since, key)
+		return
+	}
+	m.since[key] = cmp.Or(m.since[key], m.at)
+	if m.at.Sub(m.since[key]) < grace {
+		return
+	}
+	m.pressures = append(m.pressures, Pressure{signal, fmt.Sprintf("%s is %s (%.1f%%), less than %s",
+		signal, show(signal, int64(have.Available)), 100*float64(have.Available)/float64(have.Total), threshold)})
+}
+
+// show writes an amount, of inodes as a number.
+func show(signal Signal, n int64) string {
+	if signal == NodeFsInodesFree {
+		return fmt.Sprint(n)
+	}
+	return units.BytesSize(float64(n))
+}
+
+// Conditions returns the conditions as of the last reading.
+func (m *Manager) Conditions() []Condition {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.conditions)
+}

@@ -1,0 +1,83 @@
+package eviction
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"kubelet14/api"
+)
+
+// Signal is what is measured of the host.
+type Signal string
+
+// The signals. nodefs is the file system of the root_dir, imagefs that of Docker.
+const (
+	MemoryAvailable  Signal = "memory.available"
+	NodeFsAvailable  Signal = "nodefs.available"
+	NodeFsInodesFree Signal = "nodefs.inodesFree"
+	ImageFsAvailable Signal = "imagefs.available"
+)
+
+var signals = []Signal{MemoryAvailable, NodeFsAvailable, NodeFsInodesFree, ImageFsAvailable}
+
+// Values is a flag with a value for each signal. A value is a quantity or a percentage if the operator is "<", and a
+// duration if it is "=". Set changes only the signals that it is given.
+type Values struct {
+	operator string
+	of       map[Signal]string
+}
+
+// NewValues returns a flag with its defaults.
+func NewValues(operator string, defaults map[Signal]string) *Values {
+	return &Values{operator, defaults}
+}
+
+// String returns what Set reads, such as memory.available<100Mi,nodefs.available<10%.
+func (v *Values) String() string {
+	var items []string
+	for _, signal := range signals {
+		if value := v.of[signal]; value != "" {
+			items = append(items, string(signal)+v.operator+value)
+		}
+	}
+	return strings.Join(items, ",")
+}
+
+func (v *Values) Set(text string) error {
+	for item := range strings.SplitSeq(strings.ReplaceAll(text, " ", ""), ",") {
+		name, value, found := strings.Cut(item, v.operator)
+		_, err := amount(value, 0)
+		if v.operator == "=" {
+			_, err = time.ParseDuration(value)
+		}
+		switch signal := Signal(name); {
+		case !found:
+			return fmt.Errorf("%q is not a signal, %q and a value", item, v.operator)
+		case !slices.Contains(signals, signal):
+			return fmt.Errorf("unknown signal %q: the signals are %q", name, signals)
+		case err != nil:
+			return fmt.Errorf("%q: %w", item, err)
+		default:
+			v.of[signal] = value
+		}
+	}
+	return nil
+}
+
+// amount returns a threshold as a number, of a total.
+func amount(threshold string, total uint64) (uint64, error) {
+	number, isPercentage := strings.CutSuffix(threshold, "%")
+	if !isPercentage {
+		n, err := api.ParseQuantity(threshold, 1)
+		return uint64(n), err
+	}
+	percent, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(percent >= 0 && percent <= 100) {
+		return 0, errors.New("a percentage is from 0% to 100%")
+	}
+	return uint64(float64(total) * percent / 100), nil
+}
