@@ -94,7 +94,7 @@ func TestStep(t *testing.T) {
 		p.enters("1")
 		p.reads("pod a.default.file", "≠ net", "attempt 1 is created", "step 1", "start net")
 		p.enters("", "a/main", "a/net")
-		p.reads()
+		p.reads("pod a.default.file: nothing to do now")
 		p.enters("c", "a/main", "a/net")
 		p.reads(`"c" is none of the pods that wait: b.default.file`)
 		p.enters("b", "a/main", "a/net", "b/main", "b/net")
@@ -113,14 +113,18 @@ func TestStep(t *testing.T) {
 		p.reads("pod a.default.file", "edited", "main: env TAG changed", "edited", "container side added")
 		p.enters("b.default.file", "a/main", "a/net", "b/main", "b/net")
 		p.enters("", "a/main:again", "a/net", "a/side", "b/main", "b/net")
-		p.reads()
+		p.reads("pod b.default.file: nothing to do now", "pod a.default.file: nothing to do now")
+		w.kill("a", "net", 9)
+		settle()
+		p.reads("≠ side", "attempt 1 is running\n  step 1", "create net (attempt 2)")
+		p.enters("", "a/main:again", "a/net", "a/side", "b/main", "b/net")
 
 		k.set(pod("a", "main", "side"), pod("b", "main"))
 		settle()
 		k.set(pod("a", "main:again", "side"), pod("b", "main"))
 		settle()
 		p.enters("", "a/main:again", "a/net", "a/side", "b/main", "b/net")
-		p.reads("edited", "no pod waits") // the edit was undone
+		p.reads("edited", "pod a.default.file: nothing to do now", "no pod waits") // the edit was undone
 
 		p.enters("a", "a/main:again", "a/net", "a/side", "b/main", "b/net")
 		k.set(pod("b", "main"))

@@ -56,14 +56,25 @@ func (s *Stepper) print(p Pod) {
 	fmt.Fprint(table, help)
 }
 
+// printEmpty says that there is nothing left to do for a pod that has waited, and what it lacks.
+func (s *Stepper) printEmpty(p Pod) {
+	if s.all {
+		return
+	}
+	fmt.Fprintf(s.Out, "\npod %s: nothing to do now\n", p.Name)
+	for _, problem := range p.Plan.Problems {
+		fmt.Fprintf(s.Out, "  %s: %v\n", problem.Reason, problem)
+	}
+}
+
 // changes returns what was edited since the manifest that the pod's containers were made of.
 func (s *Stepper) changes(p Pod) []string {
 	if p.Desired == nil {
 		return nil
 	}
-	for _, c := range slices.Backward(p.Observed) {
+	for i, c := range slices.Backward(p.Observed) {
 		old := s.known[p.Name][[2]string{c.Of.Name, c.Of.Hash}]
-		if want := p.Desired.Container(c.Of.Name); old != nil && (want == nil || want.Hash != c.Of.Hash) {
+		if want := p.Desired.Container(c.Of.Name); counts(p.Observed, i) && old != nil && (want == nil || want.Hash != c.Of.Hash) {
 			return api.Changes(old, &p.Desired.Manifest)
 		}
 	}
@@ -115,8 +126,7 @@ func Compare(pod *plan.Pod, observed []plan.Observed, todo plan.Plan) (rows []tr
 		}
 		for j := range observed {
 			c := &observed[j]
-			newest := j+1 == len(observed) || observed[j+1].Of.Name != c.Of.Name
-			if c.Of.Name == row.Container && (newest || c.State.Live()) {
+			if c.Of.Name == row.Container && counts(observed, j) {
 				row.Observed = append(row.Observed, attempt(pod, c))
 			}
 		}
@@ -130,6 +140,11 @@ func Compare(pod *plan.Pod, observed []plan.Observed, todo plan.Plan) (rows []tr
 		}
 	}
 	return rows
+}
+
+// counts reports whether an attempt is the newest of its container, or live: the others were replaced.
+func counts(observed []plan.Observed, i int) bool {
+	return i+1 == len(observed) || observed[i+1].Of.Name != observed[i].Of.Name || observed[i].State.Live()
 }
 
 func attempt(pod *plan.Pod, c *plan.Observed) trace.Attempt {

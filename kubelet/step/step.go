@@ -56,12 +56,14 @@ func (s *Stepper) Take(p Pod) [][]plan.Action {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.remember(p)
-	its := func(w *waiting) bool { return w.pod == p.Name }
+	i := slices.IndexFunc(s.waiting, func(w *waiting) bool { return w.pod == p.Name })
 	if len(p.Plan.Steps) == 0 {
-		s.waiting = slices.DeleteFunc(s.waiting, its)
+		if i >= 0 {
+			s.waiting = slices.Delete(s.waiting, i, i+1)
+			s.printEmpty(p)
+		}
 		return nil
 	}
-	i := slices.IndexFunc(s.waiting, its)
 	if i < 0 {
 		i = len(s.waiting)
 		s.waiting = append(s.waiting, &waiting{pod: p.Name})
