@@ -30,6 +30,12 @@ type Options struct {
 	MaxPodGrace                 int // the most seconds that an evicted pod has to end, if only a soft threshold is met
 }
 
+// DefaultOptions returns the settings of upstream.
+func DefaultOptions() Options {
+	hard := map[Signal]string{MemoryAvailable: "100Mi", NodeFsAvailable: "10%", NodeFsInodesFree: "5%", ImageFsAvailable: "15%"}
+	return Options{NewValues("<", hard), NewValues("<", map[Signal]string{}), NewValues("=", map[Signal]string{}), 5 * time.Minute, 0}
+}
+
 // The types of conditions.
 const (
 	MemoryPressure = "MemoryPressure"

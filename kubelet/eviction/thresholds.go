@@ -3,6 +3,7 @@ package eviction
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +35,11 @@ type Values struct {
 // NewValues returns a flag with its defaults.
 func NewValues(operator string, defaults map[Signal]string) *Values {
 	return &Values{operator, defaults}
+}
+
+// SameSignals reports whether a and b have values for the same signals.
+func SameSignals(a, b *Values) bool {
+	return slices.Equal(slices.Sorted(maps.Keys(a.of)), slices.Sorted(maps.Keys(b.of)))
 }
 
 // String returns what Set reads, such as memory.available<100Mi,nodefs.available<10%.

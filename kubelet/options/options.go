@@ -20,6 +20,7 @@ import (
 	"kubelet14/api/validation"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/eviction"
 	"kubelet14/kubelet/features"
 	"kubelet14/kubelet/server"
 	"kubelet14/volume"
@@ -28,10 +29,11 @@ import (
 // Options are the values of the flags. A flag that only the kubelet or only the info
 // server needs is in their options; main sets what is missing there.
 type Options struct {
-	Kubelet kubelet.Options
-	Server  server.Options
-	Rules   validation.Rules
-	Gates   features.Gates
+	Kubelet  kubelet.Options
+	Server   server.Options
+	Eviction eviction.Options
+	Rules    validation.Rules
+	Gates    features.Gates
 
 	Config, ManifestURL, EtcdConfig        string
 	EtcdServers                            []string
@@ -87,6 +89,15 @@ func (f *Options) define() *flag.FlagSet {
 		return err
 	})
 	fs.IntVar(&k.ContainerLog.MaxFiles, "container_log_max_files", 3, "`number` of log files that Docker keeps of a container")
+
+	f.Eviction = eviction.DefaultOptions()
+	e := &f.Eviction
+	fs.Var(e.Hard, "eviction_hard", "`thresholds` of free memory and disk space below which the host has a pressure; they are merged over the default. "+
+		"It is reported, and acted on with -feature_gates=Eviction=true")
+	fs.Var(e.Soft, "eviction_soft", "`thresholds` below which it has one after -eviction_soft_grace_period")
+	fs.Var(e.SoftGracePeriod, "eviction_soft_grace_period", "`periods` of those thresholds, such as memory.available=1m30s")
+	fs.DurationVar(&e.TransitionPeriod, "eviction_pressure_transition_period", e.TransitionPeriod, "time below no threshold after which a pressure is over")
+	fs.IntVar(&e.MaxPodGrace, "eviction_max_pod_grace_period", 0, "most `seconds` that the containers of an evicted pod have to end, below a soft threshold")
 
 	s := &f.Server
 	fs.BoolVar(&f.EnableServer, "enable_server", true, "serve the page, the API and metrics at -address and -port; not with -runonce")
@@ -219,6 +230,10 @@ func (f *Options) check(args []string) error {
 		{k.RegistryQPS < 0, "-registry_qps must not be negative; 0 is no limit"},
 		{k.RegistryBurst < 1, "-registry_burst must be 1 or more, or no pull could start"},
 		{k.ContainerLog.MaxSize < 0, "-container_log_max_size must not be negative"},
+		{!eviction.SameSignals(f.Eviction.Soft, f.Eviction.SoftGracePeriod),
+			"-eviction_soft and -eviction_soft_grace_period belong together: give both for the same signals"},
+		{f.Eviction.TransitionPeriod < 0, "-eviction_pressure_transition_period must not be negative"},
+		{f.Eviction.MaxPodGrace < 0, "-eviction_max_pod_grace_period must not be negative"},
 		{k.ContainerLog.MaxFiles < 1, "-container_log_max_files must be 1 or more"},
 
 		{(f.TLSCertFile == "") != (f.TLSKeyFile == ""), "-tls_cert_file and -tls_private_key_file belong together: give both"},

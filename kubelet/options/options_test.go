@@ -15,6 +15,7 @@ import (
 	"kubelet14/api/validation"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/eviction"
 	"kubelet14/kubelet/features"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/server"
@@ -57,7 +58,7 @@ func TestDefaults(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "root")
 	want := Options{
 		Config: "pods", RootDir: root, FileCheckFrequency: 20 * time.Second, HTTPCheckFrequency: 20 * time.Second,
-		RunonceTimeout: 5 * time.Minute, EnableServer: true,
+		RunonceTimeout: 5 * time.Minute, EnableServer: true, Eviction: eviction.DefaultOptions(),
 		Kubelet: kubelet.Options{
 			Identity:              dockertools.Identity{Hostname: "host", RootDir: root},
 			NetworkContainerImage: dockertools.PauseImage,
@@ -92,11 +93,18 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 		"-enable_server=false", "-address=::1", "-port=1", "-enable_debugging_handlers=false", "-token_file=token", "-cadvisor_port=2",
 		"-tls_cert_file=cert", "-tls_private_key_file=key", "-feature_gates=AllAlpha=false,Eviction=true", "-log_query_units=docker,getty@tty1",
 		"-exit_on_lock_contention",
+		"-eviction_hard=memory.available<1Gi,imagefs.available<0", "-eviction_soft=memory.available<9%", "-eviction_soft_grace_period=memory.available=8m",
+		"-eviction_pressure_transition_period=9m", "-eviction_max_pod_grace_period=3",
 	}
+	evictionOptions := eviction.DefaultOptions()
+	must(t, evictionOptions.Hard.Set("memory.available<1Gi,imagefs.available<0"))
+	must(t, evictionOptions.Soft.Set("memory.available<9%"))
+	must(t, evictionOptions.SoftGracePeriod.Set("memory.available=8m"))
+	evictionOptions.TransitionPeriod, evictionOptions.MaxPodGrace = 9*time.Minute, 3
 	var gates features.Gates
 	must(t, gates.Set("AllAlpha=false,Eviction=true"))
 	want := Options{
-		Gates:  gates,
+		Gates: gates, Eviction: evictionOptions,
 		Config: "a-b_c", RootDir: "/ro-ot", DockerEndpoint: "unix:///sock", FileCheckFrequency: 2 * time.Second,
 		ManifestURL: "http://web/pods", HTTPCheckFrequency: 7 * time.Second, Runonce: true, RunonceTimeout: 3 * time.Second,
 		TokenFile: "token", TLSCertFile: "cert", TLSKeyFile: "key", ExitOnLockContention: true,
@@ -197,6 +205,11 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		{"-config=x -registry_burst=0", "-registry_burst 1"},
 		{"-config=x -container_log_max_size=big", `-container_log_max_size big`},
 		{"-config=x -container_log_max_size=-1", "-container_log_max_size"},
+		{"-config=x -eviction_hard=memory.free<1Gi", `unknown signal "memory.free" memory.available`},
+		{"-config=x -eviction_soft=memory.available<1Gi", "-eviction_soft_grace_period both"},
+		{"-config=x -eviction_soft_grace_period=memory.available=1m", "-eviction_soft both"},
+		{"-config=x -eviction_pressure_transition_period=-1s", "-eviction_pressure_transition_period negative"},
+		{"-config=x -eviction_max_pod_grace_period=-1", "-eviction_max_pod_grace_period negative"},
 		{"-config=x -container_log_max_files=0", "-container_log_max_files 1"},
 		{"-config=x -tls_cert_file=c", "-tls_cert_file -tls_private_key_file"},
 		{"-config=x -address=0.0.0.0", "-address=0.0.0.0 -tls_cert_file"},
