@@ -10,6 +10,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -55,7 +56,7 @@ func exitCode() int {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
-		fmt.Fprintf(os.Stderr, "kubelet14: %v\nkubelet14 -h lists the flags\n", err)
+		fmt.Fprintf(os.Stderr, "kubelet14: %s\nkubelet14 -h lists the flags\n", api.WithExcerpts(err))
 		return 2
 	}
 	stopLog, err := options.StartLog(f.Server.LogDir)
@@ -166,6 +167,9 @@ func run(ctx context.Context, f *options.Options) error {
 		return runOnce(ctx, kl, pods, f.RunonceTimeout)
 	}
 	glog.Infof("kubelet14 %s: hostname %s, root_dir %s", version, opts.Identity.Hostname, opts.Identity.RootDir)
+	if f.ConfigFile != "" {
+		glog.Infof("settings come from %s; its fields that mean nothing here: %s", f.ConfigFile, cmp.Or(strings.Join(f.Ignored, ", "), "none"))
+	}
 	for _, status := range sources.statuses() {
 		glog.Infof("pods come from source %s (%s)", status.Source, status.Place)
 	}

@@ -86,7 +86,7 @@ func (d *decoder) mapping(path string, n *yaml.Node, out reflect.Value) {
 
 // field decodes the value of one field of a struct.
 func (d *decoder) field(path string, key, n *yaml.Node, out reflect.Value, f reflect.StructField) {
-	saysNothing := len(n.Content) == 0 && (n.Kind == yaml.SequenceNode || n.Tag == "!!null" || n.Kind == yaml.ScalarNode && n.Value == "")
+	saysNothing := len(n.Content) == 0 && (n.Kind == yaml.SequenceNode || n.Tag == "!!null" || n.Kind == yaml.ScalarNode && (n.Value == "" || n.Value == "0s"))
 	switch f.Type {
 	case reflect.TypeFor[Ignored]():
 		if !saysNothing && !(n.Kind == yaml.MappingNode && len(n.Content) == 0) && len(d.ignored) < MaxProblems {

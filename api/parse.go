@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ func (e *SourceError) parse(data []byte) (roots []*yaml.Node) {
 		e.refuseSyntax(err)
 		return nil
 	case len(roots) == 0:
-		e.Add("", "it is empty or has only comments; a manifest needs at least a version, an id and containers")
+		e.Add("", "it is empty or has only comments; %s", cmp.Or(e.needs, "a manifest needs at least a version, an id and containers"))
 	}
 	return roots
 }
@@ -140,10 +141,12 @@ func field(n *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// nearest returns the node at a path such as containers[0].image, or the last node on the way to it.
+// nearest returns the node at a path such as containers[0].image, or the last node on the way to it. The last name may have
+// dots.
 func nearest(n *yaml.Node, path string) *yaml.Node {
-	for _, step := range strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) }) {
-		next := field(n, step)
+	steps := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) })
+	for i, step := range steps {
+		next := cmp.Or(field(n, step), field(n, strings.Join(steps[i:], ".")))
 		if i, err := strconv.Atoi(step); err == nil && n.Kind == yaml.SequenceNode && i < len(n.Content) {
 			next = resolve(n.Content[i])
 		}

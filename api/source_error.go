@@ -56,6 +56,7 @@ type SourceError struct {
 	Problems
 
 	lines []string // of the text
+	needs string   // what an empty text lacks; unless it is a manifest
 }
 
 // refuse adds a problem of one place.

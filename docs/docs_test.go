@@ -15,6 +15,7 @@ import (
 	"kubelet14/api/v1"
 	"kubelet14/api/v1beta1"
 	"kubelet14/api/validation"
+	"kubelet14/kubelet/options"
 )
 
 func TestNamesInBackticksExist(t *testing.T) {
@@ -73,6 +74,13 @@ func TestOperatorsPageIsComplete(t *testing.T) {
 			if !regexp.MustCompile(`\b` + name + `:`).MatchString(manifests[isPod]) {
 				t.Errorf("no manifest has the field %s of %s", name, wire)
 			}
+		}
+	}
+	settings := map[string]bool{}
+	addFields(settings, reflect.TypeFor[options.KubeletConfiguration]())
+	for name := range settings {
+		if !strings.Contains(p.marked("yaml settings")[0].body, name+":") {
+			t.Errorf("its file of settings lacks the field %s", name)
 		}
 	}
 	rows := submatches(`(?m)^\| (.*?) \|`, p.section("Messages"))
@@ -136,6 +144,12 @@ func TestBlocksAreWhatTheyAreMarkedAs(t *testing.T) {
 				_, err := scheme.Decode(p.path, []byte(f.body), rules.ValidateManifest)
 				if (err != nil) != (f.info == "yaml bad") {
 					t.Errorf("%s:%d: the manifest is marked %q, and loading it gives: %v", p.path, f.line, f.info, err)
+				}
+			case "yaml settings":
+				path := filepath.Join(t.TempDir(), "kubelet.yaml")
+				err := os.WriteFile(path, []byte(f.body), 0o644)
+				if _, errParse := options.Parse("", []string{"-config_file=" + path}); err != nil || errParse != nil {
+					t.Errorf("%s:%d: %v, %v", p.path, f.line, err, errParse)
 				}
 			default:
 				t.Errorf("%s:%d: no block is marked %q", p.path, f.line, f.info)

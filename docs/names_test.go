@@ -83,7 +83,7 @@ func (n *names) addFile(file *ast.File, test bool) {
 			ast.Inspect(node.Type, func(part ast.Node) bool {
 				if member, ok := part.(*ast.Field); ok {
 					declare(node.Name.Name, member.Names...)
-					if member.Tag != nil && (pkg == "v1" || pkg == "v1beta1" || pkg == "api") {
+					if member.Tag != nil && slices.Contains([]string{"v1", "v1beta1", "api", "options"}, pkg) {
 						field, _, _ := strings.Cut(reflect.StructTag(unquote(member.Tag)).Get("json"), ",")
 						n.known[field] = true
 					}

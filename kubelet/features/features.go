@@ -28,23 +28,15 @@ const (
 
 var stages = map[string]string{AllAlpha: alpha, Eviction: alpha, ImageGarbageCollection: alpha, NodeLogQuery: ga, Services: alpha}
 
-// All returns the gates, sorted.
-func All() []string { return slices.Sorted(maps.Keys(stages)) }
-
-// Stage returns the stage of a gate as upstream's metric names it: empty for one that is GA.
-func Stage(gate string) string { return stages[gate] }
+// Stages returns the stage of each gate as upstream's metric names it.
+func Stages() map[string]string { return stages }
 
 // Usage describes each gate on a line, for the help of the flag.
-func Usage() string {
-	var lines []string
-	for _, gate := range All() {
-		line := fmt.Sprintf("%s=true|false (%s - default=false)", gate, alpha)
-		if Stage(gate) == ga {
-			line = fmt.Sprintf("%s=true (GA - locked)", gate)
-		}
-		lines = append(lines, line)
+func Usage() (usage string) {
+	for _, gate := range slices.Sorted(maps.Keys(stages)) {
+		usage += "\n" + gate + map[string]string{alpha: "=true|false (ALPHA - default=false)", ga: "=true (GA - locked)"}[stages[gate]]
 	}
-	return strings.Join(lines, "\n")
+	return usage
 }
 
 // Gates are the gates that were set; the others have their defaults. It is a flag.Value.
@@ -55,18 +47,17 @@ func (g Gates) Enabled(gate string) bool {
 	if on, set := g.set[gate]; set {
 		return on
 	}
-	return Stage(gate) == ga || g.set[AllAlpha]
+	return stages[gate] == ga || g.set[AllAlpha]
 }
 
 // Set adds gates written as A=true,B=false to those that were set before. The last one of a name counts.
 func (g *Gates) Set(text string) error {
 	for pair := range strings.SplitSeq(text, ",") {
-		if pair == "" {
-			continue
-		}
 		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
 		on, err := strconv.ParseBool(value)
 		switch stage, known := stages[name]; {
+		case pair == "":
+			continue
 		case !known:
 			return fmt.Errorf("unknown gate %q: %s", name, api.Suggest(name, stages))
 		case err != nil:

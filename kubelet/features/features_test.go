@@ -1,6 +1,8 @@
 package features_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,7 +30,7 @@ func TestGates(t *testing.T) {
 			}
 		}
 		var on []string
-		for _, gate := range features.All() {
+		for _, gate := range slices.Sorted(maps.Keys(features.Stages())) {
 			if gates.Enabled(gate) {
 				on = append(on, gate)
 			}

@@ -3,6 +3,7 @@ package options
 import (
 	"cmp"
 	_ "embed"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -30,7 +31,7 @@ runs, http://127.0.0.1:10250/ shows its pods.
 
 // topics group the flags for -h. The first has what people need first.
 var topics = []struct{ title, flags string }{
-	{"The most common flags", "config runonce dry_run step status watch cleanup root_dir hostname_override allow_privileged port"},
+	{"The most common flags", "config config_file runonce dry_run step status watch cleanup root_dir hostname_override allow_privileged port"},
 	{"Sources of pods", "convert config_wait file_check_frequency manifest_url http_check_frequency etcd_servers etcd_config etcd_accept etcd_status"},
 	{"Docker and images", "docker_endpoint network_container_image pod_network registry_qps registry_burst container_log_max_size container_log_max_files"},
 	{"Pods and containers", "sync_frequency max_restart_backoff maximum_dead_containers_per_container minimum_container_ttl_duration runonce_timeout"},
@@ -99,8 +100,7 @@ func suggestFlag(err error, known *flag.FlagSet) error {
 	if !unknown {
 		text, isValue := strings.CutSuffix(err.Error(), "parse error")
 		if _, name, ofFlag := strings.Cut(strings.TrimSuffix(text, ": "), " for flag -"); isValue && ofFlag {
-			takes, _ := flag.UnquoteUsage(known.Lookup(name))
-			return fmt.Errorf("%sit takes a %s", text, strings.Replace(takes, "duration", "duration, such as 20s or 5m", 1))
+			return errors.New(text + takes(known.Lookup(name)))
 		}
 		return err
 	}
@@ -111,4 +111,10 @@ func suggestFlag(err error, known *flag.FlagSet) error {
 		return fmt.Errorf("unknown flag -%s: did you mean -%s?", name, meant)
 	}
 	return fmt.Errorf("unknown flag -%s", name)
+}
+
+// takes says what the value of a flag is.
+func takes(f *flag.Flag) string {
+	what, _ := flag.UnquoteUsage(f)
+	return "it takes a " + cmp.Or(strings.Replace(what, "duration", "duration, such as 20s or 5m", 1), "word, true or false")
 }

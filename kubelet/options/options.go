@@ -17,6 +17,7 @@ import (
 
 	"github.com/docker/go-units"
 
+	"kubelet14/api"
 	"kubelet14/api/validation"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
@@ -34,6 +35,9 @@ type Options struct {
 	Eviction eviction.Options
 	Rules    validation.Rules
 	Gates    features.Gates
+
+	ConfigFile string
+	Ignored    []string // fields of that file that mean nothing here
 
 	Config, ManifestURL, EtcdConfig        string
 	EtcdServers                            []string
@@ -55,6 +59,7 @@ type Options struct {
 func (f *Options) define() *flag.FlagSet {
 	fs := flag.NewFlagSet("kubelet14", flag.ContinueOnError)
 	fs.StringVar(&f.Config, "config", "", "`path` of a manifest, or of a directory of manifests (*.yaml, *.yml, *.json, *.manifest)")
+	fs.StringVar(&f.ConfigFile, "config_file", "", "`path` of a file of kind KubeletConfiguration with settings; flags count before it")
 	fs.BoolVar(&f.ConfigWait, "config_wait", false, "wait for -config if it does not exist yet")
 	fs.DurationVar(&f.FileCheckFrequency, "file_check_frequency", 20*time.Second, "longest time between two looks at -config; most edits are seen at once")
 	fs.StringVar(&f.ManifestURL, "manifest_url", "", "`URL` of a manifest or of a list of manifests")
@@ -85,7 +90,9 @@ func (f *Options) define() *flag.FlagSet {
 	k.ContainerLog.MaxSize = 10e6
 	fs.Func("container_log_max_size", "`size` at which Docker starts a new log file of a container (default 10MB); "+
 		"0 leaves logs to Docker, as does a log driver other than json-file", func(size string) (err error) {
-		k.ContainerLog.MaxSize, err = units.FromHumanSize(size)
+		if k.ContainerLog.MaxSize, err = units.FromHumanSize(size); err != nil {
+			k.ContainerLog.MaxSize, err = api.ParseQuantity(size, 1) // such as 10Mi
+		}
 		return err
 	})
 	fs.IntVar(&k.ContainerLog.MaxFiles, "container_log_max_files", 3, "`number` of log files that Docker keeps of a container")
@@ -110,7 +117,7 @@ func (f *Options) define() *flag.FlagSet {
 	fs.StringVar(&f.TLSKeyFile, "tls_private_key_file", "", "`path` of its private key, PEM")
 	fs.IntVar(&s.CAdvisorPort, "cadvisor_port", 4194, "`port` of a cAdvisor on this host, for statistics; 0 for none")
 
-	fs.Var(&f.Gates, "feature_gates", "`gates` to turn on or off, such as Services=true,AllAlpha=false:\n"+features.Usage())
+	fs.Var(&f.Gates, "feature_gates", "`gates` to turn on or off, such as Services=true,AllAlpha=false:"+features.Usage())
 
 	fs.BoolVar(&f.Runonce, "runonce", false, "start the pods, print a table and exit, with 0 if all are up")
 	fs.DurationVar(&f.RunonceTimeout, "runonce_timeout", 5*time.Minute, "longest time that -runonce takes")
@@ -162,7 +169,8 @@ func Parse(version string, args []string) (*Options, error) {
 	}
 	host, _ := os.Hostname() // without a name check asks for -hostname_override
 	f.Kubelet.Identity.Hostname = cmp.Or(f.Kubelet.Identity.Hostname, strings.ToLower(host))
-	if err := cmp.Or(logs.Parse(nil), f.check(all.Args())); err != nil { // glog needs a parsed flag.CommandLine
+	check := func() error { return f.check(all.Args()) }
+	if err := cmp.Or(f.readFile(all, check), logs.Parse(nil), check()); err != nil { // glog needs a parsed flag.CommandLine
 		return nil, err
 	}
 	if f.Kubelet.ContainerLog.MaxSize == 0 {
@@ -193,6 +201,8 @@ func (f *Options) check(args []string) error {
 	asksServer := f.Status && !f.Etcd()
 	modes := slices.DeleteFunc([]bool{f.Runonce, f.DryRun, f.Convert, f.Status, f.Cleanup}, func(set bool) bool { return !set })
 	logDir, logDirErr := os.Stat(s.LogDir)
+	config, _ := os.Stat(f.Config)
+	configFileDir, _ := os.Stat(filepath.Dir(f.ConfigFile))
 	meant := meantBy(append(args, "")[0])
 	for _, rule := range []struct {
 		broken  bool
@@ -208,6 +218,7 @@ func (f *Options) check(args []string) error {
 		{f.Convert && (f.Config == "" || f.ManifestURL != "" || f.Etcd()), "-convert reads files: give it a -config and no other source"},
 		{f.Config == "" && f.ManifestURL == "" && !f.Etcd() && !f.Cleanup && !f.Status,
 			"no source of pods: give -config=DIRECTORY, -manifest_url=URL or -etcd_servers=ADDRESS"},
+		{f.ConfigFile != "" && os.SameFile(config, configFileDir), "-config_file=" + f.ConfigFile + " is one of the manifests of -config=" + f.Config + ": move it to another directory"},
 		{slices.Contains(f.EtcdServers, ""), "-etcd_servers has an empty address"},
 		{len(f.EtcdServers) > 0 && f.EtcdConfig != "",
 			"-etcd_servers and -etcd_config cannot be combined: write the servers as endpoints into the file"},
