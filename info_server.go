@@ -10,12 +10,13 @@ import (
 
 	"kubelet14/api/v1"
 	"kubelet14/kubelet"
+	"kubelet14/kubelet/node"
 	"kubelet14/kubelet/options"
 	"kubelet14/kubelet/server"
 )
 
 // openServer opens the listener of the info server, or returns nil if there is to be none.
-func openServer(f *options.Options, kl *kubelet.Kubelet, all sources, metrics *server.Metrics) (*server.Server, error) {
+func openServer(f *options.Options, kl *kubelet.Kubelet, all sources, house *node.Housekeeper, metrics *server.Metrics) (*server.Server, error) {
 	if !f.Serves() {
 		return nil, nil
 	}
@@ -23,7 +24,7 @@ func openServer(f *options.Options, kl *kubelet.Kubelet, all sources, metrics *s
 	opts.Kubelet, opts.Sources, opts.Metrics, opts.Trace = kl, all.statuses, metrics, f.Kubelet.Trace
 	opts.Scheme, opts.Step = v1.NewScheme(), f.Kubelet.Step
 	opts.Hostname = f.Kubelet.Identity.Hostname
-	opts.Version, opts.Gates = version, f.Gates
+	opts.Version, opts.Gates, opts.Node = version, f.Gates, house.Status
 	var err error
 	if opts.TLS, err = server.LoadTLS(f.TLSCertFile, f.TLSKeyFile); err != nil {
 		return nil, err

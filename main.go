@@ -31,6 +31,8 @@ import (
 	"kubelet14/config"
 	"kubelet14/kubelet"
 	dockerclient "kubelet14/kubelet/dockertools/client"
+	"kubelet14/kubelet/eviction"
+	"kubelet14/kubelet/node"
 	"kubelet14/kubelet/options"
 	"kubelet14/kubelet/server"
 	"kubelet14/kubelet/step"
@@ -139,7 +141,11 @@ func run(ctx context.Context, f *options.Options) error {
 	if f.Cleanup {
 		return kl.Cleanup(ctx)
 	}
-	infoServer, err := openServer(f, kl, sources, metrics)
+	house := &node.Housekeeper{
+		Reader: node.Reader{Proc: "/proc", RootDir: opts.Identity.RootDir}, Read: node.Reader.Read, Info: docker.Info,
+		Health: kl.Health, Pressure: eviction.NewManager(f.Eviction), Note: kl.Note,
+	}
+	infoServer, err := openServer(f, kl, sources, house, metrics)
 	if err != nil {
 		return err
 	}
@@ -181,6 +187,8 @@ func run(ctx context.Context, f *options.Options) error {
 			}
 		})
 	}
+	house.Look(ctx)
+	running.Go(func() { house.Run(ctx) })
 	if infoServer != nil {
 		running.Go(func() { serve(ctx, infoServer) })
 	}

@@ -28,6 +28,9 @@ func (e *events) add(podFullName, container, reason, message string) {
 	e.last = append(e.last, api.Event{Seq: e.seq, Time: time.Now(), Pod: podFullName, Container: container, Reason: reason, Message: message})
 }
 
+// Note records an event of the node as a whole.
+func (kl *Kubelet) Note(reason, message string) { kl.events.add("", "", reason, message) }
+
 // after returns the events newer than seq, oldest first.
 func (e *events) after(seq uint64) []api.Event {
 	e.mu.Lock()

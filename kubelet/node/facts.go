@@ -5,87 +5,124 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
+	"strings"
 	"syscall"
+	"time"
 
 	"github.com/prometheus/procfs"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/eviction"
 )
 
 // Reader reads the facts of this machine.
 type Reader struct {
-	Proc       string // "" for /proc
+	Proc       string // such as /proc
 	RootDir    string // of the kubelet
 	DockerRoot string // the directory of Docker's images; empty when it may be on another machine
 }
 
-// Amount is how much of something is left. A Total of 0 means that this is not known.
-type Amount struct{ Available, Total uint64 }
-
-// Facts is what is left of what runs out. Memory and file systems are in bytes.
+// Facts describe and measure a machine. What cannot be read is zero.
 type Facts struct {
+	Cores                         int
+	MHz                           float64
+	MachineID, SystemUUID, BootID string
+	OnlineCPUs                    string // such as 0-3
+	BootTime                      time.Time
+	CPU                           api.CPUStats // since then
+	Load                          float64      // of the last minute
+	MemoryStats                   api.MemoryStats
+	Network                       procfs.NetDevLine // the sum of its interfaces
+
 	Memory       Amount // without swap; what the kernel can take back from its caches is available
-	NodeFS       Amount // the file system of the root_dir
-	NodeFSInodes Amount // zero where a file system has no limit, such as btrfs
-	ImageFS      Amount // the file system of Docker's images
+	NodeFS       Amount // bytes of the file system of the root_dir
+	NodeFSInodes Amount // zero where there is no limit, as with btrfs
+	ImageFS      Amount // bytes of the file system of Docker's images
 	PIDs         Amount // of processes and threads
 }
 
-// Read reads the facts. What cannot be read is zero, and named in the error.
+// Amount is how much of something is left.
+type Amount = eviction.Amount
+
+// Reading returns the signals that are known.
+func (f Facts) Reading() eviction.Reading {
+	reading := eviction.Reading{
+		eviction.MemoryAvailable: f.Memory, eviction.NodeFsAvailable: f.NodeFS, eviction.NodeFsInodesFree: f.NodeFSInodes,
+		eviction.ImageFsAvailable: f.ImageFS, "pid.available": f.PIDs,
+	}
+	maps.DeleteFunc(reading, func(_ eviction.Signal, a Amount) bool { return a.Total == 0 })
+	return reading
+}
+
+// innerInterface matches the loopback and Docker's interfaces, whose traffic passes another interface too.
+var innerInterface = regexp.MustCompile(`^(lo$|veth|docker|br-)`)
+
+// Read reads the facts. The error names what cannot be read.
 func (r Reader) Read() (f Facts, err error) {
-	var errs [4]error
-	f.Memory, errs[0] = r.memory()
-	f.NodeFS, f.NodeFSInodes, errs[1] = fileSystem(r.RootDir)
+	proc, err := procfs.NewFS(r.Proc)
+	stat, statErr := proc.Stat()
+	memory, memoryErr := proc.Meminfo()
+	interfaces, netErr := proc.NetDev()
+	load, loadErr := proc.LoadAvg()
+	cpus, cpuErr := proc.CPUInfo()
+	f.Cores, f.BootTime, f.CPU = len(stat.CPU), time.Unix(int64(stat.BootTime), 0).UTC(), cpuUsage(stat.CPUTotal)
+	for i := range int64(f.Cores) {
+		f.CPU.PerCPU = append(f.CPU.PerCPU, cpuUsage(stat.CPU[i]).Total)
+	}
+	if len(cpus) > 0 {
+		f.MHz = cpus[0].CPUMHz
+	}
+	if memory.MemTotalBytes != nil && memory.MemFreeBytes != nil && memory.MemAvailableBytes != nil {
+		total, free, available := *memory.MemTotalBytes, *memory.MemFreeBytes, *memory.MemAvailableBytes
+		f.Memory, f.MemoryStats = Amount{Available: available, Total: total}, api.MemoryStats{Usage: total - free, WorkingSet: total - available}
+	}
+	if load != nil {
+		f.Load = load.Load1
+	}
+	maps.DeleteFunc(interfaces, func(name string, _ procfs.NetDevLine) bool { return innerInterface.MatchString(name) })
+	f.Network = interfaces.Total()
+	f.MachineID, f.SystemUUID = fileText("/etc/machine-id"), fileText("/sys/class/dmi/id/product_uuid")
+	f.BootID, f.OnlineCPUs = fileText(filepath.Join(r.Proc, "sys/kernel/random/boot_id")), fileText("/sys/devices/system/cpu/online")
+	f.PIDs = r.pids()
+	var rootErr, imageErr error
+	f.NodeFS, f.NodeFSInodes, rootErr = fileSystem(r.RootDir)
 	if r.DockerRoot != "" {
-		f.ImageFS, _, errs[2] = fileSystem(r.DockerRoot)
+		f.ImageFS, _, imageErr = fileSystem(r.DockerRoot)
 	}
-	f.PIDs, errs[3] = r.pids()
-	return f, errors.Join(errs[:]...)
+	return f, errors.Join(err, statErr, memoryErr, netErr, loadErr, cpuErr, rootErr, imageErr)
 }
 
-func (r Reader) proc() string { return cmp.Or(r.Proc, procfs.DefaultMountPoint) }
-
-func (r Reader) memory() (Amount, error) {
-	proc, err := procfs.NewFS(r.proc())
-	if err != nil {
-		return Amount{}, err
-	}
-	memory, err := proc.Meminfo()
-	if err != nil || memory.MemTotalBytes == nil || memory.MemAvailableBytes == nil {
-		return Amount{}, fmt.Errorf("read the memory of this machine: %w", cmp.Or(err, errors.New("meminfo has no MemTotal or no MemAvailable")))
-	}
-	return Amount{*memory.MemAvailableBytes, *memory.MemTotalBytes}, nil
+// pids counts processes and threads against the smaller of the kernel's two limits.
+func (r Reader) pids() Amount {
+	number := func(text string) uint64 { n, _ := strconv.ParseUint(text, 10, 64); return n }
+	file := func(name string) string { return fileText(filepath.Join(r.Proc, name)) }
+	limit := min(number(file("sys/kernel/pid_max")), number(file("sys/kernel/threads-max")))
+	_, loadavg, _ := strings.Cut(file("loadavg"), "/") // 0.10 0.20 0.30 1/174 31110
+	threads, _, _ := strings.Cut(loadavg, " ")
+	return Amount{Available: limit - min(number(threads), limit), Total: limit}
 }
 
-// fileSystem measures the file system of a path as df does: what is reserved for root counts neither as available nor as
-// part of the total. Upstream takes it as used, and a large reserve for pressure.
+func cpuUsage(c procfs.CPUStat) api.CPUStats {
+	nanoseconds := func(seconds float64) uint64 { return uint64(seconds * float64(time.Second)) }
+	user, system := c.User+c.Nice, c.System+c.IRQ+c.SoftIRQ
+	return api.CPUStats{Total: nanoseconds(user + system + c.Steal), User: nanoseconds(user), System: nanoseconds(system)}
+}
+
+// fileSystem measures the file system of a path as df does: what is reserved for root is neither available nor part of the
+// total. Upstream counts it as used, and so takes a large reserve for pressure.
 func fileSystem(path string) (bytes, inodes Amount, err error) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(path, &stat); err != nil {
 		return Amount{}, Amount{}, fmt.Errorf("measure the file system of %q: %w", path, err)
 	}
-	used := stat.Blocks - stat.Bfree
 	size := uint64(cmp.Or(stat.Frsize, stat.Bsize))
-	return Amount{stat.Bavail * size, (used + stat.Bavail) * size}, Amount{stat.Ffree, stat.Files}, nil
-}
-
-// pids counts against the smaller of the kernel's two limits.
-func (r Reader) pids() (Amount, error) {
-	var maxPID, maxThreads, running uint64
-	for path, n := range map[string]*uint64{"sys/kernel/pid_max": &maxPID, "sys/kernel/threads-max": &maxThreads} {
-		var err error
-		if *n, err = strconv.ParseUint(fileText(filepath.Join(r.proc(), path)), 10, 64); err != nil {
-			return Amount{}, fmt.Errorf("read %s: %w", path, err)
-		}
-	}
-	var load [3]float64
-	var runnable int
-	if _, err := fmt.Sscanf(fileText(filepath.Join(r.proc(), "loadavg")), "%f %f %f %d/%d", &load[0], &load[1], &load[2], &runnable, &running); err != nil {
-		return Amount{}, fmt.Errorf("read loadavg: %w", err)
-	}
-	limit := min(maxPID, maxThreads)
-	return Amount{limit - min(limit, running), limit}, nil
+	total := stat.Blocks - stat.Bfree + stat.Bavail
+	return Amount{Available: stat.Bavail * size, Total: total * size}, Amount{Available: stat.Ffree, Total: stat.Files}, nil
 }
 
 // fileText is empty when the file cannot be read.

@@ -37,6 +37,7 @@ var everyRoute = []struct {
 	{"GET /pods", "GET /pods", reading},
 	{"GET /pods", "HEAD /pods", reading},
 	{"GET /sources", "GET /sources", reading},
+	{"GET /node", "GET /node", reading},
 	{"GET /events", "GET /events", reading},
 	{"GET /metrics", "GET /metrics", reading},
 	{"GET /spec/{$}", "GET /spec/", reading},

@@ -100,6 +100,17 @@ func (s *Server) snapshot() *prometheus.Registry {
 	set("kubelet_pod_work_queue_length", "Pods with work that has not begun.", float64(load.Waiting))
 	set("kubelet_image_pulls_in_progress", "Images that are being pulled, or wait for that.", float64(load.Pulls))
 	set("kubelet_image_pull_queue_length", "Images that wait for their turn by -registry_qps.", float64(load.Queued))
+	condition := f.gauge("kubelet_node_condition", "1 while a condition of the node is true; absent when it is not known.", "type")
+	available := f.gauge("kubelet_node_available", "Bytes, inodes or process numbers that are left; absent when they are not known.", "signal")
+	n := s.opts.Node()
+	for _, c := range n.Conditions {
+		if c.Status != "Unknown" {
+			condition.WithLabelValues(c.Type).Set(oneIf[c.Status == "True"])
+		}
+	}
+	for signal, amount := range n.Reading() {
+		available.WithLabelValues(string(signal)).Set(float64(amount.Available))
+	}
 	total := f.counter("kubelet_events_total", "Events since the start of the kubelet.").WithLabelValues()
 	if events := s.opts.Kubelet.Events(0); len(events) > 0 {
 		total.Add(float64(events[len(events)-1].Seq)) // only the last events are kept

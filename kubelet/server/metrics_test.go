@@ -50,6 +50,11 @@ kubelet_image_pull_duration_seconds_sum{outcome="ok"} 60
 kubelet_image_pull_duration_seconds_count{outcome="ok"} 1
 kubelet_image_pull_queue_length 1
 kubelet_image_pulls_in_progress 2
+kubelet_node_available{signal="memory.available"} 2e+09
+kubelet_node_available{signal="nodefs.available"} 3e+09
+kubelet_node_condition{type="MemoryPressure"} 1
+kubelet_node_condition{type="PIDPressure"} 0
+kubelet_node_condition{type="Ready"} 1
 kubelet_pod_sync_duration_seconds_sum{outcome="failed"} 1
 kubelet_pod_sync_duration_seconds_count{outcome="failed"} 1
 kubelet_pod_sync_duration_seconds_sum{outcome="ok"} 2
@@ -86,6 +91,7 @@ func TestMetrics(t *testing.T) {
 	k.load = api.Load{Workers: 4, Waiting: 3, Pulls: 2, Queued: 1}
 	k.statuses = append(k.statuses, k.statuses[1]) // one name twice, as while a pod is replaced
 	k.sources[0].LastSuccess = time.Now().Add(-time.Hour)
+	k.node = underPressure
 	s := serve(t, k)
 	must(t, s.opts.Gates.Set("Eviction=true"))
 	s.opts.Metrics.SyncDone(2*time.Second, true)

@@ -20,6 +20,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/features"
+	"kubelet14/kubelet/node"
 	"kubelet14/kubelet/step"
 	"kubelet14/kubelet/trace"
 )
@@ -40,6 +41,7 @@ const (
 type Options struct {
 	Kubelet Kubelet
 	Sources func() []api.SourceStatus
+	Node    func() node.Status
 	Trace   *trace.Trace  // may be nil
 	Step    *step.Stepper // may be nil
 	Scheme  *api.Scheme
@@ -149,6 +151,7 @@ func (s *Server) routes() http.Handler {
 	add("GET /healthz", anyone, s.serveHealth)
 	add("GET /status", reading, s.serveStatus)
 	add("GET /pods", reading, asJSON(s.pods))
+	add("GET /node", reading, asJSON(s.node))
 	add("GET /sources", reading, asJSON(s.sources))
 	add("GET /events", reading, asJSON(s.events))
 	add("GET /metrics", reading, s.serveMetrics)

@@ -24,6 +24,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/v1"
+	"kubelet14/kubelet/node"
 	"kubelet14/kubelet/trace"
 )
 
@@ -47,6 +48,7 @@ type fakeKubelet struct {
 	load     api.Load
 	rows     map[string][]trace.Row
 	sources  []api.SourceStatus
+	node     node.Status
 	newer    chan struct{} // closed by publish
 
 	// print is what logs and commands do when they are asked for. Nil functions do nothing, and succeed.
@@ -91,6 +93,8 @@ func (k *fakeKubelet) Sources() (all []api.SourceStatus) {
 	k.set(func() { all = k.sources })
 	return all
 }
+
+func (k *fakeKubelet) Node() (n node.Status) { k.set(func() { n = k.node }); return n }
 
 func (k *fakeKubelet) Statuses() ([]api.PodStatus, <-chan struct{}, error) {
 	k.mu.Lock()
@@ -167,7 +171,7 @@ type testServer struct {
 
 func testOptions(k *fakeKubelet, change ...func(*Options)) Options {
 	opts := Options{
-		Kubelet: k, Sources: k.Sources, Scheme: v1.NewScheme(), Address: "127.0.0.1", Hostname: "test-host",
+		Kubelet: k, Sources: k.Sources, Node: k.Node, Scheme: v1.NewScheme(), Address: "127.0.0.1", Hostname: "test-host",
 		Token: testToken, TokenFile: "/root-dir/token", Debugging: true, Version: "v-test", Metrics: NewMetrics(),
 	}
 	for _, do := range change {

@@ -71,13 +71,16 @@ func withoutEnv(container object) object {
 	return container
 }
 
+// machine reads what these paths tell of this machine.
+func machine() (node.Facts, error) { return node.Reader{Proc: "/proc", RootDir: "/"}.Read() }
+
 func (s *Server) spec(*http.Request) (any, error) {
 	if info := s.askCAdvisor("/machine", 0); info != nil {
 		return info, nil
 	}
-	m, err := node.Reader{}.Machine()
+	m, err := machine()
 	return object{
-		"num_cores": m.Cores, "cpu_frequency_khz": uint64(m.MHz * 1000), "memory_capacity": m.MemoryTotal,
+		"num_cores": m.Cores, "cpu_frequency_khz": uint64(m.MHz * 1000), "memory_capacity": m.Memory.Total,
 		"machine_id": m.MachineID, "system_uuid": m.SystemUUID, "boot_id": m.BootID,
 	}, err
 }
@@ -90,15 +93,15 @@ func (s *Server) machineStats(r *http.Request) (any, error) {
 	if stats := s.askCAdvisor("/containers/", n); stats != nil {
 		return withoutEnv(stats), nil
 	}
-	m, err := node.Reader{}.Machine()
+	m, err := machine()
 	return object{
 		"name": "/",
 		"spec": object{
 			"creation_time": m.BootTime, "has_cpu": true, "has_memory": true, "has_network": true,
-			"cpu": object{"limit": defaultShares, "mask": m.OnlineCPUs}, "memory": object{"limit": m.MemoryTotal},
+			"cpu": object{"limit": defaultShares, "mask": m.OnlineCPUs}, "memory": object{"limit": m.Memory.Total},
 		},
 		"stats": []object{{
-			"timestamp": time.Now(), "cpu": object{"usage": m.CPU, "load_average": int(m.Load * 1000)}, "memory": m.Memory, "network": m.Network,
+			"timestamp": time.Now(), "cpu": object{"usage": m.CPU, "load_average": int(m.Load * 1000)}, "memory": m.MemoryStats, "network": m.Network,
 		}},
 	}, err
 }

@@ -24,6 +24,7 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	for _, source := range sources {
 		fmt.Fprintln(&text, source)
 	}
+	fmt.Fprintln(&text, describeNode(s.opts.Hostname, s.opts.Node()))
 	pods, _, err := s.kubeletFor(r).Statuses()
 	problems := describeProblems(sources)
 	if err := cmp.Or(err, s.opts.Kubelet.Health()); err != nil {

@@ -1,0 +1,48 @@
+package server
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/node"
+)
+
+// node returns this node as a v1 Node, as far as its kubelet knows it.
+func (s *Server) node(*http.Request) (any, error) {
+	n := s.opts.Node()
+	kib := func(a node.Amount) string { return fmt.Sprintf("%dKi", a.Total>>10) }
+	status := object{
+		"addresses": []object{{"type": "InternalIP", "address": dockertools.HostIP()}, {"type": "Hostname", "address": s.opts.Hostname}},
+		"capacity":  object{"cpu": fmt.Sprint(n.Cores), "memory": kib(n.Memory), "ephemeral-storage": kib(n.NodeFS)},
+		"nodeInfo": object{
+			"machineID": n.MachineID, "bootID": n.BootID, "systemUUID": "", "kernelVersion": n.Docker.Kernel, "osImage": n.Docker.OSImage,
+			"operatingSystem": n.Docker.OS, "architecture": n.Docker.Arch, "containerRuntimeVersion": "docker://" + n.Docker.Version,
+			"kubeletVersion": s.opts.Version, "kubeProxyVersion": "",
+		},
+		"conditions": n.Conditions,
+	}
+	if address, ok := s.listener.Addr().(*net.TCPAddr); ok {
+		status["daemonEndpoints"] = object{"kubeletEndpoint": object{"Port": address.Port}}
+	}
+	return object{"kind": "Node", "apiVersion": "v1", "metadata": object{"name": s.opts.Hostname}, "status": status}, nil
+}
+
+// describeNode returns the pressures of a node as one line.
+func describeNode(hostname string, n node.Status) string {
+	var pressures []string
+	for _, c := range n.Conditions {
+		if c.Pressure() {
+			pressures = append(pressures, fmt.Sprintf("%s since %s: %s", c.Type, c.Since.Format(time.TimeOnly), c.Message))
+		} else if c.Status == "Unknown" {
+			pressures = append(pressures, c.Type+" is not known")
+		}
+	}
+	if pressures == nil {
+		pressures = []string{"no pressure"}
+	}
+	return fmt.Sprintf("node %s: %s", hostname, strings.Join(pressures, "; "))
+}
