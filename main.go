@@ -98,6 +98,9 @@ func untilSignal() (ctx context.Context, stop func()) {
 
 // run connects the packages and does what the flags say, until ctx is done.
 func run(ctx context.Context, f *options.Options) error {
+	if f.ConfigFile != "" {
+		glog.Infof("settings come from %s; its fields that mean nothing here: %s", f.ConfigFile, cmp.Or(strings.Join(f.Ignored, ", "), "none"))
+	}
 	if f.Serves() { // else nobody looks at it
 		f.Kubelet.Trace = &trace.Trace{}
 	}
@@ -173,9 +176,6 @@ func run(ctx context.Context, f *options.Options) error {
 		return runOnce(ctx, kl, pods, f.RunonceTimeout)
 	}
 	glog.Infof("kubelet14 %s: hostname %s, root_dir %s", version, opts.Identity.Hostname, opts.Identity.RootDir)
-	if f.ConfigFile != "" {
-		glog.Infof("settings come from %s; its fields that mean nothing here: %s", f.ConfigFile, cmp.Or(strings.Join(f.Ignored, ", "), "none"))
-	}
 	for _, status := range sources.statuses() {
 		glog.Infof("pods come from source %s (%s)", status.Source, status.Place)
 	}

@@ -144,6 +144,30 @@ func TestWrongFlagsExitWith2(t *testing.T) {
 	}
 }
 
+func TestFileOfSettings(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kubelet.yaml")
+	for _, test := range []struct {
+		text string
+		exit int
+		want string
+	}{
+		{"maxPods: 7\nclusterDNS: [10.0.0.1]\nstaticPodPath: /no/such/path\n", 1, "] settings come from " + path + "; its fields that mean nothing here: maxPods, clusterDNS\n"},
+		{"staticPodPth: /pods\n", 2, "kubelet14: " + path + `:3:1: staticPodPth: unknown field: did you mean "staticPodPath"?
+  1 | kind: KubeletConfiguration
+  2 | apiVersion: kubelet.config.k8s.io/v1beta1
+> 3 | staticPodPth: /pods
+    | ^
+kubelet14 -h lists the flags
+`},
+	} {
+		must(t, os.WriteFile(path, []byte("kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\n"+test.text), 0o644))
+		_, stderr, exit := program(t, "-runonce", "-config_file="+path, "-root_dir="+t.TempDir())
+		if exit != test.exit || !strings.Contains(stderr, test.want) {
+			t.Errorf("exit code %d, want %d; %q, want %q", exit, test.exit, stderr, test.want)
+		}
+	}
+}
+
 // The program in this test does not end by itself after the first signal.
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	cmd := exec.Command(os.Args[0])

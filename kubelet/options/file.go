@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -104,7 +103,7 @@ func (f *Options) readFile(flags *flag.FlagSet, check func() error) error {
 		f.Gates.Set(gates) // which were taken before
 		if err := check(); err != nil && problems == nil {
 			for flag, field := range fields {
-				if regexp.MustCompile(`-` + flag + `\b`).MatchString(err.Error()) {
+				if strings.Contains(err.Error(), "-"+flag) {
 					problems.Add(field, "%v", err)
 				}
 			}
