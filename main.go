@@ -32,6 +32,7 @@ import (
 	"kubelet14/kubelet"
 	dockerclient "kubelet14/kubelet/dockertools/client"
 	"kubelet14/kubelet/eviction"
+	"kubelet14/kubelet/features"
 	"kubelet14/kubelet/node"
 	"kubelet14/kubelet/options"
 	"kubelet14/kubelet/server"
@@ -140,13 +141,18 @@ func run(ctx context.Context, f *options.Options) error {
 		defer opts.Volumes.Close()
 		opts.Identity.RootDir = opts.Volumes.Path()
 	}
+	pressure := eviction.NewManager(f.Eviction)
+	if f.Gates.Enabled(features.Eviction) {
+		opts.Eviction = pressure
+	}
 	kl := kubelet.NewMainKubelet(opts)
 	if f.Cleanup {
 		return kl.Cleanup(ctx)
 	}
 	house := &node.Housekeeper{
 		Reader: node.Reader{Proc: "/proc", RootDir: opts.Identity.RootDir}, Read: node.Reader.Read, Info: docker.Info,
-		Health: kl.Health, Pressure: eviction.NewManager(f.Eviction), Note: kl.Note,
+		Health: kl.Health, Pressure: pressure, Note: kl.Note,
+		Act: []func(context.Context, node.Facts){func(ctx context.Context, _ node.Facts) { kl.RelievePressure(ctx) }},
 	}
 	infoServer, err := openServer(f, kl, sources, house, metrics)
 	if err != nil {

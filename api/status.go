@@ -129,6 +129,7 @@ const (
 	ReasonRemoved          = "Removed"
 	ReasonWaitsForStep     = "WaitsForStep"   // see package step
 	ReasonSourceNotReady   = "SourceNotReady" // what its source has not read may still want it as it is
+	ReasonNodePressure     = "NodePressure"   // it may not start, see package eviction
 
 	ReasonCompleted  = "Completed"
 	ReasonError      = "Error"

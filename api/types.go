@@ -26,6 +26,8 @@ type ContainerManifest struct {
 	HostAliases                   []HostAlias       `json:"hostAliases,omitempty"`
 	DNS                           *DNSConfig        `json:"dns,omitempty"`                           // nil: as Docker does it
 	TerminationGracePeriodSeconds *int64            `json:"terminationGracePeriodSeconds,omitempty"` // nil: the kubelet's own
+	Priority                      int64             `json:"priority,omitempty"`                      // see package eviction
+	PriorityClassName             string            `json:"priorityClassName,omitempty"`
 	// Ignored has the paths of fields that were read and mean nothing on one host, such as spec.nodeSelector.
 	Ignored []string `json:"-"`
 }
@@ -162,6 +164,7 @@ type Container struct {
 	ReadinessProbe           *Probe                   `json:"readinessProbe,omitempty"`
 	SecurityContext          *SecurityContext         `json:"securityContext,omitempty"`
 	TerminationMessagePolicy TerminationMessagePolicy `json:"terminationMessagePolicy,omitempty"`
+	MemoryRequest            int64                    `json:"-"` // bytes; it is in no hash, see package eviction
 }
 
 // SecurityContext is what a container may do, besides Privileged.

@@ -302,20 +302,20 @@ func todaysPod(name, namespace, image, spec string) string {
 func TestIgnoredFieldsAreLoggedOnce(t *testing.T) {
 	f := newFileTest(t)
 	log := captureLog(t)
-	const line = "] pod web.shop.file (/web.yaml): these fields mean nothing here: spec.nodeName, spec.priority\n"
+	const line = "] pod web.shop.file (/web.yaml): these fields mean nothing here: spec.nodeName, spec.overhead\n"
 	expectLines := func(n int) {
 		t.Helper()
 		if text := strings.ReplaceAll(log(), f.dir, ""); strings.Count(text, line) != n || strings.Count(text, "] pod ") != n {
 			t.Errorf("want %d lines, and the log has\n%s", n, text)
 		}
 	}
-	f.write("web.yaml", todaysPod("web", "shop", "1", "nodeName: a, priority: 3, tolerations: [], "))
+	f.write("web.yaml", todaysPod("web", "shop", "1", "nodeName: a, overhead: {cpu: 1}, tolerations: [], "))
 	f.write("db.yaml", todaysPod("db", "shop", "1", ""))
 	f.expect("db=1 web=1")
 	f.write("db.yaml", todaysPod("db", "shop", "2", ""))
 	f.expect("db=2 web=1")
 	expectLines(1)
-	f.write("web.yaml", todaysPod("web", "shop", "2", "nodeName: a, priority: 3, "))
+	f.write("web.yaml", todaysPod("web", "shop", "2", "nodeName: a, overhead: {cpu: 1}, "))
 	f.expect("db=2 web=2")
 	expectLines(2)
 }

@@ -30,7 +30,7 @@ func (kl *Kubelet) hold(p *podRecord) plan.Problem {
 	}
 	if elsewhere == "" {
 		p.adopted = p.adopted || p.err == nil
-		return plan.Problem{}
+		return kl.holdStart(p)
 	}
 	return plan.Problem{Reason: api.ReasonSourceNotReady, Message: fmt.Sprintf(
 		"its containers were made from %s and its manifest is now in %s: it may still be in the first one until source %s is read without an error",

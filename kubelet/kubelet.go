@@ -12,6 +12,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/eviction"
 	"kubelet14/kubelet/images"
 	"kubelet14/kubelet/observe"
 	"kubelet14/kubelet/plan"
@@ -39,9 +40,10 @@ type Options struct {
 	RegistryBurst int                  // number of pulls begun at once before RegistryQPS counts
 	ContainerLog  dockertools.LogLimit // for each container; zero: Docker's default
 
-	Sources func() []api.SourceStatus // what is known of the sources now
-	Step    *step.Stepper             // decides when a plan is carried out; may be nil
-	Trace   *trace.Trace              // of what happens; may be nil
+	Sources  func() []api.SourceStatus // what is known of the sources now
+	Step     *step.Stepper             // decides when a plan is carried out; may be nil
+	Trace    *trace.Trace              // of what happens; may be nil
+	Eviction *eviction.Manager         // of pods that wait or end while the host runs short of something; may be nil
 
 	// SyncDone and PullDone observe each piece of work on a pod and each pull of an image.
 	// ok is false if something failed. What the end of the kubelet interrupts is not

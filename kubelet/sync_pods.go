@@ -74,7 +74,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed) {
 			c.Unhealthy, _ = kl.probes.Result(c)
 		}
 		panicked := panics.Catch("plan for pod "+name, func() error {
-			p.plan = plan.Make(p.pod, p.containers, kl.opts.Limits, time.Now())
+			p.plan = kl.makePlan(p)
 			return nil
 		})
 		p.err = cmp.Or(p.err, panicked)

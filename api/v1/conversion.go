@@ -91,6 +91,7 @@ func internalizeContainer(errs *api.Problems, path string, in *Container, out *a
 	out.Memory = parse("limits.memory", in.Resources.Limits.Memory, 1)
 	out.CPULimit = parse("limits.cpu", in.Resources.Limits.CPU, 1000)
 	out.CPU = parse("requests.cpu", in.Resources.Requests.CPU, 1000)
+	out.MemoryRequest = parse("requests.memory", in.Resources.Requests.Memory, 1)
 
 	own := cmp.Or(in.SecurityContext, &SecurityContext{})
 	out.Privileged = own.Privileged

@@ -26,7 +26,7 @@ func TestInternalize(t *testing.T) {
 	}{
 		"command": {"", "command: [a], args: [b]", manifest{Containers: []container{{Entrypoint: []string{"a"}, Command: []string{"b"}}}}},
 		"resources": {"", "resources: {limits: {cpu: 2, memory: 64Mi}, requests: {cpu: 250m, memory: 1Gi}}",
-			manifest{Containers: []container{{CPU: 250, CPULimit: 2000, Memory: 64 << 20}}, Ignored: []string{"spec.containers[0].resources.requests.memory"}}},
+			manifest{Containers: []container{{CPU: 250, CPULimit: 2000, Memory: 64 << 20, MemoryRequest: 1 << 30}}}},
 		"field": {"", "env: [{name: A, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: status.podIP}}}]",
 			manifest{Containers: []container{{Env: []api.EnvVar{{Name: "A", FieldPath: "status.podIP"}}}}}},
 		"pull policy": {"restartPolicy: OnFailure", "imagePullPolicy: IfNotPresent",
@@ -88,7 +88,7 @@ func TestRefused(t *testing.T) {
 		{"dnsPolicy: None", "", "spec.dnsPolicy: None needs nameservers in dnsConfig"},
 		{"dnsPolicy: Clusterfirst", "", `spec.dnsPolicy: unsupported value 'Clusterfirst': did you mean "ClusterFirst"?`},
 		{"nodeSelecter: {}", "", "spec.nodeSelecter: unknown field: the fields here are volumes, initContainers, containers, restartPolicy, " +
-			"terminationGracePeriodSeconds, hostNetwork, hostname, hostAliases, dnsPolicy, dnsConfig, securityContext"},
+			"terminationGracePeriodSeconds, hostNetwork, hostname, hostAliases, dnsPolicy, dnsConfig, securityContext, priority, priorityClassName"},
 	} {
 		_, err := v1.NewScheme().Decode("f", pod(tt.spec, tt.container), nil)
 		if err == nil || strings.Join(strings.Split(err.Error(), ":")[3:], ":") != " "+tt.want {

@@ -51,15 +51,21 @@ func externalizeContainer(in *api.Container, out *Container) {
 		}
 	}
 	out.Resources.Requests.CPU, out.Resources.Limits.CPU = quantity(in.CPU, "m"), quantity(in.CPULimit, "m")
-	if out.Resources.Limits.Memory = quantity(in.Memory, ""); in.Memory%(1<<20) == 0 {
-		out.Resources.Limits.Memory = quantity(in.Memory>>20, "Mi")
-	}
+	out.Resources.Requests.Memory, out.Resources.Limits.Memory = bytes(in.MemoryRequest), bytes(in.Memory)
 	if in.SecurityContext != nil || in.Privileged {
 		own := cmp.Or(in.SecurityContext, &api.SecurityContext{})
 		out.SecurityContext = &SecurityContext{Privileged: in.Privileged}
 		api.Copy(out.SecurityContext, own)
 		out.SecurityContext.Capabilities.Add, out.SecurityContext.Capabilities.Drop = own.CapAdd, own.CapDrop
 	}
+}
+
+// bytes writes a quantity of memory.
+func bytes(n int64) Quantity {
+	if n%(1<<20) == 0 {
+		return quantity(n>>20, "Mi")
+	}
+	return quantity(n, "")
 }
 
 // quantity writes a number in a unit; 0 is none.

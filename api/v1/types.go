@@ -38,9 +38,11 @@ type Spec struct {
 	DNSPolicy                     string              `json:"dnsPolicy,omitempty"`
 	DNSConfig                     *DNSConfig          `json:"dnsConfig,omitempty"`
 	SecurityContext               *PodSecurityContext `json:"securityContext,omitempty"`
+	Priority                      int64               `json:"priority,omitempty"`
+	PriorityClassName             string              `json:"priorityClassName,omitempty"`
 
 	_ api.Ignored `fields:"affinity nodeName nodeSelector tolerations topologySpreadConstraints schedulerName schedulingGates"`
-	_ api.Ignored `fields:"priority priorityClassName preemptionPolicy overhead os readinessGates"`
+	_ api.Ignored `fields:"preemptionPolicy overhead os readinessGates"`
 	_ api.Ignored `fields:"serviceAccount serviceAccountName automountServiceAccountToken enableServiceLinks"`
 
 	_ api.Unsupported `fields:"activeDeadlineSeconds" instead:"let the program end itself, as with the command timeout"`

@@ -68,9 +68,10 @@ type Resources struct {
 		_ api.Unsupported `fields:"ephemeral-storage" instead:"use a volume on a file system of the right size"`
 	} `json:"limits,omitzero"`
 	Requests struct {
-		CPU Quantity `json:"cpu,omitempty"` // its share
+		CPU    Quantity `json:"cpu,omitempty"` // its share
+		Memory Quantity `json:"memory,omitempty"`
 
-		_ api.Ignored `fields:"memory ephemeral-storage"`
+		_ api.Ignored `fields:"ephemeral-storage"`
 	} `json:"requests,omitzero"`
 
 	_ api.Unsupported `fields:"claims"`

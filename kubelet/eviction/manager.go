@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/docker/go-units"
-	"github.com/golang/glog"
 )
 
 // Amount is how much of something is available, and how much there is.
@@ -67,11 +66,13 @@ type Manager struct {
 	pressures  []Pressure           // by the last reading
 	since      map[string]time.Time // when a threshold was first met that is met now
 	conditions []Condition
+	pods       map[string]*held // by full name
 }
 
 // NewManager returns a Manager that knows of no pressure yet.
 func NewManager(opts Options) *Manager {
-	return &Manager{opts: opts, conditions: []Condition{{Type: MemoryPressure}, {Type: DiskPressure}}, since: map[string]time.Time{}}
+	return &Manager{opts: opts, conditions: []Condition{{Type: MemoryPressure}, {Type: DiskPressure}},
+		since: map[string]time.Time{}, pods: map[string]*held{}}
 }
 
 // Observe takes in a reading. Nothing else changes the conditions.
@@ -93,11 +94,7 @@ func (m *Manager) Observe(r Reading, now time.Time) {
 		switch {
 		case p >= 0 && !c.Met:
 			c.Met, c.Since, c.Message = true, now, m.pressures[p].message
-			glog.Warningf("the host has %s: %s", c.Type, c.Message)
 		case p < 0 && (!c.Met && c.Since.IsZero() || c.Met && now.Sub(c.lastMet) >= m.opts.TransitionPeriod):
-			if c.Met {
-				glog.Infof("the host has no %s any more", c.Type)
-			}
 			c.Met, c.Since, c.Message = false, now, ""
 		}
 	}

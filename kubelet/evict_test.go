@@ -1,0 +1,168 @@
+package kubelet
+
+import (
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/eviction"
+)
+
+// machine is what the kubelets of a world measure: how much of 1000 bytes is free.
+type machine struct{ memory, disk atomic.Int64 }
+
+func newMachine(memory, disk int64) *machine {
+	m := &machine{}
+	m.memory.Store(memory)
+	m.disk.Store(disk)
+	return m
+}
+
+func (m *machine) read() eviction.Reading {
+	return eviction.Reading{
+		eviction.MemoryAvailable: {Available: uint64(m.memory.Load()), Total: 1000},
+		eviction.NodeFsAvailable: {Available: uint64(m.disk.Load()), Total: 1000},
+	}
+}
+
+// startOnMachine starts a kubelet that looks at a machine every ten seconds, for the first time before its first sync.
+func (w *world) startOnMachine(m *machine, pods ...api.Pod) *kubelet {
+	w.t.Helper()
+	opts := eviction.DefaultOptions()
+	w.must(opts.Hard.Set("memory.available<10%"))
+	manager := eviction.NewManager(opts)
+	manager.Observe(m.read(), time.Now())
+	before := w.options
+	w.options = func(o *Options) {
+		o.Eviction = manager
+		if before != nil {
+			before(o)
+		}
+	}
+	defer func() { w.options = before }()
+	k := w.start(pods...)
+	end, done := k.end, make(chan struct{})
+	go func() {
+		for tick := time.NewTicker(10 * time.Second); ; {
+			select {
+			case <-tick.C:
+				manager.Observe(m.read(), time.Now())
+				k.kl.RelievePressure(w.t.Context())
+			case <-done:
+				return
+			}
+		}
+	}()
+	k.end = sync.OnceFunc(func() { end(); close(done) })
+	w.t.Cleanup(k.end)
+	return k
+}
+
+// important gives a pod a priority, or a class.
+func important(p api.Pod, priority int64, class string) api.Pod {
+	p.Manifest.Priority, p.Manifest.PriorityClassName = priority, class
+	return p
+}
+
+// statusIs checks the status of a pod as a whole: its phase, its reason and a part of its message.
+func (k *kubelet) statusIs(w *world, name string, phase api.PodPhase, reason, part string) (s api.PodStatus) {
+	w.t.Helper()
+	all := k.statuses(w)
+	i := slices.IndexFunc(all, func(s api.PodStatus) bool { return s.Name == name })
+	if s = all[i]; s.Phase != phase || s.Reason != reason || !strings.Contains(s.Message, part) {
+		w.t.Errorf("pod %s is %s %s: %q, want %s %s: %q", name, s.Phase, s.Reason, s.Message, phase, reason, part)
+	}
+	return s
+}
+
+func TestAPodIsNotStartedUnderPressure(t *testing.T) {
+	inWorld(t, func(w *world) {
+		m := newMachine(500, 500)
+		done := never(pod("done", "job"))
+		w.program = func(name string) dockertest.Program {
+			return dockertest.Program{Exits: name == "job", After: time.Second}
+		}
+		k := w.startOnMachine(m, pod("old", "main"), done)
+		w.settle("no pressure", "old/main", "old/net")
+		m.memory.Store(99)
+		wait(10 * time.Second)
+		pods := []api.Pod{pod("old", "main"), done, pod("a", "main"), important(pod("b", "main"), 7, ""), pod("c", "main"),
+			important(pod("kept", "main"), 0, "system-node-critical")}
+		k.set(pods...)
+		w.kill("old", "main", 1)
+		running := []string{"kept/main", "kept/net", "old/main", "old/net"}
+		w.settle("what runs is repaired, what does not run waits", running...)
+		const why = "it starts when the host has had no MemoryPressure for 5m0s: memory.available is 99B (9.9%), less than 10%"
+		for _, name := range []string{"a", "b", "c"} {
+			k.statusIs(w, name, api.PodFailing, api.ReasonNodePressure, why)
+		}
+		k.statusIs(w, "done", api.PodSucceeded, "", "")
+		if n := strings.Count(w.logged("0", settle), "NodePressure"); n != 0 {
+			t.Errorf("it is logged again %d times that pods wait", n)
+		}
+		k.end()
+		w.startOnMachine(newMachine(98, 500), pods...).end() // it is killed before it looks a second time
+		w.check("after a restart under pressure", running...)
+
+		k = w.startOnMachine(m, pods...)
+		settle()
+		m.memory.Store(100)
+		wait(20 * time.Second)
+		next := k.statusIs(w, "a", api.PodFailing, api.ReasonNodePressure, "9.9%").Containers[0].State.Waiting.Next
+		if left := time.Until(next); left < 4*time.Minute || left > 5*time.Minute {
+			t.Errorf("its next start is in %v", left)
+		}
+		w.after(270*time.Second, "soon after the pressure", running...)
+		w.after(10*time.Second, "the most important pod comes first", slices.Concat([]string{"b/main", "b/net"}, running)...)
+		w.after(10*time.Second, "one at a time", slices.Concat([]string{"a/main", "a/net", "b/main", "b/net"}, running)...)
+		w.after(10*time.Second, "all", slices.Concat([]string{"a/main", "a/net", "b/main", "b/net", "c/main", "c/net"}, running)...)
+		if s := k.statusIs(w, "a", api.PodRunning, "", ""); !s.Up() {
+			t.Errorf("it is not up: %+v", s)
+		}
+	})
+}
+
+// A kubelet whose flags know no such pressure starts at once what another one has held.
+func TestWithoutTheThresholdAPodStartsAtOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		k := w.startOnMachine(newMachine(1, 500), pod("web", "main"))
+		w.settle("under pressure")
+		k.end()
+		w.start(pod("web", "main"))
+		w.settle("of a kubelet without the gate", "web/main", "web/net")
+	})
+}
+
+func TestUnderDiskPressureOneDeadContainerIsKept(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.MinDeadAge = time.Hour }
+		m := newMachine(500, 100)
+		w.startOnMachine(m, pod("web", "main"))
+		for range 3 {
+			settle()
+			w.kill("web", "main", 0)
+		}
+		dead := func() (n int) {
+			for parts, c := range w.containers() {
+				if parts.Name == "main" && !c.State.Live() {
+					n++
+				}
+			}
+			return n
+		}
+		settle()
+		if n := dead(); n != 3 {
+			t.Fatalf("there are %d dead containers, want 3", n)
+		}
+		m.disk.Store(99)
+		settle()
+		if n := dead(); n != 1 {
+			t.Errorf("under pressure there are %d dead containers, want 1\n%s", n, w.describe())
+		}
+	})
+}
