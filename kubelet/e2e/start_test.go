@@ -134,3 +134,30 @@ func TestIntegrationTheRootDirIsHandedOver(t *testing.T) {
 	h.mustBe("after the root_dir was handed over", before)
 	next.stop()
 }
+
+// With the settings in a file the kubelet is the one that it is with flags: changing over touches no pod.
+func TestIntegrationSettingsInAFile(t *testing.T) {
+	t.Parallel()
+	h := newSourcesHost(t)
+	h.putSleepers("pod.default.file", "pod.default.http")
+	file := filepath.Join(h.dir, "kubelet.yaml")
+	h.writeFile(file, `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+staticPodPath: `+filepath.Base(h.manifests)+`
+staticPodURL: `+h.web.url()+`
+containerLogMaxSize: 1Mi
+clusterDNS: [10.96.0.10]
+`)
+	p := h.startWith("-config_file=" + file)
+	p.awaitLog("settings come from "+file, "clusterDNS")
+	h.awaitUp("pod.default.file", "pod.default.http")
+	if got := h.mustInspect(h.live("pod.default.file", "main").id).HostConfig.LogConfig.Config["max-size"]; got != fmt.Sprint(1<<20) {
+		t.Errorf("max-size of the log is %s, want that of the file", got)
+	}
+	before := h.ids()
+	p.kill()
+	p = h.startFrom("file", "http")
+	p.awaitUp("pod.default.file", "pod.default.http")
+	h.mustBe("with flags", before)
+	p.stop()
+}
