@@ -79,6 +79,8 @@ func otherKind(kind string) string {
 		instead = "use a directory of the host, with hostPath"
 	case "BoundPods":
 		instead = "write its pods as a ContainerManifestList, or a List of Pods"
+	case "KubeletConfiguration":
+		instead = "give the file to -config_file, not to -config"
 	case "Namespace":
 		instead = "a namespace is in the metadata of its Pods and nowhere else; remove it"
 	}
