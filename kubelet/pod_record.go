@@ -23,6 +23,7 @@ type podSnapshot struct {
 	err          error          // why the containers or the plan are not known
 	wait         plan.Problem   // why it must wait; no message: it need not
 	workProblems []plan.Problem // of the last work
+	worked       *plan.Pod      // what that work was for
 	failures     int            // pieces of work that failed in a row
 }
 
@@ -51,11 +52,8 @@ func (p *podRecord) endWork(limit time.Duration) {
 	if p.work == nil {
 		return
 	}
-	p.workProblems = nil
-	for _, name := range slices.Sorted(maps.Keys(p.work.problems)) {
-		p.workProblems = append(p.workProblems, p.work.problems[name])
-	}
-	p.work = nil
+	p.workProblems = slices.SortedFunc(maps.Values(p.work.problems), func(a, b plan.Problem) int { return strings.Compare(a.Container, b.Container) })
+	p.worked, p.work = p.work.pod, nil
 	switch {
 	case len(p.workProblems) == 0:
 		p.failures, p.tried = 0, ""
@@ -73,8 +71,8 @@ func (p *podRecord) endWork(limit time.Duration) {
 // waits reports whether the pod keeps its containers although other ones are desired.
 func (p *podSnapshot) waits() bool { return p.wait.Message != "" }
 
-// problems returns why the pod is not as desired. Those of the last work come first. One of
-// them is over when the plan has no step for its container, or a problem that says more.
+// problems returns why the pod is not as desired. Those of the last work come first. One of them is
+// over when the manifest was edited, or the plan has no step for its container, or a problem that says more.
 func (p *podSnapshot) problems() []plan.Problem {
 	switch {
 	case p.err != nil:
@@ -87,7 +85,7 @@ func (p *podSnapshot) problems() []plan.Problem {
 		unfinished[a.Name.Name] = true
 	}
 	over := func(problem plan.Problem) bool {
-		return !unfinished[problem.Container] || slices.ContainsFunc(p.plan.Problems, func(next plan.Problem) bool {
+		return p.worked != p.pod || !unfinished[problem.Container] || slices.ContainsFunc(p.plan.Problems, func(next plan.Problem) bool {
 			return next.Container == problem.Container && strings.HasPrefix(next.Message, problem.Message)
 		})
 	}

@@ -79,6 +79,7 @@ func (s *podView) phase() api.PodPhase {
 		case newest == nil && s.pod.IsInit(want.Name): // somebody has removed it
 		case newest == nil:
 			phase = api.PodPending
+		case unsettled && newest.Of.Hash != want.Hash: // it is being replaced
 		case newest.Unhealthy != "", newest.State == dockertools.StatePaused:
 			return api.PodFailing
 		case s.doing[want.Name].Message != "":

@@ -284,6 +284,27 @@ func TestAStopIsAWaitAndNoCrash(t *testing.T) {
 	})
 }
 
+// While a pod is being repaired, what was wrong with it before does not count.
+func TestAPodThatIsBeingRepairedIsPending(t *testing.T) {
+	for name, fail := range map[string]func(*world, *kubelet){
+		"its image is missing": func(_ *world, k *kubelet) { k.set(ofImage(pod("web", "main"), "no-such-image:1", api.PullNever)) },
+		"it is paused":         func(w *world, _ *kubelet) { w.must(w.docker.Pause(w.id("web", "main"))) },
+	} {
+		inWorld(t, func(w *world) {
+			w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
+			k := w.run(pod("web", "main"))
+			fail(w, k)
+			settle()
+			before := k.statuses(w)[0]
+			k.set(pod("web", "main:repaired"))
+			wait(time.Second)
+			if s := k.statuses(w)[0]; before.Phase != api.PodFailing || s.Phase != api.PodPending || !strings.HasPrefix(s.Containers[0].State.Running.Message, api.ReasonStopping) {
+				t.Errorf("%s: the pod is %s, and while it is being repaired %s: %+v", name, before.Phase, s.Phase, s.Containers[0].State.Running)
+			}
+		})
+	}
+}
+
 func TestStatusesAndPods(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{IgnoreTerm: name == "stubborn"} }
