@@ -344,8 +344,8 @@ func TestTraceOfFiles(t *testing.T) {
 		for {
 			select {
 			case update := <-config.Updates():
-				config.Trace.Because(update.Op.String())
-				config.Trace.Synced()
+				config.Trace.Add(trace.Event{Kind: "wake", Reason: update.Op.String()})
+				config.Trace.Add(trace.Event{Kind: "synced"})
 				rested <- struct{}{}
 			case <-t.Context().Done():
 				return

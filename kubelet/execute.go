@@ -85,7 +85,7 @@ func (w *work) act(ctx context.Context, a plan.Action) {
 		a.NetworkID = w.created[api.NetworkContainerName].ID
 	}
 	w.mu.Unlock()
-	w.kl.traceAct("begin", a, nil)
+	end := w.kl.traceAct(a)
 	err := panics.Catch("pod "+a.Name.PodFullName, func() error {
 		switch a.Kind {
 		case plan.Create:
@@ -97,7 +97,7 @@ func (w *work) act(ctx context.Context, a plan.Action) {
 		}
 		return w.remove(ctx, a)
 	})
-	w.kl.traceAct("end", a, err)
+	end(err)
 	if err != nil && ctx.Err() == nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()

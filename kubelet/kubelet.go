@@ -67,6 +67,7 @@ type Kubelet struct {
 	images   *images.Puller
 	probes   *probes.Probers
 	events   *events
+	versions step.Versions // of containers, for people who compare
 	health   healthState
 	snapshot atomic.Pointer[snapshot] // of the last sync
 	doing    sync.Map                 // what workers are doing now: dockertools.NameParts to plan.Problem, see note
@@ -99,7 +100,7 @@ func NewMainKubelet(opts Options) *Kubelet {
 		desired:    desired{pods: map[string]*plan.Pod{}},
 		pods:       map[string]*podRecord{},
 	}
-	kl.observer = &observe.Observer{Docker: opts.Docker, Identity: opts.Identity, Volumes: opts.Volumes, LogOnce: kl.logOnce}
+	kl.observer = &observe.Observer{Docker: inspects{opts.Docker, opts.Trace}, Identity: opts.Identity, Volumes: opts.Volumes, LogOnce: kl.logOnce}
 	kl.workers = &podWorkers{ended: func() { kl.wake("the end of work") }, busy: map[string]bool{}}
 	limit := rate.Inf
 	if opts.RegistryQPS > 0 {
@@ -117,7 +118,7 @@ func NewMainKubelet(opts Options) *Kubelet {
 
 // wake asks for a sync. It never blocks, and a thousand calls may be one sync.
 func (kl *Kubelet) wake(because string) {
-	kl.opts.Trace.Because(because)
+	kl.opts.Trace.Add(trace.Event{Kind: "wake", Reason: because})
 	notify(kl.wakeup)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/trace"
 )
 
 // Run keeps the pods as the updates describe them until ctx is done. It then returns nil
@@ -65,9 +66,9 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 		case update := <-updates:
 			kl.applyUpdate(update)
 		case <-tick.C:
-			kl.opts.Trace.Because("the tick")
+			kl.opts.Trace.Add(trace.Event{Kind: "wake", Reason: "the tick"})
 		case <-retry.C:
-			kl.opts.Trace.Because("a retry")
+			kl.opts.Trace.Add(trace.Event{Kind: "wake", Reason: "a retry"})
 		case <-wakeup:
 		case <-rested:
 			wakeup, rested = kl.wakeup, nil
@@ -109,7 +110,7 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 // applyUpdate changes the desired state. It logs each pod that changes with the place of its
 // manifest, and its worker stops at the end of a step. Later lines about the pod have its name alone.
 func (kl *Kubelet) applyUpdate(update api.PodUpdate) {
-	kl.opts.Trace.Because(update.Op.String())
+	kl.opts.Trace.Add(trace.Event{Kind: "wake", Reason: update.Op.String()})
 	kl.desired.apply(update, kl.opts.NetworkContainerImage, func(pod *api.Pod, change string) {
 		glog.Infof("pod %s (%s): %s", pod.FullName(), pod.Origin, change)
 		kl.events.add(pod.FullName(), "", update.Op.String(), change)

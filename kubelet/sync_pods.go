@@ -38,7 +38,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
-	kl.opts.Trace.Looked(len(list), slices.Sorted(maps.Keys(busy)))
+	kl.opts.Trace.Add(trace.Event{Kind: "listed", N: len(list), Pods: slices.Sorted(maps.Keys(busy))})
 	kl.logHeld()
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
 		if !busy[name] {
@@ -48,7 +48,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 	if kl.removes {
 		kl.logOnce("remove volumes that no pod needs", kl.trashVolumes(list))
 	}
-	kl.opts.Trace.Synced()
+	kl.opts.Trace.Add(trace.Event{Kind: "synced"})
 	kl.publish()
 	return next, nil
 }
@@ -138,7 +138,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 
 // permitted returns the steps of a pod's plan that may be carried out now: all, unless a person decides. See describeSteps for the id.
 func (kl *Kubelet) permitted(p *podRecord, id string) [][]plan.Action {
-	return kl.opts.Step.Take(step.Pod{Name: p.name, Origin: p.origin, Desired: p.pod, Observed: p.containers, Plan: p.plan, ID: id})
+	return kl.opts.Step.Take(step.Pod{Name: p.name, Origin: p.origin, Plan: p.plan, ID: id, Compare: func() ([]trace.Row, []string) { return p.compare(kl) }})
 }
 
 // describeSteps describes what a worker would try now. The text changes with the plan, and

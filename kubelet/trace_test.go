@@ -58,16 +58,18 @@ func TestTrace(t *testing.T) {
 		stages := told(t, tr.Changes()[0], "a.yaml was edited", "a.default.file", "apply plan work "+carriedOut+" ended idle")
 		for i, s := range stages {
 			row := (append(s.Rows, trace.Row{}, trace.Row{}))[1] // main
-			created := len(row.Observed) == 2 && row.Observed[1].Attempt == 2 && row.Observed[1].Unlisted
+			created := len(row.Observed) == 2 && row.Observed[1].Attempt == 2 && row.Observed[1].Version == "B" && row.Observed[1].Unlisted
 			switch {
 			case i == 0 && (row.Sign != "?" || fmt.Sprint(row.Changed) != "[env TAG changed]"):
 				t.Errorf("before it has compared, the loop knows %+v", row)
-			case s.Kind == "plan" && (row.Sign != "≠" || len(row.Plan) != 3 || row.Plan[0].Progress != ""):
+			case s.Kind == "plan" && (row.Sign != "≠" || len(row.Plan) != 3 || row.Plan[0].Progress != "" || row.Version+row.Observed[0].Version != "BA"):
 				t.Errorf("it plans %+v", row)
 			case s.Kind == "begin" && s.Op == "create" && (s.Busy != "a.default.file" || row.Plan[0].Progress != "doing"):
 				t.Errorf("worker %q begins %+v", s.Busy, row)
 			case s.Kind == "end" && s.Op == "create" && (row.Sign != "≠" || !created):
 				t.Errorf("what no list has shown is %+v", row)
+			case s.Kind == "listed" && i == len(stages)-2 && (s.N != 5 || s.Inspected != 2):
+				t.Errorf("the last look lists %d containers and inspects %d", s.N, s.Inspected)
 			case s.Kind == "ended" && row.Plan[2].Progress != "done":
 				t.Errorf("at the end of work the plan is %+v", row.Plan)
 			}
@@ -106,8 +108,8 @@ func TestTraceOfASlowStop(t *testing.T) {
 		settle()
 		stages := tr.Changes()[0].Tell("a.default.file")
 		i := slices.IndexFunc(stages, func(s trace.Stage) bool { return s.Kind == "end" && s.Op == "stop" })
-		if row := stages[i-1].Rows[1]; row.Sign != "≠" || len(row.Observed) != 2 || row.Observed[1].Unlisted || stages[i].TookMs < 10_000 {
-			t.Errorf("before the end of a stop that takes %v ms the loop knows %+v", stages[i].TookMs, row)
+		if row := stages[i-1].Rows[1]; row.Sign != "≠" || len(row.Observed) != 2 || row.Observed[1].Unlisted || stages[i].Took < 10*time.Second {
+			t.Errorf("before the end of a stop that takes %v the loop knows %+v", stages[i].Took, row)
 		}
 	})
 }

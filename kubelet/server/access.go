@@ -17,7 +17,6 @@ import (
 	"strings"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/trace"
 )
 
 // access is what a request may do over TCP; each level includes those before it. A client of the unix socket may do everything.
@@ -171,14 +170,6 @@ func (k withoutMessages) Events(after uint64) []api.Event {
 		hide(&events[i].Message)
 	}
 	return events
-}
-
-func (k withoutMessages) Comparisons() map[string][]trace.Row {
-	rows := k.Kubelet.Comparisons()
-	for pod := range rows {
-		rows[pod] = trace.HideRows(rows[pod], hiddenMessage)
-	}
-	return rows
 }
 
 // bearer returns the token that a request has, right or wrong, or "".

@@ -23,9 +23,10 @@ func traceOf(text string, pods ...string) *trace.Trace {
 	for _, pod := range pods {
 		t.Add(trace.Event{Kind: "apply", Pod: pod, Place: "/etc/web.yaml", Reason: "its manifest has changed", Changed: []string{"main: image changed"}})
 	}
-	t.Because("UPDATE")
+	t.Add(trace.Event{Kind: "wake", Reason: "UPDATE"})
 	t.Add(trace.Event{Kind: "list"})
-	t.Looked(3, nil)
+	t.Add(trace.Event{Kind: "inspect"})
+	t.Add(trace.Event{Kind: "listed", N: 3})
 	rows := []trace.Row{{Container: "main", Desired: "runs", Sign: "≠", Observed: []trace.Attempt{{Attempt: 1, State: "ended", Message: text}},
 		Plan: []trace.Act{{Step: 1, Do: "create", Attempt: 2, Reason: text}}}}
 	for _, kind := range []string{"plan", "work", "begin", "end", "ended", "wait", "event"} {
@@ -38,14 +39,14 @@ func traceOf(text string, pods ...string) *trace.Trace {
 		}
 	}
 	t.Add(trace.Event{Kind: "list"})
-	t.Looked(3, []string{pods[0]})
-	t.Synced()
+	t.Add(trace.Event{Kind: "listed", N: 3, Pods: pods[:1]})
+	t.Add(trace.Event{Kind: "synced"})
 	t.Add(trace.Event{Kind: "list"})
-	t.Looked(3, nil)
+	t.Add(trace.Event{Kind: "listed", N: 3})
 	for _, pod := range pods {
 		t.Add(trace.Event{Kind: "idle", Pod: pod, Rows: []trace.Row{{Container: "main", Desired: "runs", Sign: "="}}})
 	}
-	t.Synced()
+	t.Add(trace.Event{Kind: "synced"})
 	return t
 }
 

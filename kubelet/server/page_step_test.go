@@ -15,7 +15,8 @@ import (
 func TestStepOnThePage(t *testing.T) {
 	woken := 0
 	stepper := &step.Stepper{Out: io.Discard, Wake: func() { woken++ }}
-	pod := step.Pod{Name: "web.default.file", ID: "1", Plan: plan.Plan{Steps: [][]plan.Action{{{Reason: "why"}}, {{}}}}}
+	pod := step.Pod{Name: "web.default.file", ID: "1", Plan: plan.Plan{Steps: [][]plan.Action{{{Reason: "why"}}, {{}}}},
+		Compare: func() ([]trace.Row, []string) { return nil, nil }}
 	stepper.Take(pod)
 	k := &fakeKubelet{rows: map[string][]trace.Row{pod.Name: {{Container: "main", Sign: "≠", Plan: []trace.Act{{Step: 1, Do: "create", Attempt: 1, Reason: "why"}}}}}}
 	s := serve(t, k, func(o *Options) { o.Step = stepper })

@@ -209,8 +209,7 @@ func (s *Server) serveHostLogs(w http.ResponseWriter, r *http.Request) error {
 			files = append(files, info)
 		}
 	}
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	return pageTemplates.ExecuteTemplate(w, "logs.html", map[string]any{"Files": files, "Key": s.key})
+	return writeHTML(w, "logs.html", map[string]any{"Files": files, "Key": s.key})
 }
 
 // serveHostLog answers with one log file, or a range of it.

@@ -13,6 +13,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/trace"
 )
 
 // Wait is why a plan is not carried out yet.
@@ -20,11 +21,10 @@ var Wait = plan.Problem{Reason: api.ReasonWaitsForStep, Message: "its plan is ca
 
 // Pod is a pod with the plan that the sync loop has made for it.
 type Pod struct {
-	Name, Origin string    // full name, and the place of its manifest
-	Desired      *plan.Pod // nil: it is to be removed
-	Observed     []plan.Observed
+	Name, Origin string // full name, and the place of its manifest
 	Plan         plan.Plan
-	ID           string // another plan has another one
+	ID           string                         // another plan has another one
+	Compare      func() ([]trace.Row, []string) // see Versions
 }
 
 // Stepper knows which plans wait, and what was said to them. Its methods may be called
@@ -34,9 +34,8 @@ type Stepper struct {
 	Wake func() // makes the sync loop ask again
 
 	mu      sync.Mutex
-	waiting []*waiting          // guarded by mu; the one that has waited longest is the first
-	known   map[string]versions // guarded by mu; by pod
-	all     bool                // guarded by mu: no plan waits
+	waiting []*waiting // guarded by mu; the one that has waited longest is the first
+	all     bool       // guarded by mu: no plan waits
 }
 
 // waiting is a pod that is not as desired.
@@ -55,7 +54,6 @@ func (s *Stepper) Take(p Pod) [][]plan.Action {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	defer s.remember(p)
 	i := slices.IndexFunc(s.waiting, func(w *waiting) bool { return w.pod == p.Name })
 	if len(p.Plan.Steps) == 0 {
 		if i >= 0 {

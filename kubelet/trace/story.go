@@ -15,9 +15,9 @@ import (
 // worker has done since.
 type Stage struct {
 	Event
-	Ms   float64 // since the first
-	Busy string  // the pod whose worker is busy
-	Of   string  // the pod of the rows
+	Ms   int64  // since the first
+	Busy string // the pods whose workers are busy
+	Of   string // the pod that is told of; empty: several
 }
 
 // Title names a change by its cause.
@@ -73,32 +73,33 @@ func (c *Change) Pods() (pods []string) {
 // Tell tells a change, as far as it is about one pod; of several pods for "", as a sum.
 func (c *Change) Tell(pod string) (stages []Stage) {
 	var rows []Row
-	var changed []string
 	var listed time.Time
-	busy, of, events := "", "", c.about(pod)
-	if pod == "" && len(c.Pods()) > 1 {
+	var busy []string
+	pods := c.Pods()
+	if len(pods) == 1 {
+		pod = pods[0]
+	}
+	events := c.about(pod)
+	if len(pods) > 1 && pod == "" {
 		events = sum(events)
 	}
 	for _, e := range events {
-		switch {
-		case len(e.Rows) > 0:
-			if of = e.Pod; e.Kind == "apply" {
-				changed = e.Changed
-			}
-			rows = mark(e.Rows, changed)
-		case e.Kind == "begin" || e.Kind == "end":
+		switch e.Kind {
+		case "apply", "plan", "wait", "idle":
+			rows = e.Rows
+		case "begin", "end":
 			rows = carryOut(rows, e)
-		case e.Kind == "list":
+		case "list":
 			listed = e.Time
-		case e.Kind == "listed": // what was done before the list is seen
+		case "listed": // what was done before the list is seen
 			rows = each(rows, func(a *Attempt) { a.Unlisted = a.Unlisted && a.since.After(listed) })
-		case e.Kind == "work":
-			busy = e.Pod
-		case e.Kind == "ended":
-			busy = ""
+		case "work":
+			busy = append(e.Pods, e.Pod)
+		case "ended":
+			busy = nil
 		}
 		e.Rows = rows
-		stages = append(stages, Stage{Event: e, Ms: ms(e.Time.Sub(c.Events[0].Time)), Busy: busy, Of: of})
+		stages = append(stages, Stage{Event: e, Ms: e.Time.Sub(events[0].Time).Milliseconds(), Busy: strings.Join(busy, " "), Of: pod})
 	}
 	return stages
 }
@@ -107,24 +108,24 @@ func (c *Change) Tell(pod string) (stages []Stage) {
 // the loop it has those that have found something, and the first that had to skip the pod, after each creation.
 func (c *Change) about(pod string) (events []Event) {
 	var look []Event
-	pods, skipped, resting := c.Pods(), false, 0
+	skipped, resting := false, len(c.Pods())
 	for _, e := range c.Events {
-		mine := e.Pod == "" && e.Kind != "event" || pod == "" || e.Pod == pod
+		mine := pod == "" || e.Pod == pod || e.Pod == "" && (e.Kind != "event" || len(c.Pods()) == 1)
 		switch e.Kind {
-		case "list", "listed":
-			if look = append(look, e); e.Kind == "list" {
-				look = []Event{e}
-			}
+		case "list":
+			look = []Event{e}
 			continue
-		case "skip":
-			if mine = !skipped && (pod == "" || slices.Contains(e.Pods, pod)); mine {
-				skipped = true
+		case "listed":
+			look = append(look, e)
+			if mine = !skipped && (pod == "" && len(e.Pods) > 0 || slices.Contains(e.Pods, pod)); !mine {
+				continue
 			}
+			e.Kind, skipped = "skip", true
 		case "idle":
-			resting++
-			mine = mine && (pod != "" || resting == len(pods))
+			resting--
+			mine = mine && (pod != "" || resting == 0)
 		case "end": // the next look may show what was created
-			skipped = skipped && (e.Op != "create" || !mine || pod == "" && len(pods) > 1)
+			skipped = skipped && (e.Op != "create" || e.Pod != pod)
 		}
 		if !mine {
 			continue
@@ -154,25 +155,12 @@ func sum(events []Event) (sums []Event) {
 			sums = append(sums, e)
 		}
 		s := &sums[i]
-		s.Rows, s.TookMs, s.Error = nil, max(s.TookMs, e.TookMs), cmp.Or(s.Error, e.Error)
+		s.Rows, s.Took, s.Error = nil, max(s.Took, e.Took), cmp.Or(s.Error, e.Error)
 		if !slices.Contains(s.Pods, e.Pod) {
 			s.Pods = append(s.Pods, e.Pod)
 		}
 	}
 	return sums
-}
-
-// mark returns rows with the names of what has changed in the manifest, while they are not as desired.
-func mark(rows []Row, changed []string) []Row {
-	rows = slices.Clone(rows)
-	for i := range rows {
-		for _, text := range changed {
-			if field, ok := strings.CutPrefix(text, rows[i].Container+": "); ok && rows[i].Sign != "=" {
-				rows[i].Changed = append(rows[i].Changed, field)
-			}
-		}
-	}
-	return rows
 }
 
 // carryOut changes a comparison as an action does. Whatever is done, the sign stays until the loop compares again.
@@ -191,16 +179,15 @@ func carryOut(rows []Row, e Event) []Row {
 			a.Progress = progress
 		}
 	}
-	if progress == "done" {
-		state := map[string]string{"create": "created", "start": "running", "stop": "ended", "remove": "removed"}[e.Op]
-		done := Attempt{Attempt: e.Attempt, State: state, Unlisted: true, since: e.Time}
-		r.Observed = slices.DeleteFunc(r.Observed, func(a Attempt) bool {
-			done.Other = done.Other || a.Attempt == e.Attempt && a.Other
-			return a.Attempt == e.Attempt
-		})
-		r.Observed = append(r.Observed, done)
-		slices.SortFunc(r.Observed, func(a, b Attempt) int { return a.Attempt - b.Attempt })
+	if progress != "done" {
+		return rows
 	}
+	at := slices.IndexFunc(r.Observed, func(a Attempt) bool { return a.Attempt == e.Attempt })
+	if at < 0 {
+		at, r.Observed = len(r.Observed), append(r.Observed, Attempt{Attempt: e.Attempt, Version: r.Version})
+	}
+	a := &r.Observed[at]
+	a.State, a.Message, a.Unlisted, a.since = map[string]string{"create": "created", "start": "running", "stop": "ended", "remove": "removed"}[e.Op], "", true, e.Time
 	return rows
 }
 

@@ -27,21 +27,21 @@ const (
 // Event is one thing that happened. Which fields it has depends on its kind.
 type Event struct {
 	Time      time.Time
-	Kind      string // read, send, mux, merge, update, apply, list, listed, skip, plan, wait, idle, work, begin, end, event or ended
+	Kind      string // wake, read, send, mux, merge, update, apply, list, inspect, listed, plan, wait, idle, work, begin, end, event, ended or synced
 	Source    string
 	Place     string
 	Op        string // SET, UPDATE, create, start, stop or remove
 	Pod       string // full name
 	Container string
 	Attempt   int
-	Because   string // what woke the loop
-	Reason    string
+	Reason    string // of wake and list: what wakes the loop
 	Error     string
 	Phase     string
 	N         int
-	TookMs    float64
-	Pods      []string // full names
-	Changed   []string // names of fields, or full names of pods
+	Inspected int
+	Took      time.Duration
+	Pods      []string // full names; of listed: those whose workers were busy
+	Changed   []string // what was edited, or full names of pods
 	Rows      []Row
 }
 
@@ -49,10 +49,11 @@ type Event struct {
 type Row struct {
 	Container string
 	Desired   string
+	Version   string // a letter; empty: it is not desired
 	Sign      string // "=" or "≠"; "?": the two were not compared yet
 	Observed  []Attempt
 	Plan      []Act
-	Changed   []string // in the manifest: names of fields
+	Changed   []string // in the manifest, since the version that is there: names of fields
 }
 
 // Attempt is a container that Docker has.
@@ -60,7 +61,7 @@ type Attempt struct {
 	Attempt  int
 	State    string
 	Message  string // how it has ended
-	Other    bool   // it was made of another version of the manifest
+	Version  string // a letter
 	Unlisted bool   // a worker has made it so, and no list has shown it yet
 
 	since time.Time // of Unlisted
@@ -85,17 +86,16 @@ type Change struct {
 
 // Trace keeps the last changes. Its methods may be called concurrently, and do nothing on a nil Trace.
 type Trace struct {
-	mu      sync.Mutex
-	last    []Change // guarded by mu, like all below; oldest first
-	open    Change   // without events: rest
-	look    []Event  // of the sync that goes on, until it finds something
-	because []string // what has woken the loop since its last list
-	coming  bool     // a source has sent something that the loop has not applied
-	busy    int      // pieces of work, and actions of them
-	again   bool     // the sync that goes on is not the last: a worker is busy, or was when it began
-	follows map[string]bool
-	waiting map[string][]Row        // by pod
-	began   map[[3]string]time.Time // by pod, container and action
+	mu        sync.Mutex
+	last      []Change         // guarded by mu, like all below; newest first, and replaced as a whole
+	open      Change           // what has happened since the last rest
+	because   []string         // what has woken the loop since its last list
+	looking   time.Time        // when that began
+	inspected int              // containers since then
+	coming    bool             // a source has sent something that the loop has not applied
+	busy      int              // workers
+	again     bool             // the sync that goes on is not the last: a worker is busy, or was when it began
+	found     map[string]Event // the last apply, plan or wait of each pod that was not seen at rest since then
 }
 
 // lock reports whether there is a trace, and locks it.
@@ -106,145 +106,13 @@ func (t *Trace) lock() bool {
 	return t != nil
 }
 
-// Because notes what wakes the sync loop.
-func (t *Trace) Because(word string) {
-	if !t.lock() {
-		return
-	}
-	defer t.mu.Unlock()
-	if word == api.SET.String() || word == api.UPDATE.String() {
-		t.coming = false
-	}
-	if !slices.Contains(t.because, word) {
-		t.because = append(t.because, word)
-	}
-}
-
 // Follows reports whether something has happened to a pod, and it was not seen at rest since then.
 func (t *Trace) Follows(pod string) bool {
 	if !t.lock() {
 		return false
 	}
 	defer t.mu.Unlock()
-	return t.follows[pod]
-}
-
-// Add records an event. Its time and its numbers are filled in.
-func (t *Trace) Add(e Event) {
-	if !t.lock() {
-		return
-	}
-	defer t.mu.Unlock()
-	if t.follows == nil {
-		t.follows, t.waiting, t.began = map[string]bool{}, map[string][]Row{}, map[[3]string]time.Time{}
-	}
-	e.Time = time.Now()
-	of := [3]string{e.Pod, e.Container, e.Op}
-	switch e.Kind {
-	case "send", "update":
-		t.coming = true
-	case "list":
-		e.Because, t.because = strings.Join(t.because, " and "), nil
-		t.look, t.again = []Event{e}, false
-		return
-	case "event":
-		if n := len(t.open.Events); n > 0 && t.open.Events[n-1].Kind == "event" && t.open.Events[n-1].Container == e.Container {
-			return // Docker tells several for one action
-		}
-	case "apply", "plan":
-		t.follows[e.Pod] = true
-		delete(t.waiting, e.Pod)
-	case "wait":
-		if reflect.DeepEqual(t.waiting[e.Pod], e.Rows) {
-			return
-		}
-		t.waiting[e.Pod] = e.Rows
-	case "idle":
-		delete(t.follows, e.Pod)
-		delete(t.waiting, e.Pod)
-	case "work", "begin":
-		t.busy++
-		t.again = true
-		t.began[of] = e.Time
-	case "ended", "end":
-		t.busy--
-		e.TookMs = ms(e.Time.Sub(t.began[of]))
-		delete(t.began, of)
-	}
-	if slices.Contains([]string{"plan", "wait", "idle"}, e.Kind) { // the look has found something
-		t.keep(t.look...)
-		t.look = nil
-	}
-	if t.keep(e); e.Kind == "merge" && len(e.Changed) == 0 {
-		t.coming = false
-		t.rest()
-	}
-}
-
-// Looked records the end of the look that the last event "list" began, and the pods whose workers were busy then.
-func (t *Trace) Looked(containers int, busy []string) {
-	if !t.lock() {
-		return
-	}
-	defer t.mu.Unlock()
-	now := time.Now()
-	t.look = append(t.look, Event{Kind: "listed", Time: now, N: containers, TookMs: ms(now.Sub(t.look[0].Time))})
-	if t.again = len(busy) > 0; !t.again {
-		return
-	}
-	if n := len(t.open.Events); n > 0 && t.open.Events[n-1].Kind == "skip" && slices.Equal(t.open.Events[n-1].Pods, busy) {
-		return // still
-	}
-	t.keep(append(t.look, Event{Kind: "skip", Time: now, Pods: busy})...)
-	t.look = nil
-}
-
-func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-
-// keep adds events to the change that goes on.
-func (t *Trace) keep(events ...Event) {
-	for _, e := range events {
-		if len(t.open.Events) == 0 {
-			t.open = Change{Number: t.open.Number + 1, Times: 1}
-		}
-		if len(t.open.Events) == maxChangeEvents {
-			t.open.Dropped++
-			continue
-		}
-		t.open.Events = append(t.open.Events, e)
-	}
-}
-
-// Synced ends a sync.
-func (t *Trace) Synced() {
-	if !t.lock() {
-		return
-	}
-	defer t.mu.Unlock()
-	if t.look = nil; !t.again && !t.coming {
-		t.rest()
-	}
-}
-
-// rest ends the change that goes on, unless a worker is busy. One that repeats the one before replaces it. One in which the loop
-// only looked is forgotten.
-func (t *Trace) rest() {
-	if t.busy > 0 || len(t.open.Events) == 0 {
-		return
-	}
-	open := t.open
-	t.open = Change{Number: open.Number}
-	looks := []string{"event", "list", "listed", "skip", "idle", "update"}
-	if !slices.ContainsFunc(open.Events, func(e Event) bool { return !slices.Contains(looks, e.Kind) }) {
-		return
-	}
-	slices.SortStableFunc(open.Events, func(a, b Event) int { return a.Time.Compare(b.Time) })
-	edited := slices.ContainsFunc(open.Events, func(e Event) bool { return e.Kind == "apply" })
-	if n := len(t.last); n > 0 && !edited && t.last[n-1].Title() == open.Title() {
-		open.Times += t.last[n-1].Times
-		t.last = t.last[:n-1]
-	}
-	t.last = append(t.last[max(0, len(t.last)-maxChanges+1):], open)
+	return t.found[pod].Kind != ""
 }
 
 // Changes returns the last changes that have come to rest, the newest first. They must not be changed.
@@ -253,18 +121,93 @@ func (t *Trace) Changes() []Change {
 		return nil
 	}
 	defer t.mu.Unlock()
-	changes := slices.Clone(t.last)
-	slices.Reverse(changes)
-	return changes
+	return t.last
 }
 
-// HideRows returns rows without what may quote the output of a container.
-func HideRows(rows []Row, by string) []Row {
-	rows = each(rows, func(a *Attempt) { a.Message = "" })
-	for _, row := range rows {
-		for i := range row.Plan {
-			row.Plan[i].Reason = by
+// Add records an event, with the time of this moment.
+func (t *Trace) Add(e Event) {
+	if !t.lock() {
+		return
+	}
+	defer t.mu.Unlock()
+	e.Time = time.Now()
+	switch e.Kind {
+	case "wake":
+		if e.Reason == api.SET.String() || e.Reason == api.UPDATE.String() {
+			t.coming = false
+		}
+		if !slices.Contains(t.because, e.Reason) {
+			t.because = append(t.because, e.Reason)
+		}
+		return
+	case "send", "update":
+		t.coming = true
+	case "list":
+		if n := len(t.open.Events); n > 2 && t.open.Events[n-1].Kind == "listed" && t.open.Events[n-3].Kind == "listed" {
+			t.open.Events = t.open.Events[:n-2] // it has found nothing
+		}
+		e.Reason, t.because = strings.Join(t.because, " and "), nil
+		t.looking, t.inspected = e.Time, 0
+	case "inspect":
+		t.inspected++
+		return
+	case "listed":
+		e.Took, e.Inspected, t.again = e.Time.Sub(t.looking), t.inspected, len(e.Pods) > 0
+	case "synced":
+		if !t.again && !t.coming {
+			t.rest()
+		}
+		return
+	case "event":
+		if n := len(t.open.Events); n > 0 && t.open.Events[n-1].Kind == "event" && t.open.Events[n-1].Container == e.Container {
+			return // Docker tells several for one action
+		}
+	case "apply", "plan", "wait":
+		if last := t.found[e.Pod]; e.Kind == "wait" && last.Kind == "wait" && reflect.DeepEqual(last.Rows, e.Rows) {
+			return // still
+		}
+		if t.found == nil {
+			t.found = map[string]Event{}
+		}
+		t.found[e.Pod] = e
+	case "idle":
+		delete(t.found, e.Pod)
+	case "work":
+		t.busy++
+		t.again = true
+	case "ended":
+		t.busy--
+	}
+	if t.open.Events = append(t.open.Events, e); len(t.open.Events) > maxChangeEvents {
+		t.open.Events = t.open.Events[:maxChangeEvents]
+		t.open.Dropped++
+	}
+	if e.Kind == "merge" && len(e.Changed) == 0 {
+		t.coming = false
+		t.rest()
+	}
+}
+
+// rest ends the change that goes on, unless a worker is busy. One that repeats the one before replaces it. One in which the loop
+// only looked is forgotten.
+func (t *Trace) rest() {
+	if t.busy > 0 {
+		return
+	}
+	open := t.open
+	t.open = Change{}
+	looks := []string{"event", "list", "listed", "idle", "update"}
+	if !slices.ContainsFunc(open.Events, func(e Event) bool { return !slices.Contains(looks, e.Kind) }) {
+		return
+	}
+	last := t.last
+	if open.Number, open.Times = 1, 1; len(last) > 0 {
+		open.Number += last[0].Number
+		edited := slices.ContainsFunc(open.Events, func(e Event) bool { return e.Kind == "apply" })
+		if !edited && last[0].Title() == open.Title() {
+			open.Times += last[0].Times
+			last = last[1:]
 		}
 	}
-	return rows
+	t.last = append([]Change{open}, last[:min(len(last), maxChanges-1)]...)
 }

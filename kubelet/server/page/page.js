@@ -285,7 +285,7 @@ function draw() {
   const i = Math.floor(at), stage = stages[i], [from, to, lane] = ways[stage?.dataset.kind] ?? ['loop', 'loop'];
   const part = still.matches ? 1 : Math.min(1, (at - i) / travels), eased = part < .5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2;
   for (const box of document.querySelectorAll('.box')) box.classList.toggle('here', !!stage && box.id === 'box-' + (part < .5 ? from : to));
-  for (const worker of document.querySelectorAll('[data-worker]')) worker.classList.toggle('acts', worker.dataset.worker === stage?.dataset.busy);
+  for (const worker of document.querySelectorAll('[data-worker]')) worker.classList.toggle('acts', !!stage && stage.dataset.busy.split(' ').includes(worker.dataset.worker));
   byId('trail').firstElementChild.setAttribute('points', '');
   if (!stage) return;
   const label = stage.querySelector('.label').textContent;

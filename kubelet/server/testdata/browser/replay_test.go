@@ -71,10 +71,10 @@ func TestIntegrationPageReplaysAChange(t *testing.T) {
 		case s.Kind == "apply":
 			b.shows("compare", "", "command changed", "?")
 		case s.Kind == "plan":
-			b.shows("compare", "", "≠", "create attempt 2", "stop attempt 1", "start attempt 2")
+			b.shows("compare", "", "runs until it succeeds B", "≠", "1 running A", "create attempt 2 B", "stop attempt 1", "start attempt 2")
 			b.fits("replay-plan")
 		case s.Kind == "end" && strings.Contains(s.Say, "create"):
-			b.shows("compare", "", "2 created not listed yet", "≠")
+			b.shows("compare", "", "1 running A", "2 created B not listed yet", "≠")
 		case i == s.Of-1:
 			b.shows("compare", "", "=", "nothing to do")
 		}
@@ -192,7 +192,7 @@ func TestIntegrationPageAllowsAPlan(t *testing.T) {
 	b.shows("summary", "summary busy", "WaitsForStep")
 	b.fits("step")
 	b.do(chromedp.Click(at("first-web.default.file")))
-	b.shows("waiting-web.default.file", "waiting", "1 created", "start attempt 1")
+	b.shows("waiting-web.default.file", "waiting", "1 created A", "start attempt 1")
 	b.do(chromedp.Click(at("all-web.default.file")))
 	b.shows(webPod, "pod good", "running")
 	b.shows("rest", "", "Nothing to do right now")

@@ -1,0 +1,138 @@
+package step
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/trace"
+)
+
+// Versions knows what the containers of each pod are made of, for people who compare. Its method may be called concurrently.
+type Versions struct {
+	mu   sync.Mutex
+	pods map[string]versions // guarded by mu; by full name, each in the order in which they were seen
+}
+
+// version is what a container is made of. People see its letter: its hash would tell whether a guessed password is right.
+type version struct {
+	container, made string
+	letter          rune
+	manifest        *api.ContainerManifest // nil: this kubelet has not read it
+	needed          bool                   // it is desired, or there
+}
+
+type versions []*version
+
+// see returns a version. A new one of a container has the letter after that of the last one.
+func (all *versions) see(container, uid, hash string) *version {
+	next := &version{container: container, made: uid + hash, letter: 'A', needed: true}
+	for _, v := range *all {
+		switch {
+		case v.container != container:
+		case v.made == next.made:
+			v.needed = true
+			return v
+		default:
+			next.letter = 'A' + (v.letter-'A'+1)%26
+		}
+	}
+	*all = append(*all, next)
+	return next
+}
+
+// desire returns the containers that are desired, in the order in which they start.
+func (all *versions) desire(pod *plan.Pod) (rows []trace.Row) {
+	policy := "runs"
+	switch {
+	case pod.Complete.RestartPolicy.OnFailure != nil:
+		policy = "runs until it succeeds"
+	case pod.Complete.RestartPolicy.Never != nil:
+		policy = "runs once"
+	}
+	for _, c := range slices.Concat([]plan.Container{pod.Network}, pod.InitAndApps()) {
+		v, desired := all.see(c.Name, pod.UID, c.Hash), policy
+		v.manifest = &pod.Manifest
+		switch {
+		case c.Name == api.NetworkContainerName:
+			desired = "runs with the others"
+		case pod.IsInit(c.Name):
+			desired = "runs until it succeeds, before the others"
+		}
+		rows = append(rows, trace.Row{Container: c.Name, Desired: desired, Version: string(v.letter)})
+	}
+	return rows
+}
+
+// Compare returns the containers that are desired and then the others that are there, each with its part of a plan; and what was
+// edited since the manifests that they were made of.
+func (all *Versions) Compare(name string, pod *plan.Pod, observed []plan.Observed, todo plan.Plan) (rows []trace.Row, edited []string) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	known := all.pods[name]
+	made := map[string]*version{} // by id
+	for _, c := range observed {  // ordered by container and attempt
+		made[c.ID] = known.see(c.Of.Name, c.Of.UID, c.Of.Hash)
+	}
+	if pod != nil {
+		rows = known.desire(pod)
+	}
+	if all.pods == nil {
+		all.pods = map[string]versions{}
+	}
+	all.pods[name] = slices.DeleteFunc(known, func(v *version) bool {
+		needed := v.needed
+		v.needed = false
+		return !needed
+	})
+	if len(all.pods[name]) == 0 {
+		delete(all.pods, name)
+	}
+	for i, c := range observed {
+		at := slices.IndexFunc(rows, func(r trace.Row) bool { return r.Container == c.Of.Name })
+		if at < 0 {
+			at, rows = len(rows), append(rows, trace.Row{Container: c.Of.Name, Desired: "nothing"})
+		}
+		newest := i+1 == len(observed) || observed[i+1].Of.Name != c.Of.Name
+		if !newest && !c.State.Live() {
+			continue
+		}
+		row, v := &rows[at], made[c.ID]
+		a := trace.Attempt{Attempt: c.Of.Attempt, State: string(c.State), Version: string(v.letter)}
+		if c.Terminated() {
+			a.State, a.Message = "ended", c.Exit().Message
+		}
+		row.Observed = append(row.Observed, a)
+		if pod != nil && v.manifest != nil && a.Version != row.Version {
+			for _, text := range api.Changes(v.manifest, &pod.Manifest) {
+				if field, its := strings.CutPrefix(text, row.Container+": "); its && !slices.Contains(row.Changed, field) {
+					row.Changed = append(row.Changed, field)
+				}
+				if !slices.Contains(edited, text) {
+					edited = append(edited, text)
+				}
+			}
+		}
+	}
+	for i := range rows {
+		addPlan(&rows[i], todo)
+	}
+	return rows, edited
+}
+
+// addPlan adds to a row its part of a plan.
+func addPlan(row *trace.Row, todo plan.Plan) {
+	for n, step := range todo.Steps {
+		for _, a := range step {
+			if a.Name.Name == row.Container {
+				row.Plan = append(row.Plan, trace.Act{Step: n + 1, Do: a.Kind.String(), Attempt: a.Name.Attempt, Reason: a.Reason})
+			}
+		}
+	}
+	row.Sign = "="
+	if len(row.Plan) > 0 || slices.ContainsFunc(todo.Problems, func(p plan.Problem) bool { return p.Container == row.Container }) {
+		row.Sign = "≠" // even if nothing can be done now
+	}
+}
