@@ -239,6 +239,9 @@ type sources []config.Source
 // openSources returns them, and the connection to etcd if it is one of them.
 func openSources(f *options.Options) (all sources, etcd *config.Etcd, err error) {
 	parser := config.Parser{Hostname: f.Kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: f.Rules, Trace: f.Kubelet.Trace}
+	if f.Gates.Enabled(features.Services) {
+		v1.AddServices(parser.Scheme, f.Kubelet.PodNetwork != kubelet.BridgeNetwork)
+	}
 	if f.Config != "" {
 		if _, err := os.Stat(f.Config); errors.Is(err, fs.ErrNotExist) && !f.ConfigWait {
 			return nil, nil, fmt.Errorf("-config=%s does not exist: make it, or give -config_wait if it will appear, as a mount does", f.Config)

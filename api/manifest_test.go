@@ -23,7 +23,7 @@ func TestRoundTripLosesNothing(t *testing.T) {
 		for _, version := range append(scheme.Versions("ContainerManifest"), scheme.Versions("Pod")...) {
 			var m, fromLabel api.ContainerManifest
 			filler{random, i == 0, version == api.VersionV1}.fill(t, reflect.ValueOf(&m).Elem())
-			m.Version, m.Ignored = version, nil
+			m.Version, m.Ignored, m.Services = version, nil, api.Services{}
 			label, err := json.Marshal(&m)
 			must(t, err)
 			must(t, json.Unmarshal(label, &fromLabel))

@@ -72,7 +72,7 @@ func otherKind(kind string) string {
 	case "CronJob":
 		instead = "run its template as a Pod from cron: with -cleanup, and then with -runonce"
 	case "Service", "Ingress":
-		instead = "pods find each other by name, and hostPort publishes a port; remove it"
+		instead = "pods find each other by name, and hostPort publishes a port; remove it (a Service needs -feature_gates=Services=true)"
 	case "ConfigMap", "Secret":
 		instead = "put the files into a directory of the host and use hostPath, or write the values in env"
 	case "PersistentVolume", "PersistentVolumeClaim", "StorageClass":

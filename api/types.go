@@ -28,8 +28,10 @@ type ContainerManifest struct {
 	TerminationGracePeriodSeconds *int64            `json:"terminationGracePeriodSeconds,omitempty"` // nil: the kubelet's own
 	Priority                      int64             `json:"priority,omitempty"`                      // see package eviction
 	PriorityClassName             string            `json:"priorityClassName,omitempty"`
+	EnableServiceLinks            *bool             `json:"enableServiceLinks,omitempty"` // nil: true
 	// Ignored has the paths of fields that were read and mean nothing on one host, such as spec.nodeSelector.
-	Ignored []string `json:"-"`
+	Ignored  []string `json:"-"`
+	Services Services `json:"-"`
 }
 
 // HostAlias is a line of the file /etc/hosts of every container of a pod.

@@ -88,7 +88,7 @@ func (s *SourceFile) ReadOnce() ([]api.Pod, error) {
 	s.last, s.inputs[""].err = s.snapshot()
 	s.read(s.last)
 	inputs := s.sortedInputs()
-	pods := s.rejectDuplicates(inputs)
+	pods := s.withServices(s.rejectDuplicates(inputs))
 	var errs []error
 	for _, in := range inputs {
 		errs = append(errs, in.err, in.duplicate)

@@ -39,7 +39,7 @@ func (p Parser) pods(source, place string, text []byte, defaultName func(number 
 			Name:      cmp.Or(doc.Manifest.ID, defaultName(i+1)),
 			Namespace: cmp.Or(doc.Manifest.Namespace, api.NamespaceDefault),
 			UID:       doc.Manifest.UUID,
-			Source:    source,
+			Source:    cmp.Or(doc.Manifest.Services.Kind, source),
 			Origin:    place,
 			Manifest:  doc.Manifest,
 		}
@@ -53,7 +53,7 @@ func (p Parser) pods(source, place string, text []byte, defaultName func(number 
 			return nil, fmt.Errorf("%s: the manifest has no id, and %q cannot be a pod's name: give it an id", pod.Origin, pod.Name)
 		}
 		if first := origins[pod.FullName()]; first != "" {
-			return nil, fmt.Errorf("pod %q is in %s and %s: keep one of them", pod.Name, first, pod.Origin)
+			return nil, fmt.Errorf("%s %q is in %s and %s: keep one of them", cmp.Or(doc.Manifest.Services.Kind, "pod"), pod.Name, first, pod.Origin)
 		}
 		origins[pod.FullName()] = pod.Origin
 	}

@@ -109,7 +109,7 @@ func (s *source) Status() api.SourceStatus {
 // to the next poll.
 func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) (wait time.Duration) {
 	inputs := s.sortedInputs()
-	update := api.PodUpdate{Op: api.SET, Pods: s.rejectDuplicates(inputs)}
+	update := api.PodUpdate{Op: api.SET, Pods: s.withServices(s.rejectDuplicates(inputs))}
 	var errs []error
 	stale := map[string]string{}
 	for _, in := range inputs {
@@ -177,8 +177,8 @@ func (s *source) rejectDuplicates(inputs []*input) (pods []api.Pod) {
 				pods = append(pods, pod)
 			case first: // the error of the others names it
 			default:
-				duplicates = append(duplicates, fmt.Errorf("pod %q is in %s and %s: keep one of them; until then %s is used",
-					pod.Name, first, in.place, used))
+				duplicates = append(duplicates, fmt.Errorf("%s %q is in %s and %s: keep one of them; until then %s is used",
+					cmp.Or(pod.Manifest.Services.Kind, "pod"), pod.Name, first, in.place, used))
 			}
 		}
 		in.duplicate = errors.Join(duplicates[:min(len(duplicates), api.MaxProblems)]...)

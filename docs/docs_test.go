@@ -130,6 +130,7 @@ func addFields(fields map[string]bool, wire reflect.Type) {
 
 func TestBlocksAreWhatTheyAreMarkedAs(t *testing.T) {
 	scheme, rules := v1.NewScheme(), validation.Rules{AllowPrivileged: true}
+	v1.AddServices(scheme, true)
 	for _, p := range pages(t) {
 		for _, f := range p.fences {
 			switch f.info {

@@ -48,7 +48,7 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(pod *
 			pods[name] = &moved
 			continue
 		default:
-			changed(&pod, "its manifest has changed")
+			changed(&pod, changeOf(old.Pod, pod))
 		}
 		pods[name] = plan.NewPod(pod, networkImage, time.Now(), lifecycleLabel)
 	}

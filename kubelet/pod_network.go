@@ -44,7 +44,7 @@ func (kl *Kubelet) joinNetwork(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 	if network == BridgeNetwork {
 		return
 	}
-	spec.Network, spec.Aliases = network, []string{pod.Name + "." + pod.Namespace}
+	spec.Network, spec.Aliases = network, append(serviceNames(pod), pod.Name+"."+pod.Namespace)
 	if network != kl.ownNetwork() {
 		spec.Aliases = append(spec.Aliases, pod.Name)
 	}
@@ -75,6 +75,8 @@ func (kl *Kubelet) checkNames() error {
 		pod := kl.desired.pods[fullName]
 		name := pod.Name + "." + pod.Namespace
 		switch {
+		case kl.opts.PodNetwork == BridgeNetwork && pod.Complete.Services.Of != nil:
+			return fmt.Errorf("services have no names in Docker's default network, where the pods are: give -pod_network=%s", kl.ownNetwork())
 		case pod.Complete.HostNetwork || kl.opts.PodNetwork == BridgeNetwork: // it has no name
 		case owners[name] != "":
 			errs = append(errs, fmt.Errorf("pods %s and %s both have the name %s, so whoever asks for it reaches one or the other: "+

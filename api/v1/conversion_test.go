@@ -88,7 +88,7 @@ func TestRefused(t *testing.T) {
 		{"dnsPolicy: None", "", "spec.dnsPolicy: None needs nameservers in dnsConfig"},
 		{"dnsPolicy: Clusterfirst", "", `spec.dnsPolicy: unsupported value 'Clusterfirst': did you mean "ClusterFirst"?`},
 		{"nodeSelecter: {}", "", "spec.nodeSelecter: unknown field: the fields here are volumes, initContainers, containers, restartPolicy, " +
-			"terminationGracePeriodSeconds, hostNetwork, hostname, hostAliases, dnsPolicy, dnsConfig, securityContext, priority, priorityClassName"},
+			"terminationGracePeriodSeconds, hostNetwork, hostname, hostAliases, dnsPolicy, dnsConfig, securityContext, priority, priorityClassName, enableServiceLinks"},
 	} {
 		_, err := v1.NewScheme().Decode("f", pod(tt.spec, tt.container), nil)
 		if err == nil || strings.Join(strings.Split(err.Error(), ":")[3:], ":") != " "+tt.want {

@@ -40,10 +40,11 @@ type Spec struct {
 	SecurityContext               *PodSecurityContext `json:"securityContext,omitempty"`
 	Priority                      int64               `json:"priority,omitempty"`
 	PriorityClassName             string              `json:"priorityClassName,omitempty"`
+	EnableServiceLinks            *bool               `json:"enableServiceLinks,omitempty"`
 
 	_ api.Ignored `fields:"affinity nodeName nodeSelector tolerations topologySpreadConstraints schedulerName schedulingGates"`
 	_ api.Ignored `fields:"preemptionPolicy overhead os readinessGates"`
-	_ api.Ignored `fields:"serviceAccount serviceAccountName automountServiceAccountToken enableServiceLinks"`
+	_ api.Ignored `fields:"serviceAccount serviceAccountName automountServiceAccountToken"`
 
 	_ api.Unsupported `fields:"activeDeadlineSeconds" instead:"let the program end itself, as with the command timeout"`
 	_ api.Unsupported `fields:"ephemeralContainers" instead:"use docker exec"`

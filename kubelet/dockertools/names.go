@@ -63,6 +63,7 @@ const (
 	LabelLifecycle        = "kubelet14.lifecycle"         // its hooks, as the JSON of an api.Lifecycle whose ports are numbers
 	LabelGrace            = "kubelet14.grace"             // seconds that its stop may take, with its preStop hook
 	LabelInit             = "kubelet14.init"              // of a network container: the plan.Pod.InitHash that it was made for
+	LabelServices         = "kubelet14.services"          // what it got from services
 	LabelMessagePolicy    = "kubelet14.message_policy"    // an api.TerminationMessagePolicy
 
 	// Before the keys of the pod's labels and annotations, which are for people and other programs.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -109,4 +110,54 @@ func TestIntegrationHostNetworkAndGrace(t *testing.T) {
 	if now := h.mustInspect(main.id); !now.State.Running {
 		t.Errorf("the kubelet ended only when the container had ended: %+v", now.State)
 	}
+}
+
+const serviceOfToday = `apiVersion: v1
+kind: Service
+metadata: {name: pages}
+spec: {selector: {app: pages}, ports: [{port: PORT}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: pages-1, labels: {app: pages}}
+spec: {containers: [{name: main, image: HELLO, command: [/hello, serve, -port, "8080"]}]}
+`
+
+// A pod finds others by the name of their service, and reads where in its environment. An edit of the service restarts nothing.
+func TestIntegrationServices(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	write := func(port string) { h.write("pages", strings.Replace(serviceOfToday, "PORT", port, 1)) }
+	write("8080")
+	h.writeSleepers("web")
+	h.run("-config="+h.manifests, "-dry_run").mustExit(t, 1, "this program runs Pods and no Service", "-feature_gates=Services=true")
+	h.run("-config="+h.manifests, "-dry_run", "-feature_gates=Services=true", "-pod_network=bridge").mustExit(t, 1, "pages.yaml:2:7: kind: not supported", "\n> 2 | kind: Service")
+
+	p := h.start("-feature_gates=Services=true")
+	p.awaitUp("web", "pages-1")
+	inWeb := func(command string, words ...string) {
+		t.Helper()
+		h.await("in web "+command+" prints "+fmt.Sprint(words), func() error {
+			r, err := p.ask("POST", "/run/default/web/main?cmd=/hello&cmd="+strings.ReplaceAll(command, " ", "&cmd="))
+			return errors.Join(err, hasWords(r.body, words))
+		})
+	}
+	for _, name := range []string{"pages", "pages.default"} {
+		inWeb("fetch http://"+name+":8080/", "Hello from pod pages-1.")
+	}
+	inWeb("env", "PAGES_SERVICE_HOST=pages", "PAGES_SERVICE_PORT=8080", "PAGES_PORT_8080_TCP=tcp://pages:8080")
+
+	before := h.ids()
+	write("80")
+	h.await("the status says that the services have changed", func() error {
+		r, err := p.ask("GET", "/pods")
+		return errors.Join(err, hasWords(r.body, []string{"the services of its namespace have changed"}))
+	})
+	p.kill()
+	p = h.start("-feature_gates=Services=true")
+	p.awaitUp("web", "pages-1")
+	h.mustBe("after an edit of the service", before)
+	inWeb("env", "PAGES_SERVICE_PORT=8080")
+	h.mend("web")
+	inWeb("env", "PAGES_SERVICE_PORT=80")
 }

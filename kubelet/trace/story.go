@@ -32,6 +32,7 @@ func (c *Change) Title() string {
 		case e.Kind == "apply":
 			return map[string]string{
 				"its manifest was found": file + " is new", "its manifest has changed": file + " was edited", "it is no longer wanted": pod + " is no longer wanted",
+				"the services of its namespace have changed": "services of " + pod + " have changed",
 			}[e.Reason]
 		case e.Kind == "plan" && len(c.Pods()) > 1:
 			return api.Count(len(c.Pods()), "pod") + " were not as desired"

@@ -1,0 +1,69 @@
+package v1
+
+import (
+	"fmt"
+	"strconv"
+
+	"kubelet14/api"
+)
+
+// Service gives a name to pods. There is no proxy: the name stands for the addresses of the pods, with their own ports.
+type Service struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Metadata   Metadata `json:"metadata"`
+	Spec       struct {
+		Selector map[string]string `json:"selector"`
+		Ports    []ServicePort     `json:"ports"`
+
+		_ api.Ignored     `fields:"clusterIPs internalTrafficPolicy ipFamilies ipFamilyPolicy publishNotReadyAddresses trafficDistribution"`
+		_ api.Unsupported `fields:"type" default:"ClusterIP" instead:"use hostPort in the Pod, and instead of an ExternalName the name itself"`
+		_ api.Unsupported `fields:"clusterIP" default:"None" instead:"pods are found by their own addresses; remove it"`
+		_ api.Unsupported `fields:"sessionAffinity" default:"None"`
+	} `json:"spec"`
+
+	_ api.Ignored `fields:"status"`
+}
+
+// ServicePort is a port of the pods.
+type ServicePort struct {
+	Name          string          `json:"name"`
+	Protocol      string          `json:"protocol"`
+	ContainerPort int             `json:"port"`
+	TargetPort    api.IntOrString `json:"targetPort"`
+
+	_ api.Ignored     `fields:"appProtocol"`
+	_ api.Unsupported `fields:"nodePort" instead:"use hostPort in the Pod"`
+}
+
+// AddServices makes the scheme read Services. Without names in the pod network each is refused.
+func AddServices(s *api.Scheme, names bool) {
+	s.AddKnownTypes(api.VersionV1, Service{})
+	api.AddInternalConversion(s, api.VersionV1, func(in *Service, out *api.ContainerManifest) (errs api.Problems) {
+		service := api.Service{Name: in.Metadata.ID}
+		api.Copy(out, &in.Metadata)
+		api.Copy(&service, &in.Spec)
+		if !names {
+			errs.Add("kind", "not supported: with -pod_network=bridge pods have no names")
+		}
+		if len(in.Spec.Selector) == 0 {
+			errs.Add("spec.selector", "required value '': write labels of the Pods that get the name")
+		}
+		for i, p := range in.Spec.Ports {
+			path, port := fmt.Sprintf("spec.ports[%d].", i), strconv.Itoa(p.ContainerPort)
+			if p.ContainerPort < 1 || p.ContainerPort > 65535 {
+				errs.Add(path+"port", "invalid value '%s': use 1-65535", port)
+			} else if target := p.TargetPort.String(); target != "0" && target != port {
+				errs.Add(path+"targetPort", "unsupported value '%s': nothing forwards port %s, so write the container's port in both", target, port)
+			}
+			service.Ports[i].Protocol = lookup(&errs, path+"protocol", p.Protocol, protocols)
+		}
+		out.Version, out.Services = api.VersionV1, api.Services{Kind: "service", Of: []api.Service{service}}
+		return errs
+	})
+}
+
+var protocols = map[string]api.Protocol{"": api.ProtocolTCP, "TCP": api.ProtocolTCP, "UDP": api.ProtocolUDP}
+
+// FieldPath is that of a Pod.
+func (*Service) FieldPath(internal string) string { return (*Pod)(nil).FieldPath(internal) }

@@ -1,0 +1,64 @@
+package v1_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kubelet14/api"
+	"kubelet14/api/v1"
+	"kubelet14/api/validation"
+)
+
+// decodeService reads a Service with this spec, by a scheme of a kubelet whose pods have names or not.
+func decodeService(spec string, names bool) ([]api.Document, error) {
+	scheme := v1.NewScheme()
+	v1.AddServices(scheme, names)
+	return scheme.Decode("f", []byte("apiVersion: v1\nkind: Service\nmetadata: {name: db, namespace: shop, labels: {a: b}}\nspec: "+spec+"\n"),
+		validation.Rules{}.ValidateManifest)
+}
+
+func TestService(t *testing.T) {
+	docs, err := decodeService("{type: ClusterIP, clusterIP: None, clusterIPs: [None], sessionAffinity: None, selector: {app: db}, "+
+		`ports: [{name: sql, port: 5432, targetPort: 5432}, {port: 53, targetPort: "53", protocol: UDP, appProtocol: dns}]}`, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []api.Document{{Manifest: api.ContainerManifest{
+		Version: "v1", ID: "db", Namespace: "shop", Labels: map[string]string{"a": "b"}, Ignored: []string{"spec.clusterIPs", "spec.ports[1].appProtocol"},
+		Services: api.Services{Kind: "service", Of: []api.Service{{Name: "db", Selector: map[string]string{"app": "db"}, Ports: []api.Port{
+			{Name: "sql", ContainerPort: 5432, Protocol: "TCP"}, {ContainerPort: 53, Protocol: "UDP"}}}}},
+	}}}
+	if diff := cmp.Diff(want, docs); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestServicesThatAreRefused(t *testing.T) {
+	for spec, want := range map[string]string{
+		"{ports: [{port: 80}]}":                                                                                     "f:4:7: spec.selector: required value '': write labels of the Pods",
+		"{type: NodePort, selector: {a: b}}":                                                                        "f:4:8: spec.type: not supported: use hostPort in the Pod",
+		"{type: LoadBalancer, selector: {a: b}}":                                                                    "f:4:8: spec.type: not supported: use hostPort in the Pod",
+		"{type: ExternalName, externalName: a.b, selector: {a: b}}":                                                 "spec.externalName: unknown field",
+		"{clusterIP: 10.0.0.1, selector: {a: b}}":                                                                   "spec.clusterIP: not supported: pods are found by their own addresses",
+		"{sessionAffinity: ClientIP, selector: {a: b}}":                                                             "spec.sessionAffinity: not supported: remove it",
+		"{selector: {a: b}, ports: [{port: 80, targetPort: 8080}]}":                                                 "f:4:57: spec.ports[0].targetPort: unsupported value '8080': nothing forwards port 80",
+		"{selector: {a: b}, ports: [{port: 80, targetPort: http}]}":                                                 "spec.ports[0].targetPort: unsupported value 'http'",
+		"{selector: {a: b}, ports: [{port: 80, nodePort: 30080}]}":                                                  "spec.ports[0].nodePort: not supported: use hostPort in the Pod",
+		"{selector: {a: b}, ports: [{port: 80, protocol: SCTP}]}":                                                   "spec.ports[0].protocol: unsupported value 'SCTP': use TCP or UDP",
+		"{selector: {a: b}, ports: [{port: 70000}]}":                                                                "spec.ports[0].port: invalid value '70000': use 1-65535",
+		"{selector: {a: b}, ports: [{name: x}]}":                                                                    "spec.ports[0].port: invalid value '0': use 1-65535",
+		"{selector: {a: b}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: a.b}, spec: {selector: {a: b}}}": "metadata.name: invalid value 'a.b'",
+	} {
+		_, err := decodeService(spec, true)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", spec, err, want)
+		} else if excerpt := api.WithExcerpts(err); !strings.Contains(excerpt, "\n> ") {
+			t.Errorf("%s: no excerpt in %s", spec, excerpt)
+		}
+	}
+	if _, err := decodeService("{selector: {a: b}}", false); err == nil || !strings.Contains(err.Error(), "f:2:7: kind: not supported: with -pod_network=bridge") {
+		t.Errorf("without names: %v", err)
+	}
+}

@@ -1,0 +1,157 @@
+package kubelet
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+)
+
+// inServices gives pods services, each "NAME PORT" or "NAME PORT LABEL" with the label of the pods that it selects.
+func inServices(pods []api.Pod, services ...string) []api.Pod {
+	pods = slices.Clone(pods)
+	for i := range pods {
+		for _, text := range services {
+			f := strings.Fields(text + " none")
+			port := api.Port{ContainerPort: map[string]int{"80": 80, "81": 81}[f[1]], Protocol: api.ProtocolTCP}
+			service := api.Service{Name: f[0], Selector: map[string]string{f[2]: ""}, Ports: []api.Port{port}}
+			pods[i].Manifest.Services.Of = append(pods[i].Manifest.Services.Of, service)
+		}
+	}
+	return pods
+}
+
+func labelled(p api.Pod, label string) api.Pod {
+	p.Manifest.Labels = map[string]string{label: ""}
+	return p
+}
+
+// given returns the names of a pod in the pod network and the variables of its app that begin with DB_.
+func (w *world) given(podName string) (names, env string) {
+	w.t.Helper()
+	id := w.id(podName, "main")
+	for _, c := range w.containers() {
+		if c.ID == id {
+			vars := slices.DeleteFunc(slices.Clone(c.Spec.Env), func(env string) bool { return !strings.HasPrefix(env, "DB_SERVICE_") })
+			env = strings.Join(vars, " ")
+		}
+	}
+	return strings.Join(w.netOf(podName).Spec.Aliases, " "), env
+}
+
+func (w *world) checkGiven(when, podName, names, env string) {
+	w.t.Helper()
+	if gotNames, gotEnv := w.given(podName); gotNames != names || gotEnv != env {
+		w.t.Errorf("%s: %s has the names %q and the variables %q, want %q and %q", when, podName, gotNames, gotEnv, names, env)
+	}
+}
+
+// notes returns which containers of a pod are said to be older than its services.
+func (k *kubelet) notes(w *world, podName string) (notes string) {
+	w.t.Helper()
+	for _, pod := range k.statuses(w) {
+		for _, c := range pod.Containers {
+			if pod.Name == podName && c.State.Running != nil && strings.Contains(c.State.Running.Message, "services of its namespace have changed") {
+				notes += c.Name + " "
+			}
+		}
+		if pod.Phase != api.PodRunning || !pod.Ready {
+			w.t.Errorf("pod %s is %s, ready %v", pod.Name, pod.Phase, pod.Ready)
+		}
+	}
+	return notes
+}
+
+// A service that comes, changes or goes restarts nothing. What is created later gets its name and variables, also by a kubelet
+// that has just started.
+func TestServicesReachContainersAtTheirNextCreation(t *testing.T) {
+	pods := []api.Pod{labelled(pod("db-1", "main"), "db"), pod("web", "main")}
+	const dbName, webName = "db-1.default db-1", "web.default web"
+	inWorld(t, func(w *world) {
+		k := w.run(pods...)
+		created := w.docker.Calls()["CreateContainer"]
+		k.set(inServices(pods, "db 80 db")...)
+		settle()
+		w.checkGiven("with a service", "web", webName, "")
+		w.checkGiven("with a service", "db-1", dbName, "")
+		if db, web := k.notes(w, "db-1"), k.notes(w, "web"); db != "main net " || web != "main " {
+			t.Errorf("with a service the status of db-1 is noted at %q and that of web at %q", db, web)
+		}
+		w.checkCalls("CreateContainer", created)
+
+		w.kill("web", "main", 1)
+		w.kill("db-1", "net", 137)
+		settle()
+		w.checkGiven("after a crash", "web", webName, "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
+		w.checkGiven("after a crash", "db-1", "db.default "+dbName, "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
+		if notes := k.notes(w, "db-1") + k.notes(w, "web"); notes != "" {
+			t.Errorf("after a crash the status is noted at %q", notes)
+		}
+
+		created = w.docker.Calls()["CreateContainer"]
+		k.set(inServices(pods, "db 81 db", "cache 80")...)
+		settle()
+		k.end()
+		k = w.run(inServices(pods, "db 81 db", "cache 80")...)
+		w.checkCalls("CreateContainer", created)
+		if notes := k.notes(w, "db-1") + k.notes(w, "web"); notes != "main main " {
+			t.Errorf("with an edit the status is noted at %q", notes)
+		}
+		w.kill("web", "main", 1)
+		settle()
+		w.checkGiven("a crash after a new start", "web", webName, "DB_SERVICE_HOST=db DB_SERVICE_PORT=81")
+
+		k.set(pods...)
+		settle()
+		w.checkGiven("without services", "db-1", "db.default "+dbName, "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
+		w.kill("db-1", "net", 137)
+		settle()
+		w.checkGiven("without services, after a crash", "db-1", dbName, "")
+		for parts, c := range w.containers() {
+			if _, labelled := c.Spec.Labels[dockertools.LabelServices]; labelled && c.State.Live() && parts.PodFullName == "db-1.default.file" {
+				t.Errorf("%s has the label of services", c.Name)
+			}
+		}
+	})
+}
+
+// Own variables count, and a pod may want none of services, or be in the network of the host.
+func TestWhoGetsVariablesOfServices(t *testing.T) {
+	own, off, host := pod("own", "main"), pod("off", "main"), labelled(pod("host", "main"), "db")
+	own.Manifest.Version = api.VersionV1
+	own.Manifest.Containers[0].Env = []api.EnvVar{{Name: "DB_SERVICE_PORT", Value: "mine"}, {Name: "DB_SERVICE_URL", Value: "$(DB_SERVICE_HOST):$(DB_PORT_80_TCP_PORT)"}}
+	off.Manifest.EnableServiceLinks, host.Manifest.HostNetwork = new(false), true
+	inWorld(t, func(w *world) {
+		w.run(inServices([]api.Pod{own, off, host}, "db 80 db")...)
+		w.checkGiven("own variables", "own", "own.default own", "DB_SERVICE_HOST=db DB_SERVICE_PORT=mine DB_SERVICE_URL=db:80")
+		w.checkGiven("enableServiceLinks: false", "off", "off.default off", "")
+		w.checkGiven("hostNetwork", "host", "", "")
+	})
+	inWorld(t, func(w *world) {
+		w.options = func(o *Options) { o.PodNetwork = BridgeNetwork }
+		if text := w.logged("0", func() { w.run(inServices([]api.Pod{own}, "db 80 db")...) }); !strings.Contains(text, "services have no names") {
+			t.Errorf("in Docker's default network the log is\n%s", text)
+		}
+	})
+}
+
+// Whenever the kubelet dies, the next one ends with names and variables.
+func TestServicesAfterACrashOfTheKubelet(t *testing.T) {
+	pods := []api.Pod{labelled(pod("db-1", "main"), "db"), pod("web", "main")}
+	for n, died := 1, true; died; n++ {
+		inWorld(t, func(w *world) {
+			ctx, cancel := context.WithCancel(w.t.Context())
+			defer cancel()
+			w.docker.StopAfter(n, cancel)
+			w.run(inServices(pods, "db 80 db")...).end()
+			died = ctx.Err() != nil
+			w.docker.StopAfter(0, nil)
+			w.run(inServices(pods, "db 80 db")...)
+			w.checkGiven("after a crash of the kubelet", "db-1", "db.default db-1.default db-1", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
+			w.checkGiven("after a crash of the kubelet", "web", "web.default web", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
+		})
+	}
+}
