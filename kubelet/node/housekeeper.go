@@ -2,16 +2,13 @@ package node
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/golang/glog"
-	"golang.org/x/sync/singleflight"
 
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/eviction"
-	"kubelet14/kubelet/panics"
 )
 
 const (
@@ -35,8 +32,7 @@ type Housekeeper struct {
 	Note func(reason, message string) // records an event
 	Act  []func(context.Context, Facts)
 
-	reads singleflight.Group // one at a time: a dead file system is not asked again
-	asked time.Time          // when Docker has last answered
+	asked time.Time // when Docker has last answered
 
 	mu     sync.Mutex // guards the rest
 	status Status
@@ -81,10 +77,7 @@ func (h *Housekeeper) Look(ctx context.Context) Facts {
 			h.mu.Unlock()
 		}
 	}
-	facts, err := h.read(ctx)
-	if ctx.Err() != nil {
-		return Facts{}
-	}
+	facts, err := h.Read(h.Reader)
 	h.Pressure.Observe(facts.Reading(), time.Now())
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -96,24 +89,6 @@ func (h *Housekeeper) Look(ctx context.Context) Facts {
 	h.status.Facts, h.status.ReadAt = facts, time.Now()
 	h.update()
 	return facts
-}
-
-// read reads the facts, or gives up.
-func (h *Housekeeper) read(ctx context.Context) (Facts, error) {
-	reader := h.Reader
-	answer := h.reads.DoChan("facts", func() (any, error) {
-		var f Facts
-		err := panics.Catch("read the machine", func() (err error) { f, err = h.Read(reader); return err })
-		return f, err
-	})
-	select {
-	case a := <-answer:
-		return a.Val.(Facts), a.Err
-	case <-time.After(roundInterval):
-		return Facts{}, fmt.Errorf("no answer from the file systems of %q and of Docker's images", reader.RootDir)
-	case <-ctx.Done():
-		return Facts{}, ctx.Err()
-	}
 }
 
 // Status returns what the last look has seen, and whether the kubelet is healthy now.

@@ -27,7 +27,6 @@ type machine struct {
 	docker      error // of Info
 	asked       int   // Docker
 	roots       []string
-	hangs       bool
 	events      []string
 }
 
@@ -42,9 +41,6 @@ func (m *machine) housekeeper() *Housekeeper {
 		Reader: Reader{RootDir: "/root_dir"},
 		Read: func(r Reader) (Facts, error) {
 			m.roots = append(m.roots, r.DockerRoot)
-			if m.hangs {
-				time.Sleep(time.Hour)
-			}
 			return m.facts, m.err
 		},
 		Info: func(context.Context) (dockertools.Info, error) {
@@ -128,27 +124,5 @@ func TestDockerIsAskedOnceItAnswersAndThenSeldom(t *testing.T) {
 		if m.asked != 3 {
 			t.Errorf("after six minutes it was asked %d times, want 3", m.asked)
 		}
-	})
-}
-
-func TestAFileSystemThatDoesNotAnswerStopsNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m := &machine{facts: enough(), hangs: true}
-		h := m.housekeeper()
-		for range 3 {
-			began := time.Now()
-			h.Look(t.Context())
-			if took := time.Since(began); took != roundInterval {
-				t.Errorf("a look took %v", took)
-			}
-		}
-		check(t, h, "Ready=True MemoryPressure=Unknown DiskPressure=Unknown PIDPressure=Unknown")
-		if len(m.roots) != 1 {
-			t.Errorf("it was read %d times while the first one hangs", len(m.roots))
-		}
-		m.hangs = false
-		time.Sleep(time.Hour)
-		h.Look(t.Context())
-		check(t, h, "Ready=True MemoryPressure=False DiskPressure=False PIDPressure=False")
 	})
 }
