@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -33,6 +34,7 @@ import (
 	dockerclient "kubelet14/kubelet/dockertools/client"
 	"kubelet14/kubelet/eviction"
 	"kubelet14/kubelet/features"
+	"kubelet14/kubelet/imagegc"
 	"kubelet14/kubelet/node"
 	"kubelet14/kubelet/options"
 	"kubelet14/kubelet/server"
@@ -145,6 +147,13 @@ func run(ctx context.Context, f *options.Options) error {
 	if f.Gates.Enabled(features.Eviction) {
 		opts.Eviction = pressure
 	}
+	images := &imagegc.Collector{
+		Interface: docker, Options: f.Images, RootDir: opts.Identity.RootDir, Conditions: pressure.Conditions, Removed: metrics.ImageRemoved,
+	}
+	collects := f.Gates.Enabled(features.ImageGarbageCollection) && !f.Runonce
+	if collects {
+		opts.Docker = images
+	}
 	kl := kubelet.NewMainKubelet(opts)
 	if f.Cleanup {
 		return kl.Cleanup(ctx)
@@ -153,6 +162,10 @@ func run(ctx context.Context, f *options.Options) error {
 		Reader: node.Reader{Proc: "/proc", RootDir: opts.Identity.RootDir}, Read: node.Reader.Read, Info: docker.Info,
 		Health: kl.Health, Pressure: pressure, Note: kl.Note,
 		Act: []func(context.Context, node.Facts){func(ctx context.Context, _ node.Facts) { kl.RelievePressure(ctx) }},
+	}
+	images.Needed, images.Note = kl.NeededImages, kl.Note
+	if collects {
+		house.Act = slices.Insert(house.Act, 0, images.Collect)
 	}
 	infoServer, err := openServer(f, kl, sources, house, metrics)
 	if err != nil {

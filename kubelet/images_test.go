@@ -3,6 +3,7 @@ package kubelet
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -255,5 +256,31 @@ func TestTheProgressOfAPullIsLogged(t *testing.T) {
 				t.Errorf("%d times in the log: %q\n\n%s", strings.Count(text, line), line, text)
 			}
 		}
+	})
+}
+
+// Until every source was read nobody knows which images pods need.
+func TestNeededImages(t *testing.T) {
+	inWorld(t, func(w *world) {
+		check := func(k *kubelet, when string, wantComplete bool, want ...string) {
+			t.Helper()
+			settle()
+			images, complete := k.kl.NeededImages()
+			if slices.Sort(images); complete != wantComplete || !slices.Equal(images, want) {
+				t.Errorf("%s they are %q, complete %v", when, images, complete)
+			}
+		}
+		w.docker.Down()
+		web := pod("web", "main")
+		web.Manifest.InitContainers = []api.Container{{Name: "first", Image: "init:1"}}
+		k := w.startWith(notReady(web))
+		check(k, "before a sync", false)
+		w.docker.Up()
+		time.Sleep(time.Minute)
+		check(k, "before all of the source was read", false, "hello:1", "init:1", dockertools.PauseImage)
+		k.set(web)
+		check(k, "after that", true, "hello:1", "init:1", dockertools.PauseImage)
+		k.set()
+		check(k, "when the pod is gone", true, dockertools.PauseImage)
 	})
 }

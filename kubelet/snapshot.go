@@ -13,13 +13,14 @@ import (
 
 // snapshot is what a sync saw. It is never changed: each sync publishes a new one. See podView for what goes on since then.
 type snapshot struct {
-	pods  []podSnapshot // by full name
-	newer chan struct{} // closed when there is a newer snapshot
+	pods     []podSnapshot // by full name
+	complete bool          // every source was read
+	newer    chan struct{} // closed when there is a newer snapshot
 }
 
 // publish replaces the snapshot, and then logs what has come up: the log is not ahead of the status.
 func (kl *Kubelet) publish() {
-	s := &snapshot{newer: make(chan struct{})}
+	s := &snapshot{complete: len(kl.desired.unsynced) == 0, newer: make(chan struct{})}
 	names := slices.Sorted(maps.Keys(kl.pods))
 	for _, name := range names {
 		s.pods = append(s.pods, kl.pods[name].podSnapshot)
@@ -75,6 +76,23 @@ func (kl *Kubelet) Pods() (pods []api.Pod) {
 		}
 	}
 	return pods
+}
+
+// NeededImages returns the images of the desired pods. complete is false until a sync has known all of them.
+func (kl *Kubelet) NeededImages() (images []string, complete bool) {
+	s, err := kl.currentSnapshot()
+	if err != nil {
+		return nil, false
+	}
+	images = []string{kl.opts.NetworkContainerImage}
+	for i := range s.pods {
+		if pod := s.pods[i].pod; pod != nil {
+			for _, c := range pod.Manifest.All() {
+				images = append(images, c.Image)
+			}
+		}
+	}
+	return images, s.complete
 }
 
 // Events returns the events after a sequence number, oldest first.

@@ -43,6 +43,9 @@ type KubeletConfiguration struct {
 	EvictionSoftGracePeriod          map[string]api.Text `json:"evictionSoftGracePeriod" flag:"eviction_soft_grace_period" sep:"="`
 	EvictionPressureTransitionPeriod api.Text            `json:"evictionPressureTransitionPeriod" flag:"eviction_pressure_transition_period"`
 	EvictionMaxPodGracePeriod        api.Text            `json:"evictionMaxPodGracePeriod" flag:"eviction_max_pod_grace_period"`
+	ImageGCHighThresholdPercent      api.Text            `json:"imageGCHighThresholdPercent" flag:"image_gc_high_threshold"`
+	ImageGCLowThresholdPercent       api.Text            `json:"imageGCLowThresholdPercent" flag:"image_gc_low_threshold"`
+	ImageMinimumGCAge                api.Text            `json:"imageMinimumGCAge" flag:"minimum_image_ttl_duration"`
 	// Flags of this program.
 	EtcdServers                       []api.Text `json:"etcdServers" flag:"etcd_servers"`
 	EtcdConfig                        api.Text   `json:"etcdConfig" flag:"etcd_config" path:"true"`

@@ -36,7 +36,7 @@ var topics = []struct{ title, flags string }{
 	{"Docker and images", "docker_endpoint network_container_image pod_network registry_qps registry_burst container_log_max_size container_log_max_files"},
 	{"Pods and containers", "sync_frequency max_restart_backoff maximum_dead_containers_per_container minimum_container_ttl_duration runonce_timeout"},
 	{"The memory and disks of the host", "eviction_hard eviction_soft eviction_soft_grace_period eviction_pressure_transition_period " +
-		"eviction_max_pod_grace_period"},
+		"eviction_max_pod_grace_period image_gc_high_threshold image_gc_low_threshold minimum_image_ttl_duration"},
 	{"Info server", "enable_server address enable_debugging_handlers log_query_units token_file tls_cert_file tls_private_key_file cadvisor_port"},
 	{"The program", "exit_on_lock_contention feature_gates version completion"},
 }

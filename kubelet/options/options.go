@@ -23,6 +23,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/eviction"
 	"kubelet14/kubelet/features"
+	"kubelet14/kubelet/imagegc"
 	"kubelet14/kubelet/server"
 	"kubelet14/volume"
 )
@@ -33,6 +34,7 @@ type Options struct {
 	Kubelet  kubelet.Options
 	Server   server.Options
 	Eviction eviction.Options
+	Images   imagegc.Options
 	Rules    validation.Rules
 	Gates    features.Gates
 
@@ -104,6 +106,10 @@ func (f *Options) define() *flag.FlagSet {
 	fs.Var(e.Soft, "eviction_soft", "`thresholds` below which it has one after -eviction_soft_grace_period")
 	fs.Var(e.SoftGracePeriod, "eviction_soft_grace_period", "`periods` of those thresholds, such as memory.available=1m30s")
 	fs.DurationVar(&e.TransitionPeriod, "eviction_pressure_transition_period", e.TransitionPeriod, "time below no threshold after which a pressure is over")
+	fs.IntVar(&f.Images.High, "image_gc_high_threshold", 85, "`percentage` of the file system of images from which unneeded ones that were pulled are removed; "+
+		"100: never. It needs the gate ImageGarbageCollection")
+	fs.IntVar(&f.Images.Low, "image_gc_low_threshold", 80, "`percentage` down to which they are")
+	fs.DurationVar(&f.Images.MinAge, "minimum_image_ttl_duration", 2*time.Minute, "time that an image must have been unneeded")
 	fs.IntVar(&e.MaxPodGrace, "eviction_max_pod_grace_period", 0, "most `seconds` that the containers of an evicted pod have to end, below a soft threshold")
 
 	s := &f.Server
@@ -243,6 +249,9 @@ func (f *Options) check(args []string) error {
 		{k.ContainerLog.MaxSize < 0, "-container_log_max_size must not be negative"},
 		{!eviction.SameSignals(f.Eviction.Soft, f.Eviction.SoftGracePeriod),
 			"-eviction_soft and -eviction_soft_grace_period belong together: give both for the same signals"},
+		{f.Images.Low < 0 || f.Images.Low > f.Images.High || f.Images.High > 100,
+			"-image_gc_low_threshold and -image_gc_high_threshold are percentages: from 0 to 100, and the first is not above the second"},
+		{f.Images.MinAge < 0, "-minimum_image_ttl_duration must not be negative"},
 		{f.Eviction.TransitionPeriod < 0, "-eviction_pressure_transition_period must not be negative"},
 		{f.Eviction.MaxPodGrace < 0, "-eviction_max_pod_grace_period must not be negative"},
 		{k.ContainerLog.MaxFiles < 1, "-container_log_max_files must be 1 or more"},

@@ -17,6 +17,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/eviction"
 	"kubelet14/kubelet/features"
+	"kubelet14/kubelet/imagegc"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/server"
 )
@@ -58,7 +59,7 @@ func TestDefaults(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "root")
 	want := Options{
 		Config: "pods", RootDir: root, FileCheckFrequency: 20 * time.Second, HTTPCheckFrequency: 20 * time.Second,
-		RunonceTimeout: 5 * time.Minute, EnableServer: true, Eviction: eviction.DefaultOptions(),
+		RunonceTimeout: 5 * time.Minute, EnableServer: true, Eviction: eviction.DefaultOptions(), Images: imagegc.Options{High: 85, Low: 80, MinAge: 2 * time.Minute},
 		Kubelet: kubelet.Options{
 			Identity:              dockertools.Identity{Hostname: "host", RootDir: root},
 			NetworkContainerImage: dockertools.PauseImage,
@@ -94,6 +95,7 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 		"-tls_cert_file=cert", "-tls_private_key_file=key", "-feature_gates=AllAlpha=false,Eviction=true", "-log_query_units=docker,getty@tty1",
 		"-exit_on_lock_contention",
 		"-eviction_hard=memory.available<1Gi,imagefs.available<0", "-eviction_soft=memory.available<9%", "-eviction_soft_grace_period=memory.available=8m",
+		"-image_gc_high_threshold=50", "-image_gc_low_threshold=40", "-minimum_image_ttl_duration=10m",
 		"-eviction_pressure_transition_period=9m", "-eviction_max_pod_grace_period=3",
 	}
 	evictionOptions := eviction.DefaultOptions()
@@ -104,7 +106,7 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 	var gates features.Gates
 	must(t, gates.Set("AllAlpha=false,Eviction=true"))
 	want := Options{
-		Gates: gates, Eviction: evictionOptions,
+		Gates: gates, Eviction: evictionOptions, Images: imagegc.Options{High: 50, Low: 40, MinAge: 10 * time.Minute},
 		Config: "a-b_c", RootDir: "/ro-ot", DockerEndpoint: "unix:///sock", FileCheckFrequency: 2 * time.Second,
 		ManifestURL: "http://web/pods", HTTPCheckFrequency: 7 * time.Second, Runonce: true, RunonceTimeout: 3 * time.Second,
 		TokenFile: "token", TLSCertFile: "cert", TLSKeyFile: "key", ExitOnLockContention: true,
@@ -209,6 +211,10 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 		{"-config=x -eviction_soft=memory.available<1Gi", "-eviction_soft_grace_period both"},
 		{"-config=x -eviction_soft_grace_period=memory.available=1m", "-eviction_soft both"},
 		{"-config=x -eviction_pressure_transition_period=-1s", "-eviction_pressure_transition_period negative"},
+		{"-config=x -image_gc_high_threshold=70", "-image_gc_low_threshold -image_gc_high_threshold"},
+		{"-config=x -image_gc_high_threshold=101", "-image_gc_high_threshold 100"},
+		{"-config=x -image_gc_low_threshold=-1", "-image_gc_low_threshold 0"},
+		{"-config=x -minimum_image_ttl_duration=-1s", "-minimum_image_ttl_duration negative"},
 		{"-config=x -eviction_max_pod_grace_period=-1", "-eviction_max_pod_grace_period negative"},
 		{"-config=x -container_log_max_files=0", "-container_log_max_files 1"},
 		{"-config=x -tls_cert_file=c", "-tls_cert_file -tls_private_key_file"},

@@ -18,7 +18,7 @@ import (
 type Metrics struct {
 	registry             *prometheus.Registry
 	syncs, pulls, docker *prometheus.HistogramVec
-	refused              *prometheus.CounterVec
+	refused, removed     *prometheus.CounterVec
 }
 
 // factory registers the metrics that it makes.
@@ -50,7 +50,9 @@ func NewMetrics() *Metrics {
 			"Requests to Docker, until the answer begins, by operation and outcome: ok, refused (by an error) or failed (no answer).",
 			0.001, "operation", "outcome"),
 		refused: f.counter("kubelet_http_requests_refused_total", "Refused requests to the info server by reason: host, origin or token.", "reason"),
+		removed: f.counter("kubelet_image_garbage_collected_total", "Removed images by reason: space.", "reason"),
 	}
+	m.removed.WithLabelValues("space")
 	for _, ok := range []bool{true, false} { // present before the first one
 		m.syncs.WithLabelValues(outcome[ok])
 		m.pulls.WithLabelValues(outcome[ok])
@@ -67,6 +69,9 @@ func (m *Metrics) SyncDone(took time.Duration, ok bool) {
 func (m *Metrics) PullDone(took time.Duration, ok bool) {
 	m.pulls.WithLabelValues(outcome[ok]).Observe(took.Seconds())
 }
+
+// ImageRemoved counts an image that was removed.
+func (m *Metrics) ImageRemoved() { m.removed.WithLabelValues("space").Inc() }
 
 // DockerCall counts a request to Docker. The operation must not name an object.
 func (m *Metrics) DockerCall(operation, outcome string, took time.Duration) {

@@ -44,6 +44,7 @@ kubelet_docker_up 1
 kubelet_events_total 2
 kubelet_healthy 1
 kubelet_http_requests_refused_total{reason="host"} 1
+kubelet_image_garbage_collected_total{reason="space"} 1
 kubelet_image_pull_duration_seconds_sum{outcome="failed"} 0
 kubelet_image_pull_duration_seconds_count{outcome="failed"} 0
 kubelet_image_pull_duration_seconds_sum{outcome="ok"} 60
@@ -97,6 +98,7 @@ func TestMetrics(t *testing.T) {
 	s.opts.Metrics.SyncDone(2*time.Second, true)
 	s.opts.Metrics.SyncDone(time.Second, false)
 	s.opts.Metrics.PullDone(time.Minute, true)
+	s.opts.Metrics.ImageRemoved()
 	s.opts.Metrics.DockerCall("POST /containers/{id}/start", "ok", 250*time.Millisecond)
 	s.ask(t, "GET /pods", with("Host", "evil.example"))
 	build := fmt.Sprintf("kubelet_build_info{goversion=%q,version=\"v-test\"} 1\n", runtime.Version())

@@ -1,0 +1,269 @@
+package imagegc
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/eviction"
+	"kubelet14/kubelet/node"
+)
+
+func TestMain(m *testing.M) {
+	flag.Set("logtostderr", "true")
+	os.Exit(m.Run())
+}
+
+// Each image but the first is spared, for one reason.
+func TestCandidates(t *testing.T) {
+	w := World{
+		Pulled: map[string]string{"docker.io/library/gone:1": "changed", "docker.io/library/only@sha256:" + strings.Repeat("a", 64): "by digest"},
+		Images: []dockertools.Image{
+			{ID: "unneeded", Tags: []string{"unneeded:1"}, Digests: []string{"unneeded@sha256:1"}},
+			{ID: "by digest", Digests: []string{"only@sha256:" + strings.Repeat("a", 64)}},
+			{ID: "tagged", Tags: []string{"tagged:1", "mine:1"}, Digests: []string{"tagged@sha256:1"}},
+			{ID: "built", Tags: []string{"built:1"}},
+			{ID: "not pulled by us", Tags: []string{"present:1"}, Digests: []string{"present@sha256:1"}},
+			{ID: "newer", Tags: []string{"gone:1"}, Digests: []string{"gone@sha256:1"}},
+			{ID: "desired", Tags: []string{"desired:latest"}, Digests: []string{"desired@sha256:1"}},
+			{ID: "has a container", Tags: []string{"dead:1"}, Digests: []string{"dead@sha256:1"}},
+			{ID: "two digests", Digests: []string{"a@sha256:1", "b@sha256:1"}},
+		},
+		Containers: []dockertools.Container{{ID: "c", Image: "renamed:1", ImageID: "has a container", State: dockertools.StateExited}},
+		Needed:     map[string]bool{"docker.io/library/desired:latest": true},
+	}
+	for _, name := range []string{"unneeded", "tagged", "mine", "built", "dead"} {
+		w.Pulled["docker.io/library/"+name+":1"] = map[string]string{"mine": "tagged", "dead": "has a container"}[name]
+		if w.Pulled["docker.io/library/"+name+":1"] == "" {
+			w.Pulled["docker.io/library/"+name+":1"] = name
+		}
+	}
+	w.Pulled["docker.io/library/desired:latest"] = "desired"
+	var got []string
+	for _, image := range Candidates(w) {
+		got = append(got, image.ID)
+	}
+	if diff := cmp.Diff([]string{"unneeded", "by digest"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// host is a Docker with a kubelet of which only the collection of images is real.
+type host struct {
+	*dockertest.Fake
+	dir      string
+	desired  []string
+	unread   bool // a source
+	pressure bool
+	events   []string
+	removed  int
+}
+
+func newHost(t *testing.T) *host {
+	return &host{Fake: dockertest.NewFake(), dir: t.TempDir()}
+}
+
+// collector starts a kubelet.
+func (h *host) collector(opts Options) *Collector {
+	return &Collector{
+		Interface: h.Fake, Options: opts, RootDir: h.dir,
+		Needed: func() ([]string, bool) { return h.desired, !h.unread },
+		Conditions: func() []eviction.Condition {
+			return []eviction.Condition{{Type: eviction.DiskPressure, Met: h.pressure}}
+		},
+		Note:    func(reason, message string) { h.events = append(h.events, reason+": "+message) },
+		Removed: func() { h.removed++ },
+	}
+}
+
+// pull pulls an image as a kubelet does, and then as a person does who is asked not to.
+func (h *host) pull(t *testing.T, c dockertools.Interface, images ...string) {
+	t.Helper()
+	for _, image := range images {
+		h.AddRemoteImage(image, dockertest.RemoteImage{})
+		if err := c.PullImage(t.Context(), image, dockertools.Auth{}, func(dockertools.PullProgress) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// check compares the images that there are.
+func (h *host) check(t *testing.T, when string, want ...string) {
+	t.Helper()
+	list, err := h.ByHand().ListImages(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, image := range list {
+		for _, tag := range image.Tags {
+			got = append(got, strings.TrimPrefix(tag, "docker.io/library/"))
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got)\n%s", when, diff)
+	}
+}
+
+func full(percent uint64) node.Facts {
+	return node.Facts{ImageFS: node.Amount{Available: (100 - percent) << 20, Total: 100 << 20}} // an image has 10 MiB
+}
+
+var always = Options{High: 0, Low: 0}
+
+func TestWhatSomebodyNeedsStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		h.AddImage("built:1", nil)
+		h.pull(t, h.ByHand(), "byhand:1", "present:1")
+		c := h.collector(always)
+		h.pull(t, c, "desired:1", "dead:1", "tagged:1", "built-on:1", "unneeded:1", "present:1") // the last one is newer in its registry now
+		h.desired = []string{"desired:1"}
+		id, err := h.ByHand().CreateContainer(t.Context(), dockertools.ContainerSpec{Image: "dead:1"})
+		if err != nil || h.TagImage("tagged:1", "mine:1") != nil {
+			t.Fatal(err)
+		}
+		again := h.collector(always) // another kubelet
+		again.RootDir = t.TempDir()
+		h.pull(t, again, "others:1")
+		h.unread = true
+		c.Collect(t.Context(), full(50))
+		all := []string{"built-on:1", "built:1", "byhand:1", "dead:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1", "unneeded:1"}
+		h.check(t, "while a source was not read", all...)
+		h.unread = false
+		again.Collect(t.Context(), full(50))
+		h.check(t, "what the other kubelet has pulled is gone", slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "others:1" })...)
+		h.pull(t, again, "others:1")
+		c.Collect(t.Context(), full(50))
+		h.check(t, "what this one has pulled and nobody needs is gone", "built:1", "byhand:1", "dead:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1")
+		if len(h.events) != 3 || h.removed != 3 || !slices.Contains(h.events, "ImageCollected: docker.io/library/unneeded:1 (10.49MB): nobody needs it, and their file system is 50 % full") {
+			t.Errorf("%d were counted, and the events are %q", h.removed, h.events)
+		}
+
+		// A person pulls what was collected: it is theirs now. A container that is gone needs nothing.
+		h.pull(t, h.ByHand(), "unneeded:1")
+		if err := h.ByHand().RemoveContainer(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		c.Collect(t.Context(), full(50))
+		h.check(t, "after that", "built:1", "byhand:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1", "unneeded:1")
+	})
+}
+
+func TestOnlyAFullDiskIsCleared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		c := h.collector(Options{High: 85, Low: 80, MinAge: 2 * time.Minute})
+		pass := func(percent uint64, minutes int) {
+			for range 6 * minutes {
+				c.Collect(t.Context(), full(percent))
+				time.Sleep(10 * time.Second)
+			}
+		}
+		h.pull(t, c, "a:1", "b:1", "c:1", "d:1")
+		h.desired = []string{"b:1"}
+		pass(84, 10)
+		h.check(t, "below the threshold", "a:1", "b:1", "c:1", "d:1")
+		if calls := h.Calls()["ListImages"]; calls > 4+10 {
+			t.Errorf("in ten minutes the images were listed %d times", calls)
+		}
+		h.desired = nil
+		pass(84, 1)
+		c.Collect(t.Context(), node.Facts{}) // the file system is not known
+		c.Collect(t.Context(), full(85))     // 5 MiB too much
+		h.check(t, "one that was unneeded long ago is enough", "b:1", "c:1", "d:1")
+		c.Collect(t.Context(), full(90))
+		h.check(t, "b is unneeded for a minute", "b:1", "d:1")
+		c.Collect(t.Context(), full(81))
+		h.check(t, "until the low threshold", "b:1")
+		c.Collect(t.Context(), full(81))
+		h.check(t, "b is unneeded for a minute", "b:1")
+		c.Collect(t.Context(), full(79))
+		pass(84, 5)
+		h.check(t, "which was met", "b:1")
+		h.pressure = true
+		c.Collect(t.Context(), node.Facts{})
+		h.check(t, "under pressure")
+
+		c = h.collector(Options{High: 100, Low: 80})
+		h.pressure = false
+		h.pull(t, c, "a:1")
+		pass(100, 5)
+		h.check(t, "100 is never", "a:1")
+	})
+}
+
+func TestAnImageThatDockerKeepsStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		c := h.collector(Options{MinAge: time.Minute})
+		h.pull(t, c, "a:1", "b:1")
+		c.Collect(t.Context(), full(50))
+		time.Sleep(time.Minute)
+		h.SetFault(func(call dockertest.Call) dockertest.Fault {
+			if call.Method == "RemoveImage" && h.Calls()["RemoveImage"] == 1 {
+				id, _ := h.ByHand().CreateContainer(t.Context(), dockertools.ContainerSpec{Image: call.Container})
+				t.Log(id)
+			}
+			return dockertest.Fault{}
+		})
+		c.Collect(t.Context(), full(50))
+		if list, _ := h.ByHand().ListImages(t.Context()); len(list) != 1 || h.removed != 1 {
+			t.Errorf("of two, of which one got a container in the last moment, there are %+v", list)
+		}
+	})
+}
+
+// A kubelet that is killed after any call leaves images that stay, or go in its next life, and never one that is not its own.
+func TestKilledAfterEveryCall(t *testing.T) {
+	for n := 1; ; n++ {
+		finished := false
+		synctest.Test(t, func(t *testing.T) {
+			h := newHost(t)
+			h.pull(t, h.ByHand(), "byhand:1")
+			work := func(ctx context.Context) {
+				c := h.collector(always)
+				for _, image := range []string{"a:1", "byhand:1", "b:1"} {
+					h.AddRemoteImage(image, dockertest.RemoteImage{})
+					_ = c.PullImage(ctx, image, dockertools.Auth{}, func(dockertools.PullProgress) {})
+				}
+				h.desired = []string{"b:1"}
+				c.Collect(ctx, full(50))
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			h.StopAfter(n, stop)
+			work(ctx)
+			finished = ctx.Err() == nil
+			h.StopAfter(0, nil)
+			h.collector(always).Collect(t.Context(), full(50))
+			list, err := h.ByHand().ListImages(t.Context())
+			for _, image := range list {
+				if image.Tags[0] == "docker.io/library/a:1" && finished {
+					t.Error("a:1 was not collected")
+				}
+			}
+			if _, byHand := h.ByHand().InspectImage(t.Context(), "byhand:1"); byHand != nil || err != nil {
+				t.Errorf("killed after %d calls: %v, %v", n, byHand, err)
+			}
+			files, _ := filepath.Glob(h.dir + "/image_manager/pulled/*")
+			if len(files) > 2 {
+				t.Errorf("killed after %d calls: records %v", n, files)
+			}
+		})
+		if finished {
+			return
+		}
+	}
+}

@@ -1,0 +1,87 @@
+package imagegc
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/golang/glog"
+
+	"kubelet14/kubelet/dockertools"
+)
+
+// record is a file for a name that this kubelet has pulled. A lost file costs nothing: its image stays.
+type record struct{ Name, ID string }
+
+// PullImage pulls an image, and records it unless Docker had an image before that has its name or is the same, and that
+// no pull of this kubelet had brought.
+func (c *Collector) PullImage(ctx context.Context, image string, auth dockertools.Auth, progress func(dockertools.PullProgress)) error {
+	name := dockertools.ImageName(image)
+	c.pulling.Store(name, true)
+	defer c.pulling.Delete(name)
+	before, listErr := c.ListImages(ctx)
+	if err := c.Interface.PullImage(ctx, image, auth, progress); err != nil {
+		return err
+	}
+	id, err := c.InspectImage(ctx, image)
+	ours := c.pulled()[name]
+	foreign := slices.ContainsFunc(before, func(i dockertools.Image) bool {
+		named := slices.ContainsFunc(slices.Concat(i.Tags, i.Digests), func(other string) bool { return dockertools.ImageName(other) == name })
+		return i.ID != ours && (named || i.ID == id)
+	})
+	if err = cmp.Or(listErr, err); err == nil && !foreign {
+		err = c.write(record{name, id})
+	}
+	if err != nil {
+		glog.Warningf("image %q will never be collected: %v", image, err)
+	}
+	return nil
+}
+
+// dir returns the directory of the records.
+func (c *Collector) dir() string { return filepath.Join(c.RootDir, "image_manager", "pulled") }
+
+func (c *Collector) path(name string) string {
+	return filepath.Join(c.dir(), fmt.Sprintf("%x", sha256.Sum256([]byte(name))))
+}
+
+// write writes a file, which never holds half a record. It does not make the root_dir.
+func (c *Collector) write(r record) error {
+	_ = os.Mkdir(filepath.Dir(c.dir()), 0o750)
+	_ = os.Mkdir(c.dir(), 0o750)
+	text, _ := json.Marshal(r) // strings always marshal
+	path := c.path(r.Name)
+	if err := os.WriteFile(path+".new", append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
+}
+
+// pulled reads the records. What is none is skipped.
+func (c *Collector) pulled() map[string]string {
+	ids := map[string]string{}
+	files, _ := os.ReadDir(c.dir())
+	for _, f := range files {
+		var r record
+		path := filepath.Join(c.dir(), f.Name())
+		text, _ := os.ReadFile(path)
+		if json.Unmarshal(text, &r) == nil && c.path(r.Name) == path {
+			ids[r.Name] = r.ID
+		}
+	}
+	return ids
+}
+
+// forget removes the records of images that are gone: if somebody else pulls one again, it is theirs.
+func (c *Collector) forget(w World) {
+	for name, id := range w.Pulled {
+		if !slices.ContainsFunc(w.Images, func(i dockertools.Image) bool { return i.ID == id }) {
+			_ = os.Remove(c.path(name))
+		}
+	}
+}
