@@ -56,6 +56,13 @@ func TestPodsGetTheServicesOfTheirNamespace(t *testing.T) {
 	f.expectServices("db=db,queue web=db,queue other=", "spec.selector: required value")
 	f.write("z.yaml", service("web", "shop", "app: db"), service("web", "team", "app: db"))
 	f.expectServices("db= web= other=web", `service "web"`, "z.yaml (document 1)", "has the name of a pod that it does not select", "pods.yaml (document 2)")
+	var many, names []string
+	for i := range 10_000 {
+		many = append(many, service(fmt.Sprintf("s%05d", i), "team", "a: b"))
+		names = append(names, fmt.Sprintf("s%05d", i))
+	}
+	f.write("z.yaml", many...)
+	f.expectServices("db= web= other="+strings.Join(names[:maxServices/2], ","), `service "s00150"`, "and those after it are too many: 300 services, ports and labels")
 	f.remove("z.yaml")
 	f.expectServices("db= web= other=")
 }
