@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,4 +46,13 @@ func describeNode(hostname string, n node.Status) string {
 		pressures = []string{"no pressure"}
 	}
 	return fmt.Sprintf("node %s: %s", hostname, strings.Join(pressures, "; "))
+}
+
+// Pressure says what runs short; empty when nothing does.
+func (p *page) Pressure() string {
+	n := p.Node()
+	if slices.ContainsFunc(n.Conditions, node.Condition.Pressure) {
+		return describeNode(p.Hostname, n)
+	}
+	return ""
 }

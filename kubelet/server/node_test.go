@@ -60,7 +60,13 @@ func TestAPressureIsShownAndIsNoFailure(t *testing.T) {
 	if got := s.ask(t, "GET /status", withToken); !strings.Contains(got.body, "node test-host: no pressure\n") {
 		t.Errorf("without a pressure:\n%s", got.body)
 	}
+	if got := s.ask(t, "GET /"); strings.Contains(got.body, `id="node"`) {
+		t.Errorf("without a pressure the page has one:\n%s", got.body)
+	}
 	k.set(func() { k.node = underPressure })
+	if got := s.ask(t, "GET /"); !strings.Contains(got.body, `<p id="node" class="alert busy">node test-host: MemoryPressure since 12:00:00: memory.available is low`) {
+		t.Errorf("the page does not show it:\n%s", got.body)
+	}
 	got := s.ask(t, "GET /status", withToken)
 	const want = "node test-host: MemoryPressure since 12:00:00: memory.available is low; DiskPressure is not known\n"
 	if got.status != http.StatusOK || !strings.Contains(got.body, want) {
