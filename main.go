@@ -144,6 +144,7 @@ func run(ctx context.Context, f *options.Options) error {
 		opts.Identity.RootDir = opts.Volumes.Path()
 	}
 	pressure := eviction.NewManager(f.Eviction)
+	pressure.Evicted = metrics.Evicted
 	if f.Gates.Enabled(features.Eviction) {
 		opts.Eviction = pressure
 	}

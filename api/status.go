@@ -130,6 +130,7 @@ const (
 	ReasonWaitsForStep     = "WaitsForStep"   // see package step
 	ReasonSourceNotReady   = "SourceNotReady" // what its source has not read may still want it as it is
 	ReasonNodePressure     = "NodePressure"   // it may not start, see package eviction
+	ReasonEvicted          = "Evicted"        // it was stopped, and may not start yet
 
 	ReasonCompleted  = "Completed"
 	ReasonError      = "Error"

@@ -1,6 +1,10 @@
 package kubelet
 
 import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -89,7 +93,7 @@ func TestAPodIsNotStartedUnderPressure(t *testing.T) {
 		}
 		k := w.startOnMachine(m, pod("old", "main"), done)
 		w.settle("no pressure", "old/main", "old/net")
-		m.memory.Store(99)
+		m.disk.Store(99) // nobody of the pods has written anything
 		wait(10 * time.Second)
 		pods := []api.Pod{pod("old", "main"), done, pod("a", "main"), important(pod("b", "main"), 7, ""), pod("c", "main"),
 			important(pod("kept", "main"), 0, "system-node-critical")}
@@ -97,7 +101,7 @@ func TestAPodIsNotStartedUnderPressure(t *testing.T) {
 		w.kill("old", "main", 1)
 		running := []string{"kept/main", "kept/net", "old/main", "old/net"}
 		w.settle("what runs is repaired, what does not run waits", running...)
-		const why = "it starts when the host has had no MemoryPressure for 5m0s: memory.available is 99B (9.9%), less than 10%"
+		const why = "it starts when the host has had no DiskPressure for 5m0s: nodefs.available is 99B (9.9%), less than 10%"
 		for _, name := range []string{"a", "b", "c"} {
 			k.statusIs(w, name, api.PodFailing, api.ReasonNodePressure, why)
 		}
@@ -106,12 +110,12 @@ func TestAPodIsNotStartedUnderPressure(t *testing.T) {
 			t.Errorf("it is logged again %d times that pods wait", n)
 		}
 		k.end()
-		w.startOnMachine(newMachine(98, 500), pods...).end() // it is killed before it looks a second time
+		w.startOnMachine(newMachine(500, 98), pods...).end() // it is killed before it looks a second time
 		w.check("after a restart under pressure", running...)
 
 		k = w.startOnMachine(m, pods...)
 		settle()
-		m.memory.Store(100)
+		m.disk.Store(100)
 		wait(20 * time.Second)
 		next := k.statusIs(w, "a", api.PodFailing, api.ReasonNodePressure, "9.9%").Containers[0].State.Waiting.Next
 		if left := time.Until(next); left < 4*time.Minute || left > 5*time.Minute {
@@ -165,4 +169,119 @@ func TestUnderDiskPressureOneDeadContainerIsKept(t *testing.T) {
 			t.Errorf("under pressure there are %d dead containers, want 1\n%s", n, w.describe())
 		}
 	})
+}
+
+// fill writes a file into the EmptyDir of a pod.
+func (w *world) fill(p api.Pod, name string, size int) {
+	w.t.Helper()
+	w.must(os.WriteFile(w.data(p, name), make([]byte, size), 0o644))
+}
+
+func (w *world) data(p api.Pod, name string) string {
+	return filepath.Join(w.rootDir, "pods", p.UID, "volumes/kubernetes.io~empty-dir/data", name)
+}
+
+// TestEvictionAndTheWayBack: a pod of each policy is evicted, the largest writer first, and comes back after the pressure,
+// with its data.
+func TestEvictionAndTheWayBack(t *testing.T) {
+	inWorld(t, func(w *world) {
+		m := newMachine(500, 500)
+		always, failing, once := pod("always", "main"), onFailure(pod("failing", "main")), never(pod("once", "main"))
+		critical, idle := important(pod("critical", "main"), 0, "system-cluster-critical"), pod("idle", "main")
+		evictions := map[string]int{}
+		k := w.startOnMachine(m, always, failing, once, critical, idle)
+		k.kl.opts.Eviction.Evicted = func(signal string) { evictions[signal]++ }
+		settle()
+		all := w.live()
+		left := func(names ...string) []string {
+			return slices.DeleteFunc(slices.Clone(all), func(name string) bool {
+				pod, _, _ := strings.Cut(name, "/")
+				return slices.Contains(names, pod)
+			})
+		}
+		for i, p := range []api.Pod{idle, once, failing, always, critical} {
+			w.fill(p, "file", 4096*i)
+		}
+		m.disk.Store(99)
+		w.after(15*time.Second, "the first look only reclaims", all...)
+		w.after(10*time.Second, "one pod, the largest writer that is not critical", left("always")...)
+		k.statusIs(w, "always", api.PodFailing, api.ReasonEvicted, "nodefs.available is 99B (9.9%), less than 10%; this pod uses 12KiB; it starts when the host has had no pressure for 5m0s")
+		w.after(10*time.Minute, "free space stays as it is", left("always")...)
+		m.disk.Store(90)
+		w.settle("it falls: the next pod", left("always", "failing")...)
+		w.must(w.docker.Write(w.id("once", "main"), 1<<20)) // into its own layer, on the same disk
+		m.disk.Store(80)
+		w.settle("it falls once more", left("always", "failing", "once")...)
+		m.disk.Store(1)
+		w.after(10*time.Minute, "who has written nothing stays", left("always", "failing", "once")...)
+		if n := evictions["nodefs.available"]; n != 3 {
+			t.Errorf("%d evictions are counted, want 3", n)
+		}
+		k.statusIs(w, "once", api.PodFailed, "", "")
+		if main := k.statuses(w)[4].Containers[0]; main.State.Terminated == nil || main.State.Terminated.Reason != api.ReasonEvicted {
+			t.Errorf("the container that starts once: %+v", main)
+		}
+		m.disk.Store(500)
+		w.after(285*time.Second, "before the transition period is over", left("always", "failing", "once")...)
+		w.after(15*time.Second, "the first comes back", left("failing", "once")...)
+		w.after(10*time.Second, "the second, and no other", left("once")...)
+		k.statusIs(w, "always", api.PodRunning, "", "")
+		for _, p := range []api.Pod{always, failing} {
+			if _, err := os.Stat(w.data(p, "file")); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// An evicted pod keeps its port from others, which would be started in its place.
+func TestAnEvictedPodKeepsItsPort(t *testing.T) {
+	inWorld(t, func(w *world) {
+		m := newMachine(500, 500)
+		k := w.startOnMachine(m, publish(pod("b", "main"), 80))
+		settle()
+		k.set(publish(pod("a", "main"), 80), publish(pod("b", "main"), 80))
+		m.memory.Store(99)
+		w.settle("evicted")
+		m.memory.Store(500)
+		w.after(10*time.Minute, "after the pressure", "b/main", "b/net")
+	})
+}
+
+// TestCrashInAnEviction lets the kubelet die after each of its calls that change something while it evicts. The next one
+// finds the pressure or none, and nothing that was not evicted is touched.
+func TestCrashInAnEviction(t *testing.T) {
+	for name, policy := range map[string]func(api.Pod) api.Pod{
+		"always": func(p api.Pod) api.Pod { return p }, "onFailure": onFailure, "never": never,
+	} {
+		for n, died := 1, true; died; n++ {
+			inWorld(t, func(w *world) {
+				m := newMachine(500, 500)
+				web, bystander := policy(pod("web", "server", "side")), pod("bystander", "main")
+				k := w.startOnMachine(m, web, bystander)
+				settle()
+				w.fill(web, "file", 4096)
+				healthy := w.id("bystander", "main")
+				ctx, cancel := context.WithCancel(w.t.Context())
+				w.docker.StopAfter(n, cancel)
+				m.disk.Store(99)
+				settle()
+				died = ctx.Err() != nil
+				k.end()
+				cancel()
+				w.docker.StopAfter(0, nil)
+				k = w.startOnMachine(m, web, bystander)
+				w.settle(fmt.Sprintf("%s: died after %d calls, under pressure", name, n), "bystander/main", "bystander/net")
+				k.end()
+				w.startOnMachine(newMachine(500, 500), web, bystander)
+				want := []string{"bystander/main", "bystander/net", "web/net", "web/server", "web/side"}
+				if name == "never" {
+					want = want[:2]
+				}
+				w.settle(fmt.Sprintf("%s: died after %d calls, without pressure", name, n), want...)
+				w.checkID("bystander", "main", healthy, true)
+				w.checkVolumes(web, bystander)
+			})
+		}
+	}
 }

@@ -182,13 +182,13 @@ func (w *work) start(ctx context.Context, a plan.Action) error {
 	return w.postStart(ctx, a)
 }
 
-// stop stops a container, and notes why if it is unhealthy.
+// stop stops a container, and notes why unless it is only replaced.
 func (w *work) stop(ctx context.Context, a plan.Action) error {
 	if err := w.stopContainer(ctx, a); err != nil {
 		return err
 	}
-	if a.Unhealthy {
-		w.kl.observer.NoteKilled(a.ID, plan.Problem{Container: a.Name.Name, Reason: api.ReasonUnhealthy, Message: a.Reason})
+	if a.Killed != "" {
+		w.kl.observer.NoteKilled(a.ID, plan.Problem{Container: a.Name.Name, Reason: a.Killed, Message: a.Reason})
 	}
 	w.done(0, "stopped", a)
 	return nil

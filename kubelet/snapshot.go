@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
@@ -15,12 +16,13 @@ import (
 type snapshot struct {
 	pods     []podSnapshot // by full name
 	complete bool          // every source was read
+	at       time.Time
 	newer    chan struct{} // closed when there is a newer snapshot
 }
 
 // publish replaces the snapshot, and then logs what has come up: the log is not ahead of the status.
 func (kl *Kubelet) publish() {
-	s := &snapshot{complete: len(kl.desired.unsynced) == 0, newer: make(chan struct{})}
+	s := &snapshot{complete: len(kl.desired.unsynced) == 0, at: time.Now(), newer: make(chan struct{})}
 	names := slices.Sorted(maps.Keys(kl.pods))
 	for _, name := range names {
 		s.pods = append(s.pods, kl.pods[name].podSnapshot)

@@ -53,12 +53,15 @@ type Condition struct {
 // Pressure is a threshold that is met.
 type Pressure struct {
 	Signal  Signal
+	OneDisk bool // Docker writes to the file system of the root_dir
+	hard    bool
 	message string
 }
 
 // Manager holds the conditions of the host, and the pods that must not run. Its methods may be called concurrently.
 type Manager struct {
-	opts Options
+	opts    Options
+	Evicted func(signal string) // called for each eviction; must not block
 
 	mu         sync.Mutex // guards the rest
 	at         time.Time  // of the last reading
@@ -66,13 +69,14 @@ type Manager struct {
 	pressures  []Pressure           // by the last reading
 	since      map[string]time.Time // when a threshold was first met that is met now
 	conditions []Condition
-	pods       map[string]*held // by full name
+	pods       map[string]*held  // by full name
+	floors     map[Signal]uint64 // see Wanted
 }
 
 // NewManager returns a Manager that knows of no pressure yet.
 func NewManager(opts Options) *Manager {
 	return &Manager{opts: opts, conditions: []Condition{{Type: MemoryPressure}, {Type: DiskPressure}},
-		since: map[string]time.Time{}, pods: map[string]*held{}}
+		since: map[string]time.Time{}, pods: map[string]*held{}, floors: map[Signal]uint64{}, Evicted: func(string) {}}
 }
 
 // Observe takes in a reading. Nothing else changes the conditions.
@@ -112,13 +116,17 @@ func (m *Manager) compare(kind string, signal Signal, threshold string, grace ti
 	if m.at.Sub(m.since[key]) < grace {
 		return
 	}
-	m.pressures = append(m.pressures, Pressure{signal, fmt.Sprintf("%s is %s (%.1f%%), less than %s",
-		signal, show(signal, int64(have.Available)), 100*float64(have.Available)/float64(have.Total), threshold)})
+	images := m.reading[ImageFsAvailable].Total
+	m.pressures = append(m.pressures, Pressure{signal, images == 0 || images == m.reading[NodeFsAvailable].Total, kind == "hard",
+		fmt.Sprintf("%s is %s (%.1f%%), less than %s", signal, show(signal, int64(have.Available)), 100*float64(have.Available)/float64(have.Total), threshold)})
 }
 
 // show writes an amount, of inodes as a number.
 func show(signal Signal, n int64) string {
-	if signal == NodeFsInodesFree {
+	switch {
+	case n < 0:
+		return "an unknown amount"
+	case signal == NodeFsInodesFree:
 		return fmt.Sprint(n)
 	}
 	return units.BytesSize(float64(n))

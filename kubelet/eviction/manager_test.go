@@ -2,9 +2,12 @@ package eviction
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"kubelet14/api"
 )
 
 func TestValues(t *testing.T) {
@@ -91,5 +94,127 @@ func TestConditions(t *testing.T) {
 		if disk := m.Conditions()[1]; disk.Met || disk.Type != DiskPressure {
 			t.Errorf("%s: the disk is %+v", tt.name, disk)
 		}
+	}
+}
+
+// free is a reading of what is free of 10000 bytes of memory, of the disk of the root_dir and of that of Docker.
+func free(memory, disk, images uint64) Reading {
+	return Reading{MemoryAvailable: {memory, 10000}, NodeFsAvailable: {disk, 10000}, ImageFsAvailable: {images, 10000}}
+}
+
+// rounds lets a Manager look at readings of a disk, ten seconds apart, and evict when that is wanted. The pods end at once.
+// It returns the round and the name of each eviction.
+func (m *Manager) rounds(readings []Reading, pods ...Usage) (evicted []string) {
+	for i, r := range readings {
+		now := noon.Add(time.Duration(i) * 10 * time.Second)
+		m.Observe(r, now)
+		m.Release(now, func(string) bool { return true })
+		running := slices.DeleteFunc(slices.Clone(pods), func(u Usage) bool { return m.Verdict(u.Pod).Message != "" })
+		if p := m.Wanted(now.Add(-time.Second)); p != nil {
+			evicted = append(evicted, fmt.Sprintf("%d:%s", i, m.Evict(p, running)))
+		}
+	}
+	return evicted
+}
+
+func TestEvictions(t *testing.T) {
+	writers := []Usage{{Pod: "little", Used: 1}, {Pod: "most", Used: 100, Priority: 9}, {Pod: "much", Used: 50}}
+	disk := func(amounts ...uint64) (readings []Reading) {
+		for _, n := range amounts {
+			readings = append(readings, free(5000, n, n))
+		}
+		return readings
+	}
+	for _, tt := range []struct {
+		name     string
+		readings []Reading
+		want     string
+	}{
+		{"no pressure", disk(1000, 1000), ""},
+		{"a disk has a round to reclaim", disk(999, 1000, 1000), ""},
+		{"then the largest writer is evicted", disk(999, 999), "1:most"},
+		{"no other one while free space is flat", disk(999, 999, 998, 998, 998, 998, 998), "1:most"},
+		{"one more each time it has fallen", disk(999, 999, 900, 880, 880, 870, 869), "1:most 3:much 5:little"},
+		{"a full disk", disk(0, 0, 0, 0, 0), "1:most"},
+		{"it falls after a break", disk(999, 999, 999, 2000, 900), "1:most 4:much"},
+		{"of memory one each round", []Reading{free(999, 5000, 5000), free(999, 5000, 5000), free(999, 5000, 5000)}, "0:much 1:little 2:most"},
+	} {
+		if got := strings.Join(newManager().rounds(tt.readings, writers...), " "); got != tt.want {
+			t.Errorf("%s: evicted %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestOrder: who goes first, and then the others.
+func TestOrder(t *testing.T) {
+	pods := []Usage{ // name, priority, use, request
+		{"unknown", -5, -1, 0}, {"within", -9, 100, 100}, {"vital", 9, 900, 0}, {"over", 0, 500, 450}, {"far-over", 0, 300, 0}, {"also", 0, 50, 0}, {"as-much", 0, 50, 0},
+	}
+	for signal, want := range map[Signal]string{
+		MemoryAvailable:  "far-over also as-much over vital within unknown",
+		NodeFsAvailable:  "vital far-over also as-much over within unknown",
+		ImageFsAvailable: "vital far-over also as-much over within unknown",
+	} {
+		slices.SortFunc(pods, (&Pressure{Signal: signal}).order)
+		var got []string
+		for _, u := range pods {
+			got = append(got, u.Pod)
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%s: %s, want %s", signal, got, want)
+		}
+	}
+}
+
+// A pod that is evicted again and again comes back later each time, and sooner after a long time in which it was not.
+func TestTheWayBack(t *testing.T) {
+	m, now := newManager(), noon
+	round := func(memory uint64) string {
+		now = now.Add(10 * time.Second)
+		m.Observe(free(memory, 5000, 5000), now)
+		return m.Release(now, func(string) bool { return true })
+	}
+	wait := func() (d time.Duration) { // until the pod comes back
+		round(1)
+		m.Evict(m.Wanted(now), []Usage{{Pod: "web", Used: 1}})
+		const why = "memory.available is 1B (0.0%), less than 1000; this pod uses 1B; it starts when the host has had no pressure for "
+		if v := m.Verdict("web"); v.Grace != 1 || !strings.HasPrefix(v.Message, why) {
+			t.Errorf("the verdict is %+v", v)
+		}
+		began := now
+		for round(5000) != "web" {
+			if why := m.Hold("web", 0, now); why.Reason != api.ReasonEvicted || !why.RetryAt.After(now) {
+				t.Fatalf("after %v it is held by %+v", now.Sub(began), why)
+			}
+		}
+		if why := m.Hold("web", 0, now); why.Message != "" || m.Verdict("web").Message != "" {
+			t.Errorf("after %v it is held by %+v", now.Sub(began), why)
+		}
+		return now.Sub(began)
+	}
+	for _, want := range []time.Duration{5, 10, 20, 40, 60, 60} {
+		if got := wait(); got != want*time.Minute {
+			t.Errorf("it comes back after %v, want %v", got, want*time.Minute)
+		}
+	}
+	now = now.Add(2 * time.Hour)
+	if got := wait(); got != 5*time.Minute {
+		t.Errorf("after a long time without an eviction it comes back after %v, want 5m", got)
+	}
+}
+
+func TestASoftEvictionLeavesTimeToEnd(t *testing.T) {
+	m := newManager()
+	m.Observe(free(1500, 5000, 5000), noon)
+	if p := m.Wanted(noon); p != nil {
+		t.Errorf("before the grace period %+v is wanted", p)
+	}
+	m.Observe(free(1500, 5000, 5000), noon.Add(30*time.Second))
+	m.Evict(m.Wanted(noon), []Usage{{Pod: "web", Used: -1}})
+	if v := m.Verdict("web"); v.Grace != 20 || !strings.Contains(v.Message, "less than 2000; this pod uses an unknown amount") {
+		t.Errorf("the verdict is %+v", v)
+	}
+	if p := m.Wanted(noon.Add(31 * time.Second)); p != nil {
+		t.Errorf("a reading from before its end calls for %+v", p)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -14,15 +15,21 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// held is a pod that must not run.
+// maxWait is how long there must be no pressure until a pod comes back that is evicted again and again.
+const maxWait = 60 * time.Minute
+
+// held is a pod that must not run, or was evicted before.
 type held struct {
-	why      plan.Problem
-	priority int64
+	why       plan.Problem // no message: it may run
+	priority  int64
+	grace     int // see plan.Verdict
+	evictions int // in a row
+	released  time.Time
 }
 
-// back returns when a pod may run again if no pressure comes, and how long there must be none.
-func (m *Manager) back() (at time.Time, wait time.Duration) {
-	wait = m.opts.TransitionPeriod
+// back returns when a pod may run again if no pressure comes, and the time without pressure that this takes.
+func (m *Manager) back(h *held) (at time.Time, wait time.Duration) {
+	wait = min(m.opts.TransitionPeriod<<min(max(h.evictions-1, 0), 20), max(m.opts.TransitionPeriod, maxWait))
 	for _, c := range m.conditions {
 		if end := c.lastMet.Add(wait); end.After(at) {
 			at = end
@@ -36,7 +43,7 @@ func (m *Manager) Hold(pod string, priority int64, now time.Time) plan.Problem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	h := cmp.Or(m.pods[pod], &held{})
-	at, wait := m.back()
+	at, wait := m.back(h)
 	i := slices.IndexFunc(m.conditions, func(c Condition) bool { return c.Met })
 	if h.why.Message == "" && i >= 0 {
 		h.priority, h.why.Reason = priority, api.ReasonNodePressure
@@ -50,21 +57,125 @@ func (m *Manager) Hold(pod string, priority int64, now time.Time) plan.Problem {
 	return why
 }
 
+// Verdict returns whether a pod has to end.
+func (m *Manager) Verdict(pod string) (v plan.Verdict) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if h := m.pods[pod]; h != nil && h.why.Reason == api.ReasonEvicted {
+		v = plan.Verdict{Message: h.why.Message, Grace: h.grace}
+	}
+	return v
+}
+
+// WasEvicted reports whether a pod was evicted.
+func (m *Manager) WasEvicted(pod string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.pods[pod] != nil && m.pods[pod].evictions > 0
+}
+
 // Release lets one pod run again whose time has come, that of the highest priority, and forgets those that are not desired.
 func (m *Manager) Release(now time.Time, desired func(pod string) bool) (pod string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	maps.DeleteFunc(m.pods, func(pod string, _ *held) bool { return !desired(pod) })
 	for name, h := range m.pods {
-		at, _ := m.back()
-		due := len(m.pressures) == 0 && !at.After(now)
+		at, _ := m.back(h)
+		due := h.why.Message != "" && len(m.pressures) == 0 && !at.After(now)
 		if due && (pod == "" || cmp.Or(cmp.Compare(m.pods[pod].priority, h.priority), strings.Compare(name, pod)) < 0) {
 			pod = name
 		}
 	}
 	if pod != "" {
-		glog.Infof("pod %s may start: the host has no pressure any more", pod)
-		delete(m.pods, pod)
+		m.pods[pod].why, m.pods[pod].released = plan.Problem{}, now
+		glog.Infof("pod %s may run again", pod)
 	}
 	return pod
+}
+
+// unread is a floor that the next reading sets.
+const unread = math.MaxUint64
+
+// Wanted returns the pressure for which a pod has to be evicted now, or nil. It is called when no evicted pod ran at a time;
+// a reading from before that tells nothing.
+//
+// On a disk an eviction frees little, and ends the writing. So a disk first has until the next reading to remove what nobody
+// needs, and a second pod is evicted only if what is free has kept falling since the first has ended.
+func (m *Manager) Wanted(ended time.Time) *Pressure {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.at.Before(ended) {
+		return nil
+	}
+	begins := m.at.Equal(m.conditions[1].Since)
+	for i := range m.pressures {
+		p := &m.pressures[i]
+		free := m.reading[p.Signal].Available
+		floor, evicted := m.floors[p.Signal]
+		switch {
+		case p.Signal == MemoryAvailable:
+			return p
+		case begins:
+			clear(m.floors)
+		case floor == unread:
+			m.floors[p.Signal] = free
+		case !evicted || free < floor-floor/100:
+			return p
+		}
+	}
+	return nil
+}
+
+// Usage is what a pod uses of what a signal measures.
+type Usage struct {
+	Pod           string // full name
+	Priority      int64
+	Used, Request int64 // Used is -1 if it is not known; the request is of memory
+}
+
+// Evict evicts one of the pods, and returns its name; "" if there is none. For memory that is one that exceeds its request, of these one of the lowest priority, of
+// these the one that exceeds it most; pods without figures come last. On a disk it is the largest writer.
+func (m *Manager) Evict(p *Pressure, pods []Usage) (pod string) {
+	if len(pods) == 0 {
+		return ""
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	u := slices.MinFunc(pods, p.order)
+	h := cmp.Or(m.pods[u.Pod], &held{})
+	if m.at.Sub(h.released) > maxWait {
+		h.evictions = 0
+	}
+	h.evictions++
+	h.priority, h.grace = u.Priority, 1
+	if !p.hard {
+		h.grace = max(1, m.opts.MaxPodGrace)
+	}
+	_, wait := m.back(h)
+	h.why = plan.Problem{Reason: api.ReasonEvicted, Message: fmt.Sprintf(
+		"%s; this pod uses %s; it starts when the host has had no pressure for %v", p.message, show(p.Signal, u.Used), wait)}
+	m.pods[u.Pod] = h
+	for _, signal := range signals {
+		m.floors[signal] = unread
+	}
+	m.Evicted(string(p.Signal))
+	return u.Pod
+}
+
+// order compares two pods: the first of all is evicted.
+func (p *Pressure) order(a, b Usage) int {
+	most := cmp.Or(cmp.Compare(b.Used-b.Request, a.Used-a.Request), strings.Compare(a.Pod, b.Pod))
+	if p.Signal != MemoryAvailable {
+		return most
+	}
+	class := func(u Usage) int {
+		switch {
+		case u.Used < 0:
+			return 2
+		case u.Used <= u.Request:
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(class(a), class(b)), cmp.Compare(a.Priority, b.Priority), most)
 }

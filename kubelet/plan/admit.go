@@ -18,11 +18,19 @@ import (
 // removed; otherwise the first by name gets it. (In 2014 the order was that of a Go map.)
 // Pods with one UID would share their volumes.
 //
-// The pods are given by full name. Those for which finished is true need no port.
-func Admit(pods map[string]*Pod, finished func(*Pod) bool, list []dockertools.Listed) map[string]Problem {
+// The pods are given by full name. Those for which finished is true need no port; those for which evicted is, come first.
+func Admit(pods map[string]*Pod, finished, evicted func(*Pod) bool, list []dockertools.Listed) map[string]Problem {
 	uids, ports := owners(pods, list)
 	waiting := map[string]Problem{}
-	for _, name := range slices.Sorted(maps.Keys(pods)) {
+	var order []string
+	for _, first := range []bool{true, false} {
+		for _, name := range slices.Sorted(maps.Keys(pods)) {
+			if evicted(pods[name]) == first {
+				order = append(order, name)
+			}
+		}
+	}
+	for _, name := range order {
 		pod := pods[name]
 		uids[pod.UID] = cmp.Or(uids[pod.UID], name)
 		conflict := pod.portConflict(ports)
@@ -38,7 +46,7 @@ func Admit(pods map[string]*Pod, finished func(*Pod) bool, list []dockertools.Li
 			waiting[name] = Problem{Reason: api.ReasonPortTaken, Message: conflict}
 		default:
 			for _, port := range pod.Ports {
-				ports = append(ports, portOwner{port, name, "which comes first by name"})
+				ports = append(ports, portOwner{port, name, "which comes first"})
 			}
 		}
 	}

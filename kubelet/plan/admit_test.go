@@ -18,7 +18,7 @@ import (
 func TestAdmit(t *testing.T) {
 	tests := []struct {
 		name     string
-		pods     []string // a "!" before the name: it has finished
+		pods     []string // a "!" before the name: it has finished; a "~": it was evicted
 		observed []string
 		want     map[string]string
 	}{
@@ -30,6 +30,8 @@ func TestAdmit(t *testing.T) {
 		{"an owner that now wants another port", []string{"a 1 80", "b 2 81"}, []string{"a 1 running 81", "b 2 running 80"}, nil},
 		{"a pod that waits gets none of its ports", []string{"a 1 80", "b 2 80 90", "c 3 90"}, nil, map[string]string{"b": "a"}},
 		{"a finished pod needs no port", []string{"!a 1 80", "b 2 80"}, nil, nil},
+		{"an evicted pod keeps its port", []string{"a 1 80", "~b 2 80"}, nil, map[string]string{"a": "b"}},
+		{"… unless another one runs with it", []string{"a 1 80", "~b 2 80"}, []string{"a 1 running 80"}, map[string]string{"b": "a"}},
 		{"another protocol", []string{"a 1 53", "b 2 53/udp"}, nil, nil},
 		{"another address", []string{"a 1 127.0.0.1:80", "b 2 127.0.0.2:80"}, nil, nil},
 		{"no address is every address", []string{"a 1 127.0.0.1:80", "b 2 80"}, nil, map[string]string{"b": "a"}},
@@ -49,10 +51,11 @@ func TestAdmit(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			pods, finished := map[string]*plan.Pod{}, map[*plan.Pod]bool{}
+			pods, finished, evicted := map[string]*plan.Pod{}, map[*plan.Pod]bool{}, map[*plan.Pod]bool{}
 			for _, line := range tt.pods {
 				words := strings.Fields(line)
 				name, isFinished := strings.CutPrefix(words[0], "!")
+				name, isEvicted := strings.CutPrefix(name, "~")
 				pod := &plan.Pod{Pod: api.Pod{Name: name, Namespace: "default", Source: "test", UID: words[1]}}
 				if words = words[2:]; slices.Contains(words, "host") {
 					words, pod.Complete.HostNetwork = words[1:], true
@@ -60,7 +63,7 @@ func TestAdmit(t *testing.T) {
 				for _, port := range words {
 					pod.Ports = append(pod.Ports, parsePort(port))
 				}
-				pods[pod.FullName()], finished[pod] = pod, isFinished
+				pods[pod.FullName()], finished[pod], evicted[pod] = pod, isFinished, isEvicted
 			}
 			var list []dockertools.Listed
 			for _, line := range tt.observed {
@@ -73,7 +76,7 @@ func TestAdmit(t *testing.T) {
 				}
 				list = append(list, c)
 			}
-			waiting := plan.Admit(pods, func(pod *plan.Pod) bool { return finished[pod] }, list)
+			waiting := plan.Admit(pods, func(pod *plan.Pod) bool { return finished[pod] }, func(pod *plan.Pod) bool { return evicted[pod] }, list)
 			for pod, owner := range tt.want {
 				problem := waiting[pod+".default.test"]
 				if !strings.Contains(problem.Message, "pod "+owner+".") || problem.Reason == "" {

@@ -70,7 +70,7 @@ func (p *planner) converge() {
 		p.checkCrashLoop(newest)
 		if newest.Unhealthy != "" && newest.State == dockertools.StateRunning {
 			stop := on(Stop, newest, newest.Unhealthy)
-			stop.Unhealthy = true
+			stop.Killed = api.ReasonUnhealthy
 			stopApps = append(stopApps, stop)
 		}
 		stopApps = append(stopApps, p.stopOthers(newest)...)

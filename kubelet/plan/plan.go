@@ -69,8 +69,8 @@ type Action struct {
 	PodIP       string    // if the container needs it; filled in when the network container runs
 
 	// Of a Stop:
-	Unhealthy bool // because its startup or liveness probe failed
-	Paused    bool // so that no hook can run in it
+	Killed string // the reason, unless it is only replaced: see Observed
+	Paused bool   // so that no hook can run in it
 }
 
 // Problem is why a container does not run, or does not run as desired.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/plan/plantest"
 )
@@ -20,7 +21,7 @@ var rewrite = flag.Bool("rewrite", false, "write the plans of today into testdat
 
 // TestMake runs every case of testdata. A case is some lines of input, a line of dashes,
 // and the plan. The input is a pod as plantest.ParsePod reads it, containers as
-// plantest.ParseContainer does, and maybe the limits of the flags: "limits max=2 ttl=1h".
+// plantest.ParseContainer does, and maybe the limits of the flags: "limits max=2 ttl=1h", or an eviction: "evict grace=20".
 // Lines that begin with # are for the reader. -rewrite writes today's plans into the files.
 func TestMake(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
@@ -62,6 +63,7 @@ func answerTo(t *testing.T, input string) string {
 	t.Helper()
 	var want *plan.Pod
 	var observed []plan.Observed
+	var verdict plan.Verdict
 	limits := plan.Limits{MaxBackoff: time.Minute, MaxDeadContainers: 2}
 	for line := range strings.Lines(input) {
 		words := strings.Fields(line)
@@ -69,6 +71,9 @@ func answerTo(t *testing.T, input string) string {
 		case words[0] == "#":
 		case words[0] == "want", words[0] == "unwanted":
 			want = plantest.ParsePod(line)
+		case words[0] == "evict":
+			verdict.Message = "the host runs short of memory"
+			verdict.Grace, _ = strconv.Atoi(plantest.ParseAttributes(words[1:])["grace"])
 		case words[0] == "limits":
 			attributes := plantest.ParseAttributes(words[1:])
 			limits.MaxDeadContainers, _ = strconv.Atoi(attributes["max"])
@@ -78,6 +83,9 @@ func answerTo(t *testing.T, input string) string {
 		}
 	}
 	p := plantest.Make(want, observed, limits)
+	if verdict.Message != "" {
+		p = plan.Evict(want, observed, verdict)
+	}
 	var b strings.Builder
 	for i, step := range p.Steps {
 		if i > 0 {
@@ -98,6 +106,9 @@ func answerTo(t *testing.T, input string) string {
 				if !a.PulledSince.IsZero() {
 					fmt.Fprintf(&b, " pulled since %s", a.PulledSince.Format(time.TimeOnly))
 				}
+			}
+			if a.Kind == plan.Stop && a.Killed == api.ReasonEvicted {
+				fmt.Fprintf(&b, " in %s s", a.Grace)
 			}
 			fmt.Fprintf(&b, ": %s\n", a.Reason)
 		}

@@ -16,9 +16,9 @@ import (
 
 // Metrics counts what the program does. No label holds a container's id or text of a manifest. It is safe for concurrent use.
 type Metrics struct {
-	registry             *prometheus.Registry
-	syncs, pulls, docker *prometheus.HistogramVec
-	refused, removed     *prometheus.CounterVec
+	registry                    *prometheus.Registry
+	syncs, pulls, docker        *prometheus.HistogramVec
+	refused, removed, evictions *prometheus.CounterVec
 }
 
 // factory registers the metrics that it makes.
@@ -49,8 +49,9 @@ func NewMetrics() *Metrics {
 		docker: f.histogram("kubelet_docker_request_duration_seconds",
 			"Requests to Docker, until the answer begins, by operation and outcome: ok, refused (by an error) or failed (no answer).",
 			0.001, "operation", "outcome"),
-		refused: f.counter("kubelet_http_requests_refused_total", "Refused requests to the info server by reason: host, origin or token.", "reason"),
-		removed: f.counter("kubelet_image_garbage_collected_total", "Removed images by reason: space.", "reason"),
+		refused:   f.counter("kubelet_http_requests_refused_total", "Refused requests to the info server by reason: host, origin or token.", "reason"),
+		removed:   f.counter("kubelet_image_garbage_collected_total", "Removed images by reason: space.", "reason"),
+		evictions: f.counter("kubelet_evictions", "Evictions of pods by the signal of which less was available than the threshold.", "eviction_signal"),
 	}
 	m.removed.WithLabelValues("space")
 	for _, ok := range []bool{true, false} { // present before the first one
@@ -72,6 +73,9 @@ func (m *Metrics) PullDone(took time.Duration, ok bool) {
 
 // ImageRemoved counts an image that was removed.
 func (m *Metrics) ImageRemoved() { m.removed.WithLabelValues("space").Inc() }
+
+// Evicted counts an eviction.
+func (m *Metrics) Evicted(signal string) { m.evictions.WithLabelValues(signal).Inc() }
 
 // DockerCall counts a request to Docker. The operation must not name an object.
 func (m *Metrics) DockerCall(operation, outcome string, took time.Duration) {

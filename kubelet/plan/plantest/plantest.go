@@ -114,6 +114,7 @@ func parseApp(name, options string) plan.Container {
 //	    starting                the list is from before its start
 //	    oom                     the kernel killed it
 //	    message=one|two         its termination message, with | between the lines
+//	    grace=30                the seconds that its pod has to end
 func ParseContainer(tb testing.TB, line string) plan.Observed {
 	tb.Helper()
 	words := strings.Fields(line)
@@ -176,6 +177,8 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 			c.Listed.State, c.Endpoint = dockertools.StateCreated, ""
 		case "oom":
 			c.OOMKilled = true
+		case "grace":
+			c.Labels = map[string]string{dockertools.LabelGrace: value}
 		case "message":
 			c.TerminationMessage = strings.ReplaceAll(value, "|", "\n")
 		default:
