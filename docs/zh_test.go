@@ -46,7 +46,7 @@ func compareChinesePages(t *testing.T, docs string) {
 				}
 				return all
 			},
-			"headings and numbers": func(p page) []string { return submatches(`(?m)(^#+ |^\| \d+|^\d+\.|\d+,\d{3}|:\d{4,5})`, p.text) },
+			"lines": func(p page) []string { return submatches(`(?m)(^#+ |^\|[ \d]*|^\* |^\d\.|\d+,\d+|:\d{4,5})`, p.text) },
 			"names in backticks": func(p page) (all []string) {
 				for _, m := range inBackticks.FindAllStringSubmatch(p.text, -1) {
 					all = append(all, strings.Join(strings.Fields(m[1]), " "))
