@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -15,10 +16,11 @@ func inServices(pods []api.Pod, services ...string) []api.Pod {
 	pods = slices.Clone(pods)
 	for i := range pods {
 		for _, text := range services {
-			f := strings.Fields(text + " none")
-			port := api.Port{ContainerPort: map[string]int{"80": 80, "81": 81}[f[1]], Protocol: api.ProtocolTCP}
-			service := api.Service{Name: f[0], Selector: map[string]string{f[2]: ""}, Ports: []api.Port{port}}
-			pods[i].Manifest.Services.Of = append(pods[i].Manifest.Services.Of, service)
+			var name, label string
+			port := api.Port{Protocol: api.ProtocolTCP}
+			fmt.Sscan(text, &name, &port.ContainerPort, &label)
+			pods[i].Manifest.Services.Of = append(pods[i].Manifest.Services.Of,
+				api.Service{Name: name, Selector: map[string]string{label: ""}, Ports: []api.Port{port}})
 		}
 	}
 	return pods
@@ -29,23 +31,17 @@ func labelled(p api.Pod, label string) api.Pod {
 	return p
 }
 
-// given returns the names of a pod in the pod network and the variables of its app that begin with DB_.
-func (w *world) given(podName string) (names, env string) {
-	w.t.Helper()
-	id := w.id(podName, "main")
-	for _, c := range w.containers() {
-		if c.ID == id {
-			vars := slices.DeleteFunc(slices.Clone(c.Spec.Env), func(env string) bool { return !strings.HasPrefix(env, "DB_SERVICE_") })
-			env = strings.Join(vars, " ")
-		}
-	}
-	return strings.Join(w.netOf(podName).Spec.Aliases, " "), env
-}
-
+// checkGiven checks the names of a pod in the pod network, and the variables of its app that begin with DB_SERVICE_.
 func (w *world) checkGiven(when, podName, names, env string) {
 	w.t.Helper()
-	if gotNames, gotEnv := w.given(podName); gotNames != names || gotEnv != env {
-		w.t.Errorf("%s: %s has the names %q and the variables %q, want %q and %q", when, podName, gotNames, gotEnv, names, env)
+	id, got := w.id(podName, "main"), []string{}
+	for _, c := range w.containers() {
+		if c.ID == id {
+			got = slices.DeleteFunc(slices.Clone(c.Spec.Env), func(env string) bool { return !strings.HasPrefix(env, "DB_SERVICE_") })
+		}
+	}
+	if gotNames := w.netOf(podName).Spec.Aliases; strings.Join(gotNames, " ") != names || strings.Join(got, " ") != env {
+		w.t.Errorf("%s: %s has the names %q and the variables %q, want %q and %q", when, podName, gotNames, got, names, env)
 	}
 }
 

@@ -58,17 +58,12 @@ func TestTheLockIsHandedOverToWhoeverWaitsForIt(t *testing.T) {
 	if yes, after := contended(t, r); !yes || after != minLockTime {
 		t.Errorf("it is %v after %v, want true after %v", yes, after, minLockTime)
 	}
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	AwaitLock(canceled, r.Path())
+	AwaitLock(t.Context(), "/nothing")
 	must(t, r.Close())
 	if !<-got {
 		t.Error("the other one did not get it")
 	}
-}
-
-// What keeps it from waiting is an error of OpenRootDir.
-func TestAwaitLockEndsWithItsContext(t *testing.T) {
-	r := openRoot(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	AwaitLock(ctx, r.Path())
-	AwaitLock(t.Context(), "/nothing")
 }

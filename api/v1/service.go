@@ -14,7 +14,15 @@ type Service struct {
 	Metadata   Metadata `json:"metadata"`
 	Spec       struct {
 		Selector map[string]string `json:"selector"`
-		Ports    []ServicePort     `json:"ports"`
+		Ports    []struct {
+			Name          string          `json:"name"`
+			Protocol      string          `json:"protocol"`
+			ContainerPort int             `json:"port"`
+			TargetPort    api.IntOrString `json:"targetPort"`
+
+			_ api.Ignored     `fields:"appProtocol"`
+			_ api.Unsupported `fields:"nodePort" instead:"use hostPort in the Pod"`
+		} `json:"ports"`
 
 		_ api.Ignored     `fields:"clusterIPs internalTrafficPolicy ipFamilies ipFamilyPolicy publishNotReadyAddresses trafficDistribution"`
 		_ api.Unsupported `fields:"type" default:"ClusterIP" instead:"use hostPort in the Pod, and instead of an ExternalName the name itself"`
@@ -23,17 +31,6 @@ type Service struct {
 	} `json:"spec"`
 
 	_ api.Ignored `fields:"status"`
-}
-
-// ServicePort is a port of the pods.
-type ServicePort struct {
-	Name          string          `json:"name"`
-	Protocol      string          `json:"protocol"`
-	ContainerPort int             `json:"port"`
-	TargetPort    api.IntOrString `json:"targetPort"`
-
-	_ api.Ignored     `fields:"appProtocol"`
-	_ api.Unsupported `fields:"nodePort" instead:"use hostPort in the Pod"`
 }
 
 // AddServices makes the scheme read Services. Without names in the pod network each is refused.
