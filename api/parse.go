@@ -141,8 +141,7 @@ func field(n *yaml.Node, name string) *yaml.Node {
 	return nil
 }
 
-// nearest returns the node at a path such as containers[0].image, or the last node on the way to it. The last name may have
-// dots.
+// nearest returns the node at a path such as containers[0].image, whose last name may have dots, or the last node on the way to it.
 func nearest(n *yaml.Node, path string) *yaml.Node {
 	steps := strings.FieldsFunc(path, func(r rune) bool { return strings.ContainsRune(".[]", r) })
 	for i, step := range steps {

@@ -26,15 +26,13 @@ const (
 	ga    = ""      // on, and locked: it cannot be turned off
 )
 
-var stages = map[string]string{AllAlpha: alpha, Eviction: alpha, ImageGarbageCollection: alpha, NodeLogQuery: ga, Services: alpha}
-
-// Stages returns the stage of each gate as upstream's metric names it.
-func Stages() map[string]string { return stages }
+// Stages has the stage of each gate, as upstream's metric names it.
+var Stages = map[string]string{AllAlpha: alpha, Eviction: alpha, ImageGarbageCollection: alpha, NodeLogQuery: ga, Services: alpha}
 
 // Usage describes each gate on a line, for the help of the flag.
 func Usage() (usage string) {
-	for _, gate := range slices.Sorted(maps.Keys(stages)) {
-		usage += "\n" + gate + map[string]string{alpha: "=true|false (ALPHA - default=false)", ga: "=true (GA - locked)"}[stages[gate]]
+	for _, gate := range slices.Sorted(maps.Keys(Stages)) {
+		usage += "\n" + gate + map[string]string{alpha: "=true|false (ALPHA - default=false)", ga: "=true (GA - locked)"}[Stages[gate]]
 	}
 	return usage
 }
@@ -47,7 +45,7 @@ func (g Gates) Enabled(gate string) bool {
 	if on, set := g.set[gate]; set {
 		return on
 	}
-	return stages[gate] == ga || g.set[AllAlpha]
+	return Stages[gate] == ga || g.set[AllAlpha]
 }
 
 // Set adds gates written as A=true,B=false to those that were set before. The last one of a name counts.
@@ -55,11 +53,11 @@ func (g *Gates) Set(text string) error {
 	for pair := range strings.SplitSeq(text, ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
 		on, err := strconv.ParseBool(value)
-		switch stage, known := stages[name]; {
+		switch stage, known := Stages[name]; {
 		case pair == "":
 			continue
 		case !known:
-			return fmt.Errorf("unknown gate %q: %s", name, api.Suggest(name, stages))
+			return fmt.Errorf("unknown gate %q: %s", name, api.Suggest(name, Stages))
 		case err != nil:
 			return fmt.Errorf("write %s=true or %s=false", name, name)
 		case stage == ga && !on:

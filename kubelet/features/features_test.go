@@ -30,7 +30,7 @@ func TestGates(t *testing.T) {
 			}
 		}
 		var on []string
-		for _, gate := range slices.Sorted(maps.Keys(features.Stages())) {
+		for _, gate := range slices.Sorted(maps.Keys(features.Stages)) {
 			if gates.Enabled(gate) {
 				on = append(on, gate)
 			}

@@ -18,7 +18,6 @@ import (
 type KubeletConfiguration struct {
 	APIVersion api.Text `json:"apiVersion"`
 	Kind       api.Text `json:"kind"`
-	// Upstream's fields.
 	StaticPodPath           api.Text `json:"staticPodPath" flag:"config" path:"true"`
 	StaticPodURL            api.Text `json:"staticPodURL" flag:"manifest_url"`
 	SyncFrequency           api.Text `json:"syncFrequency" flag:"sync_frequency"`
@@ -46,7 +45,7 @@ type KubeletConfiguration struct {
 	ImageGCHighThresholdPercent      api.Text            `json:"imageGCHighThresholdPercent" flag:"image_gc_high_threshold"`
 	ImageGCLowThresholdPercent       api.Text            `json:"imageGCLowThresholdPercent" flag:"image_gc_low_threshold"`
 	ImageMinimumGCAge                api.Text            `json:"imageMinimumGCAge" flag:"minimum_image_ttl_duration"`
-	// Flags of this program.
+	// Those above are upstream's, and those below flags of this program.
 	EtcdServers                       []api.Text `json:"etcdServers" flag:"etcd_servers"`
 	EtcdConfig                        api.Text   `json:"etcdConfig" flag:"etcd_config" path:"true"`
 	EtcdStatus                        api.Text   `json:"etcdStatus" flag:"etcd_status"`

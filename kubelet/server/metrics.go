@@ -100,7 +100,7 @@ func (s *Server) snapshot() *prometheus.Registry {
 
 	f.gauge("kubelet_build_info", "Always 1.", "version", "goversion").WithLabelValues(s.opts.Version, runtime.Version()).Set(1)
 	gates := f.gauge("kubernetes_feature_enabled", "1 while a feature gate is on.", "name", "stage")
-	for gate, stage := range features.Stages() {
+	for gate, stage := range features.Stages {
 		gates.WithLabelValues(gate, stage).Set(oneIf[s.opts.Gates.Enabled(gate)])
 	}
 	set("kubelet_healthy", "1 while /healthz answers ok.", oneIf[s.opts.Kubelet.Health() == nil])
