@@ -16,8 +16,8 @@ import (
 // defaults and checks. "sep" joins a name in a map and its value, and a relative "path" begins at the directory of the file.
 // What belongs to one host or one start is no field.
 type KubeletConfiguration struct {
-	APIVersion api.Text `json:"apiVersion"`
-	Kind       api.Text `json:"kind"`
+	APIVersion              api.Text `json:"apiVersion"`
+	Kind                    api.Text `json:"kind"`
 	StaticPodPath           api.Text `json:"staticPodPath" flag:"config" path:"true"`
 	StaticPodURL            api.Text `json:"staticPodURL" flag:"manifest_url"`
 	SyncFrequency           api.Text `json:"syncFrequency" flag:"sync_frequency"`
