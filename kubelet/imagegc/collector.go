@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -74,6 +75,7 @@ func (c *Collector) Collect(ctx context.Context, f node.Facts) {
 			c.since[image.ID] = time.Now()
 			continue
 		}
+		_ = os.Remove(c.path(name)) // see forget
 		excess -= float64(image.Size)
 		message := fmt.Sprintf("%s (%s): nobody needs it, and %s", name, units.HumanSize(float64(image.Size)), why)
 		glog.Infof("removed image %s", message)

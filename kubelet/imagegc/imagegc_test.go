@@ -86,11 +86,18 @@ func (h *host) collector(opts Options) *Collector {
 	}
 }
 
-// pull pulls an image as a kubelet does, and then as a person does who is asked not to.
+// pull pulls images from their registry, where they are new.
 func (h *host) pull(t *testing.T, c dockertools.Interface, images ...string) {
 	t.Helper()
 	for _, image := range images {
 		h.AddRemoteImage(image, dockertest.RemoteImage{})
+	}
+	h.pullSame(t, c, images...)
+}
+
+func (h *host) pullSame(t *testing.T, c dockertools.Interface, images ...string) {
+	t.Helper()
+	for _, image := range images {
 		if err := c.PullImage(t.Context(), image, dockertools.Auth{}, func(dockertools.PullProgress) {}); err != nil {
 			t.Fatal(err)
 		}
@@ -151,13 +158,59 @@ func TestWhatSomebodyNeedsStays(t *testing.T) {
 			t.Errorf("%d were counted, and the events are %q", h.removed, h.events)
 		}
 
-		// A person pulls what was collected: it is theirs now. A container that is gone needs nothing.
-		h.pull(t, h.ByHand(), "unneeded:1")
+		// A container that is gone needs nothing.
 		if err := h.ByHand().RemoveContainer(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
 		c.Collect(t.Context(), full(50))
-		h.check(t, "after that", "built:1", "byhand:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1", "unneeded:1")
+		h.check(t, "after that", "built:1", "byhand:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1")
+	})
+}
+
+// What was ours once, or is the same as what somebody has, is theirs.
+func TestWhatAPersonPullsAgainIsTheirs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		c := h.collector(always)
+		h.pull(t, c, "a:1", "b:1")
+		h.desired = []string{"b:1"}
+		c.Collect(t.Context(), full(50))
+		h.pullSame(t, h.ByHand(), "a:1") // it was collected
+		h.ForceRemoveImage("b:1")
+		c.Collect(t.Context(), full(50))
+		h.pullSame(t, h.ByHand(), "b:1") // it was removed by hand
+
+		h.pull(t, h.ByHand(), "c:1")
+		if err := h.TagImage("c:1", "other:1"); err != nil {
+			t.Fatal(err)
+		}
+		h.ForceRemoveImage("c:1")
+		h.pullSame(t, c, "c:1") // a name of theirs
+		h.ForceRemoveImage("other:1")
+		h.desired = nil
+		c.Collect(t.Context(), full(50))
+		h.check(t, "all are theirs", "a:1", "b:1", "c:1")
+	})
+}
+
+func TestANewerImageOfThisKubeletIsItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		c := h.collector(always)
+		h.pull(t, c, "a:1")
+		h.AddRemoteImage("a:1", dockertest.RemoteImage{Takes: time.Minute})
+		pulled := make(chan error)
+		go func() {
+			pulled <- c.PullImage(t.Context(), "a:1", dockertools.Auth{}, func(dockertools.PullProgress) {})
+		}()
+		time.Sleep(time.Second)
+		c.Collect(t.Context(), full(50))
+		h.check(t, "while it is pulled again", "a:1")
+		if err := <-pulled; err != nil {
+			t.Fatal(err)
+		}
+		c.Collect(t.Context(), full(50))
+		h.check(t, "after that")
 	})
 }
 
@@ -211,17 +264,23 @@ func TestAnImageThatDockerKeepsStays(t *testing.T) {
 		h.pull(t, c, "a:1", "b:1")
 		c.Collect(t.Context(), full(50))
 		time.Sleep(time.Minute)
+		id := ""
 		h.SetFault(func(call dockertest.Call) dockertest.Fault {
 			if call.Method == "RemoveImage" && h.Calls()["RemoveImage"] == 1 {
-				id, _ := h.ByHand().CreateContainer(t.Context(), dockertools.ContainerSpec{Image: call.Container})
-				t.Log(id)
+				id, _ = h.ByHand().CreateContainer(t.Context(), dockertools.ContainerSpec{Image: "a:1"})
 			}
 			return dockertest.Fault{}
 		})
 		c.Collect(t.Context(), full(50))
-		if list, _ := h.ByHand().ListImages(t.Context()); len(list) != 1 || h.removed != 1 {
-			t.Errorf("of two, of which one got a container in the last moment, there are %+v", list)
+		h.check(t, "of two, one got a container in the last moment", "a:1")
+		if err := h.ByHand().RemoveContainer(t.Context(), id); err != nil {
+			t.Fatal(err)
 		}
+		c.Collect(t.Context(), full(50))
+		h.check(t, "its time begins again", "a:1")
+		time.Sleep(time.Minute)
+		c.Collect(t.Context(), full(50))
+		h.check(t, "and is over")
 	})
 }
 

@@ -34,26 +34,25 @@ func conditions(health error, facts Facts, pressures []eviction.Condition) []Con
 		pressures = append(pressures, eviction.Condition{Type: "PIDPressure", Met: true, Message: fmt.Sprintf(
 			"less than %d %% of %d process numbers are left", minPIDs, facts.PIDs.Total)})
 	}
-	all := []Condition{ready,
-		noPressure("MemoryPressure", "KubeletHasSufficientMemory", facts.Memory),
-		noPressure("DiskPressure", "KubeletHasNoDiskPressure", facts.NodeFS),
-		noPressure("PIDPressure", "KubeletHasSufficientPID", facts.PIDs)}
-	for _, p := range pressures {
-		for i := range all {
-			if c := &all[i]; p.Met && p.Type == c.Type {
-				c.Status, c.Message = "True", p.Message
-				c.Reason = map[string]string{"MemoryPressure": "KubeletHasInsufficientMemory", "DiskPressure": "KubeletHasDiskPressure",
-					"PIDPressure": "KubeletHasInsufficientPID"}[c.Type]
+	all := []Condition{ready}
+	for _, row := range []struct {
+		name, good, bad string
+		amount          Amount
+	}{
+		{"MemoryPressure", "KubeletHasSufficientMemory", "KubeletHasInsufficientMemory", facts.Memory},
+		{"DiskPressure", "KubeletHasNoDiskPressure", "KubeletHasDiskPressure", facts.NodeFS},
+		{"PIDPressure", "KubeletHasSufficientPID", "KubeletHasInsufficientPID", facts.PIDs},
+	} {
+		c := Condition{Type: row.name, Status: "False", Reason: row.good, Message: "enough is left"}
+		if row.amount.Total == 0 {
+			c.Status, c.Reason, c.Message = "Unknown", "NotRead", "what is left cannot be read; the log says why"
+		}
+		for _, p := range pressures {
+			if p.Met && p.Type == c.Type {
+				c.Status, c.Reason, c.Message = "True", row.bad, p.Message
 			}
 		}
+		all = append(all, c)
 	}
 	return all
-}
-
-// noPressure returns a condition that does not hold, or that nobody knows.
-func noPressure(name, reason string, amount Amount) Condition {
-	if amount.Total == 0 {
-		return Condition{Type: name, Status: "Unknown", Reason: "NotRead", Message: "what is left cannot be read; the log says why"}
-	}
-	return Condition{Type: name, Status: "False", Reason: reason, Message: "enough is left"}
 }

@@ -67,10 +67,10 @@ func (h *Housekeeper) Run(ctx context.Context) {
 // Look reads the facts and updates the conditions. It is called before the first sync, too: nothing must be started on a
 // machine that has nothing left.
 func (h *Housekeeper) Look(ctx context.Context) Facts {
-	limited, cancel := context.WithTimeout(ctx, roundInterval)
+	ctx, cancel := context.WithTimeout(ctx, roundInterval)
 	defer cancel()
 	if time.Since(h.asked) >= askInterval {
-		if info, err := h.Info(limited); err == nil { // else the sync loop says what is wrong with Docker
+		if info, err := h.Info(ctx); err == nil { // else the sync loop says what is wrong with Docker
 			h.Reader.DockerRoot, h.asked = info.RootDir, time.Now()
 			h.mu.Lock()
 			h.status.Docker = info
