@@ -43,7 +43,7 @@ type Options struct {
 	Sources  func() []api.SourceStatus // what is known of the sources now
 	Step     *step.Stepper             // decides when a plan is carried out; may be nil
 	Trace    *trace.Trace              // of what happens; may be nil
-	Eviction *eviction.Manager         // of pods that wait or end while the host runs short of something; may be nil
+	Eviction *eviction.Manager         // knows which pods wait or end while the host runs short of something; may be nil
 
 	// SyncDone and PullDone observe each piece of work on a pod and each pull of an image.
 	// ok is false if something failed. What the end of the kubelet interrupts is not

@@ -83,7 +83,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed) {
 		p := kl.pods[pod.FullName()]
 		return p.err == nil && p.plan.Finished
 	}
-	conflicts := plan.Admit(kl.desired.pods, finished, kl.wasEvicted, list)
+	conflicts := plan.Admit(kl.desired.pods, finished, kl.pressure().WasEvicted, list)
 	for name, p := range kl.pods {
 		p.wait = cmp.Or(kl.hold(p), conflicts[name])
 	}

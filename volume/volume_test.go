@@ -229,3 +229,23 @@ func TestTerminationFile(t *testing.T) {
 		wantMessage("uid", "web.1", 100, "")
 	}
 }
+
+// What a link leads to, a hole in a file and the messages of containers are no use of the disk by volumes.
+func TestUsage(t *testing.T) {
+	r := openRoot(t)
+	dir := setUp(t, r, "uid") // which has a file of a few bytes
+	write(t, filepath.Join(t.TempDir(), "outside"), strings.Repeat("x", 1<<20))
+	must(t, os.Symlink(filepath.Dir(dir), filepath.Join(dir, "link")))
+	sparse := filepath.Join(dir, "deep/er/sparse")
+	write(t, sparse, strings.Repeat("x", 8192))
+	must(t, os.Truncate(sparse, 1<<30))
+	setUp(t, r, "another")
+	_, err := r.MakeTerminationFile("uid", "web.1")
+	must(t, err)
+	if bytes, files := r.Usage(t.Context(), "uid"); bytes < 8192 || bytes > 64<<10 || files != 3 {
+		t.Errorf("%d bytes and %d files, want some 12 KiB and 3", bytes, files)
+	}
+	if bytes, files := r.Usage(t.Context(), "none"); bytes != 0 || files != 0 {
+		t.Errorf("a pod without volumes uses %d bytes and %d files", bytes, files)
+	}
+}

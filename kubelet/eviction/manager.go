@@ -1,7 +1,16 @@
-// Package eviction tells when the memory or a disk of the host runs short. Upstream: pkg/kubelet/eviction.
+// Package eviction decides what a host does without when its memory or a disk runs short: which pods may not start, and
+// which one has to end for a time. Upstream: pkg/kubelet/eviction, which never evicts static pods, and never starts one
+// that it has rejected. Here every pod comes back.
+//
+//	every ten seconds                                the sync loop, for each pod
+//	  a reading of the host ─▶ Observe ┐           ┌ Hold: may it start?
+//	                           Release ├▶ Manager ◀┤
+//	  what pods use ─▶ Wanted, Evict   ┘           └ Verdict: has it to end?
 //
 // A reading below a threshold is a pressure, and begins a condition, which lasts until there was no pressure for the
-// transition period. Nothing is written down: after a crash the first reading finds the pressure again.
+// transition period. Meanwhile a pod of which nothing runs is held. If there is still pressure after what nobody needs was
+// removed, one pod after the other is evicted. After the condition the pods come back one by one. Nothing is written
+// down: after a crash the first reading finds the pressure again.
 //
 // Left out: minimum reclaim, pid.available, the notifications of cgroups.
 package eviction
@@ -92,14 +101,13 @@ func (m *Manager) Observe(r Reading, now time.Time) {
 	for i := range m.conditions {
 		c := &m.conditions[i]
 		p := slices.IndexFunc(m.pressures, func(p Pressure) bool { return (p.Signal == MemoryAvailable) == (c.Type == MemoryPressure) })
-		if p >= 0 {
-			c.lastMet = now
-		}
 		switch {
-		case p >= 0 && !c.Met:
-			c.Met, c.Since, c.Message = true, now, m.pressures[p].message
-		case p < 0 && (!c.Met && c.Since.IsZero() || c.Met && now.Sub(c.lastMet) >= m.opts.TransitionPeriod):
-			c.Met, c.Since, c.Message = false, now, ""
+		case p >= 0 && c.Met:
+			c.lastMet = now
+		case p >= 0:
+			*c = Condition{c.Type, true, now, m.pressures[p].message, now}
+		case c.Since.IsZero(), c.Met && now.Sub(c.lastMet) >= m.opts.TransitionPeriod:
+			*c = Condition{c.Type, false, now, "", c.lastMet}
 		}
 	}
 }
@@ -131,6 +139,9 @@ func show(signal Signal, n int64) string {
 	}
 	return units.BytesSize(float64(n))
 }
+
+// DiskPressure reports whether this condition is met.
+func (m *Manager) DiskPressure() bool { return m.Conditions()[1].Met }
 
 // Conditions returns the conditions as of the last reading.
 func (m *Manager) Conditions() []Condition {

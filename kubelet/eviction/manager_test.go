@@ -108,10 +108,11 @@ func (m *Manager) rounds(readings []Reading, pods ...Usage) (evicted []string) {
 	for i, r := range readings {
 		now := noon.Add(time.Duration(i) * 10 * time.Second)
 		m.Observe(r, now)
-		m.Release(now, func(string) bool { return true })
+		m.Release(now, map[string]bool{"little": true, "most": true, "much": true})
 		running := slices.DeleteFunc(slices.Clone(pods), func(u Usage) bool { return m.Verdict(u.Pod).Message != "" })
-		if p := m.Wanted(now.Add(-time.Second)); p != nil {
-			evicted = append(evicted, fmt.Sprintf("%d:%s", i, m.Evict(p, running)))
+		if p := m.Wanted(now.Add(-time.Second), false); p != nil && m.Evict(p, running) {
+			gone := slices.IndexFunc(running, func(u Usage) bool { return m.Verdict(u.Pod).Message != "" })
+			evicted = append(evicted, fmt.Sprintf("%d:%s", i, running[gone].Pod))
 		}
 	}
 	return evicted
@@ -169,20 +170,20 @@ func TestOrder(t *testing.T) {
 // A pod that is evicted again and again comes back later each time, and sooner after a long time in which it was not.
 func TestTheWayBack(t *testing.T) {
 	m, now := newManager(), noon
-	round := func(memory uint64) string {
+	round := func(memory uint64) bool {
 		now = now.Add(10 * time.Second)
 		m.Observe(free(memory, 5000, 5000), now)
-		return m.Release(now, func(string) bool { return true })
+		return m.Release(now, map[string]bool{"web": true})
 	}
 	wait := func() (d time.Duration) { // until the pod comes back
 		round(1)
-		m.Evict(m.Wanted(now), []Usage{{Pod: "web", Used: 1}})
+		m.Evict(m.Wanted(now, false), []Usage{{Pod: "web", Used: 1}})
 		const why = "memory.available is 1B (0.0%), less than 1000; this pod uses 1B; it starts when the host has had no pressure for "
 		if v := m.Verdict("web"); v.Grace != 1 || !strings.HasPrefix(v.Message, why) {
 			t.Errorf("the verdict is %+v", v)
 		}
 		began := now
-		for round(5000) != "web" {
+		for !round(5000) {
 			if why := m.Hold("web", 0, now); why.Reason != api.ReasonEvicted || !why.RetryAt.After(now) {
 				t.Fatalf("after %v it is held by %+v", now.Sub(began), why)
 			}
@@ -206,15 +207,15 @@ func TestTheWayBack(t *testing.T) {
 func TestASoftEvictionLeavesTimeToEnd(t *testing.T) {
 	m := newManager()
 	m.Observe(free(1500, 5000, 5000), noon)
-	if p := m.Wanted(noon); p != nil {
+	if p := m.Wanted(noon, false); p != nil {
 		t.Errorf("before the grace period %+v is wanted", p)
 	}
 	m.Observe(free(1500, 5000, 5000), noon.Add(30*time.Second))
-	m.Evict(m.Wanted(noon), []Usage{{Pod: "web", Used: -1}})
+	m.Evict(m.Wanted(noon, false), []Usage{{Pod: "web", Used: -1}})
 	if v := m.Verdict("web"); v.Grace != 20 || !strings.Contains(v.Message, "less than 2000; this pod uses an unknown amount") {
 		t.Errorf("the verdict is %+v", v)
 	}
-	if p := m.Wanted(noon.Add(31 * time.Second)); p != nil {
+	if p := m.Wanted(noon.Add(31*time.Second), false); p != nil {
 		t.Errorf("a reading from before its end calls for %+v", p)
 	}
 }

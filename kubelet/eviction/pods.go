@@ -3,7 +3,6 @@ package eviction
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -46,9 +45,9 @@ func (m *Manager) Hold(pod string, priority int64, now time.Time) plan.Problem {
 	at, wait := m.back(h)
 	i := slices.IndexFunc(m.conditions, func(c Condition) bool { return c.Met })
 	if h.why.Message == "" && i >= 0 {
-		h.priority, h.why.Reason = priority, api.ReasonNodePressure
-		h.why.Message = fmt.Sprintf("it starts when the host has had no %s for %v: %s", m.conditions[i].Type, wait, m.conditions[i].Message)
-		m.pods[pod] = h
+		m.pods[pod], h.priority = h, priority
+		h.why = plan.Problem{Reason: api.ReasonNodePressure, Message: fmt.Sprintf(
+			"it starts when the host has had no %s for %v: %s", m.conditions[i].Type, wait, m.conditions[i].Message)}
 	}
 	why := h.why
 	if why.Message != "" && len(m.pressures) == 0 && at.After(now) {
@@ -68,54 +67,54 @@ func (m *Manager) Verdict(pod string) (v plan.Verdict) {
 }
 
 // WasEvicted reports whether a pod was evicted.
-func (m *Manager) WasEvicted(pod string) bool {
+func (m *Manager) WasEvicted(pod *plan.Pod) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.pods[pod] != nil && m.pods[pod].evictions > 0
+	return cmp.Or(m.pods[pod.FullName()], &held{}).evictions > 0
 }
 
 // Release lets one pod run again whose time has come, that of the highest priority, and forgets those that are not desired.
-func (m *Manager) Release(now time.Time, desired func(pod string) bool) (pod string) {
+func (m *Manager) Release(now time.Time, desired map[string]bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	maps.DeleteFunc(m.pods, func(pod string, _ *held) bool { return !desired(pod) })
-	for name, h := range m.pods {
+	first := ""
+	for pod, h := range m.pods {
 		at, _ := m.back(h)
-		due := h.why.Message != "" && len(m.pressures) == 0 && !at.After(now)
-		if due && (pod == "" || cmp.Or(cmp.Compare(m.pods[pod].priority, h.priority), strings.Compare(name, pod)) < 0) {
-			pod = name
+		switch due := h.why.Message != "" && len(m.pressures) == 0 && !at.After(now); {
+		case !desired[pod]:
+			delete(m.pods, pod)
+		case due && (first == "" || cmp.Or(cmp.Compare(m.pods[first].priority, h.priority), strings.Compare(pod, first)) < 0):
+			first = pod
 		}
 	}
-	if pod != "" {
-		m.pods[pod].why, m.pods[pod].released = plan.Problem{}, now
-		glog.Infof("pod %s may run again", pod)
+	if first == "" {
+		return false
 	}
-	return pod
+	m.pods[first].why, m.pods[first].released = plan.Problem{}, now
+	glog.Infof("pod %s may run again", first)
+	return true
 }
 
 // unread is a floor that the next reading sets.
 const unread = math.MaxUint64
 
-// Wanted returns the pressure for which a pod has to be evicted now, or nil. It is called when no evicted pod ran at a time;
-// a reading from before that tells nothing.
+// Wanted returns the pressure for which a pod has to be evicted now, or nil. The pods were looked at before, and then one
+// that was evicted was still ending or not; an older reading tells nothing.
 //
 // On a disk an eviction frees little, and ends the writing. So a disk first has until the next reading to remove what nobody
 // needs, and a second pod is evicted only if what is free has kept falling since the first has ended.
-func (m *Manager) Wanted(ended time.Time) *Pressure {
+func (m *Manager) Wanted(looked time.Time, ending bool) *Pressure {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.at.Before(ended) {
-		return nil
-	}
-	begins := m.at.Equal(m.conditions[1].Since)
 	for i := range m.pressures {
 		p := &m.pressures[i]
 		free := m.reading[p.Signal].Available
 		floor, evicted := m.floors[p.Signal]
 		switch {
+		case ending || m.at.Before(looked):
 		case p.Signal == MemoryAvailable:
 			return p
-		case begins:
+		case m.at.Equal(m.conditions[1].Since): // it begins
 			clear(m.floors)
 		case floor == unread:
 			m.floors[p.Signal] = free
@@ -133,11 +132,26 @@ type Usage struct {
 	Used, Request int64 // Used is -1 if it is not known; the request is of memory
 }
 
-// Evict evicts one of the pods, and returns its name; "" if there is none. For memory that is one that exceeds its request, of these one of the lowest priority, of
-// these the one that exceeds it most; pods without figures come last. On a disk it is the largest writer.
-func (m *Manager) Evict(p *Pressure, pods []Usage) (pod string) {
+// order compares two pods: the first of all is evicted. For memory that is one that exceeds its request, of these one of the
+// lowest priority, of these the one that exceeds it most; pods without figures come last. On a disk it is the largest writer.
+func (p *Pressure) order(a, b Usage) int {
+	most := cmp.Or(cmp.Compare(b.Used-b.Request, a.Used-a.Request), strings.Compare(a.Pod, b.Pod))
+	class := func(u Usage) int {
+		if u.Used < 0 {
+			return 2
+		}
+		return max(0, cmp.Compare(u.Request+1, u.Used))
+	}
+	if p.Signal != MemoryAvailable {
+		return most
+	}
+	return cmp.Or(cmp.Compare(class(a), class(b)), cmp.Compare(a.Priority, b.Priority), most)
+}
+
+// Evict evicts one of the pods, and reports whether there is one.
+func (m *Manager) Evict(p *Pressure, pods []Usage) bool {
 	if len(pods) == 0 {
-		return ""
+		return false
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -159,23 +173,5 @@ func (m *Manager) Evict(p *Pressure, pods []Usage) (pod string) {
 		m.floors[signal] = unread
 	}
 	m.Evicted(string(p.Signal))
-	return u.Pod
-}
-
-// order compares two pods: the first of all is evicted.
-func (p *Pressure) order(a, b Usage) int {
-	most := cmp.Or(cmp.Compare(b.Used-b.Request, a.Used-a.Request), strings.Compare(a.Pod, b.Pod))
-	if p.Signal != MemoryAvailable {
-		return most
-	}
-	class := func(u Usage) int {
-		switch {
-		case u.Used < 0:
-			return 2
-		case u.Used <= u.Request:
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(cmp.Compare(class(a), class(b)), cmp.Compare(a.Priority, b.Priority), most)
+	return true
 }
