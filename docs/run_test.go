@@ -62,6 +62,12 @@ func TestIntegrationPages(t *testing.T) {
 			t.Errorf("logged prints %q, want %q", out, want)
 		}
 	})
+	t.Run("teaching.md, typed", func(t *testing.T) {
+		t.Parallel()
+		r := newReader(t, project)
+		r.demo.Close()
+		r.class(t)
+	})
 	t.Run("make run", func(t *testing.T) {
 		t.Parallel()
 		r := newReader(t, project)
@@ -81,6 +87,96 @@ docker tag kubelet14/hello:1 %s # the image itself is in use
 make clean IMAGES=%[2]s
 ! docker image inspect %[2]s 2>/dev/null`, 80+r.student, image)))
 	})
+}
+
+// class types what teaching.md says at two terminals, and looks for what the teacher sees.
+func (r *reader) class(t *testing.T) {
+	blocks := readPage(t, filepath.Join(r.dir, "docs/teaching.md")).marked("sh")
+	block := func() (body string) {
+		body, blocks = blocks[0].body, blocks[1:]
+		return body
+	}
+	one, two := r.terminal(t), r.terminal(t)
+	one.types(block())
+	one.sees(`(?s)(.*\n  docker kill.*)http://.*pod web\S* is up`)
+	for i, command := range submatches(`(?m)^  (\S.*?)  +`, one.seen) {
+		two.types(command + "\n")
+		[]func(){
+			func() { two.sees(`Hello from pod web`) },
+			func() { one.sees(`started container "writer" \(attempt 2\)`) },
+			func() { one.sees(`started container "writer" \(attempt 3\)`) },
+		}[i]()
+	}
+	one.types("\x03")
+	one.sees(`make clean`)
+
+	toy, remove := block(), block()
+	runs := fmt.Sprintf("until docker ps | grep -q toyloop_toy-%d; do sleep 0.1; done; ", r.student)
+	one.types(toy)
+	for range 2 {
+		one.sees(`docker run`)
+		two.types(runs + remove)
+	}
+	one.sees(`docker run`)
+	two.types(runs + "echo it is back\n")
+	two.sees(`it is back`)
+	one.types("\x03")
+	one.sees(`keeps running`)
+	two.types(block())
+	one.types(toy)
+	one.sees(`"exited": docker start`)
+	one.types("\x03")
+	one.sees(`keeps running`)
+	two.types(remove)
+
+	step := block()
+	one.types(step)
+	one.sees(`step 3 +start writer \(attempt 1\)`)
+	one.types("1\n")
+	one.sees(`attempt 1 is created\r\n(?s:.*)step 2 +start writer`)
+	one.types("\n")
+	one.sees(`web.default.file: nothing to do now`)
+	two.types(block())
+	one.sees(`= net(?s:.*)= server(?s:.*)≠ writer(?s:.*)GREETING changed(?s:.*)stop writer`)
+	two.types(block())
+	one.sees(`ended with exit code 137(?s:.*)step 2 +start writer \(attempt 2\)`)
+	one.types("\n")
+	one.sees(`nothing to do now`)
+
+	two.types(block())
+	one.sees(`≠ net(?s:.*)≠ server(?s:.*)≠ writer(?s:.*)stop net`)
+	one.types("1\n")
+	one.sees(`attempt 1 is running, of another version; attempt 2 is created`)
+	one.types("\n")
+	one.sees(`nothing to do now`)
+	two.types(block())
+	one.sees(`create net \(attempt 3\)`)
+	one.types("\n")
+	one.sees(`step 1 +remove writer \(attempt 1\)`)
+	one.types("\n")
+	one.sees(`nothing to do now`)
+
+	two.types("clear; " + block())
+	two.sees(`Hello from pod web`)
+	two.types("logged imgae\n" + block())
+
+	two.types(block())
+	one.sees(`create writer \(attempt 5\)`)
+	one.types("1\n")
+	one.sees(`attempt 5 is created`)
+	one.types("\x1a")
+	one.sees(`Stopped`)
+	one.types(block() + step[strings.Index(step, "$KUBELET"):])
+	one.sees(`Look at the pods(?s:.*)attempt 5 is created(?s:.*)step 1 +stop writer \(attempt 4\)`)
+	one.types("\n")
+	one.sees(`step 1 +remove writer \(attempt 2\)`)
+	one.types("\n")
+	one.sees(`nothing to do now`)
+	one.types("q\n" + block())
+	one.sees(`removed 1 pod(?s:.*)removed 3 pods(?s:.*)rm -rf bin`)
+	if len(blocks) > 0 || r.containers() != "" {
+		t.Errorf("blocks that nobody has typed: %v; containers that are left: %q", blocks, r.containers())
+	}
 }
 
 // checkPrinted looks for each line that a page shows in the output of its commands, and
