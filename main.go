@@ -19,7 +19,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -162,12 +161,11 @@ func run(ctx context.Context, f *options.Options) error {
 	house := &node.Housekeeper{
 		Reader: node.Reader{Proc: "/proc", RootDir: opts.Identity.RootDir}, Read: node.Reader.Read, Info: docker.Info,
 		Health: kl.Health, Pressure: pressure, Note: kl.Note,
-		Act: []func(context.Context, node.Facts){func(ctx context.Context, _ node.Facts) { kl.RelievePressure(ctx) }},
 	}
-	images.Needed, images.Note = kl.NeededImages, kl.Note
-	if collects {
-		house.Act = slices.Insert(house.Act, 0, images.Collect)
+	if images.Needed, images.Note = kl.NeededImages, kl.Note; collects {
+		house.Act = append(house.Act, images.Collect)
 	}
+	house.Act = append(house.Act, func(ctx context.Context, _ node.Facts) { kl.RelievePressure(ctx) })
 	infoServer, err := openServer(f, kl, sources, house, metrics)
 	if err != nil {
 		return err
