@@ -51,7 +51,7 @@ lint: ## check format, go vet and staticcheck
 	go run $(STATICCHECK) ./...
 
 check: ## list the exercises of docs/ that have a check; EXERCISE=588-1 checks that one
-	@$(if $(EXERCISE),echo 'this compiles first: up to a minute' >&2)
+	@$(if $(EXERCISE),[ ! -t 2 ] || echo 'this compiles first: up to a minute')
 	@go run ./docs/exercises $(EXERCISE)
 
 student: ## give the pages and the demo names and ports of your own on a shared host: STUDENT=7
