@@ -353,8 +353,8 @@ func TestTraceOfFiles(t *testing.T) {
 		}
 	}()
 	for _, tt := range []struct{ text, want string }{
-		{manifest("web", "hello:1"), "[read a.yaml 1] [send 1] [mux 1] [merge web.default.file 1] [update SET 1]"},
-		{manifest("web", "hello:2"), "[read a.yaml 1] [send 1] [mux 1] [merge web.default.file 1] [update UPDATE 1]"},
+		{manifest("web", "hello:1"), "[read 1] [send 1] [mux 1] [merge web.default.file 1] [update SET 1]"},
+		{manifest("web", "hello:2"), "[read 1] [send 1] [mux 1] [merge web.default.file 1] [update UPDATE 1]"},
 		{"{", "[read error 1] [send error 1] [mux 1] [merge 1]"},
 	} {
 		f.write("a.yaml", tt.text)
@@ -366,7 +366,7 @@ func TestTraceOfFiles(t *testing.T) {
 		var got []string
 		for _, e := range config.Trace.Changes()[0].Events {
 			text := e.Kind
-			for _, part := range []string{filepath.Base(e.Place), strings.Join(e.Changed, " "), e.Op, map[bool]string{true: "error"}[e.Error != ""], fmt.Sprint(e.N)} {
+			for _, part := range []string{strings.Join(e.Changed, " "), e.Op, map[bool]string{true: "error"}[e.Error != ""], fmt.Sprint(e.N)} {
 				if part != "" && part != "." && !(part == "SET" && e.Kind != "update") {
 					text += " " + part
 				}

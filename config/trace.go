@@ -2,37 +2,21 @@ package config
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/trace"
 )
 
-// traceSend traces what a source has read and is about to send, with the first place that differs from what it sent before.
+// traceSend traces what a source has read and is about to send.
 func (s *source) traceSend(before, after api.PodUpdate) {
-	t := s.parser.Trace
-	if t == nil {
-		return
-	}
-	read := trace.Event{Kind: "read", Source: s.status.Source, Place: place(before.Pods, after.Pods), N: len(after.Pods)}
+	e := trace.Event{Kind: "read", Source: s.status.Source, N: len(after.Pods)}
 	if after.Err != nil && !sameText(before.Err, after.Err) {
-		read.Error = after.Err.Error()
+		e.Error = after.Err.Error()
 	}
-	t.Add(read)
-	t.Add(trace.Event{Kind: "send", Source: s.status.Source, Op: after.Op.String(), N: len(after.Pods), Error: read.Error})
-}
-
-// place returns where pods differ; empty: nowhere.
-func place(before, after []api.Pod) string {
-	for _, pods := range [][2][]api.Pod{{after, before}, {before, after}} {
-		for _, pod := range pods[0] {
-			if !slices.ContainsFunc(pods[1], func(other api.Pod) bool { return reflect.DeepEqual(pod, other) }) {
-				return pod.Origin
-			}
-		}
-	}
-	return ""
+	s.parser.Trace.Add(e)
+	e.Kind = "send"
+	s.parser.Trace.Add(e)
 }
 
 // traceMerge traces what podStorage has found out.

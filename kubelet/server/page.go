@@ -26,7 +26,7 @@ var (
 
 	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 		"join": join, "tone": tone, "isNotReady": isNotReady, "containerTone": containerTone, "exit": exitText, "count": api.Count, "isUpdate": isUpdate,
-		"port": portText, "base": path.Base, "short": shortID,
+		"port": portText, "base": path.Base, "short": shortID, "name": func(full string) string { name, _, _ := api.SplitFullName(full); return name },
 		"atMost": func(n int, pods []api.PodStatus) []api.PodStatus { return pods[:min(n, len(pods))] },
 		"problem": func(c api.ContainerStatus, reason string) string { // which is shown before it
 			_, _, problem := describe(c)
@@ -48,11 +48,11 @@ type page struct {
 	Desired     int
 	Pods        []api.PodStatus        // by full name
 	Rows        map[string][]trace.Row // of Pods
-	States      map[string]int
-	Events      []api.Event          // newest first
-	Waiting     []step.Waiting       // plans, with -step
-	Changes     []trace.Change       // newest first
-	Updates     map[string]api.Event // the last SET or UPDATE of each pod by full name; of all pods by ""
+	States      map[string]int         // how many containers there are, of those that were not replaced
+	Events      []api.Event            // newest first
+	Waiting     []step.Waiting         // plans, with -step
+	Changes     []trace.Change         // newest first
+	Updates     map[string]api.Event   // the last SET or UPDATE of each pod by full name; of all pods by ""
 
 	newer     <-chan struct{} // of Statuses
 	lastEvent uint64
@@ -63,14 +63,22 @@ type page struct {
 func (s *Server) look(k Kubelet) *page {
 	p := &page{
 		Options: s.opts, Now: time.Now(), Ill: k.Health(), SourceList: s.opts.Sources(),
-		Load: k.Load(), Desired: len(k.Pods()), Events: k.Events(0), Updates: map[string]api.Event{},
+		Load: k.Load(), Desired: len(k.Pods()), Events: k.Events(0), Updates: map[string]api.Event{}, States: map[string]int{},
 	}
 	if k == s.opts.Kubelet {
 		p.Key, p.Changes, p.Waiting = s.key, s.opts.Trace.Changes(), s.opts.Step.Waiting()
 	}
 	p.Pods, p.newer, p.Docker = k.Statuses()
-	p.Rows = k.Comparisons()
-	p.States = countStates(p.Pods)
+	if p.Docker == nil {
+		p.Rows = k.Comparisons()
+	}
+	for _, rows := range p.Rows {
+		for _, row := range rows {
+			for _, a := range row.Observed {
+				p.States[a.State]++
+			}
+		}
+	}
 	for _, e := range p.Events {
 		p.lastEvent = e.Seq
 		if isUpdate(e) {

@@ -95,8 +95,8 @@ func TestStagesPointAtTheCode(t *testing.T) {
 func TestChangeOfSeveralPods(t *testing.T) {
 	s := serve(t, &fakeKubelet{}, func(o *Options) { o.Trace = traceOf("", "a.default.file", "b.default.file") })
 	sum, one := s.change(t, ""), s.change(t, "&pod=b.default.file")
-	sum.shows("of-pods", "", "a.default.file b.default.file all, as a sum")
-	sum.shows("stages", "", "create containers of 2 pods", "2 pods differs", "a is skipped")
+	sum.shows("of-pods", "", "all, as a sum, or of one: a b")
+	sum.shows("stages", "", "create containers of 2 pods", "2 pods differ", "the worker of a was busy", "a is skipped")
 	one.shows("stages", "", "create attempt 2 of main", "plan for b")
 	if text := one.byID("stages").text(); strings.Contains(text, "worker of a") {
 		t.Errorf("the story of b tells of a: %s", text)

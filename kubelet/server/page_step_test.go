@@ -21,7 +21,7 @@ func TestStepOnThePage(t *testing.T) {
 	k := &fakeKubelet{rows: map[string][]trace.Row{pod.Name: {{Container: "main", Sign: "≠", Plan: []trace.Act{{Step: 1, Do: "create", Attempt: 1, Reason: "why"}}}}}}
 	s := serve(t, k, func(o *Options) { o.Step = stepper })
 	doc := s.page(t)
-	doc.shows("waiting-web.default.file", "", "The plan for web.default.file waits for you", "create attempt 1", "why", "Only step 1")
+	doc.shows("waiting-web.default.file", "", "The plan for web waits for you", "create attempt 1", "why", "Only step 1")
 	button := doc.byID("first-web.default.file")
 	ask := func(body string, set func(*http.Request)) int {
 		return s.ask(t, "POST /step", withKey(s.key), set, func(r *http.Request) { r.Body = io.NopCloser(strings.NewReader(body)) }).status

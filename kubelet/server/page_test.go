@@ -166,7 +166,7 @@ func testPageShowsEverything(t *testing.T) {
 		{"box-loop", "", []string{"UPDATE 59 min ago"}},
 		{"box-workers", "", []string{"9 busy, 1 pod waiting"}},
 		{"worker-stale.default.file", "good", []string{"stale"}},
-		{"box-docker", "", []string{"11 running, 5 waiting, 2 ended", "2 pulls, 1 queued"}},
+		{"box-docker", "", []string{"0 running, 1 ended", "2 pulls, 1 queued"}},
 		{"trouble-crash.default.file", "bad", []string{"crash BackOff it ended soon; next try in 7 s log of main"}},
 		{"trouble-taken.default.file", "bad", []string{"taken PortTaken by db"}},
 		{"trouble-stale.default.file", "good stale", []string{"stale OldManifest it is up, but older than its manifest: /etc/stale:7:5: unknown field"}},

@@ -49,7 +49,7 @@ func (c *Change) Title() string {
 // Began and Took say when it was. A change that led to nothing has taken no time.
 func (c *Change) Began() time.Time { return c.Events[0].Time }
 func (c *Change) Took() time.Duration {
-	return c.Events[len(c.Events)-1].Time.Sub(c.Events[0].Time).Round(time.Millisecond)
+	return c.Events[len(c.Events)-1].Time.Sub(c.Events[0].Time).Round(10 * time.Millisecond)
 }
 
 // What is what an action does something to.
@@ -86,6 +86,8 @@ func (c *Change) Tell(pod string) (stages []Stage) {
 	}
 	for _, e := range events {
 		switch e.Kind {
+		case "read": // the place of what differs is known to the loop, which notes it
+			e.Place = events[max(0, slices.IndexFunc(events, func(e Event) bool { return e.Kind == "apply" }))].Place
 		case "apply", "plan", "wait", "idle":
 			rows = e.Rows
 		case "begin", "end":
@@ -209,6 +211,6 @@ func (e Event) Name() string {
 	if len(e.Pods) > 1 || e.Pod == "" && len(e.Pods) == 0 {
 		return api.Count(max(len(e.Pods), e.N), "pod")
 	}
-	name, _, _ := strings.Cut(cmp.Or(e.Pod, strings.Join(e.Pods, "")), ".")
+	name, _, _ := api.SplitFullName(cmp.Or(e.Pod, strings.Join(e.Pods, "")))
 	return name
 }

@@ -218,7 +218,9 @@ function closeLog() {
 
 byId('log-close').addEventListener('click', closeLog);
 document.addEventListener('keydown', key => {
-  if (key.key === 'Escape' && !log.hidden) closeLog();
+  if (key.key !== 'Escape' || log.hidden) return;
+  closeLog();
+  key.stopImmediatePropagation(); // a replay goes on
 });
 
 // ---- The replay of a change: a function of one number, at = the stage + the part of it that has passed.
@@ -389,7 +391,7 @@ live.addEventListener('click', click => {
   if (click.button !== 0 || click.ctrlKey || click.metaKey || click.shiftKey || click.altKey) return;
   if (change || pod) {
     click.preventDefault();
-    openChange(change?.dataset.change ?? replayed, pod?.dataset.pod).then(opened => opened && play());
+    openChange(change?.dataset.change ?? replayed, pod?.dataset.pod).then(opened => opened && (play(), byId('play').focus({ preventScroll: true })));
   } else if (stage) {
     goTo(stages.indexOf(stage));
   }

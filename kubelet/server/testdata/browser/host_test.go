@@ -132,18 +132,37 @@ func (h *host) link() string {
 	return h.url + "?" + string(key[1])
 }
 
-// write gives the kubelet the manifest of a pod in one go. Its container has a command of hello, and runs until that succeeds.
+// write gives the kubelet the manifest of a pod. Its container has a command of hello, and runs until that succeeds.
 func (h *host) write(id, image, command string) {
 	h.t.Helper()
-	text := fmt.Sprintf(`version: v1beta1
+	h.put(id, manifest(id, image, command))
+}
+
+func manifest(id, image, command string) string {
+	return fmt.Sprintf(`version: v1beta1
 id: %s
 restartPolicy: {onFailure: {}}
 containers: [{name: main, image: %s, imagePullPolicy: PullNever, command: [/hello, %s]}]
 `, id, image, command)
+}
+
+// writeMany gives the kubelet the manifests of pods p00, p01 and so on.
+func (h *host) writeMany(pods int) {
+	h.t.Helper()
+	var all []string
+	for i := range pods {
+		all = append(all, manifest(fmt.Sprintf("p%02d", i), hello, "sleep"))
+	}
+	h.put("all", strings.Join(all, "---\n"))
+}
+
+// put writes a file in one go.
+func (h *host) put(name, text string) {
+	h.t.Helper()
 	if err := os.WriteFile(h.path("aside"), []byte(text), 0o644); err != nil {
 		h.t.Fatal(err)
 	}
-	if err := os.Rename(h.path("aside"), h.path("manifests/"+id+".yaml")); err != nil {
+	if err := os.Rename(h.path("aside"), h.path("manifests/"+name+".yaml")); err != nil {
 		h.t.Fatal(err)
 	}
 }

@@ -94,6 +94,10 @@ func TestIntegrationPageWithoutScript(t *testing.T) {
 		b.do(chromedp.Navigate(h.link()))
 		return hasTexts(eval[string](b, `document.body.innerText`), "reload to see changes", "for ", "podStorage", "started")
 	})
+	b.fits("no-script")
+	b.do(chromedp.Click(chromedp.CSS("#change-list a")))
+	b.shows("stages", "", "Source file has read its manifests anew", "nothing to do")
+	b.fits("no-script-change")
 	h.eventually("the link leads to the log", func() error {
 		// Nothing here waits for an element: the page may have no link yet, and it stays as it was loaded.
 		b.do(chromedp.Navigate(h.link()))
