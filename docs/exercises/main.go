@@ -50,7 +50,8 @@ var exercises = []exercise{
 	{"restart-4", "another back-off", "TestMake/collect.txt", []string{"./kubelet/plan"}, "the second wait is still a second"},
 	{"info-2", "streams with a time limit", "TestHowAStreamEnds|TestStreamsEndWhenTheirClientGoes|TestEachLineIsSeenAsItComes", []string{"./kubelet/server"},
 		"a stream may still take longer than other answers"},
-	{"rooms-5", "an evicted job that counts as done", "TestCrashInAnEviction", []string{"./kubelet"}, "an evicted job still starts again, whenever the kubelet is killed"},
+	{"rooms-5", "an evicted job that counts as done", "TestCrashInAnEviction", []string{"./kubelet"},
+		"an evicted job still starts again, whenever the kubelet is killed"},
 }
 
 func main() {
