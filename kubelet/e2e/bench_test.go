@@ -38,11 +38,11 @@ func newBenchHost(b *testing.B, v version) *host {
 
 // startAtOnce starts a kubelet, gives it pods of two containers at once and returns how
 // long it takes until Docker has started the last container. The kubelet runs then.
-func (h *host) startAtOnce(b *testing.B, pods int) (*process, time.Duration) {
+func (h *host) startAtOnce(b *testing.B, pods int, flags ...string) (*process, time.Duration) {
 	b.Helper()
 	next := h.events(b)
 	h.web.answers(&answer{}) // the kubelet waits for the answer
-	p := h.startWith(append(h.from("http"), "-http_check_frequency=1h")...)
+	p := h.startWith(slices.Concat(h.from("http"), []string{"-http_check_frequency=1h"}, flags)...)
 	h.web.awaitRequests(1)
 	began := time.Now()
 	h.web.change(func() {

@@ -35,7 +35,7 @@ var (
 	}).ParseFS(pageFiles, "page/*.html"))
 )
 
-const pageEvents = 200 // how many the page shows
+const pageEvents = 100 // how many the page shows
 
 // page is what the templates show.
 type page struct {
@@ -56,7 +56,8 @@ type page struct {
 
 	newer     <-chan struct{} // of Statuses
 	lastEvent uint64
-	push      []byte // to streams
+	push      []byte        // to streams
+	took      time.Duration // to make it
 }
 
 // look collects what the page shows to a client.

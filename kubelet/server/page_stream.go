@@ -14,6 +14,7 @@ import (
 const (
 	pageTick  = 500 * time.Millisecond // the least time between two pushes to a page
 	pageAlive = 10 * time.Second       // the most time between two pushes
+	pageRest  = 2 * time.Second        // the most time between two pushes that a rendering causes: 50 times as long as that took
 )
 
 // servePageStream sends server-sent events to a page: each holds the part of the page that changes. One comes at once, one
@@ -49,13 +50,14 @@ func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) livePage() (*page, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := s.live; p != nil && (time.Since(p.Now) < pageTick/2 || !s.isOld(p)) {
+	if p := s.live; p != nil && (time.Since(p.Now) < max(pageTick/2, min(50*p.took, pageRest)) || !s.isOld(p)) {
 		return p, nil
 	}
 	p := s.look(s.opts.Kubelet)
 	html, err := render("live.html", p)
 	data, jsonErr := json.Marshal(string(html))
 	p.push = fmt.Appendf(nil, "data: %s\n\n", data)
+	p.took = time.Since(p.Now)
 	s.live = p
 	return p, errors.Join(err, jsonErr)
 }

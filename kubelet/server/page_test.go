@@ -204,7 +204,7 @@ func TestThePageShowsTheNewestEventsFirst(t *testing.T) {
 	}
 	items := serve(t, k).page(t).byID("event-list").all("li")
 	first, last := items[0].text(), items[len(items)-1].text()
-	if len(items) != pageEvents || !strings.Contains(first, "number 249") || !strings.Contains(last, "number 50") {
+	if len(items) != pageEvents || !strings.Contains(first, "number 149") || !strings.Contains(last, "number 50") {
 		t.Errorf("there are %d events, from %q to %q", len(items), first, last)
 	}
 }

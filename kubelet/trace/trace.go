@@ -121,7 +121,7 @@ func (t *Trace) Changes() []Change {
 		return nil
 	}
 	defer t.mu.Unlock()
-	return t.last
+	return slices.Clip(t.last)
 }
 
 // Add records an event, with the time of this moment.

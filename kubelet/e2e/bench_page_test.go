@@ -1,0 +1,88 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// viewers are how many browsers have the page open. With none there is the trace alone, without a server not even that.
+var viewers = []struct {
+	name     string
+	browsers int
+	flags    []string
+}{
+	{"no-server", 0, []string{"-enable_server=false"}}, {"no-browser", 0, nil}, {"1-browser", 1, nil}, {"20-browsers", 20, nil},
+}
+
+// browse opens the live page as soon as there is one, in some browsers until close is called.
+func (h *host) browse(browsers int) (close func()) {
+	ctx, cancel := context.WithCancel(h.t.Context())
+	var all sync.WaitGroup
+	for range browsers {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				request, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/stream", nil)
+				if answer, err := h.client().Do(request); err == nil {
+					io.Copy(io.Discard, answer.Body)
+				}
+				time.Sleep(10 * time.Millisecond) // until the kubelet listens
+			}
+		})
+	}
+	return func() { cancel(); all.Wait() }
+}
+
+// cpu returns the time that the kubelet has used of the cores.
+func (p *process) cpu() (spent time.Duration) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.cmd.Process.Pid))
+	for _, thread := range threads {
+		text, _ := os.ReadFile(thread)
+		var ns time.Duration
+		fmt.Sscan(string(text), &ns)
+		spent += ns
+	}
+	return spent
+}
+
+// BenchmarkPage measures what the trace and the page cost of a core: while pods start, and when they are up, with a sync each second.
+func BenchmarkPage(b *testing.B) {
+	const pods, rounds = 20, 3
+	v := versions(b)[0]
+	for _, name := range []string{"starting", "idle"} {
+		b.Run(name, func(b *testing.B) {
+			took, spent := samples{}, samples{}
+			for range b.N * rounds {
+				for _, viewer := range viewers {
+					h := newBenchHost(b, v)
+					stop := h.browse(viewer.browsers)
+					p, seconds := h.startAtOnce(b, pods, append(viewer.flags, "-sync_frequency=1s")...)
+					cpu := p.cpu()
+					if name == "idle" {
+						time.Sleep(3 * time.Second) // for what the start has left to do
+						began, before := time.Now(), p.cpu()
+						time.Sleep(15 * time.Second) // what is measured
+						seconds, cpu = time.Since(began), p.cpu()-before
+					}
+					took.add(viewer.name, seconds)
+					spent.add(viewer.name, cpu)
+					stop()
+					p.stop()
+					h.mustRun("-cleanup")
+				}
+			}
+			b.Log(took, spent)
+			for _, viewer := range viewers {
+				b.ReportMetric(100*spent.best(viewer.name)/took.best(viewer.name), viewer.name+"-%-of-a-core")
+				b.ReportMetric(took.best(viewer.name)/took.best(viewers[0].name), viewer.name+"-time-ratio")
+			}
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
