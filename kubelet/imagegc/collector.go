@@ -70,7 +70,9 @@ func (c *Collector) Collect(ctx context.Context, f node.Facts) {
 		if excess <= 0 || time.Since(c.since[image.ID]) < c.MinAge {
 			break
 		}
-		if err := c.RemoveImage(ctx, name); err != nil {
+		if err := c.RemoveImage(ctx, name); ctx.Err() != nil {
+			return
+		} else if err != nil {
 			glog.Warningf("%v; it is tried again", err)
 			c.since[image.ID] = time.Now()
 			continue
