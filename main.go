@@ -205,14 +205,14 @@ func run(ctx context.Context, f *options.Options) error {
 			}
 		})
 	}
-	house.Look(ctx)
-	running.Go(func() { house.Run(ctx) })
 	if infoServer != nil {
 		running.Go(func() { serve(ctx, infoServer) })
 	}
 	if f.EtcdStatus {
 		running.Go(func() { reporter(kl, sources, etcd, opts.Identity.Hostname).Run(ctx) })
 	}
+	house.Look(ctx) // a Docker that hangs delays it
+	running.Go(func() { house.Run(ctx) })
 	if err := kl.Run(ctx, pods.Updates()); err != nil {
 		return err
 	}
