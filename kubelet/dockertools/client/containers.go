@@ -73,7 +73,9 @@ type listed struct {
 	Labels                            map[string]string
 	Created, SizeRw                   int64
 	Ports                             []docker.APIPort
-	NetworkSettings                   struct{ Networks map[string]struct{ EndpointID string } }
+	NetworkSettings                   struct {
+		Networks map[string]struct{ EndpointID string }
+	}
 }
 
 // list makes its own request: the library's answer has no ImageID, and takes longer to decode.
