@@ -49,6 +49,8 @@ func TestServicesThatAreRefused(t *testing.T) {
 		"{selector: {a: b}, ports: [{port: 80, protocol: SCTP}]}":                                                   "spec.ports[0].protocol: unsupported value 'SCTP': use TCP or UDP",
 		"{selector: {a: b}, ports: [{port: 70000}]}":                                                                "spec.ports[0].port: invalid value '70000': use 1-65535",
 		"{selector: {a: b}, ports: [{name: x}]}":                                                                    "spec.ports[0].port: invalid value '0': use 1-65535",
+		`{selector: {a: b}, ports: [{port: 80, name: "x=\n"}]}`:                                                     "f:4:51: spec.ports[0].name: invalid value",
+		"{selector: {a: b}, ports: [{port: 80, name: x}, {port: 81, name: x}]}":                                     "spec.ports[1].name: duplicate value 'x'",
 		"{selector: {a: b}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: a.b}, spec: {selector: {a: b}}}": "metadata.name: invalid value 'a.b'",
 	} {
 		_, err := decodeService(spec, true)

@@ -19,9 +19,12 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Problems) {
 	c := checker{errs: &errs}
 	isPod := m.Version == api.VersionV1
 	c.check(isPod || m.Version == "v1beta1" || m.Version == "v1beta2", unsupported, "version", m.Version, "use v1, v1beta1 or v1beta2")
-	c.check(m.Services.Kind == "" || IsDNSLabel(m.ID), invalid, "id", m.ID, wantLabel)
-	c.check(!isPod || m.Services.Kind != "" || len(m.Containers) > 0, invalid, "containers", "", "a Pod has at least one")
-	c.check(m.ID == "" && !isPod || IsDNSSubdomain(m.ID), invalid, "id", m.ID, wantSubdomain)
+	if m.Services.Kind != "" {
+		validateService(c, m)
+	} else {
+		c.check(!isPod || len(m.Containers) > 0, invalid, "containers", "", "a Pod has at least one")
+		c.check(m.ID == "" && !isPod || IsDNSSubdomain(m.ID), invalid, "id", m.ID, wantSubdomain)
+	}
 	c.check(m.UUID == "" || uid.MatchString(m.UUID), invalid, "uuid", m.UUID, "use A-Z, a-z, 0-9 and '-', at most 63 characters")
 	c.check(m.Namespace == "" || IsDNSLabel(m.Namespace), invalid, "namespace", m.Namespace, wantLabel)
 	validateNetwork(c, m)
@@ -52,6 +55,17 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Problems) {
 	}
 	c.oneField("restartPolicy", m.RestartPolicy, true, "only 1 policy is allowed")
 	return errs
+}
+
+// validateService checks what becomes names in the pod network and names of variables.
+func validateService(c checker, m *api.ContainerManifest) {
+	c.check(IsDNSLabel(m.ID), invalid, "id", m.ID, wantLabel)
+	portNames := names{}
+	for i, p := range m.Services.Of[0].Ports {
+		if p.Name != "" {
+			c.in("ports[%d]", i).name(p.Name, portNames)
+		}
+	}
 }
 
 // hostDirTypes has a blank on both sides of each word.
