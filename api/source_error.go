@@ -2,9 +2,11 @@ package api
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -88,7 +90,7 @@ func (e *SourceError) line(p Problem) string {
 }
 
 // WithExcerpts returns the text of an error, or of those that it joins, each on a line, with lines of the manifest below each
-// problem. It is for the log only: the lines may hold passwords.
+// problem. It is for the log only: the lines may hold passwords, other than those in URLs.
 func WithExcerpts(err error) string {
 	var lines []string
 	switch err := err.(type) {
@@ -106,6 +108,14 @@ func WithExcerpts(err error) string {
 	return strings.Join(lines, "\n")
 }
 
+// userInfo is the part of a URL that has the password.
+var userInfo = regexp.MustCompile(`://[^/\s]+@`)
+
+// hideUserInfo writes an x for each character of it.
+func hideUserInfo(line string) string {
+	return userInfo.ReplaceAllStringFunc(line, func(found string) string { return "://" + strings.Repeat("x", utf8.RuneCountInString(found)-4) + "@" })
+}
+
 // excerpt returns the line of a problem, two lines before and one after it, and a caret below the column; nothing for a
 // problem of the text as a whole.
 func (e *SourceError) excerpt(p Problem) (out []string) {
@@ -116,7 +126,7 @@ func (e *SourceError) excerpt(p Problem) (out []string) {
 	from := max(0, p.Column-width*3/4) // all lines are cut at the same column
 	digits := len(strconv.Itoa(min(p.Line+1, len(e.lines))))
 	for n := max(1, p.Line-2); n <= min(p.Line+1, len(e.lines)); n++ {
-		mark, line := "  ", Printable(Shorten(cut(e.lines[n-1], from, width+1), width))
+		mark, line := "  ", Printable(Shorten(cut(hideUserInfo(e.lines[n-1]), from, width+1), width))
 		if n == p.Line {
 			mark = "> "
 		}

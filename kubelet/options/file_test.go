@@ -194,6 +194,11 @@ FILE:8:8: featureGates[a.b]: invalid value "a.b=true": unknown gate "a.b": use A
   2 | kind: KubeletConfiguration
 > 3 | staticPodPath: .
     |                ^`},
+		{header + "etcdServers: ['http://u:pä@w@a/@', http://v:p@b, '']\n", `FILE:3:14: etcdServers: -etcd_servers has an empty address
+  1 | apiVersion: kubelet.config.k8s.io/v1beta1
+  2 | kind: KubeletConfiguration
+> 3 | etcdServers: ['http://xxxxxx@a/@', http://xxx@b, '']
+    |              ^`},
 		{"apiVersion: v1\nkind: Pod\n", `FILE:2:7: kind: write "kind: KubeletConfiguration"
   1 | apiVersion: v1
 > 2 | kind: Pod
