@@ -35,7 +35,7 @@ func kinds(events []trace.Event) string {
 }
 
 // told checks a change: its title, and its stages for a pod, of which the last one shows the pod at rest.
-func told(t *testing.T, c trace.Change, title, pod, want string) []trace.Stage {
+func told(t *testing.T, c trace.Change, title, pod, want string) []trace.Event {
 	t.Helper()
 	if got := kinds(c.Events); c.Title() != title || got != want {
 		t.Errorf("%q: %s\nwant %q: %s", c.Title(), got, title, want)
@@ -113,7 +113,7 @@ func TestTraceOfASlowStop(t *testing.T) {
 		k.set(pod("a", "main:2"))
 		settle()
 		stages := tr.Changes()[0].Tell("a.default.file")
-		i := slices.IndexFunc(stages, func(s trace.Stage) bool { return s.Kind == "end" && s.Op == "stop" })
+		i := slices.IndexFunc(stages, func(s trace.Event) bool { return s.Kind == "end" && s.Op == "stop" })
 		if row := stages[i-1].Rows[1]; row.Sign != "≠" || len(row.Observed) != 2 || row.Observed[1].Unlisted || stages[i].Took < 10*time.Second {
 			t.Errorf("before the end of a stop that takes %v the loop knows %+v", stages[i].Took, row)
 		}
@@ -150,7 +150,7 @@ func TestTraceOfManyPods(t *testing.T) {
 			if c.Title() != title || c.Dropped > 0 || len(sum) > 40 || len(one) > 40 {
 				t.Errorf("%q has %d stages, for one pod %d; %d events are left out", c.Title(), len(sum), len(one), c.Dropped)
 			}
-			acts := slices.DeleteFunc(sum, func(s trace.Stage) bool { return s.Kind != "begin" })
+			acts := slices.DeleteFunc(sum, func(s trace.Event) bool { return s.Kind != "begin" })
 			for _, s := range acts {
 				if s.Name()+" changed" != title {
 					t.Errorf("%q: %s is summed up for %s", title, s.Op, s.Name())

@@ -178,7 +178,11 @@ func (s *Server) serveChange(w http.ResponseWriter, r *http.Request) error {
 	p := s.look(s.opts.Kubelet)
 	for i := range p.Changes {
 		if strconv.FormatUint(p.Changes[i].Number, 10) == r.PathValue("number") {
-			return writeHTML(w, "change.html", change{&p.Changes[i], p, r.URL.Query().Get("pod")})
+			c := change{&p.Changes[i], p, r.URL.Query().Get("pod")}
+			if pods := c.Pods(); len(pods) == 1 {
+				c.Pod = pods[0]
+			}
+			return writeHTML(w, "change.html", c)
 		}
 	}
 	return httpErrorf(http.StatusNotFound, "there is no such change any more")

@@ -11,15 +11,6 @@ import (
 	"kubelet14/api"
 )
 
-// Stage is an event of a change, as it is told: Pods has the pods of a sum, and Rows what the loop knows at that moment, and what a
-// worker has done since.
-type Stage struct {
-	Event
-	Ms   int64  // since the first
-	Busy string // the pods whose workers are busy
-	Of   string // the pod that is told of; empty: several
-}
-
 // Title names a change by its cause.
 func (c *Change) Title() string {
 	for _, e := range c.Events {
@@ -71,17 +62,14 @@ func (c *Change) Pods() (pods []string) {
 	return pods
 }
 
-// Tell tells a change, as far as it is about one pod; of several pods for "", as a sum.
-func (c *Change) Tell(pod string) (stages []Stage) {
+// Tell tells a change in stages, as far as it is about one pod; of several pods for "", as a sum. Rows are what the loop knows at that
+// moment, and what a worker has done since.
+func (c *Change) Tell(pod string) (stages []Event) {
 	var rows []Row
 	var listed time.Time
 	var busy []string
-	pods := c.Pods()
-	if len(pods) == 1 {
-		pod = pods[0]
-	}
 	events := c.about(pod)
-	if len(pods) > 1 && pod == "" {
+	if pod == "" {
 		events = sum(events)
 	}
 	for _, e := range events {
@@ -101,8 +89,8 @@ func (c *Change) Tell(pod string) (stages []Stage) {
 		case "ended":
 			busy = nil
 		}
-		e.Rows = rows
-		stages = append(stages, Stage{Event: e, Ms: e.Time.Sub(events[0].Time).Milliseconds(), Busy: strings.Join(busy, " "), Of: pod})
+		e.Rows, e.Busy, e.Ms = rows, strings.Join(busy, " "), e.Time.Sub(events[0].Time).Milliseconds()
+		stages = append(stages, e)
 	}
 	return stages
 }
@@ -111,9 +99,10 @@ func (c *Change) Tell(pod string) (stages []Stage) {
 // the loop it has those that have found something, and the first that had to skip the pod, after each creation.
 func (c *Change) about(pod string) (events []Event) {
 	var look []Event
-	skipped, resting := false, len(c.Pods())
+	skipped, all := false, len(c.Pods())
+	resting := all
 	for _, e := range c.Events {
-		mine := pod == "" || e.Pod == pod || e.Pod == "" && (e.Kind != "event" || len(c.Pods()) == 1)
+		mine := pod == "" || e.Pod == pod || e.Pod == "" && (e.Kind != "event" || all == 1)
 		switch e.Kind {
 		case "list":
 			look = []Event{e}

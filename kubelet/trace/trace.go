@@ -43,6 +43,9 @@ type Event struct {
 	Pods      []string // full names; of listed: those whose workers were busy
 	Changed   []string // what was edited, or full names of pods
 	Rows      []Row
+
+	Ms   int64  // of a stage that is told: since the first
+	Busy string // of a stage: the pods whose workers are busy
 }
 
 // Row is a container: as it is desired, as it is, and what is to be done.
