@@ -2,7 +2,6 @@ package trace
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -37,18 +36,9 @@ func (c *Change) Title() string {
 	return "Source " + c.Events[0].Source + " was read"
 }
 
-// Began and Took say when it was. A change that led to nothing has taken no time.
-func (c *Change) Began() time.Time { return c.Events[0].Time }
+// Took is how long it lasted.
 func (c *Change) Took() time.Duration {
 	return c.Events[len(c.Events)-1].Time.Sub(c.Events[0].Time).Round(10 * time.Millisecond)
-}
-
-// What is what an action does something to.
-func (e Event) What() string {
-	if len(e.Pods) > 1 {
-		return "containers of " + e.Name()
-	}
-	return fmt.Sprintf("attempt %d of %s", e.Attempt, e.Container)
 }
 
 // Pods returns the pods that a change is about, by full name.
