@@ -88,6 +88,13 @@ func TestTrace(t *testing.T) {
 		if first := stages[0]; first.Kind != "event" || first.Container != "main" || first.Attempt != 2 {
 			t.Errorf("a kill begins with %+v", first)
 		}
+		for _, edit := range []struct{ tag, version string }{{"s3cret", "A"}, {"3", "C"}} { // B is what runs
+			k.set(pod("a", "main:"+edit.tag), pod("b", "main"))
+			settle()
+			if row := k.kl.Comparisons()["a.default.file"][1]; row.Version != edit.version || row.Observed[0].Version != edit.version {
+				t.Errorf("after an edit to %s it is %+v, want version %s", edit.tag, row, edit.version)
+			}
+		}
 		k.set(pod("b", "main"))
 		settle()
 		if title := tr.Changes()[0].Title(); title != "a is no longer wanted" {
@@ -97,7 +104,7 @@ func TestTrace(t *testing.T) {
 			t.Errorf("a value is shown: %s", text)
 		}
 		wait(time.Hour)
-		if changes := tr.Changes(); len(changes) != 4 {
+		if changes := tr.Changes(); len(changes) != 6 {
 			t.Errorf("syncs that find nothing leave %+v", changes)
 		}
 	})
