@@ -50,7 +50,10 @@ func TestIntegrationPageFollowsAPodWithoutReload(t *testing.T) {
 	b.shows("status", "", "Cut off; trying again")
 	h.start()
 	b.shows("no-key", "", "the link that kubelet14 -status prints")
-	b.shows(webPod, "pod good")
+	h.eventually("a page without the key, which stays as it was loaded, has the pod", func() error {
+		b.do(chromedp.Navigate(h.url))
+		return hasTexts(eval[string](b, `document.body.innerText`), "The pod is up")
+	})
 }
 
 func TestIntegrationPageShowsALog(t *testing.T) {
