@@ -18,15 +18,14 @@ func (kl *Kubelet) pressure() *eviction.Manager { return cmp.Or(kl.opts.Eviction
 // makePlan decides what to do to a pod: what its manifest says, unless it has to end for a time. While a disk runs short,
 // only the newest dead attempt of each container is kept.
 func (kl *Kubelet) makePlan(p *podRecord) plan.Plan {
+	if v := kl.pressure().Verdict(p.name); v.Message != "" && p.mayBeEvicted() {
+		return plan.Evict(p.pod, p.containers, v)
+	}
 	limits := kl.opts.Limits
 	if kl.pressure().DiskPressure() {
 		limits.MaxDeadContainers, limits.MinDeadAge = 1, 0
 	}
-	made := plan.Make(p.pod, p.containers, limits, time.Now())
-	if v := kl.pressure().Verdict(p.name); v.Message != "" && p.mayBeEvicted() && !made.Finished {
-		return plan.Evict(p.pod, p.containers, v)
-	}
-	return made
+	return plan.Make(p.pod, p.containers, limits, time.Now())
 }
 
 // holdStart returns why a pod of which nothing runs must not start now; no message: it may.
@@ -117,5 +116,5 @@ func (kl *Kubelet) memory(ctx context.Context, pod *podSnapshot) (used, request 
 			used += int64(stats.Memory.WorkingSet)
 		}
 	}
-	return used, request
+	return cmp.Or(used, -1), request
 }

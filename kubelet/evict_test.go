@@ -2,6 +2,7 @@ package kubelet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -207,9 +208,9 @@ func TestEvictionAndTheWayBack(t *testing.T) {
 		w.after(10*time.Second, "one pod, the largest writer that is not critical", left("always")...)
 		k.statusIs(w, "always", api.PodFailing, api.ReasonEvicted, "nodefs.available is 99B (9.9%), less than 10%; this pod uses 12KiB; it starts when the host has had no pressure for 5m0s")
 		w.after(10*time.Minute, "free space stays as it is", left("always")...)
-		m.disk.Store(90)
-		w.settle("it falls: the next pod", left("always", "failing")...)
 		w.must(w.docker.Write(w.id("once", "main"), 1<<20)) // into its own layer, on the same disk
+		m.disk.Store(90)
+		w.settle("it falls: the next pod", left("always", "once")...)
 		m.disk.Store(80)
 		w.settle("it falls once more", left("always", "failing", "once")...)
 		m.disk.Store(1)
@@ -224,7 +225,7 @@ func TestEvictionAndTheWayBack(t *testing.T) {
 		m.disk.Store(500)
 		w.after(285*time.Second, "before the transition period is over", left("always", "failing", "once")...)
 		w.after(15*time.Second, "the first comes back", left("failing", "once")...)
-		w.after(10*time.Second, "the second, and no other", left("once")...)
+		w.after(10*time.Second, "the second, and not the one that starts once", left("once")...)
 		k.statusIs(w, "always", api.PodRunning, "", "")
 		for _, p := range []api.Pod{always, failing} {
 			if _, err := os.Stat(w.data(p, "file")); err != nil {
@@ -284,4 +285,22 @@ func TestCrashInAnEviction(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A pod that uses no more memory than it has asked for, by a limit or a request, ends after one that has asked for none.
+func TestEvictionForMemory(t *testing.T) {
+	inWorld(t, func(w *world) {
+		m := newMachine(500, 500)
+		a, b := pod("a", "main"), pod("b", "main")
+		a.Manifest.Containers[0].Memory, b.Manifest.Containers[0].MemoryRequest = 8<<20, 8<<20
+		k := w.startOnMachine(m, a, b, pod("c", "main"))
+		settle()
+		m.memory.Store(99)
+		w.after(15*time.Second, "the first look", "a/main", "a/net", "b/main", "b/net")
+		k.statusIs(w, "c", api.PodFailing, api.ReasonEvicted, "this pod uses 4MiB")
+		w.after(10*time.Second, "the second", "b/main", "b/net")
+		w.docker.SetFault(on("Stats", dockertest.Fault{Before: errors.New("Docker cannot tell")}))
+		w.after(10*time.Second, "the third")
+		k.statusIs(w, "b", api.PodFailing, api.ReasonEvicted, "this pod uses an unknown amount")
+	})
 }

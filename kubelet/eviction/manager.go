@@ -80,6 +80,8 @@ type Manager struct {
 	conditions []Condition
 	pods       map[string]*held  // by full name
 	floors     map[Signal]uint64 // see Wanted
+	ending     bool              // an evicted pod may still run
+	ended      time.Time         // when the last one was seen to have ended
 }
 
 // NewManager returns a Manager that knows of no pressure yet.

@@ -134,7 +134,7 @@ func TestEvictions(t *testing.T) {
 		{"no pressure", disk(1000, 1000), ""},
 		{"a disk has a round to reclaim", disk(999, 1000, 1000), ""},
 		{"then the largest writer is evicted", disk(999, 999), "1:most"},
-		{"no other one while free space is flat", disk(999, 999, 998, 998, 998, 998, 998), "1:most"},
+		{"no other one while free space is flat", disk(999, 999, 998, 998, 990, 995, 989), "1:most"},
 		{"one more each time it has fallen", disk(999, 999, 900, 880, 880, 870, 869), "1:most 3:much 5:little"},
 		{"a full disk", disk(0, 0, 0, 0, 0), "1:most"},
 		{"it falls after a break", disk(999, 999, 999, 2000, 900), "1:most 4:much"},
@@ -187,6 +187,9 @@ func TestTheWayBack(t *testing.T) {
 			if why := m.Hold("web", 0, now); why.Reason != api.ReasonEvicted || !why.RetryAt.After(now) {
 				t.Fatalf("after %v it is held by %+v", now.Sub(began), why)
 			}
+			if why := m.Hold("web", 0, now.Add(24*time.Hour)); !why.RetryAt.IsZero() {
+				t.Fatalf("the next start is in the past: %+v", why)
+			}
 		}
 		if why := m.Hold("web", 0, now); why.Message != "" || m.Verdict("web").Message != "" {
 			t.Errorf("after %v it is held by %+v", now.Sub(began), why)
@@ -202,6 +205,11 @@ func TestTheWayBack(t *testing.T) {
 	if got := wait(); got != 5*time.Minute {
 		t.Errorf("after a long time without an eviction it comes back after %v, want 5m", got)
 	}
+	round(1)
+	m.Evict(m.Wanted(now, false), []Usage{{Pod: "web"}})
+	if m.Release(now, nil); m.Verdict("web").Message != "" {
+		t.Error("a pod that is no longer desired is not forgotten")
+	}
 }
 
 func TestASoftEvictionLeavesTimeToEnd(t *testing.T) {
@@ -211,9 +219,20 @@ func TestASoftEvictionLeavesTimeToEnd(t *testing.T) {
 		t.Errorf("before the grace period %+v is wanted", p)
 	}
 	m.Observe(free(1500, 5000, 5000), noon.Add(30*time.Second))
+	if p := m.Wanted(noon.Add(time.Hour), false); p == nil {
+		t.Errorf("nothing was evicted, and a later look at the pods delays the eviction")
+	}
+	if p := m.Wanted(noon, true); p != nil {
+		t.Errorf("while another pod ends %+v is wanted", p)
+	}
 	m.Evict(m.Wanted(noon, false), []Usage{{Pod: "web", Used: -1}})
 	if v := m.Verdict("web"); v.Grace != 20 || !strings.Contains(v.Message, "less than 2000; this pod uses an unknown amount") {
 		t.Errorf("the verdict is %+v", v)
+	}
+	m.opts.MaxPodGrace = 0
+	m.Evict(&m.pressures[0], []Usage{{Pod: "db"}})
+	if v := m.Verdict("db"); v.Grace != 1 {
+		t.Errorf("without -eviction_max_pod_grace_period the grace is %d s, want 1", v.Grace)
 	}
 	if p := m.Wanted(noon.Add(31*time.Second), false); p != nil {
 		t.Errorf("a reading from before its end calls for %+v", p)

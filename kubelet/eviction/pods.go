@@ -98,20 +98,24 @@ func (m *Manager) Release(now time.Time, desired map[string]bool) bool {
 // unread is a floor that the next reading sets.
 const unread = math.MaxUint64
 
-// Wanted returns the pressure for which a pod has to be evicted now, or nil. The pods were looked at before, and then one
-// that was evicted was still ending or not; an older reading tells nothing.
+// Wanted returns the pressure for which a pod has to be evicted now, or nil. It is told whether a pod that was evicted still
+// runs, and when that was looked at: only a later reading shows what its end has brought.
 //
 // On a disk an eviction frees little, and ends the writing. So a disk first has until the next reading to remove what nobody
 // needs, and a second pod is evicted only if what is free has kept falling since the first has ended.
 func (m *Manager) Wanted(looked time.Time, ending bool) *Pressure {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.ending && !ending {
+		m.ended = looked
+	}
+	m.ending = ending
 	for i := range m.pressures {
 		p := &m.pressures[i]
 		free := m.reading[p.Signal].Available
 		floor, evicted := m.floors[p.Signal]
 		switch {
-		case ending || m.at.Before(looked):
+		case ending || m.at.Before(m.ended):
 		case p.Signal == MemoryAvailable:
 			return p
 		case m.at.Equal(m.conditions[1].Since): // it begins
@@ -168,7 +172,7 @@ func (m *Manager) Evict(p *Pressure, pods []Usage) bool {
 	_, wait := m.back(h)
 	h.why = plan.Problem{Reason: api.ReasonEvicted, Message: fmt.Sprintf(
 		"%s; this pod uses %s; it starts when the host has had no pressure for %v", p.message, show(p.Signal, u.Used), wait)}
-	m.pods[u.Pod] = h
+	m.pods[u.Pod], m.ending = h, true
 	for _, signal := range signals {
 		m.floors[signal] = unread
 	}

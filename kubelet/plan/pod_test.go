@@ -60,6 +60,9 @@ func TestWhatChangesAHash(t *testing.T) {
 		{"labels, annotations and the grace", func(m *api.ContainerManifest) {
 			m.Labels, m.Annotations, m.TerminationGracePeriodSeconds = map[string]string{"a": "b"}, map[string]string{"a": "b"}, new(int64)
 		}, ""},
+		{"what counts for an eviction", func(m *api.ContainerManifest) {
+			m.Priority, m.PriorityClassName, m.Containers[0].MemoryRequest = 1, "a", 1<<20
+		}, ""},
 		{"a volume of an init container", func(m *api.ContainerManifest) {
 			m.InitContainers = []api.Container{{Name: "init", VolumeMounts: []api.VolumeMount{{Name: "scratch"}}}}
 			before := hashes(api.Pod{Manifest: *m})
