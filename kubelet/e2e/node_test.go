@@ -98,6 +98,7 @@ func TestIntegrationImagesAreCollected(t *testing.T) {
 	}
 	p = h.start(append(flags, "-file_check_frequency=1s")...)
 	for _, id := range []string{"unneeded", "unneeded-by-digest"} {
+		h.awaitGone(id)
 		h.await(id+" is collected", func() error {
 			if err := exists(id); !errors.Is(err, docker.ErrNoSuchImage) {
 				return fmt.Errorf("its inspect: %v", err)
