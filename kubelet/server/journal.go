@@ -43,7 +43,7 @@ func (s *Server) serveUnitLogs(w http.ResponseWriter, r *http.Request) error {
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return out.end(httpErrorf(http.StatusGatewayTimeout, "journalctl has not ended after %v: ask for fewer lines", writeTimeout))
 		default:
-			return out.end(fmt.Errorf("journalctl: %w: %s", err, api.OneLine(strings.TrimSpace(stderr.String()))))
+			return out.end(fmt.Errorf("journalctl: %w: %s", err, api.OneLine(api.Shorten(strings.TrimSpace(stderr.String()), 400))))
 		}
 	}
 	return nil
@@ -78,14 +78,15 @@ func (s *Server) journalArgs(query url.Values) (commands [][]string, err error) 
 	if err != nil || n < 0 || n > maxJournalLines {
 		return nil, httpErrorf(http.StatusBadRequest, "tailLines=%q: it must be a number of lines, at most %d", tail, maxJournalLines)
 	}
-	rest := []string{fmt.Sprintf("--lines=%d", n)}
+	rest, earliest := []string{fmt.Sprintf("--lines=%d", n)}, int64(0)
 	for _, option := range []string{"since", "until"} {
 		text := query.Get(option + "Time")
 		at, err := time.Parse(time.RFC3339, text)
-		if err == nil && at.Unix() >= 0 {
+		if err == nil && at.Unix() >= earliest {
+			earliest = at.Unix()
 			rest = append(rest, fmt.Sprintf("--%s=@%d", option, at.Unix()))
 		} else if text != "" {
-			return nil, httpErrorf(http.StatusBadRequest, "%sTime=%q: it must be a time such as 2014-10-23T12:00:00Z", option, text)
+			return nil, httpErrorf(http.StatusBadRequest, "%sTime=%q: it must be a time such as 2014-10-23T12:00:00Z, and untilTime not before sinceTime", option, text)
 		}
 	}
 	for _, of := range [][]string{units, docker} {

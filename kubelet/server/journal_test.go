@@ -57,7 +57,8 @@ func TestAttacksOnTheJournal(t *testing.T) {
 		"query=a&tailLines=10001": 400, "query=a&tailLines=-1": 400, "query=a&tailLines=+1": 400, "query=a&tailLines=all": 400,
 		"query=a&tailLines=1&tailLines=2": 400, "query=a&tailLines=1%20--file=/x": 400, "query=a&tailLines=0x10": 400,
 		"query=a&sinceTime=yesterday": 400, "query=a&sinceTime=@1": 400, "query=a&untilTime=1969-12-31T00:00:00Z": 400,
-		"query=a&sinceTime=2014-10-23T12:00:00Z%0a--file=/x": 400, "query=a&pattern=x": 400, "query=a&boot=0": 400, "query=a&lines=1": 400,
+		"query=a&sinceTime=2014-10-23T12:00:00Z%0a--file=/x": 400, "query=a&pattern=x": 400,
+		"query=a&sinceTime=2014-10-23T12:00:01Z&untilTime=2014-10-23T12:00:00Z": 400, "query=a&boot=0": 400, "query=a&lines=1": 400,
 	} {
 		if got := s.ask(t, "GET /logs/?"+query, withToken); got.status != want || strings.Count(got.body, "\n") != 1 {
 			t.Errorf("%s: %d %q, want %d", query, got.status, got.body, want)
