@@ -67,22 +67,25 @@ func dnsIn(namespace string, written *api.DNSConfig, hostSearches []string) *api
 	return &dns
 }
 
-// checkNames returns an error that names the pods which answer to the same name.
+// checkNames returns an error that names the pods which answer to the same name. In one source only those of a service do.
 func (kl *Kubelet) checkNames() error {
 	var errs []error
-	owners := map[string]string{}
+	owners := map[string]*plan.Pod{}
 	for _, fullName := range slices.Sorted(maps.Keys(kl.desired.pods)) {
 		pod := kl.desired.pods[fullName]
-		name := pod.Name + "." + pod.Namespace
-		switch {
-		case kl.opts.PodNetwork == BridgeNetwork && pod.Complete.Services.Of != nil:
+		if kl.opts.PodNetwork == BridgeNetwork && pod.Complete.Services.Of != nil {
 			return fmt.Errorf("services have no names in Docker's default network, where the pods are: give -pod_network=%s", kl.ownNetwork())
-		case pod.Complete.HostNetwork || kl.opts.PodNetwork == BridgeNetwork: // it has no name
-		case owners[name] != "":
-			errs = append(errs, fmt.Errorf("pods %s and %s both have the name %s, so whoever asks for it reaches one or the other: "+
-				"give one of them another name or namespace", owners[name], fullName, name))
-		default:
-			owners[name] = fullName
+		}
+		if pod.Complete.HostNetwork || kl.opts.PodNetwork == BridgeNetwork { // it has no name
+			continue
+		}
+		for _, name := range append(serviceNames(pod), pod.Name+"."+pod.Namespace) {
+			if owner := owners[name]; owner == nil {
+				owners[name] = pod
+			} else if owner.Source != pod.Source {
+				errs = append(errs, fmt.Errorf("pods %s and %s both have the name %s, so whoever asks for it reaches one or the other: "+
+					"give one of them, or its service, another name or namespace", owner.FullName(), fullName, name))
+			}
 		}
 	}
 	return errors.Join(errs...)

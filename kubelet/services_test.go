@@ -151,3 +151,25 @@ func TestServicesAfterACrashOfTheKubelet(t *testing.T) {
 		})
 	}
 }
+
+// A service of one source may have the name of a pod, or of a service, of another.
+func TestNamesThatTwoSourcesGive(t *testing.T) {
+	of := func(source, name string, services ...string) api.Pod {
+		p := inServices([]api.Pod{labelled(pod(name, "main"), "db")}, services...)[0]
+		p.Source = source
+		return p
+	}
+	one, two := of("file", "db-1", "db 80 db"), of("file", "db-2", "db 80 db")
+	for want, pods := range map[string][]api.Pod{
+		"": {one, two},
+		"pods db-1.default.file and db.default.http both have the name db.default,":   {one, of("http", "db")},
+		"pods db-1.default.file and db-3.default.etcd both have the name db.default,": {one, of("etcd", "db-3", "db 80 db")},
+	} {
+		inWorld(t, func(w *world) {
+			text := w.logged("0", func() { w.run(pods...) })
+			if !strings.Contains(text, want) || strings.Contains(text, "both have") != (want != "") {
+				t.Errorf("the log is\n%s, want %q", text, want)
+			}
+		})
+	}
+}
