@@ -54,18 +54,21 @@ func isCritical(pod *plan.Pod) bool {
 // one; the next sync does it.
 func (kl *Kubelet) RelievePressure(ctx context.Context) {
 	m, s := kl.pressure(), kl.snapshot.Load()
-	if s == nil {
+	if s == nil || kl.Health() != nil { // nobody can be stopped, or measured
 		return
 	}
-	desired, ending := map[string]bool{}, false
+	mayWait, ending := map[string]bool{}, false
 	for i := range s.pods {
 		p := &s.pods[i]
-		desired[p.name] = p.pod != nil
+		mayWait[p.name] = p.pod != nil && !p.plan.Finished && !isCritical(p.pod)
 		ending = ending || p.isLive() && m.Verdict(p.name).Message != ""
 	}
-	changed := m.Release(time.Now(), desired)
-	if p := m.Wanted(s.at, ending); p != nil {
-		changed = m.Evict(p, kl.usages(ctx, s, p)) || changed
+	changed := m.Release(mayWait)
+	for _, p := range m.Wanted(s.at, ending) {
+		if m.Evict(p, kl.usages(ctx, s, p)) {
+			changed = true
+			break
+		}
 	}
 	if changed || m.DiskPressure() {
 		kl.wake("a look at the host")
@@ -78,6 +81,8 @@ func (kl *Kubelet) usages(ctx context.Context, s *snapshot, p *eviction.Pressure
 	if p.Signal == eviction.ImageFsAvailable || p.Signal == eviction.NodeFsAvailable && p.OneDisk {
 		sizes, _ = kl.docker.ContainerSizes(ctx, kl.opts.Identity.Selector())
 	}
+	stats, cancel := context.WithTimeout(ctx, answerLimit) // of all: one that hangs must not hold up the looks at the host
+	defer cancel()
 	for i := range s.pods {
 		pod := &s.pods[i]
 		if !pod.mayBeEvicted() || pod.err != nil || pod.waits() || pod.plan.Finished {
@@ -86,7 +91,7 @@ func (kl *Kubelet) usages(ctx context.Context, s *snapshot, p *eviction.Pressure
 		u := eviction.Usage{Pod: pod.name, Priority: pod.pod.Complete.Priority}
 		switch {
 		case p.Signal == eviction.MemoryAvailable:
-			u.Used, u.Request = kl.memory(ctx, pod)
+			u.Used, u.Request = kl.memory(stats, pod)
 		case p.Signal == eviction.NodeFsInodesFree:
 			_, u.Used = kl.opts.Volumes.Usage(ctx, pod.pod.UID)
 		case p.Signal == eviction.NodeFsAvailable || p.OneDisk:

@@ -18,21 +18,26 @@ import (
 	"kubelet14/kubelet/eviction"
 )
 
-// machine is what the kubelets of a world measure: how much of 1000 bytes is free.
-type machine struct{ memory, disk atomic.Int64 }
+// machine is what the kubelets of a world measure: how much of 1000 bytes is free, and of the disk of images less than all.
+type machine struct{ memory, disk, images atomic.Int64 }
 
 func newMachine(memory, disk int64) *machine {
 	m := &machine{}
 	m.memory.Store(memory)
 	m.disk.Store(disk)
+	m.images.Store(2000)
 	return m
 }
 
 func (m *machine) read() eviction.Reading {
-	return eviction.Reading{
+	r := eviction.Reading{
 		eviction.MemoryAvailable: {Available: uint64(m.memory.Load()), Total: 1000},
 		eviction.NodeFsAvailable: {Available: uint64(m.disk.Load()), Total: 1000},
 	}
+	if images := uint64(m.images.Load()); images < 2000 {
+		r[eviction.ImageFsAvailable] = eviction.Amount{Available: images, Total: 2000}
+	}
+	return r
 }
 
 // startOnMachine starts a kubelet that looks at a machine every ten seconds, for the first time before its first sync.
@@ -246,6 +251,52 @@ func TestAnEvictedPodKeepsItsPort(t *testing.T) {
 		w.settle("evicted")
 		m.memory.Store(500)
 		w.after(10*time.Minute, "after the pressure", "b/main", "b/net")
+	})
+}
+
+// A disk that no pod has written to does not keep another one from relief.
+func TestEachPressureIsRelieved(t *testing.T) {
+	inWorld(t, func(w *world) {
+		m := newMachine(500, 500)
+		k := w.startOnMachine(m, pod("idle", "main"), pod("web", "main"))
+		settle()
+		w.must(w.docker.Write(w.id("web", "main"), 1<<20))
+		m.disk.Store(99)
+		m.images.Store(99)
+		w.settle("no pod has written to the root_dir", "idle/main", "idle/net")
+		k.statusIs(w, "web", api.PodFailing, api.ReasonEvicted, "imagefs.available")
+	})
+}
+
+// A pod that was evicted is made critical by an edit: it starts, and the next one is evicted.
+func TestAnEvictedPodBecomesCritical(t *testing.T) {
+	inWorld(t, func(w *world) {
+		m := newMachine(500, 500)
+		k := w.startOnMachine(m, pod("a", "main"), pod("b", "main"))
+		settle()
+		m.memory.Store(99)
+		w.after(10*time.Second, "the first", "b/main", "b/net")
+		k.set(important(pod("a", "main"), 0, "system-node-critical"), pod("b", "main"))
+		w.settle("under pressure", "a/main", "a/net")
+	})
+}
+
+// Without Docker, which alone knows what pods use, none is evicted; while it has no figures of one pod, it is another one.
+func TestEvictionWithoutFigures(t *testing.T) {
+	inWorld(t, func(w *world) {
+		m := newMachine(500, 500)
+		w.startOnMachine(m, pod("a", "main"), pod("b", "main"), pod("c", "main"))
+		settle()
+		all := w.live()
+		w.docker.Down()
+		m.memory.Store(99)
+		settle()
+		m.memory.Store(500)
+		w.docker.Up()
+		w.settle("Docker was away", all...)
+		w.docker.SetFault(on("Stats", dockertest.Fault{Delay: time.Hour}, "b.default"))
+		m.memory.Store(99)
+		w.after(50*time.Second, "it does not measure one pod", "b/main", "b/net", "c/main", "c/net")
 	})
 }
 

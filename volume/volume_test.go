@@ -242,10 +242,13 @@ func TestUsage(t *testing.T) {
 	setUp(t, r, "another")
 	_, err := r.MakeTerminationFile("uid", "web.1")
 	must(t, err)
-	if bytes, files := r.Usage(t.Context(), "uid"); bytes < 8192 || bytes > 64<<10 || files != 3 {
-		t.Errorf("%d bytes and %d files, want some 12 KiB and 3", bytes, files)
+	if bytes, files := r.Usage(t.Context(), "uid"); bytes < 8192 || bytes > 64<<10 || files != 5 {
+		t.Errorf("%d bytes and %d files, want some 12 KiB and 5", bytes, files)
 	}
-	if bytes, files := r.Usage(t.Context(), "none"); bytes != 0 || files != 0 {
-		t.Errorf("a pod without volumes uses %d bytes and %d files", bytes, files)
+	must(t, os.Remove(filepath.Join(setUp(t, r, "empty"), "file")))
+	for _, uid := range []string{"none", "empty"} {
+		if bytes, files := r.Usage(t.Context(), uid); bytes != 0 || files != 0 {
+			t.Errorf("a pod with %s in its volumes uses %d bytes and %d files", uid, bytes, files)
+		}
 	}
 }

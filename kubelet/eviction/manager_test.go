@@ -26,7 +26,9 @@ func TestValues(t *testing.T) {
 		{hard(), "memory.available=1Gi", `error: "memory.available=1Gi" is not a signal, "<" and a value`},
 		{hard(), "memory.available<", `error: "memory.available<": write a number`},
 		{hard(), "memory.available<101%", `error: "memory.available<101%": a percentage is from 0% to 100%`},
+		{hard(), "nodefs.available<-1", `error: "nodefs.available<-1": it must not be negative`},
 		{hard(), "", `error: "" is not a signal`},
+		{grace(), "memory.available=-1s", `error: "memory.available=-1s": it must not be negative`},
 		{grace(), "memory.available=90", `error: "memory.available=90": time: missing unit`},
 	} {
 		got := ""
@@ -108,9 +110,9 @@ func (m *Manager) rounds(readings []Reading, pods ...Usage) (evicted []string) {
 	for i, r := range readings {
 		now := noon.Add(time.Duration(i) * 10 * time.Second)
 		m.Observe(r, now)
-		m.Release(now, map[string]bool{"little": true, "most": true, "much": true})
+		m.Release(map[string]bool{"little": true, "most": true, "much": true})
 		running := slices.DeleteFunc(slices.Clone(pods), func(u Usage) bool { return m.Verdict(u.Pod).Message != "" })
-		if p := m.Wanted(now.Add(-time.Second), false); p != nil && m.Evict(p, running) {
+		if p := m.Wanted(now.Add(-time.Second), false); p != nil && m.Evict(p[0], running) {
 			gone := slices.IndexFunc(running, func(u Usage) bool { return m.Verdict(u.Pod).Message != "" })
 			evicted = append(evicted, fmt.Sprintf("%d:%s", i, running[gone].Pod))
 		}
@@ -173,11 +175,11 @@ func TestTheWayBack(t *testing.T) {
 	round := func(memory uint64) bool {
 		now = now.Add(10 * time.Second)
 		m.Observe(free(memory, 5000, 5000), now)
-		return m.Release(now, map[string]bool{"web": true})
+		return m.Release(map[string]bool{"web": true})
 	}
 	wait := func() (d time.Duration) { // until the pod comes back
 		round(1)
-		m.Evict(m.Wanted(now, false), []Usage{{Pod: "web", Used: 1}})
+		m.Evict(m.Wanted(now, false)[0], []Usage{{Pod: "web", Used: 1}})
 		const why = "memory.available is 1B (0.0%), less than 1000; this pod uses 1B; it starts when the host has had no pressure for "
 		if v := m.Verdict("web"); v.Grace != 1 || !strings.HasPrefix(v.Message, why) {
 			t.Errorf("the verdict is %+v", v)
@@ -206,9 +208,43 @@ func TestTheWayBack(t *testing.T) {
 		t.Errorf("after a long time without an eviction it comes back after %v, want 5m", got)
 	}
 	round(1)
-	m.Evict(m.Wanted(now, false), []Usage{{Pod: "web"}})
-	if m.Release(now, nil); m.Verdict("web").Message != "" {
+	m.Evict(m.Wanted(now, false)[0], []Usage{{Pod: "web"}})
+	if m.Release(nil); m.Verdict("web").Message != "" {
 		t.Error("a pod that is no longer desired is not forgotten")
+	}
+}
+
+// A kubelet without a transition period must not start and evict a pod for ever.
+func TestWithoutATransitionPeriodTheWayBackGetsLonger(t *testing.T) {
+	m, now, evictions := newManager(), noon, 0
+	m.opts.TransitionPeriod = 0
+	for range 360 {
+		now = now.Add(10 * time.Second)
+		available := uint64(1)
+		if m.Verdict("web").Message != "" {
+			available = 5000
+		}
+		m.Observe(free(available, 5000, 5000), now)
+		m.Release(map[string]bool{"web": true})
+		for _, p := range m.Wanted(now, false) {
+			m.Evict(p, []Usage{{Pod: "web", Used: 1}})
+			evictions++
+		}
+	}
+	if evictions > 12 {
+		t.Errorf("in an hour it was evicted %d times", evictions)
+	}
+}
+
+// A pod is released by the reading that ends the condition, however late that is noticed: else it would only be held anew.
+func TestAReleasedPodStarts(t *testing.T) {
+	m := newManager()
+	m.Observe(free(1, 5000, 5000), noon)
+	for at := noon.Add(5*time.Minute - time.Millisecond); m.Hold("web", 0, at.Add(time.Second)).Message != ""; at = at.Add(10 * time.Second) {
+		m.Observe(free(5000, 5000, 5000), at)
+		if m.Release(map[string]bool{"web": true}) && m.Hold("web", 0, at).Message != "" {
+			t.Fatal("it is released, and then held again")
+		}
 	}
 }
 
@@ -225,7 +261,7 @@ func TestASoftEvictionLeavesTimeToEnd(t *testing.T) {
 	if p := m.Wanted(noon, true); p != nil {
 		t.Errorf("while another pod ends %+v is wanted", p)
 	}
-	m.Evict(m.Wanted(noon, false), []Usage{{Pod: "web", Used: -1}})
+	m.Evict(m.Wanted(noon, false)[0], []Usage{{Pod: "web", Used: -1}})
 	if v := m.Verdict("web"); v.Grace != 20 || !strings.Contains(v.Message, "less than 2000; this pod uses an unknown amount") {
 		t.Errorf("the verdict is %+v", v)
 	}

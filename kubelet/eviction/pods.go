@@ -28,7 +28,8 @@ type held struct {
 
 // back returns when a pod may run again if no pressure comes, and the time without pressure that this takes.
 func (m *Manager) back(h *held) (at time.Time, wait time.Duration) {
-	wait = min(m.opts.TransitionPeriod<<min(max(h.evictions-1, 0), 20), max(m.opts.TransitionPeriod, maxWait))
+	first := max(m.opts.TransitionPeriod, time.Second) // else the time would not grow
+	wait = min(first<<min(max(h.evictions-1, 0), 12), max(first, maxWait))
 	for _, c := range m.conditions {
 		if end := c.lastMet.Add(wait); end.After(at) {
 			at = end
@@ -73,15 +74,16 @@ func (m *Manager) WasEvicted(pod *plan.Pod) bool {
 	return cmp.Or(m.pods[pod.FullName()], &held{}).evictions > 0
 }
 
-// Release lets one pod run again whose time has come, that of the highest priority, and forgets those that are not desired.
-func (m *Manager) Release(now time.Time, desired map[string]bool) bool {
+// Release lets one pod run again whose time has come by the last reading, that of the highest priority, and forgets all but
+// those that may wait or end.
+func (m *Manager) Release(mayWait map[string]bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	first := ""
 	for pod, h := range m.pods {
 		at, _ := m.back(h)
-		switch due := h.why.Message != "" && len(m.pressures) == 0 && !at.After(now); {
-		case !desired[pod]:
+		switch due := h.why.Message != "" && len(m.pressures) == 0 && !at.After(m.at); {
+		case !mayWait[pod]:
 			delete(m.pods, pod)
 		case due && (first == "" || cmp.Or(cmp.Compare(m.pods[first].priority, h.priority), strings.Compare(pod, first)) < 0):
 			first = pod
@@ -90,7 +92,7 @@ func (m *Manager) Release(now time.Time, desired map[string]bool) bool {
 	if first == "" {
 		return false
 	}
-	m.pods[first].why, m.pods[first].released = plan.Problem{}, now
+	m.pods[first].why, m.pods[first].released = plan.Problem{}, m.at
 	glog.Infof("pod %s may run again", first)
 	return true
 }
@@ -98,12 +100,12 @@ func (m *Manager) Release(now time.Time, desired map[string]bool) bool {
 // unread is a floor that the next reading sets.
 const unread = math.MaxUint64
 
-// Wanted returns the pressure for which a pod has to be evicted now, or nil. It is told whether a pod that was evicted still
-// runs, and when that was looked at: only a later reading shows what its end has brought.
+// Wanted returns the pressures of which one calls for an eviction now, the most urgent first. It is told whether a pod that was
+// evicted still runs, and when that was looked at: only a later reading shows what its end has brought.
 //
 // On a disk an eviction frees little, and ends the writing. So a disk first has until the next reading to remove what nobody
 // needs, and a second pod is evicted only if what is free has kept falling since the first has ended.
-func (m *Manager) Wanted(looked time.Time, ending bool) *Pressure {
+func (m *Manager) Wanted(looked time.Time, ending bool) (wanted []*Pressure) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.ending && !ending {
@@ -117,16 +119,16 @@ func (m *Manager) Wanted(looked time.Time, ending bool) *Pressure {
 		switch {
 		case ending || m.at.Before(m.ended):
 		case p.Signal == MemoryAvailable:
-			return p
+			wanted = append(wanted, p)
 		case m.at.Equal(m.conditions[1].Since): // it begins
 			clear(m.floors)
 		case floor == unread:
 			m.floors[p.Signal] = free
 		case !evicted || free < floor-floor/100:
-			return p
+			wanted = append(wanted, p)
 		}
 	}
-	return nil
+	return wanted
 }
 
 // Usage is what a pod uses of what a signal measures.

@@ -60,6 +60,9 @@ func (v *Values) Set(text string) error {
 		if v.operator == "=" {
 			_, err = time.ParseDuration(value)
 		}
+		if err == nil && strings.HasPrefix(value, "-") {
+			err = errors.New("it must not be negative")
+		}
 		switch signal := Signal(name); {
 		case !found:
 			return fmt.Errorf("%q is not a signal, %q and a value", item, v.operator)
