@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/v1"
 	"kubelet14/api/validation"
 	"kubelet14/kubelet/trace"
 )
@@ -314,6 +315,11 @@ func TestIgnoredFieldsAreLoggedOnce(t *testing.T) {
 	f.expect("db=1 web=1")
 	f.write("db.yaml", todaysPod("db", "shop", "2", ""))
 	f.expect("db=2 web=1")
+	v1.AddServices(f.parser.Scheme, true)
+	f.write("service.yaml", service("web", "shop", "app: web"))
+	f.expectServices("db= web=", `service "web"`)
+	f.write("service.yaml", service("api", "shop", "app: web"))
+	f.expectServices("db=api web=api")
 	expectLines(1)
 	f.write("web.yaml", todaysPod("web", "shop", "2", "nodeName: a, overhead: {cpu: 1}, "))
 	f.expect("db=2 web=2")

@@ -63,7 +63,10 @@ func (p Parser) pods(source, place string, text []byte, defaultName func(number 
 // logIgnored logs the ignored fields of each pod that was not among those before.
 func logIgnored(before, pods []api.Pod) {
 	for _, pod := range pods {
-		ignored, same := pod.Manifest.Ignored, func(old api.Pod) bool { return reflect.DeepEqual(old, pod) }
+		ignored, same := pod.Manifest.Ignored, func(old api.Pod) bool {
+			old.Manifest.Services = pod.Manifest.Services
+			return reflect.DeepEqual(old, pod)
+		}
 		if len(ignored) > 0 && !slices.ContainsFunc(before, same) {
 			glog.Warningf("pod %s: these fields mean nothing here: %s", &pod, strings.Join(ignored, ", "))
 		}
