@@ -84,7 +84,7 @@ func (r *Reporter) Run(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}
-	r.stop(ctx, last)
+	r.stop(ctx)
 }
 
 // look returns what there is to tell, and a channel that is closed when there are newer statuses.
@@ -143,12 +143,13 @@ func (r *Reporter) write(ctx context.Context, record Record) error {
 }
 
 // stop says that the kubelet was stopped, unless another one has written the record since.
-func (r *Reporter) stop(ctx context.Context, record Record) {
+func (r *Reporter) stop(ctx context.Context) {
 	if r.session == nil || r.logged != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
 	defer cancel()
+	record, _ := r.look()
 	record.Health = stopped
 	_ = r.put(ctx, record, clientv3.Compare(clientv3.LeaseValue(livePrefix+r.Host), "=", r.session.Lease())) // else it is silent
 }

@@ -327,6 +327,23 @@ func TestTheRevisionIsThatOfTheStatuses(t *testing.T) {
 	})
 }
 
+// The last record has what was not written yet.
+func TestTheRecordOfAStopIsOfThatMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		k, e := newKubelet(), &fakeEtcd{}
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { k.reporter("host", e).Run(ctx) })
+		time.Sleep(10 * time.Second)
+		k.sync(failing("web", api.ReasonBackOff), failing("db", api.ReasonBackOff))
+		cancel()
+		running.Wait()
+		if last := e.puts[len(e.puts)-1]; last.Health != stopped || last.Total != 2 || last.Version != "v1" {
+			t.Errorf("the last record is %+v", last)
+		}
+	})
+}
+
 // await returns the record of a host when it is good.
 func await(t *testing.T, client *clientv3.Client, key string, good func(*Record, clientv3.LeaseID) bool) (r Record) {
 	t.Helper()
