@@ -33,8 +33,7 @@ type Options struct {
 	SyncFrequency         time.Duration // longest time between two syncs
 	RemovalWait           time.Duration // before the pods of a source that is not in Sources are removed; 0: none
 
-	// Credentials returns the credentials for an image; the zero Auth if there are none.
-	// An error is logged, and the image is pulled without credentials.
+	// Credentials returns those for an image; the zero Auth if there are none. After an error, which is logged, it is pulled without.
 	Credentials   func(ctx context.Context, image string) (dockertools.Auth, error)
 	RegistryQPS   float64              // average number of pulls begun per second; 0: no limit
 	RegistryBurst int                  // number of pulls begun at once before RegistryQPS counts
@@ -45,9 +44,8 @@ type Options struct {
 	Trace    *trace.Trace              // of what happens; may be nil
 	Eviction *eviction.Manager         // knows which pods wait or end while the host runs short of something; may be nil
 
-	// SyncDone and PullDone observe each piece of work on a pod and each pull of an image.
-	// ok is false if something failed. What the end of the kubelet interrupts is not
-	// observed. They are called concurrently and must not block.
+	// SyncDone and PullDone observe each piece of work on a pod and each pull of an image. ok is false if something
+	// failed. What the end of the kubelet interrupts is not observed. They are called concurrently and must not block.
 	SyncDone, PullDone func(took time.Duration, ok bool)
 }
 

@@ -47,5 +47,8 @@ func servicesLabel(pod *plan.Pod, c *plan.Container) string {
 // changeOf says what has changed in a pod.
 func changeOf(before, after api.Pod) string {
 	before.Manifest.Services = after.Manifest.Services
-	return map[bool]string{true: "the services of its namespace have changed", false: "its manifest has changed"}[reflect.DeepEqual(before, after)]
+	if reflect.DeepEqual(before, after) {
+		return "the services of its namespace have changed"
+	}
+	return "its manifest has changed"
 }
