@@ -54,7 +54,7 @@ func TestIntegrationPageReplaysAChange(t *testing.T) {
 	b.shows("change-list", "", "web.yaml was edited")
 
 	// From a click on the change to its end by the keyboard: the token is at the box of each stage.
-	b.do(chromedp.Click(chromedp.CSS("#change-list a")))
+	b.click(chromedp.CSS("#change-list a"))
 	b.shows("caption", "", "has read its manifests anew", "config/source.go")
 	var kinds []string
 	eval[any](b, `goTo(0)`)
@@ -116,7 +116,7 @@ func TestIntegrationPageReplaysAChange(t *testing.T) {
 	}
 	// With motion it plays by itself, and pauses with the space bar.
 	b.look(1360, "light", "no-preference")
-	b.do(chromedp.Click(chromedp.CSS("#change-list a")))
+	b.click(chromedp.CSS("#change-list a"))
 	b.h.eventually("the replay goes on", func() error {
 		if b.h.t.Failed() || eval[bool](b, `playing && at > .3`) {
 			return nil
@@ -142,7 +142,7 @@ func TestIntegrationPageReplaysATypo(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.shows("change-list", "", "Source file has errors")
-	b.do(chromedp.Click(chromedp.CSS("#change-list a")))
+	b.click(chromedp.CSS("#change-list a"))
 	b.shows("caption", "", "Source file")
 	eval[any](b, `goTo(0)`)
 	b.shows("caption", "", "something cannot be read", "<b onmouseover")
@@ -174,7 +174,7 @@ func TestIntegrationPageFitsManyPods(t *testing.T) {
 	}
 	// The story of many pods can be told as a sum, or of each.
 	b.look(1360, "light", "reduce")
-	b.do(chromedp.Click(chromedp.CSS("#change-list a")))
+	b.click(chromedp.CSS("#change-list a"))
 	b.shows("who", "", "all, as a sum")
 	b.keep("many-sum", chromedp.CaptureScreenshot())
 	b.hasNoErrors()
@@ -188,9 +188,9 @@ func TestIntegrationPageAllowsAPlan(t *testing.T) {
 	b.shows("waiting-"+"web.default.file", "waiting", "waits for you", "create attempt 1")
 	b.shows("summary", "summary busy", "WaitsForStep")
 	b.fits("step")
-	b.do(chromedp.Click(at("first-web.default.file")))
+	b.click(at("first-web.default.file"))
 	b.shows("waiting-web.default.file", "waiting", "1 created A", "start attempt 1")
-	b.do(chromedp.Click(at("all-web.default.file")))
+	b.click(at("all-web.default.file"))
 	b.shows(webPod, "pod good", "running")
 	b.shows("rest", "", "Nothing to do right now")
 	b.hasNoErrors()

@@ -12,10 +12,10 @@ import (
 // tells walks through the replay of the last change, of a pod or of all, and returns its stages and what the page shows at each.
 func (b *tab) tells(pod string) (kinds string, shown []string) {
 	b.h.t.Helper()
-	b.do(chromedp.Click(chromedp.CSS("#change-list a")))
+	b.click(chromedp.CSS("#change-list a"))
 	b.shows("caption", "", "Source file")
 	if pod != "" {
-		b.do(chromedp.Click(at("story-of-" + pod)))
+		b.click(at("story-of-" + pod))
 		b.shows("who", "", "all, as a sum")
 		b.h.eventually("the story of "+pod, func() error {
 			return hasTexts(eval[string](b, `document.querySelector('#who [aria-current]').dataset.pod`), pod)
@@ -78,7 +78,7 @@ func TestIntegrationPageTellsOfASlowStop(t *testing.T) {
 	b.fits("slow-stop-replay")
 
 	// The log of the container is beside its stages. Escape closes it, and then the replay.
-	b.do(chromedp.Click(chromedp.CSS("#compare a.log-link")))
+	b.click(chromedp.CSS("#compare a.log-link"))
 	b.shows("log-text", "", "serving on")
 	b.keep("replay-log", chromedp.CaptureScreenshot())
 	b.do(chromedp.KeyEvent(kb.Escape))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
@@ -142,6 +143,17 @@ func hasTexts(seen string, texts ...string) error {
 		}
 	}
 	return nil
+}
+
+// click clicks on an element. One that the page replaces meanwhile never becomes ready, so it is looked up anew.
+func (b *tab) click(element chromedp.CSS) {
+	b.h.t.Helper()
+	b.h.eventually(fmt.Sprintf("a click on %s", element), func() error {
+		ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+		defer cancel()
+		_, err := chromedp.Run(ctx, chromedp.Click(element))
+		return err
+	})
 }
 
 // hasFocus checks where the keyboard is.
