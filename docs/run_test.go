@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	flag.Set("test.parallel", "6") // the pages mostly wait
+	flag.Set("test.parallel", "4") // the pages mostly wait
 	os.Exit(m.Run())
 }
 

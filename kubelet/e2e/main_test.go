@@ -48,7 +48,7 @@ func kubeletBinary() string { return filepath.Join(buildDir, "kubelet14") }
 func TestMain(m *testing.M) {
 	// Tests mostly wait for Docker and for the kubelet, so more of them than there
 	// are cores run at once. -parallel overrides this.
-	flag.Set("test.parallel", fmt.Sprint(max(8, runtime.GOMAXPROCS(0))))
+	flag.Set("test.parallel", fmt.Sprint(max(6, runtime.GOMAXPROCS(0))))
 	dir, err := os.MkdirTemp("", "kubelet14-e2e-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -24,7 +24,6 @@ func TestIntegrationProbes(t *testing.T) {
 	}
 	well := filepath.Join(dir, "well")
 	h.writeFile(well, "fine") // 2014 wanted the word ok
-	h.write("never", "restartPolicy: {never: {}}\n"+serverWith("never", dir, "livenessProbe: {exec: {command: [/hello, cat, /data/well]}}"))
 	p := h.start("-sync_frequency=200ms")
 	old, healthy := map[string]container{}, map[string]container{}
 	for id := range kinds {
@@ -51,6 +50,8 @@ func TestIntegrationProbes(t *testing.T) {
 		}
 	}
 
+	h.write("never", "restartPolicy: {never: {}}\n"+serverWith("never", dir, "livenessProbe: {exec: {command: [/hello, cat, /data/well]}}"))
+	h.awaitUp("never")
 	main := h.live("never", "main")
 	h.mustServe("never", "/healthz")
 	h.must(os.Remove(well))
