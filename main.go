@@ -148,7 +148,7 @@ func run(ctx context.Context, f *options.Options) error {
 		opts.Eviction = pressure
 	}
 	images := &imagegc.Collector{
-		Interface: docker, Options: f.Images, RootDir: opts.Identity.RootDir, Conditions: pressure.Conditions, Removed: metrics.ImageRemoved,
+		Interface: docker, Options: f.Images, RootDir: opts.Identity.RootDir, DiskPressure: pressure.DiskPressure, Removed: metrics.ImageRemoved,
 	}
 	collects := f.Gates.Enabled(features.ImageGarbageCollection) && !f.Runonce
 	if collects {

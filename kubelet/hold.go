@@ -68,11 +68,10 @@ func (p *podRecord) madeElsewhere() (origin string) {
 	for i := range p.containers {
 		c, want := &p.containers[i], p.pod.Container(p.containers[i].Of.Name)
 		same := want != nil && want.Hash == c.Of.Hash && p.pod.UID == c.Of.UID
-		newest := i+1 == len(p.containers) || p.containers[i+1].Of.Name != c.Of.Name
 		if c.Labels[dockertools.LabelOrigin] == p.origin {
 			return ""
 		}
-		if newest && !same {
+		if !same && plan.IsNewest(p.containers, i) {
 			origin = c.Labels[dockertools.LabelOrigin]
 		}
 	}

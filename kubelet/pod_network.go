@@ -44,7 +44,7 @@ func (kl *Kubelet) joinNetwork(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 	if network == BridgeNetwork {
 		return
 	}
-	spec.Network, spec.Aliases = network, append(serviceNames(pod), pod.Name+"."+pod.Namespace)
+	spec.Network, spec.Aliases = network, networkNames(pod)
 	if network != kl.ownNetwork() {
 		spec.Aliases = append(spec.Aliases, pod.Name)
 	}
@@ -79,7 +79,7 @@ func (kl *Kubelet) checkNames() error {
 		if pod.Complete.HostNetwork || kl.opts.PodNetwork == BridgeNetwork { // it has no name
 			continue
 		}
-		for _, name := range append(serviceNames(pod), pod.Name+"."+pod.Namespace) {
+		for _, name := range networkNames(pod) {
 			if owner := owners[name]; owner == nil {
 				owners[name] = pod
 			} else if owner.Source != pod.Source {

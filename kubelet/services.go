@@ -12,6 +12,11 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
+// networkNames returns the names of a pod in the pod network, but for the bare one.
+func networkNames(pod *plan.Pod) []string {
+	return append(serviceNames(pod), pod.Name+"."+pod.Namespace)
+}
+
 // serviceNames returns the names that services give a pod in the pod network.
 func serviceNames(pod *plan.Pod) (names []string) {
 	for _, service := range pod.Complete.Services.Of {

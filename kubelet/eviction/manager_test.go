@@ -1,6 +1,7 @@
 package eviction
 
 import (
+	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,11 @@ import (
 
 	"kubelet14/api"
 )
+
+func TestMain(m *testing.M) {
+	flag.Set("logtostderr", "true")
+	m.Run()
+}
 
 func TestValues(t *testing.T) {
 	hard := func() *Values {

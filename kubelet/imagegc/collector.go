@@ -20,7 +20,6 @@ import (
 	"github.com/golang/glog"
 
 	"kubelet14/kubelet/dockertools"
-	"kubelet14/kubelet/eviction"
 	"kubelet14/kubelet/node"
 )
 
@@ -37,11 +36,11 @@ type Options struct {
 type Collector struct {
 	dockertools.Interface
 	Options
-	RootDir    string
-	Needed     func() (images []string, complete bool) // by desired pods; complete once every source was read
-	Conditions func() []eviction.Condition
-	Note       func(reason, message string) // records an event
-	Removed    func()                       // counts an image
+	RootDir      string
+	Needed       func() (images []string, complete bool) // by desired pods; complete once every source was read
+	DiskPressure func() bool
+	Note         func(reason, message string) // records an event
+	Removed      func()                       // counts an image
 
 	pulling sync.Map // names
 
@@ -57,7 +56,7 @@ func (c *Collector) Collect(ctx context.Context, f node.Facts) {
 	total, used := float64(f.ImageFS.Total), float64(f.ImageFS.Total-f.ImageFS.Available)
 	excess, why := used-total*float64(c.Low)/100, fmt.Sprintf("their file system is %.0f %% full", 100*used/total)
 	c.collecting = total > 0 && c.High < 100 && (used >= total*float64(c.High)/100 || c.collecting && excess > 0)
-	if slices.ContainsFunc(c.Conditions(), func(p eviction.Condition) bool { return p.Met && p.Type == eviction.DiskPressure }) {
+	if c.DiskPressure() {
 		excess, why = math.Inf(1), "a disk runs short"
 	} else if !c.collecting {
 		excess = 0

@@ -15,7 +15,6 @@ import (
 
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
-	"kubelet14/kubelet/eviction"
 	"kubelet14/kubelet/node"
 )
 
@@ -77,12 +76,10 @@ func newHost(t *testing.T) *host {
 func (h *host) collector(opts Options) *Collector {
 	return &Collector{
 		Interface: h.Fake, Options: opts, RootDir: h.dir,
-		Needed: func() ([]string, bool) { return h.desired, !h.unread },
-		Conditions: func() []eviction.Condition {
-			return []eviction.Condition{{Type: eviction.DiskPressure, Met: h.pressure}}
-		},
-		Note:    func(reason, message string) { h.events = append(h.events, reason+": "+message) },
-		Removed: func() { h.removed++ },
+		Needed:       func() ([]string, bool) { return h.desired, !h.unread },
+		DiskPressure: func() bool { return h.pressure },
+		Note:         func(reason, message string) { h.events = append(h.events, reason+": "+message) },
+		Removed:      func() { h.removed++ },
 	}
 }
 

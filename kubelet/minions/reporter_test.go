@@ -25,6 +25,11 @@ import (
 	"kubelet14/config/etcdtest"
 )
 
+func TestMain(m *testing.M) {
+	flag.Set("logtostderr", "true")
+	m.Run()
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {

@@ -23,12 +23,11 @@ func Evict(pod *Pod, containers []Observed, v Verdict) Plan {
 	var kill []Action
 	for i := range containers {
 		c, want := &containers[i], pod.Container(containers[i].Of.Name)
-		newest := i+1 == len(containers) || containers[i+1].Of.Name != c.Of.Name
 		all = append(all, c)
 		switch {
 		case c.State.Live():
 			live, kill = append(live, c), append(kill, on(Remove, c, v.Message))
-		case want == nil || !newest || !pod.Done(want, c):
+		case want == nil || !IsNewest(containers, i) || !pod.Done(want, c):
 			dead = append(dead, c)
 		}
 	}
@@ -51,4 +50,9 @@ func Evict(pod *Pod, containers []Observed, v Verdict) Plan {
 		}
 	}
 	return p.Plan
+}
+
+// IsNewest reports whether an attempt is the last of its container in a pod's containers, as they are sorted.
+func IsNewest(containers []Observed, i int) bool {
+	return i+1 == len(containers) || containers[i+1].Of.Name != containers[i].Of.Name
 }

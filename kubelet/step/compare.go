@@ -95,8 +95,7 @@ func (all *Versions) Compare(name string, pod *plan.Pod, observed []plan.Observe
 		if at < 0 {
 			at, rows = len(rows), append(rows, trace.Row{Container: c.Of.Name, Desired: "nothing"})
 		}
-		newest := i+1 == len(observed) || observed[i+1].Of.Name != c.Of.Name
-		if !newest && !c.State.Live() {
+		if !c.State.Live() && !plan.IsNewest(observed, i) {
 			continue
 		}
 		row, v := &rows[at], made[c.ID]
