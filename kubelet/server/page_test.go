@@ -157,7 +157,7 @@ func testPageShowsEverything(t *testing.T) {
 	}{
 		{"summary", "summary bad", []string{`3 of 8 pods are up; source "file" has errors; source "etcd" has not been read yet`}},
 		{"status", "", []string{"reload to see changes"}}, // until the script says otherwise
-		{"source-file", "source bad", []string{"failing for 1 min", "/etc", "last good read 2 min ago", "7 pods"}},
+		{"source-file", "source bad", []string{"failing for 1 min, last good read 2 min ago, 7 pods", "/etc"}},
 		{"failing-file", "", []string{"unknown field", "stay as they were last read"}},
 		{"source-http", "source good", []string{"last good read 3 s ago", "1 pod"}},
 		{"source-etcd", "source busy", []string{"not read yet", "0 pods"}},

@@ -49,6 +49,7 @@ func TestIntegrationPageReplaysAChange(t *testing.T) {
 	h.write("web", hello, "sleep")
 	b := h.open(h.link())
 	b.shows(webPod, "pod good")
+	b.shows("change-list", "", "web.yaml is new") // what follows is another change
 	b.look(1360, "light", "reduce")
 	h.write("web", hello, "serve")
 	b.shows("change-list", "", "web.yaml was edited")
@@ -138,6 +139,7 @@ func TestIntegrationPageReplaysATypo(t *testing.T) {
 	b.fits("no-pods")
 	h.write("web", hello, "sleep")
 	b.shows(webPod, "pod good")
+	b.shows("change-list", "", "web.yaml is new") // what follows is another change
 	if err := os.WriteFile(h.path("manifests/typo.yaml"), []byte("version: v1beta1\nid: a\n<b onmouseover=alert(1)>hi</b>: 1\ncontainers: []\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}

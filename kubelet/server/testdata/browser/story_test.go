@@ -64,6 +64,7 @@ func TestIntegrationPageTellsOfASlowStop(t *testing.T) {
 	h.write("web", hello, `sleep, "-ignore-term"`)
 	b := h.open(h.link())
 	b.shows(webPod, "pod good")
+	b.shows("change-list", "", "web.yaml is new") // what follows is another change
 	h.write("web", hello, "serve")
 	b.shows(container, "container busy differs", "1 running A", "2 created B", "Stopping: attempt 1 has until")
 	b.look(1360, "light", "reduce")
