@@ -3,12 +3,16 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+
+	"kubelet14/kubelet/dockertools"
 )
 
 // earlierVersions are commits whose containers must survive an upgrade: the first one that
@@ -34,7 +38,7 @@ func buildVersion(commit string) (source, binary string, err error) {
 	return source, binary, nil
 }
 
-// An upgrade changes no container: names, labels, hashes and UIDs are the same.
+// An upgrade changes no container, volume or image: names, labels, hashes and UIDs are the same.
 func TestIntegrationUpgrade(t *testing.T) {
 	t.Parallel()
 	for _, commit := range earlierVersions {
@@ -79,10 +83,7 @@ func testUpgrade(t *testing.T, commit string) {
 	h.await("the pods are up", isUp)
 	p.awaitUp("hooks")
 	h.mend("sleeper") // there are a dead container and a second attempt
-	before := map[string]string{}
-	for _, c := range h.containers() {
-		before[c.name] = c.id
-	}
+	before := h.made()
 	p.kill()
 
 	h.binary = kubeletBinary()
@@ -97,14 +98,10 @@ func testUpgrade(t *testing.T, commit string) {
 	}
 	p.awaitShows("job/main", "terminated", "Error: ")
 	h.must(isUp())
-	now := map[string]string{}
-	for _, c := range h.containers() {
-		if c.pod != fullName("new") {
-			now[c.name] = c.id
-		}
-	}
+	now, uid := h.made(), h.uid("new")
+	maps.DeleteFunc(now, func(name, _ string) bool { return strings.Contains(name, uid) })
 	if !maps.Equal(before, now) {
-		t.Errorf("the upgrade changed containers:\nbefore %v\nafter  %v", before, now)
+		t.Errorf("the upgrade changed containers, volumes or images:\nbefore %v\nafter  %v", before, now)
 	}
 	p.kill()
 
@@ -122,4 +119,28 @@ func testUpgrade(t *testing.T, commit string) {
 	h.remove("probe") // -runonce would wait for its end
 	h.run("-config="+h.manifests, "-runonce")
 	removeAll(kubeletBinary())
+}
+
+// made identifies what kubelets have made: containers, directories and images.
+func (h *host) made() map[string]string {
+	h.t.Helper()
+	all := map[string]string{}
+	for _, c := range h.containers() {
+		all[c.name] = c.id
+	}
+	h.must(filepath.WalkDir(filepath.Join(h.rootDir, "pods"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		h.must(err)
+		all[path] = fmt.Sprint(info.Sys().(*syscall.Stat_t).Ino)
+		return nil
+	}))
+	for _, name := range []string{helloImage, dockertools.PauseImage} {
+		image, err := h.docker.InspectImage(name)
+		h.must(err)
+		all[name] = image.ID
+	}
+	return all
 }
