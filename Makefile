@@ -30,8 +30,10 @@ build: ## build ./kubelet14
 	@echo 'compiling kubelet14; the first time takes about a minute'
 	go build -o kubelet14 .
 
+# Without paths in them, packages are compiled once for all copies of this directory that tests make.
+test: export GOFLAGS += -trimpath
 test: ## run every test; the tests of the real Docker make containers of their own and remove them
-	go test -count=1 -timeout 30m ./kubelet/e2e ./docs ./... # the two that take longest begin first
+	go test -count=1 -timeout 30m -p $$(($$(nproc) + 1)) ./kubelet/e2e ./docs ./... # they mostly wait; the two that take longest begin first
 
 test-all: test kubernetes browser ## run every test, and those of the page in Chromium, which keep pictures in .artifacts
 

@@ -18,6 +18,7 @@ var onlyNodeFs = []string{
 // A pod fills the file system of the root_dir. It is evicted, and comes back with its data when there is room again, also
 // from a kubelet that was killed. The containers of others are left alone.
 func TestIntegrationEvictionAndTheWayBack(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name, options string // of the file system
 		files, size   int    // what the pod writes
