@@ -145,14 +145,21 @@ func hasTexts(seen string, texts ...string) error {
 	return nil
 }
 
-// click clicks on an element. One that the page replaces meanwhile never becomes ready, so it is looked up anew.
+// click clicks on an element, and again if the page has moved or replaced it meanwhile: the mouse is pressed where it was.
 func (b *tab) click(element chromedp.CSS) {
 	b.h.t.Helper()
 	b.h.eventually(fmt.Sprintf("a click on %s", element), func() error {
+		eval[any](b, fmt.Sprintf(`window.met = "nothing"
+addEventListener("click", e => { met = e.target.closest(%q) ? "it" : e.target.outerHTML }, {capture: true, once: true})`, element))
 		ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
 		defer cancel()
-		_, err := chromedp.Run(ctx, chromedp.Click(element))
-		return err
+		if _, err := chromedp.Run(ctx, chromedp.Click(element)); err != nil {
+			return err // one that is replaced never becomes ready
+		}
+		if met := eval[string](b, `met`); met != "it" {
+			return fmt.Errorf("it met %s", met)
+		}
+		return nil
 	})
 }
 
