@@ -219,7 +219,8 @@ func TestALimitOfInotifyIsWarnedAboutOnce(t *testing.T) {
 	logged, f := captureLog(t), newFileTest(t)
 	r := runSource(t, NewSourceFile(f.dir, time.Millisecond, testParser()))
 	for _, image := range []string{"1", "2", "3"} {
-		f.write("a.yaml", manifest("web", image))
+		f.write("../new", manifest("web", image))
+		f.rename("../new", "a.yaml") // a file that is empty for long is logged too
 		r.await("web=" + image)
 	}
 	warning := "sudo sysctl fs.inotify." + strings.Replace(limit, "inotify", "user", 1)
