@@ -38,6 +38,13 @@ func (h *host) open(address string) *tab {
 	h.t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	h.t.Cleanup(cancel)
+	h.t.Cleanup(func() { // a browser that is killed leaves a directory in /tmp
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		if err := chromedp.Cancel(ctx); err != nil {
+			h.t.Errorf("close the browser: %v", err)
+		}
+	})
 	b := &tab{h: h, ctx: ctx}
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		h.t.Fatal(err)
