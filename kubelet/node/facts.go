@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -71,7 +72,7 @@ func (r Reader) Read() (f Facts, err error) {
 	load, loadErr := proc.LoadAvg()
 	cpus, cpuErr := proc.CPUInfo()
 	f.Cores, f.BootTime, f.CPU = len(stat.CPU), time.Unix(int64(stat.BootTime), 0).UTC(), cpuUsage(stat.CPUTotal)
-	for i := range int64(f.Cores) {
+	for _, i := range slices.Sorted(maps.Keys(stat.CPU)) { // one that is offline leaves a gap in the numbers
 		f.CPU.PerCPU = append(f.CPU.PerCPU, cpuUsage(stat.CPU[i]).Total)
 	}
 	if len(cpus) > 0 {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -29,11 +30,15 @@ func TestFacts(t *testing.T) {
 	files := map[string]string{
 		"meminfo": "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 300 kB\nSwapFree: 5000 kB", "loadavg": "0.10 0.20 0.30 6/174 31110",
 		"sys/kernel/pid_max": "32768", "sys/kernel/threads-max": "1000",
+		"stat": "cpu 40 0 0\ncpu0 10 0 0\ncpu2 30 0 0", // cpu1 is offline
 	}
 	r := Reader{Proc: procOf(t, files), RootDir: t.TempDir()}
 	f, _ := r.Read() // the other files are missing
 	if f.Memory != (Amount{Available: 300 << 10, Total: 1000 << 10}) || f.PIDs != (Amount{Available: 826, Total: 1000}) || f.ImageFS != (Amount{}) {
 		t.Errorf("%+v", f)
+	}
+	if want := []uint64{100e6, 300e6}; f.Cores != 2 || !slices.Equal(f.CPU.PerCPU, want) {
+		t.Errorf("%d cores have used %d, want %d", f.Cores, f.CPU.PerCPU, want)
 	}
 	r.Proc, r.DockerRoot = "/proc", r.RootDir
 	if f, err := r.Read(); err != nil || f.ImageFS.Total != f.NodeFS.Total || f.NodeFS.Total == 0 || f.Memory.Available == 0 || f.PIDs.Available == 0 {
