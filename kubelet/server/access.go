@@ -73,7 +73,8 @@ func (s *Server) allowedHost(header string) bool {
 	if host == "localhost" || host == s.opts.Hostname {
 		return true
 	}
-	if ip, err := netip.ParseAddr(host); err == nil && (ip.IsLoopback() || host == s.opts.Address) && !ip.IsUnspecified() {
+	own, _ := netip.ParseAddr(s.opts.Address) // which may be written in another way
+	if ip, err := netip.ParseAddr(host); err == nil && (ip.IsLoopback() || ip.Unmap() == own.Unmap()) && !ip.IsUnspecified() {
 		return true
 	}
 	return s.certificate != nil && s.certificate.VerifyHostname(host) == nil

@@ -235,6 +235,21 @@ func TestEveryAnswerHasSecurityHeaders(t *testing.T) {
 	}
 }
 
+// Browsers write an address in its one short form.
+func TestHostHeaderMayBeTheAddressWrittenInAnotherWay(t *testing.T) {
+	for address, hosts := range map[string][2]string{ // the second one is another host
+		"2001:DB8:0::5":   {"[2001:db8::5]:10250", "[2001:db8::6]:10250"},
+		"::ffff:10.0.0.5": {"10.0.0.5:10250", "10.0.0.6:10250"},
+		"0:0::0":          {"127.0.0.1", "[::]:10250"},
+		"unix:/a":         {"localhost", "10.0.0.5"},
+	} {
+		s := &Server{opts: Options{Address: address}}
+		if !s.allowedHost(hosts[0]) || s.allowedHost(hosts[1]) {
+			t.Errorf("-address=%s: %s is allowed: %v, and %s: %v", address, hosts[0], s.allowedHost(hosts[0]), hosts[1], s.allowedHost(hosts[1]))
+		}
+	}
+}
+
 func TestHostHeaderMustNameThisKubelet(t *testing.T) {
 	s := serve(t, &fakeKubelet{})
 	const get, end = "GET /pods HTTP/1.1\r\nConnection: close\r\nHost: ", "\r\n\r\n"
