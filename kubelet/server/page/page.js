@@ -130,7 +130,7 @@ live.addEventListener('click', click => {
 
 // A link to a pod that is a row opens it.
 function reveal() {
-  const row = byId(decodeURIComponent(location.hash.slice(1)))?.querySelector('details');
+  const row = byId(location.hash.slice(1))?.querySelector('details');
   if (row) row.open = true;
 }
 addEventListener('hashchange', reveal);
@@ -415,8 +415,6 @@ document.addEventListener('keydown', key => {
   key.preventDefault();
 });
 byId('auto-label').hidden = false;
-auto.checked = localStorage.auto === 'yes';
-auto.addEventListener('change', () => { localStorage.auto = auto.checked ? 'yes' : 'no'; });
 
 // ---- With -step: a button allows the plan that was seen. Another plan needs another look.
 
@@ -435,3 +433,6 @@ reveal();
 const moment = location.hash.match(/^#replay=(\d+)@(\d+)$/);
 if (moment) openChange(moment[1], '', +moment[2] + travels);
 connect();
+// Last: the storage throws in a browser that blocks the data of sites.
+auto.checked = localStorage.auto === 'yes';
+auto.addEventListener('change', () => { localStorage.auto = auto.checked ? 'yes' : 'no'; });

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -54,6 +55,18 @@ func TestIntegrationPageFollowsAPodWithoutReload(t *testing.T) {
 		b.do(chromedp.Navigate(h.url))
 		return hasTexts(eval[string](b, `document.body.innerText`), "The pod is up")
 	})
+}
+
+// A browser that blocks the data of sites has no storage, and a link can end in anything.
+func TestIntegrationPageIsLiveWithoutStorage(t *testing.T) {
+	h := newHost(t)
+	b := h.open("about:blank")
+	b.do(command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: `Object.defineProperty(window, "localStorage", {get() { throw new Error("blocked") }})`,
+	}), chromedp.Navigate(h.link()+"#%"))
+	b.shows("status", "", "Live")
+	b.reports("Uncaught")
+	b.hasNoErrors()
 }
 
 func TestIntegrationPageShowsALog(t *testing.T) {

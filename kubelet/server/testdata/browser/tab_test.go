@@ -187,7 +187,7 @@ func (b *tab) keep(name string, picture chromedp.Action[[]byte]) {
 }
 
 // command runs one of the browser's own.
-func command[P any](c cdp.Command[P, cdp.Empty], params P) chromedp.Action[chromedp.Void] {
+func command[P, R any](c cdp.Command[P, R], params P) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, c, params)
 		return err
