@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -232,12 +233,19 @@ type reader struct {
 	demo    net.Listener // has the port of the demo, so no chapter can use it
 }
 
+// A student of this run has a number that no other one has had: the class removes the directory that claims it before
+// its last containers are gone.
+var (
+	firstStudent = rand.IntN(120)
+	students     atomic.Int64
+)
+
 // newReader returns a student whose ports and directory nobody has.
 func newReader(t *testing.T, project *reader) *reader {
 	t.Helper()
 	r := &reader{dir: t.TempDir()}
 	for r.demo == nil {
-		r.student = 40 + rand.IntN(120) // the ports are below those that the kernel gives away
+		r.student = 40 + (firstStudent+int(students.Add(1)))%120 // the ports are below those that the kernel gives away
 		r.demo = r.claim()
 	}
 	t.Cleanup(func() {
