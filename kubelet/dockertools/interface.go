@@ -34,7 +34,7 @@ type Interface interface {
 	// or ErrNoSuchImage.
 	CreateContainer(ctx context.Context, spec ContainerSpec) (id string, err error)
 	// StartContainer starts a created or exited container; a running one is no error.
-	// After an error the container still exists, and Details.Error has the reason.
+	// After an error the container still exists, and Inspected.Error has the reason.
 	// ErrNoSuchContainer can also be about the container whose network it joins, and
 	// ErrNoSuchNetwork is about spec.Network.
 	StartContainer(ctx context.Context, id string) error
