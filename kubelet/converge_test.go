@@ -196,7 +196,7 @@ func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done
 		if err != nil {
 			return rounds, false
 		}
-		kl.planPods(ctx, list)
+		kl.planPods(ctx, list, nil)
 		p := kl.pods["web.default.file"]
 		if p == nil {
 			return rounds, true

@@ -31,7 +31,7 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 	if err != nil {
 		return err
 	}
-	kl.planPods(ctx, list)
+	kl.planPods(ctx, list, nil)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

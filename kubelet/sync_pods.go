@@ -34,7 +34,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	kl.planPods(ctx, list)
+	kl.planPods(ctx, list, busy)
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
@@ -54,7 +54,8 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 }
 
 // planPods updates the record of each pod: what is desired, what is observed, and the plan.
-func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed) {
+// The busy pods are those whose workers were busy before the list.
+func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed, busy map[string]bool) {
 	if kl.removes { // else no pod is looked at that is not desired
 		for i := range list {
 			kl.record(list[i].Of.PodFullName).origin = list[i].Labels[dockertools.LabelOrigin]
@@ -83,7 +84,13 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed) {
 		p := kl.pods[pod.FullName()]
 		return p.err == nil && p.plan.Finished
 	}
-	conflicts := plan.Admit(kl.desired.pods, finished, kl.pressure().WasEvicted, list)
+	var making []*plan.Pod
+	for name := range busy {
+		if w := kl.pods[name].work; w.pod != nil {
+			making = append(making, w.pod)
+		}
+	}
+	conflicts := plan.Admit(kl.desired.pods, finished, kl.pressure().WasEvicted, making, list)
 	for name, p := range kl.pods {
 		p.wait = cmp.Or(kl.hold(p), conflicts[name])
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -219,6 +220,41 @@ func TestAPodThatCannotBeInspectedDelaysNoOther(t *testing.T) {
 			}
 			w.docker.SetFault(nil)
 			w.settle("Docker can inspect it again", "bad/main", "bad/net", "web/main", "web/net")
+		})
+	}
+}
+
+// The list does not show what a busy worker is about to create. Its pod keeps its UID and its
+// port all the same, also when it is no longer wanted.
+func TestAPodThatIsBeingStartedKeepsWhatItHas(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		z, a      api.Pod
+		wantsBoth bool
+	}{
+		{"one UID", withUID(pod("z", "main"), "one"), withUID(pod("a", "main"), "one"), true},
+		{"one port", publish(pod("z", "main"), 80), publish(pod("a", "main"), 80), true},
+		{"one UID, and the pod has gone", withUID(pod("z", "main"), "one"), withUID(pod("a", "main"), "one"), false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inWorld(t, func(w *world) {
+				w.importPause()
+				w.docker.SetFault(on("CreateContainer", dockertest.Fault{Delay: 3 * time.Second}, "z.default"))
+				k := w.start(test.z)
+				wait(time.Second)
+				desired, want := []api.Pod{test.a}, []string{"a/main", "a/net"}
+				if test.wantsBoth {
+					desired, want = append(desired, test.z), []string{"z/main", "z/net"}
+				}
+				k.set(desired...)
+				for range 60 {
+					wait(100 * time.Millisecond)
+					if live := w.live(); slices.ContainsFunc(live, func(c string) bool { return c[0] != live[0][0] }) {
+						t.Fatalf("both run: %q", live)
+					}
+				}
+				w.settle("after a minute", want...)
+			})
 		})
 	}
 }

@@ -15,12 +15,14 @@ import (
 // host ports, by full name, with the reason. A pod that must wait keeps its containers.
 //
 // The pod whose containers have the UID or the port keeps it, also while it is being
-// removed; otherwise the first by name gets it. (In 2014 the order was that of a Go map.)
+// removed, and so does one whose worker is busy: the list may not show what that has created.
+// Otherwise the first by name gets it. (In 2014 the order was that of a Go map.)
 // Pods with one UID would share their volumes.
 //
 // The pods are given by full name. Those for which finished is true need no port; those for which evicted is, come first.
-func Admit(pods map[string]*Pod, finished, evicted func(*Pod) bool, list []dockertools.Listed) map[string]Problem {
-	uids, ports := owners(pods, list)
+// The busy ones are as their workers make them, which may be another version.
+func Admit(pods map[string]*Pod, finished, evicted func(*Pod) bool, busy []*Pod, list []dockertools.Listed) map[string]Problem {
+	uids, ports := owners(pods, busy, list)
 	waiting := map[string]Problem{}
 	var order []string
 	for _, first := range []bool{true, false} {
@@ -59,8 +61,8 @@ type portOwner struct {
 	pod, why string
 }
 
-// owners returns the UIDs and ports that the pods of existing containers have and keep.
-func owners(desired map[string]*Pod, list []dockertools.Listed) (uids map[string]string, ports []portOwner) {
+// owners returns the UIDs and ports that busy pods and those of existing containers have and keep.
+func owners(desired map[string]*Pod, busy []*Pod, list []dockertools.Listed) (uids map[string]string, ports []portOwner) {
 	uids = map[string]string{} // full name of the pod by UID
 	for i := range list {
 		c := &list[i]
@@ -80,6 +82,12 @@ func owners(desired map[string]*Pod, list []dockertools.Listed) (uids map[string
 			case slices.ContainsFunc(pod.Ports, port.Overlaps):
 				ports = append(ports, portOwner{port, name, "which runs"})
 			}
+		}
+	}
+	for _, pod := range busy {
+		uids[pod.UID] = cmp.Or(uids[pod.UID], pod.FullName())
+		for _, port := range pod.Ports {
+			ports = append(ports, portOwner{port, pod.FullName(), "which is being started"})
 		}
 	}
 	return uids, ports

@@ -13,7 +13,7 @@ import (
 )
 
 // TestAdmit: each case has the desired pods as "name uid ports…", what exists as "name uid
-// state ports…", and the pods that must wait, each with the pod that it waits for. A port
+// state ports…", or "name uid busy ports…" for what a busy worker makes, and the pods that must wait, each with the pod that it waits for. A port
 // is [address:]number[/protocol]. A pod with the word "host" is in the host's network.
 func TestAdmit(t *testing.T) {
 	tests := []struct {
@@ -38,6 +38,8 @@ func TestAdmit(t *testing.T) {
 		{"0.0.0.0 is every address", []string{"b 2 127.0.0.1:80"}, []string{"a 1 running 0.0.0.0:80"}, map[string]string{"b": "a"}},
 		{"an address in another form", []string{"a 1 ::1:80", "b 2 0:0::1:80"}, nil, map[string]string{"b": "a"}},
 		{"in the host's network", []string{"a 1 80", "b 2 host 80"}, []string{"b 2 running"}, map[string]string{"a": "b"}},
+		{"the owner is being started", []string{"a 1 80", "b 2 80"}, []string{"b 2 busy 80"}, map[string]string{"a": "b"}},
+		{"an edited owner is being started", []string{"a 1 80", "b 2 81"}, []string{"b 2 busy 80"}, map[string]string{"a": "b"}},
 		{"its own port", []string{"a 1 80"}, []string{"a 1 running 80"}, nil},
 
 		{"different UIDs", []string{"a 1", "b 2"}, []string{"a 1 exited", "b 2 exited"}, nil},
@@ -45,6 +47,8 @@ func TestAdmit(t *testing.T) {
 		{"one UID: the pod with containers, dead ones too", []string{"a 1", "b 1"}, []string{"b 1 exited"}, map[string]string{"a": "b"}},
 		{"one UID: a pod that is being removed", []string{"a 1"}, []string{"gone 1 exited"}, map[string]string{"a": "gone"}},
 		{"one UID: both have containers", []string{"a 1", "b 1"}, []string{"b 1 exited", "a 1 exited"}, map[string]string{"b": "a"}},
+		{"one UID: the pod that is being started", []string{"a 1", "b 1"}, []string{"b 1 busy"}, map[string]string{"a": "b"}},
+		{"one UID: an unwanted pod that is being started", []string{"a 1"}, []string{"gone 1 busy"}, map[string]string{"a": "gone"}},
 		{"two pods swap their UIDs", []string{"a 1", "b 2"}, []string{"a 2 exited", "b 1 exited"}, nil},
 		{"three pods with one UID", []string{"a 1", "b 1", "c 1"}, []string{"b 1 exited"}, map[string]string{"a": "b", "c": "b"}},
 		{"a finished pod keeps its UID", []string{"!a 1", "b 1"}, nil, map[string]string{"b": "a"}},
@@ -66,6 +70,7 @@ func TestAdmit(t *testing.T) {
 				pods[pod.FullName()], finished[pod], evicted[pod] = pod, isFinished, isEvicted
 			}
 			var list []dockertools.Listed
+			var busy []*plan.Pod
 			for _, line := range tt.observed {
 				words := strings.Fields(line)
 				var c dockertools.Listed
@@ -74,9 +79,13 @@ func TestAdmit(t *testing.T) {
 				for _, port := range words[3:] {
 					c.Ports = append(c.Ports, parsePort(port))
 				}
+				if c.State == "busy" {
+					busy = append(busy, &plan.Pod{Pod: api.Pod{Name: words[0], Namespace: "default", Source: "test", UID: c.Of.UID}, Ports: c.Ports})
+					continue
+				}
 				list = append(list, c)
 			}
-			waiting := plan.Admit(pods, func(pod *plan.Pod) bool { return finished[pod] }, func(pod *plan.Pod) bool { return evicted[pod] }, list)
+			waiting := plan.Admit(pods, func(pod *plan.Pod) bool { return finished[pod] }, func(pod *plan.Pod) bool { return evicted[pod] }, busy, list)
 			for pod, owner := range tt.want {
 				problem := waiting[pod+".default.test"]
 				if !strings.Contains(problem.Message, "pod "+owner+".") || problem.Reason == "" {
