@@ -162,7 +162,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"backslash":           {head + "id: \"\\s\"\n", `2:6: YAML syntax: this backslash has no meaning; in single quotes it stands for itself`},
 		"text after JSON":     {"{} []", `1:4: YAML syntax: this belongs to nothing; look at the indentation of this line and the one before`},
 		"directive":           {"%YAML 1.2\n---\n" + head, `1:1: YAML syntax: remove the line that begins with %YAML`},
-		"one byte too much":   {head + "#" + strings.Repeat("x", api.MaxManifestBytes-len(head)), ` too many bytes for a manifest: the limit is 1572864`},
+		"one byte too much":   {head + "#" + strings.Repeat("x", api.MaxManifestBytes-len(head)), ` too many bytes: the limit is 1572864`},
 	} {
 		docs, err := decode(tt.text)
 		if len(problems(err)) != 1 || err.Error() != "f:"+tt.want {

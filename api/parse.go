@@ -40,7 +40,7 @@ func (e *SourceError) parse(data []byte) (roots []*yaml.Node) {
 		}
 	}()
 	if len(data) > MaxManifestBytes {
-		e.Add("", "too many bytes for a manifest: the limit is %d", MaxManifestBytes)
+		e.Add("", "too many bytes: the limit is %d", MaxManifestBytes)
 		return nil
 	}
 	if json.Valid(data) {

@@ -127,9 +127,12 @@ func (s *SourceFile) read(before snapshot) {
 			if before[path] != version {
 				return nil, fmt.Errorf("read %q: it changes all the time, and is read once it is unchanged for %v", path, settleTime)
 			}
-			text, err := readFile(path, version)
+			text, info, err := ReadFile(path)
 			if err != nil {
 				return nil, err
+			}
+			if versionOf(info) != version {
+				return nil, fmt.Errorf("read %q: it has changed meanwhile", path)
 			}
 			return s.parser.pods("file", path, text, func(number int) string { return fileName(path, number) })
 		})

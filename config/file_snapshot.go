@@ -115,22 +115,25 @@ func (s *SourceFile) noteLimit(err error) {
 	s.note("inotify", text)
 }
 
-// readFile returns the content of a file that still has the version, or the first part if it is too long. It does not
-// wait for a named pipe that has just taken its place.
-func readFile(path, version string) ([]byte, error) {
+// ReadFile returns the content of a regular file, or its first part if it is longer than any decoder takes, and what the
+// file was after that. It does not wait for a named pipe.
+func ReadFile(path string) (text []byte, info fs.FileInfo, err error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, api.MaxManifestBytes+1))
-	if err != nil {
-		return nil, err
+	if info, err = file.Stat(); err != nil {
+		return nil, nil, err
 	}
-	if info, err := file.Stat(); err != nil || versionOf(info) != version {
-		return nil, fmt.Errorf("read %q: it has changed meanwhile", path)
+	if !info.Mode().IsRegular() {
+		return nil, nil, fmt.Errorf("read %s: it is not a regular file", path)
 	}
-	return text, nil
+	if text, err = io.ReadAll(io.LimitReader(file, api.MaxManifestBytes+1)); err != nil {
+		return nil, nil, err
+	}
+	info, err = file.Stat()
+	return text, info, err
 }
 
 // label returns the name of a place for people: in quotes if it could be taken for something else, such as two lines of the

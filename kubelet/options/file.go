@@ -3,13 +3,13 @@ package options
 import (
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
 	"kubelet14/api"
+	"kubelet14/config"
 )
 
 // KubeletConfiguration is the file of -config_file. Each field sets the flag of its tag, so that there is one set of
@@ -81,19 +81,22 @@ type KubeletConfiguration struct {
 
 // readFile sets the flags that the file names and the command line does not. What check says of them is a problem of the file.
 func (f *Options) readFile(flags *flag.FlagSet, check func() error) error {
-	text, err := os.ReadFile(f.ConfigFile)
-	switch {
-	case f.ConfigFile == "":
+	if f.ConfigFile == "" {
 		return nil
+	}
+	text, _, err := config.ReadFile(f.ConfigFile)
+	switch n := len(text); {
 	case err != nil:
 		return fmt.Errorf("-config_file: %w: it takes a file of kind KubeletConfiguration; manifests are for -config", err)
+	case n > 0 && n <= api.MaxManifestBytes && text[n-1] != '\n': // half of a path may be a path
+		return fmt.Errorf("-config_file: %s does not end with a newline, so the rest of it may be missing: write all of it, and a newline at the end", f.ConfigFile)
 	}
 	given, gates := map[string]bool{}, f.Gates.String()
 	flags.Visit(func(fl *flag.Flag) { given[strings.ReplaceAll(fl.Name, "-", "_")] = true })
 	given["feature_gates"] = false // they are merged gate by gate
-	config, fields := &KubeletConfiguration{}, map[string]string{}
-	f.Ignored, err = api.DecodeObject(f.ConfigFile, text, "kubelet.config.k8s.io/v1beta1", config, func() (problems api.Problems) {
-		for _, s := range settings("", filepath.Dir(f.ConfigFile), reflect.ValueOf(config).Elem()) {
+	settings, fields := &KubeletConfiguration{}, map[string]string{}
+	f.Ignored, err = api.DecodeObject(f.ConfigFile, text, "kubelet.config.k8s.io/v1beta1", settings, func() (problems api.Problems) {
+		for _, s := range settingsOf("", filepath.Dir(f.ConfigFile), reflect.ValueOf(settings).Elem()) {
 			if given[s.flag] {
 				continue
 			}
@@ -117,13 +120,13 @@ func (f *Options) readFile(flags *flag.FlagSet, check func() error) error {
 
 type setting struct{ field, flag, text string } // field may be a part of one
 
-// settings returns what the fields of a struct set, unless they are empty or 0s: encoders write these for what is not set.
-func settings(path, dir string, obj reflect.Value) (all []setting) {
+// settingsOf returns what the fields of a struct set, unless they are empty or 0s: encoders write these for what is not set.
+func settingsOf(path, dir string, obj reflect.Value) (all []setting) {
 	for f, value := range obj.Fields() {
 		field, flag := path+api.JSONName(f), f.Tag.Get("flag")
 		switch f.Type.Kind() {
 		case reflect.Struct:
-			all = append(all, settings(field+".", dir, value)...)
+			all = append(all, settingsOf(field+".", dir, value)...)
 		case reflect.Map:
 			for key, item := range value.Seq2() {
 				all = append(all, setting{fmt.Sprintf("%s[%v]", field, key), flag, key.String() + f.Tag.Get("sep") + item.String()})

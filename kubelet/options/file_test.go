@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -87,7 +88,7 @@ func TestEveryFlagIsInTheFileAndCountsBeforeIt(t *testing.T) {
 		if field.sep != "" {
 			value = strings.Replace(value, field.sep, ": ", 1)
 		}
-		file := configFile(t, header+fmt.Sprintf(field.yaml, value))
+		file := configFile(t, header+fmt.Sprintf(field.yaml+"\n", value))
 		if got, err := read(file); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("-%s: %v; a file with %s does not give what the flag does:\n%+v", field.flag, err, value, got)
 		}
@@ -212,6 +213,8 @@ FILE:8:8: featureGates[a.b]: invalid value "a.b=true": unknown gate "a.b": use A
 > 4 | port: 1
     | ^`},
 		{"# nothing\n", `FILE: it is empty or has only comments; write "apiVersion: kubelet.config.k8s.io/v1beta1" and "kind: KubeletConfiguration"`},
+		{header + "staticPodPath: /pods", "-config_file: FILE does not end with a newline, so the rest of it may be missing: write all of it, and a newline at the end"},
+		{header + strings.Repeat("#", api.MaxManifestBytes), "FILE: too many bytes: the limit is 1572864"},
 		{header + "port: 1\n", "no source of pods: give -config=DIRECTORY, -manifest_url=URL or -etcd_servers=ADDRESS"},
 	} {
 		flag := configFile(t, test.text)
@@ -227,7 +230,13 @@ FILE:8:8: featureGates[a.b]: invalid value "a.b=true": unknown gate "a.b": use A
 		}
 	}
 	dir := t.TempDir()
-	for path, want := range map[string]string{dir: "is a directory", dir + "/gone": "no such file or directory"} {
+	pipe := filepath.Join(dir, "pipe")
+	must(t, syscall.Mkfifo(pipe, 0o600))
+	writer, err := os.OpenFile(pipe, os.O_RDWR, 0) // else a read would find its end
+	must(t, err)
+	defer writer.Close()
+	const special = "it is not a regular file"
+	for path, want := range map[string]string{dir: special, pipe: special, "/dev/zero": special, dir + "/gone": "no such file or directory"} {
 		_, err := Parse("v0", []string{"-config_file=" + path})
 		if err == nil || !strings.Contains(err.Error(), path+": "+want+": it takes a file of kind KubeletConfiguration; manifests are for -config") {
 			t.Errorf("%s: %v", path, err)
