@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"kubelet14/unittest"
 )
 
 // What is above a Pod is true of this pod: each of these manifests is printed with the notes and the fields that it needs.
@@ -140,7 +142,7 @@ spec:
 `},
 	} {
 		path := filepath.Join(t.TempDir(), "new\nline.yaml")
-		must(t, os.WriteFile(path, []byte(test.manifest), 0o644))
+		unittest.Must(t, os.WriteFile(path, []byte(test.manifest), 0o644))
 		stdout, stderr, exit := program(t, "-convert", "-config="+path, "-allow_privileged", "-sync_frequency=20s", "-root_dir=/no/such/dir")
 		want := "---\n# From " + strconv.Quote(path) + "\n" + test.want
 		if diff := cmp.Diff(want, stdout); exit != 0 || stderr != "" || diff != "" {
@@ -154,7 +156,7 @@ func TestConvertAllOrNothing(t *testing.T) {
 	const good = "version: v1beta1\nrestartPolicy: {never: {}}\ncontainers: [{name: main, image: 'a:1'}]\n"
 	dir := t.TempDir()
 	write := func(name, text string) {
-		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+		unittest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	write("good.yaml", good)
 	stdout, _, exit := program(t, "-convert", "-config="+dir)

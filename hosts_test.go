@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kubelet14/config/etcdtest"
+	"kubelet14/unittest"
 )
 
 func TestStatusOfAllHosts(t *testing.T) {
@@ -21,7 +22,7 @@ func TestStatusOfAllHosts(t *testing.T) {
 		cmd := exec.Command(os.Args[0], append(flags, servers, "-hostname_override="+host, "-root_dir="+t.TempDir(), "-enable_server=false",
 			"-docker_endpoint=unix:///no/such/socket")...)
 		cmd.Env = append(os.Environ(), asProgram+"=1")
-		must(t, cmd.Start())
+		unittest.Must(t, cmd.Start())
 		stop = func() {
 			cmd.Process.Signal(syscall.SIGTERM)
 			cmd.Wait()
@@ -67,8 +68,8 @@ func TestStatusOfAllHosts(t *testing.T) {
 	watch := exec.Command(os.Args[0], "-status", "-watch", servers)
 	watch.Env = append(os.Environ(), asProgram+"=1")
 	out, err := watch.StdoutPipe()
-	must(t, err)
-	must(t, watch.Start())
+	unittest.Must(t, err)
+	unittest.Must(t, watch.Start())
 	lines := bufio.NewScanner(out)
 	for _, words := range []string{"host-1 up - 1 of 1 ", "host-1 up - 3 of 3 "} {
 		for !strings.HasPrefix(strings.Join(strings.Fields(lines.Text()), " "), words) {
@@ -78,7 +79,7 @@ func TestStatusOfAllHosts(t *testing.T) {
 		}
 		etcd.Ctl("put", "/registry/minions/host-1", `{"health":"ok","up":3,"total":3}`)
 	}
-	must(t, watch.Process.Signal(syscall.SIGTERM))
+	unittest.Must(t, watch.Process.Signal(syscall.SIGTERM))
 	if err := watch.Wait(); err != nil {
 		t.Errorf("after a signal -watch ends with %v", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"kubelet14/kubelet/options"
+	"kubelet14/unittest"
 )
 
 // asProgram makes the test binary be kubelet14 itself.
@@ -56,13 +57,6 @@ func program(t *testing.T, args ...string) (stdout, stderr string, exit int) {
 	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestLogDirHasTheLogToo(t *testing.T) {
 	const socket = "/no/such/socket"
 	for _, dir := range []string{t.TempDir(), "/proc"} { // no file can be made in /proc
@@ -72,7 +66,7 @@ func TestLogDirHasTheLogToo(t *testing.T) {
 		for _, file := range files {
 			data, _ := os.ReadFile(file)
 			info, err := os.Stat(file)
-			must(t, err)
+			unittest.Must(t, err)
 			if text += string(data); info.Mode()&0o007 != 0 {
 				t.Errorf("every user may read the log: %v", info.Mode())
 			}
@@ -104,7 +98,7 @@ func TestARootDirThatMayNotBeMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := options.Parse(version, []string{"-cleanup", "-root_dir=" + filepath.Join(dir, "root")})
-	must(t, err)
+	unittest.Must(t, err)
 	runtime.LockOSThread() // root would make it: this thread is another user to files
 	defer runtime.UnlockOSThread()
 	syscall.Setfsuid(65534)
@@ -127,7 +121,7 @@ func TestStatusThatCannotBePrinted(t *testing.T) {
 	infoServer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "POD ") }))
 	defer infoServer.Close()
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
-	must(t, err)
+	unittest.Must(t, err)
 	defer full.Close()
 	cmd := exec.Command(os.Args[0], "-status", "-port="+infoServer.URL[strings.LastIndex(infoServer.URL, ":")+1:])
 	cmd.Env, cmd.Stdout = append(os.Environ(), asProgram+"=1"), full
@@ -160,7 +154,7 @@ func TestFileOfSettings(t *testing.T) {
 kubelet14 -h lists the flags
 `},
 	} {
-		must(t, os.WriteFile(path, []byte("kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\n"+test.text), 0o644))
+		unittest.Must(t, os.WriteFile(path, []byte("kind: KubeletConfiguration\napiVersion: kubelet.config.k8s.io/v1beta1\n"+test.text), 0o644))
 		_, stderr, exit := program(t, "-runonce", "-config_file="+path, "-root_dir="+t.TempDir())
 		if exit != test.exit || !strings.Contains(stderr, test.want) {
 			t.Errorf("exit code %d, want %d; %q, want %q", exit, test.exit, stderr, test.want)
@@ -173,8 +167,8 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), asProgram+"=that waits")
 	out, err := cmd.StdoutPipe()
-	must(t, err)
-	must(t, cmd.Start())
+	unittest.Must(t, err)
+	unittest.Must(t, cmd.Start())
 	lines := bufio.NewReader(out)
 	for _, want := range []string{"ready\n", "first signal\n"} {
 		if got, _ := lines.ReadString('\n'); got != want {

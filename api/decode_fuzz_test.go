@@ -13,6 +13,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/api/v1"
 	"kubelet14/api/v1beta1"
+	"kubelet14/unittest"
 )
 
 // FuzzDecode feeds the decoder with anything. It has to survive it, to report where each error is, and to read JSON as
@@ -68,7 +69,7 @@ func checkResult(t *testing.T, scheme *api.Scheme, docs []api.Document, err erro
 	}
 	for _, doc := range docs {
 		text, err := scheme.Encode(doc.Manifest.Version, &doc.Manifest)
-		must(t, err)
+		unittest.Must(t, err)
 		same(t, "written and read again", asJSON(t, doc.Manifest), asJSON(t, mustDecode(t, string(text))))
 	}
 }
@@ -85,7 +86,7 @@ func checkJSON(t *testing.T, scheme *api.Scheme, data []byte, docs []api.Documen
 		t.Fatalf("encoding/json refuses what was accepted: %v", err)
 	}
 	internal, err := scheme.Internalize(wire.Version, &wire)
-	must(t, err)
+	unittest.Must(t, err)
 	same(t, "by encoding/json, and by us", asJSON(t, internal), asJSON(t, docs[0].Manifest))
 }
 
@@ -93,6 +94,6 @@ func checkJSON(t *testing.T, scheme *api.Scheme, data []byte, docs []api.Documen
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	text, err := json.MarshalIndent(v, "", " ")
-	must(t, err)
+	unittest.Must(t, err)
 	return string(text)
 }

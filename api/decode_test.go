@@ -10,6 +10,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/v1"
+	"kubelet14/unittest"
 )
 
 func decode(text string) ([]api.Document, error) {
@@ -26,13 +27,6 @@ func problems(err error) api.Problems {
 
 // needsContainers is said of a manifest without them.
 const needsContainers = `required value '': write "containers:" and what is to run; a pod of its network container alone is written "containers: []"`
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func same(t *testing.T, what string, want, got any) {
 	t.Helper()
@@ -102,7 +96,7 @@ func TestEachYAMLDocumentIsAManifest(t *testing.T) {
 	const text = "# all of them\n---\nversion: v1beta1\nid: a\ncontainers: []\n---\n---\n# nothing here\n---\nversion: v1beta1\nid: b\n...\n" +
 		"version: v1beta1\nid: c\ncontainers: null\n---\nversion: v1beta1\nidd: d\n---\n"
 	docs, err := decode(strings.Replace(strings.Replace(text, "id: b", "id: b\ncontainers: []", 1), "idd: d", "id: d\ncontainers: []", 1))
-	must(t, err)
+	unittest.Must(t, err)
 	var got []string
 	for _, d := range docs {
 		got = append(got, d.Manifest.ID+" "+d.Where)

@@ -12,6 +12,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/api/v1"
 	"kubelet14/api/v1beta1"
+	"kubelet14/unittest"
 )
 
 // Random manifests go from internal to wire types, to text and back, and to the JSON of labels and back. A field that a
@@ -25,8 +26,8 @@ func TestRoundTripLosesNothing(t *testing.T) {
 			filler{random, i == 0, version == api.VersionV1}.fill(t, reflect.ValueOf(&m).Elem())
 			m.Version, m.Ignored, m.Services = version, nil, api.Services{}
 			label, err := json.Marshal(&m)
-			must(t, err)
-			must(t, json.Unmarshal(label, &fromLabel))
+			unittest.Must(t, err)
+			unittest.Must(t, json.Unmarshal(label, &fromLabel))
 			for i, c := range fromLabel.All() {
 				c.MemoryRequest = m.All()[i].MemoryRequest // which must change no hash
 			}
@@ -43,7 +44,7 @@ func TestRoundTripLosesNothing(t *testing.T) {
 			same(t, "through the wire type of "+version, m, back)
 			for _, encode := range []func(string, any) ([]byte, error){scheme.Encode, scheme.EncodeYAML} {
 				text, err := encode(version, &m)
-				must(t, err)
+				unittest.Must(t, err)
 				same(t, "through the text "+string(text), m, mustDecode(t, string(text)))
 			}
 		}
@@ -53,9 +54,9 @@ func TestRoundTripLosesNothing(t *testing.T) {
 func throughWire(t *testing.T, scheme *api.Scheme, m api.ContainerManifest) (wire any, back api.ContainerManifest) {
 	t.Helper()
 	wire, err := scheme.Externalize(m.Version, &m)
-	must(t, err)
+	unittest.Must(t, err)
 	internal, err := scheme.Internalize(m.Version, wire)
-	must(t, err)
+	unittest.Must(t, err)
 	return wire, *internal.(*api.ContainerManifest)
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kubelet14/config/etcdtest"
+	"kubelet14/unittest"
 )
 
 // newUserTest starts an etcd with users and returns the source of one, and the count of its logins.
@@ -59,7 +60,7 @@ func TestEtcdClientIsOne(t *testing.T) {
 	}
 	cancel()
 	for range 2 {
-		if err := receive(t, failed, "Client waits for etcd although its context is done"); !errors.Is(err, context.Canceled) {
+		if err := unittest.Receive(t, failed, "Client waits for etcd although its context is done"); !errors.Is(err, context.Canceled) {
 			t.Errorf("error %v", err)
 		}
 	}
@@ -67,10 +68,10 @@ func TestEtcdClientIsOne(t *testing.T) {
 	before := logins()
 	ctx, cancel = context.WithCancel(t.Context())
 	first, err := etcd.Client(ctx)
-	must(t, err)
+	unittest.Must(t, err)
 	cancel()
 	second, err := etcd.Client(t.Context())
-	must(t, err)
+	unittest.Must(t, err)
 	if _, err := second.Get(t.Context(), etcdList); err != nil || first != second || first.Ctx().Err() != nil || logins() != before+1 {
 		t.Errorf("%p and %p, %v logins, error %v", first, second, logins()-before, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/config/etcdtest"
+	"kubelet14/unittest"
 )
 
 func TestEtcdKilledAndRestarted(t *testing.T) {
@@ -16,7 +17,7 @@ func TestEtcdKilledAndRestarted(t *testing.T) {
 	s, r, gone := webOnEtcd(t, frequently)
 	etcd := r.Source.(*SourceEtcd).etcd
 	client, err := etcd.Client(t.Context())
-	must(t, err)
+	unittest.Must(t, err)
 	s.Kill()
 	r.await("web=1", gone+": dial tcp", s.Endpoint()+": dial tcp", "connection refused")
 	first, errs := r.Status(), len(r.errs)
@@ -91,7 +92,7 @@ func TestEtcdThatDoesNotLetTheSourceIn(t *testing.T) {
 		"wrong password": {startWithUsers("host"), "username: kubelet\npassword: wrong\n", []string{"authentication failed"},
 			func(r *run, s *etcdtest.Server) {
 				_, err := s.Client().UserChangePassword(r.t.Context(), "kubelet", "wrong")
-				must(r.t, err)
+				unittest.Must(r.t, err)
 			}},
 		"no user": {startWithUsers("host"), "", []string{"user name is empty", "username and password", "-etcd_config"},
 			func(_ *run, s *etcdtest.Server) { s.Ctl("auth", "disable") }},
@@ -133,7 +134,7 @@ func putPods(t *testing.T, s *etcdtest.Server, pods string) string {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			_, err = client.Put(ctx, etcdPods+name, manifest("", "1"))
 			cancel()
-			must(t, t.Context().Err())
+			unittest.Must(t, t.Context().Err())
 		}
 		pods = strings.TrimSpace(pods + " " + name + "=1")
 	}

@@ -10,6 +10,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/config/etcdtest"
+	"kubelet14/unittest"
 )
 
 // newRecordTest starts an etcd with the pod web, and returns a function that starts a source with
@@ -72,7 +73,7 @@ func TestEtcdIsReplacedWhileTheKubeletIsDown(t *testing.T) {
 			r.stop()
 			start().await("web=2") // it is known now
 
-			must(t, os.WriteFile(file, []byte("{"), 0o600)) // as good as none
+			unittest.Must(t, os.WriteFile(file, []byte("{"), 0o600)) // as good as none
 			start().await("web=2")
 		})
 	}
@@ -127,7 +128,7 @@ func TestEtcdUserMayNotReadTheKeyThatAccepts(t *testing.T) {
 	t.Parallel()
 	s, file, start := newRecordTest(t)
 	s.EnableAuth("host")
-	must(t, os.WriteFile(file, []byte(`{"cluster": 1, "revision": 1}`), 0o600))
+	unittest.Must(t, os.WriteFile(file, []byte(`{"cluster": 1, "revision": 1}`), 0o600))
 	r := start(func(source *SourceEtcd) {
 		source.etcd.config.Username, source.etcd.config.Password = "kubelet", etcdtest.Password
 	})
@@ -140,9 +141,9 @@ func TestEtcdUserMayNotReadTheKeyThatAccepts(t *testing.T) {
 
 // The file is written when etcd has changed, and is only an opportunity.
 func TestEtcdRecordThatCannotBeWritten(t *testing.T) {
-	logged := captureLog(t)
+	logged := unittest.Log(t, "0")
 	s, file, start := newRecordTest(t)
-	must(t, os.Mkdir(file, 0o755))
+	unittest.Must(t, os.Mkdir(file, 0o755))
 	r := start()
 	r.await("web=1")
 	for _, image := range []string{"2", "3"} {
@@ -173,22 +174,22 @@ func TestEtcdRevisionIsThatOfTheHostsKeys(t *testing.T) {
 	}
 	for _, key := range []string{etcdList, etcdPods + "web", etcdPods + "db"} {
 		put, err := client.Put(t.Context(), key, list(manifest("", "1")))
-		must(t, err)
+		unittest.Must(t, err)
 		now = put.Header.Revision
 		expect("a put of " + key)
 	}
 	deleted, err := client.Delete(t.Context(), etcdPods+"web")
-	must(t, err)
+	unittest.Must(t, err)
 	now = deleted.Header.Revision
 	expect("a deletion")
 	for _, key := range []string{"/elsewhere", etcdList + "-2/web"} {
 		_, err := client.Put(t.Context(), key, "1")
-		must(t, err)
+		unittest.Must(t, err)
 		w.awaitLists(r)
 		expect("a put of " + key)
 	}
 	_, err = client.Delete(t.Context(), etcdList+"-2/web") // which makes the source list all
-	must(t, err)
+	unittest.Must(t, err)
 	w.awaitLists(r)
 	expect("a deletion of another's key")
 }
@@ -199,7 +200,7 @@ func TestEtcdPodsThatAreAllRemovedWaitForSeconds(t *testing.T) {
 	s.Ctl("put", etcdList, listObject(manifest("a", "1"), manifest("b", "1")))
 	etcd, err := OpenEtcd([]string{s.Endpoint()}, "")
 	source := newEtcdSource(t, hourly, "", s.Endpoint())
-	must(t, err)
+	unittest.Must(t, err)
 	if wait := NewSourceEtcd(etcd, testParser()).noPodsWait; wait > 5*time.Second {
 		t.Errorf("they wait for %v", wait)
 	}

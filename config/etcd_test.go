@@ -17,6 +17,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/config/etcdtest"
+	"kubelet14/unittest"
 )
 
 // The keys of the tests' host.
@@ -40,7 +41,7 @@ func runEtcd(t *testing.T, pollInterval time.Duration, file string, endpoints ..
 func newEtcdSource(t *testing.T, pollInterval time.Duration, file string, endpoints ...string) *SourceEtcd {
 	t.Helper()
 	etcd, err := OpenEtcd(endpoints, file)
-	must(t, err)
+	unittest.Must(t, err)
 	t.Cleanup(etcd.Close)
 	etcd.config.DialOptions = append(etcd.config.DialOptions, grpc.WithConnectParams(grpc.ConnectParams{
 		Backoff: grpcbackoff.Config{BaseDelay: frequently, MaxDelay: frequently, Multiplier: 1}, MinConnectTimeout: time.Second,
@@ -110,7 +111,7 @@ func TestEtcdBadValueKeepsTheLastGoodPods(t *testing.T) {
 	put := func(key, value string) {
 		t.Helper()
 		_, err := client.Put(t.Context(), key, value)
-		must(t, err)
+		unittest.Must(t, err)
 	}
 	r := runEtcd(t, hourly, "", s.Endpoint())
 	for _, test := range []struct{ key, value, word string }{
@@ -143,7 +144,7 @@ func TestEtcdBiggestValueIsRead(t *testing.T) {
 	r := runEtcd(t, hourly, "", s.Endpoint())
 	r.await("")
 	_, err := s.Client().Put(t.Context(), etcdPods+"web", manifest("", "1")+"\n#"+strings.Repeat("x", 3<<19-200))
-	must(t, err)
+	unittest.Must(t, err)
 	r.await("web=1")
 }
 
@@ -174,15 +175,15 @@ func TestEtcdBurstEndsWithTheNewestValues(t *testing.T) {
 func etcdFile(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "etcd.yaml")
-	must(t, os.WriteFile(file, []byte(text), 0o600))
+	unittest.Must(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
 
 func TestEtcdConfigOfServers(t *testing.T) {
-	logged := captureLog(t)
+	logged := unittest.Log(t, "0")
 	servers := []string{"http://127.0.0.1:2379", "localhost:2379", "https://[::1]:2379/", "http://etcd.example.com:2379"}
 	etcd, err := OpenEtcd(servers, "")
-	must(t, err)
+	unittest.Must(t, err)
 	config := etcd.config
 	if fmt.Sprint(config.Endpoints) != fmt.Sprint(servers) || config.TLS != nil || config.Logger == nil {
 		t.Errorf("got %+v", config)
@@ -210,7 +211,7 @@ cert-file: %s
 key-file: %s
 trusted-ca-file: %s
 `, tls.Cert, tls.Key, tls.CA)))
-	must(t, err)
+	unittest.Must(t, err)
 	config := etcd.config
 	if config.TLS == nil || len(config.TLS.Certificates) != 1 || config.TLS.RootCAs == nil || !config.TLS.InsecureSkipVerify {
 		t.Errorf("TLS is %+v", config.TLS)

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"kubelet14/config/etcdtest"
+	"kubelet14/unittest"
 )
 
 // wire is between a source and etcd.
@@ -114,7 +115,7 @@ func TestEtcdListSendsWhatHasChanged(t *testing.T) {
 	s.Ctl("del", etcdPods+"a")
 	r.await("b=2 c=1")
 	_, err := s.Client().Txn(t.Context()).Then(clientv3.OpDelete(etcdPods+"c"), clientv3.OpPut(etcdPods+"d", manifest("", "1"))).Commit()
-	must(t, err)
+	unittest.Must(t, err)
 	r.await("b=2 d=1")
 	s.Ctl("put", etcdList+"-2/x", manifest("other", "1"))
 	s.Ctl("put", "/elsewhere", "1")
@@ -171,9 +172,9 @@ func TestEtcdWatchThatIsSilent(t *testing.T) {
 	s.Ctl("put", "/elsewhere", "1")
 	s.Ctl("put", etcdPods+"web", manifest("", "1"))
 	put, err := client.Put(t.Context(), etcdPods+"web", manifest("", "2"))
-	must(t, err)
+	unittest.Must(t, err)
 	_, err = client.Compact(t.Context(), put.Header.Revision) // the next watch cannot begin where this one ends
-	must(t, err)
+	unittest.Must(t, err)
 	r.awaitThat(func() (problem string) {
 		w.locked(func() {
 			if !slices.Contains(w.values[before:], 2) { // another list may follow it at once
@@ -194,7 +195,7 @@ func TestEtcdWatchThatIsSilent(t *testing.T) {
 }
 
 func TestEtcdWatchThatEndsIsLoggedOnce(t *testing.T) {
-	logged := captureLog(t)
+	logged := unittest.Log(t, "0")
 	s, w, r := watchedWeb(t, time.Second)
 	for _, image := range []string{"2", "3"} {
 		w.locked(func() { w.cut = status.Error(codes.Canceled, "a proxy has cut it") })

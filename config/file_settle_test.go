@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"kubelet14/unittest"
 )
 
 // A manifest is written in pieces, in every way of replacing a file, with pauses
@@ -89,7 +91,7 @@ func TestRenamedFileKeepsItsPod(t *testing.T) {
 	f := newFileTest(t)
 	f.write("a.yaml", manifest("web", "1"))
 	f.expect("web=1")
-	logged := captureLog(t)
+	logged := unittest.Log(t, "0")
 	f.rename("a.yaml", "z.yaml")
 	for range 3 {
 		f.pollOnce()
@@ -191,7 +193,7 @@ func TestRunPollsWhatItCannotWatch(t *testing.T) {
 	f := newFileTestAt(t, dir, dir)
 	r := runSource(t, NewSourceFile(filepath.Join(dir, "no", "parent", "yet"), time.Millisecond, testParser()))
 	r.await("", "no such file")
-	must(t, os.MkdirAll(f.path("no/parent/yet"), 0o755))
+	unittest.Must(t, os.MkdirAll(f.path("no/parent/yet"), 0o755))
 	f.write("no/parent/yet/a.yaml", manifest("web", "1"))
 	r.await("web=1")
 }
@@ -215,8 +217,8 @@ func TestALimitOfInotifyIsWarnedAboutOnce(t *testing.T) {
 		}
 		return
 	}
-	must(t, os.WriteFile("/proc/sys/user/"+limit, []byte("0"), 0o644))
-	logged, f := captureLog(t), newFileTest(t)
+	unittest.Must(t, os.WriteFile("/proc/sys/user/"+limit, []byte("0"), 0o644))
+	logged, f := unittest.Log(t, "0"), newFileTest(t)
 	r := runSource(t, NewSourceFile(f.dir, time.Millisecond, testParser()))
 	for _, image := range []string{"1", "2", "3"} {
 		f.write("../new", manifest("web", image))

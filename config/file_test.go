@@ -13,6 +13,7 @@ import (
 	"kubelet14/api/v1"
 	"kubelet14/api/validation"
 	"kubelet14/kubelet/trace"
+	"kubelet14/unittest"
 )
 
 // fileTest is a source on real files that polls when the test says so, by a clock
@@ -30,7 +31,7 @@ type fileTest struct {
 // newFileTest has a directory for its path.
 func newFileTest(t *testing.T) *fileTest {
 	dir := filepath.Join(t.TempDir(), "manifests")
-	must(t, os.Mkdir(dir, 0o755))
+	unittest.Must(t, os.Mkdir(dir, 0o755))
 	return newFileTestAt(t, dir, dir)
 }
 
@@ -89,21 +90,24 @@ func (f *fileTest) path(name string) string { return filepath.Join(f.dir, name) 
 // as it would be if the test were slower.
 func (f *fileTest) write(name string, documents ...string) {
 	f.t.Helper()
-	must(f.t, os.WriteFile(f.path(name), []byte(strings.Join(documents, "\n---\n")), 0o644))
+	unittest.Must(f.t, os.WriteFile(f.path(name), []byte(strings.Join(documents, "\n---\n")), 0o644))
 	f.writes++
 	at := time.Unix(int64(f.writes), 0)
-	must(f.t, os.Chtimes(f.path(name), at, at))
+	unittest.Must(f.t, os.Chtimes(f.path(name), at, at))
 }
 
-func (f *fileTest) remove(name string) { f.t.Helper(); must(f.t, os.Remove(f.path(name))) }
-func (f *fileTest) mkdir(name string)  { f.t.Helper(); must(f.t, os.Mkdir(f.path(name), 0o755)) }
+func (f *fileTest) remove(name string) { f.t.Helper(); unittest.Must(f.t, os.Remove(f.path(name))) }
+func (f *fileTest) mkdir(name string) {
+	f.t.Helper()
+	unittest.Must(f.t, os.Mkdir(f.path(name), 0o755))
+}
 func (f *fileTest) rename(from, to string) {
 	f.t.Helper()
-	must(f.t, os.Rename(f.path(from), f.path(to)))
+	unittest.Must(f.t, os.Rename(f.path(from), f.path(to)))
 }
 func (f *fileTest) link(target, name string) {
 	f.t.Helper()
-	must(f.t, os.Symlink(target, f.path(name)))
+	unittest.Must(f.t, os.Symlink(target, f.path(name)))
 }
 
 func TestFilesAndTheirPods(t *testing.T) {
@@ -150,7 +154,7 @@ func TestFileName(t *testing.T) {
 
 func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 	f := newFileTest(t)
-	logged := captureLog(t)
+	logged := unittest.Log(t, "0")
 	seen := ""
 	step := func(what string, lines ...string) {
 		t.Helper()
@@ -192,16 +196,16 @@ func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 	f.write("program/web.yaml", manifest("web", "1"))
 	step("manifests are in a directory", "program is ignored")
 	for range 2 {
-		must(t, os.Chmod(f.path("a.yaml"), 0o666))
+		unittest.Must(t, os.Chmod(f.path("a.yaml"), 0o666))
 		step("others may write a file", "any user of this host may write "+f.path("a.yaml"))
 		step("they still may")
-		must(t, os.Chmod(f.path("a.yaml"), 0o664))
+		unittest.Must(t, os.Chmod(f.path("a.yaml"), 0o664))
 		step("they may not")
-		must(t, os.Chmod(f.dir, 0o777))
-		must(t, os.Chmod(f.path("a.yaml"), 0o666))
+		unittest.Must(t, os.Chmod(f.dir, 0o777))
+		unittest.Must(t, os.Chmod(f.path("a.yaml"), 0o666))
 		step("others may write the directory", "any user of this host may write "+f.dir)
-		must(t, os.Chmod(f.dir, 0o755))
-		must(t, os.Chmod(f.path("a.yaml"), 0o644))
+		unittest.Must(t, os.Chmod(f.dir, 0o755))
+		unittest.Must(t, os.Chmod(f.path("a.yaml"), 0o644))
 		step("they may not")
 	}
 	f.write("copy.yaml", manifest("web", "1"))
@@ -268,7 +272,7 @@ func TestWhatADirectoryIgnores(t *testing.T) {
 	f.write("UPPER.YAML", manifest("upper", "1"))
 	f.mkdir("sub.yaml")
 	f.write("sub.yaml/inner.yaml", manifest("inner", "1"))
-	must(t, syscall.Mkfifo(f.path("pipe.yaml"), 0o666))
+	unittest.Must(t, syscall.Mkfifo(f.path("pipe.yaml"), 0o666))
 	f.link(os.DevNull, "device.yaml")
 	f.link("sub.yaml", "subdir.yaml")
 	f.expect("web=1")
@@ -287,7 +291,7 @@ func TestSingleFile(t *testing.T) {
 	f.expect("web=1", "any name:1:")
 	f.remove("any name") // of one file, this is an error too
 	f.expect("web=1", "no such file")
-	must(t, syscall.Mkfifo(f.path("any name"), 0o666))
+	unittest.Must(t, syscall.Mkfifo(f.path("any name"), 0o666))
 	f.expect("web=1", "neither a file nor a directory")
 	f.remove("any name")
 	f.write("any name", manifest("web", "2"))
@@ -302,7 +306,7 @@ func todaysPod(name, namespace, image, spec string) string {
 // The fields of a pod that mean nothing here are logged once, on one line, and again when the pod has changed.
 func TestIgnoredFieldsAreLoggedOnce(t *testing.T) {
 	f := newFileTest(t)
-	log := captureLog(t)
+	log := unittest.Log(t, "0")
 	const line = "] pod web.shop.file (/web.yaml): these fields mean nothing here: spec.nodeName, spec.overhead\n"
 	expectLines := func(n int) {
 		t.Helper()

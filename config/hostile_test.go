@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"kubelet14/api"
+	"kubelet14/unittest"
 )
 
 // Whoever can write a manifest can make it as odd as he likes. What it costs grows with its length, and what is said about it
@@ -37,7 +38,7 @@ func TestHostileManifestsCostLittle(t *testing.T) {
 		"aliases of a long number":    {pod + "[{name: a, image: b, memory: &a " + strings.Repeat("9", 20_000) + "},", "{memory: *a},", "]"},
 	} {
 		cost := func(size int) (bytes uint64, log, err string) {
-			f, logged := newFileTest(t), captureLog(t)
+			f, logged := newFileTest(t), unittest.Log(t, "0")
 			f.write("a.yaml", text.before+strings.Repeat(text.again, size/len(text.again))+text.after)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -86,7 +87,7 @@ func TestManyPodsWithOneProblemCostLittle(t *testing.T) {
 // A log line is made by the kubelet alone: the names of files and keys are quoted, and errors are one line each.
 func TestNamesForgeNoLogLine(t *testing.T) {
 	const forged = "x\nI0101 00:00:00.000000       1 kubelet.go:1] forged\x1b[2K\r\u009b"
-	logged := captureLog(t)
+	logged := unittest.Log(t, "0")
 	f := newFileTest(t)
 	bad, ignored, gone := strings.ReplaceAll(forged, "/", "-")+"1.yaml", forged+"2.txt", forged+"3.yaml"
 	f.write("a.yaml", manifest("web", "1"))

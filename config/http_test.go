@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/unittest"
 )
 
 // httpTest is a running source and its server, which answers as the test says.
@@ -54,7 +55,7 @@ func newHTTPTestAt(t *testing.T, user string, start func(*httptest.Server), answ
 		h.server.Close()
 	})
 	source, err := NewSourceHTTP(strings.Replace(h.server.URL, "://", "://"+user, 1)+"/pods", time.Millisecond, testParser())
-	must(t, err)
+	unittest.Must(t, err)
 	h.source = source
 	source.client.Transport = h.server.Client().Transport // trusts its certificate
 	return h
@@ -73,11 +74,11 @@ func body(documents ...string) http.HandlerFunc {
 // quiet checks that several more polls lead to no update.
 func (h *httpTest) quiet() {
 	h.t.Helper()
-	deadline := time.After(waitLimit())
+	deadline := time.After(unittest.Limit())
 	for until := h.asked.Load() + 4; h.asked.Load() < until; {
 		select {
 		case <-deadline:
-			giveUp(h.t, "the source does not ask its server any more")
+			unittest.GiveUp(h.t, "the source does not ask its server any more")
 		case update := <-h.updates:
 			h.t.Fatalf("an update without news: %s, error %v, before it %v", showUpdate(update), update.Err, h.last.Err)
 		case <-time.After(time.Millisecond):
@@ -294,7 +295,7 @@ func TestHTTPServerThatHangs(t *testing.T) {
 			io.WriteString(conn, text)
 			io.Copy(io.Discard, conn) // until the source gives up
 		}))
-		receive(t, asked, "the source does not ask its server")
+		unittest.Receive(t, asked, "the source does not ask its server")
 		h.stop() // ends at once, and that is not an error
 		if status := h.Status(); status.LastError != "" {
 			t.Errorf("the end is taken for an error: %v", status)
@@ -328,7 +329,7 @@ func TestHTTPRedirects(t *testing.T) {
 
 // The password goes to the server and nowhere else, whatever happens.
 func TestHTTPPasswordIsSecret(t *testing.T) {
-	logged := captureLog(t)
+	logged := unittest.Log(t, "0")
 	good := func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
 		io.WriteString(w, manifest(user, password[:2]))
@@ -381,9 +382,9 @@ func TestPlainHTTPIsWarnedAbout(t *testing.T) {
 		"http://127.3.2.1:8014/pods":        false,
 		"http://[::1]/pods":                 false,
 	} {
-		logged := captureLog(t)
+		logged := unittest.Log(t, "0")
 		source, err := NewSourceHTTP(address, time.Hour, testParser())
-		must(t, err)
+		unittest.Must(t, err)
 		if text := logged(); strings.Contains(text, source.place+" without TLS") != warned || strings.Contains(text, "s3cret") {
 			t.Errorf("%s: log:\n%s", address, text)
 		}

@@ -2,28 +2,19 @@ package config
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"kubelet14/api"
 	"kubelet14/api/v1"
+	"kubelet14/unittest"
 )
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	flag.Set("logtostderr", "true")
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
-}
+func TestMain(m *testing.M) { unittest.Main(m) }
 
 func testParser() Parser {
 	return Parser{Hostname: "host", Scheme: v1.NewScheme()}
@@ -103,39 +94,9 @@ func mismatch(update api.PodUpdate, pods string, words []string) string {
 	return ""
 }
 
-// gaveUp is set once a test has waited for what never came.
-var gaveUp atomic.Bool
-
-// waitLimit ends the waits of these tests: the first in vain after a minute, since the machine
-// may be busy, and any other after a second.
-func waitLimit() time.Duration {
-	if gaveUp.Load() {
-		return time.Second
-	}
-	return time.Minute
-}
-
-// giveUp ends a test that has waited in vain.
-func giveUp(t testing.TB, problem string) {
-	t.Helper()
-	gaveUp.Store(true)
-	t.Fatal("waited in vain: " + problem)
-}
-
-// receive returns what comes from a channel, or the zero value if that is closed.
-func receive[T any](t testing.TB, from <-chan T, problem string) (value T) {
-	t.Helper()
-	select {
-	case value = <-from:
-	case <-time.After(waitLimit()):
-		giveUp(t, problem)
-	}
-	return value
-}
-
 // mustEnd ends a test that waits for a lock, which no select and no bubble notices.
 func mustEnd(t *testing.T) {
-	timer := time.AfterFunc(waitLimit(), func() { panic(t.Name() + " waits for a lock") })
+	timer := time.AfterFunc(unittest.Limit(), func() { panic(t.Name() + " waits for a lock") })
 	t.Cleanup(func() { timer.Stop() })
 }
 
@@ -157,7 +118,7 @@ func runSource(t *testing.T, source Source) *run {
 		defer close(ended)
 		source.Run(ctx, r.updates)
 	}()
-	r.stop = func() { cancel(); receive(t, ended, "the source goes on although its context is done") }
+	r.stop = func() { cancel(); unittest.Receive(t, ended, "the source goes on although its context is done") }
 	t.Cleanup(r.stop)
 	return r
 }
@@ -172,7 +133,7 @@ func (r *run) await(pods string, words ...string) {
 // awaitThat receives until there is no mismatch.
 func (r *run) awaitThat(mismatch func() string) {
 	r.t.Helper()
-	deadline := time.After(waitLimit())
+	deadline := time.After(unittest.Limit())
 	look := time.NewTicker(5 * time.Millisecond) // for what changes without an update
 	defer look.Stop()
 	for mismatch() != "" {
@@ -183,7 +144,7 @@ func (r *run) awaitThat(mismatch func() string) {
 				r.errs = append(r.errs, err)
 			}
 		case <-deadline:
-			giveUp(r.t, mismatch())
+			unittest.GiveUp(r.t, mismatch())
 		}
 	}
 }
@@ -198,29 +159,4 @@ func (r *run) awaitStatus(good func(api.SourceStatus) bool) api.SourceStatus {
 		return ""
 	})
 	return r.Status()
-}
-
-// captureLog returns a function that returns what was logged since captureLog.
-func captureLog(t *testing.T) func() string {
-	t.Helper()
-	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	must(t, err)
-	stderr := os.Stderr
-	os.Stderr = file
-	t.Cleanup(func() {
-		os.Stderr = stderr
-		file.Close()
-	})
-	return func() string {
-		text, err := os.ReadFile(file.Name())
-		must(t, err)
-		return string(text)
-	}
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

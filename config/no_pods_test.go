@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/unittest"
 )
 
 // mounted is a source on a directory that another one is mounted on. It runs as Run does, but
@@ -26,10 +27,10 @@ func inMount(t *testing.T, test func(m *mounted)) {
 		runtime.LockOSThread() // until it ends, and its mounts with it
 		m := &mounted{fileTest: newFileTest(t), next: time.Now(), real: syscall.Unshare(syscall.CLONE_NEWNS) == nil}
 		if m.real {
-			must(t, syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
-			must(t, os.Mkdir(m.dir+".other", 0o755))
+			unittest.Must(t, syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
+			unittest.Must(t, os.Mkdir(m.dir+".other", 0o755))
 		} else {
-			must(t, os.Rename(m.dir, m.dir+".other"))
+			unittest.Must(t, os.Rename(m.dir, m.dir+".other"))
 		}
 		m.mount()
 		t.Cleanup(func() { syscall.Unmount(m.dir, syscall.MNT_DETACH) }) // if it is a mount
@@ -44,20 +45,20 @@ func inMount(t *testing.T, test func(m *mounted)) {
 func (m *mounted) mount() {
 	m.t.Helper()
 	if m.real {
-		must(m.t, syscall.Mount(m.dir+".other", m.dir, "", syscall.MS_BIND, ""))
+		unittest.Must(m.t, syscall.Mount(m.dir+".other", m.dir, "", syscall.MS_BIND, ""))
 		return
 	}
 	os.Remove(m.dir) // the empty one
-	must(m.t, os.Rename(m.dir+".other", m.dir))
+	unittest.Must(m.t, os.Rename(m.dir+".other", m.dir))
 }
 
 func (m *mounted) unmount() {
 	m.t.Helper()
 	if m.real {
-		must(m.t, syscall.Unmount(m.dir, 0))
+		unittest.Must(m.t, syscall.Unmount(m.dir, 0))
 		return
 	}
-	must(m.t, errors.Join(os.Rename(m.dir, m.dir+".other"), os.Mkdir(m.dir, 0o755)))
+	unittest.Must(m.t, errors.Join(os.Rename(m.dir, m.dir+".other"), os.Mkdir(m.dir, 0o755)))
 }
 
 // lose loses the mount just before the next poll, and lets time pass until that is noticed.

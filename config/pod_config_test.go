@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 
 	"kubelet14/api"
+	"kubelet14/unittest"
 )
 
 // testPodConfig runs a test in a bubble. Everything must end with the context, also
@@ -240,7 +241,7 @@ func TestSourceIsSyncedAfterAnUpdateWithoutAnError(t *testing.T) {
 		s.expect(send(bad))
 		s.expect(send(errors.New("y.yaml is bad")), "SET a=1 unsynced:other unsynced:test") // the reason changed
 		s.Merge(t.Context(), "test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1")}, Err: bad})
-		unsynced := receive(t, s.updates, "no update").Unsynced
+		unsynced := unittest.Receive(t, s.updates, "no update").Unsynced
 		if other, ok := unsynced["other"]; !ok || other != nil {
 			t.Errorf("a source that sent nothing: %v, %v", other, ok)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
+	"kubelet14/unittest"
 )
 
 // Every duplicate in a directory, from two files with a pod each.
@@ -152,11 +153,11 @@ func parse(file, text string) ([]api.Pod, error) {
 func testFiles(t *testing.T, pattern string) map[string]string {
 	t.Helper()
 	paths, err := filepath.Glob("testdata/manifests/" + pattern)
-	must(t, err)
+	unittest.Must(t, err)
 	files := map[string]string{}
 	for _, path := range paths {
 		data, err := os.ReadFile(path)
-		must(t, err)
+		unittest.Must(t, err)
 		files[path] = string(data)
 	}
 	return files
@@ -199,10 +200,10 @@ func TestInvalidManifests(t *testing.T) {
 			golden := strings.TrimSuffix(path, ".yaml") + ".err"
 			got := api.WithExcerpts(err) + "\n"
 			if *update {
-				must(t, os.WriteFile(golden, []byte(got), 0o644))
+				unittest.Must(t, os.WriteFile(golden, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(golden)
-			must(t, err)
+			unittest.Must(t, err)
 			if diff := cmp.Diff(string(want), got); diff != "" {
 				t.Errorf("-%s +got:\n%s", golden, diff)
 			}

@@ -2,7 +2,6 @@ package kubelet
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"iter"
 	"maps"
@@ -15,20 +14,15 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
+	"kubelet14/unittest"
 	"kubelet14/volume"
 )
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	flag.Set("logtostderr", "true")
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
-}
+func TestMain(m *testing.M) { unittest.Main(m) }
 
 // world is a host with a Docker in memory, on which kubelets start and end.
 type world struct {
@@ -392,15 +386,5 @@ func (w *world) importPause() {
 // logged returns what is logged at a level while do runs.
 func (w *world) logged(level string, do func()) string {
 	w.t.Helper()
-	file, err := os.Create(filepath.Join(w.t.TempDir(), "log"))
-	w.must(err)
-	defer file.Close()
-	stderr, v := os.Stderr, flag.Lookup("v").Value.String()
-	defer func() { os.Stderr = stderr; flag.Set("v", v) }()
-	os.Stderr = file
-	flag.Set("v", level)
-	do()
-	text, err := os.ReadFile(file.Name())
-	w.must(err)
-	return string(text)
+	return unittest.Logged(w.t, level, do)
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"kubelet14/unittest"
 )
 
 // contended returns what AwaitContention of a root_dir returns within an hour, and when.
@@ -29,7 +31,7 @@ func TestTheLockIsHandedOverToWhoeverWaitsForIt(t *testing.T) {
 	r, other := openRoot(t), openRoot(t)
 	lock := filepath.Join(r.Path(), markerFile)
 	backup, err := os.Open(lock)
-	must(t, err)
+	unittest.Must(t, err)
 	defer backup.Close()
 	if err := syscall.Flock(int(backup.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err == nil {
 		t.Error("the root_dir is not locked")
@@ -49,7 +51,7 @@ func TestTheLockIsHandedOverToWhoeverWaitsForIt(t *testing.T) {
 	}()
 	for waits := false; !waits; runtime.Gosched() { // until it does
 		locks, err := os.ReadFile("/proc/locks")
-		must(t, err)
+		unittest.Must(t, err)
 		waits = strings.Contains(string(locks), fmt.Sprintf("-> FLOCK  ADVISORY  WRITE %d ", os.Getpid()))
 	}
 	if yes, after := contended(t, other); yes {
@@ -62,7 +64,7 @@ func TestTheLockIsHandedOverToWhoeverWaitsForIt(t *testing.T) {
 	cancel()
 	AwaitLock(canceled, r.Path())
 	AwaitLock(t.Context(), "/nothing")
-	must(t, r.Close())
+	unittest.Must(t, r.Close())
 	if !<-got {
 		t.Error("the other one did not get it")
 	}

@@ -8,15 +8,16 @@ import (
 	"testing"
 
 	"kubelet14/api"
+	"kubelet14/unittest"
 )
 
 func TestTypesOfHostDirectories(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
 	write(t, path("dir/file"), "the user's")
-	must(t, os.Symlink("dir", path("link")))
+	unittest.Must(t, os.Symlink("dir", path("link")))
 	socket, err := net.Listen("unix", path("socket"))
-	must(t, err)
+	unittest.Must(t, err)
 	defer socket.Close()
 	for _, tt := range []struct {
 		kind     api.HostDirType
@@ -44,14 +45,14 @@ func TestTypesOfHostDirectories(t *testing.T) {
 			return (&HostDirectory{api.HostDir{Path: name, Type: tt.kind}}).SetUp()
 		}
 		if tt.good != "" {
-			must(t, setUp(tt.good))
+			unittest.Must(t, setUp(tt.good))
 		}
 		if tt.bad != "" {
 			wantError(t, setUp(tt.bad), tt.bad+tt.problem)
 		}
 		if tt.made != "" {
-			must(t, setUp(tt.made))
-			must(t, setUp(tt.made)) // it is there
+			unittest.Must(t, setUp(tt.made))
+			unittest.Must(t, setUp(tt.made)) // it is there
 			wantMode(t, path(tt.made), tt.madeMode)
 		}
 	}

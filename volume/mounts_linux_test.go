@@ -8,6 +8,8 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+
+	"kubelet14/unittest"
 )
 
 // The mounts of this test are made in its own mount namespace and end with it. Where the
@@ -34,7 +36,7 @@ func TestWhatIsMountedInRootDirIsNotDeleted(t *testing.T) {
 			mount(t, root, root)
 		}
 		r, err := OpenRootDir(root)
-		must(t, err)
+		unittest.Must(t, err)
 		file := filepath.Join(setUp(t, r, "uid"), "file")
 		if point != root {
 			mount(t, point, point) // on itself, so the files stay visible
@@ -44,10 +46,10 @@ func TestWhatIsMountedInRootDirIsNotDeleted(t *testing.T) {
 			wantError(t, err, filepath.Join(root, "pods/uid"), "is a mount point", "sudo umount "+shellQuote(point))
 			wantText(t, file, "data of uid")
 			wantUIDs(t, r, "uid")
-			must(t, syscall.Unmount(point, 0))
+			unittest.Must(t, syscall.Unmount(point, 0))
 			err = r.MoveToTrash("uid")
 		}
-		must(t, err)
+		unittest.Must(t, err)
 		wantGone(t, file)
 	}
 
@@ -61,9 +63,9 @@ func TestWhatIsMountedInRootDirIsNotDeleted(t *testing.T) {
 	mount(t, source, points[2])
 	for _, point := range slices.Backward(points) {
 		wantError(t, r.EmptyTrash(t.Context()), "sudo umount "+shellQuote(point))
-		must(t, syscall.Unmount(point, 0))
+		unittest.Must(t, syscall.Unmount(point, 0))
 	}
-	must(t, r.EmptyTrash(t.Context()))
+	unittest.Must(t, r.EmptyTrash(t.Context()))
 	wantEmpty(t, trash)
 	wantText(t, filepath.Join(source, "file"), "theirs")
 
@@ -73,11 +75,11 @@ func TestWhatIsMountedInRootDirIsNotDeleted(t *testing.T) {
 	first, second := r.MoveToTrash("uid"), r.MoveToTrash("uid")
 	wantError(t, first, filepath.Join(r.Path(), "pods/uid"), "cross-device")
 	wantError(t, second, first.Error())
-	must(t, syscall.Unmount(trash, 0))
+	unittest.Must(t, syscall.Unmount(trash, 0))
 
 	// Without the kernel's table nothing is deleted.
 	file := filepath.Join(setUp(t, r, "uid"), "file")
-	must(t, syscall.Mount("tmpfs", "/proc", "tmpfs", 0, ""))
+	unittest.Must(t, syscall.Mount("tmpfs", "/proc", "tmpfs", 0, ""))
 	wantError(t, r.MoveToTrash("uid"), "look for mount points")
 	wantText(t, file, "data of uid")
 }
@@ -85,8 +87,8 @@ func TestWhatIsMountedInRootDirIsNotDeleted(t *testing.T) {
 // mount binds the directory source to point; it makes both.
 func mount(t *testing.T, source, point string) {
 	t.Helper()
-	must(t, errors.Join(os.MkdirAll(source, 0o755), os.MkdirAll(point, 0o755)))
-	must(t, syscall.Mount(source, point, "", syscall.MS_BIND, ""))
+	unittest.Must(t, errors.Join(os.MkdirAll(source, 0o755), os.MkdirAll(point, 0o755)))
+	unittest.Must(t, syscall.Mount(source, point, "", syscall.MS_BIND, ""))
 	t.Cleanup(func() { syscall.Unmount(point, syscall.MNT_DETACH) })
 }
 

@@ -10,11 +10,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"kubelet14/unittest"
 )
 
 func TestOpenRootDirMakesAndMarksADirectory(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	must(t, errors.Join(err, os.Mkdir(filepath.Join(dir, "real"), 0o755), os.Symlink("real", filepath.Join(dir, "link"))))
+	unittest.Must(t, errors.Join(err, os.Mkdir(filepath.Join(dir, "real"), 0o755), os.Symlink("real", filepath.Join(dir, "link"))))
 	t.Chdir(dir)
 	if got, err := AbsRootDir("new"); err != nil || got != filepath.Join(dir, "new") {
 		t.Errorf("AbsRootDir of a missing directory is %q, %v", got, err)
@@ -23,8 +25,8 @@ func TestOpenRootDirMakesAndMarksADirectory(t *testing.T) {
 	want := filepath.Join(dir, "real/a/b")
 	for _, name := range []string{"link/a/b", want, "./link/x/../a//b/", filepath.Join(dir, "link/a/b")} {
 		r, err := OpenRootDir(name)
-		must(t, err)
-		must(t, r.Close())
+		unittest.Must(t, err)
+		unittest.Must(t, r.Close())
 		if got, err := AbsRootDir(name); err != nil || got != want || r.Path() != want {
 			t.Errorf("%q: AbsRootDir is %q, %v; Path is %q; want %q", name, got, err, r.Path(), want)
 		}
@@ -45,10 +47,10 @@ func TestForeignRootDirIsRefusedAndUntouched(t *testing.T) {
 		if after := tree(dir); after != before {
 			t.Errorf("it was touched:\n%s", after)
 		}
-		must(t, os.RemoveAll(filepath.Join(dir, name)))
+		unittest.Must(t, os.RemoveAll(filepath.Join(dir, name)))
 		r, err := OpenRootDir(dir)
-		must(t, err)
-		must(t, r.Close())
+		unittest.Must(t, err)
+		unittest.Must(t, r.Close())
 	}
 }
 
@@ -56,7 +58,7 @@ func TestForeignRootDirIsRefusedAndUntouched(t *testing.T) {
 func TestRootDirThatIsReplacedIsNoticed(t *testing.T) {
 	r := openRoot(t)
 	setUp(t, r, "uid")
-	must(t, os.Rename(r.Path(), r.Path()+".moved"))
+	unittest.Must(t, os.Rename(r.Path(), r.Path()+".moved"))
 	for range 2 { // it is missing, then it is another one
 		vol := emptyDir(t, r, "uid")
 		_, listErr := r.PodUIDs()
@@ -101,21 +103,21 @@ func TestVolumesOfAnotherHostnameAreRefused(t *testing.T) {
 	claim := func(hostname string, then func(*RootDir)) error {
 		t.Helper()
 		r, err := OpenRootDir(dir)
-		must(t, err)
+		unittest.Must(t, err)
 		defer r.Close()
 		err = r.Claim(hostname)
 		then(r)
 		return err
 	}
 	nothing := func(*RootDir) {}
-	must(t, claim("no-volumes", nothing))
-	must(t, claim("old", func(r *RootDir) { setUp(t, r, "uid") }))
+	unittest.Must(t, claim("no-volumes", nothing))
+	unittest.Must(t, claim("old", func(r *RootDir) { setUp(t, r, "uid") }))
 	for range 2 { // it is not forgotten
 		wantError(t, claim("new", nothing), dir, `hostname "old"`, `hostname "new"`, "-hostname_override=old -root_dir="+dir, "-cleanup")
 	}
 	write(t, filepath.Join(dir, markerFile), "pid 1\nThis directory belongs to kubelet14, of an earlier version\n")
-	must(t, claim("of-today", nothing))
+	unittest.Must(t, claim("of-today", nothing))
 	wantError(t, claim("new", nothing), `"of-today"`)
-	must(t, claim("of-today", func(r *RootDir) { must(t, r.MoveToTrash("uid")) }))
-	must(t, claim("new", nothing))
+	unittest.Must(t, claim("of-today", func(r *RootDir) { unittest.Must(t, r.MoveToTrash("uid")) }))
+	unittest.Must(t, claim("new", nothing))
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+
+	"kubelet14/unittest"
 )
 
 func wantUIDs(t *testing.T, r *RootDir, want ...string) {
@@ -26,28 +28,28 @@ func TestMoveToTrashAndEmptyTrash(t *testing.T) {
 	neighbour := setUp(t, r, "neighbour")
 	write(t, filepath.Join(r.Path(), "pods/file"), "")
 	write(t, filepath.Join(r.Path(), "pods/.hidden/file"), "")
-	must(t, os.Symlink("neighbour", filepath.Join(r.Path(), "pods/link")))
-	must(t, r.MoveToTrash("none")) // a UID without a directory
+	unittest.Must(t, os.Symlink("neighbour", filepath.Join(r.Path(), "pods/link")))
+	unittest.Must(t, r.MoveToTrash("none")) // a UID without a directory
 	for range 3 {
 		vol := emptyDir(t, r, "uid")
-		must(t, vol.SetUp())
+		unittest.Must(t, vol.SetUp())
 		wantEmpty(t, vol.GetPath())
 		write(t, filepath.Join(vol.GetPath(), "a/b/c"), "data")
-		must(t, r.MoveToTrash("uid"))
+		unittest.Must(t, r.MoveToTrash("uid"))
 		wantUIDs(t, r, "neighbour")
 	}
 	old, err := filepath.Glob(filepath.Join(r.Path(), "trash/uid.*", emptyDirs, "vol/a/b/c"))
 	if err != nil || len(old) != 3 {
 		t.Errorf("the trash contains %q, want the data of three pods", old)
 	}
-	must(t, r.Close())
+	unittest.Must(t, r.Close())
 	// A kubelet that was killed at its first start may leave the marker empty.
-	must(t, os.Truncate(filepath.Join(r.Path(), markerFile), 0))
+	unittest.Must(t, os.Truncate(filepath.Join(r.Path(), markerFile), 0))
 
 	again, err := OpenRootDir(r.Path())
-	must(t, err)
+	unittest.Must(t, err)
 	defer again.Close()
-	must(t, again.EmptyTrash(t.Context()))
+	unittest.Must(t, again.EmptyTrash(t.Context()))
 	wantEmpty(t, filepath.Join(r.Path(), "trash"))
 	wantUIDs(t, again, "neighbour")
 	wantText(t, filepath.Join(neighbour, "file"), "data of neighbour")
@@ -61,10 +63,10 @@ func TestDeletingFollowsNoLink(t *testing.T) {
 	neighbour := setUp(t, r, "neighbour")
 	vol := setUp(t, r, "uid")
 	for i, target := range []string{outside, outside + "/dir/file", "/", "..", "../../../../neighbour", neighbour, "link6", "missing"} {
-		must(t, os.Symlink(target, filepath.Join(vol, fmt.Sprintf("link%d", i))))
+		unittest.Must(t, os.Symlink(target, filepath.Join(vol, fmt.Sprintf("link%d", i))))
 	}
-	must(t, os.Link(filepath.Join(outside, "dir/file"), filepath.Join(vol, "hard")))
-	must(t, errors.Join(r.MoveToTrash("uid"), r.EmptyTrash(t.Context())))
+	unittest.Must(t, os.Link(filepath.Join(outside, "dir/file"), filepath.Join(vol, "hard")))
+	unittest.Must(t, errors.Join(r.MoveToTrash("uid"), r.EmptyTrash(t.Context())))
 	wantEmpty(t, filepath.Join(r.Path(), "trash"))
 	wantText(t, filepath.Join(outside, "dir/file"), "theirs")
 	wantText(t, filepath.Join(neighbour, "file"), "data of neighbour")
@@ -88,7 +90,7 @@ func TestEmptyTrashStopsWithItsContext(t *testing.T) {
 		for i := range 3000 {
 			write(t, filepath.Join(vol, fmt.Sprint(i)), "")
 		}
-		must(t, r.MoveToTrash("uid"))
+		unittest.Must(t, r.MoveToTrash("uid"))
 		before := tree(trash)
 		canceled, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -102,7 +104,7 @@ func TestEmptyTrashStopsWithItsContext(t *testing.T) {
 			break
 		}
 	}
-	must(t, r.EmptyTrash(t.Context()))
+	unittest.Must(t, r.EmptyTrash(t.Context()))
 	wantEmpty(t, trash)
 }
 
@@ -111,12 +113,12 @@ func TestWhatItMayNotDeleteIsNamedAndTriedAgain(t *testing.T) {
 	dir := os.Getenv(childEnv)
 	if dir == "" {
 		dir, err := os.MkdirTemp("", "it's a root_dir") // not t.TempDir, which nobody may not enter
-		must(t, err)
+		unittest.Must(t, err)
 		t.Cleanup(func() { os.RemoveAll(dir) })
 		attr := &syscall.SysProcAttr{}
 		if os.Getuid() == 0 {
 			const nobody = 65534
-			must(t, os.Chown(dir, nobody, nobody))
+			unittest.Must(t, os.Chown(dir, nobody, nobody))
 			attr.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
 		}
 		if out, err := runAgain(t, dir, attr).CombinedOutput(); err != nil {
@@ -125,21 +127,21 @@ func TestWhatItMayNotDeleteIsNamedAndTriedAgain(t *testing.T) {
 		return
 	}
 	r, err := OpenRootDir(dir)
-	must(t, err)
+	unittest.Must(t, err)
 	defer r.Close()
 	entry := filepath.Join(r.Path(), "trash/uid.0")
 	locked, other := filepath.Join(entry, "vol/locked"), filepath.Join(entry, "other")
 	write(t, filepath.Join(locked, "file"), "data")
 	write(t, other, "data")
 	write(t, filepath.Join(r.Path(), "trash/uid2.0/file"), "data")
-	must(t, os.Chmod(locked, 0o555)) // as good as a directory of another user
+	unittest.Must(t, os.Chmod(locked, 0o555)) // as good as a directory of another user
 	for range 2 {
 		wantError(t, r.EmptyTrash(t.Context()), fmt.Sprintf("%q", entry), "permission denied", "sudo rm -rf "+shellQuote(entry))
 		wantText(t, filepath.Join(locked, "file"), "data")
 		wantGone(t, other)
 		wantGone(t, filepath.Join(r.Path(), "trash/uid2.0"))
 	}
-	must(t, os.Chmod(locked, 0o755))
-	must(t, r.EmptyTrash(t.Context()))
+	unittest.Must(t, os.Chmod(locked, 0o755))
+	unittest.Must(t, r.EmptyTrash(t.Context()))
 	wantGone(t, entry)
 }

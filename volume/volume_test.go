@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"kubelet14/api"
+	"kubelet14/unittest"
 )
 
 const emptyDirs = "volumes/kubernetes.io~empty-dir"
@@ -18,7 +19,7 @@ const emptyDirs = "volumes/kubernetes.io~empty-dir"
 func openRoot(t *testing.T) *RootDir {
 	t.Helper()
 	r, err := OpenRootDir(filepath.Join(t.TempDir(), "root"))
-	must(t, err)
+	unittest.Must(t, err)
 	t.Cleanup(func() { r.Close() })
 	return r
 }
@@ -27,7 +28,7 @@ func openRoot(t *testing.T) *RootDir {
 func emptyDir(t *testing.T, r *RootDir, uid string) Interface {
 	t.Helper()
 	vol, err := CreateVolume(&api.Volume{Name: "vol", Source: &api.VolumeSource{EmptyDir: &api.EmptyDir{}}}, uid, r)
-	must(t, err)
+	unittest.Must(t, err)
 	return vol
 }
 
@@ -35,21 +36,14 @@ func emptyDir(t *testing.T, r *RootDir, uid string) Interface {
 func setUp(t *testing.T, r *RootDir, uid string) string {
 	t.Helper()
 	vol := emptyDir(t, r, uid)
-	must(t, vol.SetUp())
+	unittest.Must(t, vol.SetUp())
 	write(t, filepath.Join(vol.GetPath(), "file"), "data of "+uid)
 	return vol.GetPath()
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
+	unittest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
 }
 
 func wantText(t *testing.T, path, want string) {
@@ -122,7 +116,7 @@ func TestCreateVolume(t *testing.T) {
 		{"emptyDir", &api.VolumeSource{EmptyDir: &api.EmptyDir{}}, filepath.Join(r.Path(), "pods/my-id", emptyDirs, "emptyDir")},
 	} {
 		vol, err := CreateVolume(&api.Volume{Name: tt.name, Source: tt.source}, "my-id", r)
-		must(t, err)
+		unittest.Must(t, err)
 		if path := vol.GetPath(); path != tt.path {
 			t.Errorf("%s: the path is %q, want %q", tt.name, path, tt.path)
 		}
@@ -148,20 +142,20 @@ func TestSetUp(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o077)) // the mode of a volume does not depend on it
 	r := openRoot(t)
 	vol := emptyDir(t, r, "uid")
-	must(t, vol.SetUp())
+	unittest.Must(t, vol.SetUp())
 	write(t, filepath.Join(vol.GetPath(), "a/b"), "data")
-	must(t, os.Chmod(vol.GetPath(), 0o700)) // as a database does with its directory
+	unittest.Must(t, os.Chmod(vol.GetPath(), 0o700)) // as a database does with its directory
 
-	must(t, vol.SetUp()) // keeps data and mode
+	unittest.Must(t, vol.SetUp()) // keeps data and mode
 	wantText(t, filepath.Join(vol.GetPath(), "a/b"), "data")
 	wantMode(t, vol.GetPath(), fs.ModeDir|0o700)
 
-	must(t, os.RemoveAll(vol.GetPath()))
-	must(t, os.Mkdir(vol.GetPath(), 0)) // as a crash in SetUp leaves it
-	must(t, vol.SetUp())
+	unittest.Must(t, os.RemoveAll(vol.GetPath()))
+	unittest.Must(t, os.Mkdir(vol.GetPath(), 0)) // as a crash in SetUp leaves it
+	unittest.Must(t, vol.SetUp())
 	wantMode(t, vol.GetPath(), fs.ModeDir|0o777)
 
-	must(t, os.Remove(vol.GetPath()))
+	unittest.Must(t, os.Remove(vol.GetPath()))
 	write(t, vol.GetPath(), "a file")
 	wantError(t, vol.SetUp(), vol.GetPath(), "remove it")
 	wantText(t, vol.GetPath(), "a file")
@@ -175,7 +169,7 @@ func TestLinksInRootDirAreNotFollowed(t *testing.T) {
 	for _, level := range levels {
 		for _, where := range []string{"../outside", "inside", "nowhere"} {
 			r := openRoot(t)
-			must(t, r.EmptyTrash(t.Context())) // makes the trash
+			unittest.Must(t, r.EmptyTrash(t.Context())) // makes the trash
 			setUp(t, r, "other")
 			target, link := filepath.Join(r.Path(), where), filepath.Join(r.Path(), level)
 			if where != "nowhere" {
@@ -185,7 +179,7 @@ func TestLinksInRootDirAreNotFollowed(t *testing.T) {
 			}
 			before := tree(target)
 			name, err := filepath.Rel(filepath.Dir(link), target)
-			must(t, errors.Join(err, os.RemoveAll(link), os.MkdirAll(filepath.Dir(link), 0o750), os.Symlink(name, link)))
+			unittest.Must(t, errors.Join(err, os.RemoveAll(link), os.MkdirAll(filepath.Dir(link), 0o750), os.Symlink(name, link)))
 
 			vol := emptyDir(t, r, "uid")
 			_, messageErr := r.MakeTerminationFile("uid", "web.1")
@@ -225,7 +219,7 @@ func TestTerminationFile(t *testing.T) {
 	wantMessage("other", "web.1", 100, "")
 	wantMessage("uid", "web.1", 100, "good\x00bye")
 	for range 2 { // one that is gone is no error
-		must(t, r.RemoveTerminationFile("uid", "web.1"))
+		unittest.Must(t, r.RemoveTerminationFile("uid", "web.1"))
 		wantMessage("uid", "web.1", 100, "")
 	}
 }
@@ -235,17 +229,17 @@ func TestUsage(t *testing.T) {
 	r := openRoot(t)
 	dir := setUp(t, r, "uid") // which has a file of a few bytes
 	write(t, filepath.Join(t.TempDir(), "outside"), strings.Repeat("x", 1<<20))
-	must(t, os.Symlink(filepath.Dir(dir), filepath.Join(dir, "link")))
+	unittest.Must(t, os.Symlink(filepath.Dir(dir), filepath.Join(dir, "link")))
 	sparse := filepath.Join(dir, "deep/er/sparse")
 	write(t, sparse, strings.Repeat("x", 8192))
-	must(t, os.Truncate(sparse, 1<<30))
+	unittest.Must(t, os.Truncate(sparse, 1<<30))
 	setUp(t, r, "another")
 	_, err := r.MakeTerminationFile("uid", "web.1")
-	must(t, err)
+	unittest.Must(t, err)
 	if bytes, files := r.Usage(t.Context(), "uid"); bytes < 8192 || bytes > 64<<10 || files != 5 {
 		t.Errorf("%d bytes and %d files, want some 12 KiB and 5", bytes, files)
 	}
-	must(t, os.Remove(filepath.Join(setUp(t, r, "empty"), "file")))
+	unittest.Must(t, os.Remove(filepath.Join(setUp(t, r, "empty"), "file")))
 	for _, uid := range []string{"none", "empty"} {
 		if bytes, files := r.Usage(t.Context(), uid); bytes != 0 || files != 0 {
 			t.Errorf("a pod with %s in its volumes uses %d bytes and %d files", uid, bytes, files)

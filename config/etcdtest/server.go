@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"kubelet14/unittest"
 )
 
 // Server is an etcd that ends with its test. It has the same address and the same
@@ -176,7 +178,7 @@ func (s *Server) launch() {
 func (s *Server) AwaitHealth() {
 	s.tb.Helper()
 	client := s.http()
-	deadline := time.After(time.Minute)
+	deadline := time.After(unittest.Limit())
 	for {
 		answer, err := client.Get(s.client + "/health")
 		if err == nil {

@@ -1,22 +1,16 @@
 package main
 
 import (
-	"flag"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"kubelet14/api"
+	"kubelet14/unittest"
 )
 
-func TestMain(m *testing.M) {
-	flag.Parse()
-	flag.Set("logtostderr", "true")
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
-}
+func TestMain(m *testing.M) { unittest.Main(m) }
 
 // Each bug is still in its exhibit and not in the program, and an exhibit is the same each time.
 func TestExhibits(t *testing.T) {

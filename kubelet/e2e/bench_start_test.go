@@ -11,6 +11,8 @@ import (
 	"time"
 
 	docker "github.com/fsouza/go-dockerclient"
+
+	"kubelet14/unittest"
 )
 
 // BenchmarkStart starts pods of two containers at once with both versions of the
@@ -75,7 +77,7 @@ func (h *host) calls() [][]docker.CreateContainerOptions {
 func startBare(b *testing.B, pods [][]docker.CreateContainerOptions, atOnce int) time.Duration {
 	b.Helper()
 	client, err := connect("")
-	must(b, err)
+	unittest.Must(b, err)
 	check := func(err error) {
 		if err != nil {
 			b.Error(err)

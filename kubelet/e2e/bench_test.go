@@ -8,6 +8,8 @@ import (
 	"time"
 
 	docker "github.com/fsouza/go-dockerclient"
+
+	"kubelet14/unittest"
 )
 
 // version is a program that a benchmark measures. Both versions run in the same run,
@@ -21,9 +23,9 @@ func versions(b *testing.B) []version {
 	b.Helper()
 	prepared(b)
 	_, last, err := buildVersion(earlierVersions[len(earlierVersions)-1])
-	must(b, err)
+	unittest.Must(b, err)
 	client, err := connect("")
-	must(b, err)
+	unittest.Must(b, err)
 	network := makeNetwork(b, client, "bench")
 	return []version{{"new", kubeletBinary(), network.Name}, {"last", last, network.Name}}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	docker "github.com/fsouza/go-dockerclient"
+
+	"kubelet14/unittest"
 )
 
 // dockerd is a Docker daemon of a test. It runs in a container of the machine's Docker,
@@ -35,9 +37,9 @@ func newDockerd(t *testing.T) *dockerd {
 	t.Helper()
 	prepared(t)
 	outer, err := connect("")
-	must(t, err)
+	unittest.Must(t, err)
 	dir, err := os.MkdirTemp(buildDir, "")
-	must(t, err)
+	unittest.Must(t, err)
 	d := &dockerd{t: t, outer: outer, logFile: filepath.Join(dir, "log"), endpoint: "unix://" + filepath.Join(dir, "sock")}
 	box, err := outer.CreateContainer(docker.CreateContainerOptions{
 		Config: &docker.Config{
@@ -49,7 +51,7 @@ func newDockerd(t *testing.T) *dockerd {
 		},
 		HostConfig: boxHostConfig(buildDir),
 	})
-	must(t, err)
+	unittest.Must(t, err)
 	d.box = box.ID
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -66,7 +68,7 @@ func newDockerd(t *testing.T) *dockerd {
 			d.end("TERM")
 		}
 	})
-	must(t, outer.StartContainer(d.box, nil))
+	unittest.Must(t, outer.StartContainer(d.box, nil))
 	return d
 }
 
@@ -98,8 +100,8 @@ func (d *dockerd) start(flags ...string) {
 	const command = "exec dockerd --host=%s --group=%d --pidfile=%s --exec-root=/run/docker --iptables=false --ip-masq=false %s >>%s 2>&1"
 	d.daemon = d.exec(fmt.Sprintf(command, d.endpoint, os.Getgid(), boxPidFile, strings.Join(flags, " "), d.logFile))
 	client, err := connect(d.endpoint)
-	must(d.t, err)
-	if err := waitFor(client.Ping); err != nil {
+	unittest.Must(d.t, err)
+	if err := unittest.Wait(client.Ping); err != nil {
 		d.t.Fatalf("the test's dockerd does not answer: %v", err)
 	}
 }
@@ -108,7 +110,7 @@ func (d *dockerd) start(flags ...string) {
 func (d *dockerd) end(signal string) {
 	d.t.Helper()
 	d.exec(fmt.Sprintf("kill -%s $(cat %s)", signal, boxPidFile))
-	if err := waitFor(func() error {
+	if err := unittest.Wait(func() error {
 		e, err := d.outer.InspectExec(d.daemon)
 		if err == nil && e.Running {
 			err = errors.New("it still runs")

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kubelet14/unittest"
 )
 
 // A kubelet waits for Docker, and repairs every pod once when Docker ends and comes
@@ -51,7 +53,7 @@ func TestIntegrationDockerComesAndGoes(t *testing.T) {
 				}
 				return errors.Join(err, hasWords(a.body, []string{"cannot reach Docker at " + d.endpoint}))
 			}
-			h.must(waitFor(unhealthy))
+			h.must(unittest.Wait(unhealthy))
 			d.start("--log-driver=" + driver)
 			are := func(live func(i int) (lives bool, started int)) error {
 				for i, pod := range pods {
@@ -72,7 +74,7 @@ func TestIntegrationDockerComesAndGoes(t *testing.T) {
 			h.await("the pods come up with Docker", func() error { return are(func(i int) (bool, int) { return pods[i].before, 1 }) })
 
 			d.end(signal)
-			h.must(waitFor(unhealthy))
+			h.must(unittest.Wait(unhealthy))
 			d.start("--log-driver=" + driver)
 			after := func() error {
 				return are(func(i int) (bool, int) {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"kubelet14/unittest"
 )
 
 // onlyNodeFs are the flags of a kubelet that evicts when its root_dir is full, whatever else this machine lacks.
@@ -30,14 +32,14 @@ func TestIntegrationEvictionAndTheWayBack(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			root := filepath.Join(t.TempDir(), "root")
-			must(t, os.Mkdir(root, 0o755))
+			unittest.Must(t, os.Mkdir(root, 0o755))
 			if err := syscall.Mount("tmpfs", root, "tmpfs", 0, tt.options); errors.Is(err, fs.ErrPermission) {
 				t.Logf("no mounts for this user: %v", err)
 				return
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { must(t, syscall.Unmount(root, 0)) })
+			t.Cleanup(func() { unittest.Must(t, syscall.Unmount(root, 0)) })
 			other, h := newHost(t), newHost(t)
 			h.rootDir = root
 			stranger := h.stranger("stranger-"+h.hostname, helloImage)

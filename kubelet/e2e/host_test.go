@@ -19,11 +19,8 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 
 	"kubelet14/config/etcdtest"
+	"kubelet14/unittest"
 )
-
-// patience is how long a test waits for something. It is no limit on speed: nothing
-// here takes a tenth of it on a quiet machine.
-const patience = 2 * time.Minute
 
 // host is the machine of one test or benchmark: what makes a kubelet different from
 // all others, and where its pods come from.
@@ -57,9 +54,9 @@ func newHostOn(t testing.TB, endpoint string) *host {
 	t.Helper()
 	prepared(t)
 	client, err := connect(endpoint)
-	must(t, err)
+	unittest.Must(t, err)
 	dir, err := os.MkdirTemp(buildDir, "") // short: the path of a socket has at most 107 bytes
-	must(t, err)
+	unittest.Must(t, err)
 	h := &host{
 		t: t, binary: kubeletBinary(), docker: client, endpoint: endpoint, dir: dir,
 		hostname:  fmt.Sprintf("%s%d-%d", hostnamePrefix, os.Getpid(), hosts.Add(1)),
@@ -67,7 +64,7 @@ func newHostOn(t testing.TB, endpoint string) *host {
 		manifests: filepath.Join(dir, "manifests"),
 		socket:    filepath.Join(dir, "socket"),
 	}
-	must(t, os.Mkdir(h.manifests, 0o755))
+	unittest.Must(t, os.Mkdir(h.manifests, 0o755))
 	t.Cleanup(func() {
 		h.t = t
 		h.mustRun("-cleanup")
@@ -115,14 +112,7 @@ func (h *host) writeFile(path, text string) {
 
 func (h *host) must(err error) {
 	h.t.Helper()
-	must(h.t, err)
-}
-
-func must(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	unittest.Must(h.t, err)
 }
 
 // check reports an error and goes on.
@@ -136,20 +126,8 @@ func (h *host) check(err error) {
 // await waits until check returns nil.
 func (h *host) await(what string, check func() error) {
 	h.t.Helper()
-	if err := waitFor(check); err != nil {
-		h.t.Fatalf("%s: still after %v: %v\non Docker:\n%s", what, patience, err, h.describe())
-	}
-}
-
-// waitFor repeats a check until it returns nil, or for too long. The checks of many tests are work for Docker, which
-// the tests wait for: the longer a wait, the rarer they are. It becomes a tenth longer by that.
-func waitFor(check func() error) error {
-	for began := time.Now(); ; {
-		err, waited := check(), time.Since(began)
-		if err == nil || waited > patience {
-			return err
-		}
-		time.Sleep(min(max(20*time.Millisecond, waited/10), 500*time.Millisecond)) // between two checks, never instead of one
+	if err := unittest.Wait(check); err != nil {
+		h.t.Fatalf("%s: %v\non Docker:\n%s", what, err, h.describe())
 	}
 }
 
@@ -186,7 +164,7 @@ func (h *host) run(flags ...string) result {
 	cmd := h.command(flags...)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	h.must(cmd.Start())
-	defer time.AfterFunc(3*patience, func() { cmd.Process.Signal(syscall.SIGQUIT) }).Stop() // it lists its goroutines
+	defer time.AfterFunc(2*unittest.Limit(), func() { cmd.Process.Signal(syscall.SIGQUIT) }).Stop() // it lists its goroutines
 	err := cmd.Wait()
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		h.t.Fatal(err)

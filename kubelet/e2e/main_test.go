@@ -27,6 +27,7 @@ import (
 	"kubelet14/config/etcdtest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/registrytest"
+	"kubelet14/unittest"
 )
 
 const (
@@ -63,7 +64,7 @@ func TestMain(m *testing.M) {
 // prepared builds what every test needs, once.
 func prepared(tb testing.TB) {
 	tb.Helper()
-	must(tb, prepare())
+	unittest.Must(tb, prepare())
 }
 
 var prepare = sync.OnceValue(func() error {
@@ -113,7 +114,7 @@ func connect(endpoint string) (*docker.Client, error) {
 func freePort(t testing.TB) int {
 	t.Helper()
 	address, err := net.ResolveTCPAddr("tcp", etcdtest.ReserveAddress(t))
-	must(t, err)
+	unittest.Must(t, err)
 	return address.Port
 }
 
@@ -121,7 +122,7 @@ func freePort(t testing.TB) int {
 func takePort(t testing.TB) (port int, release func()) {
 	t.Helper()
 	l, err := net.Listen("tcp", ":0")
-	must(t, err)
+	unittest.Must(t, err)
 	t.Cleanup(func() { l.Close() })
 	return l.Addr().(*net.TCPAddr).Port, func() { l.Close() }
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	docker "github.com/fsouza/go-dockerclient"
+
+	"kubelet14/unittest"
 )
 
 // Two kubelets share the network. It goes with the last one. They have a pod of the same
@@ -16,7 +18,7 @@ func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	t.Parallel()
 	prepared(t)
 	client, err := connect("")
-	must(t, err)
+	unittest.Must(t, err)
 	other := makeNetwork(t, client, "another") // the first by name
 	name := other.Name + "-names"              // the pods of other tests have the same names
 	t.Cleanup(func() {                         // after -cleanup of both
@@ -132,7 +134,7 @@ func makeNetwork(tb testing.TB, client *docker.Client, name string) *docker.Netw
 	network, err := client.CreateNetwork(docker.CreateNetworkOptions{
 		Name: fmt.Sprintf("%s%d-%s", hostnamePrefix, os.Getpid(), name), Driver: "bridge", Labels: map[string]string{testNetworkLabel: ""},
 	})
-	must(tb, err)
+	unittest.Must(tb, err)
 	tb.Cleanup(func() {
 		err := client.RemoveNetwork(network.ID)
 		if info, infoErr := client.NetworkInfo(network.ID); err != nil && infoErr == nil && len(info.Containers) == 0 {

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"kubelet14/unittest"
 )
 
 // process is a kubelet that runs.
@@ -59,7 +61,7 @@ func (p *process) kill() {
 func (p *process) stop() {
 	p.t.Helper()
 	p.h.must(p.cmd.Process.Signal(syscall.SIGTERM))
-	defer time.AfterFunc(patience, func() { p.cmd.Process.Signal(syscall.SIGQUIT) }).Stop() // it lists its goroutines
+	defer time.AfterFunc(unittest.Limit(), func() { p.cmd.Process.Signal(syscall.SIGQUIT) }).Stop() // it lists its goroutines
 	<-p.done
 	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
 		p.t.Errorf("the kubelet ended with exit code %d after SIGTERM\n%s", code, p.log)
@@ -79,7 +81,7 @@ func (p *process) running() bool {
 // awaitLog waits until one line of the log holds all words.
 func (p *process) awaitLog(words ...string) {
 	p.t.Helper()
-	err := waitFor(func() error {
+	err := unittest.Wait(func() error {
 		for line := range strings.Lines(p.log.String()) {
 			if hasWords(line, words) == nil {
 				return nil

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"kubelet14/unittest"
 )
 
 // newSourcesHost makes a host with a web server.
@@ -127,7 +129,7 @@ func (w *webServer) change(do func()) {
 // third one of a kubelet, its source has handled the answer to the first.
 func (w *webServer) awaitRequests(n int) {
 	w.t.Helper()
-	must(w.t, waitFor(func() error {
+	unittest.Must(w.t, unittest.Wait(func() error {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.requests < n {

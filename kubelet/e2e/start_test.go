@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kubelet14/unittest"
 )
 
 // A kubelet that must not start says why, exits, and touches nothing.
@@ -60,7 +62,7 @@ func TestIntegrationRefusedStarts(t *testing.T) {
 func tree(t *testing.T, dir string) []string {
 	t.Helper()
 	var all []string
-	must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+	unittest.Must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 		all = append(all, path)
 		return err
 	}))

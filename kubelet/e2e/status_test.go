@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"kubelet14/unittest"
 )
 
 // reply is an HTTP answer that was read to its end.
@@ -19,7 +21,7 @@ type reply struct {
 
 // ask makes a request to the info server at the host's socket.
 func (p *process) ask(method, path string) (reply, error) {
-	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(p.t.Context(), unittest.Limit())
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, nil)
 	if err != nil {

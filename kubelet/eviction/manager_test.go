@@ -1,7 +1,6 @@
 package eviction
 
 import (
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,12 +8,10 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/unittest"
 )
 
-func TestMain(m *testing.M) {
-	flag.Set("logtostderr", "true")
-	m.Run()
-}
+func TestMain(m *testing.M) { unittest.Main(m) }
 
 func TestValues(t *testing.T) {
 	hard := func() *Values {

@@ -16,15 +16,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/unittest"
 )
 
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { unittest.Main(m) }
 
 // local is a container whose pod has the address that the tests listen on.
 var local = Target{PodIP: "127.0.0.1"}

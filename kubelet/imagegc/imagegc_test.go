@@ -2,8 +2,6 @@ package imagegc
 
 import (
 	"context"
-	"flag"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,12 +14,10 @@ import (
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/node"
+	"kubelet14/unittest"
 )
 
-func TestMain(m *testing.M) {
-	flag.Set("logtostderr", "true")
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { unittest.Main(m) }
 
 // Each image but the first is spared, for one reason.
 func TestCandidates(t *testing.T) {

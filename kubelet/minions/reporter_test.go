@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,19 +22,10 @@ import (
 	"kubelet14/api"
 	"kubelet14/config"
 	"kubelet14/config/etcdtest"
+	"kubelet14/unittest"
 )
 
-func TestMain(m *testing.M) {
-	flag.Set("logtostderr", "true")
-	m.Run()
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
+func TestMain(m *testing.M) { unittest.Main(m) }
 
 // fakeKubelet is a kubelet and its source.
 type fakeKubelet struct {
@@ -352,24 +342,24 @@ func TestTheRecordOfAStopIsOfThatMoment(t *testing.T) {
 // await returns the record of a host when it is good.
 func await(t *testing.T, client *clientv3.Client, key string, good func(*Record, clientv3.LeaseID) bool) (r Record) {
 	t.Helper()
-	for {
+	unittest.Await(t, func() error {
 		answer, err := client.Get(t.Context(), key)
-		must(t, err)
-		if len(answer.Kvs) == 1 {
-			r = Record{}
-			must(t, json.Unmarshal(answer.Kvs[0].Value, &r))
-			if good(&r, clientv3.LeaseID(answer.Kvs[0].Lease)) {
-				return r
-			}
+		unittest.Must(t, err)
+		if r = (Record{}); len(answer.Kvs) == 1 {
+			unittest.Must(t, json.Unmarshal(answer.Kvs[0].Value, &r))
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
+		if len(answer.Kvs) != 1 || !good(&r, clientv3.LeaseID(answer.Kvs[0].Lease)) {
+			return fmt.Errorf("%s is %+v", key, r)
+		}
+		return nil
+	})
+	return r
 }
 
 // start runs a reporter with a connection of its own, until stop.
 func start(t *testing.T, k *fakeKubelet, host string, servers []string, file string) (stop func()) {
 	etcd, err := config.OpenEtcd(servers, file)
-	must(t, err)
+	unittest.Must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -414,7 +404,7 @@ func TestRecordInEtcd(t *testing.T) {
 
 	// The end of one that has lost its host name to another one is not the end of that.
 	_, err := client.Put(t.Context(), livePrefix+"host", `{"health": "ok"}`)
-	must(t, err)
+	unittest.Must(t, err)
 	stop()
 	if got := await(t, client, livePrefix+"host", has); got.Health != healthy {
 		t.Errorf("the record of another kubelet is replaced by %+v", got)
@@ -430,20 +420,15 @@ func TestRecordInEtcd(t *testing.T) {
 // captureLog returns a function that waits until what was logged since captureLog matches a pattern.
 func captureLog(t *testing.T) (await func(pattern string) (text string, match []string)) {
 	t.Helper()
-	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	must(t, err)
-	must(t, flag.Set("logtostderr", "true"))
-	stderr := os.Stderr
-	os.Stderr = file
-	t.Cleanup(func() { os.Stderr = stderr })
+	logged := unittest.Log(t, "0")
 	return func(pattern string) (text string, match []string) {
-		for match == nil {
-			time.Sleep(10 * time.Millisecond)
-			data, err := os.ReadFile(file.Name())
-			must(t, err)
-			text, match = string(data), regexp.MustCompile(pattern).FindStringSubmatch(string(data))
-		}
-		return text, match
+		unittest.Await(t, func() error {
+			if text = logged(); !regexp.MustCompile(pattern).MatchString(text) {
+				return fmt.Errorf("the log has nothing like %s:\n%s", pattern, text)
+			}
+			return nil
+		})
+		return text, regexp.MustCompile(pattern).FindStringSubmatch(text)
 	}
 }
 
@@ -465,7 +450,7 @@ func TestADenialSaysWhatToGrant(t *testing.T) {
 	s := etcdtest.Start(t)
 	s.EnableAuth("host")
 	file := filepath.Join(t.TempDir(), "etcd.yaml")
-	must(t, os.WriteFile(file, fmt.Appendf(nil, "endpoints: [%q]\nusername: kubelet\npassword: %s\n", s.Endpoint(), etcdtest.Password), 0o600))
+	unittest.Must(t, os.WriteFile(file, fmt.Appendf(nil, "endpoints: [%q]\nusername: kubelet\npassword: %s\n", s.Endpoint(), etcdtest.Password), 0o600))
 	await := captureLog(t)
 	start(t, newKubelet(), "host", nil, file)
 	_, keys := await(`: etcdctl role grant-permission ROLE readwrite (\S+), and the same for (\S+), but for no prefix`)

@@ -14,6 +14,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/config"
 	"kubelet14/config/etcdtest"
+	"kubelet14/unittest"
 )
 
 func TestARecordIsSmall(t *testing.T) {
@@ -40,7 +41,7 @@ func TestTable(t *testing.T) {
 	s := etcdtest.Start(t)
 	client := s.Client()
 	etcd, err := config.OpenEtcd([]string{s.Endpoint()}, "")
-	must(t, err)
+	unittest.Must(t, err)
 	t.Cleanup(etcd.Close)
 	if table, err := Table(t.Context(), etcd); table != "" || err == nil || !strings.Contains(err.Error(), "give them -etcd_status") {
 		t.Errorf("without a record it is %q, %v", table, err)
@@ -52,7 +53,7 @@ func TestTable(t *testing.T) {
 			ops = append(ops, clientv3.OpPut(livePrefix+host, live))
 		}
 		_, err := client.Txn(t.Context()).Then(ops...).Commit()
-		must(t, err)
+		unittest.Must(t, err)
 	}
 	record := func(health, rest string) string {
 		return fmt.Sprintf(`{"time":"2026-11-22T14:03:22Z","version":"v1","health":%q,"revision":815,%s}`, health, rest)
@@ -110,7 +111,7 @@ func TestTable(t *testing.T) {
 			ops = append(ops, clientv3.OpPut(fmt.Sprintf("%sn%d-%d", livePrefix, i, j), record("ok", `"up":30,"total":30,"failing":["`+strings.Repeat("x", 270)+`"]`)))
 		}
 		_, err := client.Txn(t.Context()).Then(ops...).Commit()
-		must(t, err)
+		unittest.Must(t, err)
 	}
 	if table, _ := Table(t.Context(), etcd); !strings.Contains(table, "\n10004 of 10011 hosts are up") {
 		t.Errorf("of many hosts it is %q …", api.Shorten(table, 1000))

@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,12 +12,10 @@ import (
 
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/eviction"
+	"kubelet14/unittest"
 )
 
-func TestMain(m *testing.M) {
-	flag.Set("logtostderr", "true")
-	m.Run()
-}
+func TestMain(m *testing.M) { unittest.Main(m) }
 
 // machine is what a Housekeeper of a test sees. Its Docker has the images in /images.
 type machine struct {

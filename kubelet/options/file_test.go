@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
+	"kubelet14/unittest"
 )
 
 const header = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"
@@ -24,7 +25,7 @@ const header = "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfigur
 func configFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "kubelet.yaml")
-	must(t, os.WriteFile(path, []byte(text), 0o644))
+	unittest.Must(t, os.WriteFile(path, []byte(text), 0o644))
 	return "-config_file=" + path
 }
 

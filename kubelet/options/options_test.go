@@ -20,14 +20,8 @@ import (
 	"kubelet14/kubelet/imagegc"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/server"
+	"kubelet14/unittest"
 )
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
 
 func parse(t *testing.T, args ...string) *Options {
 	t.Helper()
@@ -45,13 +39,13 @@ func printed(t *testing.T, args ...string) string {
 	defer func() { os.Stdout = stdout }()
 	var err error
 	os.Stdout, err = os.Create(filepath.Join(t.TempDir(), "stdout"))
-	must(t, err)
+	unittest.Must(t, err)
 	defer os.Stdout.Close()
 	if _, err := Parse("v0", args); !errors.Is(err, flag.ErrHelp) {
 		t.Errorf("%q: %v, want flag.ErrHelp", args, err)
 	}
 	text, err := os.ReadFile(os.Stdout.Name())
-	must(t, err)
+	unittest.Must(t, err)
 	return string(text)
 }
 
@@ -72,7 +66,7 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("flags are\n%+v, want\n%+v", *got, want)
 	}
 	name, err := os.Hostname()
-	must(t, err)
+	unittest.Must(t, err)
 	f := parse(t, "-config=x", "-container_log_max_size=0")
 	if f.RootDir != "/var/lib/kubelet" || f.Kubelet.Identity.Hostname != strings.ToLower(name) {
 		t.Errorf("root_dir %s, hostname %s on host %s", f.RootDir, f.Kubelet.Identity.Hostname, name)
@@ -99,12 +93,12 @@ func TestEveryFlagReachesItsOption(t *testing.T) {
 		"-eviction_pressure_transition_period=9m", "-eviction_max_pod_grace_period=3",
 	}
 	evictionOptions := eviction.DefaultOptions()
-	must(t, evictionOptions.Hard.Set("memory.available<1Gi,imagefs.available<0"))
-	must(t, evictionOptions.Soft.Set("memory.available<9%"))
-	must(t, evictionOptions.SoftGracePeriod.Set("memory.available=8m"))
+	unittest.Must(t, evictionOptions.Hard.Set("memory.available<1Gi,imagefs.available<0"))
+	unittest.Must(t, evictionOptions.Soft.Set("memory.available<9%"))
+	unittest.Must(t, evictionOptions.SoftGracePeriod.Set("memory.available=8m"))
 	evictionOptions.TransitionPeriod, evictionOptions.MaxPodGrace = 9*time.Minute, 3
 	var gates features.Gates
-	must(t, gates.Set("AllAlpha=false,Eviction=true"))
+	unittest.Must(t, gates.Set("AllAlpha=false,Eviction=true"))
 	want := Options{
 		Gates: gates, Eviction: evictionOptions, Images: imagegc.Options{High: 50, Low: 40, MinAge: 10 * time.Minute},
 		Config: "a-b_c", RootDir: "/ro-ot", DockerEndpoint: "unix:///sock", FileCheckFrequency: 2 * time.Second,

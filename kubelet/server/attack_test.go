@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -16,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"kubelet14/unittest"
 )
 
 func TestAttacksByRequest(t *testing.T) {
@@ -44,7 +45,7 @@ func TestAttacksOnTheLogDirectory(t *testing.T) {
 	s := serve(t, k, options, func(o *Options) { dir = o.LogDir })
 	at := func(name string) string { return filepath.Join(dir, name) }
 	linkName, pipeName, dirName := logFile+"1", logFile+"2", logFile+"3"
-	must(t, os.Symlink(outside, at(linkName)), os.Symlink(logFile, at("kubelet14.INFO")), os.Symlink("..", at("up")),
+	unittest.Must(t, os.Symlink(outside, at(linkName)), os.Symlink(logFile, at("kubelet14.INFO")), os.Symlink("..", at("up")),
 		os.Mkdir(at(dirName), 0o755), syscall.Mkfifo(at(pipeName), 0o600))
 	for _, name := range []string{dirName + "/" + logFile, "token", ".dockercfg"} {
 		writeFile(t, at(name), secret, 0o644)
@@ -158,7 +159,7 @@ func TestTheTokenIsInNoLogAndNoAnswer(t *testing.T) {
 	ill := &fakeKubelet{err: errors.New("Docker is away"), health: errors.New("Docker is away")}
 	withoutDir := func(o *Options) { o.LogDir = "/nothing" } // an error that is logged
 	isSecret := func(o *Options) { o.Token = secret }
-	text := logged(t, "9", func() {
+	text := unittest.Logged(t, "9", func() {
 		for _, s := range []*testServer{serve(t, well, options, isSecret), serve(t, ill, withoutDir, isSecret)} {
 			for _, set := range []func(*http.Request){
 				with("Authorization", "Bearer "+secret), with("Authorization", "Basic "+secret, "Cookie", "key="+secret),
@@ -189,25 +190,8 @@ func TestTheTokenIsInNoLogAndNoAnswer(t *testing.T) {
 // A panic of a handler is logged.
 func TestAPanicIsLogged(t *testing.T) {
 	s := serve(t, printing(func(context.Context, string, io.Writer) (int, error) { panic("a bug") }))
-	text := logged(t, "0", func() { io.Copy(io.Discard, s.open(t, t.Context(), logOf+"web/app?follow=1", withToken).Body) })
+	text := unittest.Logged(t, "0", func() { io.Copy(io.Discard, s.open(t, t.Context(), logOf+"web/app?follow=1", withToken).Body) })
 	if !strings.Contains(text, "http: panic serving") {
 		t.Errorf("the log is\n%s", text)
 	}
-}
-
-// logged returns what is logged while do runs, with -v.
-func logged(t *testing.T, verbosity string, do func()) string {
-	t.Helper()
-	file, err := os.Create(filepath.Join(t.TempDir(), "log"))
-	must(t, err)
-	defer file.Close()
-	defer flag.Set("v", flag.Lookup("v").Value.String())
-	flag.Set("v", verbosity)
-	stderr := os.Stderr
-	defer func() { os.Stderr = stderr }()
-	os.Stderr = file
-	do()
-	text, err := os.ReadFile(file.Name())
-	must(t, err)
-	return string(text)
 }

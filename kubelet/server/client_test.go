@@ -22,12 +22,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
+	"kubelet14/unittest"
 )
 
 func newClient(t *testing.T, address string, port int, config *tls.Config, tokenFile string) *Client {
 	t.Helper()
 	client, err := NewClient(address, port, config, tokenFile)
-	must(t, err)
+	unittest.Must(t, err)
 	return client
 }
 
@@ -101,12 +102,12 @@ func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
 	first, err1 := os.ReadFile(certFile)
 	behind, err2 := os.ReadFile(behindFile)
 	config, err3 := LoadTLS(behindFile, behindKey)
-	must(t, err1, err2, err3)
+	unittest.Must(t, err1, err2, err3)
 	chainFile := writeFile(t, filepath.Join(t.TempDir(), "chain.pem"), string(first)+string(behind), 0o644)
 	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
 	s := serve(t, &fakeKubelet{}, func(o *Options) { o.TLS = config })
 	chain, err := LoadTLS(chainFile, keyFile)
-	must(t, err)
+	unittest.Must(t, err)
 	client := newClient(t, "127.0.0.1", s.listener.Addr().(*net.TCPAddr).Port, chain, tokenFile)
 	const want = "; after a renewal restart the kubelet, which reads it at its start"
 	if table, err := client.Status(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
@@ -143,7 +144,7 @@ func TestTheClientShowsMessagesWithoutSendingTheToken(t *testing.T) {
 func TestClientOfEachKindOfServer(t *testing.T) {
 	certFile, keyFile := makeCertificate(t, "test-host")
 	config, err := LoadTLS(certFile, keyFile)
-	must(t, err)
+	unittest.Must(t, err)
 	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
 	k := &fakeKubelet{sources: []api.SourceStatus{{Source: "file", LastSuccess: noon}}}
 	for url, tt := range map[string]struct {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"kubelet14/unittest"
 )
 
 // journalctl puts a program of this name on the PATH, which is a shell script.
@@ -106,7 +108,7 @@ func TestHowTheJournalEnds(t *testing.T) {
 // The pipe is closed when its last writer, journalctl, is gone.
 func TestJournalctlEndsWithItsClient(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	must(t, syscall.Mkfifo(pipe, 0o600))
+	unittest.Must(t, syscall.Mkfifo(pipe, 0o600))
 	journalctl(t, "echo begun; exec sleep 1000 >"+pipe)
 	s := serve(t, &fakeKubelet{}, withUnits)
 	ctx, leave := context.WithCancel(t.Context())
@@ -115,7 +117,7 @@ func TestJournalctlEndsWithItsClient(t *testing.T) {
 		t.Fatalf("it prints %q, %v", line, err)
 	}
 	end, err := os.Open(pipe)
-	must(t, err)
+	unittest.Must(t, err)
 	defer end.Close()
 	leave()
 	if _, err := io.ReadAll(end); err != nil {

@@ -18,19 +18,21 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"kubelet14/unittest"
 )
 
 func makeCertificate(t testing.TB, names ...string) (certFile, keyFile string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	must(t, err)
+	unittest.Must(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(14), DNSNames: names, IsCA: true, BasicConstraintsValid: true,
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
 	private, keyErr := x509.MarshalPKCS8PrivateKey(key)
-	must(t, err, keyErr)
+	unittest.Must(t, err, keyErr)
 	dir := t.TempDir()
 	write := func(name, kind string, der []byte) string {
 		return writeFile(t, filepath.Join(dir, name), string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})), 0o600)
@@ -111,7 +113,7 @@ func TestAFileAtTheAddressOfASocket(t *testing.T) {
 	socket := func(name string) func(*Options) { return func(o *Options) { o.Address = unixPrefix + at(name) } }
 	writeFile(t, at("file"), "mine", 0o600)
 	other, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: at("other kind"), Net: "unixgram"})
-	must(t, err)
+	unittest.Must(t, err)
 	defer other.Close()
 	used := serve(t, &fakeKubelet{}, socket("used"))
 	for name, want := range map[string]string{
@@ -126,7 +128,7 @@ func TestAFileAtTheAddressOfASocket(t *testing.T) {
 	}
 	// A kubelet that was killed leaves its socket behind.
 	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: at("stale"), Net: "unix"})
-	must(t, err)
+	unittest.Must(t, err)
 	stale.SetUnlinkOnClose(false)
 	stale.Close()
 	for _, s := range []*testServer{used, serve(t, &fakeKubelet{}, socket("stale"))} {
@@ -139,7 +141,7 @@ func TestAFileAtTheAddressOfASocket(t *testing.T) {
 func TestATokenIsMadeOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
 	made, err := MakeToken(path)
-	must(t, err)
+	unittest.Must(t, err)
 	info, err := os.Stat(path)
 	if err != nil || info.Mode() != 0o600 || len(made) < 32 || !tokenForm.MatchString(made) {
 		t.Errorf("%q was made in a file of mode %v, %v", made, info.Mode(), err)
@@ -160,7 +162,7 @@ func TestTokenFiles(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	const good = "0123456789abcdef"
-	must(t, syscall.Mkfifo(at("pipe"), 0o600))
+	unittest.Must(t, syscall.Mkfifo(at("pipe"), 0o600))
 	for name, file := range map[string]struct {
 		text string
 		mode os.FileMode

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"kubelet14/api"
+	"kubelet14/unittest"
 )
 
 // metrics returns the kubelet's own samples, without the buckets of histograms.
@@ -94,7 +95,7 @@ func TestMetrics(t *testing.T) {
 	k.sources[0].LastSuccess = time.Now().Add(-time.Hour)
 	k.node = underPressure
 	s := serve(t, k)
-	must(t, s.opts.Gates.Set("Eviction=true"))
+	unittest.Must(t, s.opts.Gates.Set("Eviction=true"))
 	s.opts.Metrics.SyncDone(2*time.Second, true)
 	s.opts.Metrics.SyncDone(time.Second, false)
 	s.opts.Metrics.PullDone(time.Minute, true)

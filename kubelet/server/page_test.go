@@ -18,6 +18,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/trace"
+	"kubelet14/unittest"
 )
 
 // element is an element of a page.
@@ -424,10 +425,10 @@ func TestLivePagesOfAnyUserLeaveTheServerToOthers(t *testing.T) {
 	answers := func(request string) string {
 		conn := s.dial(t)
 		t.Cleanup(func() { conn.Close() })
-		must(t, conn.SetDeadline(time.Now().Add(10*time.Second))) // less than an idle connection may last
+		unittest.Must(t, conn.SetDeadline(time.Now().Add(10*time.Second))) // less than an idle connection may last
 		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", request)
 		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		must(t, err)
+		unittest.Must(t, err)
 		return answer.Status
 	}
 	for i := range maxConnections {

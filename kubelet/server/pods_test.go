@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
+	"kubelet14/unittest"
 )
 
 // secretPod has a password in its environment.
@@ -251,7 +252,7 @@ func TestTheMachineIsDescribedAndMeasured(t *testing.T) {
 			Network map[string]any
 		}
 	}
-	must(t, json.Unmarshal([]byte(s.ask(t, "GET /stats/").body), &stats))
+	unittest.Must(t, json.Unmarshal([]byte(s.ask(t, "GET /stats/").body), &stats))
 	cpu, memory := stats.Stats[0].CPU.Usage, stats.Stats[0].Memory
 	if stats.Stats[0].Network["rx_bytes"] == nil || machine["num_cores"] != float64(len(cpu.PerCPU)) || machine["boot_id"] == "" ||
 		stats.Name != "/" || machine["memory_capacity"] != stats.Spec.Memory.Limit || time.Since(stats.Spec.CreationTime) < 0 ||

@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -20,18 +19,14 @@ import (
 	"testing/synctest"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"kubelet14/api"
 	"kubelet14/api/v1"
 	"kubelet14/kubelet/node"
 	"kubelet14/kubelet/trace"
+	"kubelet14/unittest"
 )
 
-func TestMain(m *testing.M) {
-	flag.Set("logtostderr", "true")
-	goleak.VerifyTestMain(m, goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
-}
+func TestMain(m *testing.M) { unittest.Main(m) }
 
 const testToken = "a-token-for-the-tests"
 
@@ -184,7 +179,7 @@ func testOptions(k *fakeKubelet, change ...func(*Options)) Options {
 func serve(t testing.TB, k *fakeKubelet, change ...func(*Options)) *testServer {
 	t.Helper()
 	s, err := New(testOptions(k, change...))
-	must(t, err)
+	unittest.Must(t, err)
 	return start(t, s)
 }
 
@@ -227,7 +222,7 @@ func serveInMemory(t *testing.T, k *fakeKubelet) *testServer {
 	t.Helper()
 	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	s, err := New(testOptions(k))
-	must(t, err, s.listener.Close())
+	unittest.Must(t, err, s.listener.Close())
 	s.listener = listener
 	return start(t, s)
 }
@@ -285,7 +280,7 @@ func (s *testServer) open(t testing.TB, ctx context.Context, request string, set
 	t.Helper()
 	method, path, _ := strings.Cut(request, " ")
 	r, err := http.NewRequestWithContext(ctx, method, s.base+path, nil)
-	must(t, err)
+	unittest.Must(t, err)
 	for _, do := range set {
 		do(r)
 	}
@@ -300,7 +295,7 @@ func (s *testServer) open(t testing.TB, ctx context.Context, request string, set
 func (s *testServer) dial(t testing.TB) net.Conn {
 	t.Helper()
 	conn, err := s.transport.DialContext(t.Context(), "", "")
-	must(t, err)
+	unittest.Must(t, err)
 	return conn
 }
 
@@ -357,19 +352,12 @@ func onSocket(t testing.TB) func(*Options) {
 func withTLS(t testing.TB, names ...string) func(*Options) {
 	t.Helper()
 	config, err := LoadTLS(makeCertificate(t, append(names, "localhost")...))
-	must(t, err)
+	unittest.Must(t, err)
 	return func(o *Options) { o.Address, o.TLS = "0.0.0.0", config }
-}
-
-func must(t testing.TB, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func writeFile(t testing.TB, path, text string, mode os.FileMode) string {
 	t.Helper()
-	must(t, os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode)) // whatever the umask is
+	unittest.Must(t, os.WriteFile(path, []byte(text), mode), os.Chmod(path, mode)) // whatever the umask is
 	return path
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/unittest"
 )
 
 const (
@@ -214,7 +215,7 @@ func TestEachLineIsSeenAsItComes(t *testing.T) {
 // of some 40 metrics was then a line of the log.
 func TestStreamsEndWhenTheirClientGoes(t *testing.T) {
 	for request, lines := range map[string]int{logOf + "web/app?follow=1": 0, runIn + "web/app?cmd=cat": 0, "GET /metrics": 1, "GET /": 0} {
-		text := logged(t, "0", func() {
+		text := unittest.Logged(t, "0", func() {
 			inBubble(t, printing(func(ctx context.Context, _ string, out io.Writer) (int, error) {
 				io.WriteString(out, "begun\n")
 				<-ctx.Done()
@@ -253,7 +254,7 @@ func TestAClientThatDoesNotReadKeepsNoCommandAlive(t *testing.T) {
 func TestTheKubeletsOwnLogFiles(t *testing.T) {
 	k, options := withEverything(t)
 	s := serve(t, k, options, func(o *Options) {
-		must(t, os.Chtimes(filepath.Join(o.LogDir, logFile), time.Time{}, noon))
+		unittest.Must(t, os.Chtimes(filepath.Join(o.LogDir, logFile), time.Time{}, noon))
 	})
 	at := func(dir string) *testServer { return serve(t, k, func(o *Options) { o.LogDir = dir }) }
 	gone := at("/gone")

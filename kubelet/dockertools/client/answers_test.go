@@ -23,6 +23,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/unittest"
 )
 
 func TestTheList(t *testing.T) {
@@ -51,7 +52,7 @@ func TestTheList(t *testing.T) {
 
 func TestWhereTheImagesAre(t *testing.T) {
 	host, err := os.Hostname()
-	must(t, err)
+	unittest.Must(t, err)
 	for _, c := range []struct{ endpoint, name, driver, want string }{
 		{"unix:///run/docker.sock", host, "", "/data/docker"},
 		{"unix:///run/docker.sock", host, "io.containerd.snapshotter.v1", "/var/lib/containerd"},
@@ -191,12 +192,12 @@ func TestPullRequest(t *testing.T) {
 		}
 		var got dockertools.Auth
 		text, err := base64.URLEncoding.DecodeString(r.Header.Get("X-Registry-Auth"))
-		must(t, err, json.Unmarshal(text, &got))
+		unittest.Must(t, err, json.Unmarshal(text, &got))
 		if got != token {
 			t.Errorf("the daemon gets %q, want %q", got, token)
 		}
 	})
-	must(t, c.PullImage(t.Context(), "web", token, noProgress))
+	unittest.Must(t, c.PullImage(t.Context(), "web", token, noProgress))
 	says(t, hung(t).PullImage(t.Context(), "Not An Image", dockertools.Auth{}, noProgress), `"Not An Image"`)
 }
 
@@ -297,7 +298,7 @@ func TestExecKillsNothingElse(t *testing.T) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as Docker starts one
 	out, outErr := cmd.StdoutPipe()
 	in, inErr := cmd.StdinPipe()
-	must(t, outErr, inErr, cmd.Start())
+	unittest.Must(t, outErr, inErr, cmd.Start())
 	defer cmd.Wait()
 	defer in.Close()
 	lines := bufio.NewReader(out)
@@ -309,10 +310,10 @@ func TestExecKillsNothingElse(t *testing.T) {
 		}
 	}
 	cgroups, err := os.ReadFile("/proc/self/cgroup")
-	must(t, err)
+	unittest.Must(t, err)
 	cgroup, _, _ := strings.Cut(string(cgroups), "\n") // in place of a container's id
 	state, err := json.Marshal(execState{Running: true, Pid: cmd.Process.Pid, ContainerID: cgroup})
-	must(t, err)
+	unittest.Must(t, err)
 
 	ctx, cancel := context.WithCancel(t.Context())
 	server := httptest.NewServer(execDaemon(until(cancel), string(state)))

@@ -12,6 +12,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/unittest"
 )
 
 func testUnknownContainer(t *testing.T, d *contractDocker) {
@@ -68,14 +69,14 @@ func testEvents(t *testing.T, d *contractDocker) {
 	d.start(t, other) // it has not the labels
 	d.start(t, id)
 	next("a start", dockertools.Event{ID: id})
-	must(t, d.hands.Pause(id))
+	unittest.Must(t, d.hands.Pause(id))
 	next("a pause", dockertools.Event{ID: id})
-	must(t, d.hands.Kill(id, 137))
+	unittest.Must(t, d.hands.Kill(id, 137))
 	next("a death", dockertools.Event{ID: id})
-	must(t, d.RemoveContainer(t.Context(), id))
+	unittest.Must(t, d.RemoveContainer(t.Context(), id))
 	next("a removal", dockertools.Event{ID: id})
 	cancel()
-	must(t, <-ended)
+	unittest.Must(t, <-ended)
 }
 
 // Fifty creations under one name: one succeeds.
@@ -172,7 +173,7 @@ func (d *contractDocker) execForEver(t *testing.T, ctx context.Context, name str
 
 func testExecEnds(t *testing.T, d *contractDocker) {
 	id, outcome := d.execForEver(t, t.Context(), "c", nil)
-	must(t, d.hands.Kill(id, 137))
+	unittest.Must(t, d.hands.Kill(id, 137))
 	// All processes of a container are killed with its first.
 	if code, err := outcome(); code != 137 || err != nil {
 		t.Errorf("the command ended with %d, %v", code, err)

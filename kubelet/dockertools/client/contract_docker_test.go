@@ -22,6 +22,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/dockertools/registrytest"
+	"kubelet14/unittest"
 )
 
 const helloImage = dockertools.HelloImage
@@ -82,10 +83,10 @@ func TestIntegrationContractDocker(t *testing.T) {
 func newContractDocker(t *testing.T) (*contractDocker, *docker.Client) {
 	t.Helper()
 	raw, err := docker.NewClientFromEnv()
-	must(t, err, registrytest.EnsureHello(raw))
+	unittest.Must(t, err, registrytest.EnsureHello(raw))
 	t.Cleanup(raw.HTTPClient.CloseIdleConnections)
 	client, err := New("")
-	must(t, err)
+	unittest.Must(t, err)
 	removeLeftovers(t, client)
 	return &contractDocker{
 		Interface: client, hands: rawHands{raw}, removeImage: raw.RemoveImage, removeNet: raw.RemoveNetwork,
@@ -99,7 +100,7 @@ func newContractDocker(t *testing.T) (*contractDocker, *docker.Client) {
 func removeLeftovers(t *testing.T, client *Client) {
 	t.Helper()
 	containers, err := client.ListContainers(t.Context(), map[string]string{labelTest: ""})
-	must(t, err)
+	unittest.Must(t, err)
 	for _, c := range containers {
 		if time.Since(c.Created) > time.Hour {
 			_ = client.RemoveContainer(t.Context(), c.ID)
@@ -167,7 +168,7 @@ func (d *contractDocker) name(t *testing.T, name string) string {
 func (d *contractDocker) create(t *testing.T, spec dockertools.ContainerSpec) (id string) {
 	t.Helper()
 	id, err := d.CreateContainer(t.Context(), spec)
-	must(t, err)
+	unittest.Must(t, err)
 	d.removeLater(t, id)
 	return id
 }
@@ -182,7 +183,7 @@ func (d *contractDocker) removeLater(t *testing.T, id string) {
 
 func (d *contractDocker) start(t *testing.T, id string) {
 	t.Helper()
-	must(t, d.StartContainer(t.Context(), id))
+	unittest.Must(t, d.StartContainer(t.Context(), id))
 }
 
 // running creates and starts a container whose program has set up all it wants
@@ -215,7 +216,7 @@ func (d *contractDocker) ended(t *testing.T, id string) dockertools.Inspected {
 func (d *contractDocker) details(t *testing.T, id string) dockertools.Inspected {
 	t.Helper()
 	details, err := d.InspectContainer(t.Context(), id)
-	must(t, err)
+	unittest.Must(t, err)
 	return details
 }
 
@@ -225,7 +226,7 @@ func (d *contractDocker) list(t *testing.T, labels map[string]string) map[string
 	all := map[string]string{labelTest: d.run}
 	maps.Copy(all, labels)
 	list, err := d.ListContainers(t.Context(), all)
-	must(t, err)
+	unittest.Must(t, err)
 	byID := map[string]dockertools.Container{}
 	for _, c := range list {
 		if _, twice := byID[c.ID]; twice {
@@ -246,22 +247,12 @@ func (d *contractDocker) listed(t *testing.T, id string) dockertools.Container {
 // comes true.
 func eventually(t *testing.T, what string, cond func() (ok bool, seen string)) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		ok, seen := cond()
-		if ok {
-			return
+	unittest.Await(t, func() error {
+		if ok, seen := cond(); !ok {
+			return fmt.Errorf("%s; seen last: %s", what, seen)
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("waited a minute in vain until %s; seen last: %s", what, seen)
-		}
-	}
-}
-
-func must(t *testing.T, errs ...error) {
-	t.Helper()
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+		return nil
+	})
 }
 
 // fakeHello plays the program of manifests/hello as far as the contract runs it.

@@ -17,6 +17,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/unittest"
 )
 
 // checkState compares what Docker tells of a container with what it should be.
@@ -47,7 +48,7 @@ func testLife(t *testing.T, d *contractDocker) {
 	endpoint := func() string { return d.listed(t, id).Endpoint }
 
 	// Created: it has never run. A stop of what does not run is no error, and does nothing.
-	must(t, d.StopContainer(t.Context(), id, time.Second))
+	unittest.Must(t, d.StopContainer(t.Context(), id, time.Second))
 	created := d.checkState(t, id, dockertools.StateCreated, 0)
 	if !created.CreatedAt.Truncate(time.Second).Equal(d.listed(t, id).Created) || !created.StartedAt.IsZero() || !created.FinishedAt.IsZero() || created.Error != "" || endpoint() != "" {
 		t.Errorf("created: %+v", created)
@@ -65,7 +66,7 @@ func testLife(t *testing.T, d *contractDocker) {
 	}
 
 	// Ended, twice stopped.
-	must(t, d.StopContainer(t.Context(), id, time.Second), d.StopContainer(t.Context(), id, time.Second))
+	unittest.Must(t, d.StopContainer(t.Context(), id, time.Second), d.StopContainer(t.Context(), id, time.Second))
 	ended := d.details(t, id)
 	if d.listed(t, id).State != dockertools.StateExited || !ended.StartedAt.Equal(first.StartedAt) ||
 		!ended.CreatedAt.Equal(created.CreatedAt) || ended.FinishedAt.Before(ended.StartedAt) || ended.IP != "" || endpoint() != "" {
@@ -78,7 +79,7 @@ func testLife(t *testing.T, d *contractDocker) {
 	if second.StartedAt.Before(ended.FinishedAt) || !second.FinishedAt.Equal(ended.FinishedAt) {
 		t.Errorf("running for the second time: %+v; its first end: %+v", second, ended)
 	}
-	must(t, d.hands.Restart(id))
+	unittest.Must(t, d.hands.Restart(id))
 	if third := endpoint(); third == "" || third == secondEndpoint || secondEndpoint == firstEndpoint {
 		t.Errorf("three starts have the endpoints %q, %q and %q", firstEndpoint, secondEndpoint, third)
 	}
@@ -91,7 +92,7 @@ func testMissingCommand(t *testing.T, d *contractDocker) {
 	for range 2 {
 		d.startFails(t, id, dockertools.StateCreated, 127)
 	}
-	must(t, d.StopContainer(t.Context(), id, time.Second))
+	unittest.Must(t, d.StopContainer(t.Context(), id, time.Second))
 }
 
 func testEndByItself(t *testing.T, d *contractDocker) {
@@ -111,7 +112,7 @@ func testEndByItself(t *testing.T, d *contractDocker) {
 		if c := d.listed(t, id); !strings.HasPrefix(c.Status, "Exited ("+ranWith+")") {
 			t.Errorf("it is listed as %+v", c)
 		}
-		must(t, d.hands.Kill(net, 137))
+		unittest.Must(t, d.hands.Kill(net, 137))
 		d.ended(t, net)
 		details := d.startFails(t, id, dockertools.StateExited, want)
 		if !details.StartedAt.Equal(ran.StartedAt) || !details.FinishedAt.Equal(ran.FinishedAt) {
@@ -139,7 +140,7 @@ func testStop(t *testing.T, d *contractDocker) {
 			d.pause(t, id)
 		}
 		began := time.Now()
-		must(t, d.StopContainer(t.Context(), id, c.grace))
+		unittest.Must(t, d.StopContainer(t.Context(), id, c.grace))
 		if took := time.Since(began); name == "kills" && took < c.grace {
 			t.Errorf("the grace of %v was over after %v", c.grace, took)
 		}
@@ -154,7 +155,7 @@ func testStop(t *testing.T, d *contractDocker) {
 func (d *contractDocker) pause(t *testing.T, id string) {
 	t.Helper()
 	endpoint := d.listed(t, id).Endpoint
-	must(t, d.hands.Pause(id))
+	unittest.Must(t, d.hands.Pause(id))
 	if c := d.listed(t, id); c.State != dockertools.StatePaused || c.Endpoint != endpoint {
 		t.Errorf("it is listed as %+v, its endpoint was %q", c, endpoint)
 	}
@@ -169,7 +170,7 @@ func testEveryState(t *testing.T, d *contractDocker) {
 	d.start(t, ended)
 	d.ended(t, ended)
 	paused := d.running(t, d.spec(t, "paused"), "-ignore-term")
-	must(t, d.hands.Pause(paused))
+	unittest.Must(t, d.hands.Pause(paused))
 	for state, id := range map[dockertools.State]string{
 		dockertools.StateCreated: d.create(t, d.spec(t, "created", "sleep")),
 		dockertools.StateRunning: d.running(t, d.spec(t, "running"), "-ignore-term"),
@@ -204,7 +205,7 @@ func testNetworkContainerNotRunning(t *testing.T, d *contractDocker) {
 
 	// Once it runs, also paused, the start goes well, and the reason is gone.
 	d.start(t, netID)
-	must(t, d.hands.Pause(netID))
+	unittest.Must(t, d.hands.Pause(netID))
 	d.start(t, app)
 	if details := d.checkState(t, app, dockertools.StateRunning, 0); details.Error != "" || details.IP != "" {
 		t.Errorf("running in another's network: %+v", details)
@@ -214,9 +215,9 @@ func testNetworkContainerNotRunning(t *testing.T, d *contractDocker) {
 	}
 
 	// It outlives the one whose network it is in.
-	must(t, d.RemoveContainer(t.Context(), netID))
+	unittest.Must(t, d.RemoveContainer(t.Context(), netID))
 	d.checkState(t, app, dockertools.StateRunning, 0)
-	must(t, d.hands.Kill(app, 137))
+	unittest.Must(t, d.hands.Kill(app, 137))
 	d.ended(t, app)
 	if err := d.StartContainer(t.Context(), app); err == nil {
 		t.Error("it started in the network of a container that is gone")
@@ -241,9 +242,9 @@ func testPorts(t *testing.T, d *contractDocker) {
 	check("created")
 	d.start(t, id)
 	check("running", spec.Ports...)
-	must(t, d.hands.Pause(id))
+	unittest.Must(t, d.hands.Pause(id))
 	check("paused", spec.Ports...)
-	must(t, d.StopContainer(t.Context(), id, time.Second))
+	unittest.Must(t, d.StopContainer(t.Context(), id, time.Second))
 	check("ended")
 }
 
@@ -273,7 +274,7 @@ func testTakenPort(t *testing.T, d *contractDocker) {
 			t.Errorf("%q and %q: the reason does not name port %d: %+v", c.holderIP, c.otherIP, port, details)
 		}
 		// The port is free again when its holder ends.
-		must(t, d.hands.Kill(holder, 137))
+		unittest.Must(t, d.hands.Kill(holder, 137))
 		d.ended(t, holder)
 		d.start(t, other)
 		if details := d.checkState(t, other, dockertools.StateRunning, 0); details.Error != "" {
@@ -302,7 +303,7 @@ func freePort(t *testing.T) int {
 func testNetwork(t *testing.T, d *contractDocker) {
 	// Cleanups run in reverse: the containers go before their networks.
 	name, other := d.name(t, "net"), d.name(t, "first-by-name")
-	t.Cleanup(func() { must(t, d.RemoveNetwork(context.Background(), name), d.removeNet(other)) })
+	t.Cleanup(func() { unittest.Must(t, d.RemoveNetwork(context.Background(), name), d.removeNet(other)) })
 	spec := d.spec(t, "c", "sleep")
 	spec.Network, spec.Aliases, spec.Labels[dockertools.LabelNetwork] = name, []string{"web", "web.default"}, name
 	id := d.create(t, spec)
@@ -313,21 +314,21 @@ func testNetwork(t *testing.T, d *contractDocker) {
 		}
 	}
 	missing()
-	must(t, d.MakeNetwork(t.Context(), name))
-	must(t, d.RemoveNetwork(t.Context(), name)) // nothing uses it
+	unittest.Must(t, d.MakeNetwork(t.Context(), name))
+	unittest.Must(t, d.RemoveNetwork(t.Context(), name)) // nothing uses it
 	missing()
-	must(t, d.MakeNetwork(t.Context(), name), d.MakeNetwork(t.Context(), name))
+	unittest.Must(t, d.MakeNetwork(t.Context(), name), d.MakeNetwork(t.Context(), name))
 	d.start(t, id)
-	must(t, d.RemoveNetwork(t.Context(), name)) // it is in use
+	unittest.Must(t, d.RemoveNetwork(t.Context(), name)) // it is in use
 
 	before, details := d.listed(t, id).Endpoint, d.checkState(t, id, dockertools.StateRunning, 0)
-	must(t, d.hands.AddNetwork(other), d.MakeNetwork(t.Context(), other), d.hands.Connect(id, other))
+	unittest.Must(t, d.hands.AddNetwork(other), d.MakeNetwork(t.Context(), other), d.hands.Connect(id, other))
 	after := d.listed(t, id).Endpoint
 	if now := d.details(t, id); now.IP == "" || now.IP != details.IP || !now.StartedAt.Equal(details.StartedAt) || after != before {
 		t.Errorf("connected to another network: %+v, before %+v, endpoints %q, %q", now, details, after, before)
 	}
-	must(t, d.RemoveNetwork(t.Context(), other)) // MakeNetwork has not made it
-	must(t, d.hands.Disconnect(id, name))
+	unittest.Must(t, d.RemoveNetwork(t.Context(), other)) // MakeNetwork has not made it
+	unittest.Must(t, d.hands.Disconnect(id, name))
 	d.checkState(t, id, dockertools.StateRunning, 0)
 	if got := d.listed(t, id).Endpoint; got != "" {
 		t.Errorf("in the other network alone, its endpoint is %q", got)
@@ -342,7 +343,7 @@ func testHostNetwork(t *testing.T, d *contractDocker) {
 	if details := d.checkState(t, id, dockertools.StateRunning, 0); details.IP != dockertools.HostIP() {
 		t.Errorf("its address is %q, want that of the host, %q", details.IP, dockertools.HostIP())
 	}
-	must(t, d.StopContainer(t.Context(), id, 0)) // its program may not handle SIGTERM yet
+	unittest.Must(t, d.StopContainer(t.Context(), id, 0)) // its program may not handle SIGTERM yet
 	if details := d.details(t, id); details.IP != "" {
 		t.Errorf("after its end its address is %q", details.IP)
 	}
@@ -350,7 +351,7 @@ func testHostNetwork(t *testing.T, d *contractDocker) {
 
 func testNetworkMadeAtOnce(t *testing.T, d *contractDocker) {
 	name := d.name(t, "net")
-	t.Cleanup(func() { must(t, d.RemoveNetwork(context.Background(), name)) })
+	t.Cleanup(func() { unittest.Must(t, d.RemoveNetwork(context.Background(), name)) })
 	var wg sync.WaitGroup
 	for range 5 {
 		wg.Go(func() {

@@ -12,6 +12,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/dockertools/registrytest"
+	"kubelet14/unittest"
 )
 
 var wholeLog = dockertools.LogOptions{Tail: -1, Stdout: true, Stderr: true}
@@ -21,7 +22,7 @@ func noLine(dockertools.LogLine) error { return nil }
 // log is what a log holds, as lines and as the text of all.
 func (d *contractDocker) log(t *testing.T, id string, opts dockertools.LogOptions) (lines []dockertools.LogLine, text string) {
 	t.Helper()
-	must(t, d.Logs(t.Context(), id, opts, func(line dockertools.LogLine) error {
+	unittest.Must(t, d.Logs(t.Context(), id, opts, func(line dockertools.LogLine) error {
 		lines = append(lines, line)
 		text += string(line.Text)
 		return nil
@@ -54,7 +55,7 @@ const (
 
 func (d *contractDocker) stop(t *testing.T, id string) {
 	t.Helper()
-	must(t, d.StopContainer(t.Context(), id, time.Hour))
+	unittest.Must(t, d.StopContainer(t.Context(), id, time.Hour))
 }
 
 // follower follows a log, from a goroutine of its own.
@@ -227,7 +228,7 @@ func noProgress(dockertools.PullProgress) {}
 // pull pulls an image, and returns its id.
 func (d *contractDocker) pull(t *testing.T, image string) (id string) {
 	t.Helper()
-	must(t, d.PullImage(t.Context(), image, dockertools.Auth{}, noProgress))
+	unittest.Must(t, d.PullImage(t.Context(), image, dockertools.Auth{}, noProgress))
 	id, err := d.InspectImage(t.Context(), image)
 	if err != nil || id == "" {
 		t.Fatalf("the image that was pulled: %q, %v", id, err)
@@ -250,7 +251,7 @@ func testPull(t *testing.T, d *contractDocker) {
 		}
 		last = p
 	})
-	must(t, err)
+	unittest.Must(t, err)
 	// How large they are may be among what a busy Docker leaves out.
 	if last.Layers == 0 || last.LayersDone != last.Layers || last.Bytes != last.TotalBytes {
 		t.Errorf("the pull has succeeded, and its progress ended with %+v", last)
@@ -292,7 +293,7 @@ func testPullNames(t *testing.T, d *contractDocker) {
 func (d *contractDocker) imageOf(t *testing.T, id string) (image dockertools.Image) {
 	t.Helper()
 	list, err := d.ListImages(t.Context())
-	must(t, err)
+	unittest.Must(t, err)
 	if i := slices.IndexFunc(list, func(i dockertools.Image) bool { return i.ID == id }); i >= 0 {
 		image = list[i]
 	}
@@ -305,7 +306,7 @@ func (d *contractDocker) imageOf(t *testing.T, id string) (image dockertools.Ima
 
 func testImages(t *testing.T, d *contractDocker) {
 	builtin, err := d.InspectImage(t.Context(), helloImage)
-	must(t, err)
+	unittest.Must(t, err)
 	if i := d.imageOf(t, builtin); !slices.Contains(i.Tags, dockertools.ImageName(helloImage)) || len(i.Digests) > 0 || i.Size == 0 {
 		t.Errorf("an image that was imported is listed as %+v", i)
 	}
@@ -314,16 +315,16 @@ func testImages(t *testing.T, d *contractDocker) {
 	if i := d.imageOf(t, d.pull(t, byDigest)); len(i.Tags) > 0 || !slices.Equal(i.Digests, []string{byDigest}) {
 		t.Errorf("pulled by its digest %s, it is listed as %+v", byDigest, i)
 	}
-	must(t, d.RemoveImage(t.Context(), byDigest))
+	unittest.Must(t, d.RemoveImage(t.Context(), byDigest))
 
 	r.Push("web:1")
 	image, another := r.Addr()+"/web:1", r.Addr()+"/again:2"
 	id := d.pull(t, image)
-	must(t, d.hands.TagImage(image, another))
+	unittest.Must(t, d.hands.TagImage(image, another))
 	if i := d.imageOf(t, id); !slices.Equal(i.Tags, []string{another, image}) || len(i.Digests) == 0 || i.Size < 1e6 {
 		t.Errorf("pulled, and tagged again, it is listed as %+v", i)
 	}
-	must(t, d.RemoveImage(t.Context(), another)) // only the name
+	unittest.Must(t, d.RemoveImage(t.Context(), another)) // only the name
 	spec := d.spec(t, "c", "exit", "0")
 	spec.Image = image
 	c := d.create(t, spec)
@@ -333,7 +334,7 @@ func testImages(t *testing.T, d *contractDocker) {
 	if listed := d.listed(t, c).ImageID; listed != id {
 		t.Errorf("its container is listed with the image %q, want %q", listed, id)
 	}
-	must(t, d.RemoveContainer(t.Context(), c))
+	unittest.Must(t, d.RemoveContainer(t.Context(), c))
 	eventually(t, "the image is removed", func() (bool, string) { // for a moment the container still counts
 		err := d.RemoveImage(t.Context(), image)
 		return err == nil, fmt.Sprint(err)
@@ -345,9 +346,9 @@ func testImages(t *testing.T, d *contractDocker) {
 
 func testContainerSizes(t *testing.T, d *contractDocker) {
 	small, large := d.create(t, d.spec(t, "small", "sleep")), d.running(t, d.spec(t, "large"))
-	must(t, d.hands.Write(large, 100_000))
+	unittest.Must(t, d.hands.Write(large, 100_000))
 	sizes, err := d.ContainerSizes(t.Context(), map[string]string{labelTest: d.run})
-	must(t, err)
+	unittest.Must(t, err)
 	if size, ok := sizes[small]; !ok || size >= 100_000 || sizes[large] < 100_000 {
 		t.Errorf("it is %v, want %d for %s and nearly nothing for %s", sizes, 100_000, large, small)
 	}

@@ -3,7 +3,6 @@ package client
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -16,10 +15,10 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/unittest"
 )
 
 // contract is what interface.go says, sentence by sentence. The Fake and the
@@ -139,7 +138,7 @@ func testRefusedCreation(t *testing.T, d *contractDocker) {
 	if _, err := os.Stat(missing); err == nil {
 		t.Error("Docker has made the missing directory")
 	}
-	must(t, d.RemoveContainer(t.Context(), id))
+	unittest.Must(t, d.RemoveContainer(t.Context(), id))
 	d.create(t, taken)
 	d.create(t, d.spec(t, "c", "sleep")) // no refused creation left that name behind
 	if _, err := d.InspectImage(t.Context(), noImage); !errors.Is(err, dockertools.ErrNoSuchImage) {
@@ -153,9 +152,9 @@ func testRefusedCreation(t *testing.T, d *contractDocker) {
 func testImportedImage(t *testing.T, d *contractDocker) {
 	image := "kubelet14/" + d.name(t, "image") + ":1"
 	var layer bytes.Buffer
-	must(t, dockertools.WriteLayer(&layer, fstest.MapFS{"empty": {Mode: 0o644}}))
-	must(t, d.ImportImage(t.Context(), image, &layer))
-	t.Cleanup(func() { must(t, d.removeImage(image)) })
+	unittest.Must(t, dockertools.WriteLayer(&layer, fstest.MapFS{"empty": {Mode: 0o644}}))
+	unittest.Must(t, d.ImportImage(t.Context(), image, &layer))
+	t.Cleanup(func() { unittest.Must(t, d.removeImage(image)) })
 	if id, err := d.InspectImage(t.Context(), image); err != nil || id == "" {
 		t.Errorf("inspect: %q, %v", id, err)
 	}
@@ -176,7 +175,7 @@ func testImportedImage(t *testing.T, d *contractDocker) {
 func inspectRaw(t *testing.T, raw *docker.Client, id string) *docker.Container {
 	t.Helper()
 	found, err := raw.InspectContainerWithOptions(docker.InspectContainerOptions{ID: id, Context: t.Context()})
-	must(t, err)
+	unittest.Must(t, err)
 	return found
 }
 
@@ -234,7 +233,7 @@ func TestIntegrationARemovalTakesAnonymousVolumes(t *testing.T) {
 	made, err := raw.CreateContainer(docker.CreateContainerOptions{Context: t.Context(), Name: d.name(t, "c"), Config: &docker.Config{
 		Image: helloImage, Cmd: []string{"/hello", "sleep"}, Labels: map[string]string{labelTest: d.run}, Volumes: map[string]struct{}{"/data": {}},
 	}})
-	must(t, err)
+	unittest.Must(t, err)
 	mounts := inspectRaw(t, raw, made.ID).Mounts
 	if err := d.RemoveContainer(t.Context(), made.ID); err != nil || len(mounts) != 1 || mounts[0].Name == "" {
 		t.Fatalf("%v; the container had the mounts %+v, want an anonymous volume", err, mounts)
@@ -244,9 +243,4 @@ func TestIntegrationARemovalTakesAnonymousVolumes(t *testing.T) {
 	}
 }
 
-func TestMain(m *testing.M) {
-	flag.Set("logtostderr", "true") // and no files in the directory for temporary ones
-	goleak.VerifyTestMain(m,
-		// glog writes its files from this goroutine for as long as the program runs.
-		goleak.IgnoreTopFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
-}
+func TestMain(m *testing.M) { unittest.Main(m) }

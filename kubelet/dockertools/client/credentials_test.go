@@ -13,11 +13,12 @@ import (
 	"time"
 
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/unittest"
 )
 
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
-	must(t, os.WriteFile(path, []byte(text), 0o600))
+	unittest.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // helpers puts credential helpers, which are shell scripts, first in the PATH.
@@ -27,7 +28,7 @@ func helpers(t *testing.T, scripts map[string]string) {
 	for name, script := range scripts {
 		path := filepath.Join(dir, "docker-credential-"+name)
 		writeFile(t, path, "#!/bin/sh\n"+script+"\n")
-		must(t, os.Chmod(path, 0o755))
+		unittest.Must(t, os.Chmod(path, 0o755))
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/unittest"
 )
 
 // These tests play the daemon: what it answers, and that it does not answer.
@@ -33,7 +34,7 @@ import (
 func clientOf(t *testing.T, daemon http.HandlerFunc) *Client {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "docker") // t.TempDir can be too long for a socket
-	must(t, err)
+	unittest.Must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	socket := filepath.Join(dir, "sock")
 	serve(t, socket, daemon)
@@ -43,7 +44,7 @@ func clientOf(t *testing.T, daemon http.HandlerFunc) *Client {
 func serve(t *testing.T, socket string, daemon http.HandlerFunc) {
 	t.Helper()
 	listener, err := net.Listen("unix", socket)
-	must(t, err)
+	unittest.Must(t, err)
 	server := &httptest.Server{Listener: listener, Config: &http.Server{Handler: daemon}}
 	server.Start()
 	t.Cleanup(server.Close)
@@ -52,7 +53,7 @@ func serve(t *testing.T, socket string, daemon http.HandlerFunc) {
 func mustClient(t *testing.T, endpoint string) *Client {
 	t.Helper()
 	c, err := New(endpoint)
-	must(t, err)
+	unittest.Must(t, err)
 	return c
 }
 
@@ -331,7 +332,7 @@ func TestTLS(t *testing.T) {
 	server := httptest.NewTLSServer(answer(200, `{"ServerVersion":"secret","Action":"oom","Actor":{"ID":"0123","Attributes":{"name":"web"}}}`))
 	defer server.Close()
 	key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
-	must(t, err)
+	unittest.Must(t, err)
 	cert := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
 	dir := t.TempDir()
 	t.Setenv("DOCKER_TLS_VERIFY", "1")

@@ -3,7 +3,6 @@ package dockertest
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"strings"
 	"syscall"
@@ -12,18 +11,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"go.uber.org/goleak"
 
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/unittest"
 )
 
 // The contract test of dockertools/client proves that the Fake answers as Docker does.
 // These tests are for what only a Fake has: its clock, its faults and its programs.
 
-func TestMain(m *testing.M) {
-	flag.Set("logtostderr", "true") // and no files in the directory for temporary ones
-	goleak.VerifyTestMain(m)
-}
+func TestMain(m *testing.M) { unittest.Main(m) }
 
 // inFake runs a test in a bubble, with an image "app" whose command names the program.
 func inFake(t *testing.T, test func(t *testing.T, f *Fake)) {
@@ -52,7 +48,7 @@ func run(t *testing.T, f *Fake, programs ...string) {
 	t.Helper()
 	for _, program := range programs {
 		_, err := f.RunStranger(app(program, program))
-		must(t, err)
+		unittest.Must(t, err)
 	}
 }
 
@@ -72,7 +68,7 @@ func TestProgramsEndInTheirTime(t *testing.T) {
 	inFake(t, func(t *testing.T, f *Fake) {
 		run(t, f, "short", "minute", "greedy", "stubborn")
 		time.Sleep(40 * time.Second)
-		must(t, f.Restart("minute")) // the timer of the first run is void
+		unittest.Must(t, f.Restart("minute")) // the timer of the first run is void
 		time.Sleep(40 * time.Second)
 		check(t, f, "greedy exited 137", "minute running 0", "short exited 3", "stubborn running 0")
 		time.Sleep(21 * time.Second)
@@ -112,7 +108,7 @@ func TestFaults(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour)
 			defer cancel()
 			id, err := f.CreateContainer(ctx, app("a", ""))
-			must(t, err)
+			unittest.Must(t, err)
 			f.SetFault(func(call Call) Fault {
 				if call != (Call{2, "StartContainer", "a"}) {
 					t.Errorf("%s: asked about %+v", name, call)
@@ -162,7 +158,7 @@ func TestTheDaemonGoesDownAndRestarts(t *testing.T) {
 	} {
 		inFake(t, func(t *testing.T, f *Fake) {
 			run(t, f, "short", "polite", "stubborn")
-			must(t, f.Pause("polite"))
+			unittest.Must(t, f.Pause("polite"))
 			f.AddRemoteImage("web", RemoteImage{Takes: time.Hour})
 			broken := make(chan error, 2)
 			go func() { broken <- f.WatchEvents(t.Context(), nil, func(dockertools.Event) {}) }()
@@ -188,12 +184,5 @@ func TestTheDaemonGoesDownAndRestarts(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -10,9 +10,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-containerregistry/pkg/registry"
+
+	"kubelet14/unittest"
 )
 
 // Registry is a registry that ends with its test. Its methods are for the test's own
@@ -79,11 +80,7 @@ func (r *Registry) HoldBlobs() {
 // AwaitHeld waits, after HoldBlobs, until some blob has come to its middle.
 func (r *Registry) AwaitHeld() {
 	r.tb.Helper()
-	select {
-	case <-r.held:
-	case <-time.After(time.Minute):
-		r.tb.Fatalf("nobody has asked the registry at %s for a blob within a minute", r.address)
-	}
+	unittest.Receive(r.tb, r.held, "nobody has asked the registry at "+r.address+" for a blob")
 }
 
 // MendBlobs ends HoldBlobs. What was held goes on.

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"go.uber.org/goleak"
 	"golang.org/x/sync/errgroup"
 
 	"kubelet14/api"
@@ -26,13 +25,13 @@ import (
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/unittest"
 	"kubelet14/volume"
 )
 
 const (
-	podsOfHost = 30              // of two containers each
-	patience   = 3 * time.Minute // with hosts that do not do what they must
-	putsAtOnce = 16              // of an operator's program
+	podsOfHost = 30 // of two containers each
+	putsAtOnce = 16 // of an operator's program
 )
 
 var (
@@ -42,9 +41,8 @@ var (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	flag.Set("logtostderr", "true")
 	os.Stderr, _ = os.Create(*logFile)
-	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
+	unittest.Main(m)
 }
 
 // fleet is hosts whose pods are in one etcd. Its methods are for the test's goroutine.
@@ -172,7 +170,7 @@ func (f *fleet) newHost(name string) *host {
 // from the beginning of each put to the creation of the container, sorted.
 func (f *fleet) edit(what string, hosts ...*host) (took []time.Duration) {
 	f.Helper()
-	ctx, cancel := context.WithTimeout(f.ctx, patience)
+	ctx, cancel := context.WithTimeout(f.ctx, unittest.Limit())
 	defer cancel()
 	var puts errgroup.Group
 	puts.SetLimit(putsAtOnce)
@@ -201,7 +199,7 @@ func (f *fleet) edit(what string, hosts ...*host) (took []time.Duration) {
 // fleet was made: nothing is started twice, stopped or removed without an edit.
 func (f *fleet) await(what string, containers int) {
 	f.Helper()
-	limit, report := time.After(patience), time.NewTicker(10*time.Second)
+	limit, report := time.After(unittest.Limit()), time.NewTicker(10*time.Second)
 	defer report.Stop()
 	for n := 0; n < containers; {
 		select {
@@ -210,7 +208,7 @@ func (f *fleet) await(what string, containers int) {
 		case <-report.C:
 			fmt.Fprintf(console, "... %s: %d of %d containers\n", what, n, containers)
 		case <-limit:
-			f.Fatalf("%s: %d of %d containers after %v", what, n, containers, patience)
+			f.Fatalf("%s: %d of %d containers after %v", what, n, containers, unittest.Limit())
 		}
 	}
 	for _, h := range f.hosts {
