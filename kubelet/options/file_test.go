@@ -232,9 +232,9 @@ FILE:8:8: featureGates[a.b]: invalid value "a.b=true": unknown gate "a.b": use A
 	}
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
-	must(t, syscall.Mkfifo(pipe, 0o600))
+	unittest.Must(t, syscall.Mkfifo(pipe, 0o600))
 	writer, err := os.OpenFile(pipe, os.O_RDWR, 0) // else a read would find its end
-	must(t, err)
+	unittest.Must(t, err)
 	defer writer.Close()
 	const special = "it is not a regular file"
 	for path, want := range map[string]string{dir: special, pipe: special, "/dev/zero": special, dir + "/gone": "no such file or directory"} {
