@@ -34,7 +34,8 @@ type Interface interface {
 	// or ErrNoSuchImage.
 	CreateContainer(ctx context.Context, spec ContainerSpec) (id string, err error)
 	// StartContainer starts a created or exited container; a running one is no error.
-	// After an error the container still exists, and Inspected.Error has the reason.
+	// After an error the container still exists, and Inspected.Error has the reason. If ctx
+	// is done meanwhile, Docker starts it or not, and it can be started again.
 	// ErrNoSuchContainer can also be about the container whose network it joins, and
 	// ErrNoSuchNetwork is about spec.Network.
 	StartContainer(ctx context.Context, id string) error
@@ -158,7 +159,7 @@ type Inspected struct {
 	StartedAt  time.Time // zero: it never ran
 	FinishedAt time.Time // zero: it has never ended; of one that was started again, its last end; can be a moment before StartedAt
 	ExitCode   int
-	Error      string // why the last start failed
+	Error      string // why the last start failed; empty if the container was created and Docker gave up its start because the caller went away
 	OOMKilled  bool
 	// IP is the address in the network of its creation, else in any that it was connected
 	// to. In the host's network it is that of the host; in another container's, empty.

@@ -36,7 +36,7 @@ func TestTheList(t *testing.T) {
 			{"IP": "127.0.0.1", "PrivatePort": 53, "PublicPort": 53, "Type": "udp"},
 			{"PrivatePort": 443, "Type": "tcp"}],
 		"NetworkSettings": {"Networks": {"b": {"EndpointID": "e2"}, "a": {"EndpointID": "e1"}, "c": {}}}
-	}, {"Id": "4567", "State": "removing"}]`)).ListContainers(t.Context(), nil)
+	}, {"Id": "4567", "State": "removing", "Ports": [{"PrivatePort": 80, "PublicPort": 8080, "Type": "tcp"}]}]`)).ListContainers(t.Context(), nil)
 	want := []dockertools.Container{{
 		ID: "0123", Name: "web", Image: "x:1", Labels: map[string]string{"a": "b"},
 		State: dockertools.StateRunning, Status: "Up 2 hours", Created: time.Unix(1700000000, 0), Endpoint: "e1e2",
@@ -47,6 +47,20 @@ func TestTheList(t *testing.T) {
 	}, {ID: "4567", State: dockertools.StateRemoving, Created: time.Unix(0, 0)}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v, -want +got\n%s", err, diff)
+	}
+}
+
+// In Docker 26 and newer a start ends with its caller.
+func TestAStartThatWasCutOffIsNoFailure(t *testing.T) {
+	for text, want := range map[string]string{
+		"context canceled":           "",
+		"Canceled: context canceled": "",
+		"context deadline exceeded":  "context deadline exceeded",
+	} {
+		got, err := clientOf(t, answer(200, fmt.Sprintf(`{"State": {"Status": "created", "Error": %q, "ExitCode": 128}}`, text))).InspectContainer(t.Context(), "web")
+		if got.Error != want || (got.ExitCode == 0) != (want == "") || err != nil {
+			t.Errorf("%s: %+v, %v", text, got, err)
+		}
 	}
 }
 

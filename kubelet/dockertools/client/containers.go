@@ -109,7 +109,9 @@ func convertListed(listed *listed) dockertools.Container {
 		State:   dockertools.State(listed.State),
 		Status:  listed.Status,
 		Created: time.Unix(listed.Created, 0),
-		Ports:   publishedPorts(listed.Ports),
+	}
+	if c.State.Live() { // Docker 26.1 lists those of a container that has ended
+		c.Ports = publishedPorts(listed.Ports)
 	}
 	for _, name := range listed.Names {
 		// "/other/name" is a link that another container has to this one.
@@ -163,6 +165,9 @@ func (c *Client) InspectContainer(ctx context.Context, id string) (dockertools.I
 		Error:      found.State.Error,
 		OOMKilled:  found.State.OOMKilled,
 		ImageID:    found.Image,
+	}
+	if details.State == dockertools.StateCreated && strings.Contains(details.Error, context.Canceled.Error()) {
+		details.Error, details.ExitCode = "", 0 // the caller of the start went away; Docker 20.10 starts the container all the same
 	}
 	if found.HostConfig != nil && found.HostConfig.NetworkMode == "host" && found.State.Running {
 		details.IP = dockertools.HostIP()

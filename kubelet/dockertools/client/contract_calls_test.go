@@ -47,6 +47,24 @@ func testDoneContext(t *testing.T, d *contractDocker) {
 	d.checkState(t, id, dockertools.StateRunning, 0)
 }
 
+// At whatever moment the caller of a start goes away, the container runs or was never started.
+func testStartCallerStops(t *testing.T, d *contractDocker) {
+	for i := range 10 {
+		id := d.create(t, d.spec(t, fmt.Sprint("c", i), "sleep"))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*15*time.Millisecond)
+		if err := d.StartContainer(ctx, id); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the start: %v, want the context's error", err)
+		}
+		cancel()
+		after := d.details(t, id)
+		if after.State != dockertools.StateRunning && after.State != dockertools.StateCreated || after.Error != "" || after.ExitCode != 0 {
+			t.Errorf("after a start that was cut off: %+v", after)
+		}
+		d.start(t, id)
+		d.checkState(t, id, dockertools.StateRunning, 0)
+	}
+}
+
 func testEvents(t *testing.T, d *contractDocker) {
 	spec := d.spec(t, "c", "sleep")
 	spec.Labels["watched"] = "yes"

@@ -58,6 +58,7 @@ var contract = []struct {
 	{"ports", testPorts},
 	{"a taken port", testTakenPort},
 	{"a done context", testDoneContext},
+	{"a start whose caller stops", testStartCallerStops},
 	{"events", testEvents},
 	{"fifty callers", testManyCallers},
 }

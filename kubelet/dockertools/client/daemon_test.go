@@ -274,6 +274,7 @@ func TestErrorsHaveTheDaemonsWordsAndTheirKind(t *testing.T) {
 		{"pull", 500, "repository example.com/nosuch not found: name unknown: Unknown name", dockertools.ErrImageNotFound},
 		{"pull", 500, "pull access denied for web, repository does not exist or may require 'docker login': denied", dockertools.ErrImageNotFound},
 		{"pull", 500, `failed to resolve reference "docker.io/library/web:2": docker.io/library/web:2: not found`, dockertools.ErrImageNotFound},
+		{"pull", 500, `unknown: {"errors":[{"code":"MANIFEST_UNKNOWN","message":"Unknown manifest"}]}`, dockertools.ErrImageNotFound}, // 26, and a registry that does not say that this is JSON
 		{"pull", 500, `Head "https://example.com/v2/web/manifests/1": no basic auth credentials`, dockertools.ErrUnauthorised},
 		{"pull", 500, `Get "https://example.com/v2/library/web/manifests/1": unauthorized: incorrect username or password`, dockertools.ErrUnauthorised},
 		{"pull", 500, `Get "http://127.0.0.1:5000/v2/": dial tcp 127.0.0.1:5000: connect: connection refused`, nil},
@@ -282,7 +283,7 @@ func TestErrorsHaveTheDaemonsWordsAndTheirKind(t *testing.T) {
 		{"pull", 200, "download failed: unexpected EOF", nil},
 		{"pull", 500, "no\nI0101 a line of its own", nil},
 	} {
-		body, _ := json.Marshal(map[string]string{"message": tt.text, "error": tt.text})
+		body, _ := json.Marshal(map[string]any{"message": tt.text, "errorDetail": map[string]string{"message": tt.text}})
 		// The error of a pull begins with the image, so Docker's words need not name it.
 		tt.text = strings.NewReplacer(" for example.com/unauthorized:2", "", " example.com/nosuch", "", "denied for web", "denied", "\n", "; ").Replace(tt.text)
 		c := clientOf(t, answer(tt.status, string(body)))

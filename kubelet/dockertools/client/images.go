@@ -78,7 +78,7 @@ var imageAgain = regexp.MustCompile(`^(?:(manifest|pull access denied) for|(repo
 // pullErrorKind finds in Docker's words what the registry answered. "Pull access
 // denied" is also Docker Hub's answer for an image that does not exist.
 func pullErrorKind(text string) error {
-	text = strings.ToLower(text)
+	text = strings.ReplaceAll(strings.ToLower(text), "_", " ") // the code MANIFEST_UNKNOWN counts too
 	has := func(words string) bool { return strings.Contains(text, words) }
 	switch {
 	case has("manifest unknown"), has("name unknown"), has("pull access denied"), strings.HasSuffix(text, ": not found"):
@@ -104,8 +104,8 @@ func (r *call) createImage(query url.Values, header http.Header, tar io.Reader, 
 		} else if err != nil {
 			return err
 		}
-		if m.Error != "" {
-			return &apiError{text: m.Error}
+		if text := m.ErrorDetail.Message; text != "" {
+			return &apiError{text: text}
 		}
 		layers.update(m)
 		progress(layers.progress())
@@ -117,7 +117,7 @@ func (r *call) createImage(query url.Values, header http.Header, tar io.Reader, 
 type pullMessage struct {
 	Status         string
 	ID             string // of a layer, or a tag
-	Error          string
+	ErrorDetail    struct{ Message string }
 	ProgressDetail struct{ Current, Total int64 }
 }
 

@@ -124,6 +124,7 @@ func (r *Registry) serve(w http.ResponseWriter, req *http.Request) {
 	case over != nil && strings.Contains(req.URL.Path, "/blobs/"):
 		r.serveHeld(w, req, over)
 	default:
+		w.Header().Set("Content-Type", "application/json") // of its errors, as real registries do
 		r.images.ServeHTTP(w, req)
 	}
 }
