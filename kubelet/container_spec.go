@@ -32,8 +32,8 @@ func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action, mounts []dockerto
 	if a.Name.Attempt > 1 {
 		spec.Labels[dockertools.LabelRestarts] = strconv.Itoa(a.Restarts)
 	}
-	if services := servicesLabel(pod, a.Container); services != "" {
-		spec.Labels[dockertools.LabelServices] = services
+	if a.Container.Services != "" {
+		spec.Labels[dockertools.LabelServices] = a.Container.Services
 	}
 	if a.Container.Spec == nil {
 		kl.networkSpec(&spec, pod)
@@ -123,7 +123,7 @@ func (kl *Kubelet) setCommand(spec *dockertools.ContainerSpec, pod *plan.Pod, c 
 		api.FieldName: pod.Name, api.FieldNamespace: pod.Namespace, api.FieldUID: pod.UID, api.FieldPodIP: podIP,
 		api.FieldNodeName: kl.opts.Identity.Hostname,
 	}
-	for _, env := range slices.Concat(serviceEnv(pod, c), c.Env) {
+	for _, env := range slices.Concat(pod.ServiceEnv(c), c.Env) {
 		value := cmp.Or(fields[env.FieldPath], expand(env.Value))
 		if env.FieldPath == api.FieldHostIP { // which asks for a route
 			value = dockertools.HostIP()

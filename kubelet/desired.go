@@ -59,3 +59,12 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(pod *
 	}
 	d.pods, d.unsynced = pods, u.Unsynced
 }
+
+// changeOf says what has changed in a pod.
+func changeOf(before, after api.Pod) string {
+	before.Manifest.Services = after.Manifest.Services
+	if reflect.DeepEqual(before, after) {
+		return "the services of its namespace have changed"
+	}
+	return "its manifest has changed"
+}

@@ -51,6 +51,11 @@ func (kl *Kubelet) joinNetwork(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 	spec.DNS = dnsIn(pod.Namespace, pod.Complete.DNS, dockertools.HostSearches())
 }
 
+// networkNames returns the names of a pod in the pod network, but for the bare one.
+func networkNames(pod *plan.Pod) []string {
+	return append(pod.ServiceNames(), pod.Name+"."+pod.Namespace)
+}
+
 // dnsIn returns the DNS configuration of a pod in a namespace. Like Docker, it takes from the
 // host the search domains that the manifest does not have. ndots:1 is for the namespace to be
 // tried first: without it Docker asks the host's DNS servers for the bare name before that.

@@ -173,3 +173,21 @@ func TestNamesThatTwoSourcesGive(t *testing.T) {
 		})
 	}
 }
+
+// What containers get from services is known before somebody asks for the status.
+func TestServicesCostTheStatusNothing(t *testing.T) {
+	var services []string
+	for i := range 100 {
+		services = append(services, fmt.Sprintf("service-%d 80", i))
+	}
+	inWorld(t, func(w *world) {
+		allocs := func(services ...string) float64 {
+			k := w.run(inServices([]api.Pod{pod("web", "main")}, services...)...)
+			defer k.end()
+			return testing.AllocsPerRun(10, func() { k.statuses(w) })
+		}
+		if none, hundred := allocs(), allocs(services...); hundred > 2*none {
+			t.Errorf("a status takes %v allocations, with a hundred services %v", none, hundred)
+		}
+	})
+}

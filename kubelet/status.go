@@ -190,7 +190,7 @@ func (s *podView) runningMessage(want *plan.Container, c *plan.Observed) string 
 		return "it is paused; docker unpause lets it run again"
 	case want.Name == s.plan.Init:
 		return "the other containers wait until it has succeeded"
-	case s.pod != nil && len(s.plan.Steps) == 0 && c.Labels[dockertools.LabelServices] != servicesLabel(s.pod, want):
+	case s.pod != nil && len(s.plan.Steps) == 0 && c.Labels[dockertools.LabelServices] != want.Services:
 		return "the services of its namespace have changed: it gets their names and variables when it is created anew"
 	}
 	for _, a := range slices.Concat(s.plan.Steps...) {

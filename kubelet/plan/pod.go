@@ -33,6 +33,7 @@ type Container struct {
 	Hash      string         // part of the container's name in Docker
 	Spec      *api.Container // with defaults; nil for the network container
 	Lifecycle string         // see dockertools.LabelLifecycle
+	Services  string         // see dockertools.LabelServices; kept, since a hundred services take a millisecond
 	NeedsIP   bool           // it is created with the IP of the pod, which is known when the network container runs
 }
 
@@ -48,7 +49,7 @@ func NewPod(pod api.Pod, networkImage string, since time.Time, lifecycle func(*a
 	}
 	written := pod.Manifest.All()
 	for i, spec := range p.Complete.All() {
-		c := Container{Name: spec.Name, Hash: appHash(&pod.Manifest, written[i]), Spec: spec, Lifecycle: lifecycle(spec)}
+		c := Container{Name: spec.Name, Hash: appHash(&pod.Manifest, written[i]), Spec: spec, Lifecycle: lifecycle(spec), Services: servicesHash(p.ServiceEnv(spec))}
 		c.NeedsIP = slices.ContainsFunc(spec.Env, func(env api.EnvVar) bool { return env.FieldPath == api.FieldPodIP })
 		if i < len(pod.Manifest.InitContainers) {
 			p.Init = append(p.Init, c)
@@ -57,7 +58,7 @@ func NewPod(pod api.Pod, networkImage string, since time.Time, lifecycle func(*a
 		}
 	}
 	// 2014 did not hash the network container: a changed host port was not published.
-	p.Network = Container{Name: api.NetworkContainerName, Hash: hash(struct {
+	p.Network = Container{Name: api.NetworkContainerName, Services: servicesHash(p.ServiceNames()), Hash: hash(struct {
 		Hostname    string          `json:"hostname"`
 		Image       string          `json:"image"`
 		Ports       []api.Port      `json:"ports,omitempty"`

@@ -1,0 +1,39 @@
+package plan
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/envvars"
+)
+
+// ServiceNames returns the names that services give the pod in the pod network.
+func (p *Pod) ServiceNames() (names []string) {
+	for _, service := range p.Complete.Services.Of {
+		if service.Selects(p.Complete.Labels) && !p.Complete.HostNetwork {
+			names = append(names, service.Name+"."+p.Namespace)
+		}
+	}
+	return names
+}
+
+// ServiceEnv returns the variables of services that a container does not have itself. In the network of the host they mean nothing.
+func (p *Pod) ServiceEnv(c *api.Container) []api.EnvVar {
+	if p.Complete.HostNetwork || !*cmp.Or(p.Complete.EnableServiceLinks, new(true)) {
+		return nil
+	}
+	return slices.DeleteFunc(envvars.FromServices(p.Complete.Services.Of), func(env api.EnvVar) bool {
+		return slices.ContainsFunc(c.Env, func(own api.EnvVar) bool { return own.Name == env.Name })
+	})
+}
+
+// servicesHash returns a hash of what services give a container, the names or the variables, or "" for nothing.
+func servicesHash[T any](gives []T) string {
+	if len(gives) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(fmt.Sprint(gives))))[:16]
+}
