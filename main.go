@@ -125,7 +125,7 @@ func run(ctx context.Context, f *options.Options) error {
 
 	opts := f.Kubelet
 	opts.Docker = docker
-	opts.RemovalWait = f.FileCheckFrequency
+	opts.RemovalWait = config.NoPodsWait(f.FileCheckFrequency)
 	opts.Credentials = dockerclient.NewKeyring("", filepath.Join(opts.Identity.RootDir, ".dockercfg")).Lookup
 	opts.Sources = sources.statuses
 	opts.SyncDone, opts.PullDone = metrics.SyncDone, metrics.PullDone

@@ -19,8 +19,6 @@ const (
 	// etcdPollInterval is the least time between two lists without a hint of the watch, which
 	// may have none for a change: a proxy can keep the connection and lose the watch. Most is twice that.
 	etcdPollInterval = 30 * time.Second
-	// etcdNoPodsWait is the least time between two lists that have no pods, before that is believed.
-	etcdNoPodsWait = 5 * time.Second
 	// etcdHintDelay lets a burst of changes lead to one list.
 	etcdHintDelay = 5 * time.Millisecond
 	// etcdPatience is how long etcd may take for a list.
@@ -68,7 +66,7 @@ func NewSourceEtcd(etcd *Etcd, parser Parser) *SourceEtcd {
 		root:     root,
 		end:      clientv3.GetPrefixRangeEnd(root + "/"),
 	}
-	s.noPodsWait = etcdNoPodsWait
+	s.noPodsWait = minNoPodsWait
 	if etcd.config.Username != "" { // a list may be the first call after etcd has lost its tokens
 		s.patience = etcd.config.DialTimeout
 	}

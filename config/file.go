@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"encoding/base32"
@@ -32,9 +33,10 @@ const (
 // after a change it takes another one every settleTime.
 type SourceFile struct {
 	source
-	last           snapshot          // nil if the path could not be read
-	unsettledSince time.Time         // zero if the last two snapshots are equal
-	notes          map[string]string // what was logged, by path, see note
+	last           snapshot             // nil if the path could not be read
+	unsettledSince time.Time            // zero if the last two snapshots are equal
+	changing       map[string]time.Time // since when each file has differed from snapshot to snapshot, by path
+	notes          map[string]string    // what was logged, by path, see note
 }
 
 // NewSourceFile returns the source for path, which is made absolute. pollInterval
@@ -86,7 +88,7 @@ func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 // ReadOnce returns the pods of the files as they are now, or all that is wrong with any of them. It is called instead of Run.
 func (s *SourceFile) ReadOnce() ([]api.Pod, error) {
 	s.last, s.inputs[""].err = s.snapshot()
-	s.read(s.last)
+	s.read(s.last, time.Time{})
 	inputs := s.sortedInputs()
 	pods := s.withServices(s.rejectDuplicates(inputs))
 	var errs []error
@@ -103,28 +105,42 @@ func (s *SourceFile) poll(now time.Time) (wait time.Duration, done bool) {
 	s.last, whole.err = s.snapshot()
 	switch {
 	case whole.err != nil: // the files stay as they were
-		s.unsettledSince = time.Time{}
+		s.unsettledSince, s.changing = time.Time{}, nil
 		return s.pollInterval, true
 	case before != nil && maps.Equal(before, s.last):
-		s.unsettledSince = time.Time{}
-		s.read(before)
+		s.unsettledSince, s.changing = time.Time{}, nil
+		s.read(before, now)
 		return s.pollInterval, true
 	case s.unsettledSince.IsZero():
 		s.unsettledSince = now
-	case now.Sub(s.unsettledSince) >= maxUnsettled:
-		s.read(before)
-		return settleTime, true
 	}
-	return settleTime, false
+	changing := map[string]time.Time{}
+	for path, version := range s.last {
+		if before[path] != version {
+			changing[path] = cmp.Or(s.changing[path], now)
+		}
+	}
+	if s.changing = changing; now.Sub(s.unsettledSince) < maxUnsettled {
+		return settleTime, false
+	}
+	s.read(before, now)
+	return settleTime, true
 }
 
-// read brings the inputs up to date with the last snapshot and the one before it. A
-// file that differs between the two is still being written, and keeps its pods.
-func (s *SourceFile) read(before snapshot) {
+// read brings the inputs up to date with the last snapshot and the one before it. A file that differs between the two is
+// still being written, and keeps its pods.
+func (s *SourceFile) read(before snapshot, now time.Time) {
 	s.forget(func(path string) bool { return s.last[path] == "" && before[path] == "" })
 	for path, version := range s.last {
+		since, changes := s.changing[path]
+		if changes && now.Sub(since) < maxUnsettled {
+			if s.status.LastSuccess.IsZero() { // else it is as if the file had come a moment later
+				s.inputs[""].err = fmt.Errorf("%s: files keep coming; each is read once it is unchanged for %v", s.place, settleTime)
+			}
+			continue
+		}
 		s.input(path).load(version, func() ([]api.Pod, error) {
-			if before[path] != version {
+			if changes {
 				return nil, fmt.Errorf("read %q: it changes all the time, and is read once it is unchanged for %v", path, settleTime)
 			}
 			text, info, err := ReadFile(path)

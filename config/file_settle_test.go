@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"kubelet14/api"
 	"kubelet14/unittest"
 )
 
@@ -145,6 +146,35 @@ func TestFileThatNeverSettlesIsAnErrorInTheEnd(t *testing.T) {
 		churn()
 		f.expectNow(first[:max(0, len(first)-1)], f.path("a.yaml"))
 		f.expect("web=1")
+	}
+}
+
+// Each of sixty files is written once. No two snapshots are equal, and yet no file changes all the time. At the start the
+// source is not ready before it has read all of them.
+func TestFilesThatKeepComing(t *testing.T) {
+	for first, want := range map[string]string{"": "files keep coming", "web=0": ""} { // what is there before; what is logged
+		f, there := newFileTest(t), strings.Count(first, "=")
+		if first != "" {
+			f.write("a.yaml", manifest("web", "0"))
+			f.expect(first)
+		}
+		logged, begin := unittest.Log(t, "0"), f.now
+		for i := range 60 {
+			f.write("../new", manifest(fmt.Sprint("p", i), "1"))
+			f.rename("../new", fmt.Sprintf("p%02d.yaml", i))
+			if late := f.now.Sub(begin) >= maxUnsettled; f.pollOnce() != late || late && len(f.last.Pods) != i+there {
+				t.Fatalf("after %d files there are %d pods", i+1, len(f.last.Pods))
+			}
+			if ready := f.last.Err == nil; f.last.Op == api.SET && ready != (first != "") {
+				t.Fatalf("after %d files: %v", i+1, f.last.Err)
+			}
+		}
+		if f.settle(); len(f.last.Pods) != 60+there || f.last.Err != nil {
+			t.Errorf("in the end there are %d pods, %v", len(f.last.Pods), f.last.Err)
+		}
+		if text := logged(); !strings.Contains(text, want) || strings.Count(text, "\n") != 2*min(len(want), 1) {
+			t.Errorf("want %q once, and that it is read again:\n%s", want, text)
+		}
 	}
 }
 

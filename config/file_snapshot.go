@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -66,15 +67,20 @@ func (s *SourceFile) snapshot() (snapshot, error) {
 			versions[path] = err.Error()
 		}
 	}
+	maps.DeleteFunc(s.notes, func(path, _ string) bool {
+		return filepath.Dir(path) == s.place && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == filepath.Base(path) })
+	})
 	return versions, nil
 }
 
 // note logs what a person should know about a path, once until that is different.
 func (s *SourceFile) note(path, text string) {
-	if text != s.notes[path] && text != "" {
+	if text == "" {
+		delete(s.notes, path)
+	} else if text != s.notes[path] {
 		glog.Warningf("%s: %s", s.title, text)
+		s.notes[path] = text
 	}
-	s.notes[path] = text
 }
 
 // noteWriters warns of a directory or a file that any user of this host may write.

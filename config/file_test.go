@@ -208,6 +208,13 @@ func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 		unittest.Must(t, os.Chmod(f.path("a.yaml"), 0o644))
 		step("they may not")
 	}
+	f.remove("notes.txt")
+	f.remove("program/web.yaml")
+	f.remove("program")
+	step("what was ignored is gone")
+	if len(f.notes) > 0 {
+		t.Errorf("it still knows %v", f.notes)
+	}
 	f.write("copy.yaml", manifest("web", "1"))
 	step("two have the same pod", `File source: pod "web" is in `)
 }

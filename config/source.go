@@ -66,7 +66,7 @@ type source struct {
 
 func newSource(title, name, place string, pollInterval time.Duration, parser Parser) source {
 	return source{
-		title: title, place: place, pollInterval: pollInterval, noPodsWait: pollInterval, parser: parser,
+		title: title, place: place, pollInterval: pollInterval, noPodsWait: NoPodsWait(pollInterval), parser: parser,
 		inputs: map[string]*input{"": {place: place}},
 		status: api.SourceStatus{Source: name, Place: place},
 	}

@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -70,7 +71,10 @@ func TestANameFromAnotherFileWaitsForTheBadOne(t *testing.T) {
 }
 
 // page is a web server of one page, whose answers take a while. An empty body is no answer.
-type page struct{ body atomic.Value }
+type page struct {
+	body   atomic.Value
+	period time.Duration // it is polled; 0: pagePeriod
+}
 
 func (p *page) RoundTrip(r *http.Request) (*http.Response, error) {
 	time.Sleep(50 * time.Millisecond)
@@ -98,11 +102,11 @@ func (w *world) startFrom(p *page) *kubelet {
 	before := http.DefaultTransport
 	w.t.Cleanup(func() { http.DefaultTransport = before })
 	http.DefaultTransport = p
-	source, err := config.NewSourceHTTP("http://localhost/", pagePeriod, config.Parser{Hostname: "host", Scheme: v1.NewScheme()})
+	source, err := config.NewSourceHTTP("http://localhost/", cmp.Or(p.period, pagePeriod), config.Parser{Hostname: "host", Scheme: v1.NewScheme()})
 	w.must(err)
 	options := w.options
 	w.options = func(o *Options) {
-		o.RemovalWait = pagePeriod
+		o.RemovalWait = config.NoPodsWait(cmp.Or(p.period, pagePeriod))
 		o.Sources = func() []api.SourceStatus { return []api.SourceStatus{source.Status()} }
 		if options != nil {
 			options(o)
@@ -176,6 +180,27 @@ func TestAllPodsAreRemovedWhenTheirSourceSaysSoTwice(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestAShortPeriodMakesNoShortWait empties a page that is polled five times a second, for a second, and then for good.
+func TestAShortPeriodMakesNoShortWait(t *testing.T) {
+	inWorld(t, func(w *world) {
+		up := []string{"a/main", "a/net", "b/main", "b/net"}
+		p := &page{period: 200 * time.Millisecond}
+		p.has("a", "b")
+		w.startFrom(p)
+		wait(time.Second)
+		created := w.docker.Calls()["CreateContainer"]
+		p.has()
+		w.after(time.Second, "the list is empty", up...)
+		p.has("a", "b")
+		w.after(10*time.Second, "the pods are back", up...)
+		w.checkCalls("CreateContainer", created)
+		w.checkVolumes(pod("a"), pod("b"))
+		p.has()
+		w.after(5*time.Second, "the list is empty again", up...)
+		w.after(time.Second, "it is believed")
+	})
 }
 
 // TestASourceThatIsNotGivenAnyMore has nothing that could be read again.
