@@ -134,11 +134,17 @@ func run(ctx context.Context, f *options.Options) error {
 		volume.AwaitLock(ctx, f.RootDir)
 	}
 	if !f.DryRun {
-		if opts.Volumes, err = volume.OpenRootDir(f.RootDir); errors.Is(err, fs.ErrPermission) {
+		open := volume.OpenRootDir
+		if f.Cleanup {
+			open = volume.OpenExisting
+		}
+		if opts.Volumes, err = open(f.RootDir); errors.Is(err, fs.ErrPermission) {
 			return fmt.Errorf("%w: give a directory of your own, such as -root_dir=$HOME/kubelet14", err)
 		} else if err != nil {
 			return err
 		}
+	}
+	if opts.Volumes != nil {
 		defer opts.Volumes.Close()
 		opts.Identity.RootDir = opts.Volumes.Path()
 	}

@@ -17,14 +17,16 @@ import (
 // Cleanup stops and removes every container of this kubelet, and then every volume, and the
 // pod network if nothing uses it. The error names what could not be removed.
 //
+// Without a root_dir it refuses what Run refuses: containers of this hostname with another one.
 // It is the sync loop without desired pods and with an end.
 func (kl *Kubelet) Cleanup(ctx context.Context) error {
-	kl.observer.Cleanup = true
+	kl.observer.Cleanup = kl.opts.Volumes != nil // else the root_dir may be mistyped
 	ctx, stop := kl.whileDockerAnswers(ctx)
 	defer stop()
 	if err := kl.connect(ctx); err != nil {
 		return err
 	}
+	kl.observer.Cleanup = true
 	kl.desired.since, kl.opts.RemovalWait = time.Now(), 0
 	removed, failed := map[string]bool{}, map[string]error{}
 	err := kl.run(ctx, nil, func() (done bool, again time.Time) {
@@ -48,7 +50,11 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 			return err
 		}
 	}
-	glog.Infof("removed %s of hostname %s and root_dir %s, and all volumes there",
-		api.Count(len(removed), "pod"), kl.opts.Identity.Hostname, kl.opts.Identity.RootDir)
+	volumes := "all volumes there"
+	if kl.opts.Volumes == nil {
+		volumes = "no volumes, since no kubelet14 has worked in that directory"
+	}
+	glog.Infof("removed %s of hostname %s and root_dir %s, and %s",
+		api.Count(len(removed), "pod"), kl.opts.Identity.Hostname, kl.opts.Identity.RootDir, volumes)
 	return nil
 }

@@ -26,7 +26,7 @@ import (
 type Options struct {
 	Identity dockertools.Identity
 	Docker   dockertools.Interface
-	Volumes  *volume.RootDir // at Identity.RootDir; may be nil for DryRun
+	Volumes  *volume.RootDir // at Identity.RootDir; may be nil for DryRun, and for Cleanup if there is none
 
 	plan.Limits           // PodNetwork may be empty, see defaultNetwork; BridgeNetwork is Docker's default, without names
 	NetworkContainerImage string

@@ -275,6 +275,25 @@ func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 	})
 }
 
+// A root_dir that does not exist may be lost, or mistyped.
+func TestCleanupWithoutARootDir(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.run(pod("web", "main")).end()
+		before := w.describe()
+		for _, root := range []string{"/mistyped", w.rootDir} {
+			kl, closeRoot := w.newKubelet()
+			kl.opts.Identity.RootDir, kl.observer.Identity.RootDir = root, root
+			kl.opts.Volumes, kl.observer.Volumes = nil, nil
+			err := kl.Cleanup(w.t.Context())
+			closeRoot()
+			if refused := err != nil && strings.Contains(err.Error(), w.rootDir); refused != (root == "/mistyped") || refused && w.describe() != before {
+				t.Errorf("with root_dir %s: %v\n%s", root, err, w.describe())
+			}
+		}
+		w.check("after -cleanup of a lost root_dir")
+	})
+}
+
 // A Docker that freezes or ends in the middle of a mode with an end ends it within 30 s.
 func TestDockerEndsInTheMiddle(t *testing.T) {
 	dryRun := func(ctx context.Context, kl *Kubelet) error {

@@ -69,6 +69,25 @@ func OpenRootDir(path string) (*RootDir, error) {
 	return &RootDir{abs, dir, lock, hostname}, nil
 }
 
+// OpenExisting is OpenRootDir for a directory that a kubelet has worked in. It makes nothing: if
+// the directory is missing, or empty, it returns nil, which has no volumes.
+func OpenExisting(path string) (*RootDir, error) {
+	dir, err := os.OpenRoot(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("open root_dir %q: %w", path, err)
+	}
+	defer dir.Close()
+	if err := checkOwner(dir); err != nil {
+		return nil, fmt.Errorf("open root_dir %q: %w", path, err)
+	}
+	if _, err := dir.Lstat(markerFile); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return OpenRootDir(path)
+}
+
 // Claim notes the hostname of the kubelet that opened the directory. It refuses volumes of
 // another hostname: containers of that kubelet may still use them, also if it was moved.
 func (r *RootDir) Claim(hostname string) error {
@@ -148,6 +167,9 @@ func (r *RootDir) abs(rel string) string { return filepath.Join(r.path, rel) }
 
 // readDir lists the directory rel, sorted by name, and makes it if it is missing.
 func (r *RootDir) readDir(rel string) ([]fs.DirEntry, error) {
+	if r == nil {
+		return nil, nil
+	}
 	if err := r.mkdirAll(rel); err != nil {
 		return nil, err
 	}

@@ -42,12 +42,23 @@ func TestForeignRootDirIsRefusedAndUntouched(t *testing.T) {
 		write(t, filepath.Join(dir, "lost+found/file"), "of a new file system")
 		write(t, filepath.Join(dir, name, "file"), "theirs")
 		before := tree(dir)
-		_, err := OpenRootDir(dir)
-		wantError(t, err, dir, `not empty ("`+name+`")`, "-root_dir")
+		for _, open := range []func(string) (*RootDir, error){OpenRootDir, OpenExisting} {
+			_, err := open(dir)
+			wantError(t, err, dir, `not empty ("`+name+`")`, "-root_dir")
+		}
 		if after := tree(dir); after != before {
 			t.Errorf("it was touched:\n%s", after)
 		}
 		unittest.Must(t, os.RemoveAll(filepath.Join(dir, name)))
+		before = tree(dir)
+		for _, dir := range []string{dir, filepath.Join(dir, "missing")} {
+			if r, err := OpenExisting(dir); r != nil || err != nil {
+				t.Errorf("%s, in which no kubelet has worked, is opened: %v, %v", dir, r, err)
+			}
+		}
+		if after := tree(dir); after != before {
+			t.Errorf("it was touched:\n%s", after)
+		}
 		r, err := OpenRootDir(dir)
 		unittest.Must(t, err)
 		unittest.Must(t, r.Close())

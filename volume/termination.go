@@ -46,5 +46,8 @@ func (r *RootDir) ReadTerminationFile(uid, attempt string, limit int64) ([]byte,
 
 // RemoveTerminationFile removes a termination message; it is no error if there is none.
 func (r *RootDir) RemoveTerminationFile(uid, attempt string) error {
+	if r == nil {
+		return nil
+	}
 	return r.dir.RemoveAll(terminationFile(uid, attempt))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,8 +44,11 @@ func TestIntegrationRefusedStarts(t *testing.T) {
 		"-root_dir=" + otherRoot:          {fmt.Sprintf("%q", otherRoot)},
 		"-hostname_override=" + otherName: {fmt.Sprintf("%q", otherName)},
 	} {
-		for _, mode := range []string{"-runonce=false", "-runonce", "-dry_run"} {
+		for _, mode := range []string{"-cleanup", "-runonce=false", "-runonce", "-dry_run"} {
 			refuse(append(words, "-hostname_override="+h.hostname, "-root_dir="+h.rootDir, "-cleanup"), flag, mode)
+			if _, err := os.Lstat(otherRoot); mode == "-cleanup" && strings.HasPrefix(flag, "-root_dir") && !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("-cleanup has made its root_dir: %v", err)
+			}
 		}
 	}
 
