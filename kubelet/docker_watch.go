@@ -95,8 +95,12 @@ func (kl *Kubelet) watchEvents(ctx context.Context) {
 	}
 	for {
 		err := kl.docker.WatchEvents(ctx, kl.opts.Identity.Selector(), func(e dockertools.Event) {
-			if e.ID == "" { // the stream begins
+			switch {
+			case e.ID == "": // the stream begins
 				setErr(nil)
+			case e.Signalled: // an end may follow
+				kl.observer.NoteSignal(e.ID)
+				return
 			}
 			kl.observer.Changed(e.ID, e.OutOfMemory)
 			kl.traceEvent(e.ID)

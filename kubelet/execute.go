@@ -168,8 +168,16 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 	return errors.New("there is no free name, or no image, after 10 tries")
 }
 
-// start starts a container and runs its postStart hook.
+// start starts a container and runs its postStart hook. It does nothing if another attempt runs
+// again, of which the plan did not know: the next plan decides between them.
 func (w *work) start(ctx context.Context, a plan.Action) error {
+	for _, other := range a.Others {
+		if details, err := w.kl.docker.InspectContainer(ctx, other); err == nil && details.State.Live() {
+			glog.Infof("pod %s: container %q: attempt %d does not start: an older one runs again", a.Name.PodFullName, a.Name.Name, a.Name.Attempt)
+			w.kl.observer.Changed(other, false)
+			return nil
+		}
+	}
 	err := w.startContainer(ctx, a)
 	if err != nil {
 		w.kl.observer.Changed(a.ID, false) // a failed start leaves its error in the container, and no event

@@ -110,6 +110,7 @@ func (w *work) stopContainer(ctx context.Context, a plan.Action) error {
 			w.kl.events.add(a.Name.PodFullName, a.Name.Name, "preStop failed", text)
 		}
 	}
+	w.kl.observer.NoteStop(a.ID)
 	err := w.kl.docker.StopContainer(ctx, a.ID, max(grace-time.Since(began), termGrace))
 	if errors.Is(err, dockertools.ErrNoSuchContainer) {
 		return nil

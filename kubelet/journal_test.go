@@ -17,11 +17,14 @@ import (
 // journal is what the containers themselves have written: each run of a process, in their order. It
 // checks that an init container runs alone and first: nothing else runs beside it, and before a
 // container begins, the init containers before it have succeeded in its network, one after the
-// other, and since then no init container of another version has begun.
+// other, and since then no init container of another version has begun. No container of one UID
+// runs twice at a time.
 type journal struct {
-	mu    sync.Mutex
-	runs  []*journalRun
-	forms map[string]journalForm // by the hash of a container
+	mu      sync.Mutex
+	runs    []*journalRun
+	forms   map[string]journalForm // by the hash of a container
+	byHand  bool                   // containers are started by hand, also beside others
+	doubles int                    // that ran beside another attempt
 }
 
 type journalRun struct {
@@ -70,6 +73,11 @@ func (j *journal) begin(t *testing.T, run *journalRun) {
 		}
 		if !r.over && (of.isInit || form.isInit) {
 			t.Errorf("%v begins while %v runs\n%s", run, r, j.describe())
+		}
+		if !r.over && r.Name == run.Name && r.network != "" { // no program of a stranger
+			if j.doubles++; !j.byHand {
+				t.Errorf("%v begins while %v runs\n%s", run, r, j.describe())
+			}
 		}
 		if of.isInit && !slices.Equal(of.inits, form.inits) && !form.once {
 			since = i + 1

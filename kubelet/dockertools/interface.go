@@ -84,7 +84,7 @@ type Interface interface {
 	Stats(ctx context.Context, id string) (api.ContainerStats, error)
 
 	// WatchEvents calls hint when a container that has all the labels was started, paused
-	// or unpaused, ran out of memory, died or was destroyed. It returns nil when ctx is
+	// or unpaused, was sent a signal, ran out of memory, died or was destroyed. It returns nil when ctx is
 	// done, and an error when the stream breaks. Its first call is hint(Event{}): the stream has
 	// begun. An event may come late, twice, out of order or not at all. hint is called
 	// by one goroutine and must not block.
@@ -240,6 +240,7 @@ type LogLine struct {
 type Event struct {
 	ID          string // of the container
 	OutOfMemory bool   // the kernel has killed a process in it
+	Signalled   bool   // Docker has sent it a signal, but SIGKILL, as it does to stop or restart it
 }
 
 // PullProgress is how far a pull is. A layer that Docker already has counts as done,

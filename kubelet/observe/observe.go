@@ -160,7 +160,7 @@ func (o *Observer) inspectContainer(ctx context.Context, c dockertools.Listed, r
 		r.key = ""
 	}
 	if started := r.seen.StartedAt; !started.IsZero() && !started.Equal(details.StartedAt) { // started again by hand
-		r.oom, r.seen.Killed = false, plan.Problem{}
+		r.oom, r.stops, r.signal, r.seen.Killed = false, false, false, plan.Problem{}
 	}
 	r.seen.Inspected, r.seen.TerminationMessage = details, message
 	return nil

@@ -16,6 +16,8 @@ type record struct {
 	key     string              // its part of the list at the last inspect; empty: inspect again
 	seen    plan.Observed       // what inspects have told, and why this kubelet stopped it
 	retryAt time.Time           // not to inspect again before
+	stops   bool                // this kubelet has begun to stop it
+	signal  bool                // somebody else had Docker send it a signal in this life
 	oom     bool                // out of memory, by an event of this life of the container; on a busy host an inspect never tells
 }
 
@@ -24,6 +26,7 @@ func (r *record) observed(c dockertools.Listed) plan.Observed {
 	const exitCodeSIGKILL = 128 + 9
 	o := r.seen
 	o.Listed, o.Created = c, r.steady(c.Created)
+	o.Signalled = r.signal && o.State.Ended()
 	o.OOMKilled = o.OOMKilled || r.oom && o.State.Ended() && o.ExitCode == exitCodeSIGKILL
 	return o
 }
@@ -67,6 +70,21 @@ func (o *Observer) Changed(id string, outOfMemory bool) {
 			r.key, r.retryAt = "", time.Time{}
 		}
 	}
+}
+
+// NoteStop records that the kubelet begins to stop a container.
+func (o *Observer) NoteStop(id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.record(id).stops = true
+}
+
+// NoteSignal records an event of a signal that Docker has sent to a container.
+func (o *Observer) NoteSignal(id string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	r := o.record(id)
+	r.signal = !r.stops
 }
 
 // NoteKilled records why the kubelet has stopped a container.

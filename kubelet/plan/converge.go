@@ -65,7 +65,9 @@ func (p *planner) converge() {
 			continue // see keepVersion
 		}
 		if newest.NeverStarted() && (p.Init == "" || p.Init == app.Name && !waits) {
-			startApps = append(startApps, on(Start, newest, reason))
+			start := on(Start, newest, reason)
+			start.Others = p.others(newest)
+			startApps = append(startApps, start)
 		}
 		p.checkCrashLoop(newest)
 		if newest.Unhealthy != "" && newest.State == dockertools.StateRunning {
@@ -195,8 +197,11 @@ func (p *planner) nextAttempt(c *Observed) (due time.Time, crashes int) {
 	if !c.State.Ended() { // it could not start
 		failed = "failed"
 	}
-	p.backOff(c, due, "%s; it %s %d times in a row, next start at %s",
-		c.Exit().Message, failed, crashes, due.Local().Format(time.TimeOnly))
+	why := fmt.Sprintf("it %s %d times in a row", failed, crashes)
+	if moment := ended.Add(restartMoment); c.Signalled && moment.After(due) {
+		due, why = moment, "somebody stopped it, and Docker may be about to start it again"
+	}
+	p.backOff(c, due, "%s; %s, next start at %s", c.Exit().Message, why, due.Local().Format(time.TimeOnly))
 	return due, crashes
 }
 

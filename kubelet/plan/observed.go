@@ -17,6 +17,7 @@ type Observed struct {
 	dockertools.Inspected // by its inspect, which may be newer: c.State is its state, c.Listed.State the list's
 
 	Unhealthy          string  // how its startup or liveness probe failed; empty: it did not
+	Signalled          bool    // it has ended, and somebody else had Docker send it a signal before, as `docker stop` does
 	Killed             Problem // why the kubelet stopped it, if it was for a fault of the container or an eviction
 	TerminationMessage string  // of a terminated container: its message, or the end of its log
 }

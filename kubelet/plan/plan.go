@@ -68,6 +68,9 @@ type Action struct {
 	PulledSince time.Time // its image must have been pulled at this time or later; zero: any present image will do
 	PodIP       string    // if the container needs it; filled in when the network container runs
 
+	// Of a Start:
+	Others []string // the ids of the container's other attempts, of which none may run
+
 	// Of a Stop:
 	Killed string // the reason, unless it is only replaced: see Observed
 	Paused bool   // so that no hook can run in it
@@ -115,6 +118,7 @@ func Make(pod *Pod, containers []Observed, limits Limits, now time.Time) Plan {
 		return p.Plan
 	}
 	p.remove(unknown, "its pod no longer has such a container")
+	p.dropDoubles()
 	if p.Finished = p.allDone(); p.Finished {
 		p.finish()
 	} else {

@@ -107,7 +107,7 @@ func answerTo(t *testing.T, input string) string {
 					fmt.Fprintf(&b, " pulled since %s", a.PulledSince.Format(time.TimeOnly))
 				}
 			}
-			if a.Kind == plan.Stop && a.Killed == api.ReasonEvicted {
+			if a.Kind == plan.Stop && (a.Grace == "0" || a.Killed == api.ReasonEvicted) {
 				fmt.Fprintf(&b, " in %s s", a.Grace)
 			}
 			fmt.Fprintf(&b, ": %s\n", a.Reason)

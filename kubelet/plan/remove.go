@@ -51,11 +51,15 @@ func (p *planner) finish() {
 }
 
 // stopOthers stops every live attempt of a container except the one that counts, which may
-// not be created yet.
+// not be created yet: at once if that was running before.
 func (p *planner) stopOthers(newest *Observed) (stop []Action) {
 	for _, c := range p.attempts[newest.Of.Name] {
 		if c.State.Live() && c.ID != newest.ID {
-			stop = append(stop, on(Stop, c, fmt.Sprintf("attempt %d replaces it", newest.Of.Attempt)))
+			a := on(Stop, c, fmt.Sprintf("attempt %d replaces it", newest.Of.Attempt))
+			if newest.State.Live() && c.StartedAt.After(newest.StartedAt) {
+				a.Grace = "0"
+			}
+			stop = append(stop, a)
 		}
 	}
 	return stop

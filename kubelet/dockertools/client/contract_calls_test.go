@@ -91,6 +91,13 @@ func testEvents(t *testing.T, d *contractDocker) {
 	next("a pause", dockertools.Event{ID: id})
 	unittest.Must(t, d.hands.Kill(id, 137))
 	next("a death", dockertools.Event{ID: id})
+	d.start(t, id)
+	next("another start", dockertools.Event{ID: id})
+	unittest.Must(t, d.StopContainer(ctx, id, 0))
+	got := map[dockertools.Event]bool{<-hints: true, <-hints: true} // in any order
+	if !got[dockertools.Event{ID: id}] || !got[dockertools.Event{ID: id, Signalled: true}] {
+		t.Fatalf("a stop: %v, want a signal and a death", got)
+	}
 	unittest.Must(t, d.RemoveContainer(t.Context(), id))
 	next("a removal", dockertools.Event{ID: id})
 	cancel()

@@ -63,7 +63,7 @@ func (c *Client) WatchEvents(ctx context.Context, labels map[string]string, hint
 	// Docker answers a moment before it subscribes the stream; since makes it send
 	// what happened in between. Each exec has three events of its own, which are left out.
 	filters, _ := json.Marshal(map[string][]string{ // strings always marshal
-		"type": {"container"}, "event": {"start", "oom", "die", "destroy", "pause", "unpause"}, "label": labelFilter(labels),
+		"type": {"container"}, "event": {"start", "kill", "oom", "die", "destroy", "pause", "unpause"}, "label": labelFilter(labels),
 	})
 	query := url.Values{"filters": {string(filters)}, "since": {unixTime(time.Now())}}
 	r := c.begin(ctx, "watch events")
@@ -88,7 +88,11 @@ func (r *call) watch(query url.Values, hint func(dockertools.Event)) error {
 		} else if err != nil {
 			return err
 		}
-		hint(dockertools.Event{ID: event.Actor.ID, OutOfMemory: event.Action == "oom"})
+		signal := event.Actor.Attributes["signal"]
+		if event.Action == "kill" && signal == "9" { // its death follows
+			continue
+		}
+		hint(dockertools.Event{ID: event.Actor.ID, OutOfMemory: event.Action == "oom", Signalled: event.Action == "kill"})
 	}
 }
 

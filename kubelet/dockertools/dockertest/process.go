@@ -187,6 +187,7 @@ func (f *Fake) StopContainer(ctx context.Context, id string, grace time.Duration
 				f.end(c, 137)
 				return nil
 			}
+			f.tell(c, dockertools.Event{ID: c.ID, Signalled: true})
 			c.print(true, c.program.StopLog)
 			if c.program.IgnoreTerm {
 				f.after(c, grace, func() { f.end(c, 137) })

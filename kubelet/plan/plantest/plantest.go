@@ -112,6 +112,7 @@ func parseApp(name, options string) plan.Container {
 //	    for=i                   … that was made for the init containers of this hash
 //	    old                     … of a version that did not say for which
 //	    starting                the list is from before its start
+//	    signalled               it ended after somebody had stopped it
 //	    oom                     the kernel killed it
 //	    message=one|two         its termination message, with | between the lines
 //	    grace=30                the seconds that its pod has to end
@@ -175,6 +176,8 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 			c.Labels = nil
 		case "starting":
 			c.Listed.State, c.Endpoint = dockertools.StateCreated, ""
+		case "signalled":
+			c.Signalled = true
 		case "oom":
 			c.OOMKilled = true
 		case "grace":

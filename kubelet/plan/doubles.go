@@ -1,0 +1,45 @@
+package plan
+
+import (
+	"slices"
+	"time"
+)
+
+// Two attempts of a container must not run at the same time: they write to the same volumes. The
+// kubelet starts one only when the others have ended, but Docker starts an old one when somebody
+// asks for it. `docker restart` does so a moment after an end that the kubelet has seen.
+
+// restartMoment is how long a container that somebody has stopped waits for its next attempt,
+// since `docker restart` may be about to start it.
+const restartMoment = 2 * time.Second
+
+// dropDoubles removes the newest attempt of a container at once if an older one that is the same
+// was running before it.
+func (p *planner) dropDoubles() {
+	var drop []Action
+	for _, want := range p.pod.InitAndApps() {
+		newest := p.newest(want.Name)
+		for newest != nil && slices.ContainsFunc(p.attempts[want.Name], newest.doubles) {
+			drop = append(drop, on(Remove, newest, "an older attempt runs again"))
+			p.attempts[want.Name] = slices.DeleteFunc(p.attempts[want.Name], func(c *Observed) bool { return c == newest })
+			newest = p.newest(want.Name)
+		}
+	}
+	p.step(drop)
+}
+
+// doubles reports whether a newest attempt starts, or would start, beside an older one that is the same.
+func (c *Observed) doubles(older *Observed) bool {
+	same := older != c && older.Of.Hash == c.Of.Hash && older.NetworkContainer == c.NetworkContainer
+	return same && older.State.Live() && (!c.HasStarted() || c.State.Live() && !older.StartedAt.After(c.StartedAt))
+}
+
+// others returns the ids of the other attempts of a container.
+func (p *planner) others(of *Observed) (ids []string) {
+	for _, c := range p.attempts[of.Of.Name] {
+		if c.ID != of.ID {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
