@@ -38,7 +38,7 @@ type ContainerStats struct {
 	MemoryLimit int64        // bytes; 0: none
 	Created     time.Time
 	Image       string
-	ID          string // Docker's
+	ID, Name    string // Docker's
 }
 
 // CPUStats is time in nanoseconds, since the container began.

@@ -89,7 +89,7 @@ func (kl *Kubelet) ContainerStats(ctx context.Context, podFullName, container st
 	if err != nil {
 		return api.ContainerStats{}, justEnded(err, podFullName, container)
 	}
-	stats.Created, stats.Image, stats.ID = c.Created, c.Image, c.ID
+	stats.Created, stats.Image, stats.ID, stats.Name = c.Created, c.Image, c.ID, c.Name
 	if found.want != nil && found.want.Spec != nil {
 		stats.MemoryLimit, stats.CPUShares = found.want.Spec.Memory, cpuShares(found.want.Spec.CPU)
 	}

@@ -60,8 +60,8 @@ func (f Facts) Reading() eviction.Reading {
 	return reading
 }
 
-// innerInterface matches the loopback and Docker's interfaces, whose traffic passes another interface too.
-var innerInterface = regexp.MustCompile(`^(lo$|veth|docker|br-)`)
+// innerInterface matches the loopback, and the interfaces of Docker and of pod networks, whose traffic passes another interface too.
+var innerInterface = regexp.MustCompile(`^(lo$|veth|docker|br-|k14-)`)
 
 // Read reads the facts. The error names what cannot be read.
 func (r Reader) Read() (f Facts, err error) {
@@ -79,15 +79,17 @@ func (r Reader) Read() (f Facts, err error) {
 		f.MHz = cpus[0].CPUMHz
 	}
 	if memory.MemTotalBytes != nil && memory.MemFreeBytes != nil && memory.MemAvailableBytes != nil {
-		total, free, available := *memory.MemTotalBytes, *memory.MemFreeBytes, *memory.MemAvailableBytes
-		f.Memory, f.MemoryStats = Amount{Available: available, Total: total}, api.MemoryStats{Usage: total - free, WorkingSet: total - available}
+		total, used := *memory.MemTotalBytes, *memory.MemTotalBytes-*memory.MemFreeBytes
+		f.Memory = Amount{Available: *memory.MemAvailableBytes, Total: total}
+		f.MemoryStats = api.MemoryStats{Usage: used, WorkingSet: used - min(used, *cmp.Or(memory.InactiveFileBytes, new(uint64)))}
 	}
 	if load != nil {
 		f.Load = load.Load1
 	}
 	maps.DeleteFunc(interfaces, func(name string, _ procfs.NetDevLine) bool { return innerInterface.MatchString(name) })
 	f.Network = interfaces.Total()
-	f.MachineID, f.SystemUUID = fileText("/etc/machine-id"), fileText("/sys/class/dmi/id/product_uuid")
+	f.MachineID = fileText("/etc/machine-id")
+	f.SystemUUID = cmp.Or(fileText("/sys/class/dmi/id/product_uuid"), f.MachineID)
 	f.BootID, f.OnlineCPUs = fileText(filepath.Join(r.Proc, "sys/kernel/random/boot_id")), fileText("/sys/devices/system/cpu/online")
 	f.PIDs = r.pids()
 	var rootErr, imageErr error

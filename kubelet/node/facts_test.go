@@ -28,9 +28,10 @@ func procOf(t *testing.T, files map[string]string) string {
 
 func TestFacts(t *testing.T) {
 	files := map[string]string{
-		"meminfo": "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 300 kB\nSwapFree: 5000 kB", "loadavg": "0.10 0.20 0.30 6/174 31110",
+		"meminfo": "MemTotal: 1000 kB\nMemFree: 100 kB\nMemAvailable: 300 kB\nSwapFree: 5000 kB\nInactive(file): 250 kB", "loadavg": "0.10 0.20 0.30 6/174 31110",
 		"sys/kernel/pid_max": "32768", "sys/kernel/threads-max": "1000",
-		"stat": "cpu 40 0 0\ncpu0 10 0 0\ncpu2 30 0 0", // cpu1 is offline
+		"stat":    "cpu 40 0 0\ncpu0 10 0 0\ncpu2 30 0 0",                                                     // cpu1 is offline
+		"net/dev": "\n\neth0: 7 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\nk14-16f2b4b8: 5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0", // of a pod network
 	}
 	r := Reader{Proc: procOf(t, files), RootDir: t.TempDir()}
 	f, _ := r.Read() // the other files are missing
@@ -39,6 +40,9 @@ func TestFacts(t *testing.T) {
 	}
 	if want := []uint64{100e6, 300e6}; f.Cores != 2 || !slices.Equal(f.CPU.PerCPU, want) {
 		t.Errorf("%d cores have used %d, want %d", f.Cores, f.CPU.PerCPU, want)
+	}
+	if f.MemoryStats.Usage != 900<<10 || f.MemoryStats.WorkingSet != 650<<10 || f.Network.RxBytes != 7 || f.SystemUUID == "" && f.MachineID != "" {
+		t.Errorf("not as cAdvisor measures it: %+v", f)
 	}
 	r.Proc, r.DockerRoot = "/proc", r.RootDir
 	if f, err := r.Read(); err != nil || f.ImageFS.Total != f.NodeFS.Total || f.NodeFS.Total == 0 || f.Memory.Available == 0 || f.PIDs.Available == 0 {

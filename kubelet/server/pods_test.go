@@ -193,7 +193,7 @@ func TestWhileDockerIsAway(t *testing.T) {
 // measure is what the kubelet knows of the containers of withContainers.
 func measure(pod, _ string) (api.ContainerStats, error) {
 	return api.ContainerStats{
-		Time: noon, Created: noon, Image: "busybox", ID: "id-of-" + pod, CPUShares: 512, MemoryLimit: 1 << 20,
+		Time: noon, Created: noon, Image: "busybox", ID: "id-of-" + pod, Name: "k8s_app", CPUShares: 512, MemoryLimit: 1 << 20,
 		CPU:     api.CPUStats{Total: 18446744073709551615, User: 2, System: 3, PerCPU: []uint64{4, 5}},
 		Memory:  api.MemoryStats{Usage: 6, WorkingSet: 7},
 		Network: api.NetworkStats{RxBytes: 1, RxPackets: 2, RxErrors: 3, RxDropped: 4, TxBytes: 5, TxPackets: 6, TxErrors: 7, TxDropped: 8},
@@ -201,7 +201,7 @@ func measure(pod, _ string) (api.ContainerStats, error) {
 }
 
 const measured = `{
-	"name": "/docker/ID", "aliases": ["ID"], "namespace": "docker",
+	"name": "/docker/ID", "aliases": ["k8s_app", "ID"], "namespace": "docker",
 	"spec": {
 		"creation_time": "2014-10-23T12:00:00Z", "image": "busybox", "has_cpu": true, "has_memory": true, "has_network": true,
 		"cpu": {"limit": 512}, "memory": {"limit": 1048576}

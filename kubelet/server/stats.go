@@ -132,7 +132,7 @@ func (s *Server) containerStats(r *http.Request) (any, error) {
 		limit = uint64(c.MemoryLimit)
 	}
 	return object{
-		"name": "/docker/" + c.ID, "aliases": []string{c.ID}, "namespace": "docker",
+		"name": "/docker/" + c.ID, "aliases": []string{c.Name, c.ID}, "namespace": "docker",
 		"spec": object{
 			"creation_time": c.Created, "image": c.Image, "has_cpu": true, "has_memory": true, "has_network": true,
 			"cpu": object{"limit": cmp.Or(c.CPUShares, defaultShares)}, "memory": object{"limit": limit},
