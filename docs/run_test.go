@@ -297,7 +297,7 @@ func (r *reader) bash(t *testing.T, script string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute) // many times what a page takes, also where it builds etcd on a busy machine
 	defer cancel()
 	// A script that fails stops what it has left running in the background.
-	const stopJobs = "trap 'for job in $(jobs -p); do kill -- -$job || kill $job; done 2>/dev/null' EXIT\n"
+	const stopJobs = "trap 'for job in $(jobs -p); do kill -- -$job || kill $job || true; done 2>/dev/null' EXIT\n"
 	cmd := exec.CommandContext(ctx, "bash", "-c", stopJobs+script)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
