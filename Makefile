@@ -28,7 +28,7 @@ run: ## run the demo: the pods of manifests/, until Ctrl-C; the pods stay
 
 build: ## build ./kubelet14
 	@echo 'compiling kubelet14; the first time takes about a minute'
-	go build -o kubelet14 .
+	go build -buildvcs=auto -o kubelet14 .
 
 # Without paths in them, packages are compiled once for all copies of this directory that tests make.
 test: export GOFLAGS += -trimpath

@@ -43,9 +43,6 @@ import (
 	"kubelet14/volume"
 )
 
-// version is what -version prints; a release sets it with -ldflags -X.
-var version = "v0.4-14-dev"
-
 func main() {
 	if filepath.Base(os.Args[0]) == hello.Name { // in the demo's image
 		hello.Main()

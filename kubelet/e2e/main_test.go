@@ -68,7 +68,7 @@ func prepared(tb testing.TB) {
 }
 
 var prepare = sync.OnceValue(func() error {
-	args := slices.Concat([]string{"build", "-o", kubeletBinary()}, buildFlags, []string{"kubelet14"})
+	args := slices.Concat([]string{"build", "-buildvcs=auto", "-o", kubeletBinary()}, buildFlags, []string{"kubelet14"})
 	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 	}

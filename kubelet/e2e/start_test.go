@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,6 +61,19 @@ func TestIntegrationRefusedStarts(t *testing.T) {
 	p = h.start()
 	p.awaitUp("pod")
 	h.mustBe("after a restart", before)
+}
+
+// Two builds of one release can be told apart.
+func TestIntegrationTheVersionNamesTheCommit(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	git := exec.Command("git", "show", "--no-patch", "--date=format-local:%Y%m%d", "--format=+%cd.%H")
+	git.Env = append(os.Environ(), "TZ=UTC")
+	want, err := git.Output()
+	unittest.Must(t, err)
+	if got := h.run("-version").stdout; !strings.HasPrefix(got, "kubelet14 v0.4-14-dev"+string(want[:len("+20261123.")+12])) {
+		t.Errorf("it prints %q, want the commit %s", got, want)
+	}
 }
 
 // tree lists everything in a directory.
