@@ -31,11 +31,17 @@ build: ## build ./kubelet14
 	go build -buildvcs=auto -o kubelet14 .
 
 # Without paths in them, packages are compiled once for all copies of this directory that tests make.
-test: export GOFLAGS += -trimpath
-test: ## run every test; the tests of the real Docker make containers of their own and remove them
-	go test -count=1 -timeout 30m -p $$(($$(nproc) + 1)) ./kubelet/e2e ./docs ./... # they mostly wait; the two that take longest begin first
+test test-all unit: export GOFLAGS += -trimpath
+# Tests whose names have one of these words are for test-all: they take long, or compile an etcd first.
+LONG = Long[A-Z]|Etcd
+# They mostly wait; those that take longest begin first. make lint calls go vet.
+GOTEST = go test -count=1 -timeout 40m -vet=off -p $$(($$(nproc) + 1))
 
-test-all: test kubernetes browser ## run every test, and those of the page in Chromium, which keep pictures in .artifacts
+test: ## run the tests, and the commands of README.md and of the tour; they remove what they make in Docker
+	$(GOTEST) -skip '$(LONG)' ./kubelet/e2e ./docs ./...
+
+test-all: kubernetes browser ## run every test: all pages of docs/, an etcd, a fleet, and the page in Chromium too
+	$(GOTEST) ./kubelet/e2e ./docs ./...
 
 kubernetes: # what -convert prints, with the types of Kubernetes: a module of its own
 	go test -C api/v1/testdata/kubernetes -count=1 ./...
@@ -45,7 +51,7 @@ browser: # the page in a real browser: a module of its own, with the chromium of
 	go test -C kubelet/server/testdata/browser -count=1 -artifacts -outputdir $(CURDIR)/.artifacts ./...
 
 unit: ## run the tests that need no Docker
-	go test -skip '$(INTEGRATION)' ./...
+	go test -skip '$(INTEGRATION)|$(LONG)' ./...
 
 lint: ## check format, go vet and staticcheck
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }

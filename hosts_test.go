@@ -13,7 +13,7 @@ import (
 	"kubelet14/unittest"
 )
 
-func TestStatusOfAllHosts(t *testing.T) {
+func TestStatusOfAllHostsInEtcd(t *testing.T) {
 	t.Parallel()
 	etcd := etcdtest.Start(t)
 	servers := "-etcd_servers=" + etcd.Endpoint()

@@ -19,7 +19,7 @@ import (
 // shorter than settleTime. The pod must never be anything but the old or the new one,
 // and never be gone. Half of a manifest may be valid: "1.1" is a part of "1.10".
 func TestHalfWrittenFileNeverChangesAPod(t *testing.T) {
-	for seed := range int64(50) {
+	for seed := range int64(unittest.Seeds(50)) {
 		random := rand.New(rand.NewSource(seed))
 		f := newFileTest(t)
 		f.write("b.yaml", manifest("db", "1"))

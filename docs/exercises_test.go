@@ -18,8 +18,8 @@ printf 'version: v1beta1\nid: many\ncontainers: [&c {name: main, image: hello, c
 	"588-1": `sed -i '/p.ended()/d' kubelet/pod_workers.go`,
 }
 
-// TestIntegrationExercises checks each exercise in the project as it is, and some after they were done in a copy.
-func TestIntegrationExercises(t *testing.T) {
+// TestIntegrationLongExercises checks each exercise in the project as it is, and some after they were done in a copy.
+func TestIntegrationLongExercises(t *testing.T) {
 	root, _ := filepath.Abs("..")
 	check := func(t *testing.T, dir, name string) string {
 		cmd := exec.CommandContext(t.Context(), "make", "--no-print-directory", "check", "EXERCISE="+name)

@@ -59,7 +59,7 @@ func readNames(t *testing.T) *names {
 	if err != nil || errMake != nil {
 		t.Fatal(err, errMake)
 	}
-	n.make = submatches(`(?m)^([a-z]+):`, string(makefile))
+	n.make = submatches(`(?m)^([a-z-]+):`, string(makefile))
 	return n
 }
 

@@ -33,9 +33,27 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestIntegrationPages runs the commands of the pages, and compares what they print with
-// what the pages show. Each page has a student of its own.
-func TestIntegrationPages(t *testing.T) {
+// TestIntegrationReadme follows what a newcomer reads first.
+func TestIntegrationReadme(t *testing.T) {
+	readPages(t, map[string]func(*reader, *testing.T){
+		"make run": (*reader).makeRun, "tour.md": func(r *reader, t *testing.T) { r.page(t, "tour.md") },
+	})
+}
+
+// TestIntegrationLongPages follows all other pages.
+func TestIntegrationLongPages(t *testing.T) {
+	follow := map[string]func(*reader, *testing.T){"teaching.md, typed": (*reader).class, "a pattern that never comes": (*reader).hasty}
+	for _, p := range pages(t) {
+		if p.path != "README.md" && p.path != "tour.md" && len(p.marked("sh run")) > 0 {
+			follow[p.path] = func(r *reader, t *testing.T) { r.page(t, p.path) }
+		}
+	}
+	readPages(t, follow, "from-one-host-to-many.md", "teaching.md, typed", "sources.md") // those that take longest begin first
+}
+
+// readPages runs the commands of pages, and compares what they print with what the pages show. Each page has a student
+// of its own. Some are begun first.
+func readPages(t *testing.T, follow map[string]func(*reader, *testing.T), names ...string) {
 	setup := readPage(t, "README.md").marked("sh run")
 	root, _ := filepath.Abs("..")
 	project := &reader{dir: t.TempDir()}
@@ -43,15 +61,6 @@ func TestIntegrationPages(t *testing.T) {
 	client, err := docker.NewClientFromEnv()
 	if err := errors.Join(err, registrytest.EnsureHello(client)); err != nil {
 		t.Fatal(err)
-	}
-	follow := map[string]func(*reader, *testing.T){
-		"teaching.md, typed": (*reader).class, "make run": (*reader).makeRun, "a pattern that never comes": (*reader).hasty,
-	}
-	names := []string{"from-one-host-to-many.md", "teaching.md, typed", "sources.md"} // those that take longest begin first
-	for _, p := range pages(t) {
-		if p.path != "README.md" && len(p.marked("sh run")) > 0 {
-			follow[p.path] = func(r *reader, t *testing.T) { r.page(t, p.path) }
-		}
 	}
 	for name := range follow {
 		if !slices.Contains(names, name) {

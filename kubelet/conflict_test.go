@@ -15,6 +15,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/unittest"
 )
 
 // Two kubelets with one hostname and two root_dirs start at the same time: each lists the
@@ -84,7 +85,7 @@ func TestTwoRootDirsSideBySide(t *testing.T) {
 
 // Every call takes a time of its own. One kubelet goes on, and nothing of the other is left.
 func TestTwoRootDirsInTheSameInstant(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range unittest.Seeds(100) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			secondRoot, random, mu := t.TempDir(), rand.New(rand.NewPCG(seed, 0)), sync.Mutex{}
 			longest := []int{1, 30, 1000, 3000}[seed%4] // milliseconds

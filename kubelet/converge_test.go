@@ -13,6 +13,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
+	"kubelet14/unittest"
 )
 
 // TestPlanConverges begins with a random desired state and random containers, some of them
@@ -21,7 +22,7 @@ import (
 // at the beginning. In half of the cases the kubelet is killed after a random call, and the
 // next one continues.
 func TestPlanConverges(t *testing.T) {
-	for seed := range uint64(600) {
+	for seed := range unittest.Seeds(600) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				c := random{w, rand.New(rand.NewPCG(seed, 14))}

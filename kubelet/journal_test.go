@@ -12,6 +12,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
+	"kubelet14/unittest"
 )
 
 // journal is what the containers themselves have written: each run of a process, in their order. It
@@ -115,7 +116,7 @@ func (j *journal) describe() (text string) {
 // TestInitContainersRunAloneAndFirst edits a pod, undoes it, kills the kubelet, removes attempts and
 // ends containers in any order, with little time in between.
 func TestInitContainersRunAloneAndFirst(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range unittest.Seeds(150) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				r, ofPrograms := rand.New(rand.NewPCG(seed, 19)), rand.New(rand.NewPCG(seed, 20))

@@ -57,6 +57,14 @@ func Logged(tb testing.TB, verbosity string, do func()) string {
 	return text()
 }
 
+// Seeds returns how many of so many seeds a random search tries: 30, and with ALL_SEEDS=1 all of them.
+func Seeds(all uint64) uint64 {
+	if os.Getenv("ALL_SEEDS") == "1" {
+		return all
+	}
+	return min(all, 30)
+}
+
 // gaveUp is set once a test has waited in vain.
 var gaveUp atomic.Bool
 

@@ -20,41 +20,45 @@ func TestIntegrationSourcesThatFail(t *testing.T) {
 	// A source that is not given any more loses its pods.
 	p.stop()
 	h.startFrom("file")
-	h.awaitGone("pod.default.http", "pod.default.etcd")
+	h.awaitGone("pod.default.http")
 	h.check(h.up("pod.default.file"))
 }
 
 // It takes a while until the end of etcd is noticed.
 func TestIntegrationEtcdThatFails(t *testing.T) {
 	t.Parallel()
-	testSourcesThatFail(t, "etcd")
+	testSourcesThatFail(t, "file", "http", "etcd")
 }
 
 func testSourcesThatFail(t *testing.T, sources ...string) (*host, *process) {
 	h := newSourcesHost(t)
-	h.etcd = etcdtest.Start(t)
 	repairWeb := func() { h.web.answers(nil) }
-	faults := []struct {
+	type fault struct {
 		source        string
 		spoil, repair func()
 		says          []string // words of the error; none: there is none yet
-	}{
+	}
+	faults := []fault{
 		{"file", func() { h.write("pod", block("pod", "/hello, sleep")+"    imgae: x\n") }, func() { h.writeSleepers("pod") },
 			[]string{filepath.Join(h.manifests, "pod.yaml") + ":7:5: containers[0].imgae", "unknown field", `"image"`}},
 		{"http", func() { h.web.answers(&answer{200, "{}"}) }, repairWeb, []string{"/pods.yaml:1:1"}},
 		{"http", func() { h.web.answers(&answer{}) }, repairWeb, nil},
-		{"etcd", h.etcd.Kill, h.etcd.Restart, []string{"connection refused"}},
 	}
-	another := map[string]string{"file": "http", "http": "etcd", "etcd": "file"}
-	h.putSleepers("pod.default.file", "pod.default.http", "pod.default.etcd")
-	p := h.startFrom("file", "http", "etcd")
+	if slices.Contains(sources, "etcd") {
+		h.etcd = etcdtest.Start(t)
+		faults = []fault{{"etcd", h.etcd.Kill, h.etcd.Restart, []string{"connection refused"}}}
+	}
+	var pods []string
+	for _, source := range sources {
+		pods = append(pods, "pod.default."+source)
+	}
+	h.putSleepers(pods...)
+	p := h.startFrom(sources...)
 	for _, f := range faults {
-		if !slices.Contains(sources, f.source) {
-			continue
-		}
-		own, other, leaves := "pod.default."+f.source, "pod.default."+another[f.source], "leaves.default."+f.source
+		i := slices.Index(sources, f.source)
+		own, other, leaves := pods[i], pods[(i+1)%len(pods)], "leaves.default."+f.source
 		h.putSleepers(leaves)
-		h.awaitUp("pod.default.file", "pod.default.http", "pod.default.etcd", leaves)
+		h.awaitUp(append(pods, leaves)...)
 		want, what := h.ids(), fmt.Sprintf("%s: %q", f.source, f.says)
 		f.spoil()
 		if f.says != nil {
@@ -65,7 +69,7 @@ func testSourcesThatFail(t *testing.T, sources ...string) (*host, *process) {
 
 		want = h.ids()
 		p.kill()
-		p = h.startFrom("file", "http", "etcd")
+		p = h.startFrom(sources...)
 		if f.says != nil {
 			p.awaitSource(f.source, f.says...)
 		}

@@ -446,7 +446,7 @@ func TestADeniedWriteIsLoggedOnce(t *testing.T) {
 	})
 }
 
-func TestADenialSaysWhatToGrant(t *testing.T) {
+func TestADenialOfEtcdSaysWhatToGrant(t *testing.T) {
 	s := etcdtest.Start(t)
 	s.EnableAuth("host")
 	file := filepath.Join(t.TempDir(), "etcd.yaml")

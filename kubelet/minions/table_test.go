@@ -36,7 +36,7 @@ func TestARecordIsSmall(t *testing.T) {
 	}
 }
 
-func TestTable(t *testing.T) {
+func TestTableFromEtcd(t *testing.T) {
 	t.Parallel()
 	s := etcdtest.Start(t)
 	client := s.Client()

@@ -27,7 +27,7 @@ func BenchmarkFleet(b *testing.B) {
 }
 
 // A small fleet goes through all that the benchmark does, and no pod is lost or started again.
-func TestFleet(t *testing.T) {
+func TestFleetOnEtcd(t *testing.T) {
 	for access, members := range map[string]int{"passwords": 3, "certificates": 1} {
 		t.Run(access, func(t *testing.T) {
 			t.Parallel()
