@@ -116,7 +116,7 @@ func (s *Server) checkAccess(r *http.Request, need access) error {
 	}
 	return s.deny("token", http.StatusUnauthorized, "this needs the token in %[1]s; with curl: "+
 		"sed 's/^/Authorization: Bearer /' %[1]s | curl -H @- URL (other users can see the arguments of a command); "+
-		"to read logs in a browser: the link that kubelet14 -status prints, a new one after each start of the kubelet", s.opts.TokenFile)
+		"to read logs in a browser: the link that kubelet14 -status prints with the same -address and -port, a new one after each start of the kubelet", s.opts.TokenFile)
 }
 
 // granted returns what a request may do.
@@ -187,11 +187,14 @@ func equal(secret, presented string) bool {
 	return subtle.ConstantTimeCompare([]byte(secret), []byte(presented)) == 1
 }
 
-// keyOf returns the key of one start of a kubelet, which its page has in all its links. It does not reveal the token, and is of no
-// use after the next start: somebody else may have listened at the port before.
-func keyOf(token, instance string) string {
+// keyOf returns the key of one start of a kubelet, which its page has in all its links. It does not reveal the token. After the next
+// start it is of no use, nor at another -address or port: somebody else may listen there, and may have asked the kubelet for the instance.
+func keyOf(token, instance, address string, port int) string {
+	if ip, err := netip.ParseAddr(address); err == nil { // which may be written in another way
+		address = ip.Unmap().String()
+	}
 	mac := hmac.New(sha256.New, []byte(token))
-	mac.Write([]byte(instance))
+	fmt.Fprintf(mac, "%s %s %d", instance, address, port)
 	return fmt.Sprintf("%x", mac.Sum(nil)[:16])
 }
 

@@ -99,9 +99,11 @@ func TestAccess(t *testing.T) {
 	withKeys := func(s *testServer) []client {
 		return []client{
 			{"the key", withKey(s.key), logs},
-			{"the key of another start", withKey(keyOf(testToken, "another")), reading},
-			{"the key of another token", withKey(keyOf("another-token-1234", s.instance)), reading},
-			{"the key of no token", withKey(keyOf("", s.instance)), reading},
+			{"the key of another start", withKey(keyOf(testToken, "another", s.opts.Address, s.opts.Port)), reading},
+			{"the key of another token", withKey(keyOf("another-token-1234", s.instance, s.opts.Address, s.opts.Port)), reading},
+			{"the key of no token", withKey(keyOf("", s.instance, s.opts.Address, s.opts.Port)), reading},
+			{"the key of another port", withKey(keyOf(testToken, s.instance, s.opts.Address, s.opts.Port+1)), reading},
+			{"the key of another address", withKey(keyOf(testToken, s.instance, "127.0.0.9", s.opts.Port)), reading},
 			{"the beginning of the key", withKey(s.key[1:]), reading},
 			{"the key as token", with("Authorization", "Bearer "+s.key), reading},
 			{"the key as cookie", with("Cookie", "key="+s.key), reading}, // browsers send it to every port of a host

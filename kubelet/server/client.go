@@ -31,6 +31,8 @@ type Client struct {
 	Link string // the page's address with the key of the kubelet that has answered last; empty without the token
 
 	base, name string // name is for errors
+	address    string // it and the port are part of the key
+	port       int
 	token      string // which is never sent; empty for a client that may not read it, and on a unix socket
 	transport  *http.Transport
 	tag        string // of the table that Status has returned last; empty for none
@@ -39,7 +41,7 @@ type Client struct {
 // NewClient returns a client of the server with the same address, port, TLS configuration and token. Without TLS it needs no token,
 // but is shown no messages then.
 func NewClient(address string, port int, config *tls.Config, tokenFile string) (c *Client, err error) {
-	c = &Client{transport: &http.Transport{DisableKeepAlives: true}} // without a proxy
+	c = &Client{address: address, port: port, transport: &http.Transport{DisableKeepAlives: true}} // without a proxy
 	if path, unix := strings.CutPrefix(address, unixPrefix); unix {
 		c.name, c.base = address, "http://localhost"
 		c.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -82,7 +84,7 @@ func (c *Client) Status(ctx context.Context) (table string, err error) {
 	defer cancel()
 	resp, text, err := c.get(ctx, "/healthz")
 	if err == nil && c.token != "" {
-		key := keyOf(c.token, resp.Header.Get(instanceHeader))
+		key := keyOf(c.token, resp.Header.Get(instanceHeader), c.address, c.port)
 		c.Link = c.base + "/?key=" + key
 		resp, text, err = c.get(ctx, "/status?key="+key)
 	} else if err == nil {

@@ -115,8 +115,8 @@ func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
 	}
 }
 
-// The client shows the messages to a user who may read the token. It never sends the token: whoever listens at the port while no
-// kubelet does gets a key that no kubelet accepts.
+// The client shows the messages to a user who may read the token. It never sends the token: whoever listens at another
+// port gets a key that no kubelet accepts, also with the instance of the kubelet, which everybody can ask for.
 func TestTheClientShowsMessagesWithoutSendingTheToken(t *testing.T) {
 	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
 	s := serve(t, withOutput())
@@ -128,16 +128,18 @@ func TestTheClientShowsMessagesWithoutSendingTheToken(t *testing.T) {
 			t.Errorf("with the token in %s: the link is %q, and the table\n%s%v", name, client.Link, table, err)
 		}
 	}
-	var got []string
+	var got, keys []string
 	another := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		got = append(got, fmt.Sprint(r.URL, r.Header))
-		w.Header().Set(instanceHeader, "of an earlier start")
+		got, keys = append(got, fmt.Sprint(r.URL, r.Header)), append(keys, r.URL.Query().Get("key"))
+		w.Header().Set(instanceHeader, s.instance)
 		io.WriteString(w, "POD ")
 	}))
 	defer another.Close()
 	client := newClient(t, "127.0.0.1", another.Listener.Addr().(*net.TCPAddr).Port, nil, tokenFile)
 	if _, err := client.Status(t.Context()); err != nil || len(got) != 2 || strings.Contains(fmt.Sprint(got), testToken) || strings.Contains(fmt.Sprint(got), s.key) {
 		t.Errorf("%v; another program is asked for %q", err, got)
+	} else if answer := s.ask(t, "GET /stream?key="+keys[1]); keys[1] == "" || answer.status != http.StatusUnauthorized {
+		t.Errorf("its key %q is answered with %d %s", keys[1], answer.status, answer.body)
 	}
 }
 
@@ -152,6 +154,7 @@ func TestClientOfEachKindOfServer(t *testing.T) {
 		config  *tls.Config
 	}{
 		"http://127.0.0.2:PORT/":  {func(o *Options) { o.Address = "127.0.0.2" }, nil},
+		"http://127.0.0.1:PORT/":  {func(o *Options) { o.Address = "::ffff:127.0.0.1" }, nil},
 		"https://test-host:PORT/": {func(o *Options) { o.Address, o.TLS = "0.0.0.0", config }, config},
 		"unix:SOCKET":             {onSocket(t), nil},
 	} {
@@ -164,7 +167,7 @@ func TestClientOfEachKindOfServer(t *testing.T) {
 			t.Errorf("its URL is %s, want %s", s.URL(), want)
 		}
 		client := newClient(t, s.opts.Address, port, tt.config, tokenFile)
-		if table, err := client.Status(t.Context()); err != nil || !strings.Contains(table, "source file") {
+		if table, err := client.Status(t.Context()); err != nil || !strings.Contains(table, "source file") || (s.Link() != "") && !strings.HasSuffix(client.Link, s.key) {
 			t.Errorf("%s: %q, %v", url, table, err)
 		}
 	}

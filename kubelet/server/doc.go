@@ -21,7 +21,7 @@
 //  3. No GET changes anything.
 //  4. Every user of this host may read the status, without messages; with TLS that takes the token. Messages and logs take the
 //     token or the page's key, and commands the token. A client that can open the unix socket needs no token.
-//  5. The key is in the address of the page, is sent to no other port, and ends with this start of the kubelet.
+//  5. The key is in the address of the page. It is good for one address, port and start of the kubelet.
 //  6. Only /boundPods?env=1 shows values of environment variables, and only to clients that may run commands.
 //  7. Each step of a request has a time limit, and the number of connections is limited. Only who may read logs keeps one.
 package server

@@ -94,7 +94,7 @@ type Server struct {
 	listener    net.Listener
 	certificate *x509.Certificate // nil without TLS
 	instance    string            // differs after a restart
-	key         string            // of token and instance
+	key         string            // see keyOf
 
 	mu   sync.Mutex
 	live *page // guarded by mu: what the streams have sent last
@@ -103,10 +103,15 @@ type Server struct {
 // New opens the server's listener. Requests are answered once Serve is called.
 func New(opts Options) (*Server, error) {
 	s := &Server{opts: opts, token: cmp.Or(opts.Token, rand.Text()), instance: rand.Text()}
-	s.key = keyOf(s.token, s.instance)
 	var err error
-	s.listener, err = s.listen()
-	return s, err
+	if s.listener, err = s.listen(); err != nil {
+		return nil, err
+	}
+	if at, ok := s.listener.Addr().(*net.TCPAddr); ok {
+		s.opts.Port = at.Port
+	}
+	s.key = keyOf(s.token, s.instance, opts.Address, s.opts.Port)
+	return s, nil
 }
 
 // Serve answers requests until ctx is done, and then gives running ones a moment to end.
