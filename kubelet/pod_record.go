@@ -32,10 +32,11 @@ type podSnapshot struct {
 type podRecord struct {
 	podSnapshot
 	work    *work // nil: none since the last endWork
+	version int   // of pod: how often the desired state has changed
 	adopted bool  // this run has found that its containers belong to its manifest, see hold
 	leaving bool  // its removal has begun, and cannot be called off
 
-	tried   string    // the steps of the last work, see describeSteps
+	tried   string    // the plan of the last work, and the pulls that had ended then
 	retryAt time.Time // not to try the same steps before
 
 	stateLogged    string            // since the last action or problem
@@ -44,6 +45,27 @@ type podRecord struct {
 
 // label names the pod with the place that has to be edited.
 func (p *podSnapshot) label() string { return fmt.Sprintf("pod %s (%s)", p.name, p.origin) }
+
+// desire sets the desired state.
+func (p *podRecord) desire(pod *plan.Pod) {
+	if pod != p.pod {
+		p.pod, p.version = pod, p.version+1
+	}
+}
+
+// planID returns a text that is another one for another plan, and for the same plan of another desired state.
+func (p *podRecord) planID() string {
+	text := fmt.Sprint(p.version)
+	for _, a := range slices.Concat(p.plan.Steps...) {
+		text += fmt.Sprintf(" %s %s %s", a.Kind, a.Name, a.ID)
+	}
+	return text
+}
+
+// pulls reports whether the last work, which was for the same desired state, is waiting for the pull of an image.
+func (p *podRecord) pulls() bool {
+	return p.worked == p.pod && slices.ContainsFunc(p.workProblems, func(p plan.Problem) bool { return p.Reason == api.ReasonPulling })
+}
 
 // endWork evaluates work that has ended. After a failure the same steps are tried again
 // after 250 ms, doubling up to limit. What only waits has its own time, or waits for the end

@@ -2,14 +2,20 @@ package kubelet
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/step"
+	"kubelet14/kubelet/trace"
 )
 
 // person is at the terminal of a kubelet that asks before it acts.
@@ -97,6 +103,9 @@ func TestStep(t *testing.T) {
 		p.reads("pod a.default.file: nothing to do now")
 		p.enters("c", "a/main", "a/net")
 		p.reads(`"c" is none of the pods that wait: b.default.file`)
+		p.enters("b"+strings.Repeat(" ", 1<<20), "a/main", "a/net")
+		p.enters(strings.Repeat(" ", 1<<20), "a/main", "a/net")
+		p.reads(`"b…" is none of the pods that wait`, `"…" is none of the pods that wait`)
 		p.enters("b", "a/main", "a/net", "b/main", "b/net")
 		p.enters("", "a/main", "a/net", "b/main", "b/net")
 		p.reads("no pod waits")
@@ -161,6 +170,82 @@ func TestStepsAreAllowedOnce(t *testing.T) {
 		settle()
 		if !again.left {
 			t.Error("the kubelet reads on after the end of its input")
+		}
+	})
+}
+
+// What was allowed stays allowed while its image is pulled, and nothing else is: not the other steps, and not an edit.
+func TestStepWhileAnImageIsPulled(t *testing.T) {
+	inWorld(t, func(w *world) {
+		images := map[string]api.Pod{}
+		for _, image := range []string{"first:1", "second:1", "third:1", "gone:1"} {
+			images[image] = ofImage(pod("a", "main"), image, "")
+			if image != "gone:1" {
+				w.docker.AddRemoteImage(image, dockertest.RemoteImage{Takes: 90 * time.Second})
+			}
+		}
+		p, k := atTerminal(w, images["first:1"])
+		p.reads("create main")
+		p.enters("", "a/net")
+		p.reads()
+		w.after(time.Minute, "its image is there", "a/main", "a/net")
+		p.reads("nothing to do now")
+
+		k.set(images["second:1"])
+		settle()
+		p.enters("1", "a/main", "a/net")
+		p.reads("create main (attempt 2)", "stop main (attempt 1)")
+		w.after(time.Minute, "the first step is carried out", "a/main", "a/net")
+		p.reads("attempt 1 is running, of another version; attempt 2 is created", "stop main (attempt 1)")
+		p.enters("", "a/main", "a/net")
+
+		k.set(images["third:1"])
+		settle()
+		p.enters("", "a/main", "a/net")
+		running := w.id("a", "main")
+		k.set(images["gone:1"])
+		w.after(2*time.Minute, "an edit while the image is pulled", "a/main", "a/net")
+		w.checkID("a", "main", running, true)
+		p.enters("", "a/main", "a/net")
+		pulls := w.docker.Calls()["PullImage"]
+		w.after(time.Hour, "the pull has failed", "a/main", "a/net")
+		w.checkCalls("PullImage", pulls)
+	})
+}
+
+// Printing to somebody who does not read holds nothing up, and what is not read takes little memory.
+func TestStepWhileNobodyReads(t *testing.T) {
+	inWorld(t, func(w *world) {
+		reader, out := io.Pipe()
+		s := &step.Stepper{Out: out}
+		w.options = func(opts *Options) { opts.Step = s }
+		k := w.run(pod("a", "main"), pod("b", "main"))
+		s.Allow(s.Waiting()[1], math.MaxInt)
+		w.settle("a client of the server allows a plan", "b/main", "b/net")
+		k.set(pod("a", "main"))
+		settle()
+		if n := len(s.Waiting()); n != 2 {
+			t.Errorf("%d pods wait, want 2", n)
+		}
+		k.end()
+
+		const plans = 4000
+		for i := range plans {
+			s.Take(step.Pod{Name: fmt.Sprintf("pod%d.default.file", i), ID: "plan", Plan: plan.Plan{Steps: [][]plan.Action{{}}}, Compare: func() ([]trace.Row, []string) {
+				return []trace.Row{{Container: strings.Repeat("x", 1000)}}, nil
+			}})
+		}
+		var text strings.Builder
+		go io.Copy(&text, reader)
+		synctest.Wait()
+		reader.Close()
+		for i, want := range map[int]bool{0: false, plans - 1: true} {
+			if strings.Contains(text.String(), fmt.Sprintf("pod pod%d.", i)) != want {
+				t.Errorf("plan %d is printed: %v", i, !want)
+			}
+		}
+		if !strings.Contains(text.String(), "is lost") || text.Len() > 2<<20 {
+			t.Errorf("of %d plans that nobody has read %d bytes are left", plans, text.Len())
 		}
 	})
 }

@@ -69,7 +69,8 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed, busy
 		return // an interrupted inspect is no problem of its pod
 	}
 	for name, p := range kl.pods {
-		p.pod, p.containers, p.err = kl.desired.pods[name], observed[name], errs[name]
+		p.desire(kl.desired.pods[name])
+		p.containers, p.err = observed[name], errs[name]
 		for i := range p.containers {
 			c := &p.containers[i]
 			c.Unhealthy, _ = kl.probes.Result(c)
@@ -127,11 +128,12 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	if kl.decided(p) {
 		return time.Time{}
 	}
-	steps := kl.describeSteps(p)
+	id := p.planID()
+	steps := id + kl.pullsEnded(p)
 	if steps == p.tried && time.Now().Before(p.retryAt) {
 		return earliest(p.retryAt, p.plan.Next)
 	}
-	permitted := kl.permitted(p, steps)
+	permitted := kl.permitted(p, id)
 	if len(permitted) == 0 {
 		kl.tracePod("wait", p)
 		p.wait = step.Wait
@@ -143,17 +145,15 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	return p.plan.Next
 }
 
-// permitted returns the steps of a pod's plan that may be carried out now: all, unless a person decides. See describeSteps for the id.
+// permitted returns the steps of a pod's plan that may be carried out now: all, unless a person decides.
 func (kl *Kubelet) permitted(p *podRecord, id string) [][]plan.Action {
-	return kl.opts.Step.Take(step.Pod{Name: p.name, Origin: p.origin, Plan: p.plan, ID: id, Compare: func() ([]trace.Row, []string) { return p.compare(kl) }})
+	return kl.opts.Step.Take(step.Pod{Name: p.name, Origin: p.origin, Plan: p.plan, ID: id, Pulls: p.pulls(),
+		Compare: func() ([]trace.Row, []string) { return p.compare(kl) }})
 }
 
-// describeSteps describes what a worker would try now. The text changes with the plan, and
-// when a pull of an image that the plan needs has ended. Steps with a new text are tried at once.
-func (kl *Kubelet) describeSteps(p *podRecord) string {
-	text := fmt.Sprintf("%p", p.pod)
+// pullsEnded tells when the last pulls of images ended that the plan needs. After that it is tried again at once.
+func (kl *Kubelet) pullsEnded(p *podRecord) (text string) {
 	for _, a := range slices.Concat(p.plan.Steps...) {
-		text += fmt.Sprintf(" %s %s %s", a.Kind, a.Name, a.ID)
 		if a.Kind == plan.Create {
 			text += fmt.Sprintf(" %v", kl.images.EndedAt(kl.imageOf(a.Container)))
 		}

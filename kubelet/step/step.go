@@ -24,6 +24,7 @@ type Pod struct {
 	Name, Origin string // full name, and the place of its manifest
 	Plan         plan.Plan
 	ID           string                         // another plan has another one
+	Pulls        bool                           // what was carried out last waits for the pull of an image, or that has just ended
 	Compare      func() ([]trace.Row, []string) // see Versions
 }
 
@@ -33,9 +34,11 @@ type Stepper struct {
 	Out  io.Writer
 	Wake func() // makes the sync loop ask again
 
-	mu      sync.Mutex
-	waiting []*waiting // guarded by mu; the one that has waited longest is the first
-	all     bool       // guarded by mu: no plan waits
+	mu       sync.Mutex // guards all below
+	waiting  []*waiting // the one that has waited longest is the first
+	all      bool       // no plan waits
+	unread   []string   // what Out has not taken yet
+	printing bool       // a goroutine writes to Out
 }
 
 // waiting is a pod that is not as desired.
@@ -44,10 +47,12 @@ type waiting struct {
 	id      string // of the plan that waits; empty while one is carried out
 	allowed int    // steps of it, from the first on
 	ticket  string // of that plan, for a client that has seen it; nobody can guess it
+
+	carriedOut []plan.Action // of the steps that were allowed last
 }
 
-// Take returns the steps of a pod's plan that may be carried out now; none: it waits. They are
-// allowed once. A plan that is new is printed. A plan without steps ends the wait of its pod.
+// Take returns the steps of a pod's plan that may be carried out now; none: it waits. They are allowed once, and again
+// while an image of theirs is pulled. A plan that is new is printed. A plan without steps ends the wait of its pod.
 func (s *Stepper) Take(p Pod) [][]plan.Action {
 	if s == nil {
 		return p.Plan.Steps
@@ -68,16 +73,32 @@ func (s *Stepper) Take(p Pod) [][]plan.Action {
 	}
 	w := s.waiting[i]
 	if s.all {
-		w.id = ""
+		w.id, w.carriedOut = "", nil
 		return p.Plan.Steps
+	}
+	if rest := w.rest(p.Plan.Steps); p.Pulls && w.id == "" && len(rest) > 0 {
+		return rest
 	}
 	if w.id != p.ID {
 		w.id, w.allowed, w.ticket = p.ID, 0, rand.Text()
-		s.print(p)
+		s.printPlan(p)
 	}
 	steps := p.Plan.Steps[:min(w.allowed, len(p.Plan.Steps))]
 	if len(steps) > 0 {
-		w.id = ""
+		w.id, w.carriedOut = "", slices.Concat(steps...)
+	}
+	return steps
+}
+
+// rest returns the first steps of a plan that have only actions of those that were allowed last.
+func (w *waiting) rest(steps [][]plan.Action) [][]plan.Action {
+	other := func(a plan.Action) bool {
+		return !slices.ContainsFunc(w.carriedOut, func(done plan.Action) bool { return a.Kind == done.Kind && a.Name == done.Name })
+	}
+	for i, step := range steps {
+		if slices.ContainsFunc(step, other) {
+			return steps[:i]
+		}
 	}
 	return steps
 }

@@ -6,29 +6,41 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"kubelet14/kubelet/trace"
 )
 
+// What is kept of a long line, and of what is printed and nobody reads; in bytes.
+const maxWord, maxUnread = 40, 1 << 20
+
 const help = "Enter: do this. 1: do its first step. POD: do that pod's. a: do all from now on. s: stop at each again. q: end.\n"
 
 // Read carries out what the lines of in say, until a q or their end.
 func (s *Stepper) Read(in io.Reader) {
-	for lines := bufio.NewScanner(in); lines.Scan(); {
-		switch line := strings.TrimSpace(lines.Text()); line {
-		case "q":
+	for lines := bufio.NewReader(in); ; {
+		text, long, err := lines.ReadLine()
+		word := strings.TrimSpace(string(text))
+		if long {
+			word = word[:min(len(word), maxWord)] + "…"
+		}
+		for long && err == nil {
+			_, long, err = lines.ReadLine()
+		}
+		switch {
+		case err != nil || word == "q":
 			return
-		case "a", "s":
+		case word == "a" || word == "s":
 			s.mu.Lock()
-			s.all = line == "a"
+			s.all = word == "a"
 			s.mu.Unlock()
 			s.Wake()
-		case "1":
+		case word == "1":
 			s.allow("", 1)
 		default:
-			s.allow(line, math.MaxInt)
+			s.allow(word, math.MaxInt)
 		}
 	}
 }
@@ -43,18 +55,50 @@ func (s *Stepper) allow(pod string, steps int) {
 		}
 		names = append(names, w.Pod)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if len(names) > 0 {
-		fmt.Fprintf(s.Out, "%q is none of the pods that wait: %s\n%s", pod, strings.Join(names, ", "), help)
+		s.say("%q is none of the pods that wait: %s\n%s", pod, strings.Join(names, ", "), help)
 	} else {
-		fmt.Fprintln(s.Out, "no pod waits: every pod is as it should be, or is being worked on")
+		s.say("no pod waits: every pod is as it should be, or is being worked on\n")
 	}
 }
 
-// print prints a plan that waits beside what is desired and what is there.
-func (s *Stepper) print(p Pod) {
+// say prints a text without waiting for whoever reads it. Of what nobody reads the oldest texts are dropped. s.mu is locked.
+func (s *Stepper) say(format string, args ...any) {
+	s.unread = append(s.unread, fmt.Sprintf(format, args...))
+	size := 0
+	for i, text := range slices.Backward(s.unread) {
+		if size += len(text); size > maxUnread {
+			s.unread = append([]string{"(what was printed before was not read, and is lost)\n"}, s.unread[i+1:]...)
+			break
+		}
+	}
+	if !s.printing {
+		s.printing = true
+		go s.print() // it ends when Out has taken all, or with the program
+	}
+}
+
+// print writes to Out until nothing is left.
+func (s *Stepper) print() {
+	for {
+		s.mu.Lock()
+		texts := s.unread
+		s.unread, s.printing = nil, len(texts) > 0
+		s.mu.Unlock()
+		if len(texts) == 0 {
+			return
+		}
+		io.WriteString(s.Out, strings.Join(texts, ""))
+	}
+}
+
+// printPlan prints a plan that waits beside what is desired and what is there.
+func (s *Stepper) printPlan(p Pod) {
 	rows, edited := p.Compare()
-	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-	defer table.Flush()
+	var text strings.Builder
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "\npod %s (%s)\n  \tDESIRED\tOBSERVED\n", p.Name, p.Origin)
 	for _, row := range rows {
 		fmt.Fprintf(table, "%s %s\t%s\t%s\n", row.Sign, row.Container, row.Desired, observed(row))
@@ -67,7 +111,8 @@ func (s *Stepper) print(p Pod) {
 			fmt.Fprintf(table, "  step %d\t%s %s (attempt %d): %s\n", i+1, a.Kind, a.Name.Name, a.Name.Attempt, a.Reason)
 		}
 	}
-	fmt.Fprint(table, help)
+	table.Flush()
+	s.say("%s%s", &text, help)
 }
 
 // printEmpty says that there is nothing left to do for a pod that has waited, and what it lacks.
@@ -75,9 +120,9 @@ func (s *Stepper) printEmpty(p Pod) {
 	if s.all {
 		return
 	}
-	fmt.Fprintf(s.Out, "\npod %s: nothing to do now\n", p.Name)
+	s.say("\npod %s: nothing to do now\n", p.Name)
 	for _, problem := range p.Plan.Problems {
-		fmt.Fprintf(s.Out, "  %s: %v\n", problem.Reason, problem)
+		s.say("  %s: %v\n", problem.Reason, problem)
 	}
 }
 
