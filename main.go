@@ -145,13 +145,18 @@ func run(ctx context.Context, f *options.Options) error {
 		defer opts.Volumes.Close()
 		opts.Identity.RootDir = opts.Volumes.Path()
 	}
+	for _, gate := range []string{features.Eviction, features.ImageGarbageCollection} {
+		if f.Gates.Enabled(gate) && (f.Runonce || f.DryRun) {
+			glog.Warningf("-feature_gates=%s does nothing with -runonce and -dry_run, which do not watch memory and disks", gate)
+		}
+	}
 	pressure := eviction.NewManager(f.Eviction)
 	pressure.Evicted = metrics.Evicted
 	if f.Gates.Enabled(features.Eviction) {
 		opts.Eviction = pressure
 	}
 	images := &imagegc.Collector{
-		Interface: docker, Options: f.Images, RootDir: opts.Identity.RootDir, DiskPressure: pressure.DiskPressure, Removed: metrics.ImageRemoved,
+		Interface: docker, Options: f.Images, RootDir: opts.Identity.RootDir, Pressure: pressure.ImagePressure, Removed: metrics.ImageRemoved,
 	}
 	collects := f.Gates.Enabled(features.ImageGarbageCollection) && !f.Runonce
 	if collects {

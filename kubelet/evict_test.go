@@ -32,10 +32,10 @@ func newMachine(memory, disk int64) *machine {
 func (m *machine) read() eviction.Reading {
 	r := eviction.Reading{
 		eviction.MemoryAvailable: {Available: uint64(m.memory.Load()), Total: 1000},
-		eviction.NodeFsAvailable: {Available: uint64(m.disk.Load()), Total: 1000},
+		eviction.NodeFsAvailable: {Available: uint64(m.disk.Load()), Total: 1000, Disk: 1},
 	}
 	if images := uint64(m.images.Load()); images < 2000 {
-		r[eviction.ImageFsAvailable] = eviction.Amount{Available: images, Total: 2000}
+		r[eviction.ImageFsAvailable] = eviction.Amount{Available: images, Total: 2000, Disk: 2}
 	}
 	return r
 }
@@ -45,6 +45,8 @@ func (w *world) startOnMachine(m *machine, pods ...api.Pod) *kubelet {
 	w.t.Helper()
 	opts := eviction.DefaultOptions()
 	w.must(opts.Hard.Set("memory.available<10%"))
+	w.must(opts.Soft.Set("memory.available<20%"))
+	opts.MaxPodGrace = 20
 	manager := eviction.NewManager(opts)
 	manager.Observe(m.read(), time.Now())
 	before := w.options
@@ -101,7 +103,7 @@ func TestAPodIsNotStartedUnderPressure(t *testing.T) {
 		w.settle("no pressure", "old/main", "old/net")
 		m.disk.Store(99) // nobody of the pods has written anything
 		wait(10 * time.Second)
-		pods := []api.Pod{pod("old", "main"), done, pod("a", "main"), important(pod("b", "main"), 7, ""), pod("c", "main"),
+		pods := []api.Pod{pod("old", "main"), done, pod("a", "main"), important(pod("b", "main"), 7, ""), important(pod("c", "main"), 0, "system-my-critical"),
 			important(pod("kept", "main"), 0, "system-node-critical")}
 		k.set(pods...)
 		w.kill("old", "main", 1)
@@ -285,7 +287,7 @@ func TestAnEvictedPodBecomesCritical(t *testing.T) {
 func TestEvictionWithoutFigures(t *testing.T) {
 	inWorld(t, func(w *world) {
 		m := newMachine(500, 500)
-		w.startOnMachine(m, pod("a", "main"), pod("b", "main"), pod("c", "main"))
+		w.startOnMachine(m, pod("a", "main"), pod("b", "main"), pod("c", "main", "side"))
 		settle()
 		all := w.live()
 		w.docker.Down()
@@ -294,10 +296,85 @@ func TestEvictionWithoutFigures(t *testing.T) {
 		m.memory.Store(500)
 		w.docker.Up()
 		w.settle("Docker was away", all...)
-		w.docker.SetFault(on("Stats", dockertest.Fault{Delay: time.Hour}, "b.default"))
+		w.docker.SetFault(on("Stats", dockertest.Fault{Delay: time.Hour}, "a.default"))
 		m.memory.Store(99)
-		w.after(50*time.Second, "it does not measure one pod", "b/main", "b/net", "c/main", "c/net")
+		w.after(18*time.Second, "it does not measure the first pod: that with the highest figure", "a/main", "a/net", "b/main", "b/net")
 	})
+}
+
+// A container whose stop hangs holds up no other eviction. One whose stop fails is killed, and so is a job whose next attempt cannot be
+// created, as on a full disk: it could be taken for done.
+func TestEvictionOfWhatDoesNotEnd(t *testing.T) {
+	inWorld(t, func(w *world) {
+		m := newMachine(500, 500)
+		w.startOnMachine(m, important(pod("a", "main"), -2, ""), important(onFailure(pod("b", "main")), -1, ""), pod("c", "main"))
+		settle()
+		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
+			if hangs := on("StopContainer", dockertest.Fault{Delay: time.Hour}, "a.default")(c); hangs.Delay > 0 {
+				return hangs
+			}
+			if full := on("CreateContainer", dockertest.Fault{Before: errors.New("no space left on device")})(c); full.Before != nil {
+				return full
+			}
+			return on("StopContainer", dockertest.Fault{Before: errors.New("no")}, "c.default")(c)
+		})
+		m.memory.Store(99)
+		w.after(10*time.Second, "a is to end", "a/main", "a/net", "b/main", "b/net", "c/main", "c/net")
+		w.after(40*time.Second, "b is next", "a/main", "a/net", "c/main", "c/net")
+		w.after(10*time.Second, "and then c", "a/main", "a/net")
+		for _, run := range w.journal.runs {
+			if want := map[bool]int{true: 0, false: 137}[strings.HasPrefix(run.PodFullName, "a.")]; run.code != want {
+				t.Errorf("%v, want exit %d", run, want)
+			}
+		}
+	})
+}
+
+// What ends for a time ends as at any other time: by its hook, and it is not killed. Meanwhile its probes fail, which is no news. A
+// job that ends with 0 then has not succeeded.
+func TestAnEvictedPodHasItsTimeToEnd(t *testing.T) {
+	for _, policy := range []func(api.Pod) api.Pod{func(p api.Pod) api.Pod { return p }, onFailure} {
+		inWorld(t, func(w *world) {
+			var ending atomic.Bool
+			w.program = func(string) dockertest.Program {
+				return dockertest.Program{Exec: func(command []string) (outcome dockertest.ExecOutcome) {
+					switch {
+					case command[0] == "bye":
+						ending.Store(true)
+						outcome.After = 5 * time.Second
+					case ending.Load():
+						outcome.ExitCode = 1
+					}
+					return outcome
+				}}
+			}
+			web := policy(probedToday(api.Probe{}, api.Probe{PeriodSeconds: 1}, api.Probe{PeriodSeconds: 1}))
+			web.Manifest.Containers[0].Lifecycle = hooked(pod("web", "main")).Manifest.Containers[0].Lifecycle
+			m := newMachine(500, 500)
+			k := w.startOnMachine(m, web)
+			settle()
+			m.memory.Store(150) // only the soft threshold
+			w.after(13*time.Second, "its hook runs", "web/main", "web/net")
+			if !ending.Load() {
+				t.Error("its hook was not run")
+			}
+			w.after(10*time.Second, "its hook has ended")
+			for _, e := range k.kl.Events(0) {
+				if e.Reason == "not ready" || e.Reason == "unhealthy" || e.Reason == "probe not run" {
+					t.Errorf("event %+v", e)
+				}
+			}
+			k.statusIs(w, "web", api.PodFailing, api.ReasonEvicted, "less than 20%")
+			ending.Store(false)
+			m.memory.Store(500)
+			w.after(10*time.Minute, "after the pressure", "web/main", "web/net")
+			for _, run := range w.journal.runs {
+				if run.code != 0 {
+					t.Errorf("%v was killed", run)
+				}
+			}
+		})
+	}
 }
 
 // TestCrashInAnEviction lets the kubelet die after each of its calls that change something while it evicts. The next one
@@ -305,6 +382,7 @@ func TestEvictionWithoutFigures(t *testing.T) {
 func TestCrashInAnEviction(t *testing.T) {
 	for name, policy := range map[string]func(api.Pod) api.Pod{
 		"always": func(p api.Pod) api.Pod { return p }, "onFailure": onFailure, "never": never,
+		"init": func(p api.Pod) api.Pod { return withInit(p, "setup") },
 	} {
 		for n, died := 1, true; died; n++ {
 			inWorld(t, func(w *world) {
@@ -327,12 +405,20 @@ func TestCrashInAnEviction(t *testing.T) {
 				k.end()
 				w.startOnMachine(newMachine(500, 500), web, bystander)
 				want := []string{"bystander/main", "bystander/net", "web/net", "web/server", "web/side"}
-				if name == "never" {
+				switch name {
+				case "never":
 					want = want[:2]
+				case "init": // which ends only when it is stopped, with 0
+					want = []string{"bystander/main", "bystander/net", "web/net", "web/setup"}
 				}
 				w.settle(fmt.Sprintf("%s: died after %d calls, without pressure", name, n), want...)
 				w.checkID("bystander", "main", healthy, true)
 				w.checkVolumes(web, bystander)
+				for _, run := range w.journal.runs {
+					if run.code == 137 {
+						t.Errorf("%s: died after %d calls: %v was killed", name, n, run)
+					}
+				}
 			})
 		}
 	}

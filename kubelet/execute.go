@@ -52,7 +52,8 @@ func (kl *Kubelet) startWork(ctx context.Context, p *podRecord, steps [][]plan.A
 // concurrently. It stops at the end of a step if the desired state has changed. After an
 // action has failed nothing more is done to its container: what cannot be replaced is not
 // stopped. After a failure of the network container nothing more is done at all, and so it
-// is with what must happen before an init container starts.
+// is with what must happen before an init container starts. Only the removal that ends an
+// eviction follows a failure too, and kills what could not be stopped.
 func (w *work) syncPod(ctx context.Context, steps [][]plan.Action) {
 	hasFailed := func(container string) bool { return w.problems[container].Message != "" }
 	required := []string{api.NetworkContainerName}
@@ -61,12 +62,13 @@ func (w *work) syncPod(ctx context.Context, steps [][]plan.Action) {
 			required = append(required, a.Name.Name)
 		}
 	}
+	ends := func(a plan.Action) bool { return a.Kind == plan.Remove && a.Killed == api.ReasonEvicted }
 	for _, step := range steps {
-		if slices.ContainsFunc(required, hasFailed) || ctx.Err() != nil || w.superseded.Err() != nil {
+		if slices.ContainsFunc(required, hasFailed) && !slices.ContainsFunc(step, ends) || ctx.Err() != nil || w.superseded.Err() != nil {
 			return
 		}
 		var wg sync.WaitGroup
-		for _, a := range slices.DeleteFunc(slices.Clone(step), func(a plan.Action) bool { return hasFailed(a.Name.Name) }) {
+		for _, a := range slices.DeleteFunc(slices.Clone(step), func(a plan.Action) bool { return hasFailed(a.Name.Name) && !ends(a) }) {
 			wg.Go(func() { w.act(ctx, a) })
 		}
 		wg.Wait()

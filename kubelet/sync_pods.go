@@ -114,7 +114,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	if p.err != nil || p.waits() {
 		return p.wait.RetryAt // its containers stay as they are
 	}
-	kl.probes.Sync(ctx, p.name, p.pod, p.containers, podIP(p.containers))
+	kl.syncProbes(ctx, p)
 	if len(p.plan.Steps) == 0 {
 		kl.tracePod("idle", p)
 		kl.permitted(p, "")

@@ -16,6 +16,8 @@ const (
 	trashDir   = "trash"
 )
 
+const emptyDirs = "volumes/kubernetes.io~empty-dir" // in the directory of a pod
+
 // marker is the content of the lock file, with the process that holds the lock and the hostname
 // of the kubelet that has volumes there. Earlier versions wrote no hostname.
 const marker = `pid %d

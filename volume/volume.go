@@ -30,7 +30,7 @@ func CreateVolume(v *api.Volume, podUID string, root *RootDir) (Interface, error
 	if err := errors.Join(checkName("volume name", v.Name), checkName("uid", podUID)); err != nil {
 		return nil, fmt.Errorf("create volume %q of uid %q: %w", v.Name, podUID, err)
 	}
-	return &EmptyDirectory{filepath.Join(podsDir, podUID, "volumes", "kubernetes.io~empty-dir", v.Name), root}, nil
+	return &EmptyDirectory{filepath.Join(podsDir, podUID, emptyDirs, v.Name), root}, nil
 }
 
 // checkName refuses what cannot be the name of one entry of a directory.

@@ -1,6 +1,7 @@
 package volume
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,8 +14,6 @@ import (
 	"kubelet14/api"
 	"kubelet14/unittest"
 )
-
-const emptyDirs = "volumes/kubernetes.io~empty-dir"
 
 func openRoot(t *testing.T) *RootDir {
 	t.Helper()
@@ -224,8 +223,9 @@ func TestTerminationFile(t *testing.T) {
 	}
 }
 
-// What a link leads to, a hole in a file and the messages of containers are no use of the disk by volumes.
+// What a link leads to and a hole in a file are no use of the disk. What a container writes as its termination message is.
 func TestUsage(t *testing.T) {
+	const all = 1 << 20
 	r := openRoot(t)
 	dir := setUp(t, r, "uid") // which has a file of a few bytes
 	write(t, filepath.Join(t.TempDir(), "outside"), strings.Repeat("x", 1<<20))
@@ -234,15 +234,62 @@ func TestUsage(t *testing.T) {
 	write(t, sparse, strings.Repeat("x", 8192))
 	unittest.Must(t, os.Truncate(sparse, 1<<30))
 	setUp(t, r, "another")
-	_, err := r.MakeTerminationFile("uid", "web.1")
+	message, err := r.MakeTerminationFile("uid", "web.1")
 	unittest.Must(t, err)
-	if bytes, files := r.Usage(t.Context(), "uid"); bytes < 8192 || bytes > 64<<10 || files != 5 {
-		t.Errorf("%d bytes and %d files, want some 12 KiB and 5", bytes, files)
+	if u := r.Usage(t.Context(), "uid", all); u.Bytes < 8192 || u.Bytes > 64<<10 || u.Files != 5 || u.AtLeast {
+		t.Errorf("%+v, want some 12 KiB and 5 files", u)
+	}
+	write(t, message, strings.Repeat("x", 1<<20))
+	if u := r.Usage(t.Context(), "uid", all); u.Bytes < 1<<20 || u.Files != 5 {
+		t.Errorf("%+v, want more than a message of 1 MiB", u)
 	}
 	unittest.Must(t, os.Remove(filepath.Join(setUp(t, r, "empty"), "file")))
 	for _, uid := range []string{"none", "empty"} {
-		if bytes, files := r.Usage(t.Context(), uid); bytes != 0 || files != 0 {
-			t.Errorf("a pod with %s in its volumes uses %d bytes and %d files", uid, bytes, files)
+		if u := r.Usage(t.Context(), uid, all); u != (Usage{}) {
+			t.Errorf("a pod with %s in its volumes uses %+v", uid, u)
 		}
+	}
+}
+
+// A container can nest directories as deep as it likes. Each must cost the same however deep it lies.
+func TestUsageOfAHostileTree(t *testing.T) {
+	const depth = 1000
+	r := openRoot(t)
+	dir := setUp(t, r, "uid")
+	t.Cleanup(func() { unittest.Must(t, exec.Command("rm", "-rf", r.Path()).Run()) })
+	fd, err := syscall.Open(dir, syscall.O_DIRECTORY, 0)
+	unittest.Must(t, err)
+	for range depth {
+		unittest.Must(t, syscall.Mkdirat(fd, "d", 0o755))
+		below, err := syscall.Openat(fd, "d", syscall.O_DIRECTORY, 0)
+		unittest.Must(t, err, syscall.Close(fd))
+		fd = below
+	}
+	unittest.Must(t, syscall.Close(fd))
+	ended, end := context.WithCancel(t.Context())
+	end()
+	for _, tt := range []struct {
+		name     string
+		ctx      context.Context
+		maxFiles int64
+		want     int64 // files
+		atLeast  bool
+	}{
+		{"all of it", t.Context(), 1 << 20, depth + 1, false},
+		{"so many files and no more", t.Context(), 100, 100, true},
+		{"no time", ended, 1 << 20, 0, true},
+	} {
+		if u := r.Usage(tt.ctx, "uid", tt.maxFiles); u.Files != tt.want || u.AtLeast != tt.atLeast {
+			t.Errorf("%s: %+v, want %d files, and maybe more: %v", tt.name, u, tt.want, tt.atLeast)
+		}
+	}
+	if n := testing.AllocsPerRun(1, func() { r.Usage(t.Context(), "uid", 1<<20) }) / depth; n > 50 { // the other cost is hidden in the kernel
+		t.Errorf("%v allocations for each of %d nested directories", n, depth)
+	}
+	for level := dir; len(level) < len(dir)+4*maxOpenDirs; level += "/d" { // of three directories the deep one mostly is not visited last
+		unittest.Must(t, errors.Join(os.Mkdir(level+"/e", 0o755), os.Mkdir(level+"/f", 0o755)))
+	}
+	if u := r.Usage(t.Context(), "uid", 1<<20); !u.AtLeast || u.Files < maxOpenDirs {
+		t.Errorf("a broad tree: %+v, want at least %d files", u, maxOpenDirs)
 	}
 }

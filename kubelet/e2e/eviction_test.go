@@ -83,6 +83,7 @@ func TestIntegrationNothingStartsUnderPressure(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	h.writeSleepers("web")
+	h.run("-config="+h.manifests, "-feature_gates=Eviction=true", "-dry_run").mustExit(t, 0, "-feature_gates=Eviction does nothing with -runonce and -dry_run")
 	for range 2 { // the second one after a kill
 		p := h.start("-feature_gates=Eviction=true", "-eviction_hard=memory.available<100%")
 		p.awaitLog("web.default.file waits", "no MemoryPressure", "less than 100%")

@@ -26,7 +26,10 @@ import (
 )
 
 // Amount is how much of something is available, and how much there is.
-type Amount struct{ Available, Total uint64 }
+type Amount struct {
+	Available, Total uint64
+	Disk             uint64 // the number of the file system, if it is one
+}
 
 // Reading is what one look at the host has found. A signal that is not known is missing.
 type Reading map[Signal]Amount
@@ -62,7 +65,7 @@ type Condition struct {
 // Pressure is a threshold that is met.
 type Pressure struct {
 	Signal  Signal
-	OneDisk bool // Docker writes to the file system of the root_dir
+	OneDisk bool // Docker writes to the file system of the root_dir, or where it writes is not known
 	hard    bool
 	message string
 }
@@ -126,8 +129,8 @@ func (m *Manager) compare(kind string, signal Signal, threshold string, grace ti
 	if m.at.Sub(m.since[key]) < grace {
 		return
 	}
-	images := m.reading[ImageFsAvailable].Total
-	m.pressures = append(m.pressures, Pressure{signal, images == 0 || images == m.reading[NodeFsAvailable].Total, kind == "hard",
+	images, known := m.reading[ImageFsAvailable]
+	m.pressures = append(m.pressures, Pressure{signal, !known || images.Disk == m.reading[NodeFsAvailable].Disk, kind == "hard",
 		fmt.Sprintf("%s is %s (%.1f%%), less than %s", signal, show(signal, int64(have.Available)), 100*float64(have.Available)/float64(have.Total), threshold)})
 }
 
@@ -144,6 +147,16 @@ func show(signal Signal, n int64) string {
 
 // DiskPressure reports whether this condition is met.
 func (m *Manager) DiskPressure() bool { return m.Conditions()[1].Met }
+
+// ImagePressure reports whether by the last reading the disk of Docker's images is one that runs short.
+func (m *Manager) ImagePressure() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, known := m.reading[ImageFsAvailable]
+	return slices.ContainsFunc(m.pressures, func(p Pressure) bool {
+		return p.Signal == ImageFsAvailable || p.Signal != MemoryAvailable && p.OneDisk && known
+	})
+}
 
 // Conditions returns the conditions as of the last reading.
 func (m *Manager) Conditions() []Condition {

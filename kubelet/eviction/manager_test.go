@@ -2,6 +2,7 @@ package eviction
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -104,7 +105,7 @@ func TestConditions(t *testing.T) {
 
 // free is a reading of what is free of 10000 bytes of memory, of the disk of the root_dir and of that of Docker.
 func free(memory, disk, images uint64) Reading {
-	return Reading{MemoryAvailable: {memory, 10000}, NodeFsAvailable: {disk, 10000}, ImageFsAvailable: {images, 10000}}
+	return Reading{MemoryAvailable: {memory, 10000, 0}, NodeFsAvailable: {disk, 10000, 1}, ImageFsAvailable: {images, 10000, 1}}
 }
 
 // rounds lets a Manager look at readings of a disk, ten seconds apart, and evict when that is wanted. The pods end at once.
@@ -154,7 +155,8 @@ func TestEvictions(t *testing.T) {
 // TestOrder: who goes first, and then the others.
 func TestOrder(t *testing.T) {
 	pods := []Usage{ // name, priority, use, request
-		{"unknown", -5, -1, 0}, {"within", -9, 100, 100}, {"vital", 9, 900, 0}, {"over", 0, 500, 450}, {"far-over", 0, 300, 0}, {"also", 0, 50, 0}, {"as-much", 0, 50, 0},
+		{"unknown", -5, -1, 0, true}, {"within", -9, 100, 100, false}, {"vital", 9, 900, 0, true}, {"over", 0, 500, 450, false},
+		{"far-over", 0, 300, 0, false}, {"also", 0, 50, 0, false}, {"as-much", 0, 50, 0, false},
 	}
 	for signal, want := range map[Signal]string{
 		MemoryAvailable:  "far-over also as-much over vital within unknown",
@@ -251,6 +253,38 @@ func TestAReleasedPodStarts(t *testing.T) {
 	}
 }
 
+// Images go, and what containers have written counts, only where that makes room.
+func TestTwoDisks(t *testing.T) {
+	const here, there = 1, 2
+	for _, tt := range []struct {
+		name           string
+		disk, images   Amount
+		wants, oneDisk string // the signals that are pressures, and of these those of the one disk
+		imagesGo       bool
+	}{
+		{"enough", Amount{5000, 10000, here}, Amount{5000, 10000, there}, "", "", false},
+		{"that of the root_dir", Amount{1, 10000, here}, Amount{9000, 10000, there}, "nodefs.available", "", false},
+		{"that of the images", Amount{9000, 10000, here}, Amount{1, 10000, there}, "imagefs.available", "", true},
+		{"one disk", Amount{1, 10000, here}, Amount{1, 10000, here}, "nodefs.available imagefs.available", "nodefs.available imagefs.available", true},
+		{"Docker's is not known", Amount{1, 10000, here}, Amount{}, "nodefs.available", "nodefs.available", false},
+	} {
+		m := newManager()
+		r := Reading{MemoryAvailable: {1, 10000, 0}, NodeFsAvailable: tt.disk, ImageFsAvailable: tt.images}
+		maps.DeleteFunc(r, func(_ Signal, a Amount) bool { return a.Total == 0 })
+		m.Observe(r, noon)
+		var got, oneDisk []string
+		for _, p := range m.pressures[1:] { // the first is of memory
+			got = append(got, string(p.Signal))
+			if p.OneDisk {
+				oneDisk = append(oneDisk, string(p.Signal))
+			}
+		}
+		if g, o := strings.Join(got, " "), strings.Join(oneDisk, " "); g != tt.wants || o != tt.oneDisk || m.ImagePressure() != tt.imagesGo {
+			t.Errorf("%s: pressures %q, of one disk %q, images go: %v", tt.name, g, o, m.ImagePressure())
+		}
+	}
+}
+
 func TestASoftEvictionLeavesTimeToEnd(t *testing.T) {
 	m := newManager()
 	m.Observe(free(1500, 5000, 5000), noon)
@@ -269,10 +303,16 @@ func TestASoftEvictionLeavesTimeToEnd(t *testing.T) {
 		t.Errorf("the verdict is %+v", v)
 	}
 	m.opts.MaxPodGrace = 0
-	m.Evict(&m.pressures[0], []Usage{{Pod: "db"}})
-	if v := m.Verdict("db"); v.Grace != 1 {
-		t.Errorf("without -eviction_max_pod_grace_period the grace is %d s, want 1", v.Grace)
+	m.Evict(&m.pressures[0], []Usage{{Pod: "db", Used: 1024, AtLeast: true}})
+	if v := m.Verdict("db"); v.Grace != 1 || !strings.Contains(v.Message, "this pod uses at least 1KiB") {
+		t.Errorf("without -eviction_max_pod_grace_period the verdict is %+v", v)
 	}
+	for after, want := range map[time.Duration]bool{0: true, 30 * time.Second: true, 31 * time.Second: false} {
+		if m.at = noon.Add(30*time.Second + after); m.Ending("db") != want || m.Ending("unknown") {
+			t.Errorf("%v after its eviction db is ending: %v", after, !want)
+		}
+	}
+	m.at = noon.Add(30 * time.Second)
 	if p := m.Wanted(noon.Add(31*time.Second), false); p != nil {
 		t.Errorf("a reading from before its end calls for %+v", p)
 	}

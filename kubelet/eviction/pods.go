@@ -17,12 +17,17 @@ import (
 // maxWait is how long there must be no pressure until a pod comes back that is evicted again and again.
 const maxWait = 60 * time.Minute
 
+// endLimit is how long after its grace an evicted pod may still run until the next one is evicted: a container whose stop hangs
+// must not keep the host from relief.
+const endLimit = 30 * time.Second
+
 // held is a pod that must not run, or was evicted before.
 type held struct {
 	why       plan.Problem // no message: it may run
 	priority  int64
 	grace     int // see plan.Verdict
 	evictions int // in a row
+	evicted   time.Time
 	released  time.Time
 }
 
@@ -65,6 +70,14 @@ func (m *Manager) Verdict(pod string) (v plan.Verdict) {
 		v = plan.Verdict{Message: h.why.Message, Grace: h.grace}
 	}
 	return v
+}
+
+// Ending reports whether a pod of which something runs was evicted, and may still end in time.
+func (m *Manager) Ending(pod string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	h := m.pods[pod]
+	return h != nil && h.why.Reason == api.ReasonEvicted && m.at.Sub(h.evicted) < time.Duration(h.grace)*time.Second+endLimit
 }
 
 // WasEvicted reports whether a pod was evicted.
@@ -136,10 +149,12 @@ type Usage struct {
 	Pod           string // full name
 	Priority      int64
 	Used, Request int64 // Used is -1 if it is not known; the request is of memory
+	AtLeast       bool  // it uses more than Used
 }
 
 // order compares two pods: the first of all is evicted. For memory that is one that exceeds its request, of these one of the
-// lowest priority, of these the one that exceeds it most; pods without figures come last. On a disk it is the largest writer.
+// lowest priority, of these the one that exceeds it most. On a disk it is the largest writer, by what could be counted. Pods
+// without figures come last.
 func (p *Pressure) order(a, b Usage) int {
 	most := cmp.Or(cmp.Compare(b.Used-b.Request, a.Used-a.Request), strings.Compare(a.Pod, b.Pod))
 	class := func(u Usage) int {
@@ -167,13 +182,17 @@ func (m *Manager) Evict(p *Pressure, pods []Usage) bool {
 		h.evictions = 0
 	}
 	h.evictions++
-	h.priority, h.grace = u.Priority, 1
+	h.priority, h.grace, h.evicted = u.Priority, 1, m.at
 	if !p.hard {
 		h.grace = max(1, m.opts.MaxPodGrace)
 	}
 	_, wait := m.back(h)
+	uses := show(p.Signal, u.Used)
+	if u.AtLeast && u.Used >= 0 {
+		uses = "at least " + uses
+	}
 	h.why = plan.Problem{Reason: api.ReasonEvicted, Message: fmt.Sprintf(
-		"%s; this pod uses %s; it starts when the host has had no pressure for %v", p.message, show(p.Signal, u.Used), wait)}
+		"%s; this pod uses %s; it starts when the host has had no pressure for %v", p.message, uses, wait)}
 	m.pods[u.Pod], m.ending = h, true
 	for _, signal := range signals {
 		m.floors[signal] = unread

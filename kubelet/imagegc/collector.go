@@ -36,11 +36,11 @@ type Options struct {
 type Collector struct {
 	dockertools.Interface
 	Options
-	RootDir      string
-	Needed       func() (images []string, complete bool) // by desired pods; complete once every source was read
-	DiskPressure func() bool
-	Note         func(reason, message string) // records an event
-	Removed      func()                       // counts an image
+	RootDir  string
+	Needed   func() (images []string, complete bool) // by desired pods; complete once every source was read
+	Pressure func() bool                             // on the disk of images; another one would not get emptier
+	Note     func(reason, message string)            // records an event
+	Removed  func()                                  // counts an image
 
 	pulling sync.Map // names
 
@@ -56,8 +56,8 @@ func (c *Collector) Collect(ctx context.Context, f node.Facts) {
 	total, used := float64(f.ImageFS.Total), float64(f.ImageFS.Total-f.ImageFS.Available)
 	excess, why := used-total*float64(c.Low)/100, fmt.Sprintf("their file system is %.0f %% full", 100*used/total)
 	c.collecting = total > 0 && c.High < 100 && (used >= total*float64(c.High)/100 || c.collecting && excess > 0)
-	if c.DiskPressure() {
-		excess, why = math.Inf(1), "a disk runs short"
+	if c.Pressure() {
+		excess, why = math.Inf(1), "their disk runs short"
 	} else if !c.collecting {
 		excess = 0
 	}

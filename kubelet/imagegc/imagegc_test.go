@@ -72,10 +72,10 @@ func newHost(t *testing.T) *host {
 func (h *host) collector(opts Options) *Collector {
 	return &Collector{
 		Interface: h.Fake, Options: opts, RootDir: h.dir,
-		Needed:       func() ([]string, bool) { return h.desired, !h.unread },
-		DiskPressure: func() bool { return h.pressure },
-		Note:         func(reason, message string) { h.events = append(h.events, reason+": "+message) },
-		Removed:      func() { h.removed++ },
+		Needed:   func() ([]string, bool) { return h.desired, !h.unread },
+		Pressure: func() bool { return h.pressure },
+		Note:     func(reason, message string) { h.events = append(h.events, reason+": "+message) },
+		Removed:  func() { h.removed++ },
 	}
 }
 

@@ -125,7 +125,12 @@ func fileSystem(path string) (bytes, inodes Amount, err error) {
 	}
 	size := uint64(cmp.Or(stat.Frsize, stat.Bsize))
 	total := stat.Blocks - stat.Bfree + stat.Bavail
-	return Amount{Available: stat.Bavail * size, Total: total * size}, Amount{Available: stat.Ffree, Total: stat.Files}, nil
+	info, err := os.Stat(path)
+	if err != nil {
+		return Amount{}, Amount{}, err
+	}
+	disk := info.Sys().(*syscall.Stat_t).Dev
+	return Amount{Available: stat.Bavail * size, Total: total * size, Disk: disk}, Amount{Available: stat.Ffree, Total: stat.Files, Disk: disk}, nil
 }
 
 // fileText is empty when the file cannot be read.

@@ -12,40 +12,41 @@ type Verdict struct {
 	Grace   int    // the most seconds that its containers have to end
 }
 
-// Evict plans the end of a pod that is desired, by its restart policy. With always all of it is removed, and starts anew
-// when it may. With never it is stopped: nothing starts twice. With onFailure what runs is killed and removed in one call:
-// after a stop it may have ended with 0, and would count as done if the kubelet were killed before the removal. What is done
-// stays; what is older goes first, since an attempt counts when it is the newest. The volumes stay.
+// Evict plans the end of a pod that is desired. With the policy never it is stopped: nothing starts twice. Otherwise
+// everything is removed that is not done, and starts anew when it may. The volumes stay.
+//
+// A container that is stopped may end with 0. Where that means success its next attempt is created first, and stays: the
+// newest attempt counts, also for a kubelet that is started between the stop and the removal.
 func Evict(pod *Pod, containers []Observed, v Verdict) Plan {
-	p := planner{pod: pod}
+	p, remove := newPlanner(pod, containers)
 	p.Problems = []Problem{{Reason: api.ReasonEvicted, Message: v.Message}}
-	var all, live, dead []*Observed
-	var kill []Action
-	for i := range containers {
-		c, want := &containers[i], pod.Container(containers[i].Of.Name)
-		all = append(all, c)
-		switch {
-		case c.State.Live():
-			live, kill = append(live, c), append(kill, on(Remove, c, v.Message))
-		case want == nil || !IsNewest(containers, i) || !pod.Done(want, c):
-			dead = append(dead, c)
+	var create []Action
+	for _, want := range pod.Containers() {
+		canSucceed := want.Name != api.NetworkContainerName && (pod.Complete.RestartPolicy.OnFailure != nil || pod.IsInit(want.Name))
+		for _, c := range p.attempts[want.Name] {
+			counts := canSucceed && c == p.newest(want.Name)
+			switch {
+			case pod.startsOnce() && !c.State.Live(), counts && (c.NeverStarted() || pod.Done(&want, c)):
+				continue
+			case counts && c.State.Live() && !pod.startsOnce():
+				next := p.create(&want, v.Message, c.QuickEnds)
+				next.NetworkID = c.NetworkContainer
+				create = append(create, *next)
+			}
+			remove = append(remove, c)
 		}
 	}
-	switch policy := pod.Complete.RestartPolicy; {
-	case policy.Never != nil:
-		p.remove(live, v.Message)
+	p.step(create)
+	p.remove(remove, v.Message)
+	if pod.startsOnce() {
 		p.Steps = p.Steps[:max(len(p.Steps)-1, 0)]
-	case policy.OnFailure != nil:
-		p.remove(dead, v.Message)
-		p.step(kill)
-	default:
-		p.remove(all, v.Message)
 	}
 	for _, step := range p.Steps {
 		for i := range step {
-			step[i].Killed = api.ReasonEvicted
-			if grace, err := strconv.Atoi(step[i].Grace); err != nil || grace > v.Grace {
-				step[i].Grace = strconv.Itoa(v.Grace)
+			a := &step[i]
+			a.Killed = api.ReasonEvicted
+			if grace, err := strconv.Atoi(a.Grace); a.Kind == Stop && (err != nil || grace > v.Grace) {
+				a.Grace = strconv.Itoa(v.Grace)
 			}
 		}
 	}

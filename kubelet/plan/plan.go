@@ -71,7 +71,7 @@ type Action struct {
 	// Of a Start:
 	Others []string // the ids of the container's other attempts, of which none may run
 
-	// Of a Stop:
+	// Of a Stop, and of what follows it in an eviction:
 	Killed string // the reason, unless it is only replaced: see Observed
 	Paused bool   // so that no hook can run in it
 }
@@ -103,16 +103,8 @@ type Limits struct {
 // Make compares a pod with its containers. A nil pod is no longer desired. The containers
 // are all those with the pod's full name, whatever their UID, ordered by name and attempt.
 func Make(pod *Pod, containers []Observed, limits Limits, now time.Time) Plan {
-	p := planner{pod: pod, limits: limits, now: now, attempts: map[string][]*Observed{}}
-	var unknown []*Observed
-	for i := range containers {
-		c := &containers[i]
-		if pod == nil || c.Of.UID != pod.UID || pod.Container(c.Of.Name) == nil {
-			unknown = append(unknown, c)
-			continue
-		}
-		p.attempts[c.Of.Name] = append(p.attempts[c.Of.Name], c)
-	}
+	p, unknown := newPlanner(pod, containers)
+	p.limits, p.now = limits, now
 	if pod == nil {
 		p.remove(unknown, "its pod is no longer wanted")
 		return p.Plan
@@ -135,6 +127,20 @@ type planner struct {
 	limits   Limits
 	now      time.Time
 	attempts map[string][]*Observed // by container name, oldest first
+}
+
+// newPlanner returns a planner, and the containers that are not the pod's.
+func newPlanner(pod *Pod, containers []Observed) (p planner, unknown []*Observed) {
+	p = planner{pod: pod, attempts: map[string][]*Observed{}}
+	for i := range containers {
+		c := &containers[i]
+		if pod == nil || c.Of.UID != pod.UID || pod.Container(c.Of.Name) == nil {
+			unknown = append(unknown, c)
+			continue
+		}
+		p.attempts[c.Of.Name] = append(p.attempts[c.Of.Name], c)
+	}
+	return p, unknown
 }
 
 func (p *planner) step(actions []Action) {
