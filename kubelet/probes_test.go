@@ -261,3 +261,37 @@ func TestTheLogSaysWhenAPodIsReady(t *testing.T) {
 		}
 	})
 }
+
+// What an edit cannot replace is shown as it is, with what is wanted and why that is not there.
+func TestAnEditToAMissingImageChangesNoReadiness(t *testing.T) {
+	inWorld(t, func(w *world) {
+		answer := 0
+		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{ExitCode: answer} })
+		web := func(image string) api.Pod {
+			p := ofImage(pod("web", "main"), image, api.PullIfNotPresent)
+			p.Manifest.Containers[0].ReadinessProbe = &api.Probe{Exec: &api.ExecAction{Command: []string{"check"}}, PeriodSeconds: 10, TimeoutSeconds: 1,
+				SuccessThreshold: 1, FailureThreshold: 1}
+			return p
+		}
+		k := w.run(web("hello:1"))
+		k.set(web("none:2"))
+		settle()
+		s := k.statuses(w)[0]
+		c := s.Containers[0]
+		if message := c.State.Running.Message; s.Phase != api.PodFailing || !s.Ready || !c.Ready || c.Image != "hello:1" ||
+			!strings.Contains(message, "runs as before its edit to image none:2: ") {
+			t.Errorf("after the edit: %s, ready %v, %+v: %q", s.Phase, s.Ready, c, message)
+		}
+		answer = 1
+		settle()
+		if c := k.main(w); c.Ready {
+			t.Errorf("its probe fails: %+v", c)
+		}
+		k.set(web("hello:1"))
+		answer = 0
+		settle()
+		if s := k.statuses(w)[0]; s.Phase != api.PodRunning || !s.Ready {
+			t.Errorf("the edit is undone: %+v", s)
+		}
+	})
+}

@@ -122,7 +122,7 @@ type podView struct {
 	*podSnapshot
 	doing        map[string]plan.Problem // what the worker is doing now, by container name
 	pullProgress func(image string) string
-	probeResult  func(*plan.Observed) (unhealthy, notReady string)
+	probeResult  func(*plan.Observed, *api.Container) (unhealthy, notReady string)
 }
 
 // view returns a pod of a snapshot with what goes on now.

@@ -9,7 +9,6 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
-	"kubelet14/kubelet/probes"
 )
 
 // status returns the status of the pod, without the error of its source.
@@ -126,9 +125,9 @@ func (s *podView) container(want *plan.Container) api.ContainerStatus {
 	}
 	switch {
 	case newest != nil && newest.State.Live():
-		notReady := ""
-		if probes.DecideReady(want.Spec) {
-			_, notReady = s.probeResult(newest)
+		_, notReady := s.probeResult(newest, want.Spec)
+		if newest.Of.Hash != want.Hash { // an edit has not replaced it yet
+			status.Image = newest.Image
 		}
 		status.Ready = newest.State == dockertools.StateRunning && notReady == ""
 		running := &api.ContainerStateRunning{StartedAt: newest.StartedAt, Reason: s.problem(want.Name).Reason, Message: cmp.Or(s.runningMessage(want, newest), notReady)}
@@ -184,6 +183,8 @@ func (s *podView) runningMessage(want *plan.Container, c *plan.Observed) string 
 		return strings.TrimPrefix(c.Unhealthy+"; "+doing.Reason+": "+doing.Message, "; ")
 	case c.Unhealthy != "":
 		return c.Unhealthy
+	case problem.Message != "" && problem.Reason != api.ReasonNeverRestarted && want.Spec != nil && c.Of.Hash != want.Hash:
+		return fmt.Sprintf("runs as before its edit to image %s: %s", want.Spec.Image, s.message(want, problem))
 	case problem.Message != "":
 		return s.message(want, problem)
 	case c.State == dockertools.StatePaused:

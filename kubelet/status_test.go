@@ -121,7 +121,7 @@ func TestStatus(t *testing.T) {
 		{"the pull is over, and there was no sync yet", "want web:a+latest\nnet:n#1 running", pulling,
 			"pending 10.0.0.2: \nweb#1 waits Pulling: waits for the pull\nnet#1 up 1h0m0s: \n"},
 		{"the old form runs while the image of the new one is pulled", "want web:b\nnet:n#1 running\nweb:a#1 running", pulling,
-			"pending 10.0.0.2: \nweb#1 up 1h0m0s: pulling hello:1: 1 of 2 layers, 0B of 0B\nnet#1 up 1h0m0s: \n"},
+			"pending 10.0.0.2: \nweb#1 up 1h0m0s: runs as before its edit to image hello:1: pulling hello:1: 1 of 2 layers, 0B of 0B\nnet#1 up 1h0m0s: \n"},
 		{"a pull that failed has a time", "want web:a\nnet:n#1 running",
 			plan.Problem{Container: "web", Reason: api.ReasonPullFailed, Message: "no route", RetryAt: plantest.Now.Add(4 * time.Second)},
 			"failing 10.0.0.2: \nweb#1 waits PullFailed: no route in 4s\nnet#1 up 1h0m0s: \n"},

@@ -73,7 +73,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed, busy
 		p.containers, p.err = observed[name], errs[name]
 		for i := range p.containers {
 			c := &p.containers[i]
-			c.Unhealthy, _ = kl.probes.Result(c)
+			c.Unhealthy, _ = kl.probes.Result(c, nil)
 		}
 		panicked := panics.Catch("plan for pod "+name, func() error {
 			p.plan = kl.makePlan(p)

@@ -60,14 +60,14 @@ type prober struct {
 
 // Sync starts and stops the probers of a pod so that they match its containers, which are
 // ordered by name and attempt. One that would stay the same goes on. A nil pod is no longer
-// desired.
+// desired. A container that an edit has not replaced yet is probed as before the edit.
 func (p *Probers) Sync(ctx context.Context, podFullName string, pod *plan.Pod, containers []plan.Observed, podIP string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	wanted := map[string]*prober{}
 	if pod != nil {
 		wanted = p.wanted(pod, containers, podIP)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.byID == nil {
 		p.byID = map[string]*prober{}
 	}
@@ -88,8 +88,8 @@ func (p *Probers) Sync(ctx context.Context, podFullName string, pod *plan.Pod, c
 	}
 }
 
-// wanted returns the probers of a pod by container id: of each newest attempt that runs and is
-// as the manifest says.
+// wanted returns the probers of a pod by container id: of each newest attempt that runs. The
+// caller holds p.mu.
 func (p *Probers) wanted(pod *plan.Pod, containers []plan.Observed, podIP string) map[string]*prober {
 	newest := map[string]*plan.Observed{}
 	for i := range containers {
@@ -101,32 +101,49 @@ func (p *Probers) wanted(pod *plan.Pod, containers []plan.Observed, podIP string
 	for i := range pod.Apps {
 		app := &pod.Apps[i]
 		c := newest[app.Name]
-		hasProbes := app.Spec.LivenessProbe != nil || DecideReady(app.Spec)
-		if !hasProbes || c == nil || c.State != dockertools.StateRunning || c.Of.Hash != app.Hash {
+		if c == nil || c.State != dockertools.StateRunning {
 			continue
 		}
-		target := health.Target{PodIP: podIP, Ports: app.Spec.Ports, ID: c.ID, Exec: p.Exec}
-		wanted[c.ID] = &prober{pod: pod.FullName(), spec: app.Spec, target: target, startedAt: c.StartedAt, begun: time.Now(), notReady: notProbed}
+		spec := app.Spec
+		if c.Of.Hash != app.Hash {
+			old := p.byID[c.ID]
+			if old == nil {
+				continue
+			}
+			spec = old.spec
+		}
+		if spec.LivenessProbe == nil && !decideReady(spec) {
+			continue
+		}
+		prober := &prober{pod: pod.FullName(), spec: spec, startedAt: c.StartedAt, begun: time.Now()}
+		prober.target = health.Target{PodIP: podIP, Ports: spec.Ports, ID: c.ID, Exec: p.Exec}
+		if decideReady(spec) {
+			prober.notReady = notProbed
+		}
+		wanted[c.ID] = prober
 	}
 	return wanted
 }
 
-// DecideReady reports whether the probes of a container decide when it is ready.
-func DecideReady(c *api.Container) bool {
+// decideReady reports whether the probes of a container decide when it is ready.
+func decideReady(c *api.Container) bool {
 	return c != nil && (c.StartupProbe != nil || c.ReadinessProbe != nil)
 }
 
 const notProbed = "it has not been probed yet"
 
 // Result returns why a container is unhealthy, and why its probes do not call it ready; empty
-// if it is not, and if they do.
-func (p *Probers) Result(c *plan.Observed) (unhealthy, notReady string) {
+// if it is not, and if they do. One that is not probed yet has the probes of its manifest, want.
+func (p *Probers) Result(c *plan.Observed, want *api.Container) (unhealthy, notReady string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if prober := p.byID[c.ID]; prober != nil && prober.startedAt.Equal(c.StartedAt) {
 		return prober.unhealthy, prober.notReady
 	}
-	return "", notProbed
+	if decideReady(want) {
+		notReady = notProbed
+	}
+	return "", notReady
 }
 
 // run probes a container: until its startup probe has succeeded with that alone, then with
