@@ -126,6 +126,7 @@ const (
 	ReasonStopping         = "Stopping"         // it is being stopped: its preStop hook runs, or it has its stop signal
 	ReasonPostStart        = "PostStart"        // its postStart hook runs
 	ReasonNeverRestarted   = "NeverRestarted"   // it is not as desired, and starts only once
+	ReasonRestartPolicy    = "RestartPolicy"    // somebody has told Docker to start it again by itself
 	ReasonRemoved          = "Removed"
 	ReasonWaitsForStep     = "WaitsForStep"   // see package step
 	ReasonSourceNotReady   = "SourceNotReady" // what its source has not read may still want it as it is

@@ -137,7 +137,7 @@ func (s *podView) container(want *plan.Container) api.ContainerStatus {
 		status.State.Running = running
 	case newest != nil && newest.Terminated() && (s.pod == nil || want.Spec != nil && s.pod.Done(want, newest)):
 		status.State.Terminated = terminated(newest)
-		if note := s.problem(want.Name); note.Reason == api.ReasonNeverRestarted {
+		if note := s.problem(want.Name); note.Reason == api.ReasonNeverRestarted || note.Reason == api.ReasonRestartPolicy {
 			status.State.Terminated.Message = strings.TrimPrefix(status.State.Terminated.Message+"; "+note.Message, "; ")
 		}
 		return status

@@ -83,7 +83,7 @@ type Interface interface {
 	// Stats measures a container, or returns ErrNotRunning. What is no measurement is left out.
 	Stats(ctx context.Context, id string) (api.ContainerStats, error)
 
-	// WatchEvents calls hint when a container that has all the labels was started, paused
+	// WatchEvents calls hint when a container that has all the labels was started, updated, paused
 	// or unpaused, was sent a signal, ran out of memory, died or was destroyed. It returns nil when ctx is
 	// done, and an error when the stream breaks. Its first call is hint(Event{}): the stream has
 	// begun. An event may come late, twice, out of order or not at all. hint is called
@@ -165,6 +165,8 @@ type Inspected struct {
 	// to. In the host's network it is that of the host; in another container's, empty.
 	IP      string
 	ImageID string // such as sha256:…
+	// RestartPolicy is Docker's own, such as always; empty if that starts no container again.
+	RestartPolicy string
 }
 
 // Image is an image in Docker's list.

@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"fmt"
 	"slices"
 	"time"
+
+	"kubelet14/api"
 )
 
 // Two attempts of a container must not run at the same time: they write to the same volumes. The
@@ -32,6 +35,17 @@ func (p *planner) dropDoubles() {
 func (c *Observed) doubles(older *Observed) bool {
 	same := older != c && older.Of.Hash == c.Of.Hash && older.NetworkContainer == c.NetworkContainer
 	return same && older.State.Live() && (!c.HasStarted() || c.State.Live() && !older.StartedAt.After(c.StartedAt))
+}
+
+// checkRestartPolicies notes a problem of each container that Docker starts again by itself, however often.
+func (p *planner) checkRestartPolicies() {
+	for _, want := range p.pod.Containers() {
+		if c := p.newest(want.Name); c != nil && c.RestartPolicy != "" {
+			p.Problems = append(p.Problems, Problem{Container: want.Name, Reason: api.ReasonRestartPolicy, Message: fmt.Sprintf(
+				"Docker restarts it by itself: somebody gave it the restart policy %s; `docker update --restart=no %s` undoes that",
+				c.RestartPolicy, c.Of)})
+		}
+	}
 }
 
 // others returns the ids of the other attempts of a container.

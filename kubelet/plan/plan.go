@@ -117,6 +117,7 @@ func Make(pod *Pod, containers []Observed, limits Limits, now time.Time) Plan {
 		p.converge()
 	}
 	p.removeDead()
+	p.checkRestartPolicies()
 	return p.Plan
 }
 

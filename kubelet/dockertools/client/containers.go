@@ -169,6 +169,9 @@ func (c *Client) InspectContainer(ctx context.Context, id string) (dockertools.I
 	if details.State == dockertools.StateCreated && strings.Contains(details.Error, context.Canceled.Error()) {
 		details.Error, details.ExitCode = "", 0 // the caller of the start went away; Docker 20.10 starts the container all the same
 	}
+	if found.HostConfig != nil && found.HostConfig.RestartPolicy.Name != "no" {
+		details.RestartPolicy = found.HostConfig.RestartPolicy.Name
+	}
 	if found.HostConfig != nil && found.HostConfig.NetworkMode == "host" && found.State.Running {
 		details.IP = dockertools.HostIP()
 	} else if found.HostConfig != nil && found.NetworkSettings != nil {

@@ -87,6 +87,13 @@ func testEvents(t *testing.T, d *contractDocker) {
 	d.start(t, other) // it has not the labels
 	d.start(t, id)
 	next("a start", dockertools.Event{ID: id})
+	for _, policy := range []string{"always", "no"} {
+		unittest.Must(t, d.hands.Update(id, policy))
+		next("an update", dockertools.Event{ID: id})
+		if got := d.details(t, id).RestartPolicy; got != strings.TrimPrefix(policy, "no") {
+			t.Errorf("the restart policy is %q, want %s", got, policy)
+		}
+	}
 	unittest.Must(t, d.hands.Pause(id))
 	next("a pause", dockertools.Event{ID: id})
 	unittest.Must(t, d.hands.Kill(id, 137))

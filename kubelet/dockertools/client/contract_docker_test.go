@@ -36,6 +36,7 @@ type contractDocker struct {
 	hands interface {
 		Pause(id string) error
 		Restart(id string) error
+		Update(id, restartPolicy string) error
 		Kill(id string, code int) error
 		TagImage(image, another string) error
 		Write(id string, bytes int64) error // to the container's own file system
@@ -113,6 +114,10 @@ type rawHands struct{ raw *docker.Client }
 
 func (h rawHands) Pause(id string) error   { return h.raw.PauseContainer(id) }
 func (h rawHands) Restart(id string) error { return h.raw.RestartContainer(id, 10) }
+
+func (h rawHands) Update(id, policy string) error {
+	return h.raw.UpdateContainer(id, docker.UpdateContainerOptions{RestartPolicy: docker.RestartPolicy{Name: policy}})
+}
 
 func (h rawHands) Kill(id string, code int) error {
 	if code != 137 {

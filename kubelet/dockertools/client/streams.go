@@ -63,7 +63,7 @@ func (c *Client) WatchEvents(ctx context.Context, labels map[string]string, hint
 	// Docker answers a moment before it subscribes the stream; since makes it send
 	// what happened in between. Each exec has three events of its own, which are left out.
 	filters, _ := json.Marshal(map[string][]string{ // strings always marshal
-		"type": {"container"}, "event": {"start", "kill", "oom", "die", "destroy", "pause", "unpause"}, "label": labelFilter(labels),
+		"type": {"container"}, "event": {"start", "update", "kill", "oom", "die", "destroy", "pause", "unpause"}, "label": labelFilter(labels),
 	})
 	query := url.Values{"filters": {string(filters)}, "since": {unixTime(time.Now())}}
 	r := c.begin(ctx, "watch events")

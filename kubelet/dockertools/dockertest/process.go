@@ -236,6 +236,15 @@ func (d *fakeDocker) Pause(container string) error {
 	})
 }
 
+// Update is `docker update --restart`. The Fake does not act on the policy.
+func (d *fakeDocker) Update(container, restartPolicy string) error {
+	return d.change(container, func(c *fakeContainer) error {
+		c.Details.RestartPolicy = strings.TrimPrefix(restartPolicy, "no")
+		d.emit(c)
+		return nil
+	})
+}
+
 // RunStranger creates and starts a container as another program would: with any name
 // and labels, also copied ones.
 func (f *Fake) RunStranger(spec dockertools.ContainerSpec) (id string, err error) {

@@ -113,6 +113,7 @@ func parseApp(name, options string) plan.Container {
 //	    old                     … of a version that did not say for which
 //	    starting                the list is from before its start
 //	    signalled               it ended after somebody had stopped it
+//	    policy=always           Docker starts it again by itself
 //	    oom                     the kernel killed it
 //	    message=one|two         its termination message, with | between the lines
 //	    grace=30                the seconds that its pod has to end
@@ -176,6 +177,8 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 			c.Labels = nil
 		case "starting":
 			c.Listed.State, c.Endpoint = dockertools.StateCreated, ""
+		case "policy":
+			c.RestartPolicy = value
 		case "signalled":
 			c.Signalled = true
 		case "oom":
