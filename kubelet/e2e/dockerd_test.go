@@ -15,7 +15,7 @@ import (
 // A kubelet waits for Docker, and repairs every pod once when Docker ends and comes
 // back. The second Docker has a log driver that keeps nothing. Neither has an image or a
 // registry: the kubelet under test makes the demo's image of itself.
-func TestIntegrationDockerComesAndGoes(t *testing.T) {
+func TestIntegrationLongDockerComesAndGoes(t *testing.T) {
 	t.Parallel()
 	// Asked to stop, hello exits with 1 where told to: else it would have done its work
 	// by the rule of onFailure.

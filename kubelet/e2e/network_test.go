@@ -97,7 +97,7 @@ spec:
 `
 
 // A bare name is the pod of that name in the same namespace of the same kubelet, and no other.
-func TestIntegrationNamesBelongToOneNamespaceAndKubelet(t *testing.T) {
+func TestIntegrationLongNamesBelongToOneNamespaceAndKubelet(t *testing.T) {
 	t.Parallel()
 	a, b := newHost(t), newHost(t)
 	write := func(h *host, namespace, hostname string) {

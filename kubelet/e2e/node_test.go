@@ -46,7 +46,7 @@ func TestIntegrationAPressureIsReported(t *testing.T) {
 }
 
 // Of all images only that goes which this kubelet has pulled and nobody needs.
-func TestIntegrationImagesAreCollected(t *testing.T) {
+func TestIntegrationLongImagesAreCollected(t *testing.T) {
 	t.Parallel()
 	h := newRegistryHost(t)
 	flags := []string{"-feature_gates=ImageGarbageCollection=true", "-image_gc_high_threshold=0", "-image_gc_low_threshold=0", "-minimum_image_ttl_duration=0s"}

@@ -13,7 +13,7 @@ import (
 
 // Which image a container runs when its tag moves in the registry, and how often the
 // registry is asked, depends on the policy alone.
-func TestIntegrationPullPolicies(t *testing.T) {
+func TestIntegrationLongPullPolicies(t *testing.T) {
 	t.Parallel()
 	h := newRegistryHost(t)
 	table := []struct {
@@ -94,7 +94,7 @@ const rightPassword, wrongPassword = "correct-horse-14", "battery-staple-88"
 
 // A wrong password is reported in the status, a corrected one counts at once, and
 // neither is ever shown.
-func TestIntegrationPullsWithCredentials(t *testing.T) {
+func TestIntegrationLongPullsWithCredentials(t *testing.T) {
 	t.Parallel()
 	h := newRegistryHost(t)
 	image := h.registry.Push("team/web:1")
@@ -128,7 +128,7 @@ func TestIntegrationPullsWithCredentials(t *testing.T) {
 
 // While a registry hangs, only containers that need its image wait for it. The registry
 // is asked once for all of them.
-func TestIntegrationAPullThatHangs(t *testing.T) {
+func TestIntegrationLongAPullThatHangs(t *testing.T) {
 	t.Parallel()
 	h := newRegistryHost(t)
 	h.pull(h.registry.Push("other:1"))

@@ -21,9 +21,9 @@ type reason struct {
 	words      []string
 }
 
-// TestIntegrationReasons reads in /pods why a pod does not run, and how a container
+// TestIntegrationLongReasons reads in /pods why a pod does not run, and how a container
 // ended.
-func TestIntegrationReasons(t *testing.T) {
+func TestIntegrationLongReasons(t *testing.T) {
 	t.Parallel()
 	h, dir := newHost(t), t.TempDir()
 	later := filepath.Join(dir, "later")

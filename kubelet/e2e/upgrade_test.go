@@ -39,7 +39,7 @@ func buildVersion(commit string) (source, binary string, err error) {
 }
 
 // An upgrade changes no container, volume or image: names, labels, hashes and UIDs are the same.
-func TestIntegrationUpgrade(t *testing.T) {
+func TestIntegrationLongUpgrade(t *testing.T) {
 	t.Parallel()
 	for _, commit := range earlierVersions {
 		t.Run(commit, func(t *testing.T) {
