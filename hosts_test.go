@@ -2,12 +2,12 @@ package main
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"kubelet14/config/etcdtest"
 	"kubelet14/unittest"
@@ -33,15 +33,16 @@ func TestStatusOfAllHostsInEtcd(t *testing.T) {
 	// await prints the table until a line of it begins with words.
 	await := func(words string) (table, stderr string, exit int) {
 		t.Helper()
-		for {
+		unittest.Await(t, func() error {
 			table, stderr, exit = program(t, "-status", servers)
 			for line := range strings.Lines(table) {
 				if strings.HasPrefix(strings.Join(strings.Fields(line), " "), words) {
-					return table, stderr, exit
+					return nil
 				}
 			}
-			time.Sleep(10 * time.Millisecond)
-		}
+			return fmt.Errorf("no line begins with %q:\n%s%s", words, table, stderr)
+		})
+		return table, stderr, exit
 	}
 	if table, stderr, exit := program(t, "-status", servers); table != "" || exit != 1 || !strings.Contains(stderr, "give them -etcd_status") {
 		t.Errorf("without a host it prints %q, %q and exits with %d", table, stderr, exit)

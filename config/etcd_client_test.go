@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"kubelet14/api"
 	"kubelet14/config/etcdtest"
 	"kubelet14/unittest"
 )
@@ -26,23 +27,29 @@ func newUserTest(t *testing.T) (s *etcdtest.Server, source *SourceEtcd, logins f
 // client and one for its watch.
 func TestEtcdThatHangsIsNotHammeredWithLogins(t *testing.T) {
 	t.Parallel()
-	s, source, logins := newUserTest(t)
-	s.Pause()
+	_, source, logins := newUserTest(t)
+	w := tap(source)
+	hold := func(method string) { w.locked(func() { w.held = method }) }
+	hold("Authenticate")
 	r := runSource(t, source)
 	const busy = ": is etcd busy with the passwords of many hosts (client certificates need no such check), has the cluster lost its leader"
 	r.await("", "its servers accept connections and do not answer a login"+busy)
-	s.Resume()
-	r.await("web=1")
-	s.Pause()
-	r.await("web=1", "its servers accept connections and do not answer a list"+busy)
-	s.Resume()
-	r.await("web=1")
-	r.awaitThat(func() string {
-		if n := logins(); n != 2 {
-			return fmt.Sprintf("%v logins", n)
+	first := r.Status().LastErrorAt
+	r.awaitStatus(func(s api.SourceStatus) bool { return s.LastErrorAt.After(first) })
+	w.locked(func() {
+		if w.logins != 1 {
+			t.Errorf("while it waits for a login there are %d", w.logins)
 		}
-		return ""
 	})
+	hold("")
+	r.await("web=1")
+	hold("Range")
+	r.await("web=1", "its servers accept connections and do not answer a list"+busy)
+	hold("")
+	r.await("web=1")
+	if n := logins(); n > 2 {
+		t.Errorf("there are %v logins", n)
+	}
 }
 
 func TestEtcdClientIsOne(t *testing.T) {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"context"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,8 @@ type wire struct {
 	answers int         // of the watch
 	cut     error       // what the watch ends with at its next message
 	streams []*stream   // of all watches
+	held    string      // calls of this method get no answer
+	logins  int
 }
 
 // stream is one watch.
@@ -62,7 +65,16 @@ func tap(source *SourceEtcd) *wire {
 		grpc.WithChainUnaryInterceptor(func(ctx context.Context, method string, request, reply any,
 			conn *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption,
 		) error {
-			begin := time.Now()
+			begin, held := time.Now(), true
+			w.locked(func() {
+				if path.Base(method) == "Authenticate" {
+					w.logins++
+				}
+			})
+			for held && ctx.Err() == nil {
+				time.Sleep(time.Millisecond)
+				w.locked(func() { held = w.held == path.Base(method) })
+			}
 			err := invoke(ctx, method, request, reply, conn, options...)
 			w.locked(func() {
 				if answer, ok := reply.(*etcdserverpb.RangeResponse); ok {

@@ -50,11 +50,11 @@ func TestWatch(t *testing.T) {
 			client := newClient(t, "127.0.0.1", 10250, nil, "")
 			var away atomic.Bool
 			away.Store(true)
-			client.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			client.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 				if away.Load() {
 					return nil, syscall.ECONNREFUSED
 				}
-				return s.listener.(*pipes).dial(), nil
+				return s.transport.DialContext(ctx, "", "")
 			}
 			var out bytes.Buffer
 			if err := client.Watch(t.Context(), &out, terminal); err == nil || out.Len() > 0 {

@@ -421,24 +421,24 @@ func TestStreamsShareOneRendering(t *testing.T) {
 
 // Any user of the host may ask for as many live pages as there are connections: the server goes on answering others.
 func TestLivePagesOfAnyUserLeaveTheServerToOthers(t *testing.T) {
-	s := serve(t, &fakeKubelet{})
-	answers := func(request string) string {
-		conn := s.dial(t)
-		t.Cleanup(func() { conn.Close() })
-		unittest.Must(t, conn.SetDeadline(time.Now().Add(10*time.Second))) // less than an idle connection may last
-		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", request)
-		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		unittest.Must(t, err)
-		return answer.Status
-	}
-	for i := range maxConnections {
-		if got := answers("/stream"); got != "401 Unauthorized" {
-			t.Fatalf("stream %d: %s", i, got)
+	inBubble(t, &fakeKubelet{}, func(t *testing.T, s *testServer) {
+		began := time.Now()
+		check := func(request, want string) {
+			t.Helper()
+			conn := s.dial(t)
+			t.Cleanup(func() { conn.Close() })
+			fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", request)
+			answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			unittest.Must(t, err)
+			if answer.Status != want || time.Since(began) > 0 { // it would wait until an idle connection is cut off
+				t.Fatalf("%s answers %s after %v, want %s at once", request, answer.Status, time.Since(began), want)
+			}
 		}
-	}
-	if got := answers("/healthz"); got != "200 OK" {
-		t.Errorf("/healthz: %s", got)
-	}
+		for range maxConnections {
+			check("/stream", "401 Unauthorized")
+		}
+		check("/healthz", "200 OK")
+	})
 }
 
 // A page whose connection takes nothing any more is dropped.

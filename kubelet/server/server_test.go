@@ -19,6 +19,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/net/netutil"
+
 	"kubelet14/api"
 	"kubelet14/api/v1"
 	"kubelet14/kubelet/node"
@@ -186,13 +188,15 @@ func serve(t testing.TB, k *fakeKubelet, change ...func(*Options)) *testServer {
 func start(t testing.TB, server *Server) *testServer {
 	t.Helper()
 	at := server.listener.Addr()
+	return startOn(t, server, func() (net.Conn, error) {
+		return net.Dial(at.Network(), strings.Replace(at.String(), "[::]", "127.0.0.1", 1))
+	})
+}
+
+func startOn(t testing.TB, server *Server, dial func() (net.Conn, error)) *testServer {
+	t.Helper()
 	s := &testServer{Server: server, base: "http://localhost", transport: &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			if p, ok := server.listener.(*pipes); ok {
-				return p.dial(), nil
-			}
-			return new(net.Dialer).DialContext(ctx, at.Network(), strings.Replace(at.String(), "[::]", "127.0.0.1", 1))
-		},
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return dial() },
 	}}
 	if server.certificate != nil {
 		roots := x509.NewCertPool()
@@ -223,8 +227,8 @@ func serveInMemory(t *testing.T, k *fakeKubelet) *testServer {
 	listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
 	s, err := New(testOptions(k))
 	unittest.Must(t, err, s.listener.Close())
-	s.listener = listener
-	return start(t, s)
+	s.listener = netutil.LimitListener(listener, maxConnections)
+	return startOn(t, s, func() (net.Conn, error) { return listener.dial(), nil })
 }
 
 // pipes is a listener in memory.

@@ -69,7 +69,7 @@ func testEvents(t *testing.T, d *contractDocker) {
 	spec := d.spec(t, "c", "sleep")
 	spec.Labels["watched"] = "yes"
 	id, other := d.create(t, spec), d.create(t, d.spec(t, "other", "sleep"))
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), unittest.Limit())
 	defer cancel()
 	hints := make(chan dockertools.Event, 1000)
 	ended := make(chan error, 1)

@@ -70,7 +70,7 @@ func (d *contractDocker) follow(ctx context.Context, id string) *follower {
 	opts.Follow = true
 	go func() {
 		defer close(f.lines)
-		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		ctx, cancel := context.WithTimeout(ctx, unittest.Limit())
 		defer cancel()
 		f.err = d.Logs(ctx, id, opts, func(line dockertools.LogLine) error {
 			f.lines <- string(line.Text)
