@@ -48,6 +48,7 @@ func TestIntegrationLongPages(t *testing.T) {
 			follow[p.path] = func(r *reader, t *testing.T) { r.page(t, p.path) }
 		}
 	}
+	follow["operators.md"] = (*reader).operator
 	readPages(t, follow, "from-one-host-to-many.md", "teaching.md, typed", "sources.md") // those that take longest begin first
 }
 
