@@ -198,7 +198,7 @@ func (p *planner) nextAttempt(c *Observed) (due time.Time, crashes int) {
 		failed = "failed"
 	}
 	why := fmt.Sprintf("it %s %d times in a row", failed, crashes)
-	if moment := ended.Add(restartMoment); c.Signalled && moment.After(due) {
+	if moment := c.restartMoment(); moment.After(due) {
 		due, why = moment, "somebody stopped it, and Docker may be about to start it again"
 	}
 	p.backOff(c, due, "%s; %s, next start at %s", c.Exit().Message, why, due.Local().Format(time.TimeOnly))

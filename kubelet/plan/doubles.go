@@ -12,9 +12,14 @@ import (
 // kubelet starts one only when the others have ended, but Docker starts an old one when somebody
 // asks for it. `docker restart` does so a moment after an end that the kubelet has seen.
 
-// restartMoment is how long a container that somebody has stopped waits for its next attempt,
-// since `docker restart` may be about to start it.
-const restartMoment = 2 * time.Second
+// restartMoment returns until when `docker restart` may be about to start a container again, which
+// until then gets no next attempt and ends no pod. It is zero unless somebody has stopped it.
+func (c *Observed) restartMoment() time.Time {
+	if !c.Signalled {
+		return time.Time{}
+	}
+	return c.FinishedAt.Add(2 * time.Second)
+}
 
 // dropDoubles removes the newest attempt of a container at once if an older one that is the same
 // was running before it.

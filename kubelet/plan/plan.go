@@ -164,9 +164,18 @@ func (p *planner) newest(name string) *Observed {
 // container failed. A pod without app containers is its network container alone and never
 // finishes.
 func (p *planner) allDone() bool {
-	unfinished := func(app Container) bool {
-		c := p.newest(app.Name)
-		return c == nil || !p.pod.Done(&app, c)
+	if p.initFailed() {
+		return true
 	}
-	return p.initFailed() || len(p.pod.Apps) > 0 && !slices.ContainsFunc(p.pod.Apps, unfinished)
+	for i := range p.pod.Apps {
+		c := p.newest(p.pod.Apps[i].Name)
+		if c == nil || !p.pod.Done(&p.pod.Apps[i], c) {
+			return false
+		}
+		if moment := c.restartMoment(); moment.After(p.now) {
+			p.Next = moment
+			return false
+		}
+	}
+	return len(p.pod.Apps) > 0
 }
