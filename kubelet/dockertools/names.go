@@ -111,10 +111,7 @@ func (id Identity) Own(c Container) (Listed, bool) {
 		return Listed{}, false
 	}
 	crashes, _ := strconv.Atoi(c.Labels[LabelQuickEnds]) // 0 when it is no number
-	restarts, err := strconv.Atoi(c.Labels[LabelRestarts])
-	if err != nil { // the first attempt, or one made by an older version
-		restarts = parts.Attempt - 1
-	}
+	restarts, _ := strconv.Atoi(c.Labels[LabelRestarts])
 	return Listed{
 		Container:        c,
 		Of:               parts,

@@ -15,9 +15,8 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// earlierVersions are commits whose containers must survive an upgrade: the first one that
-// promised it, the last one whose kubelets shared a pod network, and the last one before the rooms of later years.
-var earlierVersions = []string{"1624fe6", "79fa3a4", "29bed90"}
+// earlierVersions are commits whose containers must survive an upgrade.
+var earlierVersions = []string{"e9072c7"}
 
 // buildVersion builds the program of an earlier commit once, and returns where its source and it are.
 func buildVersion(commit string) (source, binary string, err error) {

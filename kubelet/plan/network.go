@@ -12,7 +12,7 @@ func (p *planner) replaceNetwork(network *Observed) string {
 	switch {
 	case network.Of.Hash != p.pod.Network.Hash:
 		return "the pod's ports, names or network container image have changed"
-	case cmp.Or(network.Labels[dockertools.LabelNetwork], p.limits.PodNetwork) != p.limits.PodNetwork: // one of an older version has no label
+	case cmp.Or(network.Labels[dockertools.LabelNetwork], p.limits.PodNetwork) != p.limits.PodNetwork: // none in the host's network
 		return "-pod_network has changed"
 	case p.hasOtherInit(network):
 		return "the pod's init containers have changed"
@@ -25,28 +25,12 @@ func (p *planner) replaceNetwork(network *Observed) string {
 }
 
 // restarted reports whether somebody has started a network container again, as `docker restart`
-// does: its id is the same, and what had joined it is in no network. The apps in one that has no
-// label tell: an older version replaced them, and kept it.
-func (p *planner) restarted(network *Observed) bool {
-	lost := func(app Container) bool {
-		c := p.newest(app.Name)
-		return c != nil && c.State.Live() && c.NetworkContainer == network.ID && c.StartedAt.Before(network.StartedAt)
-	}
-	_, labelled := network.Labels[dockertools.LabelInit]
-	return !network.FinishedAt.IsZero() && (labelled || slices.ContainsFunc(p.pod.Apps, lost))
-}
+// does: its id is the same, and what had joined it is in no network.
+func (p *planner) restarted(network *Observed) bool { return !network.FinishedAt.IsZero() }
 
-// hasOtherInit reports whether a network container was made for other init containers. One that
-// an older version made has no label: then a newest attempt that has started there tells.
+// hasOtherInit reports whether a network container was made for other init containers.
 func (p *planner) hasOtherInit(network *Observed) bool {
-	hash, labelled := network.Labels[dockertools.LabelInit]
-	if p.pod.startsOnce() || hash == p.pod.InitHash() {
-		return false
-	}
-	return labelled || !slices.ContainsFunc(p.pod.InitAndApps(), func(want Container) bool {
-		c := p.newest(want.Name)
-		return c != nil && c.HasStarted() && c.NetworkContainer == network.ID && c.Of.Hash == want.Hash
-	})
+	return !p.pod.startsOnce() && network.Labels[dockertools.LabelInit] != p.pod.InitHash()
 }
 
 // inUse reports whether a live container that is never started again is joined to a

@@ -110,7 +110,6 @@ func parseApp(name, options string) plan.Container {
 //	    disconnected            a network container that is in no network
 //	    restarted               … that has ended before
 //	    for=i                   … that was made for the init containers of this hash
-//	    old                     … of a version that did not say for which
 //	    starting                the list is from before its start
 //	    signalled               it ended after somebody had stopped it
 //	    policy=always           Docker starts it again by itself
@@ -173,8 +172,6 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 			c.FinishedAt = Now.Add(-24 * time.Hour)
 		case "for":
 			c.Labels[dockertools.LabelInit] = value
-		case "old":
-			c.Labels = nil
 		case "starting":
 			c.Listed.State, c.Endpoint = dockertools.StateCreated, ""
 		case "policy":
