@@ -276,3 +276,15 @@ func TestStepByTicket(t *testing.T) {
 		w.settle("all is done", "a/main:other", "a/net")
 	})
 }
+
+// A new version of a pod can have the address of an old one, and its plan is still another.
+func TestAPlanHasTheIDOfItsVersion(t *testing.T) {
+	p, seen := podRecord{}, map[string]bool{}
+	for range 10000 {
+		p.desire(&plan.Pod{})
+		if seen[p.planID()] {
+			t.Fatalf("%q was the id of another plan", p.planID())
+		}
+		seen[p.planID()] = true
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -24,6 +25,7 @@ import (
 const (
 	maxPullBackoff  = 5 * time.Minute // after failed pulls of an image: 1 s, 2 s, 4 s, …
 	logPullInterval = 5 * time.Second
+	pullMemory      = 60 * time.Minute // more than maxPullBackoff, after which whoever still needs the image asks
 )
 
 // Puller pulls images. Every exported field must be set. Its methods may be called concurrently.
@@ -37,7 +39,7 @@ type Puller struct {
 
 	wg    sync.WaitGroup
 	mu    sync.Mutex
-	pulls map[string]*pull // guarded by mu; by image; an entry of about 200 bytes stays for each image ever pulled
+	pulls map[string]*pull // guarded by mu; by image; those of at least the last pullMemory
 }
 
 // Wait returns when no pull is running. The context of each one must be done.
@@ -69,6 +71,7 @@ func (im *Puller) Require(ctx context.Context, pod *plan.Pod, container, image s
 	}
 	p := im.pulls[image]
 	if p == nil {
+		maps.DeleteFunc(im.pulls, func(_ string, p *pull) bool { return !p.running && time.Since(p.endedAt) > pullMemory })
 		p = &pull{waiting: map[[2]string]bool{}}
 		im.pulls[image] = p
 	}

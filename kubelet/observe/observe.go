@@ -114,9 +114,9 @@ func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (map[
 	}
 	o.LogOnce("inspect old containers", errors.Join(old...))
 	maps.DeleteFunc(o.records, func(id string, r *record) bool {
-		removed := r.listed && !listed[id] // a container that was never listed may be newer than the list
-		r.listed = listed[id]
-		return removed
+		gone := r.unlisted && !listed[id] // in one list alone: an event can be newer than the list
+		r.unlisted = !listed[id]
+		return gone
 	})
 	return observed, errs
 }

@@ -10,15 +10,15 @@ import (
 // record is what the observer knows of one container besides its entry in the list.
 // Observer.mu guards its fields, but the first three are Inspect's own.
 type record struct {
-	listed  bool                // it was in the last list
-	err     error               // of the last inspect
-	times   map[int64]time.Time // what Docker has reported, see steady
-	key     string              // its part of the list at the last inspect; empty: inspect again
-	seen    plan.Observed       // what inspects have told, and why this kubelet stopped it
-	retryAt time.Time           // not to inspect again before
-	stops   bool                // this kubelet has begun to stop it
-	signal  bool                // somebody else had Docker send it a signal in this life
-	oom     bool                // out of memory, by an event of this life of the container; on a busy host an inspect never tells
+	unlisted bool                // it was not in the last list: the container is newer, or gone and an event came late
+	err      error               // of the last inspect
+	times    map[int64]time.Time // what Docker has reported, see steady
+	key      string              // its part of the list at the last inspect; empty: inspect again
+	seen     plan.Observed       // what inspects have told, and why this kubelet stopped it
+	retryAt  time.Time           // not to inspect again before
+	stops    bool                // this kubelet has begun to stop it
+	signal   bool                // somebody else had Docker send it a signal in this life
+	oom      bool                // out of memory, by an event of this life of the container; on a busy host an inspect never tells
 }
 
 // observed returns a container of a list with all that is known of it.

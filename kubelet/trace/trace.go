@@ -20,8 +20,9 @@ import (
 
 // What a Trace keeps.
 const (
-	maxChanges      = 20
-	maxChangeEvents = 400 // of a change
+	maxChanges     = 20
+	maxChangeBytes = 512 << 10
+	maxTraceBytes  = 2 << 20 // of all changes
 )
 
 // Event is one thing that happened. Which fields it has depends on its kind.
@@ -85,6 +86,8 @@ type Change struct {
 	Times   int // how often it has happened in a row
 	Dropped int // events that were too many
 	Events  []Event
+
+	bytes int // of the events
 }
 
 // Trace keeps the last changes. Its methods may be called concurrently, and do nothing on a nil Trace.
@@ -147,6 +150,9 @@ func (t *Trace) Add(e Event) {
 		t.coming = true
 	case "list":
 		if n := len(t.open.Events); n > 2 && t.open.Events[n-1].Kind == "listed" && t.open.Events[n-3].Kind == "listed" {
+			for _, e := range t.open.Events[n-2:] {
+				t.open.bytes -= e.bytes()
+			}
 			t.open.Events = t.open.Events[:n-2] // it has found nothing
 		}
 		e.Reason, t.because = strings.Join(t.because, " and "), nil
@@ -172,7 +178,9 @@ func (t *Trace) Add(e Event) {
 		if t.found == nil {
 			t.found = map[string]Event{}
 		}
-		t.found[e.Pod] = e
+		if t.found[e.Pod] = e; len(e.Rows) == 0 { // a pod that came and went between two syncs
+			delete(t.found, e.Pod)
+		}
 	case "idle":
 		delete(t.found, e.Pod)
 	case "work":
@@ -181,8 +189,9 @@ func (t *Trace) Add(e Event) {
 	case "ended":
 		t.busy--
 	}
-	if t.open.Events = append(t.open.Events, e); len(t.open.Events) > maxChangeEvents {
-		t.open.Events = t.open.Events[:maxChangeEvents]
+	if n := t.open.bytes + e.bytes(); t.open.Dropped == 0 && n <= maxChangeBytes {
+		t.open.Events, t.open.bytes = append(t.open.Events, e), n
+	} else {
 		t.open.Dropped++
 	}
 	if e.Kind == "merge" && len(e.Changed) == 0 {
@@ -212,5 +221,35 @@ func (t *Trace) rest() {
 			last = last[1:]
 		}
 	}
-	t.last = append([]Change{open}, last[:min(len(last), maxChanges-1)]...)
+	bytes := open.bytes
+	for i, c := range last {
+		if bytes += c.bytes; bytes > maxTraceBytes || i == maxChanges-1 {
+			last = last[:i]
+			break
+		}
+	}
+	t.last = append([]Change{open}, last...)
+}
+
+// bytes returns about how much memory an event takes.
+func (e *Event) bytes() int {
+	return int(reflect.TypeFor[Event]().Size()) + pointsTo(reflect.ValueOf(e).Elem())
+}
+
+// pointsTo returns the size of the texts and slices in a value.
+func pointsTo(v reflect.Value) (bytes int) {
+	switch v.Kind() {
+	case reflect.String:
+		return v.Len()
+	case reflect.Slice:
+		bytes = v.Len() * int(v.Type().Elem().Size())
+		for i := range v.Len() {
+			bytes += pointsTo(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			bytes += pointsTo(v.Field(i))
+		}
+	}
+	return bytes
 }
