@@ -221,6 +221,9 @@ func run(ctx context.Context, f *options.Options) error {
 	}
 	house.Look(ctx) // a Docker that hangs delays it
 	running.Go(func() { house.Run(ctx) })
+	if collects {
+		running.Go(func() { images.Watch(ctx) })
+	}
 	if err := kl.Run(ctx, pods.Updates()); err != nil {
 		return err
 	}

@@ -55,7 +55,10 @@ type Interface interface {
 
 	// InspectImage returns the id of an image, or ErrNoSuchImage.
 	InspectImage(ctx context.Context, image string) (id string, err error)
-	// ListImages lists the images that have a name, in no order.
+	// ImageLayers returns the ids of the layers of an image, the lowest first, or ErrNoSuchImage. Those
+	// of an image that was built on it begin with the same.
+	ImageLayers(ctx context.Context, image string) ([]string, error)
+	// ListImages lists the images, also those that have lost their name, in no order.
 	ListImages(ctx context.Context) ([]Image, error)
 	// RemoveImage removes a name of an image, and with its last name the image. It is
 	// refused then while a container, even a dead one, has the image. It returns ErrNoSuchImage.
@@ -89,6 +92,9 @@ type Interface interface {
 	// begun. An event may come late, twice, out of order or not at all. hint is called
 	// by one goroutine and must not block.
 	WatchEvents(ctx context.Context, labels map[string]string, hint func(Event)) error
+	// WatchPulls calls pulled with the name of each image that is pulled from now on, whoever asks for it, also when
+	// the image was there. Everything else is as with WatchEvents; its first call is pulled("").
+	WatchPulls(ctx context.Context, pulled func(image string)) error
 }
 
 // The errors on which the kubelet decides, for errors.Is.

@@ -1,10 +1,14 @@
 package e2e
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	docker "github.com/fsouza/go-dockerclient"
 
@@ -51,7 +55,7 @@ func TestIntegrationLongImagesAreCollected(t *testing.T) {
 	h := newRegistryHost(t)
 	flags := []string{"-feature_gates=ImageGarbageCollection=true", "-image_gc_high_threshold=0", "-image_gc_low_threshold=0", "-minimum_image_ttl_duration=0s"}
 	images := map[string]registrytest.Image{}
-	for _, id := range []string{"unneeded", "unneeded-by-digest", "desired", "with-container", "with-tag", "present", "others", "of-no-pod"} {
+	for _, id := range []string{"unneeded", "unneeded-by-digest", "desired", "with-container", "with-tag", "with-child", "pulled-again", "present", "others", "of-no-pod"} {
 		images[id] = h.registry.Push(id + ":1")
 	}
 	exists := func(id string) error {
@@ -88,6 +92,18 @@ func TestIntegrationLongImagesAreCollected(t *testing.T) {
 	t.Cleanup(func() { h.removeByID(c.ID) })
 	mine := h.registry.Addr() + "/mine"
 	h.must(h.docker.TagImage(images["with-tag"].Ref, docker.TagImageOptions{Repo: mine, Tag: "1"}))
+	var dir bytes.Buffer
+	file := fstest.MapFS{"Dockerfile": {Data: []byte("FROM " + images["with-child"].Ref + "\nLABEL mine=yes\n"), Mode: 0o644}}
+	h.must(dockertools.WriteLayer(&dir, file))
+	h.must(h.docker.BuildImage(docker.BuildImageOptions{Name: mine + ":2", InputStream: &dir, OutputStream: io.Discard}))
+	h.pull(images["pulled-again"])
+	h.await("the kubelet hears of the pull", func() error {
+		records, err := filepath.Glob(filepath.Join(h.rootDir, "image_manager/pulled/*"))
+		if len(records) != 6 {
+			err = fmt.Errorf("it has %d records of its own pulls, %v", len(records), err)
+		}
+		return err
+	})
 	q.kill()
 	p.kill()
 	other.mustRun("-cleanup")
@@ -114,9 +130,9 @@ func TestIntegrationLongImagesAreCollected(t *testing.T) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	for _, builtin := range []string{dockertools.PauseImage, helloImage} {
-		if _, err := h.docker.InspectImage(builtin); err != nil {
-			t.Errorf("%s: %v", builtin, err)
+	for _, name := range []string{dockertools.PauseImage, helloImage, images["with-child"].Ref} {
+		if _, err := h.docker.InspectImage(name); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

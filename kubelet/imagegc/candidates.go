@@ -10,17 +10,28 @@ import (
 type World struct {
 	Pulled     map[string]string // the ids that pulls of this kubelet have brought, by name
 	Images     []dockertools.Image
+	Layers     map[string][]string     // of each image, by its id, the lowest first
 	Containers []dockertools.Container // everybody's, dead ones too
 	Needed     map[string]bool         // names, by desired pods and by pulls that go on
 }
 
 // Candidates returns the images that this kubelet has pulled and nobody needs. What somebody else may count on is spared: an
-// image with another id than the pull has brought, with a second name, without a digest of a registry, or with a container.
+// image with another id than the pull has brought, with a second name, without a digest of a registry, or with a container; and
+// the base of an image that stays, whose layers would stay too.
 func Candidates(w World) []dockertools.Image {
-	return slices.DeleteFunc(slices.Clone(w.Images), func(i dockertools.Image) bool {
+	stays := func(i dockertools.Image) bool {
 		name := nameOf(i)
 		used := slices.ContainsFunc(w.Containers, func(c dockertools.Container) bool { return c.ImageID == i.ID })
 		return name == "" || w.Pulled[name] != i.ID || len(i.Digests) == 0 || w.Needed[name] || used
+	}
+	others := slices.DeleteFunc(slices.Clone(w.Images), func(i dockertools.Image) bool { return !stays(i) })
+	return slices.DeleteFunc(slices.Clone(w.Images), func(i dockertools.Image) bool {
+		layers := w.Layers[i.ID]
+		isBase := func(other dockertools.Image) bool {
+			above := w.Layers[other.ID]
+			return len(above) >= len(layers) && slices.Equal(layers, above[:len(layers)])
+		}
+		return stays(i) || slices.ContainsFunc(others, isBase)
 	})
 }
 

@@ -9,6 +9,7 @@ package imagegc
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -32,7 +33,8 @@ type Options struct {
 	MinAge    time.Duration // for which an image must have been unneeded
 }
 
-// Collector is a Docker that records what is pulled, and removes it when there is no room. Every exported field must be set.
+// Collector is a Docker that records what is pulled, and removes it when there is no room. Every exported field must be set. Its
+// methods may be called concurrently, but Collect by one goroutine only.
 type Collector struct {
 	dockertools.Interface
 	Options
@@ -42,11 +44,13 @@ type Collector struct {
 	Note     func(reason, message string)            // records an event
 	Removed  func()                                  // counts an image
 
-	pulling sync.Map // names
+	mu    sync.Mutex
+	pulls map[string]*pull // guarded by mu; by name
 
 	// The one goroutine that calls Collect owns the rest.
 	looked     time.Time
 	since      map[string]time.Time // when an image, by id, was first seen unneeded
+	layers     map[string][]string  // of the images of the last look, by id
 	collecting bool
 }
 
@@ -90,16 +94,19 @@ func (c *Collector) Collect(ctx context.Context, f node.Facts) {
 // last: a container that the list does not have is that of a desired pod.
 func (c *Collector) look(ctx context.Context) (candidates []dockertools.Image) {
 	w := World{Pulled: c.pulled(), Needed: map[string]bool{}}
-	var err, listErr error
+	var err, listErr, layersErr error
 	w.Images, err = c.ListImages(ctx)
 	w.Containers, listErr = c.ListContainers(ctx, nil)
-	c.pulling.Range(func(name, _ any) bool { w.Needed[name.(string)] = true; return true })
+	if len(w.Pulled) > 0 {
+		w.Layers, layersErr = c.readLayers(ctx, w.Images)
+	}
+	c.addPulling(w.Needed)
 	needed, complete := c.Needed()
 	for _, image := range needed {
 		w.Needed[dockertools.ImageName(image)] = true
 	}
 	seen := map[string]time.Time{}
-	if err == nil && listErr == nil && complete {
+	if err == nil && listErr == nil && layersErr == nil && complete {
 		c.forget(w)
 		candidates = Candidates(w)
 	}
@@ -114,4 +121,23 @@ func (c *Collector) look(ctx context.Context) (candidates []dockertools.Image) {
 	})
 	c.since, c.looked = seen, time.Now()
 	return candidates
+}
+
+// readLayers returns the layers of images. Those of an id never change, so each is asked for once.
+func (c *Collector) readLayers(ctx context.Context, images []dockertools.Image) (map[string][]string, error) {
+	layers := map[string][]string{}
+	for _, i := range images {
+		known, ok := c.layers[i.ID]
+		if !ok {
+			var err error
+			if known, err = c.ImageLayers(ctx, i.ID); errors.Is(err, dockertools.ErrNoSuchImage) { // it is gone since the list
+				continue
+			} else if err != nil {
+				return nil, err
+			}
+		}
+		layers[i.ID] = known
+	}
+	c.layers = layers
+	return layers, nil
 }

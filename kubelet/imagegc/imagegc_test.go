@@ -33,22 +33,31 @@ func TestCandidates(t *testing.T) {
 			{ID: "desired", Tags: []string{"desired:latest"}, Digests: []string{"desired@sha256:1"}},
 			{ID: "has a container", Tags: []string{"dead:1"}, Digests: []string{"dead@sha256:1"}},
 			{ID: "two digests", Digests: []string{"a@sha256:1", "b@sha256:1"}},
+			{ID: "base", Tags: []string{"base:1"}, Digests: []string{"base@sha256:1"}},
+			{ID: "on base"}, // built, without a name
+			{ID: "base of an unneeded one", Tags: []string{"under:1"}, Digests: []string{"under@sha256:1"}},
+		},
+		Layers: map[string][]string{
+			"base": {"x"}, "on base": {"x", "y"}, "base of an unneeded one": {"a"}, "unneeded": {"a", "b"}, "built": {"b", "a"},
 		},
 		Containers: []dockertools.Container{{ID: "c", Image: "renamed:1", ImageID: "has a container", State: dockertools.StateExited}},
 		Needed:     map[string]bool{"docker.io/library/desired:latest": true},
 	}
-	for _, name := range []string{"unneeded", "tagged", "mine", "built", "dead"} {
+	for _, i := range w.Images[:2] {
+		w.Layers[i.ID] = append(w.Layers[i.ID], i.ID)
+	}
+	for _, name := range []string{"unneeded", "tagged", "mine", "built", "dead", "base"} {
 		w.Pulled["docker.io/library/"+name+":1"] = map[string]string{"mine": "tagged", "dead": "has a container"}[name]
 		if w.Pulled["docker.io/library/"+name+":1"] == "" {
 			w.Pulled["docker.io/library/"+name+":1"] = name
 		}
 	}
-	w.Pulled["docker.io/library/desired:latest"] = "desired"
+	w.Pulled["docker.io/library/desired:latest"], w.Pulled["docker.io/library/under:1"] = "desired", "base of an unneeded one"
 	var got []string
 	for _, image := range Candidates(w) {
 		got = append(got, image.ID)
 	}
-	if diff := cmp.Diff([]string{"unneeded", "by digest"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"unneeded", "by digest", "base of an unneeded one"}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
@@ -129,6 +138,7 @@ func TestWhatSomebodyNeedsStays(t *testing.T) {
 		h.pull(t, h.ByHand(), "byhand:1", "present:1")
 		c := h.collector(always)
 		h.pull(t, c, "desired:1", "dead:1", "tagged:1", "built-on:1", "unneeded:1", "present:1") // the last one is newer in its registry now
+		unittest.Must(t, h.BuildImage("child:1", "built-on:1"))
 		h.desired = []string{"desired:1"}
 		id, err := h.ByHand().CreateContainer(t.Context(), dockertools.ContainerSpec{Image: "dead:1"})
 		if err != nil || h.TagImage("tagged:1", "mine:1") != nil {
@@ -139,19 +149,20 @@ func TestWhatSomebodyNeedsStays(t *testing.T) {
 		h.pull(t, again, "others:1")
 		h.unread = true
 		c.Collect(t.Context(), full(50))
-		all := []string{"built-on:1", "built:1", "byhand:1", "dead:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1", "unneeded:1"}
+		all := []string{"built-on:1", "built:1", "byhand:1", "child:1", "dead:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1", "unneeded:1"}
 		h.check(t, "while a source was not read", all...)
 		h.unread = false
 		again.Collect(t.Context(), full(50))
 		h.check(t, "what the other kubelet has pulled is gone", slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "others:1" })...)
 		h.pull(t, again, "others:1")
 		c.Collect(t.Context(), full(50))
-		h.check(t, "what this one has pulled and nobody needs is gone", "built:1", "byhand:1", "dead:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1")
-		if len(h.events) != 3 || h.removed != 3 || !slices.Contains(h.events, "ImageCollected: docker.io/library/unneeded:1 (10.49MB): nobody needs it, and their file system is 50 % full") {
+		h.check(t, "what this one has pulled and nobody needs is gone", "built-on:1", "built:1", "byhand:1", "child:1", "dead:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1")
+		if len(h.events) != 2 || h.removed != 2 || !slices.Contains(h.events, "ImageCollected: docker.io/library/unneeded:1 (10.49MB): nobody needs it, and their file system is 50 % full") {
 			t.Errorf("%d were counted, and the events are %q", h.removed, h.events)
 		}
 
-		// A container that is gone needs nothing.
+		// A container that is gone needs nothing, and neither does an image.
+		h.ForceRemoveImage("child:1")
 		if err := h.ByHand().RemoveContainer(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
@@ -183,6 +194,51 @@ func TestWhatAPersonPullsAgainIsTheirs(t *testing.T) {
 		h.desired = nil
 		c.Collect(t.Context(), full(50))
 		h.check(t, "all are theirs", "a:1", "b:1", "c:1")
+	})
+}
+
+// While the kubelet runs it hears of every pull, and knows its own. When it pulls at the same time as somebody else, both may need it.
+func TestAPullOfWhatIsThereIsHeard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHost(t)
+		c := h.collector(always)
+		go c.Watch(t.Context())
+		synctest.Wait()
+		h.SetFault(func(call dockertest.Call) (slow dockertest.Fault) {
+			if call.Method == "InspectImage" { // so that events come before records
+				slow.Delay = 100 * time.Millisecond
+			}
+			return slow
+		})
+		h.pull(t, c, "ours:1", "again:1", "theirs:1")
+		h.pullSame(t, c, "again:1")
+		if err := c.PullImage(t.Context(), "none:1", dockertools.Auth{}, func(dockertools.PullProgress) {}); err == nil {
+			t.Error("a pull of an image that no registry has succeeded")
+		}
+		h.AddRemoteImage("both:1", dockertest.RemoteImage{Takes: time.Minute})
+		for _, docker := range []dockertools.Interface{h.ByHand(), c} {
+			go docker.PullImage(t.Context(), "both:1", dockertools.Auth{}, func(dockertools.PullProgress) {})
+			time.Sleep(time.Second)
+		}
+		time.Sleep(58500 * time.Millisecond) // only the first has ended
+		h.pullSame(t, h.ByHand(), "theirs:1", "both:1")
+		time.Sleep(time.Minute)
+		forgets := func(when string) {
+			if len(c.pulls) != 0 {
+				t.Errorf("%s it remembers %v", when, c.pulls)
+			}
+		}
+		forgets("after these pulls")
+		h.Down() // which ends the stream; the next one begins after a second
+		h.Up()
+		synctest.Wait()
+		h.pull(t, c, "missed:1")
+		time.Sleep(2 * time.Second)
+		forgets("after a pull without its event")
+		h.pullSame(t, h.ByHand(), "missed:1")
+		synctest.Wait()
+		c.Collect(t.Context(), full(50))
+		h.check(t, "of five a person has pulled these", "both:1", "missed:1", "theirs:1")
 	})
 }
 

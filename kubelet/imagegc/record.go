@@ -19,13 +19,14 @@ import (
 type record struct{ Name, ID string }
 
 // PullImage pulls an image, and records it unless Docker had an image before that has its name or is the same, and that
-// no pull of this kubelet had brought.
+// no pull of this kubelet had brought; or unless somebody else pulls it meanwhile.
 func (c *Collector) PullImage(ctx context.Context, image string, auth dockertools.Auth, progress func(dockertools.PullProgress)) error {
 	name := dockertools.ImageName(image)
-	c.pulling.Store(name, true)
-	defer c.pulling.Delete(name)
+	c.note(name, func(p *pull) { p.running, p.unseen = p.running+1, p.unseen+1 })
+	defer c.note(name, func(p *pull) { p.running-- })
 	before, listErr := c.ListImages(ctx)
 	if err := c.Interface.PullImage(ctx, image, auth, progress); err != nil {
+		c.note(name, func(p *pull) { p.unseen = max(p.unseen-1, 0) }) // it has no event
 		return err
 	}
 	id, err := c.InspectImage(ctx, image)
@@ -35,7 +36,11 @@ func (c *Collector) PullImage(ctx context.Context, image string, auth dockertool
 		return i.ID != ours && (named || i.ID == id)
 	})
 	if err = cmp.Or(listErr, err); err == nil && !foreign {
-		err = c.write(record{name, id})
+		c.note(name, func(p *pull) {
+			if !p.theirs {
+				err = c.write(record{name, id})
+			}
+		})
 	}
 	if err != nil {
 		glog.Warningf("image %q will never be collected: %v", image, err)

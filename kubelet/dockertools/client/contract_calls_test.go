@@ -29,7 +29,7 @@ func testDoneContext(t *testing.T, d *contractDocker) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, call := range calls(d, id) {
-		if err := call(ctx); errors.Is(err, context.Canceled) != (name != "events") {
+		if err := call(ctx); errors.Is(err, context.Canceled) != (name != "events" && name != "pulls") {
 			t.Errorf("%s: %v, want the context's error, and none of events", name, err)
 		}
 	}
@@ -62,6 +62,31 @@ func testStartCallerStops(t *testing.T, d *contractDocker) {
 		}
 		d.start(t, id)
 		d.checkState(t, id, dockertools.StateRunning, 0)
+	}
+}
+
+func testWatchPulls(t *testing.T, d *contractDocker) {
+	r := d.registry(t)
+	image, byDigest := r.Addr()+"/web:1", r.Push("web:1")
+	ctx, cancel := context.WithCancel(t.Context())
+	pulls, ended := make(chan string, 1000), make(chan error, 1)
+	go func() { ended <- d.WatchPulls(ctx, func(image string) { pulls <- image }) }()
+	saw := func(want string) {
+		t.Helper()
+		for got := range pulls { // the real Docker has pulls of other tests
+			if got == want {
+				return
+			}
+		}
+	}
+	saw("")
+	for _, name := range []string{image, image, byDigest} { // the second time it is there
+		d.pull(t, name)
+		saw(name)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Errorf("its end: %v", err)
 	}
 }
 

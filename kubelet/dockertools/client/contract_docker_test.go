@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -39,6 +40,7 @@ type contractDocker struct {
 		Update(id, restartPolicy string) error
 		Kill(id string, code int) error
 		TagImage(image, another string) error
+		BuildImage(name, base string) error // of a file that adds a label
 		Write(id string, bytes int64) error // to the container's own file system
 		Commands(id string) (int, error)    // how many run beside the container's first process
 		AddNetwork(name string) error
@@ -129,6 +131,15 @@ func (h rawHands) Kill(id string, code int) error {
 func (h rawHands) TagImage(image, another string) error {
 	repo, tag := docker.ParseRepositoryTag(another)
 	return h.raw.TagImage(image, docker.TagImageOptions{Repo: repo, Tag: tag})
+}
+
+func (h rawHands) BuildImage(name, base string) error {
+	var dir bytes.Buffer
+	text := "FROM " + base + "\nLABEL built=yes\n"
+	if err := dockertools.WriteLayer(&dir, fstest.MapFS{"Dockerfile": {Data: []byte(text), Mode: 0o644}}); err != nil {
+		return err
+	}
+	return h.raw.BuildImage(docker.BuildImageOptions{Name: name, InputStream: &dir, OutputStream: io.Discard})
 }
 
 func (h rawHands) Write(id string, size int64) error {

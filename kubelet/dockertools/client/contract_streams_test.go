@@ -325,6 +325,16 @@ func testImages(t *testing.T, d *contractDocker) {
 		t.Errorf("pulled, and tagged again, it is listed as %+v", i)
 	}
 	unittest.Must(t, d.RemoveImage(t.Context(), another)) // only the name
+	unittest.Must(t, d.hands.BuildImage(another, image))
+	layers, err := d.ImageLayers(t.Context(), id)
+	built, builtErr := d.ImageLayers(t.Context(), another)
+	if err != nil || builtErr != nil || len(layers) == 0 || len(built) < len(layers) || !slices.Equal(layers, built[:len(layers)]) {
+		t.Errorf("it has the layers %q, %v, and an image that was built on it %q, %v", layers, err, built, builtErr)
+	}
+	unittest.Must(t, d.RemoveImage(t.Context(), another))
+	if _, err := d.ImageLayers(t.Context(), another); !errors.Is(err, dockertools.ErrNoSuchImage) {
+		t.Errorf("the layers of an image that is gone: %v", err)
+	}
 	spec := d.spec(t, "c", "exit", "0")
 	spec.Image = image
 	c := d.create(t, spec)

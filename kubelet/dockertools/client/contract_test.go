@@ -60,6 +60,7 @@ var contract = []struct {
 	{"a done context", testDoneContext},
 	{"a start whose caller stops", testStartCallerStops},
 	{"events", testEvents},
+	{"pulls by anybody", testWatchPulls},
 	{"fifty callers", testManyCallers},
 }
 

@@ -153,6 +153,7 @@ func calls(c dockertools.Interface, id string) map[string]func(context.Context) 
 		"network": func(ctx context.Context) error { return c.MakeNetwork(ctx, "pods") },
 		"unmake":  func(ctx context.Context) error { return c.RemoveNetwork(ctx, "pods") },
 		"image":   func(ctx context.Context) error { _, err := c.InspectImage(ctx, "a/web:1"); return err },
+		"layers":  func(ctx context.Context) error { _, err := c.ImageLayers(ctx, "a/web:1"); return err },
 		"images":  func(ctx context.Context) error { _, err := c.ListImages(ctx); return err },
 		"rmi":     func(ctx context.Context) error { return c.RemoveImage(ctx, "a/web:1") },
 		"sizes":   func(ctx context.Context) error { _, err := c.ContainerSizes(ctx, nil); return err },
@@ -162,6 +163,7 @@ func calls(c dockertools.Interface, id string) map[string]func(context.Context) 
 		"logs":    func(ctx context.Context) error { return c.Logs(ctx, id, wholeLog, noLine) },
 		"stats":   func(ctx context.Context) error { _, err := c.Stats(ctx, id); return err },
 		"events":  func(ctx context.Context) error { return c.WatchEvents(ctx, nil, func(dockertools.Event) {}) },
+		"pulls":   func(ctx context.Context) error { return c.WatchPulls(ctx, func(string) {}) },
 	}
 }
 

@@ -27,15 +27,22 @@ func (c *Client) InspectImage(ctx context.Context, image string) (id string, err
 	return found.ID, err
 }
 
+// ImageLayers makes its own request: the library's takes no context.
+func (c *Client) ImageLayers(ctx context.Context, image string) ([]string, error) {
+	var found struct{ RootFS struct{ Layers []string } }
+	r := c.begin(ctx, "inspect image %q", image)
+	err := r.end(r.getJSON("images/"+image+"/json", nil, &found))
+	return found.RootFS.Layers, err
+}
+
 func (c *Client) ListImages(ctx context.Context) (images []dockertools.Image, err error) {
 	r := c.begin(ctx, "list images")
 	list, err := c.api.ListImages(docker.ListImagesOptions{Context: r.ctx})
 	noName := func(name string) bool { return strings.HasPrefix(name, "<none>") } // of an image that has lost its last one
 	for _, i := range list {
-		image := dockertools.Image{ID: i.ID, Tags: slices.DeleteFunc(i.RepoTags, noName), Digests: slices.DeleteFunc(i.RepoDigests, noName), Size: i.Size}
-		if len(image.Tags)+len(image.Digests) > 0 {
-			images = append(images, image)
-		}
+		images = append(images, dockertools.Image{
+			ID: i.ID, Tags: slices.DeleteFunc(i.RepoTags, noName), Digests: slices.DeleteFunc(i.RepoDigests, noName), Size: i.Size,
+		})
 	}
 	return images, r.end(err)
 }

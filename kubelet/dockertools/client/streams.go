@@ -57,30 +57,44 @@ func (each logWriter) Write(frame []byte) (int, error) {
 	return len(frame), each(dockertools.LogLine{Time: at, Text: bytes.Clone(text)})
 }
 
-// WatchEvents makes its own request: the library's monitor does not report when the
-// stream begins, drops events, and leaks a goroutine and a connection.
 func (c *Client) WatchEvents(ctx context.Context, labels map[string]string, hint func(dockertools.Event)) error {
-	// Docker answers a moment before it subscribes the stream; since makes it send
-	// what happened in between. Each exec has three events of its own, which are left out.
-	filters, _ := json.Marshal(map[string][]string{ // strings always marshal
+	// Each exec has three events of its own, which are left out.
+	return c.watch(ctx, map[string][]string{
 		"type": {"container"}, "event": {"start", "update", "kill", "oom", "die", "destroy", "pause", "unpause"}, "label": labelFilter(labels),
+	}, func(e docker.APIEvents) {
+		if e.Action == "kill" && e.Actor.Attributes["signal"] == "9" { // its death follows
+			return
+		}
+		hint(dockertools.Event{ID: e.Actor.ID, OutOfMemory: e.Action == "oom", Signalled: e.Action == "kill"})
 	})
+}
+
+func (c *Client) WatchPulls(ctx context.Context, pulled func(image string)) error {
+	return c.watch(ctx, map[string][]string{"type": {"image"}, "event": {"pull"}}, func(e docker.APIEvents) { pulled(e.Actor.ID) })
+}
+
+// watch makes its own request: the library's monitor does not report when the stream
+// begins, drops events, and leaks a goroutine and a connection. The first event is empty.
+func (c *Client) watch(ctx context.Context, of map[string][]string, each func(docker.APIEvents)) error {
+	// Docker answers a moment before it subscribes the stream; since makes it send
+	// what happened in between.
+	filters, _ := json.Marshal(of) // strings always marshal
 	query := url.Values{"filters": {string(filters)}, "since": {unixTime(time.Now())}}
 	r := c.begin(ctx, "watch events")
 	r.silent = true // for days
-	err := r.end(r.watch(query, hint))
+	err := r.end(r.readEvents(query, each))
 	if ctx.Err() != nil {
 		return nil
 	}
 	return err
 }
 
-func (r *call) watch(query url.Values, hint func(dockertools.Event)) error {
+func (r *call) readEvents(query url.Values, each func(docker.APIEvents)) error {
 	body, err := r.open(http.MethodGet, "events", query, nil, nil)
 	if err != nil {
 		return err
 	}
-	hint(dockertools.Event{})
+	each(docker.APIEvents{})
 	for decoder := json.NewDecoder(body); ; {
 		var event docker.APIEvents
 		if err := decoder.Decode(&event); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -88,11 +102,7 @@ func (r *call) watch(query url.Values, hint func(dockertools.Event)) error {
 		} else if err != nil {
 			return err
 		}
-		signal := event.Actor.Attributes["signal"]
-		if event.Action == "kill" && signal == "9" { // its death follows
-			continue
-		}
-		hint(dockertools.Event{ID: event.Actor.ID, OutOfMemory: event.Action == "oom", Signalled: event.Action == "kill"})
+		each(event)
 	}
 }
 

@@ -26,6 +26,8 @@ type fakeDocker struct {
 	ahead      time.Duration                                // of its clock, see SetClock
 	watchers   map[chan dockertools.Event]map[string]string // the event streams, and which labels each asks for
 
+	pullWatchers map[chan string]map[string]string // those of pulls
+
 	// The wire: the way from the code under test to the daemon.
 	up    context.Context // done while the daemon is down
 	down  context.CancelFunc
@@ -225,21 +227,31 @@ func (d *fakeDocker) newID() string {
 }
 
 func (f *Fake) WatchEvents(ctx context.Context, labels map[string]string, hint func(dockertools.Event)) error {
-	err := f.call(ctx, "WatchEvents", "", func(ctx context.Context) error {
-		events := make(chan dockertools.Event, 1000)
+	return watch(ctx, f, "WatchEvents", f.watchers, labels, hint)
+}
+
+func (f *Fake) WatchPulls(ctx context.Context, pulled func(image string)) error {
+	return watch(ctx, f, "WatchPulls", f.pullWatchers, nil, pulled)
+}
+
+// watch tells each what is sent to a new one of the watchers, until ctx is done.
+func watch[Event any](ctx context.Context, f *Fake, method string, watchers map[chan Event]map[string]string, labels map[string]string, each func(Event)) error {
+	err := f.call(ctx, method, "", func(ctx context.Context) error {
+		events := make(chan Event, 1000)
 		f.mu.Lock()
-		f.watchers[events] = labels
+		watchers[events] = labels
 		f.mu.Unlock()
 		defer func() {
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			delete(f.watchers, events)
+			delete(watchers, events)
 		}()
-		hint(dockertools.Event{})
+		var begun Event
+		each(begun)
 		for {
 			select {
 			case e := <-events:
-				hint(e)
+				each(e)
 			case <-ctx.Done():
 				return nil
 			}

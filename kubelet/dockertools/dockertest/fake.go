@@ -21,7 +21,7 @@ var _ dockertools.Interface = (*Fake)(nil)
 //
 // A test can lose, delay and count the calls of Interface: SetFault, StopAfter, Down,
 // Up, Calls. It can also act as a user of Docker does, without faults: Kill, Pause,
-// Print, Write, RunStranger, TagImage, AddNetwork, Connect, Disconnect, and the Interface that ByHand
+// Print, Write, RunStranger, TagImage, BuildImage, AddNetwork, Connect, Disconnect, and the Interface that ByHand
 // returns.
 //
 // All times are those of time.Now and SetClock, and nothing happens but by calls and timers,
@@ -39,8 +39,8 @@ func NewFake() *Fake {
 		images:     map[string]*fakeImage{},
 		networks:   map[string]bool{"bridge": false, "host": false, "none": false},
 		remote:     map[string]*remoteImage{},
-		watchers:   map[chan dockertools.Event]map[string]string{},
-		calls:      map[string]int{},
+		watchers:   map[chan dockertools.Event]map[string]string{}, pullWatchers: map[chan string]map[string]string{},
+		calls: map[string]int{},
 	}
 	d.up, d.down = context.WithCancel(context.Background())
 	return &Fake{fakeDocker: d}

@@ -12,6 +12,7 @@ import (
 
 type fakeImage struct {
 	id         string
+	layers     []string
 	pulled     bool // and neither built nor imported
 	hasCommand bool
 	program    func(dockertools.ContainerSpec) Program // nil: the zero Program
@@ -23,6 +24,17 @@ func (f *Fake) InspectImage(ctx context.Context, image string) (string, error) {
 			return found.id, nil
 		}
 		return "", fmt.Errorf("%w: %s", dockertools.ErrNoSuchImage, image)
+	})
+}
+
+func (f *Fake) ImageLayers(ctx context.Context, image string) ([]string, error) {
+	return ask(ctx, f, "ImageLayers", image, func() ([]string, error) {
+		for name, found := range f.images {
+			if found.id == image || name == dockertools.ImageName(image) {
+				return found.layers, nil
+			}
+		}
+		return nil, fmt.Errorf("%w: %s", dockertools.ErrNoSuchImage, image)
 	})
 }
 
@@ -49,6 +61,9 @@ func (d *fakeDocker) addImage(name string, image *fakeImage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	image.id = "sha256:" + d.newID()
+	if image.layers == nil {
+		image.layers = []string{image.id}
+	}
 	d.images[dockertools.ImageName(name)] = image
 }
 
@@ -68,6 +83,18 @@ func (d *fakeDocker) TagImage(name, another string) error {
 		return fmt.Errorf("%w: %s", dockertools.ErrNoSuchImage, name)
 	}
 	d.images[dockertools.ImageName(another)] = image
+	return nil
+}
+
+// BuildImage is `docker build` of a file that adds no more to another image than a label.
+func (d *fakeDocker) BuildImage(name, base string) error {
+	d.mu.Lock()
+	on := d.images[dockertools.ImageName(base)]
+	d.mu.Unlock()
+	if on == nil {
+		return fmt.Errorf("%w: %s", dockertools.ErrNoSuchImage, base)
+	}
+	d.addImage(name, &fakeImage{layers: on.layers, hasCommand: on.hasCommand, program: on.program})
 	return nil
 }
 
@@ -151,6 +178,7 @@ func (d *fakeDocker) AddRemoteImage(name string, remote RemoteImage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	image := &fakeImage{id: "sha256:" + d.newID(), pulled: true, hasCommand: true, program: remote.Program}
+	image.layers = []string{image.id}
 	d.remote[dockertools.ImageName(name)] = &remoteImage{remote, image}
 }
 
@@ -166,10 +194,8 @@ func (f *Fake) PullImage(ctx context.Context, image string, auth dockertools.Aut
 			return fmt.Errorf("%w: manifest unknown", dockertools.ErrImageNotFound)
 		case !remote.lets(auth):
 			return fmt.Errorf("%w: unauthorized", dockertools.ErrUnauthorised)
-		case remote.image == local:
-			return nil
 		}
-		for step := 0; ; step++ {
+		for step := 0; remote.image != local; step++ {
 			progress(dockertools.PullProgress{
 				Layers: 2, LayersDone: 2 * step / fakePullSteps,
 				Bytes: int64(step) * fakePullBytes, TotalBytes: fakePullSteps * fakePullBytes,
@@ -186,6 +212,9 @@ func (f *Fake) PullImage(ctx context.Context, image string, auth dockertools.Aut
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		f.images[dockertools.ImageName(image)] = remote.image
+		for pulled := range f.pullWatchers {
+			pulled <- image
+		}
 		return nil
 	})
 }
