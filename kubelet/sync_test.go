@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
+	"kubelet14/unittest"
 )
 
 func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {
@@ -224,37 +226,70 @@ func TestAPodThatCannotBeInspectedDelaysNoOther(t *testing.T) {
 	}
 }
 
-// The list does not show what a busy worker is about to create. Its pod keeps its UID and its
-// port all the same, also when it is no longer wanted.
-func TestAPodThatIsBeingStartedKeepsWhatItHas(t *testing.T) {
-	for _, test := range []struct {
-		name      string
-		z, a      api.Pod
-		wantsBoth bool
-	}{
-		{"one UID", withUID(pod("z", "main"), "one"), withUID(pod("a", "main"), "one"), true},
-		{"one port", publish(pod("z", "main"), 80), publish(pod("a", "main"), 80), true},
-		{"one UID, and the pod has gone", withUID(pod("z", "main"), "one"), withUID(pod("a", "main"), "one"), false},
-	} {
-		t.Run(test.name, func(t *testing.T) {
+// TestNoTwoPodsShareWhatOneHas adds, edits and removes pods, some of which have one UID or one host port, while Docker takes its time.
+// The list does not show what a busy worker is about to create: its pod keeps its UID and its port all the same, also
+// when it is no longer wanted.
+func TestNoTwoPodsShareWhatOneHas(t *testing.T) {
+	for seed := range unittest.Seeds(300) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			inWorld(t, func(w *world) {
+				r, ofDocker, mu := rand.New(rand.NewPCG(seed, 25)), rand.New(rand.NewPCG(seed, 26)), sync.Mutex{}
 				w.importPause()
-				w.docker.SetFault(on("CreateContainer", dockertest.Fault{Delay: 3 * time.Second}, "z.default"))
-				k := w.start(test.z)
-				wait(time.Second)
-				desired, want := []api.Pod{test.a}, []string{"a/main", "a/net"}
-				if test.wantsBoth {
-					desired, want = append(desired, test.z), []string{"z/main", "z/net"}
+				w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
+					if c.Method == "MakeNetwork" || c.Container == "" { // a mutex is held meanwhile, for which a bubble's clock does not go on
+						return dockertest.Fault{}
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					return dockertest.Fault{Delay: time.Duration(ofDocker.IntN(3000)) * time.Millisecond}
+				})
+				some := func() (pods []api.Pod) {
+					for _, has := range []struct {
+						name, uid string
+						port      int
+					}{{"a", "one", 80}, {"b", "one", 82}, {"c", "two", 80}, {"d", "two", 81}, {"e", "three", 81}, {"f", "four", 83}} {
+						if r.IntN(3) > 0 {
+							pods = append(pods, withUID(publish(pod(has.name, fmt.Sprint("main:", r.IntN(2))), has.port), has.uid))
+						}
+					}
+					return pods
 				}
-				k.set(desired...)
-				for range 60 {
-					wait(100 * time.Millisecond)
-					if live := w.live(); slices.ContainsFunc(live, func(c string) bool { return c[0] != live[0][0] }) {
-						t.Fatalf("both run: %q", live)
+				k := w.start(some()...)
+				for range 100 {
+					if r.IntN(10) == 0 {
+						k.set(some()...)
+					}
+					wait(time.Duration(r.IntN(500)) * time.Millisecond)
+					w.checkShared()
+				}
+				pods := some()
+				k.set(pods...)
+				wait(3 * time.Minute)
+				w.checkShared()
+				for _, s := range k.statuses(w) {
+					if reason := s.Containers[0].State.Waiting; s.Phase != api.PodRunning && (reason == nil || reason.Reason != api.ReasonUUIDTaken && reason.Reason != api.ReasonPortTaken) {
+						t.Errorf("in the end pod %s is %s: %+v", s.Name, s.Phase, reason)
 					}
 				}
-				w.settle("after a minute", want...)
 			})
 		})
+	}
+}
+
+// checkShared checks that no two pods that are live have one UID, and that Docker has refused no host port.
+func (w *world) checkShared() {
+	w.t.Helper()
+	owners := map[string]string{}
+	for parts, c := range w.containers() {
+		if c.Details.Error != "" {
+			w.t.Errorf("%s was not started: %s", c.Name, c.Details.Error)
+		}
+		if !c.State.Live() {
+			continue
+		}
+		if owner, owned := owners[parts.UID]; owned && owner != parts.PodFullName {
+			w.t.Errorf("pods %s and %s run with one UID\n%s", owner, parts.PodFullName, w.describe())
+		}
+		owners[parts.UID] = parts.PodFullName
 	}
 }
