@@ -15,9 +15,9 @@ import (
 )
 
 // reporter returns what writes the status of this host to etcd, which is the last of the sources.
-func reporter(kl *kubelet.Kubelet, all sources, etcd *config.Etcd, hostname string) *minions.Reporter {
+func reporter(f *options.Options, kl *kubelet.Kubelet, all sources, etcd *config.Etcd) *minions.Reporter {
 	return &minions.Reporter{
-		Host: hostname, Version: version, Kubelet: kl, Sources: all.statuses,
+		Host: f.Kubelet.Identity.Hostname, Version: version, Certificates: f.Server.Certificates, Kubelet: kl, Sources: all.statuses,
 		Revision: all[len(all)-1].(*config.SourceEtcd).Revision, Etcd: etcd,
 	}
 }

@@ -3,8 +3,11 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,4 +91,49 @@ func TestStatusOfAllHostsInEtcd(t *testing.T) {
 	if _, stderr, exit := program(t, "-status", servers); exit != 1 || !strings.Contains(stderr, "this etcd wants a user") {
 		t.Errorf("without rights it exits with %d and prints %s", exit, stderr)
 	}
+}
+
+// The certificates of this test are good for a day.
+func TestCertificatesThatExpireSoon(t *testing.T) {
+	t.Parallel()
+	etcd := etcdtest.Settings{Members: 1, Certificates: true}.Start(t)
+	file := filepath.Join(t.TempDir(), "etcd.yaml")
+	unittest.Must(t, os.WriteFile(file, []byte(etcd.ClientFile("host-1")), 0o600))
+	cert, key := etcd[0].TLS.Client("info")
+	server := []string{"-root_dir=" + t.TempDir(), "-tls_cert_file=" + cert, "-tls_private_key_file=" + key}
+	cmd := exec.Command(os.Args[0], append(server, "-port=0", "-etcd_config="+file, "-etcd_status", "-hostname_override=host-1",
+		"-docker_endpoint=unix:///no/such/socket")...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	log, err := cmd.StderrPipe()
+	unittest.Must(t, err)
+	unittest.Must(t, cmd.Start())
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	port, logged := "", map[string]bool{}
+	warning := regexp.MustCompile(`the certificate of the (.*) expires at 2.*: renew it and restart the kubelet`)
+	lines := bufio.NewScanner(log)
+	for (port == "" || len(logged) < 2) && lines.Scan() {
+		if at := regexp.MustCompile(`info server at https://127.0.0.1:(\d+)/`).FindStringSubmatch(lines.Text()); at != nil {
+			port = at[1]
+		}
+		if w := warning.FindStringSubmatch(lines.Text()); w != nil {
+			logged[w[1]] = true
+		}
+	}
+	go io.Copy(io.Discard, log)
+	if !logged["etcd client"] || !logged["info server"] {
+		t.Errorf("the log warns of %v", logged)
+	}
+	if table, _, _ := program(t, append(server, "-status", "-port="+port)...); len(warning.FindAllString(table, -1)) != 2 {
+		t.Errorf("-status prints\n%s", table)
+	}
+	unittest.Await(t, func() error {
+		table, _, _ := program(t, "-status", "-etcd_config="+file)
+		if w := warning.FindStringSubmatch(table); w == nil || w[1] != "kubelet" {
+			return fmt.Errorf("the table of all hosts is\n%s", table)
+		}
+		return nil
+	})
 }

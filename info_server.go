@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/golang/glog"
 
+	"kubelet14/api"
 	"kubelet14/api/v1"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/node"
@@ -29,6 +31,10 @@ func openServer(f *options.Options, kl *kubelet.Kubelet, all sources, house *nod
 	if opts.TLS, err = server.LoadTLS(f.TLSCertFile, f.TLSKeyFile); err != nil {
 		return nil, err
 	}
+	if opts.TLS != nil {
+		f.Server.Certificates = append(f.Server.Certificates, api.Certificate{Name: "info server", NotAfter: opts.TLS.Certificates[0].Leaf.NotAfter})
+		opts.Certificates = f.Server.Certificates
+	}
 	token := server.ReadToken
 	if f.TokenFile == "" {
 		token = server.MakeToken
@@ -47,6 +53,24 @@ func serve(ctx context.Context, infoServer *server.Server) {
 	}
 	if err := infoServer.Serve(ctx); err != nil {
 		glog.Errorf("%v; the kubelet goes on without the info server", err)
+	}
+}
+
+// warnOfCertificates logs each certificate that will expire soon, once, and once more when it has, until ctx is done.
+func warnOfCertificates(ctx context.Context, certificates []api.Certificate) {
+	logged := map[string]bool{"": true}
+	for {
+		for _, c := range certificates {
+			if warning := c.Warning(time.Now()); !logged[warning] {
+				logged[warning] = true
+				glog.Warning(warning)
+			}
+		}
+		select {
+		case <-time.After(time.Hour):
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 

@@ -109,6 +109,7 @@ func run(ctx context.Context, f *options.Options) error {
 	sources, etcd, err := openSources(f)
 	if etcd != nil {
 		defer etcd.Close()
+		f.Server.Certificates = etcd.Certificates()
 	}
 	if err != nil && !f.Cleanup { // which reads none
 		return err
@@ -217,8 +218,9 @@ func run(ctx context.Context, f *options.Options) error {
 		running.Go(func() { serve(ctx, infoServer) })
 	}
 	if f.EtcdStatus {
-		running.Go(func() { reporter(kl, sources, etcd, opts.Identity.Hostname).Run(ctx) })
+		running.Go(func() { reporter(f, kl, sources, etcd).Run(ctx) })
 	}
+	running.Go(func() { warnOfCertificates(ctx, f.Server.Certificates) })
 	house.Look(ctx) // a Docker that hangs delays it
 	running.Go(func() { house.Run(ctx) })
 	if collects {

@@ -21,6 +21,8 @@ import (
 	goyaml "go.yaml.in/yaml/v4"
 	"google.golang.org/grpc"
 	grpcbackoff "google.golang.org/grpc/backoff"
+
+	"kubelet14/api"
 )
 
 // Etcd is the connection of this process to etcd. Its methods may be called by any
@@ -65,6 +67,14 @@ func OpenEtcd(servers []string, file string) (*Etcd, error) {
 		Backoff: grpcbackoff.Config{BaseDelay: time.Second, Multiplier: 1.6, Jitter: 0.5, MaxDelay: etcdMaxBackoff * 2 / 3}, MinConnectTimeout: 20 * time.Second,
 	}))
 	return &Etcd{config: *config}, nil
+}
+
+// Certificates returns the one that shows etcd who this is, if the configuration has one.
+func (e *Etcd) Certificates() []api.Certificate {
+	if e.config.TLS == nil || len(e.config.TLS.Certificates) == 0 {
+		return nil
+	}
+	return []api.Certificate{{Name: "etcd client", NotAfter: e.config.TLS.Certificates[0].Leaf.NotAfter}}
 }
 
 // Client returns the one client. The first call makes it, which takes as long as etcd needs to
@@ -168,30 +178,51 @@ func (e *Etcd) Explain(ctx context.Context, err error, answer, rights string) er
 		if e.config.Username != "" {
 			busy = "is etcd busy with the passwords of many hosts (client certificates need no such check), "
 		}
-		return cmp.Or(dialEndpoints(ctx, e.config), fmt.Errorf("its servers accept connections and do not answer %s: %s"+
+		return cmp.Or(e.dialEndpoints(ctx), fmt.Errorf("its servers accept connections and do not answer %s: %s"+
 			"has the cluster lost its leader, does a server want https or a client certificate, or is it no etcd 3?", answer, busy))
 	}
 	return err
 }
 
 // dialEndpoints returns why no server can be reached, or nil if one can.
-func dialEndpoints(ctx context.Context, config clientv3.Config) (errs error) {
-	plain := &net.Dialer{Timeout: time.Second}
-	for _, endpoint := range config.Endpoints {
-		u, err := endpointURL(endpoint, config.TLS)
+func (e *Etcd) dialEndpoints(ctx context.Context) (errs error) {
+	for _, endpoint := range e.config.Endpoints {
+		u, err := endpointURL(endpoint, e.config.TLS)
 		if err != nil {
 			return err
 		}
-		dial := plain.DialContext
-		if u.Scheme == "https" {
-			dial = (&tls.Dialer{NetDialer: plain, Config: config.TLS}).DialContext
-		}
-		conn, err := dial(ctx, "tcp", u.Host)
-		if err == nil {
-			conn.Close()
+		if err = e.dial(ctx, u); err == nil {
 			return nil
 		}
 		errs = errors.Join(errs, fmt.Errorf("%s: %w", endpoint, stableMessage(err)))
 	}
 	return errs
+}
+
+// dial connects to a server. Since TLS 1.3 a server refuses a client's certificate after the handshake: the client reads why.
+func (e *Etcd) dial(ctx context.Context, server *url.URL) error {
+	const patience = time.Second
+	plain := &net.Dialer{Timeout: patience}
+	dial := plain.DialContext
+	if server.Scheme == "https" {
+		dial = (&tls.Dialer{NetDialer: plain, Config: e.config.TLS}).DialContext
+	}
+	conn, err := dial(ctx, "tcp", server.Host)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if server.Scheme == "https" {
+		conn.SetReadDeadline(time.Now().Add(patience))
+		_, err = conn.Read(make([]byte, 1))
+	}
+	if refused, ok := errors.AsType[*net.OpError](err); !ok || refused.Op != "remote error" {
+		return nil // it waits for a request
+	}
+	for _, c := range e.Certificates() {
+		if warning := c.Warning(time.Now()); warning != "" {
+			return fmt.Errorf("%w: %s", err, warning)
+		}
+	}
+	return fmt.Errorf("%w: this is what the server says of the client's certificate, cert-file in the file of -etcd_config", err)
 }

@@ -123,6 +123,26 @@ func TestEtcdThatDoesNotLetTheSourceIn(t *testing.T) {
 	}
 }
 
+// Etcd refuses a client's certificate after the handshake, and the client reports only that it has waited.
+func TestEtcdThatRefusesACertificate(t *testing.T) {
+	t.Parallel()
+	server := etcdtest.Settings{Members: 1, Certificates: true}.Start(t)[0]
+	expired, key := server.TLS.Expired("expired")
+	cert, ownKey := server.TLS.Client("host")
+	for file, words := range map[string][]string{
+		"cert-file: " + expired + "\nkey-file: " + key: {"expired certificate", "the certificate of the etcd client expired at 2"},
+		"": {"certificate required", "cert-file"},
+		"cert-file: " + cert + "\nkey-file: " + ownKey: nil,
+	} {
+		text := fmt.Sprintf("endpoints: [%q]\ntrusted-ca-file: %s\n%s", server.Endpoint(), server.TLS.CA, file)
+		r := runEtcd(t, frequently, etcdFile(t, text))
+		if r.await("", words...); words != nil && strings.Contains(r.Status().LastError, "leader") {
+			t.Errorf("%s: %s", file, r.Status())
+		}
+		r.stop()
+	}
+}
+
 // putPods puts ten more pods through a member, again when the cluster has no leader
 // for a moment, and returns what all pods are then.
 func putPods(t *testing.T, s *etcdtest.Server, pods string) string {

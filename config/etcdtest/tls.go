@@ -25,11 +25,14 @@ type TLS struct {
 
 	tb      testing.TB
 	dir     string
+	life    time.Duration // of the next certificate
 	ca      *certificate
 	other   *certificate // of OtherCA
 	bothCAs string       // for the test's own clients
 	client  *tls.Config  // for them too
 }
+
+const lifetime = 24 * time.Hour
 
 // StartTLS is Start for a server that speaks TLS.
 func StartTLS(tb testing.TB) *Server {
@@ -43,7 +46,7 @@ func StartTLS(tb testing.TB) *Server {
 
 func newTLS(tb testing.TB) *TLS {
 	tb.Helper()
-	t := &TLS{tb: tb, dir: tb.TempDir()}
+	t := &TLS{tb: tb, dir: tb.TempDir(), life: lifetime}
 	t.CA, t.OtherCA, t.bothCAs = t.file("ca.crt"), t.file("other-ca.crt"), t.file("both-cas.crt")
 	t.Cert, t.Key = t.file("client.crt"), t.file("client.key")
 	t.ca = t.sign("ca", nil)
@@ -74,6 +77,14 @@ func (t *TLS) Client(name string) (cert, key string) {
 	t.tb.Helper()
 	t.sign(name, t.ca)
 	return t.file(name + ".crt"), t.file(name + ".key")
+}
+
+// Expired is Client for a certificate that has expired.
+func (t *TLS) Expired(name string) (cert, key string) {
+	t.tb.Helper()
+	t.life = -time.Minute
+	defer func() { t.life = lifetime }()
+	return t.Client(name)
 }
 
 // config is for the test's own clients; nil without TLS.
@@ -111,7 +122,7 @@ func (t *TLS) sign(name string, ca *certificate) *certificate {
 		SerialNumber:          big.NewInt(time.Now().UnixNano()),
 		Subject:               pkix.Name{CommonName: name},
 		NotBefore:             time.Now().Add(-time.Hour),
-		NotAfter:              time.Now().Add(24 * time.Hour),
+		NotAfter:              time.Now().Add(t.life),
 		IPAddresses:           []net.IP{net.IPv4(127, 0, 0, 1)},
 		ExtKeyUsage:           []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 		BasicConstraintsValid: true,

@@ -33,7 +33,8 @@ const (
 type Record struct {
 	Time        time.Time `json:"time"` // of its writing
 	Version     string    `json:"version"`
-	Health      string    `json:"health"` // ok, stopped, or why the kubelet cannot look after its pods
+	Expires     time.Time `json:"expires,omitzero"` // the first of its certificates
+	Health      string    `json:"health"`           // ok, stopped, or why the kubelet cannot look after its pods
 	SourceError string    `json:"sourceError,omitempty"`
 	Revision    int64     `json:"revision"` // of etcd: up and total count with every edit of this host's pods up to it
 	Up          int       `json:"up"`       // pods

@@ -31,6 +31,7 @@ const (
 // Reporter writes the records of a kubelet. Every exported field must be set.
 type Reporter struct {
 	Host, Version string
+	Certificates  []api.Certificate
 	Kubelet       interface {
 		Health() error
 		Statuses() (pods []api.PodStatus, newer <-chan struct{}, err error)
@@ -111,6 +112,11 @@ func (r *Reporter) look() (record Record, newer <-chan struct{}) {
 			record.SourceError = api.OneLine(record.SourceError)
 		case source.LastSuccess.IsZero():
 			record.SourceError = fmt.Sprintf("source %q has not been read yet", source.Source)
+		}
+	}
+	for _, c := range r.Certificates {
+		if at := c.NotAfter.UTC(); record.Expires.IsZero() || at.Before(record.Expires) {
+			record.Expires = at
 		}
 	}
 	record.setPods(pods)

@@ -80,7 +80,8 @@ func (k *fakeKubelet) Statuses() ([]api.PodStatus, <-chan struct{}, error) {
 func (k *fakeKubelet) reporter(host string, etcd etcd) *Reporter {
 	return &Reporter{
 		Host: host, Version: "v1", Kubelet: k, Etcd: etcd,
-		Sources: func() []api.SourceStatus { return []api.SourceStatus{{Source: "etcd", LastSuccess: time.Now()}} },
+		Certificates: []api.Certificate{{NotAfter: time.Unix(2, 0)}, {NotAfter: time.Unix(1, 0)}},
+		Sources:      func() []api.SourceStatus { return []api.SourceStatus{{Source: "etcd", LastSuccess: time.Now()}} },
 		Revision: func() (revision int64) {
 			k.set(func() { revision = k.revision })
 			return revision
@@ -389,7 +390,7 @@ func TestRecordInEtcd(t *testing.T) {
 		t.Errorf("the record that stays has the lease %x", lease)
 	}
 	live := await(t, client, livePrefix+"host", has)
-	want := Record{Time: live.Time, Version: "v1", Health: "ok", Up: 1, Total: 2, Failing: []string{"BackOff: db.default.etcd"}}
+	want := Record{Time: live.Time, Version: "v1", Expires: time.Unix(1, 0).UTC(), Health: "ok", Up: 1, Total: 2, Failing: []string{"BackOff: db.default.etcd"}}
 	if diff := cmp.Diff(want, live) + cmp.Diff(want, known); diff != "" || time.Since(live.Time) > time.Minute {
 		t.Errorf("at %v (-want +got):\n%s", live.Time, diff)
 	}

@@ -27,6 +27,7 @@ var states = []string{"silent", "unreadable", "unhealthy", "stopped", "up"}
 type host struct {
 	Record
 	name, state, problems string
+	wrong                 bool // not as it should be
 }
 
 // Table returns the table of all hosts that have ever written a record, the worst first. The error says how many of them, or of
@@ -66,7 +67,7 @@ func newHost(name string, value []byte, live bool) host {
 	err := json.Unmarshal(value, &h.Record)
 	switch {
 	case err != nil || h.Health == "" || h.Up < 0 || h.Up > h.Total:
-		return host{name: name, state: "unreadable", problems: clean(fmt.Sprintf("this is not a record of a kubelet: %s", value))}
+		return host{name: name, state: "unreadable", wrong: true, problems: clean(fmt.Sprintf("this is not a record of a kubelet: %s", value))}
 	case h.Health == stopped:
 		h.state = "stopped"
 	case !live:
@@ -86,6 +87,11 @@ func newHost(name string, value []byte, live bool) host {
 			word = "more"
 		}
 		problems = append(problems, fmt.Sprintf("%d %s", more, word))
+	}
+	h.wrong = h.state != "up" || len(problems) > 0
+	certificate := api.Certificate{Name: "kubelet", NotAfter: h.Expires}
+	if warning := certificate.Warning(time.Now()); warning != "" && !h.Expires.IsZero() {
+		problems = append(problems, warning)
 	}
 	h.problems = clean(strings.Join(problems, "; "))
 	return h
@@ -107,7 +113,7 @@ func format(hosts []host) (string, error) {
 		case "silent", "stopped":
 			since = h.Time.Local().Format(time.RFC3339)
 		}
-		if h.state != "up" || h.problems != "" {
+		if h.wrong {
 			wrong++
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%d of %d\t%d\t%s\t%s\n",

@@ -19,7 +19,7 @@ import (
 
 func TestARecordIsSmall(t *testing.T) {
 	for _, text := range []string{strings.Repeat("x", 5000), strings.Repeat("é\"\\<", 900), strings.Repeat("世界", 900)} {
-		r := Record{Time: time.Now(), Version: text, Health: text, SourceError: text, Revision: 1 << 62}
+		r := Record{Time: time.Now(), Version: text, Expires: time.Unix(1, 0).UTC(), Health: text, SourceError: text, Revision: 1 << 62}
 		pods := []api.PodStatus{{Name: "pulled", Phase: api.PodPending}}
 		for i := range 2 * maxFailing {
 			pods = append(pods, failing(fmt.Sprint(i, strings.Repeat("y", 252)), api.ReasonCommandNotFound))
@@ -30,7 +30,7 @@ func TestARecordIsSmall(t *testing.T) {
 		if err != nil || json.Unmarshal(data, &got) != nil || len(data) > 400 || !utf8.Valid(data) {
 			t.Errorf("%v, %d bytes: %s", err, len(data), data)
 		}
-		if got.Total != 11 || got.Up != 0 || len(got.Failing) != 5 || !strings.HasPrefix(got.Failing[4], api.ReasonCommandNotFound+": 4y") {
+		if got.Total != 11 || got.Up != 0 || len(got.Failing) != 5 || !strings.HasPrefix(got.Failing[4], api.ReasonCommandNotFound+": 4") {
 			t.Errorf("it tells %+v", got)
 		}
 	}
@@ -60,10 +60,11 @@ func TestTableFromEtcd(t *testing.T) {
 	}
 	fine := record("ok", `"up":2,"total":2`)
 	put("a-fine", record("ok", `"up":0,"total":9`), fine)
-	put("b-fine", fine, fine)
+	put("b-fine", fine, strings.Replace(fine, `{`, `{"expires":"2014-10-23T12:00:00Z",`, 1))
+	const expired = "the certificate of the kubelet expired at 2014-10-23T12:00:00Z: renew it and restart the kubelet"
 	const want = "HOST    STATE  SINCE  PODS    REVISION  VERSION  PROBLEMS\n" +
 		"a-fine  up     -      2 of 2  815       v1       -\n" +
-		"b-fine  up     -      2 of 2  815       v1       -\n" +
+		"b-fine  up     -      2 of 2  815       v1       " + expired + "\n" +
 		"\n2 of 2 hosts are up, and on these 4 of 4 pods\n"
 	if table, err := Table(t.Context(), etcd); err != nil || table != want {
 		t.Errorf("when all is well it is %v\n%s", err, table)
@@ -90,7 +91,7 @@ func TestTableFromEtcd(t *testing.T) {
 		"d-pods up - 1 of 9 815 v1 BackOff: web.default.etcd; Error: db.default.etcd; 6 pending",
 		"c-source up - 2 of 2 815 v1 a typo",
 		"a-fine up - 2 of 2 815 v1 -",
-		"b-fine up - 2 of 2 815 v1 -",
+		"b-fine up - 2 of 2 815 v1 " + expired,
 		"", "4 of 11 hosts are up, and on these 7 of 15 pods",
 	}
 	table, err := Table(t.Context(), etcd)

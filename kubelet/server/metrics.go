@@ -103,6 +103,10 @@ func (s *Server) snapshot() *prometheus.Registry {
 	for gate, stage := range features.Stages {
 		gates.WithLabelValues(gate, stage).Set(oneIf[s.opts.Gates.Enabled(gate)])
 	}
+	expires := f.gauge("kubelet_certificate_expiration_timestamp_seconds", "Time at which a certificate of the kubelet expires.", "name")
+	for _, c := range s.opts.Certificates {
+		expires.WithLabelValues(c.Name).Set(float64(c.NotAfter.Unix()))
+	}
 	set("kubelet_healthy", "1 while /healthz answers ok.", oneIf[s.opts.Kubelet.Health() == nil])
 	load := s.opts.Kubelet.Load()
 	set("kubelet_pod_workers", "Pods that have a worker.", float64(load.Workers))

@@ -94,7 +94,7 @@ func TestMetrics(t *testing.T) {
 	k.statuses = append(k.statuses, k.statuses[1]) // one name twice, as while a pod is replaced
 	k.sources[0].LastSuccess = time.Now().Add(-time.Hour)
 	k.node = underPressure
-	s := serve(t, k)
+	s := serve(t, k, func(o *Options) { o.Certificates = []api.Certificate{{Name: "info server", NotAfter: noon}} })
 	unittest.Must(t, s.opts.Gates.Set("Eviction=true"))
 	s.opts.Metrics.SyncDone(2*time.Second, true)
 	s.opts.Metrics.SyncDone(time.Second, false)
@@ -103,6 +103,7 @@ func TestMetrics(t *testing.T) {
 	s.opts.Metrics.DockerCall("POST /containers/{id}/start", "ok", 250*time.Millisecond)
 	s.ask(t, "GET /pods", with("Host", "evil.example"))
 	build := fmt.Sprintf("kubelet_build_info{goversion=%q,version=\"v-test\"} 1\n", runtime.Version())
+	build += fmt.Sprintf("kubelet_certificate_expiration_timestamp_seconds{name=\"info server\"} %v\n", float64(noon.Unix()))
 	check := func(want string) {
 		t.Helper()
 		age := regexp.MustCompile(`(?m)(source_age_seconds.*) 36\d\d\.\d+$`)

@@ -58,6 +58,7 @@ type Options struct {
 	LogUnits     string // the services of this host whose logs are shown, without .service, with commas between them
 	CAdvisorPort int    // of a cAdvisor on this host; 0 for none
 	Version      string
+	Certificates []api.Certificate // of this kubelet, for warnings
 	Metrics      *Metrics
 	Gates        features.Gates
 }

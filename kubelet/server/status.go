@@ -25,6 +25,11 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 		fmt.Fprintln(&text, source)
 	}
 	fmt.Fprintln(&text, describeNode(s.opts.Hostname, s.opts.Node()))
+	for _, c := range s.opts.Certificates {
+		if warning := c.Warning(time.Now()); warning != "" {
+			fmt.Fprintln(&text, warning)
+		}
+	}
 	pods, _, err := s.kubeletFor(r).Statuses()
 	problems := describeProblems(sources)
 	if err := cmp.Or(err, s.opts.Kubelet.Health()); err != nil {
