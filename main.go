@@ -209,7 +209,7 @@ func run(ctx context.Context, f *options.Options) error {
 	if handsOver {
 		running.Go(func() {
 			if opts.Volumes.AwaitContention(ctx) {
-				glog.Infof("another process waits for the lock of the root_dir: it gets it")
+				glog.Infof("another kubelet14 waits for the lock of the root_dir: it gets it")
 				end()
 			}
 		})

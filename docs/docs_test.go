@@ -106,8 +106,10 @@ func TestUnitOfSystemd(t *testing.T) {
 	if hides := hidesPaths.FindAllString(string(unit), -1); hides != nil {
 		t.Errorf("hostPath volumes break with %q", hides)
 	}
-	if !strings.Contains(string(unit), "\nStartLimitIntervalSec=0\n") {
-		t.Error("after five failed starts systemd would not try again")
+	for line, why := range map[string]string{"StartLimitIntervalSec=0": "after five failed starts", "Restart=always": "after -exit_on_lock_contention"} {
+		if !strings.Contains(string(unit), "\n"+line+"\n") {
+			t.Errorf("without %s systemd does not start it again %s", line, why)
+		}
 	}
 	root, token := submatches(`-root_dir=(\S+)`, string(unit)), submatches(`(/var/\S+)/token\b`, string(page))
 	if len(root) != 1 || !slices.Equal(root, token) {

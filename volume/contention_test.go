@@ -4,13 +4,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"kubelet14/unittest"
 )
@@ -27,18 +28,33 @@ func contended(t *testing.T, r *RootDir) (yes bool, after time.Duration) {
 	return yes, after
 }
 
-func TestTheLockIsHandedOverToWhoeverWaitsForIt(t *testing.T) {
+// waits returns when a process waits for a lock.
+func waits(t *testing.T, pid int) {
+	unittest.Await(t, func() error {
+		locks, err := os.ReadFile("/proc/locks")
+		if err == nil && !strings.Contains(string(locks), fmt.Sprintf("-> FLOCK  ADVISORY  WRITE %d ", pid)) {
+			err = fmt.Errorf("process %d does not wait", pid)
+		}
+		return err
+	})
+}
+
+func TestTheLockIsHandedOverToAKubeletThatWaitsForIt(t *testing.T) {
 	r, other := openRoot(t), openRoot(t)
 	lock := filepath.Join(r.Path(), markerFile)
-	backup, err := os.Open(lock)
-	unittest.Must(t, err)
-	defer backup.Close()
-	if err := syscall.Flock(int(backup.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err == nil {
+	backup, err := os.OpenFile(lock, os.O_RDWR, 0)
+	unittest.Must(t, err, unix.FcntlFlock(backup.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})) // of all bytes
+	if err := unix.Flock(int(backup.Fd()), unix.LOCK_SH|unix.LOCK_NB); err == nil {
 		t.Error("the root_dir is not locked")
 	}
+	program := exec.Command("flock", lock, "true")
+	unittest.Must(t, program.Start())
+	waits(t, program.Process.Pid)
 	if yes, after := contended(t, r); yes {
-		t.Errorf("after %v a file that is open counts as contention", after)
+		t.Errorf("after %v a program counts that is no kubelet", after)
 	}
+	unittest.Must(t, program.Process.Kill(), backup.Close())
+	program.Wait()
 
 	got := make(chan bool)
 	go func() {
@@ -49,11 +65,7 @@ func TestTheLockIsHandedOverToWhoeverWaitsForIt(t *testing.T) {
 		}
 		got <- err == nil
 	}()
-	for waits := false; !waits; runtime.Gosched() { // until it does
-		locks, err := os.ReadFile("/proc/locks")
-		unittest.Must(t, err)
-		waits = strings.Contains(string(locks), fmt.Sprintf("-> FLOCK  ADVISORY  WRITE %d ", os.Getpid()))
-	}
+	waits(t, os.Getpid())
 	if yes, after := contended(t, other); yes {
 		t.Errorf("after %v another lock counts", after)
 	}
