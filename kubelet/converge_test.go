@@ -1,7 +1,6 @@
 package kubelet
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -32,12 +31,10 @@ func TestPlanConverges(t *testing.T) {
 				c.mess()
 				before := w.describe()
 				if c.Uint64()%2 == 0 {
-					ctx, cancel := context.WithCancel(w.t.Context())
-					c.docker.StopAfter(1+c.IntN(8), cancel)
-					c.converge(ctx, want)
+					c.dies(1+c.IntN(8), func() { c.converge(want) })
 				}
 				c.forbidDoubles(want)
-				rounds, done := c.converge(w.t.Context(), want)
+				rounds, done := c.converge(want)
 				if !done {
 					w.t.Errorf("still something to do after %d rounds", rounds)
 				}
@@ -184,7 +181,8 @@ func (c *random) forbidDoubles(want *plan.Pod) {
 }
 
 // converge plans and acts until there is nothing to do, as a new kubelet.
-func (c *random) converge(ctx context.Context, want *plan.Pod) (rounds int, done bool) {
+func (c *random) converge(want *plan.Pod) (rounds int, done bool) {
+	ctx := c.t.Context()
 	kl, closeRoot := c.newKubelet()
 	defer closeRoot()
 	kl.desired.since = time.Now()

@@ -1,7 +1,6 @@
 package kubelet
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,31 +41,20 @@ func TestCrashAfterEveryDockerCall(t *testing.T) {
 	}
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
-			for n, died := 1, true; died; n++ {
-				if n > 50 {
-					t.Fatal("the kubelet still makes changes after 50 calls")
+			eachDeath(t, func(w *world, mortal func(func())) {
+				w.inTurn(false)
+				k := w.run(append(s.before, bystander)...)
+				healthy := w.id("bystander", "main")
+				k.end()
+				if s.between != nil {
+					w.run(append(s.between, bystander)...).end()
 				}
-				inWorld(t, func(w *world) {
-					w.inTurn(false)
-					k := w.run(append(s.before, bystander)...)
-					healthy := w.id("bystander", "main")
-					k.end()
-					if s.between != nil {
-						w.run(append(s.between, bystander)...).end()
-					}
-
-					ctx, cancel := context.WithCancel(w.t.Context())
-					w.docker.StopAfter(n, cancel)
-					w.run(append(s.after, bystander)...).end()
-					died = ctx.Err() != nil
-					cancel()
-					w.docker.StopAfter(0, nil)
-					w.run(append(s.after, bystander)...)
-					w.check(fmt.Sprintf("died after %d calls", n), append([]string{"bystander/main", "bystander/net"}, s.want...)...)
-					w.checkID("bystander", "main", healthy, true)
-					w.checkVolumes(append(s.after, bystander)...)
-				})
-			}
+				mortal(func() { w.run(append(s.after, bystander)...).end() })
+				w.run(append(s.after, bystander)...)
+				w.check("after its death", append([]string{"bystander/main", "bystander/net"}, s.want...)...)
+				w.checkID("bystander", "main", healthy, true)
+				w.checkVolumes(append(s.after, bystander)...)
+			})
 		})
 	}
 }

@@ -1,9 +1,7 @@
 package kubelet
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -384,43 +382,38 @@ func TestCrashInAnEviction(t *testing.T) {
 		"always": func(p api.Pod) api.Pod { return p }, "onFailure": onFailure, "never": never,
 		"init": func(p api.Pod) api.Pod { return withInit(p, "setup") },
 	} {
-		for n, died := 1, true; died; n++ {
-			inWorld(t, func(w *world) {
-				m := newMachine(500, 500)
-				web, bystander := policy(pod("web", "server", "side")), pod("bystander", "main")
-				k := w.startOnMachine(m, web, bystander)
-				settle()
-				w.fill(web, "file", 4096)
-				healthy := w.id("bystander", "main")
-				ctx, cancel := context.WithCancel(w.t.Context())
-				w.docker.StopAfter(n, cancel)
+		eachDeath(t, func(w *world, mortal func(func())) {
+			m := newMachine(500, 500)
+			web, bystander := policy(pod("web", "server", "side")), pod("bystander", "main")
+			k := w.startOnMachine(m, web, bystander)
+			settle()
+			w.fill(web, "file", 4096)
+			healthy := w.id("bystander", "main")
+			mortal(func() {
 				m.disk.Store(99)
 				settle()
-				died = ctx.Err() != nil
 				k.end()
-				cancel()
-				w.docker.StopAfter(0, nil)
-				k = w.startOnMachine(m, web, bystander)
-				w.settle(fmt.Sprintf("%s: died after %d calls, under pressure", name, n), "bystander/main", "bystander/net")
-				k.end()
-				w.startOnMachine(newMachine(500, 500), web, bystander)
-				want := []string{"bystander/main", "bystander/net", "web/net", "web/server", "web/side"}
-				switch name {
-				case "never":
-					want = want[:2]
-				case "init": // which ends only when it is stopped, with 0
-					want = []string{"bystander/main", "bystander/net", "web/net", "web/setup"}
-				}
-				w.settle(fmt.Sprintf("%s: died after %d calls, without pressure", name, n), want...)
-				w.checkID("bystander", "main", healthy, true)
-				w.checkVolumes(web, bystander)
-				for _, run := range w.journal.runs {
-					if run.code == 137 {
-						t.Errorf("%s: died after %d calls: %v was killed", name, n, run)
-					}
-				}
 			})
-		}
+			k = w.startOnMachine(m, web, bystander)
+			w.settle(name+": under pressure", "bystander/main", "bystander/net")
+			k.end()
+			w.startOnMachine(newMachine(500, 500), web, bystander)
+			want := []string{"bystander/main", "bystander/net", "web/net", "web/server", "web/side"}
+			switch name {
+			case "never":
+				want = want[:2]
+			case "init": // which ends only when it is stopped, with 0
+				want = []string{"bystander/main", "bystander/net", "web/net", "web/setup"}
+			}
+			w.settle(name+": without pressure", want...)
+			w.checkID("bystander", "main", healthy, true)
+			w.checkVolumes(web, bystander)
+			for _, run := range w.journal.runs {
+				if run.code == 137 {
+					t.Errorf("%s: %v was killed", name, run)
+				}
+			}
+		})
 	}
 }
 

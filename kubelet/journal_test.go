@@ -138,11 +138,11 @@ func TestInitContainersRunAloneAndFirst(t *testing.T) {
 						k.set(want)
 					case 2: // it is killed in the middle of an edit, which may be undone meanwhile
 						edited := form()
-						w.docker.StopAfter(1+r.IntN(9), func() {})
-						k.set(edited)
-						wait(time.Duration(r.IntN(4000)) * time.Millisecond)
-						k.end()
-						w.docker.StopAfter(0, nil)
+						w.dies(1+r.IntN(9), func() {
+							k.set(edited)
+							wait(time.Duration(r.IntN(4000)) * time.Millisecond)
+							k.end()
+						})
 						w.disturb(r)
 						want = []api.Pod{want, edited, form()}[r.IntN(3)]
 						k = w.start(want)

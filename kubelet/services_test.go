@@ -1,7 +1,6 @@
 package kubelet
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -137,19 +136,12 @@ func TestWhoGetsVariablesOfServices(t *testing.T) {
 // Whenever the kubelet dies, the next one ends with names and variables.
 func TestServicesAfterACrashOfTheKubelet(t *testing.T) {
 	pods := []api.Pod{labelled(pod("db-1", "main"), "db"), pod("web", "main")}
-	for n, died := 1, true; died; n++ {
-		inWorld(t, func(w *world) {
-			ctx, cancel := context.WithCancel(w.t.Context())
-			defer cancel()
-			w.docker.StopAfter(n, cancel)
-			w.run(inServices(pods, "db 80 db")...).end()
-			died = ctx.Err() != nil
-			w.docker.StopAfter(0, nil)
-			w.run(inServices(pods, "db 80 db")...)
-			w.checkGiven("after a crash of the kubelet", "db-1", "db.default db-1.default db-1", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
-			w.checkGiven("after a crash of the kubelet", "web", "web.default web", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
-		})
-	}
+	eachDeath(t, func(w *world, mortal func(func())) {
+		mortal(func() { w.run(inServices(pods, "db 80 db")...).end() })
+		w.run(inServices(pods, "db 80 db")...)
+		w.checkGiven("after a crash of the kubelet", "db-1", "db.default db-1.default db-1", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
+		w.checkGiven("after a crash of the kubelet", "web", "web.default web", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
+	})
 }
 
 // A service of one source may have the name of a pod, or of a service, of another.

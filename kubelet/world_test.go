@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -135,6 +136,30 @@ func (w *world) run(pods ...api.Pod) *kubelet {
 	k := w.start(pods...)
 	settle()
 	return k
+}
+
+// eachDeath runs a scenario again and again, each time in a new world. In the first one the kubelet of its mortal part
+// dies after its first Docker call that changes something, in the second one after two, and so on, until it lives to the end.
+func eachDeath(t *testing.T, scenario func(w *world, mortal func(life func()))) {
+	t.Helper()
+	for n, died := 1, true; died; n++ {
+		inWorld(t, func(w *world) {
+			scenario(w, func(life func()) { died = w.dies(n, life) })
+			if t.Failed() || n > 50 {
+				t.Fatalf("a kubelet died after %d calls", n)
+			}
+		})
+	}
+}
+
+// dies runs a part of a kubelet's life, in which its n-th call that changes something is the last, and reports whether it
+// came to that.
+func (w *world) dies(n int, life func()) bool {
+	var died atomic.Bool
+	w.docker.StopAfter(n, func() { died.Store(true) })
+	life()
+	w.docker.StopAfter(0, nil)
+	return died.Load()
 }
 
 // must fails the test at an error.
