@@ -179,7 +179,7 @@ type Inspected struct {
 type Image struct {
 	ID      string   // such as sha256:…
 	Tags    []string // such as busybox:1, in whatever form, see ImageName
-	Digests []string // such as busybox@sha256:…; none if it was built or imported
+	Digests []string // such as busybox@sha256:…; of one that was built or imported none, or its id if containerd has the images
 	Size    int64    // bytes, layers that it shares with other images included
 }
 

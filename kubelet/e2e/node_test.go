@@ -59,7 +59,7 @@ func TestIntegrationLongImagesAreCollected(t *testing.T) {
 		images[id] = h.registry.Push(id + ":1")
 	}
 	exists := func(id string) error {
-		_, err := h.docker.InspectImage(images[id].ID)
+		_, err := h.docker.InspectImage(images[id].ByDigest)
 		return err
 	}
 	h.pull(images["present"])

@@ -48,7 +48,7 @@ func (h *host) runs(id string, image registrytest.Image) error {
 		return err
 	}
 	detail, err := h.inspect(c.id)
-	if err == nil && detail.Image != image.ID {
+	if err == nil && detail.Image != image.ID && !strings.HasSuffix(image.ByDigest, "@"+detail.Image) {
 		err = fmt.Errorf("%s runs image %s, want %s", c, detail.Image, image.ID)
 	}
 	return err

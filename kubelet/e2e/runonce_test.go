@@ -93,7 +93,7 @@ func TestIntegrationRunOnceSaysWhyAPodFailed(t *testing.T) {
 		"good": {"running"}, "first": {"running"},
 		"second": {"failed", fmt.Sprintf("%d/tcp", port), "first.default.file"},
 		"never":  {"failed", `"main"`, "kubelet14/no-such-image:7", "never pulled"},
-		"absent": {"failed", absent, "manifest unknown"},
+		"absent": {"failed", absent, "ImageNotFound"},
 		"port":   {"failed", `"net"`, "address already in use"},
 		"late":   {"failed", `"main"`, "exit code 9"},
 	})

@@ -67,12 +67,16 @@ func TestAStartThatWasCutOffIsNoFailure(t *testing.T) {
 func TestWhereTheImagesAre(t *testing.T) {
 	host, err := os.Hostname()
 	unittest.Must(t, err)
-	for _, c := range []struct{ endpoint, name, driver, want string }{
-		{"unix:///run/docker.sock", host, "", "/data/docker"},
-		{"unix:///run/docker.sock", host, "io.containerd.snapshotter.v1", "/var/lib/containerd"},
-		{"unix:///run/docker.sock", "another", "", ""},
-		{"tcp://127.0.0.1:2375", host, "", ""},
+	defer func(usual string) { containerdRootDir = usual }(containerdRootDir)
+	dir := t.TempDir()
+	for _, c := range []struct{ endpoint, name, driver, containerd, want string }{
+		{"unix:///run/docker.sock", host, "", dir, "/data/docker"},
+		{"unix:///run/docker.sock", host, "io.containerd.snapshotter.v1", dir, dir},
+		{"unix:///run/docker.sock", host, "io.containerd.snapshotter.v1", dir + "/none", "/data/docker"},
+		{"unix:///run/docker.sock", "another", "", dir, ""},
+		{"tcp://127.0.0.1:2375", host, "", dir, ""},
 	} {
+		containerdRootDir = c.containerd
 		docker := clientOf(t, answer(200, fmt.Sprintf(`{"Name": %q, "DockerRootDir": "/data/docker", "DriverStatus": [["driver-type", %q]]}`, c.name, c.driver)))
 		docker.endpoint = c.endpoint
 		if got, err := docker.Info(t.Context()); got.RootDir != c.want || err != nil {

@@ -21,8 +21,9 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// containerdRootDir has the images of a Docker that leaves them to containerd, as 29 does in a new installation.
-const containerdRootDir = "/var/lib/containerd"
+// containerdRootDir has the images of a Docker that leaves them to containerd, as 29 does in a new installation. Without
+// it dockerd has a containerd of its own, which keeps them in dockerd's directory.
+var containerdRootDir = "/var/lib/containerd"
 
 // Info makes its own request: the library's takes no context.
 func (c *Client) Info(ctx context.Context) (dockertools.Info, error) {
@@ -36,7 +37,9 @@ func (c *Client) Info(ctx context.Context) (dockertools.Info, error) {
 	// Docker names the architecture as uname does.
 	arch := strings.NewReplacer("x86_64", "amd64", "aarch64", "arm64").Replace(info.Architecture)
 	if slices.Contains(info.DriverStatus, [2]string{"driver-type", "io.containerd.snapshotter.v1"}) {
-		info.DockerRootDir = containerdRootDir
+		if _, err := os.Stat(containerdRootDir); err == nil {
+			info.DockerRootDir = containerdRootDir
+		}
 	}
 	if host, _ := os.Hostname(); info.Name != host || !strings.HasPrefix(c.endpoint, "unix:") {
 		info.DockerRootDir = ""

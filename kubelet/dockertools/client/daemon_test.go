@@ -277,6 +277,8 @@ func TestErrorsHaveTheDaemonsWordsAndTheirKind(t *testing.T) {
 		{"pull", 500, "pull access denied for web, repository does not exist or may require 'docker login': denied", dockertools.ErrImageNotFound},
 		{"pull", 500, `failed to resolve reference "docker.io/library/web:2": docker.io/library/web:2: not found`, dockertools.ErrImageNotFound},
 		{"pull", 500, `unknown: {"errors":[{"code":"MANIFEST_UNKNOWN","message":"Unknown manifest"}]}`, dockertools.ErrImageNotFound}, // 26, and a registry that does not say that this is JSON
+		{"pull", 500, `failed to resolve reference "example.com/web:1": pull access denied, repository does not exist or may require authorization: authorization failed: no basic auth credentials`,
+			dockertools.ErrUnauthorised},
 		{"pull", 500, `Head "https://example.com/v2/web/manifests/1": no basic auth credentials`, dockertools.ErrUnauthorised},
 		{"pull", 500, `Get "https://example.com/v2/library/web/manifests/1": unauthorized: incorrect username or password`, dockertools.ErrUnauthorised},
 		{"pull", 500, `Get "http://127.0.0.1:5000/v2/": dial tcp 127.0.0.1:5000: connect: connection refused`, nil},

@@ -38,10 +38,11 @@ func (c *Client) ImageLayers(ctx context.Context, image string) ([]string, error
 func (c *Client) ListImages(ctx context.Context) (images []dockertools.Image, err error) {
 	r := c.begin(ctx, "list images")
 	list, err := c.api.ListImages(docker.ListImagesOptions{Context: r.ctx})
-	noName := func(name string) bool { return strings.HasPrefix(name, "<none>") } // of an image that has lost its last one
+	noName := func(name string) bool { return strings.HasPrefix(name, "<none>") }          // of an image that has lost its last one
+	noTag := func(name string) bool { return noName(name) || strings.Contains(name, "@") } // containerd lists digests among them
 	for _, i := range list {
 		images = append(images, dockertools.Image{
-			ID: i.ID, Tags: slices.DeleteFunc(i.RepoTags, noName), Digests: slices.DeleteFunc(i.RepoDigests, noName), Size: i.Size,
+			ID: i.ID, Tags: slices.DeleteFunc(i.RepoTags, noTag), Digests: slices.DeleteFunc(i.RepoDigests, noName), Size: i.Size,
 		})
 	}
 	return images, r.end(err)
@@ -88,9 +89,11 @@ func pullErrorKind(text string) error {
 	text = strings.ReplaceAll(strings.ToLower(text), "_", " ") // the code MANIFEST_UNKNOWN counts too
 	has := func(words string) bool { return strings.Contains(text, words) }
 	switch {
+	case has("no basic auth credentials"):
+		return dockertools.ErrUnauthorised
 	case has("manifest unknown"), has("name unknown"), has("pull access denied"), strings.HasSuffix(text, ": not found"):
 		return dockertools.ErrImageNotFound
-	case has("unauthorized"), has("no basic auth credentials"):
+	case has("unauthorized"):
 		return dockertools.ErrUnauthorised
 	}
 	return nil

@@ -25,7 +25,7 @@ import (
 type Image struct {
 	Ref      string // what to pull: 127.0.0.1:40123/web:1
 	ByDigest string // the same for ever: 127.0.0.1:40123/web@sha256:...
-	ID       string // what Docker calls it after the pull: sha256:...
+	ID       string // what Docker calls it after the pull, sha256:..., unless containerd has the images: they go by their digests
 }
 
 // Push makes an image and gives it a name, such as web:1, which it takes from the

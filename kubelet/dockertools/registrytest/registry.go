@@ -69,7 +69,10 @@ func (r *Registry) SetAuth(user, password string) {
 	r.user, r.password = user, password
 }
 
-// HoldBlobs makes every blob stop in its middle, until MendBlobs: whoever pulls is
+// maxConfig is more than the bytes of an image's configuration, which containerd pulls before the layers.
+const maxConfig = 64 << 10
+
+// HoldBlobs makes every layer stop in its middle, until MendBlobs: whoever pulls is
 // in the middle of it for as long as the test likes.
 func (r *Registry) HoldBlobs() {
 	r.mu.Lock()
@@ -129,13 +132,17 @@ func (r *Registry) serve(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// serveHeld sends a blob in two halves, the second when over is closed.
+// serveHeld sends a layer in two halves, the second when over is closed.
 func (r *Registry) serveHeld(w http.ResponseWriter, req *http.Request, over <-chan struct{}) {
 	whole := httptest.NewRecorder()
 	r.images.ServeHTTP(whole, req)
 	maps.Copy(w.Header(), whole.Header())
 	w.WriteHeader(whole.Code)
 	body := whole.Body.Bytes()
+	if len(body) < maxConfig {
+		w.Write(body)
+		return
+	}
 	w.Write(body[:len(body)/2])
 	http.NewResponseController(w).Flush()
 	select {
