@@ -364,9 +364,9 @@ func TestTLS(t *testing.T) {
 // without a lock. With -race this fails when it does.
 func TestObserveAndManyGoroutines(t *testing.T) {
 	want := map[string]int{
-		"GET /info": 10, "GET /events": 10, "GET /containers/json": 20, "POST /containers/create": 10,
+		"GET /info": 10, "GET /events": 20, "GET /containers/json": 20, "POST /containers/create": 10,
 		"GET /containers/{id}/json": 10, "POST /containers/{id}/start": 10, "POST /containers/{id}/stop": 10, "DELETE /containers/{id}": 10,
-		"GET /containers/{id}/logs": 10, "GET /containers/{id}/stats": 10, "GET /images/{name}/json": 10, "GET /images/json": 10, "DELETE /images/{name}": 10, "POST /images/create": 20,
+		"GET /containers/{id}/logs": 10, "GET /containers/{id}/stats": 10, "GET /images/{name}/json": 20, "GET /images/json": 10, "DELETE /images/{name}": 10, "POST /images/create": 20,
 		"POST /containers/{id}/exec": 10, "POST /exec/{id}/start": 10, "GET /exec/{id}/json": 10,
 		"POST /networks/create": 10, "GET /networks": 10, "DELETE /networks/{id}": 10,
 	}
