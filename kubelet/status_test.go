@@ -14,12 +14,13 @@ import (
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/plan/plantest"
 	"kubelet14/kubelet/probes"
+	"kubelet14/unittest"
 )
 
-// parseSnapshot makes a podSnapshot of lines: a pod as plantest.ParsePod reads it, and containers
-// as plantest.ParseContainer does. "conflict" is a pod that must wait for another one, and "stopping"
-// names a container that its worker is stopping. A pull of image hello:1 has come half way.
-func parseSnapshot(t *testing.T, input string, problems ...plan.Problem) *podView {
+// parseSnapshot makes a podSnapshot of lines: a pod as plantest.ParsePod reads it, containers as plantest.ParseContainer does,
+// a problem such as "problem web PullFailed in=4s: no route", or "conflict PortTaken: another pod has it", which is one of the
+// whole pod, and "stopping web" for a container that its worker is stopping. A pull of image hello:1 has come half way.
+func parseSnapshot(t *testing.T, input string) *podView {
 	t.Helper()
 	halfWay := func(image string) string {
 		return map[string]string{"hello:1": "pulling hello:1: 1 of 2 layers, 0B of 0B"}[image]
@@ -28,12 +29,25 @@ func parseSnapshot(t *testing.T, input string, problems ...plan.Problem) *podVie
 		podSnapshot: &podSnapshot{name: "p.default.test"}, doing: map[string]plan.Problem{},
 		pullProgress: halfWay, probeResult: new(probes.Probers).Result,
 	}
+	var problems []plan.Problem
 	for line := range strings.Lines(input) {
-		switch word, rest, _ := strings.Cut(strings.TrimSpace(line), " "); word {
+		line = strings.TrimSpace(line)
+		switch words, message, _ := strings.Cut(line, ": "); strings.Fields(line)[0] {
+		case "#":
 		case "stopping":
-			s.doing[rest] = plan.Problem{Container: rest, Reason: api.ReasonStopping, Message: "attempt 1 has until 12:00:30 to end"}
+			name := strings.Fields(line)[1]
+			s.doing[name] = plan.Problem{Container: name, Reason: api.ReasonStopping, Message: "attempt 1 has until 12:00:30 to end"}
 		case "conflict":
-			s.wait = problems[0]
+			s.wait = plan.Problem{Reason: strings.Fields(words)[1], Message: message}
+			problems = append(problems, s.wait)
+		case "problem":
+			p := plan.Problem{Container: strings.Fields(words)[1], Reason: strings.Fields(words)[2], Message: message}
+			if _, in, found := strings.Cut(words, " in="); found {
+				d, err := time.ParseDuration(in)
+				unittest.Must(t, err)
+				p.RetryAt = plantest.Now.Add(d)
+			}
+			problems = append(problems, p)
 		case "want", "unwanted":
 			s.pod = plantest.ParsePod(line)
 		default:
@@ -57,12 +71,18 @@ func statusText(s api.PodStatus) string {
 	end := func(end *api.ContainerStateTerminated) string {
 		return fmt.Sprintf("%d %s", end.ExitCode, reason(end.Reason, end.Message))
 	}
-	fmt.Fprintf(&b, "%s %s: %s\n", s.Phase, s.PodIP, reason(s.Reason, s.Message))
+	fmt.Fprintln(&b, strings.TrimSuffix(fmt.Sprintf("%s, in short %s", s.Phase, s.ShortReason()), ", in short "+string(s.Phase)))
+	if s.Reason != "" {
+		fmt.Fprintln(&b, reason(s.Reason, s.Message))
+	}
 	for _, c := range s.Containers {
+		if c.Name == "net" && c.State.Running != nil && c.State.Running.Message == "" && c.RestartCount == 0 && s.PodIP != "" {
+			continue // it runs, and the pod has its address
+		}
 		fmt.Fprintf(&b, "%s#%d ", c.Name, c.RestartCount+1)
 		switch state := c.State; {
 		case state.Running != nil:
-			fmt.Fprintf(&b, "up %v: %s", plantest.Now.Sub(state.Running.StartedAt), state.Running.Message)
+			b.WriteString(reason("up "+plantest.Now.Sub(state.Running.StartedAt).String(), state.Running.Message))
 		case state.Terminated != nil:
 			fmt.Fprintf(&b, "ended %s", end(state.Terminated))
 		case state.Waiting != nil:
@@ -79,156 +99,19 @@ func statusText(s api.PodStatus) string {
 	return b.String()
 }
 
+// TestStatus reads in the files of testdata what the status of a pod says.
 func TestStatus(t *testing.T) {
-	none := plan.Problem{}
-	pulling := plan.Problem{Container: "web", Reason: api.ReasonPulling, Message: "waits for the pull"}
-	for _, test := range []struct {
-		name, input string
-		problem     plan.Problem
-		want        string
-	}{
-		{"nothing is done yet", "want web:a side:b", none,
-			"pending : \nweb#1 waits Creating\nside#1 waits Creating\nnet#1 waits Creating\n"},
-		{"an init container comes first", "want one:i+init web:a", none,
-			"pending : \none#1 waits Creating\nweb#1 waits InitContainer: waits for init container \"one\"\nnet#1 waits Creating\n"},
-		{"all run", "want web:a side:b\nnet:n#1 running\nweb:a#1 running up=5m\nside:b#3 running", none,
-			"running 10.0.0.2: \nweb#1 up 5m0s: \nside#3 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
-		{"one of two has not run yet", "want web:a side:b\nnet:n#1 running\nweb:a#1 running\nside:b#1 created", none,
-			"pending 10.0.0.2: \nweb#1 up 1h0m0s: \nside#1 waits Creating\nnet#1 up 1h0m0s: \n"},
-		{"a pod without containers is its network container", "want\nnet:n#1 running", none,
-			"running 10.0.0.2: \nnet#1 up 1h0m0s: \n"},
-		{"one that is paused is alive", "want web:a\nnet:n#1 running\nweb:a#1 paused", none,
-			"failing 10.0.0.2: \nweb#1 up 1h0m0s: it is paused; docker unpause lets it run again\nnet#1 up 1h0m0s: \n"},
-		{"the attempt before it is being stopped", "want web:b\nnet:n#1 running\nweb:a#1 running\nweb:b#2 created\nstopping web", none,
-			"pending 10.0.0.2: \nweb#2 waits Stopping: attempt 1 has until 12:00:30 to end\nnet#1 up 1h0m0s: \n"},
-		{"it is stopped for its probe", "want web:a\nnet:n#1 running\nweb:a#1 running unhealthy=refused\nstopping web", none,
-			"failing 10.0.0.2: \nweb#1 up 1h0m0s: its liveness probe failed: refused; Stopping: attempt 1 has until 12:00:30 to end\nnet#1 up 1h0m0s: \n"},
-		{"a container that the manifest no longer has is to be stopped", "want web:a\nnet:n#1 running\nold:a#1 running\nweb:a#1 running", none,
-			"pending 10.0.0.2: \nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \nold#1 up 1h0m0s: Stopping: its pod no longer has such a container\n"},
-		{"and is being stopped", "want web:a\nnet:n#1 running\nold:a#1 running\nweb:a#1 running\nstopping old", none,
-			"pending 10.0.0.2: \nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \nold#1 up 1h0m0s: Stopping: attempt 1 has until 12:00:30 to end\n"},
-		{"and cannot be stopped", "want web:a\nnet:n#1 running\nold:a#1 running\nweb:a#1 running",
-			plan.Problem{Container: "old", Reason: api.ReasonDocker, Message: "no answer"},
-			"failing 10.0.0.2: \nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \nold#1 up 1h0m0s: no answer\n"},
-		{"a pod of init containers alone", "want one:i+init\nnet:n#1 running\none:i#1 running", none,
-			"pending 10.0.0.2: \none#1 up 1h0m0s: the other containers wait until it has succeeded\nnet#1 up 1h0m0s: \n"},
-		{"the kubelet has stopped what it replaced", "want web:b\nnet:n#1 running\nweb:a#1 exited ended=1m exit=137\nweb:b#2 running created=70s", none,
-			"running 10.0.0.2: \nweb#2 up 1h0m0s:  / before: 137 Stopped\nnet#1 up 1h0m0s: \n"},
-		{"it ended, and was replaced then", "want web:a\nnet:n#1 running\nweb:a#1 exited ended=70s exit=137\nweb:a#2 running created=1m", none,
-			"running 10.0.0.2: \nweb#2 up 1h0m0s:  / before: 137 Error\nnet#1 up 1h0m0s: \n"},
-		{"the pull is on its way", "want web:a\nnet:n#1 running", pulling,
-			"pending 10.0.0.2: \nweb#1 waits Pulling: pulling hello:1: 1 of 2 layers, 0B of 0B\nnet#1 up 1h0m0s: \n"},
-		{"the pull is over, and there was no sync yet", "want web:a+latest\nnet:n#1 running", pulling,
-			"pending 10.0.0.2: \nweb#1 waits Pulling: waits for the pull\nnet#1 up 1h0m0s: \n"},
-		{"the old form runs while the image of the new one is pulled", "want web:b\nnet:n#1 running\nweb:a#1 running", pulling,
-			"pending 10.0.0.2: \nweb#1 up 1h0m0s: runs as before its edit to image hello:1: pulling hello:1: 1 of 2 layers, 0B of 0B\nnet#1 up 1h0m0s: \n"},
-		{"a pull that failed has a time", "want web:a\nnet:n#1 running",
-			plan.Problem{Container: "web", Reason: api.ReasonPullFailed, Message: "no route", RetryAt: plantest.Now.Add(4 * time.Second)},
-			"failing 10.0.0.2: \nweb#1 waits PullFailed: no route in 4s\nnet#1 up 1h0m0s: \n"},
-		{"a probe has failed, and it is not stopped yet", "want web:a\nnet:n#1 running\nweb:a#1 running unhealthy=refused", none,
-			"failing 10.0.0.2: \nweb#1 up 1h0m0s: its liveness probe failed: refused\nnet#1 up 1h0m0s: \n"},
-		{"back-off", "want web:a\nnet:n#1 running\nweb:a#1 exited ended=5s ran=1s exit=1\nweb:a#2 exited ended=1s ran=1s exit=3 crashes=3", none,
-			"failing 10.0.0.2: \n" +
-				"web#2 waits BackOff: ended with exit code 3; it ended soon after its start 4 times in a row, next start at 12:00:03 in 3s" +
-				" / before: 3 Error\nnet#1 up 1h0m0s: \n"},
-		{"it runs again: how it ended is the last thing known",
-			"want web:a\nnet:n#1 running\nweb:a#1 exited exit=1\nweb:a#2 exited exit=2\nweb:a#3 running created=0s", none,
-			"running 10.0.0.2: \nweb#3 up 1h0m0s:  / before: 2 Error\nnet#1 up 1h0m0s: \n"},
-		{"an end that is older than the pod's UID is none of it",
-			"want web:a\nnet:n#1 running\nweb:a#1 exited exit=1 uid=other\nweb:a#1 running", none,
-			"running 10.0.0.2: \nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
-		{"its command is not there",
-			"want web:a\nnet:n#1 running\nweb:a#1 created failed=x created=1s\n" +
-				"web:a#2 created created=0s crashes=1 failed=exec:|no|such|file|or|directory:|unknown", none,
-			"failing 10.0.0.2: \n" +
-				"web#2 waits CommandNotFound: could not start: exec: no such file or directory; " +
-				"it failed 2 times in a row, next start at 12:00:01 in 1s" +
-				" / before: 127 CommandNotFound: exec: no such file or directory\nnet#1 up 1h0m0s: \n"},
-		{"all have succeeded", "want onFailure web:a side:b\nweb:a#1 exited\nside:b#2 exited", none,
-			"succeeded : \nweb#1 ended 0 Completed\nside#2 ended 0 Completed\nnet#1 ended 0 Completed\n"},
-		{"all have succeeded, and the network container is not removed yet",
-			"want onFailure web:a\nnet:n#1 exited exit=137\nweb:a#1 exited", none,
-			"succeeded : \nweb#1 ended 0 Completed\nnet#1 ended 0 Completed\n"},
-		{"one of all has failed", "want never web:a side:b\nweb:a#1 exited\nside:b#1 exited exit=3", none,
-			"failed : \nweb#1 ended 0 Completed\nside#1 ended 3 Error\nnet#1 ended 0 Completed\n"},
-		{"an init container has failed for good", "want never one:i+init two:i+init web:a\none:i#1 exited exit=3\nweb:a#1 created", none,
-			"failed : \none#1 ended 3 Error\ntwo#1 waits InitContainer: an init container has failed\n" +
-				"web#1 waits InitContainer: an init container has failed\nnet#1 ended 0 Completed\n"},
-		{"somebody has removed an init container, and the first app", "want one:i+init web:a side:b\nnet:n#1 running\nside:b#1 running", none,
-			"pending 10.0.0.2: \none#1 ended 0 Completed\nweb#1 waits Creating\nside#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
-		{"one has failed for good, the other one works", "want never web:a side:b\nnet:n#1 running\nweb:a#1 exited exit=3\nside:b#1 running", none,
-			"failing 10.0.0.2: \nweb#1 ended 3 Error\nside#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
-		{"why it ended",
-			"want never a:1 b:1 c:1\na:1#1 exited exit=137 oom message=here\n" +
-				"b:1#1 exited exit=137 killed=Unhealthy message=bye\nc:1#1 exited exit=1 message=two|lines|", none,
-			"failed : \na#1 ended 137 OOMKilled: here\nb#1 ended 137 Unhealthy: its liveness probe failed: refused\n" +
-				"c#1 ended 1 Error: two; lines\nnet#1 ended 0 Completed\n"},
-		{"the network container cannot start, and all wait for it", "want web:a side:b\nnet:n#1 created",
-			plan.Problem{Container: "net", Reason: api.ReasonPortTaken, Message: "port 80 is in use", RetryAt: plantest.Now.Add(time.Second)},
-			"failing : \nweb#1 waits NetworkContainer: waits for the network container in 1s\n" +
-				"side#1 waits NetworkContainer: waits for the network container in 1s\n" +
-				"net#1 waits PortTaken: port 80 is in use in 1s\n"},
-		{"another pod has the port, and nothing of this one is there", "conflict\nwant web:a",
-			plan.Problem{Reason: api.ReasonPortTaken, Message: "pod x has port 80"},
-			"failing : PortTaken: pod x has port 80\nweb#1 waits PortTaken: pod x has port 80\nnet#1 waits PortTaken: pod x has port 80\n"},
-		{"another pod has the uuid that this one is to get, and it runs as it was",
-			"conflict\nwant web:a\nnet:n#1 running uid=old\nweb:a#1 running uid=old",
-			plan.Problem{Reason: api.ReasonUUIDTaken, Message: "pod x has it"},
-			"failing 10.0.0.2: UUIDTaken: pod x has it\nweb#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
-		{"one has done its work, the other one works", "want never web:a side:b\nnet:n#1 running\nweb:a#1 exited\nside:b#1 running", none,
-			"running 10.0.0.2: \nweb#1 ended 0 Completed\nside#1 up 1h0m0s: \nnet#1 up 1h0m0s: \n"},
-		{"it has crashed once, and is started again at once", "want web:a\nnet:n#1 running\nweb:a#1 exited exit=1", none,
-			"pending 10.0.0.2: \nweb#1 waits Creating / before: 1 Error\nnet#1 up 1h0m0s: \n"},
-		{"it runs between two crashes", "want web:a\nnet:n#1 running\nweb:a#4 running up=1s crashes=3", none,
-			"failing 10.0.0.2: \nweb#4 up 1s: it runs again; it ended soon after its start 3 times in a row\nnet#1 up 1h0m0s: \n"},
-		{"it is removed", "unwanted\nnet:n#1 running\nside:b#1 exited exit=3\nweb:a#1 exited\nweb:a#2 running created=0s", none,
-			"removing 10.0.0.2: Removed: it is no longer wanted; its containers are being removed\n" +
-				"net#1 up 1h0m0s: Stopping: its pod is no longer wanted\n" +
-				"side#1 ended 3 Error\nweb#2 up 1h0m0s: Stopping: its pod is no longer wanted / before: 0 Completed\n"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			var problems []plan.Problem
-			if test.problem != none {
-				problems = append(problems, test.problem)
-			}
-			s := parseSnapshot(t, test.input, problems...)
-			if diff := cmp.Diff(test.want, statusText(s.status())); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			saysWhy := func(c api.ContainerStatus) bool {
-				ended, runs := c.State.Terminated, c.State.Running
-				return c.State.Waiting != nil || runs != nil && runs.Message != "" || ended != nil && ended.Reason != api.ReasonCompleted
-			}
-			if status := s.status(); !status.Up() && status.Reason == "" && !slices.ContainsFunc(status.Containers, saysWhy) {
-				t.Error("the pod is not up, and nothing says why")
-			}
-		})
-	}
-}
-
-// A container that runs on after a bad edit has the reason of the edit.
-func TestTheShortReasonOfAPodThatIsNotUp(t *testing.T) {
-	const edited = "want web:b\nnet:n#1 running\nweb:a#1 running"
-	none := plan.Problem{}
-	for _, test := range []struct {
-		input   string
-		problem plan.Problem
-		want    string
-	}{
-		{edited, plan.Problem{Container: "web", Reason: api.ReasonImageNotFound, Message: "m"}, "ImageNotFound"},
-		{edited, plan.Problem{Container: "web", Reason: api.ReasonPulling, Message: "m"}, "pending"},
-		{edited + "\nconflict", plan.Problem{Reason: api.ReasonPortTaken, Message: "m"}, "PortTaken"},
-		{"want web:a side:b", plan.Problem{Container: "side", Reason: api.ReasonCannotCreate, Message: "m"}, "CannotCreate"},
-		{"want web:a", plan.Problem{Container: "net", Reason: api.ReasonDocker, Message: "m"}, "Docker"},
-		{"want web:a\nnet:n#1 running\nweb:a#1 running unhealthy=refused\nstopping web", none, "Unhealthy"},
-		{"want web:a\nnet:n#1 running\nweb:a#1 paused", none, "failing"},
-		{"want never web:a side:b\nnet:n#1 running\nweb:a#1 exited exit=0\nside:b#1 exited exit=3", none, "Error"},
-	} {
-		status := parseSnapshot(t, test.input, test.problem).status()
-		if got := status.ShortReason(); got != test.want {
-			t.Errorf("%s\nis %q, want %q: %+v", test.input, got, test.want, status)
+	plantest.Cases(t, func(t *testing.T, input string) string {
+		s := parseSnapshot(t, input).status()
+		saysWhy := func(c api.ContainerStatus) bool {
+			ended, runs := c.State.Terminated, c.State.Running
+			return c.State.Waiting != nil || runs != nil && runs.Message != "" || ended != nil && ended.Reason != api.ReasonCompleted
 		}
-	}
+		if !s.Up() && s.Reason == "" && !slices.ContainsFunc(s.Containers, saysWhy) {
+			t.Errorf("%s\nthe pod is not up, and nothing says why", input)
+		}
+		return statusText(s)
+	})
 }
 
 func TestEveryFieldOfAStatus(t *testing.T) {

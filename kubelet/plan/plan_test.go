@@ -1,63 +1,20 @@
 package plan_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/plan/plantest"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write the plans of today into testdata")
-
-// TestMake runs every case of testdata. A case is some lines of input, a line of dashes,
-// and the plan. The input is a pod as plantest.ParsePod reads it, containers as
+// TestMake makes the plan of every case. The input is a pod as plantest.ParsePod reads it, containers as
 // plantest.ParseContainer does, and maybe the limits of the flags: "limits max=2 ttl=1h", or an eviction: "evict grace=20".
-// Lines that begin with # are for the reader. -rewrite writes today's plans into the files.
-func TestMake(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("find cases: %d files, %v", len(files), err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out []string
-		for i, c := range strings.Split(strings.TrimSpace(string(text)), "\n\n") {
-			input, answer, found := strings.Cut(c+"\n", "----\n")
-			if !found && strings.HasPrefix(c, "#") && !strings.Contains(c, "\nwant") {
-				out = append(out, c) // a heading
-				continue
-			}
-			got := answerTo(t, input)
-			out = append(out, strings.TrimSpace(input+"----\n"+got))
-			if *rewrite {
-				continue
-			}
-			t.Run(fmt.Sprintf("%s/%d", filepath.Base(file), i), func(t *testing.T) {
-				if diff := cmp.Diff(answer, got); diff != "" {
-					t.Errorf("%s\nanother plan (-file +plan):\n%s", input, diff)
-				}
-			})
-		}
-		if *rewrite {
-			if err := os.WriteFile(file, []byte(strings.Join(out, "\n\n")+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-}
+func TestMake(t *testing.T) { plantest.Cases(t, answerTo) }
 
 func answerTo(t *testing.T, input string) string {
 	t.Helper()
