@@ -46,7 +46,7 @@ func TestNamesInBackticksExist(t *testing.T) {
 
 // notOurs are parts of messages of Docker, registries, etcd and Go.
 var notOurs = []string{
-	"No such image", "No command specified", "exec:", "manifest unknown", "name unknown", "repository does not exist",
+	"No such image", "No command specified", "exec:", "manifest unknown", "name unknown", "repository does not exist", "failed to resolve reference",
 	"unauthorized", "no basic auth credentials", "certificate signed by unknown authority", "remote error: tls",
 	"etcdserver: permission denied", "etcdserver: user name is empty", "Method Not Allowed",
 }

@@ -120,8 +120,9 @@ func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { ret
 // *apiError.
 //
 // A request without a call is the library's own, of New. The API version that it
-// gets is that of 20.10, the oldest daemon known to work; requests name no version,
-// and so a daemon takes them as its newest.
+// gets is that of 20.10, the oldest daemon known to work. Requests name no version,
+// and so a daemon takes them as its newest: 20.10 knows none after 1.41, and 29 none
+// before 1.44.
 func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 	r, ok := req.Context().Value(callKey{}).(*call)
 	if !ok {
