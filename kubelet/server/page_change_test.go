@@ -60,7 +60,7 @@ func (s *testServer) change(t *testing.T, query string) element {
 	return element{t, root}
 }
 
-// Each stage has a sentence, and names a file, a function and a chapter that are there.
+// Each stage names a file, a function and a chapter that are there.
 func TestStagesPointAtTheCode(t *testing.T) {
 	s := serve(t, &fakeKubelet{}, func(o *Options) { o.Trace = traceOf("", "web.default.file") })
 	s.page(t).shows("change-1", "", "web.yaml was edited")
@@ -69,22 +69,16 @@ func TestStagesPointAtTheCode(t *testing.T) {
 	for _, li := range doc.byID("stages").all("li") {
 		kinds = append(kinds, li.attr("data-kind"))
 		file, chapter := li.all("code")[len(li.all("code"))-1].text(), li.all("cite")[0].text()
-		function, _, _ := strings.Cut(strings.TrimSpace(strings.SplitAfter(li.all("p")[2].text(), ".go ")[1]), " ")
+		function := strings.Fields(strings.SplitAfter(li.text(), file)[1])[0]
 		code, err := os.ReadFile("../../" + file)
 		_, noChapter := os.Stat("../../" + chapter)
 		if err != nil || noChapter != nil || !regexp.MustCompile(`(?m)^func (\(.*?\) )?`+function+`\(`).Match(code) {
 			t.Errorf("%s: %q has no function %q, or there is no chapter %q", li.attr("data-kind"), file, function, chapter)
 		}
-		if words := len(strings.Fields(li.all("p")[1].text())); words < 5 || strings.Contains(li.text(), "0 pods") {
-			t.Errorf("%s: %s", li.attr("data-kind"), li.text())
-		}
 	}
 	want := "read send mux merge update apply list listed plan work begin end ended wait event list listed skip list listed idle"
 	if got := strings.Join(kinds, " "); got != want {
 		t.Errorf("the stages are %s, want %s", got, want)
-	}
-	if n := len(doc.all("template")); n != 13 {
-		t.Errorf("%d stages have a comparison", n)
 	}
 	if got := s.ask(t, "GET /changes/7?key="+s.key); got.status != http.StatusNotFound {
 		t.Errorf("a change that is not there is %d", got.status)
