@@ -27,7 +27,8 @@ type PodStatus struct {
 	Source      string            `json:"source"`
 	Origin      string            `json:"origin"` // place in the source
 	Phase       PodPhase          `json:"phase"`
-	Ready       bool              `json:"ready"` // each container is, or has succeeded
+	Ready       bool              `json:"ready"`              // each container is, or has succeeded
+	Starting    bool              `json:"starting,omitempty"` // it is not ready, and need not be yet
 	PodIP       string            `json:"podIP,omitempty"`
 	Ports       []Port            `json:"ports,omitempty"`       // of the host
 	Reason      string            `json:"reason,omitempty"`      // why the pod as a whole waits, such as PortTaken
@@ -41,7 +42,10 @@ func (s *PodStatus) Up() bool {
 	return s.Phase == PodRunning || s.Phase == PodSucceeded || s.Phase == PodRemoving
 }
 
-// ShortReason returns why the pod is not up: a Reason constant or, if none says what is wrong, its phase.
+// Well reports whether a pod is up, and ready or starting if it is to serve.
+func (s *PodStatus) Well() bool { return s.Up() && (s.Phase != PodRunning || s.Ready || s.Starting) }
+
+// ShortReason returns why the pod is not up, or not ready: a Reason constant or, if none says what is wrong, its phase.
 func (s *PodStatus) ShortReason() string {
 	reasons := []string{s.Reason}
 	for _, c := range s.Containers {
@@ -58,6 +62,9 @@ func (s *PodStatus) ShortReason() string {
 		if reason != "" && !slices.Contains(Waits, reason) {
 			return reason
 		}
+	}
+	if s.Phase == PodRunning && !s.Ready {
+		return ReasonNotReady
 	}
 	return string(s.Phase)
 }
@@ -125,6 +132,7 @@ const (
 	ReasonInitContainer    = "InitContainer"    // it waits for an init container
 	ReasonStopping         = "Stopping"         // it is being stopped: its preStop hook runs, or it has its stop signal
 	ReasonPostStart        = "PostStart"        // its postStart hook runs
+	ReasonNotReady         = "NotReady"         // its readiness probe has not succeeded, or a container has ended for good
 	ReasonNeverRestarted   = "NeverRestarted"   // it is not as desired, and starts only once
 	ReasonRestartPolicy    = "RestartPolicy"    // somebody has told Docker to start it again by itself
 	ReasonRemoved          = "Removed"

@@ -295,3 +295,41 @@ func TestAnEditToAMissingImageChangesNoReadiness(t *testing.T) {
 		}
 	})
 }
+
+// A pod that is not ready is well only while its containers start for the first time.
+func TestAPodThatIsNeverReadyIsNotWell(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.program = func(name string) dockertest.Program {
+			return dockertest.Program{Exits: name == "job", After: time.Second, Exec: func([]string) dockertest.ExecOutcome { return dockertest.ExecOutcome{ExitCode: 1} }}
+		}
+		neverReady := func(p api.Pod, delay int64) api.Pod {
+			p.Manifest.Version = api.VersionV1
+			p.Manifest.Containers[0].ReadinessProbe = &api.Probe{Exec: &api.ExecAction{Command: []string{"check"}}, PeriodSeconds: 1, TimeoutSeconds: 1,
+				SuccessThreshold: 1, FailureThreshold: 3, InitialDelaySeconds: delay}
+			return p
+		}
+		k := w.start(neverReady(pod("web", "main"), 0), neverReady(pod("slow", "main"), 20), pod("good", "main"), onFailure(pod("job", "job")))
+		ill := func(want string) {
+			t.Helper()
+			got := ""
+			for _, p := range k.statuses(w) {
+				if !p.Well() {
+					got += p.Name + " " + p.ShortReason() + " "
+				}
+			}
+			if got != want {
+				t.Errorf("not well: %q, want %q", got, want)
+			}
+		}
+		wait(29 * time.Second)
+		ill("")
+		wait(5 * time.Second)
+		ill("web NotReady ")
+		w.kill("good", "main", 1)
+		wait(20 * time.Second)
+		ill("slow NotReady web NotReady ")
+		w.kill("slow", "main", 1)
+		wait(2 * time.Second)
+		ill("slow NotReady web NotReady ") // at once
+	})
+}

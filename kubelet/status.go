@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
@@ -36,6 +37,7 @@ func (s *podView) status() api.PodStatus {
 			wanted = append(wanted, plan.Container{Name: c.Of.Name})
 		}
 	}
+	serving := true // but for containers that are starting
 	for _, want := range wanted {
 		c := s.container(&want)
 		if want.Name == api.NetworkContainerName {
@@ -43,9 +45,29 @@ func (s *podView) status() api.PodStatus {
 		}
 		status.Containers = append(status.Containers, c)
 		succeeded := c.State.Terminated != nil && c.State.Terminated.ExitCode == 0 && !s.plan.Finished
-		status.Ready = status.Ready && (c.Ready || succeeded || s.pod.IsInit(c.Name))
+		ready := c.Ready || succeeded || s.pod != nil && s.pod.IsInit(c.Name)
+		status.Ready = status.Ready && ready
+		serving = serving && (ready || isStarting(&want, &c))
 	}
+	status.Starting = s.pod != nil && serving && !status.Ready
 	return status
+}
+
+// startPatience is how long a container may take to be ready for the first time, after the initial delay of its probes.
+const startPatience = 30 * time.Second
+
+// isStarting reports whether a container runs for the first time, and need not be ready yet.
+func isStarting(want *plan.Container, c *api.ContainerStatus) bool {
+	if want.Spec == nil || c.State.Running == nil || c.RestartCount > 0 {
+		return false
+	}
+	patience := startPatience
+	for _, probe := range []*api.Probe{want.Spec.StartupProbe, want.Spec.ReadinessProbe} {
+		if probe != nil {
+			patience = max(patience, startPatience+time.Duration(probe.InitialDelaySeconds)*time.Second)
+		}
+	}
+	return time.Since(c.State.Running.StartedAt) < patience
 }
 
 // phase returns the state of the pod as one word. A container that has crashed for the first time is started again at

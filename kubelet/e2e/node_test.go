@@ -40,9 +40,9 @@ func TestIntegrationAPressureIsReported(t *testing.T) {
 		}
 		return err
 	})
-	h.await("-status shows it and is content", func() error {
+	h.await("-status shows it and fails", func() error {
 		r := h.run("-status")
-		if err := hasWords(r.stdout, []string{"node " + h.hostname + ": MemoryPressure since ", "less than 100%"}); r.exit != 0 || err != nil {
+		if err := hasWords(r.stdout, []string{"node " + h.hostname + ": MemoryPressure since ", "less than 100%"}); r.exit != 1 || err != nil {
 			return fmt.Errorf("exit %d, %w\n%s", r.exit, err, r.stderr)
 		}
 		return nil

@@ -37,9 +37,9 @@ type Record struct {
 	Health      string    `json:"health"`           // ok, stopped, or why the kubelet cannot look after its pods
 	SourceError string    `json:"sourceError,omitempty"`
 	Revision    int64     `json:"revision"` // of etcd: up and total count with every edit of this host's pods up to it
-	Up          int       `json:"up"`       // pods
+	Up          int       `json:"up"`       // pods that are well and have started
 	Total       int       `json:"total"`
-	Failing     []string  `json:"failing,omitempty"` // "reason: full name" of the first five that fail; others that are not up may be pending
+	Failing     []string  `json:"failing,omitempty"` // "reason: full name" of the first five that are not well; others that are not up are on their way
 }
 
 // encode returns the record as JSON of at most maxRecordBytes. It shortens the longest text until that is so.
@@ -66,9 +66,9 @@ func (r *Record) setPods(pods []api.PodStatus) {
 	r.Total = len(pods)
 	for _, pod := range pods {
 		switch {
-		case pod.Up():
+		case pod.Well() && !pod.Starting:
 			r.Up++
-		case pod.Phase != api.PodPending && len(r.Failing) < maxFailing:
+		case pod.Phase != api.PodPending && !pod.Starting && len(r.Failing) < maxFailing:
 			r.Failing = append(r.Failing, pod.ShortReason()+": "+pod.FullName())
 		}
 	}

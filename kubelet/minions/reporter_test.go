@@ -43,7 +43,7 @@ func newKubelet() *fakeKubelet {
 }
 
 func running(name string) api.PodStatus {
-	return api.PodStatus{Name: name, Namespace: "default", Source: "etcd", Phase: api.PodRunning}
+	return api.PodStatus{Name: name, Namespace: "default", Source: "etcd", Phase: api.PodRunning, Ready: true}
 }
 
 func failing(name, reason string) api.PodStatus {

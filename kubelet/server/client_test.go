@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -42,7 +43,7 @@ func clientOf(t *testing.T, listener net.Listener) *Client {
 func TestWatch(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		pod := func(phase api.PodPhase) []api.PodStatus {
-			return []api.PodStatus{{Name: "web", Phase: phase, Containers: []api.ContainerStatus{{State: runningState(time.Now(), "")}}}}
+			return []api.PodStatus{{Name: "web", Phase: phase, Ready: phase == api.PodRunning, Containers: []api.ContainerStatus{{State: runningState(time.Now(), "")}}}}
 		}
 		k := &fakeKubelet{}
 		inBubble(t, k, func(t *testing.T, s *testServer) {
@@ -70,9 +71,9 @@ func TestWatch(t *testing.T) {
 				want string // what is added
 			}{
 				{"at first", func() {}, "running  no     0         3s"},
-				{"a pod fails", func() { k.set(func() { k.statuses = pod(api.PodFailing) }) }, "not up: 1 of 1 pod;"},
+				{"a pod fails", func() { k.set(func() { k.statuses = pod(api.PodFailing) }) }, "not well: 1 of 1 pod, first web..: failing"},
 				{"the kubelet goes", func() { away.Store(true) }, "no kubelet answers"},
-				{"it is back", func() { away.Store(false) }, "not up: 1 of 1 pod;"},
+				{"it is back", func() { away.Store(false) }, "not well: 1 of 1 pod, first web..: failing"},
 			} {
 				step.do()
 				time.Sleep(3*watchInterval + watchInterval/5) // never at the time of a request
@@ -264,15 +265,15 @@ late.default.http  pending     no                                               
 }
 
 func TestStatus(t *testing.T) {
-	pod := func(phase api.PodPhase) []api.PodStatus {
+	pod := func(phase api.PodPhase, ready ...bool) []api.PodStatus {
 		return []api.PodStatus{
-			{Name: "web", Namespace: "default", Source: "file", Phase: phase},
-			{Name: "up", Namespace: "default", Source: "file", Phase: api.PodRunning},
+			{Name: "web", Namespace: "default", Source: "file", Phase: phase, Ready: slices.Equal(ready, []bool{true}), Starting: len(ready) == 2},
+			{Name: "up", Namespace: "default", Source: "file", Phase: api.PodRunning, Ready: true},
 		}
 	}
 	read := api.SourceStatus{Source: "file", Place: "/etc", Pods: 2, LastSuccess: noon}
 	failing := api.SourceStatus{Source: "file", Place: "/etc", LastSuccess: noon, FailingSince: noon, LastError: "one\n\ntwo \x1b[31m"}
-	const down = "not up: 1 of 2 pods; the table says why"
+	const down = "not well: 1 of 2 pods, first web.default.file: "
 	for name, tt := range map[string]struct {
 		pods        []api.PodStatus
 		err, health error
@@ -280,17 +281,19 @@ func TestStatus(t *testing.T) {
 		want        string // the problems; empty: all is well
 	}{
 		"no pods":                     {nil, nil, nil, read, ""},
-		"pending":                     {pod(api.PodPending), nil, nil, read, down},
-		"running":                     {pod(api.PodRunning), nil, nil, read, ""},
-		"failing":                     {pod(api.PodFailing), nil, nil, read, down},
+		"pending":                     {pod(api.PodPending), nil, nil, read, down + "pending"},
+		"running":                     {pod(api.PodRunning, true), nil, nil, read, ""},
+		"not ready":                   {pod(api.PodRunning), nil, nil, read, down + api.ReasonNotReady},
+		"not ready yet":               {pod(api.PodRunning, false, true), nil, nil, read, ""},
+		"failing":                     {pod(api.PodFailing), nil, nil, read, down + "failing"},
 		"succeeded":                   {pod(api.PodSucceeded), nil, nil, read, ""},
-		"failed":                      {pod(api.PodFailed), nil, nil, read, down},
+		"failed":                      {pod(api.PodFailed), nil, nil, read, down + "failed"},
 		"removing":                    {pod(api.PodRemoving), nil, nil, read, ""},
 		"a source fails":              {nil, nil, nil, failing, `source "file" has errors`},
 		"a source is not yet read":    {nil, nil, nil, api.SourceStatus{Source: "file"}, `source "file" has not been read yet`},
-		"Docker is away":              {pod(api.PodRunning), errors.New("Docker is\naway"), nil, read, "Docker is; away"},
-		"the sync loop hangs":         {pod(api.PodRunning), nil, errors.New("busy"), read, "busy"},
-		"a pod and a source together": {pod(api.PodPending), nil, nil, failing, `source "file" has errors, ` + down},
+		"Docker is away":              {pod(api.PodRunning, true), errors.New("Docker is\naway"), nil, read, "Docker is; away"},
+		"the sync loop hangs":         {pod(api.PodRunning, true), nil, errors.New("busy"), read, "busy"},
+		"a pod and a source together": {pod(api.PodPending), nil, nil, failing, `source "file" has errors, ` + down + "pending"},
 	} {
 		s := serve(t, &fakeKubelet{statuses: tt.pods, err: tt.err, health: tt.health, sources: []api.SourceStatus{tt.source}})
 		if first, second := s.ask(t, "GET /status").header.Get("ETag"), s.ask(t, "GET /status").header.Get("ETag"); first != second || first == "" {
@@ -303,6 +306,29 @@ func TestStatus(t *testing.T) {
 		if !strings.HasPrefix(table, "source file") || !strings.HasSuffix(table, "\n") || strings.Contains(table, "\x1b") ||
 			tt.want != "" && strings.Contains(table, tt.want) || len(tt.pods) > 0 && !strings.Contains(table, "web.default.file") {
 			t.Errorf("%s: the client's table is %q", name, table)
+		}
+	}
+}
+
+// One pod is well though another is not, and though a source of others fails.
+func TestStatusOfOnePod(t *testing.T) {
+	named := func(name, namespace, source string, ready bool) api.PodStatus {
+		return api.PodStatus{Name: name, Namespace: namespace, Source: source, Phase: api.PodRunning, Ready: ready}
+	}
+	stale := named("stale", "default", "file", true)
+	stale.SourceError = "a typo"
+	s := serve(t, &fakeKubelet{
+		statuses: []api.PodStatus{named("web", "default", "file", true), named("db", "team", "file", false), named("db", "other", "file", true), stale},
+		sources:  []api.SourceStatus{{Source: "file", FailingSince: noon}},
+	})
+	for query, want := range map[string]string{
+		"web": "200", "web.default": "200", "web.default.file": "200", "db.other": "200",
+		"db.team": "503 not well: 1 of 1 pod, first db.team.file: NotReady", "stale": "503 its manifest cannot be read",
+		"db": "409 several pods are named", "we": "404 there is no pod", "web.team": "404 there is no pod",
+	} {
+		got := s.ask(t, "GET /status?pod="+query)
+		if code, words, _ := strings.Cut(want, " "); fmt.Sprint(got.status) != code || !strings.Contains(got.body, words) || code == "200" && strings.Count(got.body, "\n") != 2 {
+			t.Errorf("of %s it answers %d, want %s\n%s", query, got.status, want, got.body)
 		}
 	}
 }

@@ -158,7 +158,11 @@ func (s *Server) snapshot() *prometheus.Registry {
 	}
 	restarts := f.counter("kubelet_container_restarts_total", "Restarts of a container since its manifest was edited.",
 		"source", "namespace", "pod", "container")
+	ready := f.gauge("kubelet_pod_ready", "1 while a pod is ready; absent for one that has succeeded or is being removed.", "source", "namespace", "pod")
 	for _, pod := range statuses {
+		if pod.Phase != api.PodSucceeded && pod.Phase != api.PodRemoving {
+			ready.WithLabelValues(pod.Source, pod.Namespace, pod.Name).Set(oneIf[pod.Ready])
+		}
 		pods.WithLabelValues(pod.Source, string(pod.Phase)).Inc()
 		for _, c := range pod.Containers { // a pod that is being replaced may have two of one name
 			restarts.WithLabelValues(pod.Source, pod.Namespace, pod.Name, c.Name).Add(float64(c.RestartCount))

@@ -57,6 +57,7 @@ kubelet_node_available{signal="nodefs.available"} 3e+09
 kubelet_node_condition{type="MemoryPressure"} 1
 kubelet_node_condition{type="PIDPressure"} 0
 kubelet_node_condition{type="Ready"} 1
+kubelet_pod_ready{namespace="default",pod="web",source="http"} 1
 kubelet_pod_sync_duration_seconds_sum{outcome="failed"} 1
 kubelet_pod_sync_duration_seconds_count{outcome="failed"} 1
 kubelet_pod_sync_duration_seconds_sum{outcome="ok"} 2
@@ -124,6 +125,6 @@ func TestMetrics(t *testing.T) {
 
 	// While Docker is away the metrics of pods are absent, which is not 0.
 	k.set(func() { k.err, k.health = errors.New("Docker is away"), errors.New("Docker is away") })
-	away := regexp.MustCompile(`(?m)^kubelet_(pods|container_restarts_total|containers){.*\n`).ReplaceAllString(allMetrics, "")
+	away := regexp.MustCompile(`(?m)^kubelet_(pods|pod_ready|container_restarts_total|containers){.*\n`).ReplaceAllString(allMetrics, "")
 	check(strings.NewReplacer("docker_up 1", "docker_up 0", "healthy 1", "healthy 0").Replace(away))
 }

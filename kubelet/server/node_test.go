@@ -54,7 +54,7 @@ func TestTheNode(t *testing.T) {
 }
 
 // A pressure is shown, and is no failure: a monitor that restarts what is not healthy would make it worse.
-func TestAPressureIsShownAndIsNoFailure(t *testing.T) {
+func TestAPressureIsShown(t *testing.T) {
 	k := withContainers()
 	s := serve(t, k)
 	if got := s.ask(t, "GET /status", withToken); !strings.Contains(got.body, "node test-host: no pressure\n") {
@@ -69,8 +69,8 @@ func TestAPressureIsShownAndIsNoFailure(t *testing.T) {
 	}
 	got := s.ask(t, "GET /status", withToken)
 	const want = "node test-host: MemoryPressure since 12:00:00: memory.available is low; DiskPressure is not known\n"
-	if got.status != http.StatusOK || !strings.Contains(got.body, want) {
-		t.Errorf("it answers %d, want 200 and %q:\n%s", got.status, want, got.body)
+	if got.status != http.StatusServiceUnavailable || !strings.Contains(got.body, want) || !strings.HasSuffix(got.body, "\nMemoryPressure: memory.available is low\n") {
+		t.Errorf("it answers %d, want 503 and %q:\n%s", got.status, want, got.body)
 	}
 	if got := s.ask(t, "GET /healthz"); got.status != http.StatusOK {
 		t.Errorf("/healthz answers %d: %s", got.status, got.body)

@@ -98,7 +98,7 @@ func (s *Server) statuses(r *http.Request) ([]api.PodStatus, error) {
 	return pods, nil
 }
 
-// findPod returns the pod with a name or full name, of any source; an empty namespace or uid matches all. Several pods of
+// findPod returns the pod with a name, NAME.NAMESPACE or full name, of any source; an empty namespace or uid matches all. Several pods of
 // one name are a conflict, which a full name resolves.
 func (s *Server) findPod(r *http.Request, namespace, name, uid string) (pod api.PodStatus, err error) {
 	pods, err := s.statuses(r)
@@ -111,7 +111,7 @@ func (s *Server) findPod(r *http.Request, namespace, name, uid string) (pod api.
 		case namespace != "" && p.Namespace != namespace || uid != "" && p.UID != uid:
 		case p.FullName() == name: // which may be the name of another pod, too
 			return p, nil
-		case p.Name == name:
+		case p.Name == name, p.Name+"."+p.Namespace == name:
 			pod, fullNames = p, append(fullNames, p.FullName())
 		}
 	}

@@ -136,7 +136,7 @@ func (k *fakeKubelet) ContainerStats(_ context.Context, pod, container string) (
 // withContainers is a kubelet with a pod web of two containers, and twins of one name from two sources.
 func withContainers() *fakeKubelet {
 	pod := func(name, uid, source string, containers ...string) api.PodStatus {
-		p := api.PodStatus{Name: name, Namespace: "default", UID: uid, Source: source, Phase: api.PodRunning}
+		p := api.PodStatus{Name: name, Namespace: "default", UID: uid, Source: source, Phase: api.PodRunning, Ready: true}
 		for _, c := range append(containers, "net") {
 			p.Containers = append(p.Containers, api.ContainerStatus{Name: c, Image: "of-" + source, State: runningState(noon, "")})
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -16,26 +17,29 @@ import (
 	"kubelet14/api"
 )
 
-// serveStatus answers with the state of every source and pod as text: with 200 when all pods are up and all sources were
-// read, otherwise with 503 and the reasons after an empty line. The ETag is the same when only times since are different.
+// serveStatus answers with the state of every source and pod as text, or with that of one pod: with 200 when all is well, otherwise
+// with 503 and the reasons after an empty line. The ETag is the same when only times since are different.
 func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	var text strings.Builder
-	sources := s.opts.Sources() // before the pods: one that is read in between counts as not read
-	for _, source := range sources {
-		fmt.Fprintln(&text, source)
-	}
-	fmt.Fprintln(&text, describeNode(s.opts.Hostname, s.opts.Node()))
-	for _, c := range s.opts.Certificates {
-		if warning := c.Warning(time.Now()); warning != "" {
-			fmt.Fprintln(&text, warning)
+	var problems []string
+	var pods []api.PodStatus
+	var err error
+	if name := r.URL.Query().Get("pod"); name != "" {
+		pod, err := s.findPod(r, "", name, "")
+		if err != nil {
+			return err
 		}
+		if pods = []api.PodStatus{pod}; pod.SourceError != "" {
+			problems = []string{"its manifest cannot be read"}
+		}
+	} else {
+		problems = s.describeHost(&text) // before the pods: a source that is read in between counts as not read
+		pods, _, err = s.kubeletFor(r).Statuses()
 	}
-	pods, _, err := s.kubeletFor(r).Statuses()
-	problems := describeProblems(sources)
 	if err := cmp.Or(err, s.opts.Kubelet.Health()); err != nil {
-		problems = append(problems, api.OneLine(err.Error()))
+		problems = slices.Insert(problems, 0, api.OneLine(err.Error()))
 	}
-	if _, err := CountUp(pods); err != nil {
+	if err := checkPods(pods); err != nil {
 		problems = append(problems, err.Error())
 	}
 	hash := sha256.New()
@@ -55,6 +59,27 @@ func (s *Server) serveStatus(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
+// describeHost writes what holds for all pods, and returns what is wrong with it.
+func (s *Server) describeHost(text *strings.Builder) (problems []string) {
+	sources, n := s.opts.Sources(), s.opts.Node()
+	for _, source := range sources {
+		fmt.Fprintln(text, source)
+	}
+	fmt.Fprintln(text, describeNode(s.opts.Hostname, n))
+	for _, c := range s.opts.Certificates {
+		if warning := c.Warning(time.Now()); warning != "" {
+			fmt.Fprintln(text, warning)
+		}
+	}
+	problems = describeProblems(sources)
+	for _, c := range n.Conditions {
+		if c.Pressure() {
+			problems = append(problems, c.Type+": "+c.Message)
+		}
+	}
+	return problems
+}
+
 // describeProblems returns what is wrong with the sources.
 func describeProblems(sources []api.SourceStatus) (problems []string) {
 	for _, source := range sources {
@@ -68,7 +93,16 @@ func describeProblems(sources []api.SourceStatus) (problems []string) {
 	return problems
 }
 
-// CountUp counts the pods that are up. The error counts those that are not.
+// checkPods returns an error that counts the pods that are not well, and names the first.
+func checkPods(pods []api.PodStatus) error {
+	ill := slices.DeleteFunc(slices.Clone(pods), func(p api.PodStatus) bool { return p.Well() })
+	if len(ill) == 0 {
+		return nil
+	}
+	return fmt.Errorf("not well: %d of %s, first %s: %s", len(ill), api.Count(len(pods), "pod"), ill[0].FullName(), ill[0].ShortReason())
+}
+
+// CountUp counts the pods that are up, for -runonce. The error counts those that are not.
 func CountUp(pods []api.PodStatus) (up int, err error) {
 	for i := range pods {
 		if pods[i].Up() {
