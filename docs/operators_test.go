@@ -41,6 +41,7 @@ var afterwards = []struct{ words, run string }{
 	{"-status", `%s | grep '^web.default.file *running *yes'`},
 	{"events", `%s | grep '"reason": "created"'`},
 	{"previous=1", `docker stop $(c web server); is_up; %s | grep serving`},
+	{"/status", `%s | grep '^web.default.file *running *yes'`},
 	{"follow=1", `%s >/tmp/try/followed & until grep serving /tmp/try/followed; do sleep 0.1; done`},
 	{"docker exec", `%s | grep ^HOSTNAME=web`},
 	{"docker run", `%s | grep ^HOSTNAME=`},
