@@ -4,13 +4,33 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
-// A server is given 5 s to begin to listen: the first failure of a probe counts.
+// A server has all the time that it needs to begin to listen and to answer. After that the first failure counts.
+const probedPod = `apiVersion: v1
+kind: Pod
+metadata: {name: ID}
+spec:
+  restartPolicy: POLICY
+  volumes: [{name: data, hostPath: {path: DIR}}]
+  containers:
+  - name: main
+    image: HELLO
+    command: [/hello, serve, -port, "8080", -diary, /data/ID]
+    ports: [{name: http, containerPort: 8080}]
+    volumeMounts: [{name: data, mountPath: /data}]
+    startupProbe: {PROBE, periodSeconds: 1, timeoutSeconds: 60, failureThreshold: 1000}
+    livenessProbe: {PROBE, periodSeconds: 1, timeoutSeconds: 60, failureThreshold: 1}
+`
+
 func TestIntegrationProbes(t *testing.T) {
 	t.Parallel()
 	h, dir := newHost(t), t.TempDir()
+	write := func(id, policy, probe string) {
+		h.write(id, strings.NewReplacer("ID", id, "POLICY", policy, "DIR", dir, "PROBE", probe).Replace(probedPod))
+	}
 	kinds := map[string]struct{ probe, spoil, words string }{
 		"http":    {`httpGet: {path: /healthz, port: http}`, "/health?ok=false", "500 Internal Server Error"},
 		"refused": {`httpGet: {path: /healthz, port: 8080}`, "/close", "connection refused"},
@@ -19,7 +39,7 @@ func TestIntegrationProbes(t *testing.T) {
 	}
 	for id, kind := range kinds {
 		for _, id := range []string{id, id + "-well"} {
-			h.write(id, serverWith(id, dir, "livenessProbe: {initialDelaySeconds: 5, "+kind.probe+"}"))
+			write(id, "Always", kind.probe)
 		}
 	}
 	well := filepath.Join(dir, "well")
@@ -50,7 +70,7 @@ func TestIntegrationProbes(t *testing.T) {
 		}
 	}
 
-	h.write("never", "restartPolicy: {never: {}}\n"+serverWith("never", dir, "livenessProbe: {exec: {command: [/hello, cat, /data/well]}}"))
+	write("never", "Never", "exec: {command: [/hello, cat, /data/well]}")
 	h.awaitUp("never")
 	main := h.live("never", "main")
 	h.mustServe("never", "/healthz")

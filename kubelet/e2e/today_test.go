@@ -83,7 +83,8 @@ spec:
     command: [/hello, serve, -port, "PORT", -ignore-term]
     env: [{name: POD, valueFrom: {fieldRef: {fieldPath: status.podIP}}}, {name: HOST, valueFrom: {fieldRef: {fieldPath: status.hostIP}}}]
     ports: [{containerPort: PORT}]
-    livenessProbe: {httpGet: {path: /healthz, port: PORT}, initialDelaySeconds: 3, periodSeconds: 1, failureThreshold: 1}
+    startupProbe: {httpGet: {path: /healthz, port: PORT}, periodSeconds: 1, timeoutSeconds: 60, failureThreshold: 1000}
+    livenessProbe: {httpGet: {path: /healthz, port: PORT}, periodSeconds: 1, timeoutSeconds: 60, failureThreshold: 1}
 `
 
 // The stop of its pod takes ten minutes. The kubelet does not wait for that when it ends.
