@@ -40,11 +40,14 @@ GOTEST = go test -count=1 -timeout 40m -vet=off -p $$(($$(nproc) + 1))
 test: ## run the tests, and the commands of README.md and of the tour; they remove what they make in Docker
 	$(GOTEST) -skip '$(LONG)' ./kubelet/e2e ./docs ./...
 
-test-all: kubernetes browser ## run every test: all pages of docs/, an etcd, a fleet, and the page in Chromium too
+test-all: kubernetes browser alerts ## run every test: all pages of docs/, an etcd, a fleet, and the page in Chromium too
 	$(GOTEST) ./kubelet/e2e ./docs ./...
 
 kubernetes: # what -convert prints, with the types of Kubernetes: a module of its own
 	go test -C api/v1/testdata/kubernetes -count=1 ./...
+
+alerts: # docs/alerts.yaml, with the parser of Prometheus: a module of its own
+	go test -C docs/testdata/prometheus -count=1 ./...
 
 browser: # the page in a real browser: a module of its own, with the chromium of the PATH
 	mkdir -p .artifacts
@@ -86,4 +89,4 @@ clean: ## stop and remove what `make run` has made, and what was built
 	rm -f kubelet14
 	rm -rf bin .artifacts
 
-.PHONY: help run build test test-all kubernetes browser unit lint check student bench fleet etcd clean
+.PHONY: help run build test test-all kubernetes browser alerts unit lint check student bench fleet etcd clean
