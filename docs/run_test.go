@@ -86,7 +86,7 @@ func readPages(t *testing.T, follow map[string]func(*reader, *testing.T), names 
 
 // page runs the commands of a page.
 func (r *reader) page(t *testing.T, path string) {
-	script := "set -euo pipefail\n" + strings.Replace(r.prepare(t), "{1..600}", "{1..12000}", 1) // many pages at once are slow
+	script := "set -euo pipefail\n" + r.prepare(t)
 	own := readPage(t, filepath.Join(r.dir, "docs", path))
 	for _, f := range own.marked("sh run") {
 		script += f.body
@@ -96,7 +96,7 @@ func (r *reader) page(t *testing.T, path string) {
 
 // hasty waits for a line that a log never gets, and not for long.
 func (r *reader) hasty(t *testing.T) {
-	prepare := strings.Replace(r.prepare(t), "{1..600}", "1", 1)
+	prepare := strings.Replace(r.prepare(t), "{1..12000}", "1", 1)
 	out := r.bash(t, fmt.Sprintf("%secho its last line >/tmp/try-%d/log\nlogged 'is up' || echo gave up", prepare, r.student))
 	if want := "its last line\nafter 60 s the log has no line like: is up\ngave up\n"; out != want {
 		t.Errorf("logged prints %q, want %q", out, want)
@@ -291,9 +291,11 @@ func (r *reader) claim() (demo net.Listener) {
 	return demo
 }
 
-// prepare returns the commands that README.md has readers give before each chapter.
+// prepare returns the commands that README.md has readers give before each chapter. They wait longer: many pages at once
+// are slow.
 func (r *reader) prepare(t *testing.T) string {
-	return readPage(t, filepath.Join(r.dir, "docs/README.md")).marked("sh run")[1].body
+	commands := readPage(t, filepath.Join(r.dir, "docs/README.md")).marked("sh run")[1].body
+	return strings.Replace(commands, "{1..600}", "{1..12000}", 1)
 }
 
 // bash runs a script to its end and returns all that it prints.
