@@ -97,7 +97,7 @@ func TestARootDirThatMayNotBeMade(t *testing.T) {
 	if err := errors.Join(os.Chmod(filepath.Dir(dir), 0o755), os.Chmod(dir, 0o555)); err != nil {
 		t.Fatal(err)
 	}
-	f, err := options.Parse(version, []string{"-cleanup", "-root_dir=" + filepath.Join(dir, "root")})
+	f, err := options.Parse(version, []string{"-config=" + dir, "-root_dir=" + filepath.Join(dir, "root")})
 	unittest.Must(t, err)
 	runtime.LockOSThread() // root would make it: this thread is another user to files
 	defer runtime.UnlockOSThread()
