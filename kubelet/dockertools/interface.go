@@ -181,6 +181,7 @@ type Image struct {
 	Tags    []string // such as busybox:1, in whatever form, see ImageName
 	Digests []string // such as busybox@sha256:…; of one that was built or imported none, or its id if containerd has the images
 	Size    int64    // bytes, layers that it shares with other images included
+	Created time.Time
 }
 
 // ContainerSpec is what a container is created with.

@@ -27,9 +27,9 @@ func Candidates(w World) []dockertools.Image {
 	others := slices.DeleteFunc(slices.Clone(w.Images), func(i dockertools.Image) bool { return !stays(i) })
 	return slices.DeleteFunc(slices.Clone(w.Images), func(i dockertools.Image) bool {
 		layers := w.Layers[i.ID]
-		isBase := func(other dockertools.Image) bool {
+		isBase := func(other dockertools.Image) bool { // a build may add no layer
 			above := w.Layers[other.ID]
-			return len(above) >= len(layers) && slices.Equal(layers, above[:len(layers)])
+			return len(above) >= len(layers) && slices.Equal(layers, above[:len(layers)]) && !other.Created.Before(i.Created)
 		}
 		return stays(i) || slices.ContainsFunc(others, isBase)
 	})

@@ -35,10 +35,11 @@ func TestCandidates(t *testing.T) {
 			{ID: "two digests", Digests: []string{"a@sha256:1", "b@sha256:1"}},
 			{ID: "base", Tags: []string{"base:1"}, Digests: []string{"base@sha256:1"}},
 			{ID: "on base"}, // built, without a name
+			{ID: "built on built", Tags: []string{"above:1"}, Digests: []string{"above@sha256:1"}, Created: time.Unix(1, 0)}, // and adds no layer
 			{ID: "base of an unneeded one", Tags: []string{"under:1"}, Digests: []string{"under@sha256:1"}},
 		},
 		Layers: map[string][]string{
-			"base": {"x"}, "on base": {"x", "y"}, "base of an unneeded one": {"a"}, "unneeded": {"a", "b"}, "built": {"b", "a"},
+			"base": {"x"}, "on base": {"x", "y"}, "base of an unneeded one": {"a"}, "unneeded": {"a", "b"}, "built": {"b", "a"}, "built on built": {"b", "a"},
 		},
 		Containers: []dockertools.Container{{ID: "c", Image: "renamed:1", ImageID: "has a container", State: dockertools.StateExited}},
 		Needed:     map[string]bool{"docker.io/library/desired:latest": true},
@@ -53,11 +54,12 @@ func TestCandidates(t *testing.T) {
 		}
 	}
 	w.Pulled["docker.io/library/desired:latest"], w.Pulled["docker.io/library/under:1"] = "desired", "base of an unneeded one"
+	w.Pulled["docker.io/library/above:1"] = "built on built"
 	var got []string
 	for _, image := range Candidates(w) {
 		got = append(got, image.ID)
 	}
-	if diff := cmp.Diff([]string{"unneeded", "by digest", "base of an unneeded one"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"unneeded", "by digest", "built on built", "base of an unneeded one"}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }

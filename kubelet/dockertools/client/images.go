@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/distribution/reference"
 	docker "github.com/fsouza/go-dockerclient"
@@ -42,7 +43,8 @@ func (c *Client) ListImages(ctx context.Context) (images []dockertools.Image, er
 	noTag := func(name string) bool { return noName(name) || strings.Contains(name, "@") } // containerd lists digests among them
 	for _, i := range list {
 		images = append(images, dockertools.Image{
-			ID: i.ID, Tags: slices.DeleteFunc(i.RepoTags, noTag), Digests: slices.DeleteFunc(i.RepoDigests, noName), Size: i.Size,
+			ID: i.ID, Tags: slices.DeleteFunc(i.RepoTags, noTag), Digests: slices.DeleteFunc(i.RepoDigests, noName),
+			Size: i.Size, Created: time.Unix(i.Created, 0),
 		})
 	}
 	return images, r.end(err)

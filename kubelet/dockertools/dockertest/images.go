@@ -13,6 +13,7 @@ import (
 type fakeImage struct {
 	id         string
 	layers     []string
+	created    time.Time
 	pulled     bool // and neither built nor imported
 	hasCommand bool
 	program    func(dockertools.ContainerSpec) Program // nil: the zero Program
@@ -60,7 +61,7 @@ func (d *fakeDocker) AddImage(name string, program func(dockertools.ContainerSpe
 func (d *fakeDocker) addImage(name string, image *fakeImage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	image.id = "sha256:" + d.newID()
+	image.id, image.created = "sha256:"+d.newID(), d.now()
 	if image.layers == nil {
 		image.layers = []string{image.id}
 	}
@@ -104,7 +105,7 @@ func (f *Fake) ListImages(ctx context.Context) ([]dockertools.Image, error) {
 		for name, image := range f.images {
 			i := byID[image.id]
 			if i == nil {
-				i = &dockertools.Image{ID: image.id, Size: fakePullSteps * fakePullBytes}
+				i = &dockertools.Image{ID: image.id, Size: fakePullSteps * fakePullBytes, Created: image.created}
 				byID[image.id] = i
 			}
 			if repo, _, byDigest := strings.Cut(name, "@"); byDigest {
@@ -178,7 +179,7 @@ func (d *fakeDocker) AddRemoteImage(name string, remote RemoteImage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	image := &fakeImage{id: "sha256:" + d.newID(), pulled: true, hasCommand: true, program: remote.Program}
-	image.layers = []string{image.id}
+	image.layers, image.created = []string{image.id}, d.now()
 	d.remote[dockertools.ImageName(name)] = &remoteImage{remote, image}
 }
 
