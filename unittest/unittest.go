@@ -69,10 +69,10 @@ func Seeds(all uint64) uint64 {
 var gaveUp atomic.Bool
 
 // Limit returns how long a test waits for what has to come: no machine may be so slow. After a wait in vain the other
-// tests of the package wait only for some seconds, so that a run ends.
+// tests of the package begin no wait that is longer than 20 seconds, so that a run ends.
 func Limit() time.Duration {
 	if gaveUp.Load() {
-		return 5 * time.Second
+		return 20 * time.Second
 	}
 	return 5 * time.Minute
 }
@@ -95,12 +95,12 @@ func Await(tb testing.TB, check func() error) {
 // Wait repeats a check until it returns nil, or for too long; then it returns the last error. The checks of many tests
 // are work that the tests wait for: the longer a wait, the rarer they are. It becomes a tenth longer by that.
 func Wait(check func() error) error {
-	for began := time.Now(); ; {
+	for began, limit := time.Now(), Limit(); ; {
 		err, waited := check(), time.Since(began)
 		if err == nil {
 			return nil
 		}
-		if waited > Limit() {
+		if waited > limit {
 			gaveUp.Store(true)
 			return err
 		}
