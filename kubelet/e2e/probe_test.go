@@ -54,6 +54,7 @@ func TestIntegrationProbes(t *testing.T) {
 	// The second time shows that probes go on with the new container.
 	for attempt := range 2 {
 		for id, kind := range kinds {
+			p.awaitReady(id)
 			h.mustServe(id, kind.spoil)
 		}
 		for id, kind := range kinds {
@@ -71,7 +72,7 @@ func TestIntegrationProbes(t *testing.T) {
 	}
 
 	write("never", "Never", "exec: {command: [/hello, cat, /data/well]}")
-	h.awaitUp("never")
+	p.awaitReady("never")
 	main := h.live("never", "main")
 	h.mustServe("never", "/healthz")
 	h.must(os.Remove(well))

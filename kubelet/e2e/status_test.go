@@ -127,6 +127,18 @@ func (p *process) awaitShows(name, state string, words ...string) {
 	p.h.await(fmt.Sprintf("%s is %s with %q", name, state, words), func() error { return p.shows(name, state, words...) })
 }
 
+// awaitReady waits until a pod is ready: its startup probes have succeeded, and a failure of others counts.
+func (p *process) awaitReady(id string) {
+	p.t.Helper()
+	p.h.await(id+" is ready", func() error {
+		pods, err := p.pods()
+		if err == nil && !pods[id].Ready {
+			err = fmt.Errorf("it is not: %+v", pods[id])
+		}
+		return err
+	})
+}
+
 // sourceStatus is a source in /sources, as its JSON is.
 type sourceStatus struct {
 	Source, LastError string

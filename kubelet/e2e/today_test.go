@@ -95,7 +95,7 @@ func TestIntegrationHostNetworkAndGrace(t *testing.T) {
 	h.write("pod", pod)
 	h.write("rival", strings.ReplaceAll(pod, "name: pod", "name: rival"))
 	p := h.start("-sync_frequency=200ms")
-	p.awaitUp("pod")
+	p.awaitReady("pod")
 	main := h.stubborn("pod")
 	t.Cleanup(func() { h.docker.KillContainer(docker.KillContainerOptions{ID: main.id}) })
 	p.awaitShows("rival", "failing", "PortTaken: ", "pod.default.file")
