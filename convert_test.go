@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // What is above a Pod is true of this pod: each of these manifests is printed with the notes and the fields that it needs.

@@ -12,8 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"kubelet14/api/unittest"
 	"kubelet14/config/etcdtest"
-	"kubelet14/unittest"
 )
 
 func TestStatusOfAllHostsInEtcd(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/options"
-	"kubelet14/unittest"
 )
 
 // asProgram makes the test binary be kubelet14 itself.

@@ -11,9 +11,9 @@ import (
 	"unicode/utf8"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/api/v1"
 	"kubelet14/api/v1beta1"
-	"kubelet14/unittest"
 )
 
 // FuzzDecode feeds the decoder with anything. It has to survive it, to report where each error is, and to read JSON as

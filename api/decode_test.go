@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/api/v1"
-	"kubelet14/unittest"
 )
 
 func decode(text string) ([]api.Document, error) {

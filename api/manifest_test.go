@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/api/v1"
 	"kubelet14/api/v1beta1"
-	"kubelet14/unittest"
 )
 
 // Random manifests go from internal to wire types, to text and back, and to the JSON of labels and back. A field that a

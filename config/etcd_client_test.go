@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/config/etcdtest"
-	"kubelet14/unittest"
 )
 
 // newUserTest starts an etcd with users and returns the source of one, and the count of its logins.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/config/etcdtest"
-	"kubelet14/unittest"
 )
 
 func TestEtcdKilledAndRestarted(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/config/etcdtest"
-	"kubelet14/unittest"
 )
 
 // newRecordTest starts an etcd with the pod web, and returns a function that starts a source with

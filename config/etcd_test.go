@@ -16,8 +16,8 @@ import (
 	grpcbackoff "google.golang.org/grpc/backoff"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/config/etcdtest"
-	"kubelet14/unittest"
 )
 
 // The keys of the tests' host.

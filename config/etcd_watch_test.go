@@ -15,8 +15,8 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"kubelet14/api/unittest"
 	"kubelet14/config/etcdtest"
-	"kubelet14/unittest"
 )
 
 // wire is between a source and etcd.

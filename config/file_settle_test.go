@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // A manifest is written in pieces, in every way of replacing a file, with pauses

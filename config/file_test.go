@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/api/v1"
 	"kubelet14/api/validation"
 	"kubelet14/kubelet/trace"
-	"kubelet14/unittest"
 )
 
 // fileTest is a source on real files that polls when the test says so, by a clock

@@ -9,7 +9,7 @@ import (
 	"unicode"
 
 	"kubelet14/api"
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // Whoever can write a manifest can make it as odd as he likes. What it costs grows with its length, and what is said about it

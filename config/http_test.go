@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // httpTest is a running source and its server, which answers as the test says.

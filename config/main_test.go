@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/api/v1"
-	"kubelet14/unittest"
 )
 
 func TestMain(m *testing.M) { unittest.Main(m) }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // mounted is a source on a directory that another one is mounted on. It runs as Run does, but

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 
 	"kubelet14/api"
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // testPodConfig runs a test in a bubble. Everything must end with the context, also

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
-	"kubelet14/unittest"
 )
 
 // Two kubelets with one hostname and two root_dirs start at the same time: each lists the

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
-	"kubelet14/unittest"
 )
 
 // TestPlanConverges begins with a random desired state and random containers, some of them

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
-	"kubelet14/unittest"
 )
 
 // journal is what the containers themselves have written: each run of a process, in their order. It

@@ -10,11 +10,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/plan/plantest"
 	"kubelet14/kubelet/probes"
-	"kubelet14/unittest"
 )
 
 // parseSnapshot makes a podSnapshot of lines: a pod as plantest.ParsePod reads it, containers as plantest.ParseContainer does,

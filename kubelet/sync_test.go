@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
-	"kubelet14/unittest"
 )
 
 func TestIdleSyncIsOneListAndNoInspect(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // contended returns what AwaitContention of a root_dir returns within an hour, and when.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"kubelet14/api"
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 func TestTypesOfHostDirectories(t *testing.T) {

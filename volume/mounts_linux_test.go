@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // The mounts of this test are made in its own mount namespace and end with it. Where the

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 func TestOpenRootDirMakesAndMarksADirectory(t *testing.T) {

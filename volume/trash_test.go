@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 func wantUIDs(t *testing.T, r *RootDir, want ...string) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"kubelet14/api"
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 func openRoot(t *testing.T) *RootDir {

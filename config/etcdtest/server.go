@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // Server is an etcd that ends with its test. It has the same address and the same

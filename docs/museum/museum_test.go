@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 func TestMain(m *testing.M) { unittest.Main(m) }

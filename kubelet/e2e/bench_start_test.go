@@ -12,7 +12,7 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // BenchmarkStart starts pods of two containers at once with both versions of the

@@ -9,7 +9,7 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // version is a program that a benchmark measures. Both versions run in the same run,

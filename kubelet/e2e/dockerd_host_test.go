@@ -10,7 +10,7 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // dockerd is a Docker daemon of a test. It runs in a container of the machine's Docker,

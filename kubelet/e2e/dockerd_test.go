@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // A kubelet waits for Docker, and repairs every pod once when Docker ends and comes

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"testing"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // onlyNodeFs are the flags of a kubelet that evicts when its root_dir is full, whatever else this machine lacks.

@@ -18,8 +18,8 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 
+	"kubelet14/api/unittest"
 	"kubelet14/config/etcdtest"
-	"kubelet14/unittest"
 )
 
 // host is the machine of one test or benchmark: what makes a kubelet different from

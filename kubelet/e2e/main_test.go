@@ -24,10 +24,10 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 
+	"kubelet14/api/unittest"
 	"kubelet14/config/etcdtest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/registrytest"
-	"kubelet14/unittest"
 )
 
 const (

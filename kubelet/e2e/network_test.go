@@ -9,7 +9,7 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // Two kubelets share the network. It goes with the last one. They have a pod of the same

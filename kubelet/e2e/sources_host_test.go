@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // newSourcesHost makes a host with a web server.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // A kubelet that must not start says why, exits, and touches nothing.

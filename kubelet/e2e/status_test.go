@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // reply is an HTTP answer that was read to its end.

@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
-	"kubelet14/unittest"
 )
 
 func TestMain(m *testing.M) { unittest.Main(m) }

@@ -20,9 +20,9 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/config"
 	"kubelet14/config/etcdtest"
-	"kubelet14/unittest"
 )
 
 func TestMain(m *testing.M) { unittest.Main(m) }

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/eviction"
-	"kubelet14/unittest"
 )
 
 func TestMain(m *testing.M) { unittest.Main(m) }

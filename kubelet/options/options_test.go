@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"kubelet14/api/unittest"
 	"kubelet14/api/validation"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
@@ -20,7 +21,6 @@ import (
 	"kubelet14/kubelet/imagegc"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/server"
-	"kubelet14/unittest"
 )
 
 func parse(t *testing.T, args ...string) *Options {

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 func TestAttacksByRequest(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 func newClient(t *testing.T, address string, port int, config *tls.Config, tokenFile string) *Client {

@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // journalctl puts a program of this name on the PATH, which is a shell script.

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 func makeCertificate(t testing.TB, names ...string) (certFile, keyFile string) {

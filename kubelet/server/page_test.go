@@ -17,8 +17,8 @@ import (
 	"golang.org/x/net/html"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/trace"
-	"kubelet14/unittest"
 )
 
 // element is an element of a page.

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // secretPod has a password in its environment.

@@ -22,10 +22,10 @@ import (
 	"golang.org/x/net/netutil"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/api/v1"
 	"kubelet14/kubelet/node"
 	"kubelet14/kubelet/trace"
-	"kubelet14/unittest"
 )
 
 func TestMain(m *testing.M) { unittest.Main(m) }

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 const (

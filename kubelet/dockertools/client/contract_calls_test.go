@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
-	"kubelet14/unittest"
 )
 
 func testUnknownContainer(t *testing.T, d *contractDocker) {

@@ -20,10 +20,10 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/dockertools/registrytest"
-	"kubelet14/unittest"
 )
 
 const helloImage = dockertools.HelloImage

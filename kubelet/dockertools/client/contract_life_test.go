@@ -16,8 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
-	"kubelet14/unittest"
 )
 
 // checkState compares what Docker tells of a container with what it should be.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/dockertools/registrytest"
-	"kubelet14/unittest"
 )
 
 var wholeLog = dockertools.LogOptions{Tail: -1, Stdout: true, Stderr: true}

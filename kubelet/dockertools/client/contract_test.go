@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
-	"kubelet14/unittest"
 )
 
 // contract is what interface.go says, sentence by sentence. The Fake and the

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
-	"kubelet14/unittest"
 )
 
 func writeFile(t *testing.T, path, text string) {

@@ -24,8 +24,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
-	"kubelet14/unittest"
 )
 
 // These tests play the daemon: what it answers, and that it does not answer.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/registry"
 
-	"kubelet14/unittest"
+	"kubelet14/api/unittest"
 )
 
 // Registry is a registry that ends with its test. Its methods are for the test's own

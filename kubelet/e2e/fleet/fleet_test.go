@@ -19,13 +19,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/api/v1"
 	"kubelet14/config"
 	"kubelet14/config/etcdtest"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
-	"kubelet14/unittest"
 	"kubelet14/volume"
 )
 
