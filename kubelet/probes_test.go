@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -265,8 +266,10 @@ func TestTheLogSaysWhenAPodIsReady(t *testing.T) {
 // What an edit cannot replace is shown as it is, with what is wanted and why that is not there.
 func TestAnEditToAMissingImageChangesNoReadiness(t *testing.T) {
 	inWorld(t, func(w *world) {
-		answer := 0
-		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{ExitCode: answer} })
+		var answer atomic.Int32
+		w.asNow(func(time.Duration) dockertest.ExecOutcome {
+			return dockertest.ExecOutcome{ExitCode: int(answer.Load())}
+		})
 		web := func(image string) api.Pod {
 			p := ofImage(pod("web", "main"), image, api.PullIfNotPresent)
 			p.Manifest.Containers[0].ReadinessProbe = &api.Probe{Exec: &api.ExecAction{Command: []string{"check"}}, PeriodSeconds: 10, TimeoutSeconds: 1,
@@ -282,13 +285,13 @@ func TestAnEditToAMissingImageChangesNoReadiness(t *testing.T) {
 			!strings.Contains(message, "runs as before its edit to image none:2: ") {
 			t.Errorf("after the edit: %s, ready %v, %+v: %q", s.Phase, s.Ready, c, message)
 		}
-		answer = 1
+		answer.Store(1)
 		settle()
 		if c := k.main(w); c.Ready {
 			t.Errorf("its probe fails: %+v", c)
 		}
 		k.set(web("hello:1"))
-		answer = 0
+		answer.Store(0)
 		settle()
 		if s := k.statuses(w)[0]; s.Phase != api.PodRunning || !s.Ready {
 			t.Errorf("the edit is undone: %+v", s)

@@ -226,6 +226,8 @@ func TestAPullOfWhatIsThereIsHeard(t *testing.T) {
 		h.pullSame(t, h.ByHand(), "theirs:1", "both:1")
 		time.Sleep(time.Minute)
 		forgets := func(when string) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
 			if len(c.pulls) != 0 {
 				t.Errorf("%s it remembers %v", when, c.pulls)
 			}
