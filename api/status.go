@@ -42,8 +42,11 @@ func (s *PodStatus) Up() bool {
 	return s.Phase == PodRunning || s.Phase == PodSucceeded || s.Phase == PodRemoving
 }
 
+// NotReady reports whether a pod is up, and is to serve and does not.
+func (s PodStatus) NotReady() bool { return s.Phase == PodRunning && !s.Ready }
+
 // Well reports whether a pod is up, and ready or starting if it is to serve.
-func (s *PodStatus) Well() bool { return s.Up() && (s.Phase != PodRunning || s.Ready || s.Starting) }
+func (s *PodStatus) Well() bool { return s.Up() && (!s.NotReady() || s.Starting) }
 
 // ShortReason returns why the pod is not up, or not ready: a Reason constant or, if none says what is wrong, its phase.
 func (s *PodStatus) ShortReason() string {
@@ -63,7 +66,7 @@ func (s *PodStatus) ShortReason() string {
 			return reason
 		}
 	}
-	if s.Phase == PodRunning && !s.Ready {
+	if s.NotReady() {
 		return ReasonNotReady
 	}
 	return string(s.Phase)

@@ -25,7 +25,7 @@ var (
 	pageFiles embed.FS
 
 	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-		"join": join, "tone": tone, "isNotReady": isNotReady, "containerTone": containerTone, "exit": exitText, "count": api.Count, "isUpdate": isUpdate,
+		"join": join, "tone": tone, "containerTone": containerTone, "exit": exitText, "count": api.Count, "isUpdate": isUpdate,
 		"port": portText, "base": path.Base, "short": shortID, "name": func(full string) string { name, _, _ := api.SplitFullName(full); return name },
 		"atMost": func(n int, pods []api.PodStatus) []api.PodStatus { return pods[:min(n, len(pods))] },
 		"problem": func(c api.ContainerStatus, reason string) string { // which is shown before it
@@ -111,7 +111,7 @@ func (p *page) Banner() (banner struct{ Tone, Text string }) {
 		banner.Tone, banner.Text = "busy", "The state of the pods is not known: "+api.OneLine(p.Docker.Error())
 	case err != nil:
 		banner.Tone = tone(slices.MinFunc(p.Pods, byTrouble))
-	case slices.ContainsFunc(p.Pods, isNotReady):
+	case slices.ContainsFunc(p.Pods, api.PodStatus.NotReady):
 		banner.Tone = "busy"
 		banner.Text += ", but not all are ready yet"
 	case len(problems) > 0:

@@ -18,7 +18,7 @@ func byTrouble(a, b api.PodStatus) int { return strings.Compare(tone(a), tone(b)
 
 // Trouble returns the pods that somebody has to look at, the worst first.
 func (p *page) Trouble() []api.PodStatus {
-	pods := slices.DeleteFunc(slices.Clone(p.Pods), func(pod api.PodStatus) bool { return pod.Up() && !isNotReady(pod) && pod.SourceError == "" })
+	pods := slices.DeleteFunc(slices.Clone(p.Pods), func(pod api.PodStatus) bool { return pod.Up() && !pod.NotReady() && pod.SourceError == "" })
 	slices.SortStableFunc(pods, byTrouble)
 	return pods
 }
@@ -120,13 +120,10 @@ func (p *page) LogLink(pod api.PodStatus, c api.ContainerStatus) string {
 	return "/containerLogs/" + url.PathEscape(pod.Namespace) + "/" + url.PathEscape(pod.FullName()) + "/" + url.PathEscape(c.Name) + "?tail=200&key=" + p.Key
 }
 
-// isNotReady reports whether a pod is up, and a probe does not call it ready.
-func isNotReady(p api.PodStatus) bool { return p.Phase == api.PodRunning && !p.Ready }
-
 // tone is the class of a pod: good, busy, bad or done. An error of its source does not count: one bad file would turn all good
 // pods red.
 func tone(p api.PodStatus) string {
-	if isNotReady(p) {
+	if p.NotReady() {
 		return "busy"
 	}
 	return map[api.PodPhase]string{
