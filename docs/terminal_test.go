@@ -1,8 +1,6 @@
 package docs
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"regexp"
@@ -11,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // terminal is one at which somebody works in bash.
@@ -29,24 +27,7 @@ type terminal struct {
 // terminal opens one with the commands that README.md has readers give before each chapter.
 func (r *reader) terminal(t *testing.T) *terminal {
 	t.Helper()
-	tty, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := tty.SyscallConn() // tty.Fd would let Close wait for Read
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	errControl := conn.Control(func(fd uintptr) {
-		n, err = unix.IoctlGetInt(int(fd), unix.TIOCGPTN)
-		err = errors.Join(err, unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0),
-			unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: 500}))
-	})
-	slave, errOpen := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err := errors.Join(err, errControl, errOpen); err != nil {
-		t.Fatal(err)
-	}
+	tty, slave := hosttest.OpenTerminal(t)
 	defer slave.Close()
 	bash := exec.Command("bash", "--norc", "--noediting", "-i")
 	bash.Dir, bash.Stdin, bash.Stdout, bash.Stderr = r.dir, slave, slave, slave

@@ -5,8 +5,11 @@ package unittest
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -20,6 +23,15 @@ func Main(m *testing.M) {
 	flag.Set("logtostderr", "true") // and no files in the directory for temporary ones
 	// glog writes its files from this goroutine for as long as the program runs.
 	goleak.VerifyTestMain(m, goleak.IgnoreAnyFunction("github.com/golang/glog.(*fileSink).flushDaemon"))
+}
+
+// Root returns the directory of the project, also to the tests of a module inside it.
+func Root() (string, error) {
+	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "kubelet14").Output()
+	if err != nil {
+		return "", fmt.Errorf("go list -m kubelet14: %w", err)
+	}
+	return strings.TrimSpace(string(dir)), nil
 }
 
 // Must ends the test if there is an error.

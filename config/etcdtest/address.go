@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"syscall"
 	"testing"
+
+	"kubelet14/api/unittest"
 )
 
 // ReserveAddress returns an address that is the test's own until it ends. A socket
@@ -12,11 +14,11 @@ import (
 func ReserveAddress(tb testing.TB) string {
 	tb.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
-	check(tb, err)
+	unittest.Must(tb, err)
 	tb.Cleanup(func() { syscall.Close(fd) })
-	check(tb, syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
-	check(tb, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	unittest.Must(tb, syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
+	unittest.Must(tb, syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
 	address, err := syscall.Getsockname(fd)
-	check(tb, err)
+	unittest.Must(tb, err)
 	return fmt.Sprintf("127.0.0.1:%d", address.(*syscall.SockaddrInet4).Port)
 }

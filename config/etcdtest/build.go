@@ -7,9 +7,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"syscall"
+
+	"kubelet14/api/unittest"
 )
 
 var programs = []string{"go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/etcdctl/v3", "go.etcd.io/etcd/etcdutl/v3"}
@@ -17,10 +18,11 @@ var programs = []string{"go.etcd.io/etcd/server/v3", "go.etcd.io/etcd/etcdctl/v3
 // binaries returns the directory of etcd, etcdctl and etcdutl. The first test of a version
 // builds them, which takes a minute; every other one finds them.
 var binaries = sync.OnceValues(func() (string, error) {
-	module, err := moduleDir()
+	root, err := unittest.Root()
 	if err != nil {
 		return "", err
 	}
+	module := filepath.Join(root, "config/testdata/etcd") // names the version
 	key := sha256.New()
 	fmt.Fprint(key, programs)
 	for _, name := range []string{"go.mod", "go.sum"} {
@@ -37,16 +39,6 @@ var binaries = sync.OnceValues(func() (string, error) {
 	dir := filepath.Join(cache, "kubelet14-etcd", fmt.Sprintf("%.8x-%s", key.Sum(nil), runtime.GOARCH))
 	return dir, buildOnce(module, dir)
 })
-
-// moduleDir returns the directory of the nested module that names the version.
-func moduleDir() (string, error) {
-	gomod, err := exec.Command("go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", fmt.Errorf("go env GOMOD: %w", err)
-	}
-	root := filepath.Dir(strings.TrimSpace(string(gomod)))
-	return filepath.Join(root, "config", "testdata", "etcd"), nil
-}
 
 // buildOnce builds into dir unless that is there. Tests of several packages may do
 // so at once: all but one wait, and dir appears when it is whole.

@@ -8,6 +8,8 @@ import (
 
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+
+	"kubelet14/api/unittest"
 )
 
 // Password of the users root and kubelet.
@@ -31,7 +33,7 @@ func (s *Server) EnableAuth(host string) {
 func (s *Server) Ctl(args ...string) string {
 	s.tb.Helper()
 	dir, err := binaries()
-	check(s.tb, err)
+	unittest.Must(s.tb, err)
 	cmd := exec.Command(filepath.Join(dir, "etcdctl"), args...)
 	cmd.Env = []string{"ETCDCTL_ENDPOINTS=" + s.client}
 	if s.TLS != nil {
@@ -56,7 +58,7 @@ func (s *Server) Client() *clientv3.Client {
 		config.Username, config.Password = "root", Password
 	}
 	client, err := clientv3.New(config)
-	check(s.tb, err)
+	unittest.Must(s.tb, err)
 	s.tb.Cleanup(func() { client.Close() })
 	return client
 }

@@ -9,6 +9,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 	"golang.org/x/sync/errgroup"
+
+	"kubelet14/api/unittest"
 )
 
 // Cluster is a cluster of several servers. Each of them can be killed, restarted and
@@ -125,7 +127,7 @@ func (c Cluster) Client() *clientv3.Client {
 		config.Username, config.Password = "root", Password
 	}
 	client, err := clientv3.New(config)
-	check(c[0].tb, err)
+	unittest.Must(c[0].tb, err)
 	c[0].tb.Cleanup(func() { client.Close() })
 	return client
 }
@@ -155,7 +157,7 @@ func (c Cluster) EnableUsers(hosts []string) {
 			return err
 		})
 	}
-	check(c[0].tb, users.Wait())
+	unittest.Must(c[0].tb, users.Wait())
 	c[0].Ctl("user", "add", "root:"+Password)
 	c[0].Ctl("auth", "enable")
 	for _, s := range c {

@@ -88,7 +88,7 @@ func (s *Server) RestartEmpty() {
 // removed the data directory and started etcd with the flags that it always had.
 func (s *Server) RestartEmptySameID() {
 	s.tb.Helper()
-	check(s.tb, os.RemoveAll(s.data()))
+	unittest.Must(s.tb, os.RemoveAll(s.data()))
 	s.auth = false // the users were data too
 	s.Restart()
 }
@@ -106,8 +106,8 @@ func (s *Server) Backup() string {
 func (s *Server) Restore(backup string) {
 	s.tb.Helper()
 	dir, err := binaries()
-	check(s.tb, err)
-	check(s.tb, os.RemoveAll(s.data()))
+	unittest.Must(s.tb, err)
+	unittest.Must(s.tb, os.RemoveAll(s.data()))
 	cmd := exec.Command(filepath.Join(dir, "etcdutl"), "snapshot", "restore", backup, "--bump-revision=1000000", "--mark-compacted",
 		"--data-dir="+s.data(), "--name="+s.name, "--initial-cluster="+s.members, "--initial-cluster-token="+s.token,
 		"--initial-advertise-peer-urls="+s.peer)
@@ -131,7 +131,7 @@ func (s *Server) Resume() { s.signal(syscall.SIGCONT) }
 
 func (s *Server) signal(signal syscall.Signal) {
 	s.tb.Helper()
-	check(s.tb, s.cmd.Process.Signal(signal))
+	unittest.Must(s.tb, s.cmd.Process.Signal(signal))
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
@@ -140,9 +140,9 @@ func (s *Server) data() string { return filepath.Join(s.dir, "data") }
 func (s *Server) launch() {
 	s.tb.Helper()
 	dir, err := binaries()
-	check(s.tb, err)
+	unittest.Must(s.tb, err)
 	log, err := os.OpenFile(filepath.Join(s.dir, "log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	check(s.tb, err)
+	unittest.Must(s.tb, err)
 	defer log.Close()
 	cmd := exec.Command(filepath.Join(dir, "etcd"),
 		"--name="+s.name, "--data-dir="+s.data(), "--log-level=warn",
@@ -161,9 +161,9 @@ func (s *Server) launch() {
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	var files syscall.Rlimit // Go raises its own, and passes it on only when it is set
-	check(s.tb, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
-	check(s.tb, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &files))
-	check(s.tb, cmd.Start())
+	unittest.Must(s.tb, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files))
+	unittest.Must(s.tb, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &files))
+	unittest.Must(s.tb, cmd.Start())
 	ended := make(chan struct{})
 	s.cmd, s.ended = cmd, ended
 	go func() {
@@ -214,12 +214,4 @@ func (s *Server) log() string {
 	}
 	lines := strings.Split(string(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-40):], "\n")
-}
-
-// check ends the test when there is an error.
-func check(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
 }

@@ -15,6 +15,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"kubelet14/api/unittest"
 )
 
 // TLS has the paths of files that clients of a server with TLS need.
@@ -54,9 +56,9 @@ func newTLS(tb testing.TB) *TLS {
 	t.sign("server", t.ca)
 	t.sign("client", t.ca)
 	cas := slices.Concat(toPEM("CERTIFICATE", t.ca.Raw), toPEM("CERTIFICATE", t.other.Raw))
-	check(tb, os.WriteFile(t.bothCAs, cas, 0o600))
+	unittest.Must(tb, os.WriteFile(t.bothCAs, cas, 0o600))
 	client, err := tls.LoadX509KeyPair(t.Cert, t.Key)
-	check(tb, err)
+	unittest.Must(tb, err)
 	t.client = &tls.Config{RootCAs: x509.NewCertPool(), Certificates: []tls.Certificate{client}}
 	t.client.RootCAs.AppendCertsFromPEM(cas)
 	return t
@@ -117,7 +119,7 @@ type certificate struct {
 func (t *TLS) sign(name string, ca *certificate) *certificate {
 	t.tb.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	check(t.tb, err)
+	unittest.Must(t.tb, err)
 	cert := &x509.Certificate{
 		SerialNumber:          big.NewInt(time.Now().UnixNano()),
 		Subject:               pkix.Name{CommonName: name},
@@ -132,13 +134,13 @@ func (t *TLS) sign(name string, ca *certificate) *certificate {
 		ca = &certificate{cert, key}
 	}
 	der, err := x509.CreateCertificate(rand.Reader, cert, ca.Certificate, key.Public(), ca.key)
-	check(t.tb, err)
+	unittest.Must(t.tb, err)
 	cert, err = x509.ParseCertificate(der)
-	check(t.tb, err)
+	unittest.Must(t.tb, err)
 	keyDER, err := x509.MarshalECPrivateKey(key)
-	check(t.tb, err)
-	check(t.tb, os.WriteFile(t.file(name+".crt"), toPEM("CERTIFICATE", der), 0o600))
-	check(t.tb, os.WriteFile(t.file(name+".key"), toPEM("EC PRIVATE KEY", keyDER), 0o600))
+	unittest.Must(t.tb, err)
+	unittest.Must(t.tb, os.WriteFile(t.file(name+".crt"), toPEM("CERTIFICATE", der), 0o600))
+	unittest.Must(t.tb, os.WriteFile(t.file(name+".key"), toPEM("EC PRIVATE KEY", keyDER), 0o600))
 	return &certificate{cert, key}
 }
 

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // viewers are how many browsers have the page open. With none there is the trace alone, without a server not even that.
@@ -24,13 +26,13 @@ var viewers = []struct {
 
 // browse opens the live page as soon as there is one, in some browsers until close is called.
 func (h *host) browse(browsers int) (close func()) {
-	ctx, cancel := context.WithCancel(h.t.Context())
+	ctx, cancel := context.WithCancel(h.T.Context())
 	var all sync.WaitGroup
 	for range browsers {
 		all.Go(func() {
 			for ctx.Err() == nil {
 				request, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/stream", nil)
-				if answer, err := h.client().Do(request); err == nil {
+				if answer, err := h.Client().Do(request); err == nil {
 					io.Copy(io.Discard, answer.Body)
 				}
 				time.Sleep(10 * time.Millisecond) // until the kubelet listens
@@ -40,9 +42,9 @@ func (h *host) browse(browsers int) (close func()) {
 	return func() { cancel(); all.Wait() }
 }
 
-// cpu returns the time that the kubelet has used of the cores.
-func (p *process) cpu() (spent time.Duration) {
-	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.cmd.Process.Pid))
+// cpu returns the time that a kubelet has used of the cores.
+func cpu(p *hosttest.Process) (spent time.Duration) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.Cmd.Process.Pid))
 	for _, thread := range threads {
 		text, _ := os.ReadFile(thread)
 		var ns time.Duration
@@ -64,18 +66,18 @@ func BenchmarkPage(b *testing.B) {
 					h := newBenchHost(b, v)
 					stop := h.browse(viewer.browsers)
 					p, seconds := h.startAtOnce(b, pods, append(viewer.flags, "-sync_frequency=1s")...)
-					cpu := p.cpu()
+					used := cpu(p)
 					if name == "idle" {
 						time.Sleep(3 * time.Second) // for what the start has left to do
-						began, before := time.Now(), p.cpu()
+						began, before := time.Now(), cpu(p)
 						time.Sleep(15 * time.Second) // what is measured
-						seconds, cpu = time.Since(began), p.cpu()-before
+						seconds, used = time.Since(began), cpu(p)-before
 					}
 					took.add(viewer.name, seconds)
-					spent.add(viewer.name, cpu)
+					spent.add(viewer.name, used)
 					stop()
-					p.stop()
-					h.mustRun("-cleanup")
+					p.Stop()
+					h.MustRun("-cleanup")
 				}
 			}
 			b.Log(took, spent)

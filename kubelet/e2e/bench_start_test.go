@@ -13,6 +13,7 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // BenchmarkStart starts pods of two containers at once with both versions of the
@@ -32,8 +33,8 @@ func BenchmarkStart(b *testing.B) {
 						if v.name == "new" {
 							calls = h.calls()
 						}
-						p.stop()
-						h.mustRun("-cleanup") // the containers would slow down what follows
+						p.Stop()
+						h.MustRun("-cleanup") // the containers would slow down what follows
 					}
 					for _, atOnce := range slices.Compact([]int{min(4, pods), min(8, pods)}) {
 						took.add("bare", startBare(b, calls, atOnce))
@@ -53,20 +54,20 @@ func BenchmarkStart(b *testing.B) {
 // calls returns what makes the containers of each pod of this host again, its network
 // container first.
 func (h *host) calls() [][]docker.CreateContainerOptions {
-	h.t.Helper()
+	h.T.Helper()
 	byPod := map[string][]docker.CreateContainerOptions{}
-	for _, c := range h.containers() {
-		d := h.mustInspect(c.id)
+	for _, c := range h.Containers() {
+		d := h.MustInspect(c.ID)
 		d.Config.Labels["kubelet14.hostname"] += "-bare"
-		call := docker.CreateContainerOptions{Name: "bare-" + c.name, Config: d.Config, HostConfig: d.HostConfig}
-		if c.of == "net" {
+		call := docker.CreateContainerOptions{Name: "bare-" + c.Name, Config: d.Config, HostConfig: d.HostConfig}
+		if c.Of == "net" {
 			network := d.HostConfig.NetworkMode
 			endpoint := &docker.EndpointConfig{Aliases: d.NetworkSettings.Networks[network].Aliases}
 			call.NetworkingConfig = &docker.NetworkingConfig{EndpointsConfig: map[string]*docker.EndpointConfig{network: endpoint}}
-			byPod[c.pod] = slices.Insert(byPod[c.pod], 0, call)
+			byPod[c.Pod] = slices.Insert(byPod[c.Pod], 0, call)
 		} else {
 			d.Config.Hostname = "" // it is that of the network container
-			byPod[c.pod] = append(byPod[c.pod], call)
+			byPod[c.Pod] = append(byPod[c.Pod], call)
 		}
 	}
 	return slices.Collect(maps.Values(byPod))
@@ -76,7 +77,7 @@ func (h *host) calls() [][]docker.CreateContainerOptions {
 // removes the containers.
 func startBare(b *testing.B, pods [][]docker.CreateContainerOptions, atOnce int) time.Duration {
 	b.Helper()
-	client, err := connect("")
+	client, err := hosttest.Connect("")
 	unittest.Must(b, err)
 	check := func(err error) {
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // version is a program that a benchmark measures. Both versions run in the same run,
@@ -21,37 +22,37 @@ type version struct {
 
 func versions(b *testing.B) []version {
 	b.Helper()
-	prepared(b)
+	hosttest.Prepare(b)
 	_, last, err := buildVersion(earlierVersions[len(earlierVersions)-1])
 	unittest.Must(b, err)
-	client, err := connect("")
+	client, err := hosttest.Connect("")
 	unittest.Must(b, err)
 	network := makeNetwork(b, client, "bench")
-	return []version{{"new", kubeletBinary(), network.Name}, {"last", last, network.Name}}
+	return []version{{"new", hosttest.Binary(), network.Name}, {"last", last, network.Name}}
 }
 
 // newBenchHost makes a host on which a version of the program runs.
 func newBenchHost(b *testing.B, v version) *host {
 	b.Helper()
 	h := newSourcesHost(b)
-	h.binary, h.network = v.binary, v.network
+	h.Binary, h.Network = v.binary, v.network
 	return h
 }
 
 // startAtOnce starts a kubelet, gives it pods of two containers at once and returns how
 // long it takes until Docker has started the last container. The kubelet runs then.
-func (h *host) startAtOnce(b *testing.B, pods int, flags ...string) (*process, time.Duration) {
+func (h *host) startAtOnce(b *testing.B, pods int, flags ...string) (*hosttest.Process, time.Duration) {
 	b.Helper()
 	next := h.events(b)
 	h.web.answers(&answer{}) // the kubelet waits for the answer
-	p := h.startWith(slices.Concat(h.from("http"), []string{"-http_check_frequency=1h"}, flags)...)
+	p := h.StartWith(slices.Concat(h.from("http"), []string{"-http_check_frequency=1h"}, flags)...)
 	h.web.awaitRequests(1)
 	began := time.Now()
 	h.web.change(func() {
 		h.web.instead = nil
 		for i := range pods {
 			id := fmt.Sprintf("p%d", i)
-			h.web.pods[id] = strings.ReplaceAll(twoContainers(id), "HELLO", helloImage)
+			h.web.pods[id] = strings.ReplaceAll(twoContainers(id), "HELLO", hosttest.HelloImage)
 		}
 	})
 	var last time.Time
@@ -66,11 +67,11 @@ func (h *host) startAtOnce(b *testing.B, pods int, flags ...string) (*process, t
 func (h *host) events(b *testing.B) func(action string) time.Time {
 	b.Helper()
 	events := make(chan *docker.APIEvents, 4096)
-	h.must(h.docker.AddEventListener(events))
-	b.Cleanup(func() { h.docker.RemoveEventListener(events) })
+	h.Must(h.Docker.AddEventListener(events))
+	b.Cleanup(func() { h.Docker.RemoveEventListener(events) })
 	return func(action string) time.Time {
 		for event := range events {
-			if event.Action == action && event.Actor.Attributes["kubelet14.hostname"] == h.hostname {
+			if event.Action == action && event.Actor.Attributes["kubelet14.hostname"] == h.Hostname {
 				return time.Unix(0, event.TimeNano)
 			}
 		}
@@ -103,12 +104,12 @@ func BenchmarkEdit(b *testing.B) {
 	for _, v := range versions(b) {
 		h := newBenchHost(b, v)
 		next := h.events(b)
-		h.write("b", edited(0))
-		h.start()
+		h.Write("b", edited(0))
+		h.Start()
 		next("start") // the network container
 		next("start")
 		steps = append(steps, func(round int) {
-			h.write("b", edited(round))
+			h.Write("b", edited(round))
 			changed := time.Now()
 			took.add(v.name, next("create").Sub(changed))
 			next("start")
@@ -142,22 +143,22 @@ func BenchmarkIdle(b *testing.B) {
 	}
 	for range b.N {
 		for _, v := range all {
-			p.kill()
-			h.binary, h.network = v.binary, v.network
-			p = h.startWith(append(h.from("http"), "-http_check_frequency=1h", "-sync_frequency=1s")...)
-			p.awaitUp(ids...)
+			p.Kill()
+			h.Binary, h.Network = v.binary, v.network
+			p = h.StartWith(append(h.from("http"), "-http_check_frequency=1h", "-sync_frequency=1s")...)
+			p.AwaitUp(ids...)
 			time.Sleep(2 * time.Second) // for what the start has left to do
-			before, err := p.metrics()
-			h.must(err)
+			before, err := p.Metrics()
+			h.Must(err)
 			began := time.Now()
 			time.Sleep(30 * time.Second) // what is measured
-			after, err := p.metrics()
-			h.must(err)
+			after, err := p.Metrics()
+			h.Must(err)
 			seconds := time.Since(began).Seconds()
 			const cpu = "process_cpu_seconds_total "
-			b.ReportMetric((after.dockerCalls()-before.dockerCalls())/seconds, v.name+"-calls/sync")
-			b.ReportMetric(100*(after.sum(cpu)-before.sum(cpu))/seconds, v.name+"-%-of-a-core")
-			b.ReportMetric(after.sum("process_resident_memory_bytes ")/1e6, v.name+"-MB")
+			b.ReportMetric((after.DockerCalls()-before.DockerCalls())/seconds, v.name+"-calls/sync")
+			b.ReportMetric(100*(after.Sum(cpu)-before.Sum(cpu))/seconds, v.name+"-%-of-a-core")
+			b.ReportMetric(after.Sum("process_resident_memory_bytes ")/1e6, v.name+"-MB")
 		}
 	}
 	b.ReportMetric(0, "ns/op")

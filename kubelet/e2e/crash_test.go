@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 var crashSeed = flag.Uint64("crash.seed", 0, "`seed` of the random moments at which the kubelet is killed; 0 takes a new one")
@@ -29,16 +31,16 @@ func TestIntegrationKillTheKubelet(t *testing.T) {
 	for range crashes {
 		w.crash()
 	}
-	p := w.start()
-	w.await("a kubelet that is left alone reaches the desired state", w.isAsDesired)
+	p := w.Start()
+	w.Await("a kubelet that is left alone reaches the desired state", w.isAsDesired)
 	w.mustBeUntouched()
-	w.check(fileHolds(w.keepsake(), "still here"))
+	w.Check(hosttest.FileHolds(w.keepsake(), "still here"))
 
-	ids := w.ids()
-	p.stop()
-	p = w.start()
-	p.awaitUp(slices.Collect(maps.Keys(w.desired))...)
-	w.mustBe("after another start", ids)
+	ids := w.IDs()
+	p.Stop()
+	p = w.Start()
+	p.AwaitUp(slices.Collect(maps.Keys(w.desired))...)
+	w.MustBe("after another start", ids)
 }
 
 // crashWorld is a host whose pods change all the time:
@@ -60,11 +62,11 @@ func newCrashWorld(t *testing.T, random *rand.Rand) *crashWorld {
 	w := &crashWorld{host: newHost(t), random: random, desired: map[string]int{}}
 	w.writePod("steady")
 	w.writePod("kept")
-	p := w.start()
-	w.await("the first pods are up", w.isAsDesired)
-	w.writeFile(w.keepsake(), "still here")
+	p := w.Start()
+	w.Await("the first pods are up", w.isAsDesired)
+	w.WriteFile(w.keepsake(), "still here")
 	w.healthy = w.healthyIDs()
-	p.kill()
+	p.Kill()
 	return w
 }
 
@@ -86,16 +88,16 @@ containers:
 func (w *crashWorld) writePod(name string) {
 	w.last++
 	w.desired[name] = w.last
-	w.write(name, strings.NewReplacer("NAME", name, "VERSION", fmt.Sprint(w.last)).Replace(crashPod))
+	w.Write(name, strings.NewReplacer("NAME", name, "VERSION", fmt.Sprint(w.last)).Replace(crashPod))
 }
 
 func (w *crashWorld) keepsake() string {
-	return filepath.Join(w.emptyDirs("uid-kept"), "data", "keepsake")
+	return filepath.Join(w.EmptyDirs("uid-kept"), "data", "keepsake")
 }
 
 // healthyIDs returns the ids of the containers that no edit is about.
 func (w *crashWorld) healthyIDs() map[string]string {
-	ids := w.ids()
+	ids := w.IDs()
 	maps.DeleteFunc(ids, func(name, _ string) bool {
 		return !strings.Contains(name, "_steady.default.file_") &&
 			(!strings.Contains(name, "_kept.default.file_") || strings.HasPrefix(name, "k8s_edited."))
@@ -107,29 +109,29 @@ func (w *crashWorld) healthyIDs() map[string]string {
 // what must hold even then. The moment is a number of Docker requests and a little
 // more, so that it falls into the work however fast the machine is.
 func (w *crashWorld) crash() {
-	w.t.Helper()
+	w.T.Helper()
 	w.change()
-	p := w.start("-sync_frequency=100ms")
+	p := w.Start("-sync_frequency=100ms")
 	calls := 1 + w.random.IntN(30)
 	w.awaitCalls(p, calls)
 	w.change()
 	more := 1 + w.random.IntN(30)
 	w.awaitCalls(p, calls+more)
 	time.Sleep(time.Duration(w.random.IntN(20)) * time.Millisecond) // the random moment itself
-	p.kill()
+	p.Kill()
 	live := map[string]bool{}
-	for _, c := range w.containers() {
-		if name := c.of + " of " + c.pod; c.live() && live[name] {
-			w.t.Errorf("two live containers %s\n%s", name, w.describe())
+	for _, c := range w.Containers() {
+		if name := c.Of + " of " + c.Pod; c.Live() && live[name] {
+			w.T.Errorf("two live containers %s\n%s", name, w.Describe())
 		}
-		live[c.of+" of "+c.pod] = live[c.of+" of "+c.pod] || c.live()
+		live[c.Of+" of "+c.Pod] = live[c.Of+" of "+c.Pod] || c.Live()
 	}
 	w.mustBeUntouched()
 }
 
 // change edits, removes or adds one or more of the pods.
 func (w *crashWorld) change() {
-	w.t.Helper()
+	w.T.Helper()
 	for range 1 + w.random.IntN(3) {
 		name := passing[w.random.IntN(len(passing))]
 		_, there := w.desired[name]
@@ -137,7 +139,7 @@ func (w *crashWorld) change() {
 		case w.random.IntN(4) == 0:
 			w.writePod("kept")
 		case there && w.random.IntN(2) == 0:
-			w.remove(name)
+			w.Remove(name)
 			delete(w.desired, name)
 		default:
 			w.writePod(name)
@@ -147,11 +149,11 @@ func (w *crashWorld) change() {
 
 // awaitCalls returns when the kubelet has made so many requests to Docker. It makes
 // one at every sync, so there is always another.
-func (w *crashWorld) awaitCalls(p *process, calls int) {
-	w.t.Helper()
-	w.await(fmt.Sprintf("the kubelet makes %d requests to Docker", calls), func() error {
-		page, err := p.metrics()
-		if made := page.dockerCalls(); err == nil && made < float64(calls) {
+func (w *crashWorld) awaitCalls(p *hosttest.Process, calls int) {
+	w.T.Helper()
+	w.Await(fmt.Sprintf("the kubelet makes %d requests to Docker", calls), func() error {
+		page, err := p.Metrics()
+		if made := page.DockerCalls(); err == nil && made < float64(calls) {
 			err = fmt.Errorf("it has made %v", made)
 		}
 		return err
@@ -160,9 +162,9 @@ func (w *crashWorld) awaitCalls(p *process, calls int) {
 
 // mustBeUntouched checks that what nobody edited is unchanged.
 func (w *crashWorld) mustBeUntouched() {
-	w.t.Helper()
+	w.T.Helper()
 	if now := w.healthyIDs(); !maps.Equal(now, w.healthy) {
-		w.t.Errorf("containers that were never edited have changed:\nbefore %v\nnow    %v", w.healthy, now)
+		w.T.Errorf("containers that were never edited have changed:\nbefore %v\nnow    %v", w.healthy, now)
 	}
 }
 
@@ -172,14 +174,14 @@ func (w *crashWorld) isAsDesired() error {
 	var uids []string
 	for name, version := range w.desired {
 		uids = append(uids, "uid-"+name)
-		if err := w.whole(name, "edited", "same"); err != nil {
+		if err := w.Whole(name, "edited", "same"); err != nil {
 			return err
 		}
-		c, err := w.one(name, "edited")
+		c, err := w.One(name, "edited")
 		if err != nil {
 			return err
 		}
-		detail, err := w.inspect(c.id)
+		detail, err := w.Inspect(c.ID)
 		if err != nil {
 			return err
 		}
@@ -187,14 +189,14 @@ func (w *crashWorld) isAsDesired() error {
 			return fmt.Errorf("%s has env %q, want %q", c, detail.Config.Env, want)
 		}
 	}
-	for _, c := range w.containers() {
-		if _, desired := w.desired[strings.TrimSuffix(c.pod, ".default.file")]; !desired || c.state == "created" {
+	for _, c := range w.Containers() {
+		if _, desired := w.desired[strings.TrimSuffix(c.Pod, ".default.file")]; !desired || c.State == "created" {
 			return fmt.Errorf("%s is left", c)
 		}
 	}
 	slices.Sort(uids)
-	if err := dirHolds(filepath.Join(w.rootDir, "trash")); err != nil {
+	if err := hosttest.DirHolds(filepath.Join(w.RootDir, "trash")); err != nil {
 		return err
 	}
-	return dirHolds(filepath.Join(w.rootDir, "pods"), uids...)
+	return hosttest.DirHolds(filepath.Join(w.RootDir, "pods"), uids...)
 }

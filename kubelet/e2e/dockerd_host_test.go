@@ -11,6 +11,7 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // dockerd is a Docker daemon of a test. It runs in a container of the machine's Docker,
@@ -35,21 +36,21 @@ const (
 // newDockerd makes the box. No dockerd runs in it yet.
 func newDockerd(t *testing.T) *dockerd {
 	t.Helper()
-	prepared(t)
-	outer, err := connect("")
+	hosttest.Prepare(t)
+	outer, err := hosttest.Connect("")
 	unittest.Must(t, err)
-	dir, err := os.MkdirTemp(buildDir, "")
+	dir, err := os.MkdirTemp(hosttest.BuildDir, "")
 	unittest.Must(t, err)
 	d := &dockerd{t: t, outer: outer, logFile: filepath.Join(dir, "log"), endpoint: "unix://" + filepath.Join(dir, "sock")}
 	box, err := outer.CreateContainer(docker.CreateContainerOptions{
 		Config: &docker.Config{
-			Image: helloImage,
+			Image: hosttest.HelloImage,
 			Cmd:   []string{"/bin/sh", "-c", boxProgram},
 			// By this label a later run finds the box of a test that was killed.
-			Labels:  map[string]string{"kubelet14.hostname": fmt.Sprintf("%s%d-dockerd", hostnamePrefix, os.Getpid())},
+			Labels:  map[string]string{"kubelet14.hostname": fmt.Sprintf("%s%d-dockerd", hosttest.HostnamePrefix, os.Getpid())},
 			Volumes: map[string]struct{}{"/var/lib/docker": {}}, // overlays do not stack
 		},
-		HostConfig: boxHostConfig(buildDir),
+		HostConfig: boxHostConfig(hosttest.BuildDir),
 	})
 	unittest.Must(t, err)
 	d.box = box.ID
@@ -99,7 +100,7 @@ func (d *dockerd) start(flags ...string) {
 	d.t.Helper()
 	const command = "exec dockerd --host=%s --group=%d --pidfile=%s --exec-root=/run/docker --iptables=false --ip-masq=false %s >>%s 2>&1"
 	d.daemon = d.exec(fmt.Sprintf(command, d.endpoint, os.Getgid(), boxPidFile, strings.Join(flags, " "), d.logFile))
-	client, err := connect(d.endpoint)
+	client, err := hosttest.Connect(d.endpoint)
 	unittest.Must(d.t, err)
 	if err := unittest.Wait(client.Ping); err != nil {
 		d.t.Fatalf("the test's dockerd does not answer: %v", err)

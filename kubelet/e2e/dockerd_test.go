@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // A kubelet waits for Docker, and repairs every pod once when Docker ends and comes
@@ -38,29 +39,29 @@ func TestIntegrationLongDockerComesAndGoes(t *testing.T) {
 		t.Run(signal, func(t *testing.T) {
 			t.Parallel()
 			d := newDockerd(t)
-			h := newHostOn(t, d.endpoint)
-			dir := filepath.Join(h.dir, "starts") // the box shares it
-			h.must(os.Mkdir(dir, 0o755))
+			h := hosttest.NewOn(t, d.endpoint)
+			dir := filepath.Join(h.Dir, "starts") // the box shares it
+			h.Must(os.Mkdir(dir, 0o755))
 			for _, pod := range pods {
-				h.write(pod.id, noting(pod.id, pod.policy, dir, pod.flags, pod.containers...))
+				h.Write(pod.id, noting(pod.id, pod.policy, dir, pod.flags, pod.containers...))
 			}
-			h.write("job", job("job", "/hello, cat, /nosuch"))
-			p := h.start()
+			h.Write("job", job("job", "/hello, cat, /nosuch"))
+			p := h.Start()
 			unhealthy := func() error {
-				a, err := p.ask("GET", "/healthz")
-				if err == nil && a.status != http.StatusServiceUnavailable {
+				a, err := p.Ask("GET", "/healthz")
+				if err == nil && a.Status != http.StatusServiceUnavailable {
 					err = fmt.Errorf("/healthz answers %+v", a)
 				}
-				return errors.Join(err, hasWords(a.body, []string{"cannot reach Docker at " + d.endpoint}))
+				return errors.Join(err, hosttest.HasWords(a.Body, []string{"cannot reach Docker at " + d.endpoint}))
 			}
-			h.must(unittest.Wait(unhealthy))
+			h.Must(unittest.Wait(unhealthy))
 			d.start("--log-driver=" + driver)
 			are := func(live func(i int) (lives bool, started int)) error {
 				for i, pod := range pods {
 					lives, started := live(i)
-					err := h.ended(pod.id)
+					err := h.Ended(pod.id)
 					if lives {
-						err = h.whole(pod.id, pod.containers...)
+						err = h.Whole(pod.id, pod.containers...)
 					}
 					for _, name := range pod.containers {
 						err = errors.Join(err, starts(dir, pod.id, name, started))
@@ -71,10 +72,10 @@ func TestIntegrationLongDockerComesAndGoes(t *testing.T) {
 				}
 				return nil
 			}
-			h.await("the pods come up with Docker", func() error { return are(func(i int) (bool, int) { return pods[i].before, 1 }) })
+			h.Await("the pods come up with Docker", func() error { return are(func(i int) (bool, int) { return pods[i].before, 1 }) })
 
 			d.end(signal)
-			h.must(unittest.Wait(unhealthy))
+			h.Must(unittest.Wait(unhealthy))
 			d.start("--log-driver=" + driver)
 			after := func() error {
 				return are(func(i int) (bool, int) {
@@ -84,33 +85,33 @@ func TestIntegrationLongDockerComesAndGoes(t *testing.T) {
 					return false, 1
 				})
 			}
-			h.await("every pod is whole again, once", after)
-			for _, c := range h.containers() {
-				if crashes := c.labels["kubelet14.quick_ends"]; crashes != "" {
+			h.Await("every pod is whole again, once", after)
+			for _, c := range h.Containers() {
+				if crashes := c.Labels["kubelet14.quick_ends"]; crashes != "" {
 					t.Errorf("%s: the restart of Docker counts as crash %s", c, crashes)
 				}
 			}
 
 			// A kubelet that knows nothing looks at every pod.
-			p.stop()
-			p = h.start()
+			p.Stop()
+			p = h.Start()
 			for _, pod := range pods {
 				if pod.phase != "" {
-					p.awaitShows(pod.id, pod.phase)
+					p.AwaitShows(pod.id, pod.phase)
 				}
 				if pod.phase == "running" {
-					p.awaitUp(pod.id)
+					p.AwaitUp(pod.id)
 				}
 			}
-			h.check(after())
+			h.Check(after())
 
 			// What bounds the log of a container is for one driver alone.
-			log := h.mustInspect(h.live("always-1", "main").id).HostConfig.LogConfig
+			log := h.MustInspect(h.Live("always-1", "main").ID).HostConfig.LogConfig
 			if log.Type != driver || (len(log.Config) > 0) != (driver == "json-file") {
 				t.Errorf("the log is kept as %+v, want %s", log, driver)
 			}
-			p.awaitShows("job/main", "terminated", "Error: ")
-			if err := p.shows("job/main", "terminated", "/nosuch"); (err == nil) != (driver == "json-file") {
+			p.AwaitShows("job/main", "terminated", "Error: ")
+			if err := p.Shows("job/main", "terminated", "/nosuch"); (err == nil) != (driver == "json-file") {
 				t.Errorf("the message of the job with log driver %s: %v", driver, err)
 			}
 		})

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // onlyNodeFs are the flags of a kubelet that evicts when its root_dir is full, whatever else this machine lacks.
@@ -41,38 +42,38 @@ func TestIntegrationEvictionAndTheWayBack(t *testing.T) {
 			}
 			t.Cleanup(func() { unittest.Must(t, syscall.Unmount(root, 0)) })
 			other, h := newHost(t), newHost(t)
-			h.rootDir = root
-			stranger := h.stranger("stranger-"+h.hostname, helloImage)
-			other.writeSleepers("neighbour")
-			other.start("-sync_frequency=1s").awaitUp("neighbour")
-			neighbour := other.ids()
+			h.RootDir = root
+			stranger := h.stranger("stranger-"+h.Hostname, hosttest.HelloImage)
+			other.WriteSleepers("neighbour")
+			other.Start("-sync_frequency=1s").AwaitUp("neighbour")
+			neighbour := other.IDs()
 
-			h.write("pod", emptyDirPod())
-			h.writeSleepers("idle")
-			p := h.start(onlyNodeFs...)
-			p.awaitUp("pod", "idle")
-			idle := h.live("idle", "main")
-			data := filepath.Join(h.emptyDirs(h.uid("pod")), "data")
+			h.Write("pod", emptyDirPod())
+			h.WriteSleepers("idle")
+			p := h.Start(onlyNodeFs...)
+			p.AwaitUp("pod", "idle")
+			idle := h.Live("idle", "main")
+			data := filepath.Join(h.EmptyDirs(h.UID("pod")), "data")
 			for i := range tt.files {
-				h.must(os.WriteFile(filepath.Join(data, fmt.Sprint(i)), make([]byte, tt.size), 0o644))
+				h.Must(os.WriteFile(filepath.Join(data, fmt.Sprint(i)), make([]byte, tt.size), 0o644))
 			}
-			p.awaitLog("pod.default.file", "nodefs", tt.message)
-			h.awaitGone("pod")
-			p.kill()
-			p = h.start(onlyNodeFs...)
-			p.awaitLog("pod.default.file waits", "no DiskPressure")
-			if left := h.of("pod", ""); len(left) > 0 {
+			p.AwaitLog("pod.default.file", "nodefs", tt.message)
+			h.AwaitGone("pod")
+			p.Kill()
+			p = h.Start(onlyNodeFs...)
+			p.AwaitLog("pod.default.file waits", "no DiskPressure")
+			if left := h.Of("pod", ""); len(left) > 0 {
 				t.Errorf("a kubelet that was started under pressure has made %v", left)
 			}
 			for i := range tt.files {
-				h.must(os.Remove(filepath.Join(data, fmt.Sprint(i))))
+				h.Must(os.Remove(filepath.Join(data, fmt.Sprint(i))))
 			}
-			p.awaitUp("pod")
-			h.await("the pod goes on with its data", func() error { return fileHolds(filepath.Join(data, "log"), "begun\nbegun\n") })
-			if c := h.live("idle", "main"); c.id != idle.id {
+			p.AwaitUp("pod")
+			h.Await("the pod goes on with its data", func() error { return hosttest.FileHolds(filepath.Join(data, "log"), "begun\nbegun\n") })
+			if c := h.Live("idle", "main"); c.ID != idle.ID {
 				t.Errorf("the pod that has written nothing has the container %v, and had %v", c, idle)
 			}
-			other.mustBe("after the eviction", neighbour)
+			other.MustBe("after the eviction", neighbour)
 			h.untouched("by an eviction", stranger)
 		})
 	}
@@ -82,16 +83,16 @@ func TestIntegrationEvictionAndTheWayBack(t *testing.T) {
 func TestIntegrationNothingStartsUnderPressure(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.writeSleepers("web")
-	h.run("-config="+h.manifests, "-feature_gates=Eviction=true", "-dry_run").mustExit(t, 0, "-feature_gates=Eviction does nothing with -runonce and -dry_run")
+	h.WriteSleepers("web")
+	h.Run("-config="+h.Manifests, "-feature_gates=Eviction=true", "-dry_run").MustExit(t, 0, "-feature_gates=Eviction does nothing with -runonce and -dry_run")
 	for range 2 { // the second one after a kill
-		p := h.start("-feature_gates=Eviction=true", "-eviction_hard=memory.available<100%")
-		p.awaitLog("web.default.file waits", "no MemoryPressure", "less than 100%")
-		h.run("-status").mustExit(t, 1, "web.default.file", "failing", "NodePressure", "MemoryPressure since")
-		if made := h.of("web", ""); len(made) > 0 {
+		p := h.Start("-feature_gates=Eviction=true", "-eviction_hard=memory.available<100%")
+		p.AwaitLog("web.default.file waits", "no MemoryPressure", "less than 100%")
+		h.Run("-status").MustExit(t, 1, "web.default.file", "failing", "NodePressure", "MemoryPressure since")
+		if made := h.Of("web", ""); len(made) > 0 {
 			t.Errorf("under pressure it has made %v", made)
 		}
-		p.kill()
+		p.Kill()
 	}
-	h.start("-feature_gates=Eviction=true", "-eviction_hard=memory.available<0,nodefs.available<0,nodefs.inodesFree<0,imagefs.available<0").awaitUp("web")
+	h.Start("-feature_gates=Eviction=true", "-eviction_hard=memory.available<0,nodefs.available<0,nodefs.inodesFree<0,imagefs.available<0").AwaitUp("web")
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // The diary of a container tells what came first: its hook, or its stop.
@@ -17,26 +19,26 @@ func TestIntegrationPreStopRunsBeforeTheStop(t *testing.T) {
 	}
 	write := func(more ...string) {
 		for id, pod := range pods {
-			h.write(id, serverWith(id, dir, append(more, "lifecycle: {preStop: {"+pod.hook+"}}")...))
+			h.Write(id, serverWith(id, dir, append(more, "lifecycle: {preStop: {"+pod.hook+"}}")...))
 		}
 	}
 	serve := func() {
 		for id := range pods {
-			h.mustServe(id, "/env")
+			h.MustServe(id, "/env")
 		}
 	}
 	write()
-	p := h.start()
+	p := h.Start()
 	serve()
-	exec, http := h.live("exec", "main"), h.live("http", "main")
+	exec, http := h.Live("exec", "main"), h.Live("http", "main")
 	write("env: [{name: EDIT, value: new}]")
-	h.awaitReplaced(exec)
-	h.awaitReplaced(http)
+	h.AwaitReplaced(exec)
+	h.AwaitReplaced(http)
 	serve()
-	p.stop()
-	h.mustRun("-cleanup")
+	p.Stop()
+	h.MustRun("-cleanup")
 	for id, pod := range pods {
-		h.check(fileHolds(filepath.Join(dir, id), strings.Repeat("GET /env\n"+pod.diary+"asked to stop\n", 2)))
+		h.Check(hosttest.FileHolds(filepath.Join(dir, id), strings.Repeat("GET /env\n"+pod.diary+"asked to stop\n", 2)))
 	}
 }
 
@@ -45,20 +47,20 @@ func TestIntegrationPreStopRunsBeforeTheStop(t *testing.T) {
 func TestIntegrationKillTheKubeletInAStop(t *testing.T) {
 	t.Parallel()
 	h, dir := newHost(t), t.TempDir()
-	h.write("hooked", serverWith("hooked", dir, "lifecycle: {preStop: {httpGet: {path: /hang, port: http}}}"))
-	h.write("deaf", strings.ReplaceAll(serverWith("deaf", dir), "serve,", "serve, -ignore-term,"))
-	p := h.start("-file_check_frequency=1s") // the wait before all pods are removed
-	h.mustServe("hooked", "/env")
-	h.mustServe("deaf", "/env")
-	h.remove("hooked", "deaf")
-	h.await("one hook runs, and one container is asked to stop", func() error {
-		return errors.Join(fileHolds(dir+"/hooked", "GET /env\nGET /hang\n"), fileHolds(dir+"/deaf", "GET /env\nasked to stop\n"))
+	h.Write("hooked", serverWith("hooked", dir, "lifecycle: {preStop: {httpGet: {path: /hang, port: http}}}"))
+	h.Write("deaf", strings.ReplaceAll(serverWith("deaf", dir), "serve,", "serve, -ignore-term,"))
+	p := h.Start("-file_check_frequency=1s") // the wait before all pods are removed
+	h.MustServe("hooked", "/env")
+	h.MustServe("deaf", "/env")
+	h.Remove("hooked", "deaf")
+	h.Await("one hook runs, and one container is asked to stop", func() error {
+		return errors.Join(hosttest.FileHolds(dir+"/hooked", "GET /env\nGET /hang\n"), hosttest.FileHolds(dir+"/deaf", "GET /env\nasked to stop\n"))
 	})
-	p.kill()
-	h.live("hooked", "main")
-	h.writeSleepers("other")
-	h.start()
-	h.awaitUp("other") // it waits for neither
-	h.awaitGone("hooked", "deaf")
-	h.check(fileHolds(filepath.Join(dir, "hooked"), "GET /env\nGET /hang\nGET /hang\nasked to stop\n"))
+	p.Kill()
+	h.Live("hooked", "main")
+	h.WriteSleepers("other")
+	h.Start()
+	h.AwaitUp("other") // it waits for neither
+	h.AwaitGone("hooked", "deaf")
+	h.Check(hosttest.FileHolds(filepath.Join(dir, "hooked"), "GET /env\nGET /hang\nGET /hang\nasked to stop\n"))
 }

@@ -10,14 +10,15 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // Two kubelets share the network. It goes with the last one. They have a pod of the same
 // name and uuid, so that its containers even want the same names on Docker.
 func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	t.Parallel()
-	prepared(t)
-	client, err := connect("")
+	hosttest.Prepare(t)
+	client, err := hosttest.Connect("")
 	unittest.Must(t, err)
 	other := makeNetwork(t, client, "another") // the first by name
 	name := other.Name + "-names"              // the pods of other tests have the same names
@@ -27,64 +28,64 @@ func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 		}
 	})
 	a, b := newHost(t), newHost(t)
-	a.network, b.network = name, name
+	a.Network, b.Network = name, name
 	const serve = `/hello, serve, -port, "8080"`
-	a.write("web", block("web", serve))
-	a.write("db", block("db", serve))
-	b.write("db.v2", block("db.v2", serve))
+	a.Write("web", block("web", serve))
+	a.Write("db", block("db", serve))
+	b.Write("db.v2", block("db.v2", serve))
 	for _, h := range []*host{a, b} {
-		h.write("same", sleeper("same")+"uuid: "+a.hostname+"\n")
+		h.Write("same", hosttest.Sleeper("same")+"uuid: "+a.Hostname+"\n")
 	}
-	p := a.start("-sync_frequency=200ms")
-	ofB := b.start()
+	p := a.Start("-sync_frequency=200ms")
+	ofB := b.Start()
 	awaitFound := func(when, name, pod string) {
 		t.Helper()
-		a.await(when+", web finds "+name, func() error {
-			r, err := p.ask("POST", "/run/default/web/main?cmd=/hello&cmd=fetch&cmd=http://"+name+":8080/")
-			return errors.Join(err, hasWords(r.body, []string{"Hello from pod " + pod + "."}))
+		a.Await(when+", web finds "+name, func() error {
+			r, err := p.Ask("POST", "/run/default/web/main?cmd=/hello&cmd=fetch&cmd=http://"+name+":8080/")
+			return errors.Join(err, hosttest.HasWords(r.Body, []string{"Hello from pod " + pod + "."}))
 		})
 	}
 	for name, pod := range map[string]string{"db": "db", "db.default": "db", "db.v2": "db.v2", "db.v2.default": "db.v2"} {
 		awaitFound("at first", name, pod)
 	}
 
-	a.awaitUp("web", "db", "same")
-	b.awaitUp("db.v2", "same")
-	running := a.ids()
-	b.mend("same")
-	a.mustBe("beside a second kubelet that has repaired its pod", running)
-	ofSecond := b.ids()
+	a.AwaitUp("web", "db", "same")
+	b.AwaitUp("db.v2", "same")
+	running := a.IDs()
+	b.Mend("same")
+	a.MustBe("beside a second kubelet that has repaired its pod", running)
+	ofSecond := b.IDs()
 
-	before := address(a.mustInspect(a.live("db", "net").id))
-	a.remove("db")
-	a.awaitGone("db")
-	a.writeSleepers("new") // it gets the lowest address that is free
-	a.awaitUp("new")
-	a.write("db", block("db", serve))
-	a.awaitUp("db")
-	net := a.live("db", "net")
-	if now := address(a.mustInspect(net.id)); now == before {
+	before := hosttest.Address(a.MustInspect(a.Live("db", "net").ID))
+	a.Remove("db")
+	a.AwaitGone("db")
+	a.WriteSleepers("new") // it gets the lowest address that is free
+	a.AwaitUp("new")
+	a.Write("db", block("db", serve))
+	a.AwaitUp("db")
+	net := a.Live("db", "net")
+	if now := hosttest.Address(a.MustInspect(net.ID)); now == before {
 		t.Errorf("db has the address %s again, so this test shows nothing", now)
 	}
 	awaitFound("after db got another address", "db", "db")
 
-	running = a.ids()
-	a.must(a.docker.ConnectNetwork(other.ID, docker.NetworkConnectionOptions{Container: net.id}))
-	a.mend("web")
-	a.mustBe("when db is in another network too", running, "web")
-	a.must(a.docker.DisconnectNetwork(name, docker.NetworkConnectionOptions{Container: net.id})) // it stays in the other one
-	a.awaitReplaced(net)
-	a.awaitUp("db")
+	running = a.IDs()
+	a.Must(a.Docker.ConnectNetwork(other.ID, docker.NetworkConnectionOptions{Container: net.ID}))
+	a.Mend("web")
+	a.MustBe("when db is in another network too", running, "web")
+	a.Must(a.Docker.DisconnectNetwork(name, docker.NetworkConnectionOptions{Container: net.ID})) // it stays in the other one
+	a.AwaitReplaced(net)
+	a.AwaitUp("db")
 	awaitFound("after db was disconnected", "db", "db")
 
-	a.remove("same")
-	a.awaitGone("same")
-	b.mustBe("when the first kubelet has removed its pod", ofSecond)
-	running = a.ids()
-	ofB.stop()
-	b.mustRun("-cleanup")
-	a.mustBe("when the second kubelet and all its pods are gone", running)
-	a.mend("db") // the network is still there
+	a.Remove("same")
+	a.AwaitGone("same")
+	b.MustBe("when the first kubelet has removed its pod", ofSecond)
+	running = a.IDs()
+	ofB.Stop()
+	b.MustRun("-cleanup")
+	a.MustBe("when the second kubelet and all its pods are gone", running)
+	a.Mend("db") // the network is still there
 }
 
 const namedPod = `apiVersion: v1
@@ -101,28 +102,28 @@ func TestIntegrationLongNamesBelongToOneNamespaceAndKubelet(t *testing.T) {
 	t.Parallel()
 	a, b := newHost(t), newHost(t)
 	write := func(h *host, namespace, hostname string) {
-		h.write(hostname, strings.NewReplacer("NAMESPACE", namespace, "HOSTNAME", hostname).Replace(namedPod))
+		h.Write(hostname, strings.NewReplacer("NAMESPACE", namespace, "HOSTNAME", hostname).Replace(namedPod))
 	}
 	write(a, "default", "one")
 	write(a, "team", "two")
 	write(b, "default", "three")
-	p, ofB := a.start(), b.start()
-	for _, p := range []*process{p, ofB} {
-		p.awaitUp("web")
+	p, ofB := a.Start(), b.Start()
+	for _, p := range []*hosttest.Process{p, ofB} {
+		p.AwaitUp("web")
 	}
-	p.awaitLog("web.team.file", "is up")
+	p.AwaitLog("web.team.file", "is up")
 	for range 10 { // with two addresses each lookup would begin with one or the other
 		for _, tt := range []struct {
-			p                      *process
+			p                      *hosttest.Process
 			namespace, name, finds string
 		}{
 			{p, "default", "web", "one"}, {p, "default", "web.team", "two"}, {p, "default", "web.default", "one"},
 			{p, "team", "web", "two"}, {p, "team", "web.default", "one"}, {ofB, "default", "web", "three"},
 		} {
 			url := "http://" + tt.name + ":8080/"
-			r := tt.p.mustAsk("POST", "/run/"+tt.namespace+"/web/main?cmd=/hello&cmd=fetch&cmd=-try&cmd=1m&cmd="+url)
-			if !strings.Contains(r.body, "Hello from pod "+tt.finds+".") {
-				t.Fatalf("in namespace %s %s is %s, want %s", tt.namespace, tt.name, r.body, tt.finds)
+			r := tt.p.MustAsk("POST", "/run/"+tt.namespace+"/web/main?cmd=/hello&cmd=fetch&cmd=-try&cmd=1m&cmd="+url)
+			if !strings.Contains(r.Body, "Hello from pod "+tt.finds+".") {
+				t.Fatalf("in namespace %s %s is %s, want %s", tt.namespace, tt.name, r.Body, tt.finds)
 			}
 		}
 	}
@@ -132,7 +133,7 @@ func TestIntegrationLongNamesBelongToOneNamespaceAndKubelet(t *testing.T) {
 func makeNetwork(tb testing.TB, client *docker.Client, name string) *docker.Network {
 	tb.Helper()
 	network, err := client.CreateNetwork(docker.CreateNetworkOptions{
-		Name: fmt.Sprintf("%s%d-%s", hostnamePrefix, os.Getpid(), name), Driver: "bridge", Labels: map[string]string{testNetworkLabel: ""},
+		Name: fmt.Sprintf("%s%d-%s", hosttest.HostnamePrefix, os.Getpid(), name), Driver: "bridge", Labels: map[string]string{hosttest.TestNetworkLabel: ""},
 	})
 	unittest.Must(tb, err)
 	tb.Cleanup(func() {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // A server has all the time that it needs to begin to listen and to answer. After that the first failure counts.
@@ -29,7 +31,7 @@ func TestIntegrationProbes(t *testing.T) {
 	t.Parallel()
 	h, dir := newHost(t), t.TempDir()
 	write := func(id, policy, probe string) {
-		h.write(id, strings.NewReplacer("ID", id, "POLICY", policy, "DIR", dir, "PROBE", probe).Replace(probedPod))
+		h.Write(id, strings.NewReplacer("ID", id, "POLICY", policy, "DIR", dir, "PROBE", probe).Replace(probedPod))
 	}
 	kinds := map[string]struct{ probe, spoil, words string }{
 		"http":    {`httpGet: {path: /healthz, port: http}`, "/health?ok=false", "500 Internal Server Error"},
@@ -43,42 +45,42 @@ func TestIntegrationProbes(t *testing.T) {
 		}
 	}
 	well := filepath.Join(dir, "well")
-	h.writeFile(well, "fine") // 2014 wanted the word ok
-	p := h.start("-sync_frequency=200ms")
-	old, healthy := map[string]container{}, map[string]container{}
+	h.WriteFile(well, "fine") // 2014 wanted the word ok
+	p := h.Start("-sync_frequency=200ms")
+	old, healthy := map[string]hosttest.Container{}, map[string]hosttest.Container{}
 	for id := range kinds {
-		h.mustServe(id, "/env")
-		h.awaitUp(id + "-well")
-		old[id], healthy[id] = h.live(id, "main"), h.live(id+"-well", "main")
+		h.MustServe(id, "/env")
+		h.AwaitUp(id + "-well")
+		old[id], healthy[id] = h.Live(id, "main"), h.Live(id+"-well", "main")
 	}
 	// The second time shows that probes go on with the new container.
 	for attempt := range 2 {
 		for id, kind := range kinds {
-			p.awaitReady(id)
-			h.mustServe(id, kind.spoil)
+			p.AwaitReady(id)
+			h.MustServe(id, kind.spoil)
 		}
 		for id, kind := range kinds {
-			next := h.awaitReplaced(old[id])
-			h.check(h.exited(old[id]))
-			p.awaitLog(id+".default.file", fmt.Sprintf("(attempt %d)", attempt+1), "liveness probe failed", kind.words)
+			next := h.AwaitReplaced(old[id])
+			h.Check(h.Exited(old[id]))
+			p.AwaitLog(id+".default.file", fmt.Sprintf("(attempt %d)", attempt+1), "liveness probe failed", kind.words)
 			old[id] = next
 		}
 	}
 	for id := range kinds {
-		h.mustServe(id, "/env") // else it may not handle the signal yet that ends it
-		if now := h.live(id+"-well", "main"); now.id != healthy[id].id {
+		h.MustServe(id, "/env") // else it may not handle the signal yet that ends it
+		if now := h.Live(id+"-well", "main"); now.ID != healthy[id].ID {
 			t.Errorf("a healthy container was replaced: %s, before %s", now, healthy[id])
 		}
 	}
 
 	write("never", "Never", "exec: {command: [/hello, cat, /data/well]}")
-	p.awaitReady("never")
-	main := h.live("never", "main")
-	h.mustServe("never", "/healthz")
-	h.must(os.Remove(well))
-	p.awaitShows("never", "failed")
-	p.awaitShows("never/main", "terminated", "Unhealthy: ", "liveness probe failed", "exit code 1", "/data/well: no such file")
-	if now := h.newest("never", "main"); now.id != main.id {
+	p.AwaitReady("never")
+	main := h.Live("never", "main")
+	h.MustServe("never", "/healthz")
+	h.Must(os.Remove(well))
+	p.AwaitShows("never", "failed")
+	p.AwaitShows("never/main", "terminated", "Unhealthy: ", "liveness probe failed", "exit code 1", "/data/well: no such file")
+	if now := h.Newest("never", "main"); now.ID != main.ID {
 		t.Errorf("it was restarted: %s, before %s", now, main)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"kubelet14/kubelet/dockertools/registrytest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // Which image a container runs when its tag moves in the registry, and how often the
@@ -43,7 +44,7 @@ func TestIntegrationLongPullPolicies(t *testing.T) {
 		if row.policy != "" {
 			more += "\n    imagePullPolicy: " + row.policy
 		}
-		h.write(row.id, imagePod(row.id, ref, more))
+		h.Write(row.id, imagePod(row.id, ref, more))
 	}
 	check := func(step int, when string) {
 		t.Helper()
@@ -62,31 +63,31 @@ func TestIntegrationLongPullPolicies(t *testing.T) {
 		write(i, 0)
 		ids = append(ids, row.id)
 	}
-	p := h.start()
+	p := h.Start()
 	check(0, "at the first start")
 
 	push()
-	h.mend(ids...)
+	h.Mend(ids...)
 	check(1, "after a crash")
 
 	push()
-	var old []container
+	var old []hosttest.Container
 	for i, row := range table {
-		old = append(old, h.live(row.id, "main"))
+		old = append(old, h.Live(row.id, "main"))
 		write(i, 1)
 	}
 	for _, c := range old {
-		h.awaitReplaced(c)
+		h.AwaitReplaced(c)
 	}
 	check(2, "after an edit")
 
 	// Without the registry a present :latest will do, and PullAlways waits for it.
 	h.registry.Stop()
-	h.kill("always", "main")
-	p.awaitShows("always/main", "waiting", "PullFailed: ", "connection refused")
-	latest := h.live("latest", "main")
+	h.Kill("always", "main")
+	p.AwaitShows("always/main", "waiting", "PullFailed: ", "connection refused")
+	latest := h.Live("latest", "main")
 	write(0, 2)
-	h.awaitReplaced(latest)
+	h.AwaitReplaced(latest)
 }
 
 // Passwords that nothing else in a log resembles.
@@ -99,25 +100,25 @@ func TestIntegrationLongPullsWithCredentials(t *testing.T) {
 	h := newRegistryHost(t)
 	image := h.registry.Push("team/web:1")
 	h.registry.SetAuth("user", rightPassword)
-	config, dockercfg := filepath.Join(h.dockerConfig, "config.json"), filepath.Join(h.rootDir, ".dockercfg")
+	config, dockercfg := filepath.Join(h.dockerConfig, "config.json"), filepath.Join(h.RootDir, ".dockercfg")
 	entry := func(password string) string { // what `docker login` writes
 		return fmt.Sprintf(`{%q: {"auth": %q}}`, h.registry.Addr(), base64.StdEncoding.EncodeToString([]byte("user:"+password)))
 	}
-	h.replaceFile(config, `{"auths": `+entry(wrongPassword)+"}", 0o600)
-	h.write("pod", imagePod("pod", image.Ref))
-	p := h.start("-v=9")
-	p.awaitShows("pod/main", "waiting", "Unauthorised: ", image.Ref)
-	h.replaceFile(config, `{"auths": `+entry(rightPassword)+",}", 0o600)
-	p.awaitLog("credentials", config)
-	h.must(os.Remove(config))
-	h.replaceFile(dockercfg, entry(rightPassword), 0o600)
+	h.ReplaceFile(config, `{"auths": `+entry(wrongPassword)+"}", 0o600)
+	h.Write("pod", imagePod("pod", image.Ref))
+	p := h.Start("-v=9")
+	p.AwaitShows("pod/main", "waiting", "Unauthorised: ", image.Ref)
+	h.ReplaceFile(config, `{"auths": `+entry(rightPassword)+",}", 0o600)
+	p.AwaitLog("credentials", config)
+	h.Must(os.Remove(config))
+	h.ReplaceFile(dockercfg, entry(rightPassword), 0o600)
 	h.awaitRuns("pod", image)
-	h.must(os.Remove(dockercfg))
-	h.replaceFile(config, `{"auths": `+entry(rightPassword)+"}", 0o600)
-	old := h.live("pod", "main")
-	h.write("pod", imagePod("pod", image.Ref, "imagePullPolicy: PullAlways"))
-	h.awaitReplaced(old)
-	told := p.log.String() + p.mustAsk("GET", "/pods").body
+	h.Must(os.Remove(dockercfg))
+	h.ReplaceFile(config, `{"auths": `+entry(rightPassword)+"}", 0o600)
+	old := h.Live("pod", "main")
+	h.Write("pod", imagePod("pod", image.Ref, "imagePullPolicy: PullAlways"))
+	h.AwaitReplaced(old)
+	told := p.Log.String() + p.MustAsk("GET", "/pods").Body
 	for _, password := range []string{rightPassword, wrongPassword} {
 		encoded := base64.StdEncoding.EncodeToString([]byte("user:" + password))
 		if strings.Contains(told, password) || strings.Contains(told, encoded) {
@@ -135,33 +136,33 @@ func TestIntegrationLongAPullThatHangs(t *testing.T) {
 	onePull := h.registry.Pulls("other:1")
 	image := h.registry.Push("web:1")
 	h.registry.HoldBlobs()
-	h.write("pod", strings.ReplaceAll(twoContainers("pod"), "name: side, image: HELLO", "name: side, image: "+image.Ref))
+	h.Write("pod", strings.ReplaceAll(twoContainers("pod"), "name: side, image: HELLO", "name: side, image: "+image.Ref))
 	var many []string
 	for i := range 10 {
 		many = append(many, fmt.Sprintf("pod%d", i))
-		h.write(many[i], imagePod(many[i], image.Ref))
+		h.Write(many[i], imagePod(many[i], image.Ref))
 	}
-	p := h.start()
+	p := h.Start()
 	for _, id := range many {
-		p.awaitShows(id+"/main", "waiting", "Pulling: ")
+		p.AwaitShows(id+"/main", "waiting", "Pulling: ")
 	}
 	h.registry.AwaitHeld()
-	p.kill() // the next kubelet pulls it
-	p = h.start("-sync_frequency=100ms")
-	p.awaitShows("pod/side", "waiting", "Pulling: ", image.Ref, "0 of 1 layers")
+	p.Kill() // the next kubelet pulls it
+	p = h.Start("-sync_frequency=100ms")
+	p.AwaitShows("pod/side", "waiting", "Pulling: ", image.Ref, "0 of 1 layers")
 	for _, id := range many {
-		p.awaitShows(id+"/main", "waiting", "Pulling: ", image.Ref, "0 of 1 layers")
+		p.AwaitShows(id+"/main", "waiting", "Pulling: ", image.Ref, "0 of 1 layers")
 	}
 	asked := h.registry.Pulls("web:1")
 
-	old := h.kill("pod", "main")
-	h.awaitReplaced(old)
-	h.writeSleepers("new")
-	h.awaitUp("new")
-	p.awaitShows("pod/side", "waiting", "Pulling: ", image.Ref)
+	old := h.Kill("pod", "main")
+	h.AwaitReplaced(old)
+	h.WriteSleepers("new")
+	h.AwaitUp("new")
+	p.AwaitShows("pod/side", "waiting", "Pulling: ", image.Ref)
 
 	h.registry.MendBlobs()
-	h.await("the container comes when the registry goes on", func() error { return h.whole("pod", "main", "side") })
+	h.Await("the container comes when the registry goes on", func() error { return h.Whole("pod", "main", "side") })
 	for _, id := range many {
 		h.awaitRuns(id, image)
 	}

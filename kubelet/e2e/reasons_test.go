@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	docker "github.com/fsouza/go-dockerclient"
+
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // hungry takes 64 MB where it may have 16, again and again: on a busy host Docker does not
@@ -52,7 +54,7 @@ func TestIntegrationLongReasons(t *testing.T) {
 			{"dir/main", "waiting", []string{"HostDirMissing: ", later, "does not exist"}},
 			{"dir/net", "running", nil},
 		}},
-		"command": {strings.ReplaceAll(sleeper("command"), "/hello", "/hullo"), []reason{
+		"command": {strings.ReplaceAll(hosttest.Sleeper("command"), "/hello", "/hullo"), []reason{
 			{"command/main", "waiting", []string{"CommandNotFound: ", "/hullo", "no such file or directory"}},
 		}},
 		"failed": {job("failed", "/hello, cat, /nosuch"), []reason{
@@ -75,52 +77,52 @@ func TestIntegrationLongReasons(t *testing.T) {
 			{"as-a-user/main", "terminated", []string{"Error: ", "sorry"}},
 		}},
 	}
-	h.writeSleepers("good")
+	h.WriteSleepers("good")
 	for id, pod := range pods {
-		h.write(id, pod.manifest)
+		h.Write(id, pod.manifest)
 	}
-	p := h.start("-max_restart_backoff=1m", "-sync_frequency=1s")
-	h.awaitUp("good")
+	p := h.Start("-max_restart_backoff=1m", "-sync_frequency=1s")
+	h.AwaitUp("good")
 	for _, pod := range pods {
 		for _, r := range pod.reasons {
-			p.awaitShows(r.pod, r.state, r.words...)
+			p.AwaitShows(r.pod, r.state, r.words...)
 		}
 	}
-	h.must(os.Mkdir(later, 0o755))
+	h.Must(os.Mkdir(later, 0o755))
 	release()
-	h.awaitUp("dir", "port")
-	p.awaitShows("dir/main", "running")
+	h.AwaitUp("dir", "port")
+	p.AwaitShows("dir/main", "running")
 
 	// The next kubelet knows the messages too.
-	p.kill()
-	p = h.start("-file_check_frequency=1s") // the wait before all pods are removed
+	p.Kill()
+	p = h.Start("-file_check_frequency=1s") // the wait before all pods are removed
 	for _, id := range []string{"says", "succeeds", "elsewhere", "as-a-user"} {
 		for _, r := range pods[id].reasons {
-			p.awaitShows(r.pod, r.state, r.words...)
+			p.AwaitShows(r.pod, r.state, r.words...)
 		}
 	}
-	h.remove("good")
+	h.Remove("good")
 	for id := range pods {
-		h.remove(id)
+		h.Remove(id)
 	}
-	h.await("the messages go with their pods", h.noVolumes)
+	h.Await("the messages go with their pods", h.NoVolumes)
 }
 
 // imageOfUser makes an image of the demo whose containers run as a user.
 func (h *host) imageOfUser(user string) string {
-	h.t.Helper()
-	c, err := h.docker.CreateContainer(docker.CreateContainerOptions{Config: &docker.Config{Image: helloImage, Cmd: []string{"/hello"}}})
-	h.must(err)
+	h.T.Helper()
+	c, err := h.Docker.CreateContainer(docker.CreateContainerOptions{Config: &docker.Config{Image: hosttest.HelloImage, Cmd: []string{"/hello"}}})
+	h.Must(err)
 	defer h.removeByID(c.ID)
 	return h.commit(c.ID, &docker.Config{User: user})
 }
 
 // commit makes an image of a container, which goes with the test.
 func (h *host) commit(id string, config *docker.Config) (image string) {
-	h.t.Helper()
-	image = "kubelet14/" + h.hostname
-	made, err := h.docker.CommitContainer(docker.CommitContainerOptions{Container: id, Repository: image, Tag: "test", Run: config})
-	h.must(err)
-	h.t.Cleanup(func() { h.check(h.docker.RemoveImageExtended(made.ID, docker.RemoveImageOptions{Force: true})) })
+	h.T.Helper()
+	image = "kubelet14/" + h.Hostname
+	made, err := h.Docker.CommitContainer(docker.CommitContainerOptions{Container: id, Repository: image, Tag: "test", Run: config})
+	h.Must(err)
+	h.T.Cleanup(func() { h.Check(h.Docker.RemoveImageExtended(made.ID, docker.RemoveImageOptions{Force: true})) })
 	return image + ":test"
 }

@@ -22,7 +22,7 @@ func newRegistryHost(t testing.TB) *registryHost {
 	t.Helper()
 	registry := registrytest.New(t) // before the host, whose containers use its images
 	h := &registryHost{newHost(t), registry, t.TempDir()}
-	h.env = []string{"DOCKER_CONFIG=" + h.dockerConfig}
+	h.Env = []string{"DOCKER_CONFIG=" + h.dockerConfig}
 	return h
 }
 
@@ -33,21 +33,21 @@ func imagePod(id, image string, more ...string) string {
 
 // pull gets an image as a person does with `docker pull`.
 func (h *registryHost) pull(image registrytest.Image) {
-	h.t.Helper()
+	h.T.Helper()
 	repo, tag := docker.ParseRepositoryTag(image.Ref)
-	h.must(h.docker.PullImage(docker.PullImageOptions{Context: h.t.Context(), Repository: repo, Tag: tag}, docker.AuthConfiguration{}))
+	h.Must(h.Docker.PullImage(docker.PullImageOptions{Context: h.T.Context(), Repository: repo, Tag: tag}, docker.AuthConfiguration{}))
 }
 
 // runs checks that a pod of one container is whole and runs exactly this image.
 func (h *host) runs(id string, image registrytest.Image) error {
-	if err := h.up(id); err != nil {
+	if err := h.Up(id); err != nil {
 		return err
 	}
-	c, err := h.one(id, "main")
+	c, err := h.One(id, "main")
 	if err != nil {
 		return err
 	}
-	detail, err := h.inspect(c.id)
+	detail, err := h.Inspect(c.ID)
 	if err == nil && detail.Image != image.ID && !strings.HasSuffix(image.ByDigest, "@"+detail.Image) {
 		err = fmt.Errorf("%s runs image %s, want %s", c, detail.Image, image.ID)
 	}
@@ -55,14 +55,14 @@ func (h *host) runs(id string, image registrytest.Image) error {
 }
 
 func (h *host) awaitRuns(id string, image registrytest.Image) {
-	h.t.Helper()
-	h.await(fmt.Sprintf("pod %s runs image %s", id, image.Ref), func() error { return h.runs(id, image) })
+	h.T.Helper()
+	h.Await(fmt.Sprintf("pod %s runs image %s", id, image.Ref), func() error { return h.runs(id, image) })
 }
 
 // mustHaveAsked checks how often the registry was asked for an image.
 func (h *registryHost) mustHaveAsked(times int, when, repoTag string) {
-	h.t.Helper()
+	h.T.Helper()
 	if pulls := h.registry.Pulls(repoTag); pulls != times {
-		h.t.Errorf("%s the registry was asked for %s %d times, want %d", when, repoTag, pulls, times)
+		h.T.Errorf("%s the registry was asked for %s %d times, want %d", when, repoTag, pulls, times)
 	}
 }

@@ -30,36 +30,36 @@ func TestIntegrationBreakAndRepair(t *testing.T) {
 	for how, do := range breakages {
 		for _, of := range []string{"main", "net"} {
 			victims = append(victims, &victim{pod: how + "-" + of, of: of, do: do})
-			h.write(how+"-"+of, twoContainers(how+"-"+of))
+			h.Write(how+"-"+of, twoContainers(how+"-"+of))
 		}
 	}
 	pods := map[string][]string{}
 	for _, v := range victims {
 		pods[v.pod] = []string{"main", "side"}
 	}
-	whole := func() error { return h.allWhole(pods) }
-	h.start()
-	h.await("the pods are up", whole)
+	whole := func() error { return h.AllWhole(pods) }
+	h.Start()
+	h.Await("the pods are up", whole)
 	for _, v := range victims {
-		v.original = h.mustInspect(h.live(v.pod, v.of).id)
+		v.original = h.MustInspect(h.Live(v.pod, v.of).ID)
 	}
 	var all sync.WaitGroup
 	for _, v := range victims {
 		all.Go(func() {
-			if err := v.do(h.docker, v.original.ID); err != nil {
+			if err := v.do(h.Docker, v.original.ID); err != nil {
 				t.Errorf("%s: %v", v.pod, err)
 			}
 		})
 	}
 	all.Wait()
-	h.await("the pods are whole again", func() error {
-		all := h.containers()
+	h.Await("the pods are whole again", func() error {
+		all := h.Containers()
 		for _, v := range victims {
-			c, err := all.one(v.pod, v.of)
+			c, err := all.One(v.pod, v.of)
 			if err != nil {
 				return err
 			}
-			now, err := h.inspect(c.id)
+			now, err := h.Inspect(c.ID)
 			if err != nil || now.ID == v.original.ID && now.State.StartedAt.Equal(v.original.State.StartedAt) {
 				return fmt.Errorf("%s is still as it was, %v", c, err)
 			}

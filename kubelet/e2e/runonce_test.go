@@ -6,21 +6,23 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // runOnce runs -runonce on the directory of manifests.
-func (h *host) runOnce() result {
-	h.t.Helper()
-	return h.run("-config="+h.manifests, "-runonce")
+func (h *host) runOnce() hosttest.Result {
+	h.T.Helper()
+	return h.Run("-config="+h.Manifests, "-runonce")
 }
 
 // mustPrint checks the table that -runonce prints: it has exactly the given pods, each
 // with its words in its row or in those of its containers.
-func (r result) mustPrint(t *testing.T, pods map[string][]string) {
+func mustPrint(t *testing.T, r hosttest.Result, pods map[string][]string) {
 	t.Helper()
 	printed := map[string]string{} // the rows of each pod
 	name := ""
-	for i, line := range strings.Split(strings.TrimSpace(r.stdout), "\n") {
+	for i, line := range strings.Split(strings.TrimSpace(r.Stdout), "\n") {
 		if !strings.HasPrefix(line, " ") {
 			name, _, _ = strings.Cut(line, " ")
 		}
@@ -29,41 +31,41 @@ func (r result) mustPrint(t *testing.T, pods map[string][]string) {
 		}
 	}
 	for id, words := range pods {
-		if err := hasWords(printed[fullName(id)], words); err != nil {
+		if err := hosttest.HasWords(printed[hosttest.FullName(id)], words); err != nil {
 			t.Errorf("pod %s: %v", id, err)
 		}
 	}
 	if len(printed) != len(pods) {
-		t.Errorf("it should print %d pods:\n%s%s", len(pods), r.stdout, r.stderr)
+		t.Errorf("it should print %d pods:\n%s%s", len(pods), r.Stdout, r.Stderr)
 	}
 }
 
 func TestIntegrationRunOnce(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.write("pod", twoContainers("pod"))
-	h.writeSleepers("other")
-	h.write("job", job("job", "/hello, env"))
+	h.Write("pod", twoContainers("pod"))
+	h.WriteSleepers("other")
+	h.Write("job", job("job", "/hello, env"))
 	want := map[string][]string{"pod": {"running"}, "other": {"running"}, "job": {"succeeded", "Completed"}}
 	once := func() {
 		t.Helper()
 		r := h.runOnce()
-		r.mustExit(t, 0)
-		r.mustPrint(t, want)
+		r.MustExit(t, 0)
+		mustPrint(t, r, want)
 	}
 	once()
-	h.must(errors.Join(h.whole("pod", "main", "side"), h.up("other"), h.exited(h.newest("job", "main"))))
-	before, done := h.ids(), h.newest("job", "main")
+	h.Must(errors.Join(h.Whole("pod", "main", "side"), h.Up("other"), h.Exited(h.Newest("job", "main"))))
+	before, done := h.IDs(), h.Newest("job", "main")
 	once()
-	h.mustBe("after a second run", before)
-	if now := h.newest("job", "main"); now.id != done.id {
+	h.MustBe("after a second run", before)
+	if now := h.Newest("job", "main"); now.ID != done.ID {
 		t.Errorf("the job has run twice: %s, before %s", now, done)
 	}
 	// A pod that is not given may be another run's.
-	h.remove("other")
+	h.Remove("other")
 	delete(want, "other")
 	once()
-	h.mustBe("after a run with one file less", before)
+	h.MustBe("after a run with one file less", before)
 }
 
 // Each pod fails for its own reason, and the others come up.
@@ -76,20 +78,20 @@ func TestIntegrationRunOnceSaysWhyAPodFailed(t *testing.T) {
 	absent := h.registry.Addr() + "/web:2"
 	h.registry.Push("web:1")
 	for id, manifest := range map[string]string{
-		"good":   sleeper("good"),
+		"good":   hosttest.Sleeper("good"),
 		"first":  server("first", port),
 		"second": server("second", port),
 		"never":  imagePod("never", "kubelet14/no-such-image:7", "imagePullPolicy: PullNever"),
 		"absent": imagePod("absent", absent),
 		"port":   server("port", taken),
 		"late":   job("late", `/hello, sleep, -for, 4s, -exit, "9"`),
-		"unread": strings.ReplaceAll(sleeper("unread"), "image", "imgae"),
+		"unread": strings.ReplaceAll(hosttest.Sleeper("unread"), "image", "imgae"),
 	} {
-		h.write(id, manifest)
+		h.Write(id, manifest)
 	}
 	r := h.runOnce()
-	r.mustExit(t, 1, filepath.Join(h.manifests, "unread.yaml")+":4:18: containers[0].imgae")
-	r.mustPrint(t, map[string][]string{
+	r.MustExit(t, 1, filepath.Join(h.Manifests, "unread.yaml")+":4:18: containers[0].imgae")
+	mustPrint(t, r, map[string][]string{
 		"good": {"running"}, "first": {"running"},
 		"second": {"failed", fmt.Sprintf("%d/tcp", port), "first.default.file"},
 		"never":  {"failed", `"main"`, "kubelet14/no-such-image:7", "never pulled"},
@@ -98,23 +100,23 @@ func TestIntegrationRunOnceSaysWhyAPodFailed(t *testing.T) {
 		"late":   {"failed", `"main"`, "exit code 9"},
 	})
 	h.mustHaveAsked(1, "by the end", "web:2") // it does not wait for what the registry does not have
-	h.check(h.up("good", "first"))
-	h.check(h.gone("second", "unread"))
+	h.Check(h.Up("good", "first"))
+	h.Check(h.Gone("second", "unread"))
 }
 
 func TestIntegrationRunOnceOnSourcesThatFail(t *testing.T) {
 	t.Parallel()
 	h := newSourcesHost(t)
 	h.putSleepers("pod.default.file", "pod.default.http")
-	once := func(flags ...string) result { return h.run(append(h.from("file", "http"), flags...)...) }
-	once("-runonce", "-docker_endpoint=unix://"+h.dir+"/no.sock").mustExit(t, 1, "cannot reach Docker at unix://"+h.dir+"/no.sock")
-	h.run("-runonce", "-config="+h.dir+"/missing").mustExit(t, 1, "-config="+h.dir+"/missing does not exist")
+	once := func(flags ...string) hosttest.Result { return h.Run(append(h.from("file", "http"), flags...)...) }
+	once("-runonce", "-docker_endpoint=unix://"+h.Dir+"/no.sock").MustExit(t, 1, "cannot reach Docker at unix://"+h.Dir+"/no.sock")
+	h.Run("-runonce", "-config="+h.Dir+"/missing").MustExit(t, 1, "-config="+h.Dir+"/missing does not exist")
 	h.web.answers(&answer{})
-	once("-runonce", "-runonce_timeout=3s").mustExit(t, 1, "http", "-runonce_timeout")
-	h.must(h.gone("pod")) // it did not begin without knowing all pods
+	once("-runonce", "-runonce_timeout=3s").MustExit(t, 1, "http", "-runonce_timeout")
+	h.Must(h.Gone("pod")) // it did not begin without knowing all pods
 	h.web.answers(&answer{404, ""})
 	r := once("-runonce")
-	r.mustExit(t, 1, "http", h.web.address, "404 Not Found")
-	r.mustPrint(t, map[string][]string{"pod": {"running"}})
-	h.check(h.up("pod.default.file"))
+	r.MustExit(t, 1, "http", h.web.address, "404 Not Found")
+	mustPrint(t, r, map[string][]string{"pod": {"running"}})
+	h.Check(h.Up("pod.default.file"))
 }

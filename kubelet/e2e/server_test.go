@@ -7,17 +7,19 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 func TestIntegrationLogsOfAContainer(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.write("web", strings.Replace(job("web", `/hello, flood, -lines, "1000", -every, 10ms`), "never", "onFailure", 1))
-	p := h.start()
+	h.Write("web", strings.Replace(job("web", `/hello, flood, -lines, "1000", -every, 10ms`), "never", "onFailure", 1))
+	p := h.Start()
 	const path = "/containerLogs/default/web/main"
-	h.await("it prints", func() error {
-		log, err := p.ask("GET", path)
-		if err == nil && (log.status != 200 || log.body == "") {
+	h.Await("it prints", func() error {
+		log, err := p.Ask("GET", path)
+		if err == nil && (log.Status != 200 || log.Body == "") {
 			err = fmt.Errorf("%+v", log)
 		}
 		return err
@@ -30,7 +32,7 @@ func TestIntegrationLogsOfAContainer(t *testing.T) {
 		following.Add(1)
 		all.Go(func() {
 			first := make([]byte, 1)
-			resp, err := h.client().Get("http://localhost" + path + "?follow=1")
+			resp, err := h.Client().Get("http://localhost" + path + "?follow=1")
 			if err == nil {
 				defer resp.Body.Close()
 				_, err = io.ReadFull(resp.Body, first)
@@ -47,13 +49,13 @@ func TestIntegrationLogsOfAContainer(t *testing.T) {
 		})
 	}
 	following.Wait() // each has got something of the first attempt
-	h.kill("web", "main")
+	h.Kill("web", "main")
 	all.Wait() // they end by themselves, since the second attempt succeeds
-	attempts := h.of("web", "main")
+	attempts := h.Of("web", "main")
 	if len(attempts) != 2 {
 		t.Fatalf("there are the attempts %v, want two", attempts)
 	}
-	killed, complete := h.logs(attempts[0].id), h.logs(attempts[1].id)
+	killed, complete := h.Logs(attempts[0].ID), h.Logs(attempts[1].ID)
 	if strings.Count(complete, "\n") != 1000 || strings.Count(killed, "\n") >= 1000 {
 		t.Fatalf("the attempts have printed %d and %d lines", strings.Count(killed, "\n"), strings.Count(complete, "\n"))
 	}
@@ -62,8 +64,8 @@ func TestIntegrationLogsOfAContainer(t *testing.T) {
 			t.Errorf("follower %d got %d lines instead of %d, or other lines", i, strings.Count(log, "\n"), strings.Count(killed+complete, "\n"))
 		}
 	}
-	if previous := p.mustAsk("GET", path+"?previous=1"); previous.body != killed {
-		t.Errorf("the log of the previous attempt is %q", previous.body)
+	if previous := p.MustAsk("GET", path+"?previous=1"); previous.Body != killed {
+		t.Errorf("the log of the previous attempt is %q", previous.Body)
 	}
 }
 
@@ -74,24 +76,24 @@ func TestIntegrationStatusAndMetrics(t *testing.T) {
 	h := newHost(t)
 	await := func(exit int, wrong string, words ...string) {
 		t.Helper()
-		h.await(fmt.Sprintf("-status exits with %d and prints %q", exit, words), func() error {
-			r := h.run("-status")
-			if err := errors.Join(hasWords(r.stdout, words), hasWords(r.stderr, []string{wrong})); r.exit != exit || err != nil {
-				return fmt.Errorf("exit %d, %v", r.exit, err)
+		h.Await(fmt.Sprintf("-status exits with %d and prints %q", exit, words), func() error {
+			r := h.Run("-status")
+			if err := errors.Join(hosttest.HasWords(r.Stdout, words), hosttest.HasWords(r.Stderr, []string{wrong})); r.Exit != exit || err != nil {
+				return fmt.Errorf("exit %d, %v", r.Exit, err)
 			}
 			return nil
 		})
 	}
-	h.run("-status").mustExit(t, 1, "unix:"+h.socket, "no kubelet answers")
-	h.writeSleepers("good")
-	p := h.start()
-	p.awaitUp("good")
+	h.Run("-status").MustExit(t, 1, "unix:"+h.Socket, "no kubelet answers")
+	h.WriteSleepers("good")
+	p := h.Start()
+	p.AwaitUp("good")
 	await(0, "", "good.default.file", "running", "main")
-	h.write("bad", job("bad", `/hello, exit, "3"`))
+	h.Write("bad", job("bad", `/hello, exit, "3"`))
 	await(1, "1 of 2 pods", "bad.default.file", "failed", "terminated", "Error (exit code 3)")
-	h.mend("good")
-	h.await("the metrics", func() error {
-		page, err := p.metrics()
+	h.Mend("good")
+	h.Await("the metrics", func() error {
+		page, err := p.Metrics()
 		for words, want := range map[string]float64{
 			`kubelet_pods{ source="file" phase="running"`: 1,
 			`kubelet_pods{ source="file" phase="failed"`:  1,
@@ -99,11 +101,11 @@ func TestIntegrationStatusAndMetrics(t *testing.T) {
 			`kubelet_container_restarts_total{`:           1,
 			`kubelet_docker_up `:                          1,
 		} {
-			if got := page.sum(strings.Fields(words)...); err == nil && got != want {
+			if got := page.Sum(strings.Fields(words)...); err == nil && got != want {
 				err = fmt.Errorf("%s: %v, want %v", words, got, want)
 			}
 		}
-		if page.sum(`kubelet_pod_sync_duration_seconds_count{outcome="ok"`) < 3 {
+		if page.Sum(`kubelet_pod_sync_duration_seconds_count{outcome="ok"`) < 3 {
 			err = errors.Join(err, errors.New("no work of the pods is counted"))
 		}
 		return err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // newSourcesHost makes a host with a web server.
@@ -25,9 +26,9 @@ func newSourcesHost(t testing.TB) *host {
 	return h
 }
 
-func (h *host) startFrom(sources ...string) *process {
-	h.t.Helper()
-	return h.startWith(h.from(sources...)...)
+func (h *host) startFrom(sources ...string) *hosttest.Process {
+	h.T.Helper()
+	return h.StartWith(h.from(sources...)...)
 }
 
 // from returns the flags that name sources.
@@ -36,7 +37,7 @@ func (h *host) from(sources ...string) []string {
 	for _, source := range sources {
 		switch source {
 		case "file":
-			flags = append(flags, "-config="+h.manifests, "-file_check_frequency=1s")
+			flags = append(flags, "-config="+h.Manifests, "-file_check_frequency=1s")
 		case "http":
 			flags = append(flags, "-manifest_url="+h.web.url(), "-http_check_frequency=50ms")
 		case "etcd":
@@ -49,43 +50,43 @@ func (h *host) from(sources ...string) []string {
 // put writes the manifest of a pod into its source. The full name of the pod ends with
 // the source.
 func (h *host) put(pod, manifest string) {
-	h.t.Helper()
-	manifest = strings.ReplaceAll(manifest, "HELLO", helloImage)
+	h.T.Helper()
+	manifest = strings.ReplaceAll(manifest, "HELLO", hosttest.HelloImage)
 	switch id, source, _ := strings.Cut(pod, ".default."); source {
 	case "file":
-		h.write(id, manifest)
+		h.Write(id, manifest)
 	case "http":
 		h.web.put(id, manifest)
 	case "etcd":
-		_, err := h.etcd.Client().Put(h.t.Context(), h.key(id), manifest)
-		h.must(err)
+		_, err := h.etcd.Client().Put(h.T.Context(), h.key(id), manifest)
+		h.Must(err)
 	}
 }
 
 func (h *host) putSleepers(pods ...string) {
-	h.t.Helper()
+	h.T.Helper()
 	for _, pod := range pods {
 		id, _, _ := strings.Cut(pod, ".default.")
-		h.put(pod, sleeper(id))
+		h.put(pod, hosttest.Sleeper(id))
 	}
 }
 
 // drop takes a pod out of its source.
 func (h *host) drop(pod string) {
-	h.t.Helper()
+	h.T.Helper()
 	switch id, source, _ := strings.Cut(pod, ".default."); source {
 	case "file":
-		h.remove(id)
+		h.Remove(id)
 	case "http":
 		h.web.drop(id)
 	case "etcd":
-		_, err := h.etcd.Client().Delete(h.t.Context(), h.key(id))
-		h.must(err)
+		_, err := h.etcd.Client().Delete(h.T.Context(), h.key(id))
+		h.Must(err)
 	}
 }
 
 // key returns where etcd holds a pod of this host.
-func (h *host) key(id string) string { return "/registry/hosts/" + h.hostname + "/kubelet/" + id }
+func (h *host) key(id string) string { return "/registry/hosts/" + h.Hostname + "/kubelet/" + id }
 
 // webServer serves the manifests of its pods.
 type webServer struct {

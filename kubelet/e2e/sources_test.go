@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"kubelet14/config/etcdtest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // The desired state of a source that cannot be read is not known. Its pods stay as they
@@ -18,10 +19,10 @@ func TestIntegrationSourcesThatFail(t *testing.T) {
 	t.Parallel()
 	h, p := testSourcesThatFail(t, "file", "http")
 	// A source that is not given any more loses its pods.
-	p.stop()
+	p.Stop()
 	h.startFrom("file")
-	h.awaitGone("pod.default.http")
-	h.check(h.up("pod.default.file"))
+	h.AwaitGone("pod.default.http")
+	h.Check(h.Up("pod.default.file"))
 }
 
 // It takes a while until the end of etcd is noticed.
@@ -30,7 +31,7 @@ func TestIntegrationEtcdThatFails(t *testing.T) {
 	testSourcesThatFail(t, "file", "http", "etcd")
 }
 
-func testSourcesThatFail(t *testing.T, sources ...string) (*host, *process) {
+func testSourcesThatFail(t *testing.T, sources ...string) (*host, *hosttest.Process) {
 	h := newSourcesHost(t)
 	repairWeb := func() { h.web.answers(nil) }
 	type fault struct {
@@ -39,8 +40,8 @@ func testSourcesThatFail(t *testing.T, sources ...string) (*host, *process) {
 		says          []string // words of the error; none: there is none yet
 	}
 	faults := []fault{
-		{"file", func() { h.write("pod", block("pod", "/hello, sleep")+"    imgae: x\n") }, func() { h.writeSleepers("pod") },
-			[]string{filepath.Join(h.manifests, "pod.yaml") + ":7:5: containers[0].imgae", "unknown field", `"image"`}},
+		{"file", func() { h.Write("pod", block("pod", "/hello, sleep")+"    imgae: x\n") }, func() { h.WriteSleepers("pod") },
+			[]string{filepath.Join(h.Manifests, "pod.yaml") + ":7:5: containers[0].imgae", "unknown field", `"image"`}},
 		{"http", func() { h.web.answers(&answer{200, "{}"}) }, repairWeb, []string{"/pods.yaml:1:1"}},
 		{"http", func() { h.web.answers(&answer{}) }, repairWeb, nil},
 	}
@@ -58,29 +59,29 @@ func testSourcesThatFail(t *testing.T, sources ...string) (*host, *process) {
 		i := slices.Index(sources, f.source)
 		own, other, leaves := pods[i], pods[(i+1)%len(pods)], "leaves.default."+f.source
 		h.putSleepers(leaves)
-		h.awaitUp(append(pods, leaves)...)
-		want, what := h.ids(), fmt.Sprintf("%s: %q", f.source, f.says)
+		h.AwaitUp(append(pods, leaves)...)
+		want, what := h.IDs(), fmt.Sprintf("%s: %q", f.source, f.says)
 		f.spoil()
 		if f.says != nil {
-			p.awaitSource(f.source, f.says...)
+			p.AwaitSource(f.source, f.says...)
 		}
-		h.mend(own, other) // its pods are known still
-		h.mustBe(what, want, own, other)
+		h.Mend(own, other) // its pods are known still
+		h.MustBe(what, want, own, other)
 
-		want = h.ids()
-		p.kill()
+		want = h.IDs()
+		p.Kill()
 		p = h.startFrom(sources...)
 		if f.says != nil {
-			p.awaitSource(f.source, f.says...)
+			p.AwaitSource(f.source, f.says...)
 		}
-		h.mend(other)
-		h.mustBe(what+", after a restart", want, other)
+		h.Mend(other)
+		h.MustBe(what+", after a restart", want, other)
 
 		f.repair()
-		p.awaitSource(f.source)
+		p.AwaitSource(f.source)
 		h.drop(leaves)
-		h.awaitGone(leaves)
-		h.mustBe(what+", when it is over", want, other, leaves)
+		h.AwaitGone(leaves)
+		h.MustBe(what+", when it is over", want, other, leaves)
 	}
 	return h, p
 }
@@ -101,44 +102,44 @@ spec:
 func TestIntegrationAPodMovesToAnotherSourceWithItsVolume(t *testing.T) {
 	t.Parallel()
 	h := newSourcesHost(t)
-	manifest := emptyDirPod("uuid: " + h.hostname)
-	h.put("pod.default.file", strings.Replace(movingPod, "UID", h.hostname, 1))
+	manifest := emptyDirPod("uuid: " + h.Hostname)
+	h.put("pod.default.file", strings.Replace(movingPod, "UID", h.Hostname, 1))
 	h.putSleepers("other.default.file")
 	p := h.startFrom("file", "http")
 	volume := func(text string) func() error {
-		return func() error { return fileHolds(filepath.Join(h.emptyDirs(h.hostname), "data", "log"), text) }
+		return func() error { return hosttest.FileHolds(filepath.Join(h.EmptyDirs(h.Hostname), "data", "log"), text) }
 	}
-	h.await("the first pod is up", func() error {
-		return errors.Join(h.up("other"), h.whole("pod.default.file", "main", "writer"), volume("begun\n")())
+	h.Await("the first pod is up", func() error {
+		return errors.Join(h.Up("other"), h.Whole("pod.default.file", "main", "writer"), volume("begun\n")())
 	})
-	want := h.ids()
+	want := h.IDs()
 	h.put("pod.default.http", manifest)
-	p.awaitShows("pod.default.http", "failing", "UUIDTaken: ", h.hostname, "pod.default.file")
-	h.mustBe("while another pod wants its uuid", want)
+	p.AwaitShows("pod.default.http", "failing", "UUIDTaken: ", h.Hostname, "pod.default.file")
+	h.MustBe("while another pod wants its uuid", want)
 
-	stubborn := h.stubborn("pod.default.file")
+	stubborn := h.Stubborn("pod.default.file")
 	h.drop("pod.default.file")
-	h.awaitLogOf(stubborn, "asked to stop:")
-	h.mend("other")
-	if err := h.gone("pod.default.http"); err != nil {
+	h.AwaitLogOf(stubborn, "asked to stop:")
+	h.Mend("other")
+	if err := h.Gone("pod.default.http"); err != nil {
 		t.Errorf("the second pod does not wait for the end of the first: %v", err)
 	}
-	h.kill("pod.default.file", "main")
-	h.await("the second pod takes over", func() error {
-		return errors.Join(h.gone("pod.default.file"), h.whole("pod.default.http", "main", "writer"), volume("begun\nbegun\n")())
+	h.Kill("pod.default.file", "main")
+	h.Await("the second pod takes over", func() error {
+		return errors.Join(h.Gone("pod.default.file"), h.Whole("pod.default.http", "main", "writer"), volume("begun\nbegun\n")())
 	})
 
 	// Back again over a restart: the kubelet reads first that the pod is not where it
 	// was, and later where it is.
-	p.stop()
+	p.Stop()
 	h.drop("pod.default.http")
 	h.put("pod.default.file", manifest)
 	h.web.answers(&answer{}) // nothing yet
 	p = h.startFrom("file", "http")
-	p.awaitShows("pod", "failing", "UUIDTaken: ")
-	h.check(h.whole("pod.default.http", "main", "writer"))
+	p.AwaitShows("pod", "failing", "UUIDTaken: ")
+	h.Check(h.Whole("pod.default.http", "main", "writer"))
 	h.web.answers(nil)
-	h.await("the pod is up where it has moved to", func() error {
-		return errors.Join(h.gone("pod.default.http"), h.whole("pod.default.file", "main", "writer"), volume("begun\nbegun\nbegun\n")())
+	h.Await("the pod is up where it has moved to", func() error {
+		return errors.Join(h.Gone("pod.default.http"), h.Whole("pod.default.file", "main", "writer"), volume("begun\nbegun\nbegun\n")())
 	})
 }

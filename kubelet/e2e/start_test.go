@@ -13,40 +13,41 @@ import (
 	"time"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // A kubelet that must not start says why, exits, and touches nothing.
 func TestIntegrationRefusedStarts(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.writeSleepers("pod")
-	p := h.start()
-	h.awaitUp("pod")
-	before := h.ids()
+	h.WriteSleepers("pod")
+	p := h.Start()
+	h.AwaitUp("pod")
+	before := h.IDs()
 	refuse := func(words []string, flags ...string) {
 		t.Helper()
-		h.run(append([]string{"-config=" + h.manifests}, flags...)...).mustExit(t, 1, words...)
-		h.mustBe(fmt.Sprintf("after %q was refused", flags), before)
+		h.Run(append([]string{"-config=" + h.Manifests}, flags...)...).MustExit(t, 1, words...)
+		h.MustBe(fmt.Sprintf("after %q was refused", flags), before)
 	}
 
 	// Beside the kubelet that runs, with no manifests.
-	running := []string{"another kubelet14", fmt.Sprintf("pid %d", p.cmd.Process.Pid)}
+	running := []string{"another kubelet14", fmt.Sprintf("pid %d", p.Cmd.Process.Pid)}
 	refuse(running, "-config="+t.TempDir())
 	refuse(running, "-cleanup")
-	p.stop()
-	if log := p.log.String(); !strings.Contains(log, "-cleanup") {
+	p.Stop()
+	if log := p.Log.String(); !strings.Contains(log, "-cleanup") {
 		t.Errorf("at its end the kubelet does not say that the pods stay, and how to remove them:\n%s", log)
 	}
-	h.mustBe("after SIGTERM", before)
+	h.MustBe("after SIGTERM", before)
 
 	// With only one half of the identity.
-	otherRoot, otherName := filepath.Join(h.dir, "other"), h.hostname+"-other"
+	otherRoot, otherName := filepath.Join(h.Dir, "other"), h.Hostname+"-other"
 	for flag, words := range map[string][]string{
 		"-root_dir=" + otherRoot:          {fmt.Sprintf("%q", otherRoot)},
 		"-hostname_override=" + otherName: {fmt.Sprintf("%q", otherName)},
 	} {
 		for _, mode := range []string{"-cleanup", "-runonce=false", "-runonce", "-dry_run"} {
-			refuse(append(words, "-hostname_override="+h.hostname, "-root_dir="+h.rootDir, "-cleanup"), flag, mode)
+			refuse(append(words, "-hostname_override="+h.Hostname, "-root_dir="+h.RootDir, "-cleanup"), flag, mode)
 			if _, err := os.Lstat(otherRoot); mode == "-cleanup" && strings.HasPrefix(flag, "-root_dir") && !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("-cleanup has made its root_dir: %v", err)
 			}
@@ -58,9 +59,9 @@ func TestIntegrationRefusedStarts(t *testing.T) {
 	refuse([]string{fmt.Sprintf("127.0.0.1:%d is taken", port), "-port"}, "-address=127.0.0.1", fmt.Sprint("-port=", port))
 
 	// A kubelet that starts now changes nothing.
-	p = h.start()
-	p.awaitUp("pod")
-	h.mustBe("after a restart", before)
+	p = h.Start()
+	p.AwaitUp("pod")
+	h.MustBe("after a restart", before)
 }
 
 // Two builds of one release can be told apart.
@@ -71,7 +72,7 @@ func TestIntegrationTheVersionNamesTheCommit(t *testing.T) {
 	git.Env = append(os.Environ(), "TZ=UTC")
 	want, err := git.Output()
 	unittest.Must(t, err)
-	if got := h.run("-version").stdout; !strings.HasPrefix(got, "kubelet14 v0.4-14-dev"+string(want[:len("+20261123.")+12])) {
+	if got := h.Run("-version").Stdout; !strings.HasPrefix(got, "kubelet14 v0.4-14-dev"+string(want[:len("+20261123.")+12])) {
 		t.Errorf("it prints %q, want the commit %s", got, want)
 	}
 }
@@ -90,35 +91,35 @@ func tree(t *testing.T, dir string) []string {
 func TestIntegrationDryRunBesideAKubelet(t *testing.T) {
 	t.Parallel()
 	h := newSourcesHost(t)
-	h.write("pod", twoContainers("pod"))
-	h.writeSleepers("other")
-	p := h.start()
-	p.awaitUp("pod", "other")
-	containers, files := h.describe(), tree(t, h.rootDir)
+	h.Write("pod", twoContainers("pod"))
+	h.WriteSleepers("other")
+	p := h.Start()
+	p.AwaitUp("pod", "other")
+	containers, files := h.Describe(), tree(t, h.RootDir)
 
-	plans := *h // the same kubelet with other manifests
-	plans.manifests = t.TempDir()
-	plans.write("pod", strings.Replace(twoContainers("pod"), "[/hello, sleep]", "[/hello, sleep, -for, 1h]", 1))
+	plans := host{Host: new(*h.Host), web: h.web} // the same kubelet with other manifests
+	plans.Manifests = t.TempDir()
+	plans.Write("pod", strings.Replace(twoContainers("pod"), "[/hello, sleep]", "[/hello, sleep, -for, 1h]", 1))
 	plans.putSleepers("new.default.http")
 	dryRun := func(exit int, words ...string) string {
 		t.Helper()
-		r := h.run(append(plans.from("file", "http"), "-dry_run")...)
-		r.mustExit(t, exit, words...)
-		if strings.Contains(r.stdout+r.stderr, "s3cret") {
-			t.Errorf("it prints a password:\n%s\n%s", r.stdout, r.stderr)
+		r := h.Run(append(plans.from("file", "http"), "-dry_run")...)
+		r.MustExit(t, exit, words...)
+		if strings.Contains(r.Stdout+r.Stderr, "s3cret") {
+			t.Errorf("it prints a password:\n%s\n%s", r.Stdout, r.Stderr)
 		}
-		return r.stdout
+		return r.Stdout
 	}
-	plan := dryRun(0, plans.manifests, h.web.address)
-	h.check(hasWords(plan, []string{"pod new.default.http", "pod other.default.file", "create main (attempt 2)"}))
+	plan := dryRun(0, plans.Manifests, h.web.address)
+	h.Check(hosttest.HasWords(plan, []string{"pod new.default.http", "pod other.default.file", "create main (attempt 2)"}))
 	h.web.answers(&answer{418, ""})
 	if plan := dryRun(1, "pod.default.file", "418 I'm a teapot"); strings.Contains(plan, "teapot") {
 		t.Errorf("the plan repeats the error that is in the log:\n%s", plan)
 	}
-	if now := h.describe(); now != containers {
+	if now := h.Describe(); now != containers {
 		t.Errorf("-dry_run changed containers:\nbefore:\n%s\nafter:\n%s", containers, now)
 	}
-	if now := tree(t, h.rootDir); !slices.Equal(files, now) {
+	if now := tree(t, h.RootDir); !slices.Equal(files, now) {
 		t.Errorf("-dry_run changed the root_dir:\nbefore %v\nafter  %v", files, now)
 	}
 }
@@ -127,32 +128,32 @@ func TestIntegrationDryRunBesideAKubelet(t *testing.T) {
 func TestIntegrationTheRootDirIsHandedOver(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.writeSleepers("pod")
+	h.WriteSleepers("pod")
 	const flag = "-exit_on_lock_contention"
 	began := time.Now()
-	first := h.start(flag)
-	h.awaitUp("pod")
-	before := h.ids()
-	refused := []string{"another kubelet14", fmt.Sprintf("pid %d", first.cmd.Process.Pid), "works in it"}
-	h.run("-config="+h.manifests).mustExit(t, 1, refused...)
-	h.run("-cleanup", flag).mustExit(t, 1, refused...)
+	first := h.Start(flag)
+	h.AwaitUp("pod")
+	before := h.IDs()
+	refused := []string{"another kubelet14", fmt.Sprintf("pid %d", first.Cmd.Process.Pid), "works in it"}
+	h.Run("-config="+h.Manifests).MustExit(t, 1, refused...)
+	h.Run("-cleanup", flag).MustExit(t, 1, refused...)
 
-	next := h.start(flag) // waits, and is started again by systemd
-	h.await("the root_dir is handed over", func() error {
-		if !next.running() {
-			next = h.start(flag)
+	next := h.Start(flag) // waits, and is started again by systemd
+	h.Await("the root_dir is handed over", func() error {
+		if !next.Running() {
+			next = h.Start(flag)
 		}
-		if first.running() {
+		if first.Running() {
 			return errors.New("the first kubelet still runs")
 		}
 		return nil
 	})
-	if code, age := first.cmd.ProcessState.ExitCode(), time.Since(began); code != 0 || age < 30*time.Second {
+	if code, age := first.Cmd.ProcessState.ExitCode(), time.Since(began); code != 0 || age < 30*time.Second {
 		t.Errorf("after %v it has ended with exit code %d", age, code)
 	}
-	next.awaitUp("pod")
-	h.mustBe("after the root_dir was handed over", before)
-	next.stop()
+	next.AwaitUp("pod")
+	h.MustBe("after the root_dir was handed over", before)
+	next.Stop()
 }
 
 // With the settings in a file the kubelet is the one that it is with flags: changing over touches no pod.
@@ -160,24 +161,24 @@ func TestIntegrationSettingsInAFile(t *testing.T) {
 	t.Parallel()
 	h := newSourcesHost(t)
 	h.putSleepers("pod.default.file", "pod.default.http")
-	file := filepath.Join(h.dir, "kubelet.yaml")
-	h.writeFile(file, `apiVersion: kubelet.config.k8s.io/v1beta1
+	file := filepath.Join(h.Dir, "kubelet.yaml")
+	h.WriteFile(file, `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
-staticPodPath: `+filepath.Base(h.manifests)+`
+staticPodPath: `+filepath.Base(h.Manifests)+`
 staticPodURL: `+h.web.url()+`
 containerLogMaxSize: 1Mi
 clusterDNS: [10.96.0.10]
 `)
-	p := h.startWith("-config_file=" + file)
-	p.awaitLog("settings come from "+file, "clusterDNS")
-	h.awaitUp("pod.default.file", "pod.default.http")
-	if got := h.mustInspect(h.live("pod.default.file", "main").id).HostConfig.LogConfig.Config["max-size"]; got != fmt.Sprint(1<<20) {
+	p := h.StartWith("-config_file=" + file)
+	p.AwaitLog("settings come from "+file, "clusterDNS")
+	h.AwaitUp("pod.default.file", "pod.default.http")
+	if got := h.MustInspect(h.Live("pod.default.file", "main").ID).HostConfig.LogConfig.Config["max-size"]; got != fmt.Sprint(1<<20) {
 		t.Errorf("max-size of the log is %s, want that of the file", got)
 	}
-	before := h.ids()
-	p.kill()
+	before := h.IDs()
+	p.Kill()
 	p = h.startFrom("file", "http")
-	p.awaitUp("pod.default.file", "pod.default.http")
-	h.mustBe("with flags", before)
-	p.stop()
+	p.AwaitUp("pod.default.file", "pod.default.http")
+	h.MustBe("with flags", before)
+	p.Stop()
 }

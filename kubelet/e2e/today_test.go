@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	docker "github.com/fsouza/go-dockerclient"
+
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 const todayPod = `apiVersion: v1
@@ -42,11 +44,11 @@ spec:
 func TestIntegrationFieldsOfToday(t *testing.T) {
 	t.Parallel()
 	h, dir := newHost(t), t.TempDir()
-	h.write("pod", strings.ReplaceAll(todayPod, "DIR", dir))
-	p := h.start()
-	h.await("the pod is up", func() error { return h.whole("pod", "main", "status") })
-	p.awaitUp("pod")
-	main, ip := h.mustInspect(h.live("pod", "main").id), address(h.mustInspect(h.live("pod", "net").id))
+	h.Write("pod", strings.ReplaceAll(todayPod, "DIR", dir))
+	p := h.Start()
+	h.Await("the pod is up", func() error { return h.Whole("pod", "main", "status") })
+	p.AwaitUp("pod")
+	main, ip := h.MustInspect(h.Live("pod", "main").ID), hosttest.Address(h.MustInspect(h.Live("pod", "net").ID))
 	if got, want := strings.Join(main.Args, " "), "serve -port 8080 -show /etc/$(NAME)"; got != want {
 		t.Errorf("its arguments are %q, want %q", got, want)
 	}
@@ -64,7 +66,7 @@ func TestIntegrationFieldsOfToday(t *testing.T) {
 		"status?cmd=/hello&cmd=say&cmd=/file&cmd=it+can+written": {"read-only file system"},
 		"status?cmd=/hello&cmd=say&cmd=/old/log&cmd=so+can+this": {"read-only file system"},
 	} {
-		h.check(hasWords(p.mustAsk("POST", "/run/default/pod/"+command).body, words))
+		h.Check(hosttest.HasWords(p.MustAsk("POST", "/run/default/pod/"+command).Body, words))
 	}
 	if info, err := os.Stat(filepath.Join(dir, "new")); err != nil || info.Mode().Perm() != 0o755 {
 		t.Errorf("the directory that is made: %v, %v", info, err)
@@ -92,23 +94,23 @@ func TestIntegrationHostNetworkAndGrace(t *testing.T) {
 	t.Parallel()
 	h, port := newHost(t), freePort(t)
 	pod := strings.ReplaceAll(hostNetworkPod, "PORT", fmt.Sprint(port))
-	h.write("pod", pod)
-	h.write("rival", strings.ReplaceAll(pod, "name: pod", "name: rival"))
-	p := h.start("-sync_frequency=200ms")
-	p.awaitReady("pod")
-	main := h.stubborn("pod")
-	t.Cleanup(func() { h.docker.KillContainer(docker.KillContainerOptions{ID: main.id}) })
-	p.awaitShows("rival", "failing", "PortTaken: ", "pod.default.file")
-	h.await("it answers at the host's port", func() error { return answers(port, "/") })
+	h.Write("pod", pod)
+	h.Write("rival", strings.ReplaceAll(pod, "name: pod", "name: rival"))
+	p := h.Start("-sync_frequency=200ms")
+	p.AwaitReady("pod")
+	main := h.Stubborn("pod")
+	t.Cleanup(func() { h.Docker.KillContainer(docker.KillContainerOptions{ID: main.ID}) })
+	p.AwaitShows("rival", "failing", "PortTaken: ", "pod.default.file")
+	h.Await("it answers at the host's port", func() error { return hosttest.Answers(port, "/") })
 	var pods struct{ Items []struct{ PodIP string } }
-	h.must(p.askJSON("/pods", &pods))
+	h.Must(p.AskJSON("/pods", &pods))
 	ip := pods.Items[0].PodIP
-	env := p.mustAsk("POST", "/run/default/pod/main?cmd=/hello&cmd=env").body
-	h.check(hasWords(env, []string{"POD=" + ip + "\n", "HOST=" + ip + "\n"}))
-	h.must(answers(port, "/health?ok=false"))
-	h.awaitLogOf(main, "asked to stop") // a probe at the address of the host has failed
-	p.stop()
-	if now := h.mustInspect(main.id); !now.State.Running {
+	env := p.MustAsk("POST", "/run/default/pod/main?cmd=/hello&cmd=env").Body
+	h.Check(hosttest.HasWords(env, []string{"POD=" + ip + "\n", "HOST=" + ip + "\n"}))
+	h.Must(hosttest.Answers(port, "/health?ok=false"))
+	h.AwaitLogOf(main, "asked to stop") // a probe at the address of the host has failed
+	p.Stop()
+	if now := h.MustInspect(main.ID); !now.State.Running {
 		t.Errorf("the kubelet ended only when the container had ended: %+v", now.State)
 	}
 }
@@ -128,19 +130,19 @@ spec: {containers: [{name: main, image: HELLO, command: [/hello, serve, -port, "
 func TestIntegrationServices(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	write := func(port string) { h.write("pages", strings.Replace(serviceOfToday, "PORT", port, 1)) }
+	write := func(port string) { h.Write("pages", strings.Replace(serviceOfToday, "PORT", port, 1)) }
 	write("8080")
-	h.writeSleepers("web")
-	h.run("-config="+h.manifests, "-dry_run").mustExit(t, 1, "this program runs Pods and no Service", "-feature_gates=Services=true")
-	h.run("-config="+h.manifests, "-dry_run", "-feature_gates=Services=true", "-pod_network=bridge").mustExit(t, 1, "pages.yaml:2:7: kind: not supported", "\n> 2 | kind: Service")
+	h.WriteSleepers("web")
+	h.Run("-config="+h.Manifests, "-dry_run").MustExit(t, 1, "this program runs Pods and no Service", "-feature_gates=Services=true")
+	h.Run("-config="+h.Manifests, "-dry_run", "-feature_gates=Services=true", "-pod_network=bridge").MustExit(t, 1, "pages.yaml:2:7: kind: not supported", "\n> 2 | kind: Service")
 
-	p := h.start("-feature_gates=Services=true")
-	p.awaitUp("web", "pages-1")
+	p := h.Start("-feature_gates=Services=true")
+	p.AwaitUp("web", "pages-1")
 	inWeb := func(command string, words ...string) {
 		t.Helper()
-		h.await("in web "+command+" prints "+fmt.Sprint(words), func() error {
-			r, err := p.ask("POST", "/run/default/web/main?cmd=/hello&cmd="+strings.ReplaceAll(command, " ", "&cmd="))
-			return errors.Join(err, hasWords(r.body, words))
+		h.Await("in web "+command+" prints "+fmt.Sprint(words), func() error {
+			r, err := p.Ask("POST", "/run/default/web/main?cmd=/hello&cmd="+strings.ReplaceAll(command, " ", "&cmd="))
+			return errors.Join(err, hosttest.HasWords(r.Body, words))
 		})
 	}
 	for _, name := range []string{"pages", "pages.default"} {
@@ -148,17 +150,17 @@ func TestIntegrationServices(t *testing.T) {
 	}
 	inWeb("env", "PAGES_SERVICE_HOST=pages", "PAGES_SERVICE_PORT=8080", "PAGES_PORT_8080_TCP=tcp://pages:8080")
 
-	before := h.ids()
+	before := h.IDs()
 	write("80")
-	h.await("the status says that the services have changed", func() error {
-		r, err := p.ask("GET", "/pods")
-		return errors.Join(err, hasWords(r.body, []string{"the services of its namespace have changed"}))
+	h.Await("the status says that the services have changed", func() error {
+		r, err := p.Ask("GET", "/pods")
+		return errors.Join(err, hosttest.HasWords(r.Body, []string{"the services of its namespace have changed"}))
 	})
-	p.kill()
-	p = h.start("-feature_gates=Services=true")
-	p.awaitUp("web", "pages-1")
-	h.mustBe("after an edit of the service", before)
+	p.Kill()
+	p = h.Start("-feature_gates=Services=true")
+	p.AwaitUp("web", "pages-1")
+	h.MustBe("after an edit of the service", before)
 	inWeb("env", "PAGES_SERVICE_PORT=8080")
-	h.mend("web")
+	h.Mend("web")
 	inWeb("env", "PAGES_SERVICE_PORT=80")
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // A user who starts the kubelet in a terminal gets the link with the page's key there, and
@@ -19,57 +19,57 @@ import (
 func TestIntegrationTheLinkIsForATerminalAlone(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.writeSleepers("web")
+	h.WriteSleepers("web")
 	port := freePort(t)
-	flags := []string{"-config=" + h.manifests, "-address=127.0.0.1", fmt.Sprint("-port=", port), "-v=9"}
-	p := h.startWith(flags...)
-	p.awaitUp("web")
-	data, err := os.ReadFile(filepath.Join(h.rootDir, "token"))
-	h.must(err)
+	flags := []string{"-config=" + h.Manifests, "-address=127.0.0.1", fmt.Sprint("-port=", port), "-v=9"}
+	p := h.StartWith(flags...)
+	p.AwaitUp("web")
+	data, err := os.ReadFile(filepath.Join(h.RootDir, "token"))
+	h.Must(err)
 	token := strings.TrimSpace(string(data))
 	req, err := http.NewRequest(http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/run/default/web/main?cmd=/hello&cmd=env", port), nil)
-	h.must(err)
+	h.Must(err)
 	req.Header.Set("Authorization", "Bearer "+token)
 	resp, err := http.DefaultClient.Do(req)
-	h.must(err)
+	h.Must(err)
 	resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("with the token: %s", resp.Status)
 	}
-	p.stop()
-	if strings.Contains(p.log.String(), token) {
-		t.Errorf("the token is printed\n%s", p.log)
+	p.Stop()
+	if strings.Contains(p.Log.String(), token) {
+		t.Errorf("the token is printed\n%s", p.Log)
 	}
 
-	terminal, screen := h.newTerminal()
-	log := &buffer{}
-	cmd := h.command(flags...)
+	terminal, screen := newTerminal(t)
+	log := &hosttest.Buffer{}
+	cmd := h.Command(flags...)
 	cmd.Stdout, cmd.Stderr = terminal, log
-	h.must(cmd.Start())
+	h.Must(cmd.Start())
 	t.Cleanup(func() {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
 	linkForm := regexp.MustCompile(`http://\S+/\?key=(\S+)`)
-	h.await("the terminal has the link", func() error {
+	h.Await("the terminal has the link", func() error {
 		if !linkForm.MatchString(screen.String()) {
 			return fmt.Errorf("it has %q", screen)
 		}
 		return nil
 	})
 	link, key := linkForm.FindStringSubmatch(screen.String())[0], linkForm.FindStringSubmatch(screen.String())[1]
-	statusTerminal, statusScreen := h.newTerminal()
-	h.await("-status succeeds, and prints the same link in a terminal", func() error {
-		status := h.command(append(flags, "-status")...)
+	statusTerminal, statusScreen := newTerminal(t)
+	h.Await("-status succeeds, and prints the same link in a terminal", func() error {
+		status := h.Command(append(flags, "-status")...)
 		status.Stdout = statusTerminal
-		return errors.Join(status.Run(), hasWords(statusScreen.String(), []string{link}))
+		return errors.Join(status.Run(), hosttest.HasWords(statusScreen.String(), []string{link}))
 	})
 	for address, want := range map[string]int{
 		link: http.StatusOK, fmt.Sprintf("http://127.0.0.1:%d/containerLogs/default/web/main?key=%s", port, key): http.StatusOK,
 		fmt.Sprintf("http://127.0.0.1:%d/boundPods?env=1&key=%s", port, key): http.StatusUnauthorized,
 	} {
 		resp, err := http.Get(address)
-		h.must(err)
+		h.Must(err)
 		resp.Body.Close()
 		if resp.StatusCode != want || len(resp.Cookies()) > 0 {
 			t.Errorf("%s answers %s, with the cookies %v; want %d", address, resp.Status, resp.Cookies(), want)
@@ -80,18 +80,12 @@ func TestIntegrationTheLinkIsForATerminalAlone(t *testing.T) {
 	}
 }
 
-// newTerminal makes a terminal for a program; screen is what it has written so far.
-func (h *host) newTerminal() (terminal *os.File, screen *buffer) {
-	h.t.Helper()
-	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	h.must(err)
-	number, err := unix.IoctlGetInt(int(ours.Fd()), unix.TIOCGPTN)
-	h.must(err)
-	h.must(unix.IoctlSetPointerInt(int(ours.Fd()), unix.TIOCSPTLCK, 0))
-	terminal, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	h.must(err)
-	screen = &buffer{}
-	go io.Copy(screen, ours) // ends when nobody has the terminal open any more
-	h.t.Cleanup(func() { terminal.Close() })
+// newTerminal opens a terminal for a program; screen is what it has written so far.
+func newTerminal(t *testing.T) (terminal *os.File, screen *hosttest.Buffer) {
+	t.Helper()
+	person, terminal := hosttest.OpenTerminal(t)
+	screen = &hosttest.Buffer{}
+	go io.Copy(screen, person) // ends when nobody has the terminal open any more
+	t.Cleanup(func() { terminal.Close() })
 	return terminal, screen
 }

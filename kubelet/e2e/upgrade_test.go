@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // earlierVersions are commits whose containers must survive an upgrade.
@@ -27,7 +28,7 @@ func buildVersion(commit string) (source, binary string, err error) {
 	if out, err := exec.Command("git", "-C", root, "cat-file", "-e", commit+"^{commit}").CombinedOutput(); err != nil {
 		return "", "", fmt.Errorf("commit %s is not here; in a shallow clone run: git fetch --unshallow: %w\n%s", commit, err, out)
 	}
-	source, binary = filepath.Join(buildDir, commit), filepath.Join(buildDir, "kubelet14-"+commit)
+	source, binary = filepath.Join(hosttest.BuildDir, commit), filepath.Join(hosttest.BuildDir, "kubelet14-"+commit)
 	script := `[ -e "$2" ] && exit; mkdir "$1" && git archive ` + commit + ` | tar -x -C "$1" && cd "$1" && go build -o "$2" .`
 	cmd := exec.Command("sh", "-ec", script, "sh", source, binary)
 	cmd.Dir = root
@@ -51,16 +52,16 @@ func TestIntegrationLongUpgrade(t *testing.T) {
 func testUpgrade(t *testing.T, commit string) {
 	h, dir := newHost(t), t.TempDir()
 	source, earlier, err := buildVersion(commit)
-	h.must(err)
-	h.writeFile(filepath.Join(dir, "ready"), "")
+	h.Must(err)
+	h.WriteFile(filepath.Join(dir, "ready"), "")
 	web, err := os.ReadFile(filepath.Join(source, "manifests/web.yaml"))
-	h.must(err)
+	h.Must(err)
 	up := map[string][]string{
 		"sleeper": {"main"}, "two": {"main", "side"}, "port": {"main"}, "web": {"server", "writer"}, "host-dir": {"main"},
 		"hooks": {"main"}, "probe": {"main"}, "limits": {"main"}, "uuid": {"main", "writer"},
 	}
 	for id, manifest := range map[string]string{
-		"sleeper":  sleeper("sleeper"),
+		"sleeper":  hosttest.Sleeper("sleeper"),
 		"two":      twoContainers("two"),
 		"port":     server("port", freePort(t)),
 		"web":      strings.Replace(string(web), "hostPort: 8014", fmt.Sprint("hostPort: ", freePort(t)), 1),
@@ -70,75 +71,75 @@ func testUpgrade(t *testing.T, commit string) {
 			"livenessProbe: {initialDelaySeconds: 3600, tcpSocket: {port: http}}"),
 		"probe": "restartPolicy: {onFailure: {}}\n" + serverWith("probe", dir,
 			"livenessProbe: {initialDelaySeconds: 60, exec: {command: [/hello, cat, /data/ready]}}"),
-		"limits": strings.Replace(sleeper("limits"), "image:", "memory: 33554432, cpu: 500, imagePullPolicy: PullNever, image:", 1),
-		"uuid":   strings.Replace(emptyDirPod("uuid: "+h.hostname), "id: pod", "id: uuid", 1),
+		"limits": strings.Replace(hosttest.Sleeper("limits"), "image:", "memory: 33554432, cpu: 500, imagePullPolicy: PullNever, image:", 1),
+		"uuid":   strings.Replace(emptyDirPod("uuid: "+h.Hostname), "id: pod", "id: uuid", 1),
 		"job":    job("job", `/hello, exit, "3"`),
 	} {
-		h.write(id, manifest)
+		h.Write(id, manifest)
 	}
-	isUp := func() error { return errors.Join(h.ended("job"), h.allWhole(up)) }
-	h.binary = earlier
-	p := h.start()
-	h.await("the pods are up", isUp)
-	p.awaitUp("hooks")
-	h.mend("sleeper") // there are a dead container and a second attempt
+	isUp := func() error { return errors.Join(h.Ended("job"), h.AllWhole(up)) }
+	h.Binary = earlier
+	p := h.Start()
+	h.Await("the pods are up", isUp)
+	p.AwaitUp("hooks")
+	h.Mend("sleeper") // there are a dead container and a second attempt
 	before := h.made()
-	p.kill()
+	p.Kill()
 
-	h.binary = kubeletBinary()
-	h.writeSleepers("new")
-	p = h.start("-sync_frequency=100ms")
-	h.awaitUp("new")
+	h.Binary = hosttest.Binary()
+	h.WriteSleepers("new")
+	p = h.Start("-sync_frequency=100ms")
+	h.AwaitUp("new")
 	for range 2 { // some syncs go by
-		h.mend("new")
+		h.Mend("new")
 	}
 	for id := range up {
-		p.awaitUp(id)
+		p.AwaitUp(id)
 	}
-	p.awaitShows("job/main", "terminated", "Error: ")
-	h.must(isUp())
-	now, uid := h.made(), h.uid("new")
+	p.AwaitShows("job/main", "terminated", "Error: ")
+	h.Must(isUp())
+	now, uid := h.made(), h.UID("new")
 	maps.DeleteFunc(now, func(name, _ string) bool { return strings.Contains(name, uid) })
 	if !maps.Equal(before, now) {
 		t.Errorf("the upgrade changed containers, volumes or images:\nbefore %v\nafter  %v", before, now)
 	}
-	p.kill()
+	p.Kill()
 
 	// Each removes what the other has made or looked after.
 	removeAll := func(binary string) {
 		t.Helper()
-		h.binary = binary
-		h.mustRun("-cleanup")
-		if left := h.containers(); len(left) > 0 {
+		h.Binary = binary
+		h.MustRun("-cleanup")
+		if left := h.Containers(); len(left) > 0 {
 			t.Errorf("-cleanup left %v", left)
 		}
-		h.check(h.noVolumes())
+		h.Check(h.NoVolumes())
 	}
 	removeAll(earlier)
-	h.remove("probe") // -runonce would wait for its end
-	h.run("-config="+h.manifests, "-runonce")
-	removeAll(kubeletBinary())
+	h.Remove("probe") // -runonce would wait for its end
+	h.Run("-config="+h.Manifests, "-runonce")
+	removeAll(hosttest.Binary())
 }
 
 // made identifies what kubelets have made: containers, directories and images.
 func (h *host) made() map[string]string {
-	h.t.Helper()
+	h.T.Helper()
 	all := map[string]string{}
-	for _, c := range h.containers() {
-		all[c.name] = c.id
+	for _, c := range h.Containers() {
+		all[c.Name] = c.ID
 	}
-	h.must(filepath.WalkDir(filepath.Join(h.rootDir, "pods"), func(path string, d fs.DirEntry, err error) error {
+	h.Must(filepath.WalkDir(filepath.Join(h.RootDir, "pods"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.IsDir() {
 			return err
 		}
 		info, err := d.Info()
-		h.must(err)
+		h.Must(err)
 		all[path] = fmt.Sprint(info.Sys().(*syscall.Stat_t).Ino)
 		return nil
 	}))
-	for _, name := range []string{helloImage, dockertools.PauseImage} {
-		image, err := h.docker.InspectImage(name)
-		h.must(err)
+	for _, name := range []string{hosttest.HelloImage, dockertools.PauseImage} {
+		image, err := h.Docker.InspectImage(name)
+		h.Must(err)
 		all[name] = image.ID
 	}
 	return all

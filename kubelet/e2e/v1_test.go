@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // TestIntegrationAPodOfToday is the walk through a kubelet that stands alone: a web server
@@ -14,7 +16,7 @@ import (
 func TestIntegrationAPodOfToday(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.write("web", `
+	h.Write("web", `
 apiVersion: v1
 kind: Pod
 metadata: {name: web}
@@ -30,15 +32,15 @@ spec:
       volumeMounts: [{name: logs, mountPath: /logs}]
   volumes: [{name: logs, emptyDir: {}}]
 `)
-	p := h.start()
-	h.await("the pod is up", func() error { return h.whole("web", "server", "truncator") })
-	log := filepath.Join(h.rootDir, "pods", h.uid("web"), "volumes", "kubernetes.io~empty-dir", "logs", "requests")
-	h.await("a request is in the log", func() error {
-		asked := h.ask("web", "/")
+	p := h.Start()
+	h.Await("the pod is up", func() error { return h.Whole("web", "server", "truncator") })
+	log := filepath.Join(h.RootDir, "pods", h.UID("web"), "volumes", "kubernetes.io~empty-dir", "logs", "requests")
+	h.Await("a request is in the log", func() error {
+		asked := h.Ask("web", "/")
 		text, err := os.ReadFile(log)
-		return errors.Join(asked, err, hasWords(string(text), []string{"GET /"}))
+		return errors.Join(asked, err, hosttest.HasWords(string(text), []string{"GET /"}))
 	})
-	h.await("the log is emptied", func() error {
+	h.Await("the log is emptied", func() error {
 		text, err := os.ReadFile(log)
 		if strings.Contains(string(text), "GET /") {
 			err = fmt.Errorf("it has %q", text)
@@ -46,11 +48,11 @@ spec:
 		return err
 	})
 	for path, words := range map[string]string{"/pods": `"name":"web"`, "/healthz": "ok", "/spec/": "num_cores"} {
-		h.check(hasWords(p.mustAsk("GET", path).body, []string{words}))
+		h.Check(hosttest.HasWords(p.MustAsk("GET", path).Body, []string{words}))
 	}
-	h.remove("web")
-	h.awaitGone("web")
-	h.await("its volume is gone", h.noVolumes)
+	h.Remove("web")
+	h.AwaitGone("web")
+	h.Await("its volume is gone", h.NoVolumes)
 }
 
 // An upgrade overwrites the file: the init container runs again, and then the others.
@@ -84,23 +86,23 @@ items:
       volumes: [{name: data, emptyDir: {}}]
 `, "RELEASE", release)
 	}
-	h.write("app", "version: v1beta1\nid: old\ncontainers: []\n---\n"+pod("one"))
-	p := h.start()
+	h.Write("app", "version: v1beta1\nid: old\ncontainers: []\n---\n"+pod("one"))
+	p := h.Start()
 	want := func(lines string) func() error {
-		return func() error { return h.ask("app", "/", "Hello from pod app.\n"+lines) }
+		return func() error { return h.Ask("app", "/", "Hello from pod app.\n"+lines) }
 	}
-	h.await("the first release", want("one\n"))
-	p.awaitUp("app")
-	ip := address(h.mustInspect(h.live("app", "net").id))
-	h.check(hasWords(p.mustAsk("POST", "/run/default/app/app?cmd=/hello&cmd=env").body, []string{"URL=http://" + ip + ":8080/\n"}))
-	h.await("a pod without containers is up", func() error { return h.whole("old") })
-	p.kill()
-	h.start()
-	h.write("app", pod("two"))
-	h.await("the second release", want("one\ntwo\n"))
-	h.await("all of it", func() error { return h.whole("app", "app", "sidecar") })
-	h.awaitGone("old")
-	if n := len(h.of("app", "prepare")); n != 2 {
+	h.Await("the first release", want("one\n"))
+	p.AwaitUp("app")
+	ip := hosttest.Address(h.MustInspect(h.Live("app", "net").ID))
+	h.Check(hosttest.HasWords(p.MustAsk("POST", "/run/default/app/app?cmd=/hello&cmd=env").Body, []string{"URL=http://" + ip + ":8080/\n"}))
+	h.Await("a pod without containers is up", func() error { return h.Whole("old") })
+	p.Kill()
+	h.Start()
+	h.Write("app", pod("two"))
+	h.Await("the second release", want("one\ntwo\n"))
+	h.Await("all of it", func() error { return h.Whole("app", "app", "sidecar") })
+	h.AwaitGone("old")
+	if n := len(h.Of("app", "prepare")); n != 2 {
 		t.Errorf("there are %d attempts of the init container, want 2", n)
 	}
 }
@@ -109,8 +111,8 @@ items:
 func TestIntegrationStaticPodsOfACluster(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	r := h.mustRun("-dry_run", "-config=testdata/cluster", "-root_dir="+h.rootDir)
+	r := h.MustRun("-dry_run", "-config=testdata/cluster", "-root_dir="+h.RootDir)
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
-		r.mustExit(t, 0, "pod "+name+".kube-system.file", "create "+name+" (attempt 1)")
+		r.MustExit(t, 0, "pod "+name+".kube-system.file", "create "+name+" (attempt 1)")
 	}
 }

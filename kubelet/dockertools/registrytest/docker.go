@@ -9,6 +9,8 @@ import (
 	"time"
 
 	docker "github.com/fsouza/go-dockerclient"
+
+	"kubelet14/api/unittest"
 )
 
 // label marks every image that was pushed, for tests that were killed.
@@ -19,10 +21,10 @@ const label = "kubelet14.test.registry"
 func removeImages(tb testing.TB, address string) {
 	tb.Helper()
 	client, err := docker.NewClientFromEnv()
-	check(tb, err)
+	unittest.Must(tb, err)
 	defer client.HTTPClient.CloseIdleConnections()
 	images, err := client.ListImages(docker.ListImagesOptions{Filters: map[string][]string{"label": {label}}})
-	check(tb, err)
+	unittest.Must(tb, err)
 	for _, image := range images {
 		old := time.Since(time.Unix(image.Created, 0)) > time.Hour
 		for _, ref := range slices.Concat(image.RepoTags, image.RepoDigests) {

@@ -18,6 +18,7 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 )
 
@@ -70,9 +71,13 @@ var helloProgram = sync.OnceValues(func() (*fstest.MapFile, error) {
 		return file, err
 	}
 	defer os.RemoveAll(dir)
+	root, err := unittest.Root()
+	if err != nil {
+		return file, err
+	}
 	program := filepath.Join(dir, "hello")
-	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", program,
-		"kubelet14/kubelet/dockertools/registrytest/testdata/hello")
+	build := exec.Command("go", "build", "-C", root, "-trimpath", "-buildvcs=false", "-ldflags", "-s -w -buildid=", "-o", program,
+		"./kubelet/dockertools/registrytest/testdata/hello")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+runtime.GOARCH)
 	if output, err := build.CombinedOutput(); err != nil {
 		return file, fmt.Errorf("build hello: %w\n%s", err, output)

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 )
 
@@ -35,14 +36,14 @@ type Image struct {
 func (r *Registry) Push(repoTag string) Image {
 	r.tb.Helper()
 	ref, err := name.NewTag(r.address + "/" + tagged(repoTag))
-	check(r.tb, err)
+	unittest.Must(r.tb, err)
 	image, err := newImage()
-	check(r.tb, err)
-	check(r.tb, remote.Write(ref, image, remote.WithTransport(handlerTransport{r.images})))
+	unittest.Must(r.tb, err)
+	unittest.Must(r.tb, remote.Write(ref, image, remote.WithTransport(handlerTransport{r.images})))
 	digest, err := image.Digest()
-	check(r.tb, err)
+	unittest.Must(r.tb, err)
 	id, err := image.ConfigName()
-	check(r.tb, err)
+	unittest.Must(r.tb, err)
 	return Image{ref.String(), ref.Digest(digest.String()).String(), id.String()}
 }
 

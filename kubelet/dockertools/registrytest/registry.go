@@ -161,11 +161,3 @@ func tagged(image string) string {
 	repo, tag, _ := strings.Cut(image, ":")
 	return repo + ":" + cmp.Or(tag, "latest")
 }
-
-// check ends the test when there is an error.
-func check(tb testing.TB, err error) {
-	tb.Helper()
-	if err != nil {
-		tb.Fatal(err)
-	}
-}

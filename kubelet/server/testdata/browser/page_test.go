@@ -9,6 +9,8 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 const (
@@ -47,13 +49,13 @@ func TestIntegrationPageFollowsAPodWithoutReload(t *testing.T) {
 	b.hasNoErrors()
 
 	// When its kubelet is stopped the page shows that, and it shows the state of the next one.
-	h.stop()
+	h.kubelet.Stop()
 	b.shows("status", "", "Cut off; trying again")
 	h.start()
 	b.shows("no-key", "", "the link that kubelet14 -status prints")
-	h.eventually("a page without the key, which stays as it was loaded, has the pod", func() error {
+	h.Await("a page without the key, which stays as it was loaded, has the pod", func() error {
 		b.do(chromedp.Navigate(h.url))
-		return hasTexts(eval[string](b, `document.body.innerText`), "The pod is up")
+		return hosttest.HasWords(eval[string](b, `document.body.innerText`), []string{"The pod is up"})
 	})
 }
 
@@ -106,22 +108,22 @@ func TestIntegrationPageWithoutScript(t *testing.T) {
 	h.write("web", hello, "serve")
 	b := h.open("about:blank")
 	b.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
-	h.eventually("the page shows the pod", func() error {
+	h.Await("the page shows the pod", func() error {
 		b.do(chromedp.Navigate(h.link()))
-		return hasTexts(eval[string](b, `document.body.innerText`), "reload to see changes", "for ", "podStorage", "started")
+		return hosttest.HasWords(eval[string](b, `document.body.innerText`), []string{"reload to see changes", "for ", "podStorage", "started"})
 	})
 	b.fits("no-script")
 	// Nothing here waits for an element: the page may have no link yet, and it stays as it was loaded.
 	follow := func(selector string, texts ...string) {
 		t.Helper()
-		h.eventually("the link leads to what it says", func() error {
+		h.Await("the link leads to what it says", func() error {
 			b.do(chromedp.Navigate(h.link()))
 			href := eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.href ?? ""`, selector))
 			if href == "" {
 				return errors.New("there is none")
 			}
 			b.do(chromedp.Navigate(href))
-			return hasTexts(eval[string](b, `document.body.textContent`), texts...)
+			return hosttest.HasWords(eval[string](b, `document.body.textContent`), texts)
 		})
 	}
 	follow("#change-list a", "Source file has read its manifests anew", "nothing to do")
@@ -165,18 +167,8 @@ func TestIntegrationPageLooksGoodEverywhere(t *testing.T) {
 	b.shows(webPod, "pod good stale", "It may be older than its manifest", "running")
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{1360, 360} {
-			b.do(command(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
-			}), command(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
-				Width: width, Height: 740, DeviceScaleFactor: 2, Mobile: width < 500,
-			}))
-			b.keep(fmt.Sprint(scheme, "-", width), chromedp.FullScreenshot(100))
-			if pale := eval[[]string](b, tooPale); len(pale) > 0 {
-				t.Errorf("%s, %d px: too pale: %q", scheme, width, pale)
-			}
-			if over := eval[int](b, `document.scrollingElement.scrollWidth - window.innerWidth`); over > 0 {
-				t.Errorf("%s, %d px: the page is %d px wider than the window", scheme, width, over)
-			}
+			b.look(width, scheme, "no-preference")
+			b.fits(fmt.Sprint(scheme, "-", width))
 		}
 	}
 	// A change keeps the elements that stay, and rows that are open.

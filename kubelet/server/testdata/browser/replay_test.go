@@ -2,7 +2,6 @@ package browser
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -23,13 +22,13 @@ func (b *tab) look(width int64, scheme, motion string) {
 
 // fits checks that texts can be read and that the page is not wider than the window, and makes a picture.
 func (b *tab) fits(name string) {
-	b.h.t.Helper()
+	b.h.T.Helper()
 	b.keep(name, chromedp.FullScreenshot(100))
 	if pale := eval[[]string](b, tooPale); len(pale) > 0 {
-		b.h.t.Errorf("%s: too pale: %q", name, pale)
+		b.h.T.Errorf("%s: too pale: %q", name, pale)
 	}
 	if over := eval[int](b, `document.scrollingElement.scrollWidth - window.innerWidth`); over > 0 {
-		b.h.t.Errorf("%s: the page is %d px wider than the window", name, over)
+		b.h.T.Errorf("%s: the page is %d px wider than the window", name, over)
 	}
 }
 
@@ -38,7 +37,7 @@ func (b *tab) stage() (stage struct {
 	Kind, Box, Say string
 	At, Of         int
 }) {
-	b.h.t.Helper()
+	b.h.T.Helper()
 	return get(b, chromedp.Evaluate[struct {
 		Kind, Box, Say string
 		At, Of         int
@@ -119,8 +118,8 @@ func TestIntegrationPageReplaysAChange(t *testing.T) {
 	// With motion it plays by itself, and pauses with the space bar.
 	b.look(1360, "light", "no-preference")
 	b.click(chromedp.CSS("#change-list a"))
-	b.h.eventually("the replay goes on", func() error {
-		if b.h.t.Failed() || eval[bool](b, `playing && at > .3`) {
+	b.h.Await("the replay goes on", func() error {
+		if b.h.T.Failed() || eval[bool](b, `playing && at > .3`) {
 			return nil
 		}
 		return fmt.Errorf("it is at %v", eval[float64](b, `at`))
@@ -141,9 +140,7 @@ func TestIntegrationPageReplaysATypo(t *testing.T) {
 	h.write("web", hello, "sleep")
 	b.shows(webPod, "pod good")
 	b.shows("change-list", "", "web.yaml is new") // what follows is another change
-	if err := os.WriteFile(h.path("manifests/typo.yaml"), []byte("version: v1beta1\nid: a\n<b onmouseover=alert(1)>hi</b>: 1\ncontainers: []\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	h.Write("typo", "version: v1beta1\nid: a\n<b onmouseover=alert(1)>hi</b>: 1\ncontainers: []\n")
 	b.shows("change-list", "", "Source file has errors")
 	b.click(chromedp.CSS("#change-list a"))
 	b.shows("caption", "", "Source file")

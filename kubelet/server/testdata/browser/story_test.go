@@ -7,18 +7,20 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // tells walks through the replay of the last change, of a pod or of all, and returns its stages and what the page shows at each.
 func (b *tab) tells(pod string) (kinds string, shown []string) {
-	b.h.t.Helper()
+	b.h.T.Helper()
 	b.click(chromedp.CSS("#change-list a"))
 	b.shows("caption", "", "Source file")
 	if pod != "" {
 		b.click(at("story-of-" + pod))
 		b.shows("who", "", "all, as a sum")
-		b.h.eventually("the story of "+pod, func() error {
-			return hasTexts(eval[string](b, `document.querySelector('#who [aria-current]').dataset.pod`), pod)
+		b.h.Await("the story of "+pod, func() error {
+			return hosttest.HasWords(eval[string](b, `document.querySelector('#who [aria-current]').dataset.pod`), []string{pod})
 		})
 	}
 	n := eval[int](b, `stages.length`)

@@ -15,6 +15,9 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"kubelet14/api/unittest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // tab is a tab of a browser of its own.
@@ -28,26 +31,26 @@ type tab struct {
 
 // open opens the page in a new browser, which is closed when the test ends.
 func (h *host) open(address string) *tab {
-	h.t.Helper()
+	h.T.Helper()
 	path, err := exec.LookPath("chromium")
 	if err != nil {
-		h.t.Fatalf("%v: apt-get install -y --no-install-recommends chromium", err)
+		h.T.Fatalf("%v: apt-get install -y --no-install-recommends chromium", err)
 	}
 	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1360, 900), chromedp.UserDataDir(h.path("browser")))...)
-	h.t.Cleanup(cancel)
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1360, 900), chromedp.UserDataDir(filepath.Join(h.Dir, "browser")))...)
+	h.T.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
-	h.t.Cleanup(cancel)
-	h.t.Cleanup(func() { // a browser that is killed leaves a directory in /tmp
-		ctx, cancel := context.WithTimeout(ctx, patience)
+	h.T.Cleanup(cancel)
+	h.T.Cleanup(func() { // a browser that is killed leaves a directory in /tmp
+		ctx, cancel := context.WithTimeout(ctx, unittest.Limit())
 		defer cancel()
 		if err := chromedp.Cancel(ctx); err != nil {
-			h.t.Errorf("close the browser: %v", err)
+			h.T.Errorf("close the browser: %v", err)
 		}
 	})
 	b := &tab{h: h, ctx: ctx}
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
-		h.t.Fatal(err)
+		h.T.Fatal(err)
 	}
 	b.do(chromedp.Navigate(address))
 	return b
@@ -70,8 +73,8 @@ func (b *tab) listen(event any) {
 
 // reports waits until the browser reports an error with a text, which it may do after its page shows that, and forgets it.
 func (b *tab) reports(text string) {
-	b.h.t.Helper()
-	b.h.eventually("the browser reports "+text, func() error {
+	b.h.T.Helper()
+	b.h.Await("the browser reports "+text, func() error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		at := slices.IndexFunc(b.errors, func(e string) bool { return strings.Contains(e, text) })
@@ -85,17 +88,17 @@ func (b *tab) reports(text string) {
 
 // hasNoErrors fails the test for the errors since its last call.
 func (b *tab) hasNoErrors() {
-	b.h.t.Helper()
+	b.h.T.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.errors) > 0 {
-		b.h.t.Errorf("the browser reports %q", b.errors)
+		b.h.T.Errorf("the browser reports %q", b.errors)
 	}
 	b.errors = nil
 }
 
 func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
-	b.h.t.Helper()
+	b.h.T.Helper()
 	for _, action := range actions {
 		get(b, action)
 	}
@@ -103,17 +106,17 @@ func (b *tab) do(actions ...chromedp.Action[chromedp.Void]) {
 
 // try runs an action that returns a value.
 func try[T any](b *tab, action chromedp.Action[T]) (T, error) {
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, unittest.Limit())
 	defer cancel()
 	return chromedp.Run(ctx, action)
 }
 
 // get runs an action that must not fail.
 func get[T any](b *tab, action chromedp.Action[T]) T {
-	b.h.t.Helper()
+	b.h.T.Helper()
 	value, err := try(b, action)
 	if err != nil {
-		b.h.t.Fatal(err)
+		b.h.T.Fatal(err)
 	}
 	return value
 }
@@ -123,14 +126,14 @@ func at(id string) chromedp.CSS { return chromedp.CSS(fmt.Sprintf("[id=%q]", id)
 
 // eval returns the value of an expression on the page.
 func eval[T any](b *tab, expression string) T {
-	b.h.t.Helper()
+	b.h.T.Helper()
 	return get(b, chromedp.Evaluate[T](expression))
 }
 
 // shows waits until the element with an id has all the texts, and the class unless that is empty.
 func (b *tab) shows(id, class string, texts ...string) {
-	b.h.t.Helper()
-	b.h.eventually(fmt.Sprintf("the page shows %s %s %q", id, class, texts), func() error {
+	b.h.T.Helper()
+	b.h.Await(fmt.Sprintf("the page shows %s %s %q", id, class, texts), func() error {
 		seen, err := try(b, chromedp.Evaluate[struct{ Text, Class string }](fmt.Sprintf(
 			`(e => ({Text: e?.innerText ?? "", Class: e?.className ?? ""}))(document.getElementById(%q))`, id)))
 		if err != nil {
@@ -139,23 +142,14 @@ func (b *tab) shows(id, class string, texts ...string) {
 		if class != "" && seen.Class != class {
 			return fmt.Errorf("its class is %q", seen.Class)
 		}
-		return hasTexts(seen.Text, texts...)
+		return hosttest.HasWords(seen.Text, texts)
 	})
-}
-
-func hasTexts(seen string, texts ...string) error {
-	for _, text := range texts {
-		if !strings.Contains(seen, text) {
-			return fmt.Errorf("%q is missing in %q", text, seen)
-		}
-	}
-	return nil
 }
 
 // click clicks on an element, and again if the page has moved or replaced it meanwhile: the mouse is pressed where it was.
 func (b *tab) click(element chromedp.CSS) {
-	b.h.t.Helper()
-	b.h.eventually(fmt.Sprintf("a click on %s", element), func() error {
+	b.h.T.Helper()
+	b.h.Await(fmt.Sprintf("a click on %s", element), func() error {
 		eval[any](b, fmt.Sprintf(`window.met = "nothing"
 addEventListener("click", e => { met = e.target.closest(%q) ? "it" : e.target.outerHTML }, {capture: true, once: true})`, element))
 		ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
@@ -172,17 +166,17 @@ addEventListener("click", e => { met = e.target.closest(%q) ? "it" : e.target.ou
 
 // hasFocus checks where the keyboard is.
 func (b *tab) hasFocus(id string) {
-	b.h.t.Helper()
+	b.h.T.Helper()
 	if at := eval[string](b, `document.activeElement.id`); at != id {
-		b.h.t.Errorf("the keyboard is at %q, want %q", at, id)
+		b.h.T.Errorf("the keyboard is at %q, want %q", at, id)
 	}
 }
 
 // keep makes a picture for people: go test -artifacts keeps it.
 func (b *tab) keep(name string, picture chromedp.Action[[]byte]) {
-	b.h.t.Helper()
-	if err := os.WriteFile(filepath.Join(b.h.t.ArtifactDir(), name+".png"), get(b, picture), 0o644); err != nil {
-		b.h.t.Fatal(err)
+	b.h.T.Helper()
+	if err := os.WriteFile(filepath.Join(b.h.T.ArtifactDir(), name+".png"), get(b, picture), 0o644); err != nil {
+		b.h.T.Fatal(err)
 	}
 }
 

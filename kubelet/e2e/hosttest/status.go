@@ -1,4 +1,4 @@
-package e2e
+package hosttest
 
 import (
 	"context"
@@ -15,19 +15,19 @@ import (
 
 // reply is an HTTP answer that was read to its end.
 type reply struct {
-	status int
-	body   string
+	Status int
+	Body   string
 }
 
-// ask makes a request to the info server at the host's socket.
-func (p *process) ask(method, path string) (reply, error) {
+// Ask makes a request to the info server at the host's socket.
+func (p *Process) Ask(method, path string) (reply, error) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), unittest.Limit())
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, "http://localhost"+path, nil)
 	if err != nil {
 		return reply{}, err
 	}
-	resp, err := p.h.client().Do(req)
+	resp, err := p.h.Client().Do(req)
 	if err != nil {
 		return reply{}, err
 	}
@@ -36,23 +36,23 @@ func (p *process) ask(method, path string) (reply, error) {
 	return reply{resp.StatusCode, string(body)}, err
 }
 
-func (p *process) mustAsk(method, path string) reply {
+func (p *Process) MustAsk(method, path string) reply {
 	p.t.Helper()
-	a, err := p.ask(method, path)
+	a, err := p.Ask(method, path)
 	if err != nil {
 		p.t.Fatalf("%s %s: %v", method, path, err)
 	}
 	return a
 }
 
-// askJSON decodes what GET answers.
-func (p *process) askJSON(path string, into any) error {
-	a, err := p.ask("GET", path)
-	if err == nil && a.status != http.StatusOK {
-		err = fmt.Errorf("%s answers %d %s", path, a.status, a.body)
+// AskJSON decodes what GET answers.
+func (p *Process) AskJSON(path string, into any) error {
+	a, err := p.Ask("GET", path)
+	if err == nil && a.Status != http.StatusOK {
+		err = fmt.Errorf("%s answers %d %s", path, a.Status, a.Body)
 	}
 	if err == nil {
-		err = json.Unmarshal([]byte(a.body), into)
+		err = json.Unmarshal([]byte(a.Body), into)
 	}
 	return err
 }
@@ -83,9 +83,9 @@ func (c containerStatus) state() (name string, state containerState) {
 
 // pods returns what /pods answers, by id, or by full name for a pod that is not of the
 // file source.
-func (p *process) pods() (map[string]podStatus, error) {
+func (p *Process) pods() (map[string]podStatus, error) {
 	var list struct{ Items []podStatus }
-	err := p.askJSON("/pods", &list)
+	err := p.AskJSON("/pods", &list)
 	pods := map[string]podStatus{}
 	for _, pod := range list.Items {
 		pods[strings.TrimSuffix(pod.Name+".default."+pod.Source, ".default.file")] = pod
@@ -93,9 +93,9 @@ func (p *process) pods() (map[string]podStatus, error) {
 	return pods, err
 }
 
-// shows checks that /pods has a container "pod/name", or a pod "pod", in a state or
+// Shows checks that /pods has a container "pod/name", or a pod "pod", in a state or
 // phase, with all words in its reason and message.
-func (p *process) shows(name, state string, words ...string) error {
+func (p *Process) Shows(name, state string, words ...string) error {
 	pods, err := p.pods()
 	if err != nil {
 		return err
@@ -119,18 +119,18 @@ func (p *process) shows(name, state string, words ...string) error {
 	if got != state {
 		return fmt.Errorf("%s is %q, want %q: %+v", name, got, state, pod)
 	}
-	return hasWords(why, words)
+	return HasWords(why, words)
 }
 
-func (p *process) awaitShows(name, state string, words ...string) {
+func (p *Process) AwaitShows(name, state string, words ...string) {
 	p.t.Helper()
-	p.h.await(fmt.Sprintf("%s is %s with %q", name, state, words), func() error { return p.shows(name, state, words...) })
+	p.h.Await(fmt.Sprintf("%s is %s with %q", name, state, words), func() error { return p.Shows(name, state, words...) })
 }
 
-// awaitReady waits until a pod is ready: its startup probes have succeeded, and a failure of others counts.
-func (p *process) awaitReady(id string) {
+// AwaitReady waits until a pod is ready: its startup probes have succeeded, and a failure of others counts.
+func (p *Process) AwaitReady(id string) {
 	p.t.Helper()
-	p.h.await(id+" is ready", func() error {
+	p.h.Await(id+" is ready", func() error {
 		pods, err := p.pods()
 		if err == nil && !pods[id].Ready {
 			err = fmt.Errorf("it is not: %+v", pods[id])
@@ -146,9 +146,9 @@ type sourceStatus struct {
 }
 
 // source returns what /sources says of one source.
-func (p *process) source(name string) (sourceStatus, error) {
+func (p *Process) source(name string) (sourceStatus, error) {
 	var list struct{ Items []sourceStatus }
-	err := p.askJSON("/sources", &list)
+	err := p.AskJSON("/sources", &list)
 	for _, s := range list.Items {
 		if s.Source == name {
 			return s, err
@@ -157,34 +157,34 @@ func (p *process) source(name string) (sourceStatus, error) {
 	return sourceStatus{}, fmt.Errorf("there is no source %s: %v", name, err)
 }
 
-// awaitSource waits until a source fails with some words, or, without any, does not
+// AwaitSource waits until a source fails with some words, or, without any, does not
 // fail.
-func (p *process) awaitSource(name string, words ...string) {
+func (p *Process) AwaitSource(name string, words ...string) {
 	p.t.Helper()
-	p.h.await(fmt.Sprintf("source %s fails with %q", name, words), func() error {
+	p.h.Await(fmt.Sprintf("source %s fails with %q", name, words), func() error {
 		s, err := p.source(name)
 		if err == nil && s.FailingSince.IsZero() == (len(words) > 0) {
 			err = fmt.Errorf("it is %+v", s)
 		}
 		if err == nil {
-			err = hasWords(s.LastError, words)
+			err = HasWords(s.LastError, words)
 		}
 		return err
 	})
 }
 
-// metrics is a page of /metrics.
+// Metrics is a page of /metrics.
 type metrics string
 
-func (p *process) metrics() (metrics, error) {
-	a, err := p.ask("GET", "/metrics")
-	return metrics(a.body), err
+func (p *Process) Metrics() (metrics, error) {
+	a, err := p.Ask("GET", "/metrics")
+	return metrics(a.Body), err
 }
 
-// sum adds the samples whose name and labels hold all words.
-func (m metrics) sum(words ...string) (sum float64) {
+// Sum adds the samples whose name and labels hold all words.
+func (m metrics) Sum(words ...string) (sum float64) {
 	for line := range strings.Lines(string(m)) {
-		if strings.HasPrefix(line, "#") || hasWords(line, words) != nil {
+		if strings.HasPrefix(line, "#") || HasWords(line, words) != nil {
 			continue
 		}
 		if value, err := strconv.ParseFloat(strings.TrimSpace(line[strings.LastIndex(line, " "):]), 64); err == nil {
@@ -194,5 +194,5 @@ func (m metrics) sum(words ...string) (sum float64) {
 	return sum
 }
 
-// dockerCalls returns how many requests the kubelet has made to Docker.
-func (m metrics) dockerCalls() float64 { return m.sum("kubelet_docker_request", "_count{") }
+// DockerCalls returns how many requests the kubelet has made to Docker.
+func (m metrics) DockerCalls() float64 { return m.Sum("kubelet_docker_request", "_count{") }

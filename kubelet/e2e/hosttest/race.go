@@ -1,6 +1,6 @@
 //go:build race
 
-package e2e
+package hosttest
 
 // The program under test has the race detector when the tests have it. One that finds
 // a race ends with exit code 66, at its end or, with GORACE=halt_on_error=1, at once.

@@ -1,0 +1,106 @@
+package hosttest
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	docker "github.com/fsouza/go-dockerclient"
+
+	"kubelet14/api/unittest"
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/dockertools/registrytest"
+)
+
+const (
+	HelloImage       = dockertools.HelloImage
+	HostnamePrefix   = "kubelet14-test-" // the pid of the test and a number follow
+	TestNetworkLabel = "kubelet14.test"  // of the networks that tests make
+
+	// leftoverAge is older than any test or benchmark becomes.
+	leftoverAge = 2 * time.Hour
+)
+
+// BuildDir holds the program under test and the directories of all hosts.
+var BuildDir string
+
+// Binary returns the path of the program under test, which Prepare builds.
+func Binary() string { return filepath.Join(BuildDir, "kubelet14") }
+
+// Main runs the tests of a package. More of them than there are cores run at once, since they mostly wait; -parallel
+// overrides this.
+func Main(m *testing.M) {
+	flag.Set("test.parallel", fmt.Sprint(max(6, runtime.GOMAXPROCS(0))))
+	dir, err := os.MkdirTemp("", "kubelet14-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	BuildDir = dir
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// Prepare builds what every test needs, once.
+func Prepare(tb testing.TB) {
+	tb.Helper()
+	unittest.Must(tb, prepare())
+}
+
+var prepare = sync.OnceValue(func() error {
+	root, err := unittest.Root()
+	if err != nil {
+		return err
+	}
+	args := slices.Concat([]string{"build", "-C", root, "-buildvcs=auto", "-o", Binary()}, buildFlags, []string{"."})
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	client, err := Connect("")
+	if err != nil {
+		return err
+	}
+	return errors.Join(registrytest.EnsureHello(client), removeLeftovers(client))
+})
+
+// removeLeftovers removes the containers and networks of tests that were killed. Their age
+// identifies them: the pid in a hostname may be one of another pid namespace, where
+// a test runs that uses the same Docker.
+func removeLeftovers(client *docker.Client) error {
+	list, err := client.ListContainers(docker.ListContainersOptions{All: true, Filters: map[string][]string{"label": {"kubelet14.hostname"}}})
+	if err != nil {
+		return err
+	}
+	for _, c := range list {
+		ofTest := strings.HasPrefix(c.Labels["kubelet14.hostname"], HostnamePrefix)
+		if !ofTest || time.Since(time.Unix(c.Created, 0)) < leftoverAge {
+			continue
+		}
+		if err := client.RemoveContainer(docker.RemoveContainerOptions{ID: c.ID, Force: true, RemoveVolumes: true}); err != nil {
+			return err
+		}
+	}
+	for _, label := range []string{"kubelet14.network", TestNetworkLabel} {
+		filters := map[string][]string{"label": {label}, "until": {leftoverAge.String()}}
+		client.PruneNetworks(docker.PruneNetworksOptions{Filters: filters}) // it fails while another one is running
+	}
+	return nil
+}
+
+// Connect returns a client of the Docker at an address; the empty one is the machine's.
+func Connect(endpoint string) (*docker.Client, error) {
+	if endpoint == "" {
+		return docker.NewClientFromEnv()
+	}
+	return docker.NewClient(endpoint)
+}

@@ -1,0 +1,93 @@
+package hosttest
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	docker "github.com/fsouza/go-dockerclient"
+)
+
+// Logs returns what a container has written.
+func (h *Host) Logs(id string) string {
+	h.T.Helper()
+	var b Buffer
+	h.Must(h.Docker.Logs(docker.LogsOptions{Container: id, OutputStream: &b, ErrorStream: &b, Stdout: true, Stderr: true}))
+	return b.String()
+}
+
+func (h *Host) AwaitLogOf(c Container, words string) {
+	h.T.Helper()
+	h.Await(fmt.Sprintf("the log of %s holds %q", c.Name, words), func() error { return HasWords(h.Logs(c.ID), []string{words}) })
+}
+
+// Stubborn returns the container "main" of a pod once SIGTERM does not end it any
+// more: a process that has just begun does not ignore it yet.
+func (h *Host) Stubborn(pod string) Container {
+	h.T.Helper()
+	c := h.Live(pod, "main")
+	h.AwaitLogOf(c, "will go on when asked to stop")
+	return c
+}
+
+// browser keeps no connections: the next container at an address is another one.
+var browser = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
+
+// get fetches a page and checks that it is found and holds some words.
+func get(url string, words ...string) (string, error) {
+	resp, err := browser.Get(url)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: status %s: %s", url, resp.Status, body)
+	}
+	if err == nil {
+		err = HasWords(string(body), words)
+	}
+	return string(body), err
+}
+
+// Answers checks what a port of this machine answers.
+func Answers(port int, path string, words ...string) error {
+	_, err := get(fmt.Sprintf("http://127.0.0.1:%d%s", port, path), words...)
+	return err
+}
+
+// Ask fetches a page from a server in a pod, at the address of the pod, and checks that it holds some words.
+func (h *Host) Ask(id, path string, words ...string) error {
+	c, err := h.One(id, "net")
+	if err != nil {
+		return err
+	}
+	net, err := h.Inspect(c.ID)
+	if err == nil {
+		_, err = get("http://"+Address(net)+":8080"+path, words...)
+	}
+	return err
+}
+
+// Address returns the address of a network container.
+func Address(net *docker.Container) string {
+	return net.NetworkSettings.Networks[net.HostConfig.NetworkMode].IPAddress
+}
+
+// MustServe waits until a pod is up and its server answers. It may answer before
+// Docker lists it as running.
+func (h *Host) MustServe(id, path string) {
+	h.T.Helper()
+	h.Await("pod "+id+" serves "+path, func() error {
+		if err := h.Up(id); err != nil {
+			return err
+		}
+		return h.Ask(id, path)
+	})
+}
+
+// Sleeper is the smallest pod.
+func Sleeper(id string) string {
+	return "version: v1beta1\nid: " + id + "\ncontainers:\n  - {name: main, image: HELLO, command: [/hello, sleep]}\n"
+}
