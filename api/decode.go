@@ -10,9 +10,10 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Document is one manifest and its place in the text.
+// Document is one object and its place in the text. Of the objects exactly one is set.
 type Document struct {
-	Manifest ContainerManifest
+	Manifest *ContainerManifest // of a pod
+	Service  *Service
 	Where    string // "document 2", "item 3" of a list, or both; empty if it is the only one
 }
 
@@ -26,12 +27,12 @@ type document struct {
 // FieldPather is implemented by a wire type whose fields have other paths than the internal ones.
 type FieldPather interface{ FieldPath(internal string) string }
 
-// Decode reads every manifest of the text, and checks it unless check is nil: each YAML document is a manifest of 2014, a Pod,
-// or a list of them. file is a label for people. The error is a *SourceError with all problems; then there are no documents.
+// Decode reads every object of the text, and checks it unless check is nil: each YAML document is a manifest of 2014, an object of
+// v1 such as a Pod, or a list of them. file is a label for people. The error is a *SourceError with all problems; then there are no documents.
 // There are none without an error only if every list is empty.
 //
 // The text may come from anybody: Decode never panics, and its time and memory are bounded.
-func (s *Scheme) Decode(file string, data []byte, check func(*ContainerManifest) Problems) ([]Document, error) {
+func (s *Scheme) Decode(file string, data []byte, check func(Document) Problems) ([]Document, error) {
 	d := &decoder{scheme: s, check: check, text: &SourceError{File: file}}
 	roots := d.text.parse(data)
 	for i, root := range roots {
@@ -47,7 +48,7 @@ func (s *Scheme) Decode(file string, data []byte, check func(*ContainerManifest)
 	return d.docs, nil
 }
 
-// document appends the manifest of doc, or those of a list, to d.docs, unless it reports a problem.
+// document appends the object of doc, or those of a list, to d.docs, unless it reports a problem.
 func (d *decoder) document(doc document) {
 	if d.full() {
 		return
@@ -85,31 +86,37 @@ func (d *decoder) document(doc document) {
 			`a pod of its network container alone is written "containers: []"`)
 		return
 	}
-	manifest, problems := d.internalize(version, wire)
+	decoded, problems := d.internalize(version, wire)
 	for _, p := range problems {
 		d.refuse(join(doc.path, p.Field), nearest(doc.root, p.Field), "%s", p.Text)
 	}
 	if len(problems) == 0 {
-		d.docs = append(d.docs, Document{*manifest, doc.where})
+		decoded.Where = doc.where
+		d.docs = append(d.docs, decoded)
 	}
 }
 
-// internalize converts and checks a manifest. The problems have the paths of the wire type.
-func (d *decoder) internalize(version string, wire any) (manifest *ContainerManifest, problems Problems) {
+// internalize converts and checks an object. The problems have the paths of the wire type.
+func (d *decoder) internalize(version string, wire any) (doc Document, problems Problems) {
 	internal, err := d.scheme.Internalize(version, wire)
 	if err != nil {
-		return nil, err.(Problems)
+		return doc, err.(Problems)
 	}
-	manifest = internal.(*ContainerManifest)
-	if manifest.Ignored = d.ignored; d.check != nil {
-		problems = d.check(manifest)
+	switch obj := internal.(type) {
+	case *ContainerManifest:
+		doc.Manifest, obj.Ignored = obj, d.ignored
+	case *Service:
+		doc.Service, obj.Ignored = obj, d.ignored
+	}
+	if d.check != nil {
+		problems = d.check(doc)
 	}
 	if wire, ok := wire.(FieldPather); ok {
 		for i, p := range problems {
 			problems[i].Field = wire.FieldPath(p.Field)
 		}
 	}
-	return manifest, problems
+	return doc, problems
 }
 
 // items decodes the manifests of a list, which is at a path in a document.

@@ -68,7 +68,7 @@ func checkResult(t *testing.T, scheme *api.Scheme, docs []api.Document, err erro
 		}
 	}
 	for _, doc := range docs {
-		text, err := scheme.Encode(doc.Manifest.Version, &doc.Manifest)
+		text, err := scheme.Encode(doc.Manifest.Version, doc.Manifest)
 		unittest.Must(t, err)
 		same(t, "written and read again", asJSON(t, doc.Manifest), asJSON(t, mustDecode(t, string(text))))
 	}

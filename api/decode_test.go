@@ -42,7 +42,7 @@ func mustDecode(t *testing.T, text string) api.ContainerManifest {
 	if err != nil || len(docs) != 1 {
 		t.Fatalf("decode:\n%s\ngives %d manifests, %v", text, len(docs), err)
 	}
-	return docs[0].Manifest
+	return *docs[0].Manifest
 }
 
 func TestYAMLAndJSONSayTheSame(t *testing.T) {
@@ -186,7 +186,7 @@ func TestACheckPointsAtTheNearestThingThatIsThere(t *testing.T) {
 			"containers[0].volumeMounts[0]":  "10:19",
 			"containers[1].livenessProbe[0]": "6:3",
 		} {
-			docs, err := v1.NewScheme().Decode("f", []byte(form.text), func(*api.ContainerManifest) api.Problems {
+			docs, err := v1.NewScheme().Decode("f", []byte(form.text), func(api.Document) api.Problems {
 				return api.Problems{{Field: field, Text: "wrong"}}
 			})
 			path := strings.Trim(form.path+"."+field, ".")

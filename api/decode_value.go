@@ -19,11 +19,11 @@ const maxValues = 600_000
 // "never:" must not mean always.
 type decoder struct {
 	scheme  *Scheme
-	check   func(*ContainerManifest) Problems
+	check   func(Document) Problems
 	text    *SourceError // collects the problems
 	values  int          // decoded so far
 	docs    []Document
-	ignored []string // paths in the manifest that is decoded
+	ignored []string // paths in the object that is decoded
 }
 
 // refuse reports a problem of the field at path.

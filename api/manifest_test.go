@@ -24,7 +24,7 @@ func TestRoundTripLosesNothing(t *testing.T) {
 		for _, version := range append(scheme.Versions("ContainerManifest"), scheme.Versions("Pod")...) {
 			var m, fromLabel api.ContainerManifest
 			filler{random, i == 0, version == api.VersionV1}.fill(t, reflect.ValueOf(&m).Elem())
-			m.Version, m.Ignored, m.Services = version, nil, api.Services{}
+			m.Version, m.Ignored, m.Services = version, nil, nil
 			label, err := json.Marshal(&m)
 			unittest.Must(t, err)
 			unittest.Must(t, json.Unmarshal(label, &fromLabel))

@@ -1,16 +1,14 @@
 package api
 
-// Services is what a pod has to do with services. It is in no hash, so a service that comes or goes restarts nothing.
-type Services struct {
-	Kind string    // "service" if this is no pod, but the one service in Of
-	Of   []Service // those of the pod's namespace and source, sorted by name
-}
-
-// Service gives its name to the pods that it selects.
+// Service gives its name to the pods of its namespace that it selects. What a pod gets from services is in no hash, so a service
+// that comes or goes restarts nothing.
 type Service struct {
-	Name     string
-	Selector map[string]string
-	Ports    []Port // of the pods; they publish nothing
+	Name      string            // DNS label
+	Namespace string            // empty when just decoded: NamespaceDefault
+	Origin    string            // place in the source, as a Pod has it; empty in the manifest of a pod
+	Ignored   []string          // fields that mean nothing here, as a manifest has them; empty in the manifest of a pod
+	Selector  map[string]string // labels of the pods
+	Ports     []Port            // of the pods; they publish nothing
 }
 
 // Selects reports whether a pod with these labels belongs to the service.

@@ -30,8 +30,9 @@ type ContainerManifest struct {
 	PriorityClassName             string            `json:"priorityClassName,omitempty"`
 	EnableServiceLinks            *bool             `json:"enableServiceLinks,omitempty"` // nil: true
 	// Ignored has the paths of fields that were read and mean nothing on one host, such as spec.nodeSelector.
-	Ignored  []string `json:"-"`
-	Services Services `json:"-"`
+	Ignored []string `json:"-"`
+	// Services are those of the pod's namespace and source, sorted by name. PodConfig fills them in.
+	Services []Service `json:"-"`
 }
 
 // HostAlias is a line of the file /etc/hosts of every container of a pod.

@@ -201,7 +201,7 @@ func (s *SourceEtcd) list(ctx context.Context, updates chan<- api.PodUpdate, cli
 		key := string(kv.Key)
 		if key == s.root || strings.HasPrefix(key, s.root+"/") {
 			changed = changed || s.known[key] != kv.ModRevision
-			s.input(key).load(strconv.FormatInt(kv.ModRevision, 10), func() ([]api.Pod, error) { return s.parse(key, kv.Value) })
+			s.input(key).load(strconv.FormatInt(kv.ModRevision, 10), func() ([]object, error) { return s.parse(key, kv.Value) })
 		}
 	}
 	s.forget(func(key string) bool {
@@ -215,16 +215,16 @@ func (s *SourceEtcd) list(ctx context.Context, updates chan<- api.PodUpdate, cli
 	return changed, nil
 }
 
-// parse makes pods of the value of a key. A manifest without an id in a key of its own
+// parse makes objects of the value of a key. A manifest without an id in a key of its own
 // is named by the last part of the key.
-func (s *SourceEtcd) parse(key string, value []byte) ([]api.Pod, error) {
+func (s *SourceEtcd) parse(key string, value []byte) ([]object, error) {
 	if key == s.root {
-		return s.parser.pods("etcd", key, value, strconv.Itoa)
+		return s.parser.objects("etcd", key, value, strconv.Itoa)
 	}
 	name := func(int) string { return key[strings.LastIndex(key, "/")+1:] }
-	pods, err := s.parser.pods("etcd", key, value, name)
-	if len(pods) > 1 {
-		return nil, fmt.Errorf("%s: %d manifests: put each into a key of its own", key, len(pods))
+	objects, err := s.parser.objects("etcd", key, value, name)
+	if len(objects) > 1 {
+		return nil, fmt.Errorf("%s: %d manifests: put each into a key of its own", key, len(objects))
 	}
-	return pods, err
+	return objects, err
 }

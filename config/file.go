@@ -90,12 +90,15 @@ func (s *SourceFile) ReadOnce() ([]api.Pod, error) {
 	s.last, s.inputs[""].err = s.snapshot()
 	s.read(s.last, time.Time{})
 	inputs := s.sortedInputs()
-	pods := s.withServices(s.rejectDuplicates(inputs))
+	update := s.set(inputs)
+	for i := range update.Pods {
+		addServices(&update.Pods[i], update.Services)
+	}
 	var errs []error
 	for _, in := range inputs {
 		errs = append(errs, in.err, in.duplicate)
 	}
-	return pods, errors.Join(errs...)
+	return update.Pods, errors.Join(errs...)
 }
 
 // poll takes a snapshot, and if that is equal to the last one reads the files that
@@ -139,7 +142,7 @@ func (s *SourceFile) read(before snapshot, now time.Time) {
 			}
 			continue
 		}
-		s.input(path).load(version, func() ([]api.Pod, error) {
+		s.input(path).load(version, func() ([]object, error) {
 			if changes {
 				return nil, fmt.Errorf("read %q: it changes all the time, and is read once it is unchanged for %v", path, settleTime)
 			}
@@ -150,7 +153,7 @@ func (s *SourceFile) read(before snapshot, now time.Time) {
 			if versionOf(info) != version {
 				return nil, fmt.Errorf("read %q: it has changed meanwhile", path)
 			}
-			return s.parser.pods("file", path, text, func(number int) string { return fileName(path, number) })
+			return s.parser.objects("file", path, text, func(number int) string { return fileName(path, number) })
 		})
 	}
 }

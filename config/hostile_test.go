@@ -107,7 +107,7 @@ func TestNamesForgeNoLogLine(t *testing.T) {
 	etcd := &SourceEtcd{source: newSource("Etcd source", "etcd", "keys", 0, testParser()), root: "/registry"}
 	key := "/registry/" + forged
 	for _, value := range []string{"bad: [", manifest("", "1"), list(manifest("a", "1"), manifest("b", "1")), manifest("a", "1")} {
-		etcd.input(key).load(value, func() ([]api.Pod, error) { return etcd.parse(key, []byte(value)) })
+		etcd.input(key).load(value, func() ([]object, error) { return etcd.parse(key, []byte(value)) })
 		etcd.publish(t.Context(), make(chan api.PodUpdate, 1))
 	}
 	etcd.input(key).err = errors.New("")

@@ -99,8 +99,8 @@ func (s *SourceHTTP) poll(ctx context.Context, body *input) error {
 		return errors.New("the server sends an empty body: for no pods at all it is [], the empty list")
 	}
 	s.etag = response.Header.Get("ETag")
-	body.load(string(text), func() ([]api.Pod, error) {
-		return s.parser.pods("http", s.place, text, strconv.Itoa)
+	body.load(string(text), func() ([]object, error) {
+		return s.parser.objects("http", s.place, text, strconv.Itoa)
 	})
 	return nil
 }

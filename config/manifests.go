@@ -14,7 +14,7 @@ import (
 	"kubelet14/kubelet/trace"
 )
 
-// Parser makes pods of text, in the same way for every source.
+// Parser makes objects of text, in the same way for every source.
 type Parser struct {
 	Hostname string // is part of the UIDs of pods without a uuid
 	Scheme   *api.Scheme
@@ -22,51 +22,63 @@ type Parser struct {
 	Trace    *trace.Trace // of what is read; may be nil
 }
 
-// pods decodes and validates the manifests of a text and gives each its identity, which depends only on the manifest's id and
-// the place. defaultName names the manifest with a number, from 1, that has no id. The error lists what is wrong with any
-// manifest; then there are no pods.
-func (p Parser) pods(source, place string, text []byte, defaultName func(number int) string) ([]api.Pod, error) {
+// objects decodes and validates a text and gives each object its identity, which depends only on its name and the place.
+// defaultName names the manifest with a number, from 1, that has no id. The error lists what is wrong with any object; then
+// there are none.
+func (p Parser) objects(source, place string, text []byte, defaultName func(number int) string) ([]object, error) {
 	place = label(place)
-	docs, err := p.Scheme.Decode(place, text, p.Rules.ValidateManifest)
+	docs, err := p.Scheme.Decode(place, text, p.Rules.Validate)
 	if err != nil {
 		return nil, err
 	}
-	pods := make([]api.Pod, len(docs))
-	origins := map[string]string{} // by full name
+	objects := make([]object, 0, len(docs))
+	origins := map[objectID]string{}
 	for i, doc := range docs {
-		pod := &pods[i]
-		*pod = api.Pod{
-			Name:      cmp.Or(doc.Manifest.ID, defaultName(i+1)),
-			Namespace: cmp.Or(doc.Manifest.Namespace, api.NamespaceDefault),
-			UID:       doc.Manifest.UUID,
-			Source:    cmp.Or(doc.Manifest.Services.Kind, source),
-			Origin:    place,
-			Manifest:  doc.Manifest,
+		origin := place
+		if doc.Where != "" {
+			origin = fmt.Sprintf("%s (%s)", place, doc.Where)
 		}
-		if pod.UID == "" {
-			pod.UID = api.NewUID(p.Hostname, source, pod.Namespace, pod.Name)
+		var o object
+		switch {
+		case doc.Service != nil:
+			service := *doc.Service
+			service.Namespace, service.Origin = cmp.Or(service.Namespace, api.NamespaceDefault), origin
+			o = object{serviceID(&service), service}
+		default:
+			pod := p.pod(source, doc.Manifest, defaultName(i+1))
+			if pod.Origin = origin; !validation.IsDNSSubdomain(pod.Name) {
+				return nil, fmt.Errorf("%s: the manifest has no id, and %q cannot be a pod's name: give it an id", origin, pod.Name)
+			}
+			o = object{podID(&pod), pod}
 		}
-		if where := doc.Where; where != "" {
-			pod.Origin = fmt.Sprintf("%s (%s)", place, where)
+		if first := origins[o.objectID]; first != "" {
+			return nil, fmt.Errorf("%s %q is in %s and %s: keep one of them", o.kind, o.name, first, origin)
 		}
-		if !validation.IsDNSSubdomain(pod.Name) {
-			return nil, fmt.Errorf("%s: the manifest has no id, and %q cannot be a pod's name: give it an id", pod.Origin, pod.Name)
-		}
-		if first := origins[pod.FullName()]; first != "" {
-			return nil, fmt.Errorf("%s %q is in %s and %s: keep one of them", cmp.Or(doc.Manifest.Services.Kind, "pod"), pod.Name, first, pod.Origin)
-		}
-		origins[pod.FullName()] = pod.Origin
+		origins[o.objectID] = origin
+		objects = append(objects, o)
 	}
-	return pods, nil
+	return objects, nil
+}
+
+// pod gives a manifest its identity.
+func (p Parser) pod(source string, manifest *api.ContainerManifest, defaultName string) api.Pod {
+	pod := api.Pod{
+		Name:      cmp.Or(manifest.ID, defaultName),
+		Namespace: cmp.Or(manifest.Namespace, api.NamespaceDefault),
+		UID:       manifest.UUID,
+		Source:    source,
+		Manifest:  *manifest,
+	}
+	if pod.UID == "" {
+		pod.UID = api.NewUID(p.Hostname, source, pod.Namespace, pod.Name)
+	}
+	return pod
 }
 
 // logIgnored logs the ignored fields of each pod that was not among those before.
 func logIgnored(before, pods []api.Pod) {
 	for _, pod := range pods {
-		ignored, same := pod.Manifest.Ignored, func(old api.Pod) bool {
-			old.Manifest.Services = pod.Manifest.Services
-			return reflect.DeepEqual(old, pod)
-		}
+		ignored, same := pod.Manifest.Ignored, func(old api.Pod) bool { return reflect.DeepEqual(old, pod) }
 		if len(ignored) > 0 && !slices.ContainsFunc(before, same) {
 			glog.Warningf("pod %s: these fields mean nothing here: %s", &pod, strings.Join(ignored, ", "))
 		}

@@ -39,10 +39,11 @@ type podStorage struct {
 
 // sourceState is what is known of one source.
 type sourceState struct {
-	pods   podSet
-	synced bool  // has sent an update without an error; never unset
-	err    error // of its latest update
-	noPods *api.NoPodsError
+	pods     podSet
+	services []api.Service
+	synced   bool  // has sent an update without an error; never unset
+	err      error // of its latest update
+	noPods   *api.NoPodsError
 }
 
 func newPodStorage(mode PodConfigNotificationMode, updates chan api.PodUpdate) *podStorage {
@@ -66,7 +67,10 @@ func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpd
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state, before := s.sources[source], s.unsynced()
-	pods := mergePods(state.pods, source, update)
+	if update.Op == api.SET {
+		state.services = update.Services
+	}
+	pods := mergePods(state.pods, source, update, state.services)
 	added, updated, removed := compare(state.pods, pods)
 	s.traceMerge(source, pods, added, updated, removed)
 	state.pods, state.err, state.noPods = pods, update.Err, update.NoPods
@@ -102,14 +106,15 @@ func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpd
 	s.send(ctx, changes...)
 }
 
-// mergePods returns the pods of a source after an update. The source has validated them.
-func mergePods(old podSet, source string, update api.PodUpdate) podSet {
+// mergePods returns the pods of a source after an update, each with the services of its namespace. The source has validated all.
+func mergePods(old podSet, source string, update api.PodUpdate, services []api.Service) podSet {
 	pods := podSet{}
 	if update.Op != api.SET {
 		pods = maps.Clone(old)
 	}
 	for _, pod := range update.Pods {
 		pod.Source = source
+		addServices(&pod, services)
 		name := pod.FullName()
 		switch known := old[name]; {
 		case update.Op == api.REMOVE:

@@ -23,7 +23,8 @@ func (f *fileTest) expectServices(want string, words ...string) {
 	var got []string
 	for _, pod := range f.last.Pods {
 		var names []string
-		for _, service := range pod.Manifest.Services.Of {
+		addServices(&pod, f.last.Services)
+		for _, service := range pod.Manifest.Services {
 			names = append(names, service.Name)
 		}
 		got = append(got, pod.Name+"="+strings.Join(names, ","))

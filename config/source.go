@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,21 +28,21 @@ type Source interface {
 // etcd key. It is good or bad as a whole.
 type input struct {
 	place     string // the label of a path, a URL or a key
-	lastGood  []api.Pod
+	lastGood  []object
 	version   string // of the text of lastGood; it changes with the text
 	err       error  // why the latest text cannot be read or parsed
-	duplicate error  // which pod names belong to other inputs
+	duplicate error  // which objects do not count beside those of other inputs
 	logged    error  // the problem that was logged last
 }
 
-// load parses a text that is new or was bad. A bad one leaves the last good pods.
-func (in *input) load(version string, parse func() ([]api.Pod, error)) {
+// load parses a text that is new or was bad. A bad one leaves the last good objects.
+func (in *input) load(version string, parse func() ([]object, error)) {
 	if in.err == nil && in.version == version {
 		return
 	}
-	pods, err := parse()
+	objects, err := parse()
 	if in.err = err; err == nil {
-		in.version, in.lastGood = version, pods
+		in.version, in.lastGood = version, objects
 	}
 }
 
@@ -56,9 +55,9 @@ type source struct {
 
 	pollInterval, noPodsWait time.Duration // noPodsWait is for doubt
 
-	inputs map[string]*input // files or keys by place; "" is the source as a whole
-	owners map[string]string // by full name: the place of the input that has it
-	sent   api.PodUpdate     // the zero value at first
+	inputs map[string]*input   // files or keys by place; "" is the source as a whole
+	owners map[objectID]string // the place of the input that has the name
+	sent   api.PodUpdate       // the zero value at first
 
 	mu     sync.Mutex
 	status api.SourceStatus
@@ -109,7 +108,7 @@ func (s *source) Status() api.SourceStatus {
 // to the next poll.
 func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) (wait time.Duration) {
 	inputs := s.sortedInputs()
-	update := api.PodUpdate{Op: api.SET, Pods: s.withServices(s.rejectDuplicates(inputs))}
+	update := s.set(inputs)
 	var errs []error
 	stale := map[string]string{}
 	for _, in := range inputs {
@@ -117,8 +116,8 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) (wai
 		if in.err != nil {
 			text := in.err.Error() // once, for any number of pods
 			for _, pod := range update.Pods {
-				if name := pod.FullName(); in.place == s.place || in.place == s.owners[name] {
-					stale[name], effect = text, "pods stay as they were: "
+				if in.place == s.place || in.place == s.owners[podID(&pod)] {
+					stale[pod.FullName()], effect = text, "pods stay as they were: "
 				}
 			}
 		}
@@ -135,7 +134,8 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) (wai
 	update.Err = errors.Join(errs...)
 	s.setStatus(len(update.Pods), stale, update.Err)
 	update.NoPods, wait = s.doubt(len(update.Pods), update.Err)
-	unchanged := reflect.DeepEqual(update.Pods, s.sent.Pods) && reflect.DeepEqual(update.NoPods, s.sent.NoPods)
+	unchanged := reflect.DeepEqual(update.Pods, s.sent.Pods) && reflect.DeepEqual(update.Services, s.sent.Services) &&
+		reflect.DeepEqual(update.NoPods, s.sent.NoPods)
 	if unchanged && s.sent.Op == api.SET && sameText(update.Err, s.sent.Err) {
 		return wait
 	}
@@ -149,42 +149,10 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) (wai
 	return wait
 }
 
-// rejectDuplicates returns the pods of the inputs, each name once: that of the owner, which had
-// the name first, if it still has it, else that of the only input that has it, else none.
-func (s *source) rejectDuplicates(inputs []*input) (pods []api.Pod) {
-	places, owners := map[string][]string{}, map[string]string{} // by full name
-	for _, in := range inputs {
-		for _, pod := range in.lastGood {
-			places[pod.FullName()] = append(places[pod.FullName()], in.place)
-		}
-	}
-	for name, places := range places {
-		if owner := s.owners[name]; slices.Contains(places, owner) {
-			owners[name] = owner
-		} else if len(places) == 1 {
-			owners[name] = places[0]
-		}
-	}
-	for _, in := range inputs {
-		var duplicates []error
-		for _, pod := range in.lastGood {
-			owner, used := owners[pod.FullName()], "none"
-			if owner != "" {
-				used = "that of " + owner
-			}
-			switch first := cmp.Or(owner, places[pod.FullName()][0]); in.place {
-			case owner:
-				pods = append(pods, pod)
-			case first: // the error of the others names it
-			default:
-				duplicates = append(duplicates, fmt.Errorf("%s %q is in %s and %s: keep one of them; until then %s is used",
-					cmp.Or(pod.Manifest.Services.Kind, "pod"), pod.Name, first, in.place, used))
-			}
-		}
-		in.duplicate = errors.Join(duplicates[:min(len(duplicates), api.MaxProblems)]...)
-	}
-	s.owners = owners
-	return pods
+// set returns a SET of what the inputs have.
+func (s *source) set(inputs []*input) api.PodUpdate {
+	pods, services := byKind(s.rejectDuplicates(inputs))
+	return api.PodUpdate{Op: api.SET, Pods: pods, Services: s.checkServices(services, pods)}
 }
 
 // setStatus records the result of a read.

@@ -147,7 +147,9 @@ var update = flag.Bool("update", false, "write the .err files of testdata/manife
 
 func parse(file, text string) ([]api.Pod, error) {
 	parser := testParser()
-	return parser.pods("file", file, []byte(text), func(number int) string { return fmt.Sprint(number) })
+	objects, err := parser.objects("file", file, []byte(text), func(number int) string { return fmt.Sprint(number) })
+	pods, _ := byKind(objects)
+	return pods, err
 }
 
 func testFiles(t *testing.T, pattern string) map[string]string {

@@ -140,7 +140,7 @@ func TestBlocksAreWhatTheyAreMarkedAs(t *testing.T) {
 					t.Errorf("%s:%d: %v\n%s", p.path, f.line, err, out)
 				}
 			case "yaml", "yaml bad":
-				_, err := scheme.Decode(p.path, []byte(f.body), rules.ValidateManifest)
+				_, err := scheme.Decode(p.path, []byte(f.body), rules.Validate)
 				if (err != nil) != (f.info == "yaml bad") {
 					t.Errorf("%s:%d: the manifest is marked %q, and loading it gives: %v", p.path, f.line, f.info, err)
 				}

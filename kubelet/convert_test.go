@@ -50,7 +50,7 @@ func TestConvertedPodIsTheSame(t *testing.T) {
 		if err != nil || len(problems) > 0 {
 			t.Fatalf("%s: %v, %v", pod.Origin, problems, err)
 		}
-		docs, err := scheme.Decode("converted", text, validation.Rules{AllowPrivileged: true}.ValidateManifest)
+		docs, err := scheme.Decode("converted", text, validation.Rules{AllowPrivileged: true}.Validate)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, text)
 		}
@@ -71,7 +71,7 @@ func TestConvertedPodIsTheSame(t *testing.T) {
 			pod.Manifest = manifest
 			return plan.NewPod(pod, dockertools.PauseImage, time.Now(), lifecycleLabel)
 		}
-		before, after := desired(pod.Manifest), desired(docs[0].Manifest)
+		before, after := desired(pod.Manifest), desired(*docs[0].Manifest)
 		before.Grace = after.Grace // old has it
 		if diff := cmp.Diff(specs(before), specs(after)); diff != "" {
 			t.Errorf("%s (-2014 +converted):\n%s\n%s", pod.Origin, diff, text)
@@ -101,7 +101,7 @@ func oldPods(t *testing.T) []api.Pod {
 				t.Fatal(err)
 			}
 			for _, doc := range docs {
-				pods = append(pods, api.Pod{Name: doc.Manifest.ID, Namespace: "default", UID: "u", Source: "file", Origin: file, Manifest: doc.Manifest})
+				pods = append(pods, api.Pod{Name: doc.Manifest.ID, Namespace: "default", UID: "u", Source: "file", Origin: file, Manifest: *doc.Manifest})
 			}
 		}
 	}

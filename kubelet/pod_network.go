@@ -78,7 +78,7 @@ func (kl *Kubelet) checkNames() error {
 	owners := map[string]*plan.Pod{}
 	for _, fullName := range slices.Sorted(maps.Keys(kl.desired.pods)) {
 		pod := kl.desired.pods[fullName]
-		if kl.opts.PodNetwork == BridgeNetwork && pod.Complete.Services.Of != nil {
+		if kl.opts.PodNetwork == BridgeNetwork && pod.Complete.Services != nil {
 			return fmt.Errorf("services have no names in Docker's default network, where the pods are: give -pod_network=%s", kl.ownNetwork())
 		}
 		if pod.Complete.HostNetwork || kl.opts.PodNetwork == BridgeNetwork { // it has no name

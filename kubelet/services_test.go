@@ -18,7 +18,7 @@ func inServices(pods []api.Pod, services ...string) []api.Pod {
 			var name, label string
 			port := api.Port{Protocol: api.ProtocolTCP}
 			fmt.Sscan(text, &name, &port.ContainerPort, &label)
-			pods[i].Manifest.Services.Of = append(pods[i].Manifest.Services.Of,
+			pods[i].Manifest.Services = append(pods[i].Manifest.Services,
 				api.Service{Name: name, Selector: map[string]string{label: ""}, Ports: []api.Port{port}})
 		}
 	}

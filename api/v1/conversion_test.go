@@ -54,7 +54,7 @@ func TestInternalize(t *testing.T) {
 		}
 		tt.want.Version, tt.want.ID = "v1", "web"
 		tt.want.Containers[0].Name, tt.want.Containers[0].Image = "a", "b"
-		if diff := cmp.Diff(tt.want, docs[0].Manifest); diff != "" {
+		if diff := cmp.Diff(&tt.want, docs[0].Manifest); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}

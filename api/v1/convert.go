@@ -25,7 +25,7 @@ func Convert(pod *api.Pod, probePeriod time.Duration) (m api.ContainerManifest, 
 	note(isV1, "this Pod is one of v1 already: its own file works with kubectl too, and has what is left out here, such as dnsPolicy")
 	note(m.UUID != "", "left out: the uuid "+m.UUID+"; a cluster gives each pod its own")
 	note(len(m.Ignored) > 0, "left out, as kubelet14 does not use it: "+strings.Join(m.Ignored, ", "))
-	note(len(m.Services.Of) > 0, "the services of its namespace work in a cluster, too: apply their files")
+	note(len(m.Services) > 0, "the services of its namespace work in a cluster, too: apply their files")
 	note(m.ID == "", "the manifest has no id: this name is made of the path of its file")
 	m.ID, m.UUID = pod.Name, ""
 	if isV1 {

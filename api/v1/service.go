@@ -36,10 +36,9 @@ type Service struct {
 // AddServices makes the scheme read Services. Without names in the pod network each is refused.
 func AddServices(s *api.Scheme, names bool) {
 	s.AddKnownTypes(api.VersionV1, Service{})
-	api.AddInternalConversion(s, api.VersionV1, func(in *Service, out *api.ContainerManifest) (errs api.Problems) {
-		service := api.Service{Name: in.Metadata.ID}
-		api.Copy(out, &in.Metadata)
-		api.Copy(&service, &in.Spec)
+	api.AddInternalConversion(s, api.VersionV1, func(in *Service, out *api.Service) (errs api.Problems) {
+		api.Copy(out, &in.Spec)
+		out.Name, out.Namespace = in.Metadata.ID, in.Metadata.Namespace
 		if !names {
 			errs.Add("kind", "not supported: with -pod_network=bridge pods have no names")
 		}
@@ -53,14 +52,18 @@ func AddServices(s *api.Scheme, names bool) {
 			} else if target := p.TargetPort.String(); target != "0" && target != port {
 				errs.Add(path+"targetPort", "unsupported value '%s': nothing forwards port %s, so write the container's port in both", target, port)
 			}
-			service.Ports[i].Protocol = lookup(&errs, path+"protocol", p.Protocol, protocols)
+			out.Ports[i].Protocol = lookup(&errs, path+"protocol", p.Protocol, protocols)
 		}
-		out.Version, out.Services = api.VersionV1, api.Services{Kind: "service", Of: []api.Service{service}}
 		return errs
 	})
 }
 
 var protocols = map[string]api.Protocol{"": api.ProtocolTCP, "TCP": api.ProtocolTCP, "UDP": api.ProtocolUDP}
 
-// FieldPath is that of a Pod.
-func (*Service) FieldPath(internal string) string { return (*Pod)(nil).FieldPath(internal) }
+// FieldPath returns the path in a Service of a field of api.Service.
+func (*Service) FieldPath(internal string) string {
+	if internal == "name" || internal == "namespace" {
+		return "metadata." + internal
+	}
+	return "spec." + internal
+}

@@ -16,7 +16,7 @@ func decodeService(spec string, names bool) ([]api.Document, error) {
 	scheme := v1.NewScheme()
 	v1.AddServices(scheme, names)
 	return scheme.Decode("f", []byte("apiVersion: v1\nkind: Service\nmetadata: {name: db, namespace: shop, labels: {a: b}}\nspec: "+spec+"\n"),
-		validation.Rules{}.ValidateManifest)
+		validation.Rules{}.Validate)
 }
 
 func TestService(t *testing.T) {
@@ -25,10 +25,9 @@ func TestService(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []api.Document{{Manifest: api.ContainerManifest{
-		Version: "v1", ID: "db", Namespace: "shop", Labels: map[string]string{"a": "b"}, Ignored: []string{"spec.clusterIPs", "spec.ports[1].appProtocol"},
-		Services: api.Services{Kind: "service", Of: []api.Service{{Name: "db", Selector: map[string]string{"app": "db"}, Ports: []api.Port{
-			{Name: "sql", ContainerPort: 5432, Protocol: "TCP"}, {ContainerPort: 53, Protocol: "UDP"}}}}},
+	want := []api.Document{{Service: &api.Service{
+		Name: "db", Namespace: "shop", Ignored: []string{"spec.clusterIPs", "spec.ports[1].appProtocol"}, Selector: map[string]string{"app": "db"},
+		Ports: []api.Port{{Name: "sql", ContainerPort: 5432, Protocol: "TCP"}, {ContainerPort: 53, Protocol: "UDP"}},
 	}}}
 	if diff := cmp.Diff(want, docs); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -13,18 +13,21 @@ type Rules struct {
 	AllowPrivileged bool
 }
 
-// ValidateManifest returns the problems of a manifest as it was written: what is optional may be missing. Words such as
-// TCP have their one spelling from the conversion.
+// Validate returns the problems of an object as it was written: what is optional may be missing.
+func (r Rules) Validate(doc api.Document) api.Problems {
+	if doc.Service != nil {
+		return validateService(doc.Service)
+	}
+	return r.ValidateManifest(doc.Manifest)
+}
+
+// ValidateManifest returns the problems of a manifest. Words such as TCP have their one spelling from the conversion.
 func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Problems) {
 	c := checker{errs: &errs}
 	isPod := m.Version == api.VersionV1
 	c.check(isPod || m.Version == "v1beta1" || m.Version == "v1beta2", unsupported, "version", m.Version, "use v1, v1beta1 or v1beta2")
-	if m.Services.Kind != "" {
-		validateService(c, m)
-	} else {
-		c.check(!isPod || len(m.Containers) > 0, invalid, "containers", "", "a Pod has at least one")
-		c.check(m.ID == "" && !isPod || IsDNSSubdomain(m.ID), invalid, "id", m.ID, wantSubdomain)
-	}
+	c.check(!isPod || len(m.Containers) > 0, invalid, "containers", "", "a Pod has at least one")
+	c.check(m.ID == "" && !isPod || IsDNSSubdomain(m.ID), invalid, "id", m.ID, wantSubdomain)
 	c.check(m.UUID == "" || uid.MatchString(m.UUID), invalid, "uuid", m.UUID, "use A-Z, a-z, 0-9 and '-', at most 63 characters")
 	c.check(m.Namespace == "" || IsDNSLabel(m.Namespace), invalid, "namespace", m.Namespace, wantLabel)
 	validateNetwork(c, m)
@@ -55,17 +58,6 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Problems) {
 	}
 	c.oneField("restartPolicy", m.RestartPolicy, true, "only 1 policy is allowed")
 	return errs
-}
-
-// validateService checks what becomes names in the pod network and names of variables.
-func validateService(c checker, m *api.ContainerManifest) {
-	c.check(IsDNSLabel(m.ID), invalid, "id", m.ID, wantLabel)
-	portNames := names{}
-	for i, p := range m.Services.Of[0].Ports {
-		if p.Name != "" {
-			c.in("ports[%d]", i).name(p.Name, portNames)
-		}
-	}
 }
 
 // hostDirTypes has a blank on both sides of each word.

@@ -122,7 +122,7 @@ func (rows rows) check(t *testing.T, good, privileged string) {
 	for name, tt := range rows {
 		text := strings.Replace(good, tt.piece, tt.by, 1)
 		// problems returns each problem as "field: kind 'value'", without the advice, on lines of their own.
-		problems := func(check func(*api.ContainerManifest) api.Problems) string {
+		problems := func(check func(api.Document) api.Problems) string {
 			var lines []string
 			_, err := v1.NewScheme().Decode("f", []byte(text), check)
 			source, _ := errors.AsType[*api.SourceError](err)
@@ -138,13 +138,13 @@ func (rows rows) check(t *testing.T, good, privileged string) {
 			}
 			return strings.Join(lines, "\n")
 		}
-		diff := gocmp.Diff(tt.want, problems(validation.Rules{AllowPrivileged: true}.ValidateManifest))
+		diff := gocmp.Diff(tt.want, problems(validation.Rules{AllowPrivileged: true}.Validate))
 		if diff != "" || tt.piece != "" && text == good {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		withDefaults := func(m *api.ContainerManifest) api.Problems {
-			api.SetDefaults(m)
-			return validation.Rules{}.ValidateManifest(m)
+		withDefaults := func(doc api.Document) api.Problems {
+			api.SetDefaults(doc.Manifest)
+			return validation.Rules{}.Validate(doc)
 		}
 		if tt.want == "" && problems(withDefaults) != privileged {
 			t.Errorf("%s, without -allow_privileged and with defaults: %s", name, problems(withDefaults))

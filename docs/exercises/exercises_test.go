@@ -16,11 +16,11 @@ import (
 
 // decode returns the manifest of a text with one.
 func decode(text string) (*api.ContainerManifest, error) {
-	docs, err := v1.NewScheme().Decode("a manifest", []byte(text), validation.Rules{}.ValidateManifest)
+	docs, err := v1.NewScheme().Decode("a manifest", []byte(text), validation.Rules{}.Validate)
 	if err != nil {
 		return nil, err
 	}
-	return &docs[0].Manifest, nil
+	return docs[0].Manifest, nil
 }
 
 func TestNotes(t *testing.T) {

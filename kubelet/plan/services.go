@@ -12,7 +12,7 @@ import (
 
 // ServiceNames returns the names that services give the pod in the pod network.
 func (p *Pod) ServiceNames() (names []string) {
-	for _, service := range p.Complete.Services.Of {
+	for _, service := range p.Complete.Services {
 		if service.Selects(p.Complete.Labels) && !p.Complete.HostNetwork {
 			names = append(names, service.Name+"."+p.Namespace)
 		}
@@ -25,7 +25,7 @@ func (p *Pod) ServiceEnv(c *api.Container) []api.EnvVar {
 	if p.Complete.HostNetwork || !*cmp.Or(p.Complete.EnableServiceLinks, new(true)) {
 		return nil
 	}
-	return slices.DeleteFunc(envvars.FromServices(p.Complete.Services.Of), func(env api.EnvVar) bool {
+	return slices.DeleteFunc(envvars.FromServices(p.Complete.Services), func(env api.EnvVar) bool {
 		return slices.ContainsFunc(c.Env, func(own api.EnvVar) bool { return own.Name == env.Name })
 	})
 }
