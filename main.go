@@ -30,6 +30,7 @@ import (
 	"kubelet14/api/v1"
 	"kubelet14/config"
 	"kubelet14/kubelet"
+	"kubelet14/kubelet/dockertools"
 	dockerclient "kubelet14/kubelet/dockertools/client"
 	"kubelet14/kubelet/eviction"
 	"kubelet14/kubelet/features"
@@ -100,9 +101,7 @@ func run(ctx context.Context, f *options.Options) error {
 	if f.ConfigFile != "" {
 		glog.Infof("settings come from %s; its fields that mean nothing here: %s", f.ConfigFile, cmp.Or(strings.Join(f.Ignored, ", "), "none"))
 	}
-	if f.Serves() { // else nobody looks at it
-		f.Kubelet.Trace = &trace.Trace{}
-	}
+	f.Kubelet.Trace = &trace.Trace{}
 	if f.Step {
 		f.Kubelet.Step = &step.Stepper{Out: os.Stdout}
 	}
@@ -265,7 +264,7 @@ type sources []config.Source
 func openSources(f *options.Options) (all sources, etcd *config.Etcd, err error) {
 	parser := config.Parser{Hostname: f.Kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: f.Rules, Trace: f.Kubelet.Trace}
 	if f.Gates.Enabled(features.Services) {
-		v1.AddServices(parser.Scheme, f.Kubelet.PodNetwork != kubelet.BridgeNetwork)
+		v1.AddServices(parser.Scheme, f.Kubelet.PodNetwork != dockertools.BridgeNetwork)
 	}
 	if f.Config != "" {
 		if _, err := os.Stat(f.Config); errors.Is(err, fs.ErrNotExist) && !f.ConfigWait {

@@ -62,7 +62,7 @@ func (s *podStorage) declare(source string) {
 // Merge stores the pods that a source sends and sends what has changed, in the form of
 // the mode. It returns once that was received, or ctx is done.
 func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpdate) {
-	s.Trace.Add(trace.Event{Kind: "mux", Source: source, Op: update.Op.String(), N: len(update.Pods)})
+	s.Trace.Add(trace.Event{Kind: trace.Mux, Source: source, Op: update.Op.String(), N: len(update.Pods)})
 	s.declare(source)
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"github.com/golang/glog"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
 )
 
 // Cleanup stops and removes every container of this kubelet, and then every volume, and the
@@ -33,8 +34,8 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 		clear(failed)
 		for name, p := range kl.pods {
 			removed[name] = true
-			if problems := p.problems(); p.work == nil && len(problems) > 0 {
-				failed[name] = fmt.Errorf("%s: %s", p.label(), joinProblems(problems))
+			if problems := p.Problems(); p.work == nil && len(problems) > 0 {
+				failed[name] = fmt.Errorf("%s: %s", p.Label(), joinProblems(problems))
 			}
 		}
 		return len(failed) == len(kl.pods), time.Time{}
@@ -42,10 +43,13 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 	if err := cmp.Or(err, context.Cause(ctx), errors.Join(slices.Collect(maps.Values(failed))...)); err != nil {
 		return err
 	}
-	if err := cmp.Or(kl.trashVolumes(nil), kl.opts.Volumes.EmptyTrash(ctx)); err != nil {
+	if err := kl.trashVolumes(nil); err != nil {
 		return err
 	}
-	if network := kl.opts.PodNetwork; network != BridgeNetwork { // other kubelets may use it
+	if err := kl.opts.Volumes.EmptyTrash(ctx); err != nil {
+		return err
+	}
+	if network := kl.opts.PodNetwork; network != dockertools.BridgeNetwork { // other kubelets may use it
 		if err := kl.docker.RemoveNetwork(ctx, network); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/execute"
 	"kubelet14/kubelet/plan"
 )
 
@@ -86,7 +87,7 @@ func (c *random) form() *plan.Pod {
 	case 1:
 		p = onFailure(p)
 	}
-	return plan.NewPod(p, dockertools.PauseImage, time.Now(), lifecycleLabel)
+	return plan.NewPod(p, dockertools.PauseImage, time.Now(), execute.LifecycleLabel)
 }
 
 // mess makes containers that a kubelet may have left and people may have changed since.
@@ -200,28 +201,29 @@ func (c *random) converge(want *plan.Pod) (rounds int, done bool) {
 		if p == nil {
 			return rounds, true
 		}
-		for i := range p.containers {
-			if o := &p.containers[i]; o.StartedAt.Equal(unhealthy[o.ID]) {
+		for i := range p.Observed {
+			if o := &p.Observed[i]; o.StartedAt.Equal(unhealthy[o.ID]) {
 				o.Unhealthy = "its liveness probe failed"
-				p.plan = plan.Make(p.pod, p.containers, kl.opts.Limits, time.Now())
+				p.Plan = plan.Make(p.Desired, p.Observed, kl.opts.Limits, time.Now())
 			}
 		}
 		switch {
-		case p.err != nil:
+		case p.Err != nil:
 			return rounds, false
-		case len(p.plan.Steps) == 0 && p.plan.Next.IsZero() && (p.plan.Init == "" || cannotCreate(p.plan.Problems)):
+		case len(p.Plan.Steps) == 0 && p.Plan.Next.IsZero() && (p.Plan.Init == "" || cannotCreate(p.Plan.Problems)):
 			return rounds, true
-		case len(p.plan.Steps) == 0 && p.plan.Next.IsZero():
+		case len(p.Plan.Steps) == 0 && p.Plan.Next.IsZero():
 			time.Sleep(time.Second)
-		case len(p.plan.Steps) == 0:
-			time.Sleep(time.Until(p.plan.Next))
+		case len(p.Plan.Steps) == 0:
+			time.Sleep(time.Until(p.Plan.Next))
 		}
-		for i := range p.containers {
-			if o := &p.containers[i]; rounds == 0 && o.State == dockertools.StateRunning && !strings.Contains("ijk", o.Of.Name) && c.IntN(4) == 0 {
+		for i := range p.Observed {
+			if o := &p.Observed[i]; rounds == 0 && o.State == dockertools.StateRunning && !strings.Contains("ijk", o.Of.Name) && c.IntN(4) == 0 {
 				unhealthy[o.ID] = o.StartedAt
 			}
 		}
-		kl.startWork(ctx, p, p.plan.Steps)
+		p.allowed = p.Plan.Steps
+		kl.startWork(ctx, p)
 		kl.workers.Wait()
 		p.endWork(time.Second)
 	}

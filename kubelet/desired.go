@@ -9,7 +9,9 @@ import (
 	"github.com/golang/glog"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/execute"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/watch"
 )
 
 // desired is the desired state as the updates describe it so far.
@@ -19,9 +21,9 @@ type desired struct {
 	unsynced map[string]error     // sources that are not ready, see api.PodUpdate
 }
 
-// apply applies an update and calls changed for each pod that is new, changed or gone. A
+// apply applies an update and calls changed for each pod that is new, changed or gone; then it is nil. A
 // pod that is unchanged keeps its pointer, so that a worker busy with it goes on.
-func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(pod *api.Pod, change string)) {
+func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(name string, pod *plan.Pod, change watch.Change)) {
 	pods := map[string]*plan.Pod{}
 	if u.Op == api.SET {
 		if d.since.IsZero() {
@@ -35,9 +37,9 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(pod *
 		// overwrote all others.
 		name := pod.FullName()
 		old := d.pods[name]
+		change := watch.Found
 		switch {
 		case old == nil:
-			changed(&pod, "its manifest was found")
 		case reflect.DeepEqual(old.Pod, pod):
 			pods[name] = old
 			continue
@@ -48,23 +50,24 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(pod *
 			pods[name] = &moved
 			continue
 		default:
-			changed(&pod, changeOf(old.Pod, pod))
+			change = changeOf(old.Pod, pod)
 		}
-		pods[name] = plan.NewPod(pod, networkImage, time.Now(), lifecycleLabel)
+		pods[name] = plan.NewPod(pod, networkImage, time.Now(), execute.LifecycleLabel)
+		changed(name, pods[name], change)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.pods)) {
 		if pods[name] == nil {
-			changed(&d.pods[name].Pod, "it is no longer wanted")
+			changed(name, nil, watch.NoLongerWanted)
 		}
 	}
 	d.pods, d.unsynced = pods, u.Unsynced
 }
 
 // changeOf says what has changed in a pod.
-func changeOf(before, after api.Pod) string {
+func changeOf(before, after api.Pod) watch.Change {
 	before.Manifest.Services = after.Manifest.Services
 	if reflect.DeepEqual(before, after) {
-		return "the services of its namespace have changed"
+		return watch.ServicesChanged
 	}
-	return "its manifest has changed"
+	return watch.Edited
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/golang/glog"
 
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/watch"
 )
 
 // waitForDocker connects to Docker, and tries again every second until it succeeds or ctx is
@@ -78,8 +79,9 @@ func (kl *Kubelet) connect(ctx context.Context) error {
 		}
 	}
 	kl.opts.PodNetwork = cmp.Or(kl.opts.PodNetwork, kl.defaultNetwork(list))
+	kl.executor.PodNetwork = kl.opts.PodNetwork
 	if docker.LogDriver == "json-file" { // other drivers may refuse the limits
-		kl.logLimit = kl.opts.ContainerLog
+		kl.executor.LogLimit = kl.opts.ContainerLog
 	}
 	glog.Infof("connected to Docker %s (%s/%s)", docker.Version, docker.OS, docker.Arch)
 	return nil
@@ -103,8 +105,10 @@ func (kl *Kubelet) watchEvents(ctx context.Context) {
 				return
 			}
 			kl.observer.Changed(e.ID, e.OutOfMemory)
-			kl.traceEvent(e.ID)
-			kl.wake("an event of Docker")
+			if e.ID != "" {
+				kl.watcher.DockerEvent(kl.container(e.ID))
+			}
+			kl.wake(watch.DockerEvent)
 		})
 		if ctx.Err() != nil {
 			return

@@ -11,6 +11,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/watch"
 )
 
 // DryRun prints what a sync would do to each pod, and why, and changes nothing. The error is
@@ -22,7 +23,7 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 		return err
 	}
 	sourcesErr, err := kl.waitForSources(ctx, updates, func(update api.PodUpdate) {
-		kl.desired.apply(update, kl.opts.NetworkContainerImage, func(*api.Pod, string) {}) // and logs nothing
+		kl.desired.apply(update, kl.opts.NetworkContainerImage, func(string, *plan.Pod, watch.Change) {}) // and logs nothing
 	})
 	if err != nil {
 		return err
@@ -38,18 +39,18 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 	errs := []error{sourcesErr}
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
 		p := kl.pods[name]
-		fmt.Fprintln(w, p.label())
+		fmt.Fprintln(w, p.Label())
 		switch {
-		case p.err != nil:
-			fmt.Fprintf(w, "  cannot be inspected: %v\n", p.err)
-			errs = append(errs, fmt.Errorf("pod %s: %w", name, p.err))
-		case p.waits():
-			fmt.Fprintf(w, "  waits: %s\n", p.wait.Message)
-			if p.wait.Reason == api.ReasonRemoved {
-				kl.writePlan(ctx, w, p.plan)
+		case p.Err != nil:
+			fmt.Fprintf(w, "  cannot be inspected: %v\n", p.Err)
+			errs = append(errs, fmt.Errorf("pod %s: %w", name, p.Err))
+		case p.Waits():
+			fmt.Fprintf(w, "  waits: %s\n", p.Wait.Message)
+			if p.Wait.Reason == api.ReasonRemoved {
+				kl.writePlan(ctx, w, p.Plan)
 			}
 		default:
-			kl.writePlan(ctx, w, p.plan)
+			kl.writePlan(ctx, w, p.Plan)
 		}
 	}
 	return errors.Join(append(errs, context.Cause(ctx))...)
@@ -57,12 +58,12 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 
 // writePlan writes the steps of a plan, and what is missing for them.
 func (kl *Kubelet) writePlan(ctx context.Context, w io.Writer, p plan.Plan) {
-	for _, a := range slices.Concat(p.Steps...) {
+	for _, a := range p.Actions() {
 		fmt.Fprintf(w, "  %-6s %s (attempt %d): %s\n", a.Kind, a.Name.Name, a.Name.Attempt, a.Reason)
 		if a.Kind != plan.Create {
 			continue
 		}
-		image := kl.imageOf(a.Container)
+		image := kl.executor.ImageOf(a.Container)
 		if dockertools.IsBuiltin(image) {
 			continue
 		}

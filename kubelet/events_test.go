@@ -14,25 +14,6 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-func TestEventsKeepTheLastThousand(t *testing.T) {
-	var e events
-	for i := range 1500 {
-		e.add("web", "main", "started", fmt.Sprint(i+1))
-	}
-	for after, want := range map[uint64]int{0: 1000, 499: 1000, 500: 1000, 501: 999, 1499: 1, 1500: 0, 9999: 0} {
-		newer := e.after(after)
-		if len(newer) != want {
-			t.Errorf("after %d: %d events, want %d", after, len(newer), want)
-		}
-		for i := range newer {
-			if seq := 1501 - len(newer) + i; newer[i].Seq != uint64(seq) || newer[i].Message != fmt.Sprint(seq) {
-				t.Fatalf("after %d: event %d of %d is %+v", after, i, len(newer), newer[i])
-			}
-			newer[i].Message = "changed" // which must not change what is kept
-		}
-	}
-}
-
 func TestEventsOfAPod(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()

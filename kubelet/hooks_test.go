@@ -65,9 +65,9 @@ func TestAHookThatHangs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: time.Hour} })
 		k := w.start(hooked(pod("hangs", "main")))
-		wait(postStartLimit - time.Millisecond)
+		wait(30*time.Second - time.Millisecond)
 		main := w.id("hangs", "main")
-		wait(stopGrace + time.Second) // its preStop takes as long as it may
+		wait(11 * time.Second) // its preStop takes as long as it may
 		w.checkID("hangs", "main", main, false)
 		k.lastIs(w, api.ReasonHookFailed, "its postStart hook failed: ", "it took longer than 30s")
 		k.set(hooked(pod("hangs", "main")), pod("web", "main"))
@@ -135,7 +135,7 @@ func TestTheGraceOfAPod(t *testing.T) {
 			w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true, Exec: hangs} }
 			p := hooked(pod("web", "main"))
 			p.Manifest.Containers[0].Lifecycle.PostStart = nil
-			grace := stopGrace
+			grace := 10 * time.Second
 			if seconds >= 0 {
 				p.Manifest.TerminationGracePeriodSeconds, grace = &seconds, time.Duration(seconds)*time.Second
 			}

@@ -138,3 +138,29 @@ func (c *random) checkStart(want *plan.Pod, name string) {
 		c.t.Errorf("%s starts, and of its init containers only %v have succeeded\n%s", name, succeeded, c.describe())
 	}
 }
+
+// The IP is that of the network container in which the container starts, also after that was replaced.
+func TestAContainerIsCreatedWithTheIPOfItsPod(t *testing.T) {
+	inWorld(t, func(w *world) {
+		p := withInit(pod("web", "main"), "one")
+		p.Manifest.InitContainers[0].Env = []api.EnvVar{{Name: "IP", FieldPath: api.FieldPodIP}}
+		p.Manifest.Containers[0].Env = p.Manifest.InitContainers[0].Env
+		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "one"} }
+		w.run(p)
+		for range 2 {
+			ip := ""
+			for parts, c := range w.containers() {
+				if parts.Name == "net" && c.State.Live() {
+					ip = "IP=" + c.Details.IP
+				}
+			}
+			for parts, c := range w.containers() {
+				if parts.Name != "net" && parts.Attempt == w.newest(parts.Name) && (len(c.Spec.Env) != 1 || c.Spec.Env[0] != ip || ip == "IP=") {
+					t.Errorf("container %q has %q, want %s", parts.Name, c.Spec.Env, ip)
+				}
+			}
+			w.kill("web", "net", 0)
+			settle()
+		}
+	})
+}

@@ -2,23 +2,25 @@ package kubelet
 
 import (
 	"context"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/eviction"
+	"kubelet14/kubelet/execute"
 	"kubelet14/kubelet/images"
+	"kubelet14/kubelet/logs"
 	"kubelet14/kubelet/observe"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/probes"
+	"kubelet14/kubelet/status"
 	"kubelet14/kubelet/step"
 	"kubelet14/kubelet/trace"
+	"kubelet14/kubelet/watch"
 	"kubelet14/volume"
 )
 
@@ -28,7 +30,7 @@ type Options struct {
 	Docker   dockertools.Interface
 	Volumes  *volume.RootDir // at Identity.RootDir; may be nil for DryRun, and for Cleanup if there is none
 
-	plan.Limits           // PodNetwork may be empty, see defaultNetwork; BridgeNetwork is Docker's default, without names
+	plan.Limits           // PodNetwork may be empty, see defaultNetwork
 	NetworkContainerImage string
 	SyncFrequency         time.Duration // longest time between two syncs
 	RemovalWait           time.Duration // before the pods of a source that is not in Sources are removed; 0: none
@@ -40,8 +42,8 @@ type Options struct {
 	ContainerLog  dockertools.LogLimit // for each container; zero: Docker's default
 
 	Sources  func() []api.SourceStatus // what is known of the sources now
+	Trace    *trace.Trace              // of what happens
 	Step     *step.Stepper             // decides when a plan is carried out; may be nil
-	Trace    *trace.Trace              // of what happens; may be nil
 	Eviction *eviction.Manager         // knows which pods wait or end while the host runs short of something; may be nil
 
 	// SyncDone and PullDone observe each piece of work on a pod and each pull of an image. ok is false if something
@@ -53,30 +55,26 @@ type Options struct {
 // info server may be called concurrently with Run, and with each other.
 type Kubelet struct {
 	// Written before the sync loop begins, and then only read.
-	opts     Options
-	docker   dockertools.Interface
-	logLimit dockertools.LogLimit
-	removes  bool                  // pods and volumes that are not desired; false with RunOnce
-	decided  func(*podRecord) bool // reports whether nothing more is done to a pod; only RunOnce decides
+	opts    Options
+	docker  dockertools.Interface
+	removes bool                  // pods and volumes that are not desired; false with RunOnce
+	isFinal func(*podRecord) bool // reports a final outcome; always false outside RunOnce
 
-	// These need no lock, or have their own.
+	// The rooms. These need no lock, or have their own.
 	observer *observe.Observer
-	workers  *podWorkers
+	executor *execute.Executor
 	images   *images.Puller
 	probes   *probes.Probers
-	events   *events
-	versions step.Versions // of containers, for people who compare
+	logs     *logs.Reader
+	watcher  watch.Watcher
+	events   *watch.Events
+	workers  *podWorkers
 	health   healthState
+	doing    status.Doing
 	snapshot atomic.Pointer[snapshot] // of the last sync
-	doing    sync.Map                 // what workers are doing now: dockertools.NameParts to plan.Problem, see note
-
-	wakeup      chan struct{}      // 1-slot: a sync is needed
-	trash       chan struct{}      // 1-slot: there may be volumes to delete
-	startSlots  chan struct{}      // limits the creations and starts in progress
-	setUps      singleflight.Group // of volumes, by what they are
-	logged      sync.Map           // the last error by what it is about, see logOnce
-	setUp       sync.Mutex         // held by the one worker that makes the pod network, or imports a built-in image
-	networkSeen bool               // guarded by setUp; the pod network has existed; another kubelet's -cleanup may remove it at any time
+	wakeup   chan struct{}            // 1-slot: a sync is needed
+	trash    chan struct{}            // 1-slot: there may be volumes to delete
+	logged   sync.Map                 // the last error by what it is about, see logOnce
 
 	// The sync loop owns the rest.
 	desired desired
@@ -86,37 +84,40 @@ type Kubelet struct {
 // NewMainKubelet returns a Kubelet. It does not call Docker, which may not be up yet.
 func NewMainKubelet(opts Options) *Kubelet {
 	kl := &Kubelet{
-		opts:       opts,
-		docker:     opts.Docker,
-		removes:    true,
-		decided:    func(*podRecord) bool { return false },
-		events:     &events{},
-		health:     healthState{docker: errNoSyncYet, events: errNoEventsYet},
-		wakeup:     make(chan struct{}, 1),
-		trash:      make(chan struct{}, 1),
-		startSlots: make(chan struct{}, max(8, 4*runtime.NumCPU())),
-		desired:    desired{pods: map[string]*plan.Pod{}},
-		pods:       map[string]*podRecord{},
+		opts:    opts,
+		docker:  opts.Docker,
+		removes: true,
+		isFinal: func(*podRecord) bool { return false },
+		events:  &watch.Events{},
+		health:  healthState{docker: errNoSyncYet, events: errNoEventsYet},
+		wakeup:  make(chan struct{}, 1),
+		trash:   make(chan struct{}, 1),
+		desired: desired{pods: map[string]*plan.Pod{}},
+		pods:    map[string]*podRecord{},
 	}
-	kl.observer = &observe.Observer{Docker: inspects{opts.Docker, opts.Trace}, Identity: opts.Identity, Volumes: opts.Volumes, LogOnce: kl.logOnce}
-	kl.workers = &podWorkers{ended: func() { kl.wake("the end of work") }, busy: map[string]bool{}}
+	wake := func(by watch.Cause) func() { return func() { kl.wake(by) } }
 	limit := rate.Inf
 	if opts.RegistryQPS > 0 {
 		limit = rate.Limit(opts.RegistryQPS)
 	}
+	kl.watcher = watch.All{watch.Log{}, kl.events, opts.Trace}
+	kl.observer = &observe.Observer{Docker: opts.Docker, Identity: opts.Identity, Volumes: opts.Volumes, LogOnce: kl.logOnce}
+	kl.workers = &podWorkers{ended: wake(watch.EndOfWork), busy: map[string]bool{}}
 	kl.images = &images.Puller{Pull: opts.Docker.PullImage, Credentials: opts.Credentials, Limiter: rate.NewLimiter(limit, opts.RegistryBurst),
-		Done: opts.PullDone, Note: kl.events.add, Wake: func() { kl.wake("the end of a pull") }}
+		Done: opts.PullDone, Note: kl.events.Add, Wake: wake(watch.EndOfPull)}
+	kl.probes = &probes.Probers{Period: opts.SyncFrequency, Exec: opts.Docker.Exec, Note: kl.events.Add, Wake: wake(watch.Probe)}
+	kl.executor = &execute.Executor{Docker: opts.Docker, Identity: opts.Identity, Volumes: opts.Volumes, Images: kl.images,
+		NetworkImage: opts.NetworkContainerImage, PodNetwork: opts.PodNetwork, Observer: kl.observer, Doing: &kl.doing, Watcher: kl.watcher}
+	kl.logs = &logs.Reader{Docker: opts.Docker, Pod: kl.pod}
 	if opts.Step != nil {
-		opts.Step.Wake = func() { kl.wake("a person") }
+		opts.Step.Wake, opts.Step.Compare = wake(watch.Person), opts.Trace.Compare
 	}
-	kl.probes = &probes.Probers{Period: opts.SyncFrequency, Exec: opts.Docker.Exec, Note: kl.events.add,
-		Wake: func() { kl.wake("a probe") }}
 	return kl
 }
 
 // wake asks for a sync. It never blocks, and a thousand calls may be one sync.
-func (kl *Kubelet) wake(because string) {
-	kl.opts.Trace.Add(trace.Event{Kind: "wake", Reason: because})
+func (kl *Kubelet) wake(by watch.Cause) {
+	kl.watcher.Woken(by)
 	notify(kl.wakeup)
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -70,9 +69,7 @@ func TestWhatIsGoneIsForgotten(t *testing.T) {
 			k.kl.observer.NoteSignal(name("removed")) // by an event that comes late
 			wait(time.Hour)
 			after := weigh(k.kl)
-			for name, m := range map[string]*sync.Map{".logged": &k.kl.logged, ".doing": &k.kl.doing} {
-				m.Range(func(any, any) bool { after[name]++; return true })
-			}
+			k.kl.logged.Range(func(any, any) bool { after[".logged"]++; return true })
 			for path, bytes := range after {
 				bounded := strings.HasPrefix(path, ".events.last") || strings.HasPrefix(path, ".opts.Trace.last")
 				if generation >= 2 && bytes != before[path] && !bounded {
@@ -90,12 +87,12 @@ func TestTheTraceIsBounded(t *testing.T) {
 	row := trace.Row{Container: strings.Repeat("x", 1000)}
 	for range 30 {
 		for i := range 100 {
-			for _, kind := range []string{"apply", "plan", "wait", "idle"} {
+			for _, kind := range []trace.Kind{trace.Apply, trace.Plan, trace.Wait, trace.Idle} {
 				row.Desired = fmt.Sprint(kind)
 				tr.Add(trace.Event{Kind: kind, Pod: fmt.Sprint("p", i), Rows: []trace.Row{row, row, row}})
 			}
 		}
-		tr.Add(trace.Event{Kind: "synced"})
+		tr.Synced()
 	}
 	total := 0
 	for _, bytes := range weigh(tr) {
@@ -106,8 +103,8 @@ func TestTheTraceIsBounded(t *testing.T) {
 	}
 	// Pods that come and go while Docker is down: no sync sees them.
 	for i := range 1000 {
-		tr.Add(trace.Event{Kind: "apply", Pod: fmt.Sprint("q", i), Rows: []trace.Row{row}})
-		tr.Add(trace.Event{Kind: "apply", Pod: fmt.Sprint("q", i)})
+		tr.Add(trace.Event{Kind: trace.Apply, Pod: fmt.Sprint("q", i), Rows: []trace.Row{row}})
+		tr.Add(trace.Event{Kind: trace.Apply, Pod: fmt.Sprint("q", i)})
 		if tr.Follows(fmt.Sprint("q", i)) {
 			t.Fatal("a pod that no sync will see is followed")
 		}

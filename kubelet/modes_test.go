@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"reflect"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -357,4 +358,13 @@ func TestRunOnceOfAJobThatWasDoneBefore(t *testing.T) {
 		w.cleanup()
 		once(2, podResult{"succeeded", ""})
 	})
+}
+
+// Nobody changes a Kubelet from outside: it is made whole by NewMainKubelet (PR #551).
+func TestKubeletHasNoExportedField(t *testing.T) {
+	for field := range reflect.TypeFor[Kubelet]().Fields() {
+		if field.IsExported() {
+			t.Errorf("field %s is exported", field.Name)
+		}
+	}
 }

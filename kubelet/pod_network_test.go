@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -103,7 +102,7 @@ func TestAPodNetworkThatCannotBeMade(t *testing.T) {
 		}
 		k.end()
 		made := w.docker.Calls()["MakeNetwork"]
-		w.options = func(o *Options) { o.PodNetwork = BridgeNetwork }
+		w.options = func(o *Options) { o.PodNetwork = dockertools.BridgeNetwork }
 		w.run(pod("web", "main"), pod("new", "main"))
 		w.checkCalls("MakeNetwork", made)
 		w.check("with Docker's default network", "new/main", "new/net", "web/main", "web/net")
@@ -129,7 +128,7 @@ func TestEachKubeletHasANetworkOfItsOwn(t *testing.T) {
 		if net := w.netOf("web").Spec; net.Network != "kubelet14-host" || !slices.Equal(net.Aliases, []string{"web.default"}) || net.DNS.Searches[0] != "default" {
 			t.Errorf("the network container is in %q as %q with %+v", net.Network, net.Aliases, net.DNS)
 		}
-		w.options = func(o *Options) { o.PodNetwork = BridgeNetwork }
+		w.options = func(o *Options) { o.PodNetwork = dockertools.BridgeNetwork }
 		w.run(pod("web", "main")).end()
 		if net := w.netOf("web").Spec; net.DNS != nil {
 			t.Errorf("in Docker's default network it has %+v", net.DNS)
@@ -145,8 +144,8 @@ func TestEachKubeletHasANetworkOfItsOwn(t *testing.T) {
 	})
 }
 
-// Pods in the network that all kubelets shared stay there, and what looks for bare names finds them.
-func TestAnUpgradeKeepsTheSharedNetwork(t *testing.T) {
+// Without -pod_network, pods stay in the network in which they are, and new ones join it.
+func TestPodsStayInTheirNetwork(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.PodNetwork = "kubelet14" }
 		w.run(pod("web", "main"), pod("db", "main")).end()
@@ -164,26 +163,12 @@ func TestAnUpgradeKeepsTheSharedNetwork(t *testing.T) {
 		}
 		w.run(pod("web", "main"), pod("db", "main")).end()
 		w.checkID("web", "net", before, true)
-		if net := w.netOf("db").Spec; net.Network != "kubelet14" || !slices.Contains(net.Aliases, "db") || net.DNS.Searches[0] != "default" {
+		if net := w.netOf("db").Spec; net.Network != "kubelet14" || net.DNS.Searches[0] != "default" {
 			t.Errorf("the new network container is in %q as %q", net.Network, net.Aliases)
 		}
 		w.cleanup()
 		w.checkNetworks("after -cleanup", map[string]bool{})
 	})
-}
-
-func TestDNSOfAPod(t *testing.T) {
-	for name, tt := range map[string]struct{ written, want *api.DNSConfig }{
-		"nothing": {nil, &api.DNSConfig{Searches: []string{"team", "example.com"}, Options: []string{"ndots:1"}}},
-		"all": {&api.DNSConfig{Nameservers: []string{"10.0.0.2"}, Searches: []string{"a", "b"}, Options: []string{"ndots:2"}},
-			&api.DNSConfig{Nameservers: []string{"10.0.0.2"}, Searches: []string{"team", "a", "b"}, Options: []string{"ndots:2"}}},
-		"no domains": {&api.DNSConfig{Searches: []string{"."}, Options: []string{"rotate"}},
-			&api.DNSConfig{Searches: []string{"team"}, Options: []string{"rotate", "ndots:1"}}},
-	} {
-		if got := dnsIn("team", tt.written, []string{"example.com"}); !reflect.DeepEqual(got, tt.want) {
-			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
-		}
-	}
 }
 
 func TestTwoPodsWithOneNameAreLogged(t *testing.T) {

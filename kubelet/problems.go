@@ -1,9 +1,8 @@
 package kubelet
 
 import (
-	"errors"
+	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/golang/glog"
@@ -12,46 +11,6 @@ import (
 	"kubelet14/kubelet/images"
 	"kubelet14/kubelet/plan"
 )
-
-// problemOf returns what an error of an action means for its container. Docker's errors
-// have no codes for most of it, so the text must do.
-func problemOf(a plan.Action, err error) (p plan.Problem) {
-	text := trimName(a, err)
-	switch {
-	case errors.As(err, &p):
-	case a.Kind == plan.Create && isMountMissing(err):
-		p = plan.Problem{Reason: api.ReasonHostDirMissing, Message: "cannot be created: " + text}
-	case a.Kind == plan.Create:
-		p = plan.Problem{Reason: api.ReasonCannotCreate, Message: "cannot be created: " + text}
-	case a.Kind == plan.Start:
-		p.Reason, p.Message = plan.StartFailure(text)
-	default:
-		p = plan.Problem{Reason: api.ReasonDocker, Message: err.Error()}
-	}
-	p.Container = a.Name.Name
-	return p
-}
-
-// isMountMissing reports whether Docker refuses a container because a directory that it mounts is not there.
-func isMountMissing(err error) bool {
-	return strings.Contains(err.Error(), "bind source path does not exist")
-}
-
-// trimName returns the text of an error without the Docker call and the container, which
-// the reader knows.
-func trimName(a plan.Action, err error) string {
-	for _, container := range []string{a.Name.String(), a.ID} {
-		if _, text, ok := strings.Cut(err.Error(), strconv.Quote(container)+": "); ok {
-			return text
-		}
-	}
-	return err.Error()
-}
-
-// isFailure reports whether a problem is a failure, and neither a pull nor a wait for a time.
-func isFailure(p plan.Problem) bool {
-	return p.RetryAt.IsZero() && p.Reason != api.ReasonPulling && p.Reason != api.ReasonNeverRestarted
-}
 
 // joinProblems returns the problems as one line.
 func joinProblems(problems []plan.Problem) string {
@@ -65,11 +24,15 @@ func joinProblems(problems []plan.Problem) string {
 // id matches the id of a container, a layer, its link or an image. Docker's error about the same problem may have another one each time.
 var id = regexp.MustCompile(`\b[0-9A-Z]{26}\b|[0-9a-f]{12,}`)
 
-// logProblems logs each problem that is new or has changed, and records an event for it. That
+// tellProblems tells each problem that is new or has changed. That
 // an image cannot be pulled is one problem, of however many containers and tries.
-func (kl *Kubelet) logProblems(p *podRecord) {
+func (kl *Kubelet) tellProblems(p *podRecord) {
 	logged := map[string]string{}
-	for _, problem := range p.problems() {
+	seen := p.Pod
+	if p.asks() { // which hides what is wrong
+		seen.Wait = plan.Problem{}
+	}
+	for _, problem := range seen.Problems() {
 		key, text := problem.Container, id.ReplaceAllString(problem.Message, "…")
 		if pull, _, failed := strings.Cut(text, images.NextPull); failed {
 			key, text, problem.Container = pull, pull, ""
@@ -83,22 +46,48 @@ func (kl *Kubelet) logProblems(p *podRecord) {
 		if logged[key] = text; known {
 			continue
 		}
-		switch {
-		case p.waits() && p.pod == nil: // see logHeld
-			continue
-		case p.waits():
-			glog.Warningf("pod %s waits: %v", p.name, problem)
-		case isFailure(problem):
-			glog.Errorf("%s: %v", p.label(), problem)
-		case problem.Reason == api.ReasonPulling: // the pull is logged itself
-			glog.V(2).Infof("pod %s: %v", p.name, problem)
-		default:
-			glog.Warningf("pod %s: %v", p.name, problem)
+		if !seen.Waits() || seen.Desired != nil { // else see logHeld
+			kl.watcher.Problem(&seen, problem)
 		}
-		kl.events.add(p.name, problem.Container, problem.Reason, problem.Message)
 	}
 	p.loggedProblems = logged
 	if len(logged) > 0 {
 		p.stateLogged = ""
+	}
+}
+
+// logState logs the state of a pod that needs no action, once after the last action or problem, and once more when it is ready.
+func (kl *Kubelet) logState(p *podRecord) {
+	const notReady = "is up, not ready yet"
+	logged := p.stateLogged != "" && p.stateLogged != notReady
+	if logged || p.work != nil || p.Err != nil || p.Waits() || len(p.Plan.Steps)+len(p.Plan.Problems) > 0 {
+		return
+	}
+	status := kl.status(&p.Pod)
+	state := map[api.PodPhase]string{api.PodRunning: "is up", api.PodSucceeded: "has done its work"}[status.Phase]
+	if status.Phase == api.PodRunning && !status.Ready {
+		state = notReady
+	}
+	if state != "" && state != p.stateLogged {
+		glog.Infof("pod %s %s", p.Name, state)
+	}
+	p.stateLogged = state
+}
+
+// logHeld warns once of each source whose pods are held, except of one that has sent nothing yet.
+func (kl *Kubelet) logHeld() {
+	pods, why := map[string]int{}, map[string]string{} // by source
+	for name, p := range kl.pods {
+		_, _, source := api.SplitFullName(name)
+		if err, unsynced := kl.desired.unsynced[source]; p.Desired == nil && p.Waits() && (err != nil || !unsynced) {
+			pods[source]++
+			why[source] = p.Wait.Message
+		}
+	}
+	for source, n := range pods {
+		text := fmt.Sprintf("%s that no manifest names: %s", api.Count(n, "pod"), why[source])
+		if last, _ := kl.logged.Swap("held pods of source "+source, text); last != text {
+			glog.Warning(text)
+		}
 	}
 }

@@ -35,12 +35,17 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 		return nil, err
 	}
 	outcomes := runOnce{}
-	kl.removes, kl.decided = false, outcomes.decided
+	kl.removes = false
+	kl.isFinal = func(p *podRecord) bool {
+		_, final := outcomes.of(p)
+		return final
+	}
 	err = kl.run(ctx, nil, func() (done bool, again time.Time) {
 		done = true
 		for name := range kl.desired.pods {
 			p := kl.pods[name]
-			if outcomes.decided(p) {
+			if outcome, final := outcomes.of(p); final {
+				outcomes[name] = outcome
 				continue
 			}
 			done = false
@@ -78,29 +83,22 @@ func (kl *Kubelet) waitForSources(ctx context.Context, updates <-chan api.PodUpd
 	}
 }
 
-// runOnce holds the outcomes of the pods that are decided, by full name. A success has no
-// message.
+// runOnce holds the final outcomes by full name. A success has no message.
 type runOnce map[string]plan.Problem
 
-// decided reports whether the outcome of a pod is known.
-func (r runOnce) decided(p *podRecord) bool {
-	_, decided := r[p.name]
-	if decided || p.work != nil || p.err != nil {
-		return decided
+// of returns the outcome of a pod, if it is final.
+func (r runOnce) of(p *podRecord) (outcome plan.Problem, final bool) {
+	if outcome, final = r[p.Name]; final || p.work != nil || p.Err != nil {
+		return outcome, final
 	}
-	problems := p.faults()
+	problems := p.Faults()
 	for _, problem := range problems {
 		if problem.Reason != api.ReasonPulling && problem.Reason != api.ReasonBackOff {
-			r[p.name] = plan.Problem{Reason: problem.Reason, Message: joinProblems(problems)}
-			return true
+			return plan.Problem{Reason: problem.Reason, Message: joinProblems(problems)}, true
 		}
 	}
-	isUp := !hasEnd(p.pod) && p.plan.Init == "" && !p.upAt().After(time.Now())
-	if len(problems) == 0 && len(p.plan.Steps) == 0 && (p.plan.Finished || isUp) {
-		r[p.name] = plan.Problem{}
-		return true
-	}
-	return false
+	isUp := !hasEnd(p.Desired) && p.Plan.Init == "" && !p.upAt().After(time.Now())
+	return plan.Problem{}, len(problems) == 0 && len(p.Plan.Steps) == 0 && (p.Plan.Finished || isUp)
 }
 
 // hasEnd reports whether a pod has work that ends.
@@ -108,8 +106,8 @@ func hasEnd(pod *plan.Pod) bool { return pod.Complete.RestartPolicy.Always == ni
 
 // upAt returns when all running containers of a pod have run long enough to call it up.
 func (p *podRecord) upAt() (at time.Time) {
-	for i := range p.containers {
-		c := &p.containers[i]
+	for i := range p.Observed {
+		c := &p.Observed[i]
 		up := c.StartedAt.Add(upTime)
 		if c.QuickEnds > 0 {
 			up = c.StartedAt.Add(10 * upTime)
@@ -123,8 +121,8 @@ func (p *podRecord) upAt() (at time.Time) {
 
 // lastEnd returns when the last of a pod's containers ended.
 func (p *podRecord) lastEnd() (at time.Time) {
-	for i := range p.containers {
-		if end := p.containers[i].FinishedAt; end.After(at) {
+	for i := range p.Observed {
+		if end := p.Observed[i].FinishedAt; end.After(at) {
 			at = end
 		}
 	}
@@ -136,22 +134,22 @@ func (kl *Kubelet) outcomes(ctx context.Context, known runOnce, began time.Time)
 	pods := []api.PodStatus{}
 	for _, name := range slices.Sorted(maps.Keys(kl.desired.pods)) {
 		p := kl.record(name) // a new one if there was no sync
-		p.pod = kl.desired.pods[name]
-		p.origin = p.pod.Origin
-		status, problems := kl.view(&p.podSnapshot).status(), p.problems()
+		p.Desired = kl.desired.pods[name]
+		p.Origin = p.Desired.Origin
+		status, problems := kl.status(&p.Pod), p.Problems()
 		outcome, decided := known[name]
 		switch ended := p.lastEnd(); {
-		case decided && p.plan.Finished && ended.Before(began):
+		case decided && p.Plan.Finished && ended.Before(began):
 			status.Message = cmp.Or(status.Message, "was done before, at "+ended.Local().Format(time.DateTime))
 		case decided:
 		case len(problems) > 0:
 			outcome = plan.Problem{Reason: problems[0].Reason, Message: joinProblems(problems)}
-		case hasEnd(p.pod) && status.Phase == api.PodRunning:
+		case hasEnd(p.Desired) && status.Phase == api.PodRunning:
 			status.Message = fmt.Sprintf("it has not finished: %v", context.Cause(ctx))
 		default:
 			outcome = plan.Problem{Reason: api.ReasonError, Message: fmt.Sprintf("it has not come up: %v", context.Cause(ctx))}
-			for i := range p.containers { // the newest attempts come last
-				if c := &p.containers[i]; c.Terminated() && c.Failed() {
+			for i := range p.Observed { // the newest attempts come last
+				if c := &p.Observed[i]; c.Terminated() && c.Failed() {
 					outcome.Message = fmt.Sprintf("it has not come up: %v; %v", context.Cause(ctx), c.Exit())
 				}
 			}

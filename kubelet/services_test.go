@@ -64,7 +64,7 @@ func (k *kubelet) notes(w *world, podName string) (notes string) {
 // that has just started.
 func TestServicesReachContainersAtTheirNextCreation(t *testing.T) {
 	pods := []api.Pod{labelled(pod("db-1", "main"), "db"), pod("web", "main")}
-	const dbName, webName = "db-1.default db-1", "web.default web"
+	const dbName, webName = "db-1.default", "web.default"
 	inWorld(t, func(w *world) {
 		k := w.run(pods...)
 		created := w.docker.Calls()["CreateContainer"]
@@ -121,12 +121,12 @@ func TestWhoGetsVariablesOfServices(t *testing.T) {
 	off.Manifest.EnableServiceLinks, host.Manifest.HostNetwork = new(false), true
 	inWorld(t, func(w *world) {
 		w.run(inServices([]api.Pod{own, off, host}, "db 80 db")...)
-		w.checkGiven("own variables", "own", "own.default own", "DB_SERVICE_HOST=db DB_SERVICE_PORT=mine DB_SERVICE_URL=db:80")
-		w.checkGiven("enableServiceLinks: false", "off", "off.default off", "")
+		w.checkGiven("own variables", "own", "own.default", "DB_SERVICE_HOST=db DB_SERVICE_PORT=mine DB_SERVICE_URL=db:80")
+		w.checkGiven("enableServiceLinks: false", "off", "off.default", "")
 		w.checkGiven("hostNetwork", "host", "", "")
 	})
 	inWorld(t, func(w *world) {
-		w.options = func(o *Options) { o.PodNetwork = BridgeNetwork }
+		w.options = func(o *Options) { o.PodNetwork = dockertools.BridgeNetwork }
 		if text := w.logged("0", func() { w.run(inServices([]api.Pod{own}, "db 80 db")...) }); !strings.Contains(text, "services have no names") {
 			t.Errorf("in Docker's default network the log is\n%s", text)
 		}
@@ -139,8 +139,8 @@ func TestServicesAfterACrashOfTheKubelet(t *testing.T) {
 	eachDeath(t, func(w *world, mortal func(func())) {
 		mortal(func() { w.run(inServices(pods, "db 80 db")...).end() })
 		w.run(inServices(pods, "db 80 db")...)
-		w.checkGiven("after a crash of the kubelet", "db-1", "db.default db-1.default db-1", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
-		w.checkGiven("after a crash of the kubelet", "web", "web.default web", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
+		w.checkGiven("after a crash of the kubelet", "db-1", "db.default db-1.default", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
+		w.checkGiven("after a crash of the kubelet", "web", "web.default", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
 	})
 }
 

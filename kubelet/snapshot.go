@@ -2,20 +2,22 @@ package kubelet
 
 import (
 	"cmp"
-	"fmt"
+	"context"
+	"io"
 	"maps"
 	"slices"
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/status"
+	"kubelet14/kubelet/trace"
 )
 
-// snapshot is what a sync saw. It is never changed: each sync publishes a new one. See podView for what goes on since then.
+// snapshot is what a sync saw. It is never changed: each sync publishes a new one.
 type snapshot struct {
-	pods     []podSnapshot // by full name
-	complete bool          // every source was read
+	pods     []status.Pod // by full name
+	complete bool         // every source was read
 	at       time.Time
 	newer    chan struct{} // closed when there is a newer snapshot
 }
@@ -25,7 +27,7 @@ func (kl *Kubelet) publish() {
 	s := &snapshot{complete: len(kl.desired.unsynced) == 0, at: time.Now(), newer: make(chan struct{})}
 	names := slices.Sorted(maps.Keys(kl.pods))
 	for _, name := range names {
-		s.pods = append(s.pods, kl.pods[name].podSnapshot)
+		s.pods = append(s.pods, kl.pods[name].Pod)
 	}
 	if old := kl.snapshot.Swap(s); old != nil {
 		close(old.newer)
@@ -59,9 +61,9 @@ func (kl *Kubelet) Statuses() (pods []api.PodStatus, newer <-chan struct{}, err 
 		maps.Copy(errs, source.Stale)
 	}
 	for i := range s.pods {
-		status := kl.view(&s.pods[i]).status()
-		status.SourceError = errs[s.pods[i].name]
-		pods = append(pods, status)
+		pod := kl.status(&s.pods[i])
+		pod.SourceError = errs[s.pods[i].Name]
+		pods = append(pods, pod)
 	}
 	return pods, s.newer, nil
 }
@@ -73,7 +75,7 @@ func (kl *Kubelet) Pods() (pods []api.Pod) {
 		return nil
 	}
 	for i := range s.pods {
-		if pod := s.pods[i].pod; pod != nil {
+		if pod := s.pods[i].Desired; pod != nil {
 			pods = append(pods, pod.Pod)
 		}
 	}
@@ -88,7 +90,7 @@ func (kl *Kubelet) NeededImages() (images []string, complete bool) {
 	}
 	images = []string{kl.opts.NetworkContainerImage}
 	for i := range s.pods {
-		if pod := s.pods[i].pod; pod != nil {
+		if pod := s.pods[i].Desired; pod != nil {
 			for _, c := range pod.Manifest.All() {
 				images = append(images, c.Image)
 			}
@@ -97,8 +99,11 @@ func (kl *Kubelet) NeededImages() (images []string, complete bool) {
 	return images, s.complete
 }
 
+// Note records an event of the node as a whole.
+func (kl *Kubelet) Note(reason, message string) { kl.events.Add("", "", reason, message) }
+
 // Events returns the events after a sequence number, oldest first.
-func (kl *Kubelet) Events(after uint64) []api.Event { return kl.events.after(after) }
+func (kl *Kubelet) Events(after uint64) []api.Event { return kl.events.After(after) }
 
 // Load returns how much there is to do.
 func (kl *Kubelet) Load() api.Load {
@@ -108,8 +113,8 @@ func (kl *Kubelet) Load() api.Load {
 	if s := kl.snapshot.Load(); s != nil {
 		for i := range s.pods {
 			p := &s.pods[i]
-			hasWork := len(p.plan.Steps) > 0 || !p.plan.Next.IsZero()
-			if hasWork && !busy[p.name] && p.wait.Reason != api.ReasonSourceNotReady { // nobody knows whether it is wanted
+			hasWork := len(p.Plan.Steps) > 0 || !p.Plan.Next.IsZero()
+			if hasWork && !busy[p.Name] && p.Wait.Reason != api.ReasonSourceNotReady { // nobody knows whether it is wanted
 				load.Waiting++
 			}
 		}
@@ -117,28 +122,59 @@ func (kl *Kubelet) Load() api.Load {
 	return load
 }
 
-// podView is a pod as it is shown: what the last sync saw, and what goes on since then.
-type podView struct {
-	*podSnapshot
-	doing        map[string]plan.Problem // what the worker is doing now, by container name
-	pullProgress func(image string) string
-	probeResult  func(*plan.Observed, *api.Container) (unhealthy, notReady string)
+// status returns the status of a pod of a snapshot, with what goes on now.
+func (kl *Kubelet) status(p *status.Pod) api.PodStatus {
+	return status.Of(p, status.Now{Doing: kl.doing.Of(p.Name), PullProgress: kl.images.Progress, ProbeResult: kl.probes.Result})
 }
 
-// view returns a pod of a snapshot with what goes on now.
-func (kl *Kubelet) view(s *podSnapshot) *podView {
-	v := &podView{podSnapshot: s, doing: map[string]plan.Problem{}, pullProgress: kl.images.Progress, probeResult: kl.probes.Result}
-	for name, value := range kl.doing.Range {
-		doing := value.(plan.Problem)
-		if name.(dockertools.NameParts).PodFullName == s.name && doing.Message > v.doing[doing.Container].Message { // any one of two attempts
-			v.doing[doing.Container] = doing
+// pod returns a pod of the last snapshot, nil if it is not there, and a channel that is closed when there is a newer one.
+func (kl *Kubelet) pod(fullName string) (*status.Pod, <-chan struct{}, error) {
+	s, err := kl.currentSnapshot()
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range s.pods {
+		if s.pods[i].Name == fullName {
+			return &s.pods[i], s.newer, nil
 		}
 	}
-	return v
+	return nil, s.newer, nil
 }
 
-// note records what the worker is doing to a container, until end is called.
-func (w *work) note(a plan.Action, reason, format string, args ...any) (end func()) {
-	w.kl.doing.Store(a.Name, plan.Problem{Container: a.Name.Name, Reason: reason, Message: fmt.Sprintf(format, args...)})
-	return func() { w.kl.doing.Delete(a.Name) }
+// container returns a container that the last sync has seen, or nil.
+func (kl *Kubelet) container(id string) *plan.Observed {
+	if s := kl.snapshot.Load(); s != nil {
+		for i := range s.pods {
+			for j := range s.pods[i].Observed {
+				if c := &s.pods[i].Observed[j]; c.ID == id {
+					return c
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Comparisons returns for each pod, by full name, what is desired, what the last sync saw and what is to be done.
+func (kl *Kubelet) Comparisons() map[string][]trace.Row {
+	rows := map[string][]trace.Row{}
+	if s := kl.snapshot.Load(); s != nil {
+		for i := range s.pods {
+			rows[s.pods[i].Name], _ = kl.opts.Trace.Compare(&s.pods[i])
+		}
+	}
+	return rows
+}
+
+// ContainerLogs, RunInContainer and ContainerStats are Read, Run and Stats of logs.Reader.
+func (kl *Kubelet) ContainerLogs(ctx context.Context, podFullName, container string, opts api.LogOptions, out io.Writer) error {
+	return kl.logs.Read(ctx, podFullName, container, opts, out)
+}
+
+func (kl *Kubelet) RunInContainer(ctx context.Context, podFullName, container string, command []string, out io.Writer) (exitCode int, err error) {
+	return kl.logs.Run(ctx, podFullName, container, command, out)
+}
+
+func (kl *Kubelet) ContainerStats(ctx context.Context, podFullName, container string) (api.ContainerStats, error) {
+	return kl.logs.Stats(ctx, podFullName, container)
 }

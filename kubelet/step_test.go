@@ -14,6 +14,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/status"
 	"kubelet14/kubelet/step"
 	"kubelet14/kubelet/trace"
 )
@@ -230,10 +231,11 @@ func TestStepWhileNobodyReads(t *testing.T) {
 		k.end()
 
 		const plans = 4000
+		s.Compare = func(*status.Pod) ([]trace.Row, []string) {
+			return []trace.Row{{Container: strings.Repeat("x", 1000)}}, nil
+		}
 		for i := range plans {
-			s.Take(step.Pod{Name: fmt.Sprintf("pod%d.default.file", i), ID: "plan", Plan: plan.Plan{Steps: [][]plan.Action{{}}}, Compare: func() ([]trace.Row, []string) {
-				return []trace.Row{{Container: strings.Repeat("x", 1000)}}, nil
-			}})
+			s.Ask(step.Plan{Pod: &status.Pod{Name: fmt.Sprintf("pod%d.default.file", i)}, ID: "plan"})
 		}
 		var text strings.Builder
 		go io.Copy(&text, reader)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -88,31 +87,4 @@ func TestADeadFileServerHoldsUpNoOtherPod(t *testing.T) {
 		}
 	}
 	k.end()
-}
-
-func TestASetUpWithoutAnAnswer(t *testing.T) {
-	inWorld(t, func(w *world) {
-		kl, closeRoot := w.newKubelet()
-		defer closeRoot()
-		calls, never := atomic.Int32{}, make(chan struct{})
-		for range 3 {
-			began := time.Now()
-			err := kl.inTime(w.t.Context(), "volume", func() error {
-				calls.Add(1)
-				<-never
-				return nil
-			})
-			if took := time.Since(began); err == nil || !strings.Contains(err.Error(), "no answer") || took != volumeLimit {
-				t.Errorf("after %v: %v", took, err)
-			}
-		}
-		if calls.Load() != 1 {
-			t.Errorf("%d calls wait", calls.Load())
-		}
-		close(never)
-		wait(0)
-		if err := kl.inTime(w.t.Context(), "volume", func() error { return fs.ErrClosed }); !errors.Is(err, fs.ErrClosed) {
-			t.Errorf("when there is an answer again: %v", err)
-		}
-	})
 }

@@ -6,11 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/golang/glog"
-
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
-	"kubelet14/kubelet/trace"
+	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/status"
+	"kubelet14/kubelet/watch"
 )
 
 // Run keeps the pods as the updates describe them until ctx is done. It then returns nil
@@ -66,9 +66,9 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 		case update := <-updates:
 			kl.applyUpdate(update)
 		case <-tick.C:
-			kl.opts.Trace.Add(trace.Event{Kind: "wake", Reason: "the tick"})
+			kl.watcher.Woken(watch.Tick)
 		case <-retry.C:
-			kl.opts.Trace.Add(trace.Event{Kind: "wake", Reason: "a retry"})
+			kl.watcher.Woken(watch.Retry)
 		case <-wakeup:
 		case <-rested:
 			wakeup, rested = kl.wakeup, nil
@@ -107,17 +107,21 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 	}
 }
 
-// applyUpdate changes the desired state. It logs each pod that changes with the place of its
-// manifest, and its worker stops at the end of a step. Later lines about the pod have its name alone.
+// applyUpdate changes the desired state. The worker of a pod that changes stops at the end of a step.
 func (kl *Kubelet) applyUpdate(update api.PodUpdate) {
-	kl.opts.Trace.Add(trace.Event{Kind: "wake", Reason: update.Op.String()})
-	kl.desired.apply(update, kl.opts.NetworkContainerImage, func(pod *api.Pod, change string) {
-		glog.Infof("pod %s (%s): %s", pod.FullName(), pod.Origin, change)
-		kl.events.add(pod.FullName(), "", update.Op.String(), change)
-		kl.traceApply(pod, change)
-		if p := kl.pods[pod.FullName()]; p != nil && p.work != nil {
-			p.work.supersede()
+	kl.watcher.Woken(map[api.PodOperation]watch.Cause{api.SET: watch.SET, api.UPDATE: watch.UPDATE}[update.Op])
+	kl.desired.apply(update, kl.opts.NetworkContainerImage, func(name string, pod *plan.Pod, change watch.Change) {
+		seen := status.Pod{Name: name}
+		if p := kl.pods[name]; p != nil {
+			seen.Origin, seen.Observed = p.Origin, p.Observed
+			if p.work != nil {
+				p.work.supersede()
+			}
 		}
+		if seen.Desired = pod; pod != nil {
+			seen.Origin = pod.Origin
+		}
+		kl.watcher.Changed(&seen, change, update.Op)
 	})
 	kl.logOnce("find pods by name", kl.checkNames())
 }

@@ -3,18 +3,18 @@ package kubelet
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/golang/glog"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/panics"
 	"kubelet14/kubelet/plan"
-	"kubelet14/kubelet/step"
-	"kubelet14/kubelet/trace"
+	"kubelet14/kubelet/status"
+	"kubelet14/kubelet/watch"
 )
 
 // SyncPods compares every pod with one list of the containers, starts the workers of those
@@ -23,9 +23,9 @@ import (
 //
 // A list that is begun while a worker is busy may not show what that worker does. So its pod
 // is skipped, and the end of the work wakes the sync loop.
-func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
+func (kl *Kubelet) SyncPods(ctx context.Context) (again time.Time, err error) {
 	busy := kl.workers.Busy()
-	kl.opts.Trace.Add(trace.Event{Kind: "list"})
+	kl.watcher.Listing()
 	list, err := kl.observer.List(ctx)
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
@@ -34,129 +34,130 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (next time.Time, err error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	kl.planPods(ctx, list, busy)
+	inspected := kl.planPods(ctx, list, busy)
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
-	kl.opts.Trace.Add(trace.Event{Kind: "listed", N: len(list), Pods: slices.Sorted(maps.Keys(busy))})
+	kl.watcher.Listed(len(list), inspected, slices.Sorted(maps.Keys(busy)))
 	kl.logHeld()
 	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
 		if !busy[name] {
-			next = earliest(next, kl.dispatch(ctx, kl.pods[name]))
+			again = earliest(again, kl.dispatch(ctx, kl.pods[name]))
 		}
 	}
 	if kl.removes {
 		kl.logOnce("remove volumes that no pod needs", kl.trashVolumes(list))
 	}
-	kl.opts.Trace.Add(trace.Event{Kind: "synced"})
+	kl.watcher.Synced()
 	kl.publish()
-	return next, nil
+	return again, nil
 }
 
-// planPods updates the record of each pod: what is desired, what is observed, and the plan.
-// The busy pods are those whose workers were busy before the list.
-func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed, busy map[string]bool) {
+// planPods updates the record of each pod: what is desired, what is observed, the plan, and why
+// it must wait. The busy pods are those whose workers were busy before the list.
+func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed, busy map[string]bool) (inspected int) {
 	if kl.removes { // else no pod is looked at that is not desired
 		for i := range list {
-			kl.record(list[i].Of.PodFullName).origin = list[i].Labels[dockertools.LabelOrigin]
+			kl.record(list[i].Of.PodFullName).Origin = list[i].Labels[dockertools.LabelOrigin]
 		}
 	}
 	for name, pod := range kl.desired.pods {
-		kl.record(name).origin = pod.Origin
+		kl.record(name).Origin = pod.Origin
 	}
-	observed, errs := kl.observer.Inspect(ctx, list)
+	observed, inspected, errs := kl.observer.Inspect(ctx, list)
 	if ctx.Err() != nil {
-		return // an interrupted inspect is no problem of its pod
+		return inspected // an interrupted inspect is no problem of its pod
 	}
+	var making []*plan.Pod
 	for name, p := range kl.pods {
+		if !busy[name] {
+			p.endWork(kl.opts.SyncFrequency)
+		} else if p.work.pod != nil {
+			making = append(making, p.work.pod)
+		}
 		p.desire(kl.desired.pods[name])
-		p.containers, p.err = observed[name], errs[name]
-		for i := range p.containers {
-			c := &p.containers[i]
+		p.Observed, p.Err = observed[name], errs[name]
+		for i := range p.Observed {
+			c := &p.Observed[i]
 			c.Unhealthy, _ = kl.probes.Result(c, nil)
 		}
 		panicked := panics.Catch("plan for pod "+name, func() error {
-			p.plan = kl.makePlan(p)
+			p.Plan = kl.makePlan(p)
 			return nil
 		})
-		p.err = cmp.Or(p.err, panicked)
+		p.Err = cmp.Or(p.Err, panicked)
 	}
 	finished := func(pod *plan.Pod) bool {
 		p := kl.pods[pod.FullName()]
-		return p.err == nil && p.plan.Finished
-	}
-	var making []*plan.Pod
-	for name := range busy {
-		if w := kl.pods[name].work; w.pod != nil {
-			making = append(making, w.pod)
-		}
+		return p.Err == nil && p.Plan.Finished
 	}
 	conflicts := plan.Admit(kl.desired.pods, finished, kl.pressure().WasEvicted, making, list)
 	for name, p := range kl.pods {
-		p.wait = cmp.Or(kl.hold(p), conflicts[name])
+		p.allowed = kl.opts.Step.Allowed(p.forStep())
+		p.Wait = kl.hold(p, conflicts[name], busy[name])
+		p.remember()
 	}
+	return inspected
 }
 
 // record returns the record of a pod, a new one if there is none.
 func (kl *Kubelet) record(podFullName string) *podRecord {
 	p := kl.pods[podFullName]
 	if p == nil {
-		p = &podRecord{podSnapshot: podSnapshot{name: podFullName}}
+		p = &podRecord{Pod: status.Pod{Name: podFullName}}
 		kl.pods[podFullName] = p
 	}
 	return p
 }
 
-// dispatch starts the worker of an idle pod if there is something to do, and returns when to look at it again.
+// dispatch does what next decides about an idle pod, and returns when to look at it again.
 func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time) {
-	p.endWork(kl.opts.SyncFrequency)
-	kl.logProblems(p)
-	if p.err != nil || p.waits() {
-		return p.wait.RetryAt // its containers stay as they are
+	kl.tellProblems(p)
+	d, again := kl.next(p)
+	if !p.held() {
+		kl.syncProbes(ctx, p)
 	}
-	kl.syncProbes(ctx, p)
-	if len(p.plan.Steps) == 0 {
-		kl.tracePod("idle", p)
-		kl.permitted(p, "")
-		p.workProblems, p.failures, p.tried = nil, 0, ""
-		if p.pod == nil && len(p.containers) == 0 {
-			glog.Infof("pod %s is gone", p.name)
-			delete(kl.pods, p.name)
+	tell := func(d watch.Decision) {
+		kl.watcher.Decided(&p.Pod, d, len(p.allowed), func() api.PodPhase { return kl.status(&p.Pod).Phase })
+	}
+	switch d {
+	case asks:
+		tell(watch.Waits)
+		kl.opts.Step.Ask(p.forStep())
+	case rests:
+		tell(watch.Rests)
+		kl.opts.Step.Forget(p.forStep())
+		p.WorkProblems, p.Failures, p.tried = nil, 0, ""
+		if p.Desired == nil && len(p.Observed) == 0 {
+			glog.Infof("pod %s is gone", p.Name)
+			delete(kl.pods, p.Name)
 		}
-		return p.plan.Next
+	case acts:
+		tell(watch.Works)
+		kl.opts.Step.Take(p.forStep(), p.allowed)
+		kl.startWork(ctx, p)
 	}
-	if kl.decided(p) {
-		return time.Time{}
-	}
-	id := p.planID()
-	steps := id + kl.pullsEnded(p)
-	if steps == p.tried && time.Now().Before(p.retryAt) {
-		return earliest(p.retryAt, p.plan.Next)
-	}
-	permitted := kl.permitted(p, id)
-	if len(permitted) == 0 {
-		kl.tracePod("wait", p)
-		p.wait = step.Wait
-		return p.plan.Next
-	}
-	kl.tracePod("plan", p)
-	p.tried = steps
-	kl.startWork(ctx, p, permitted)
-	return p.plan.Next
+	return again
 }
 
-// permitted returns the steps of a pod's plan that may be carried out now: all, unless a person decides.
-func (kl *Kubelet) permitted(p *podRecord, id string) [][]plan.Action {
-	return kl.opts.Step.Take(step.Pod{Name: p.name, Origin: p.origin, Plan: p.plan, ID: id, Pulls: p.pulls(),
-		Compare: func() ([]trace.Row, []string) { return p.compare(kl) }})
+// startWork lets the pod's worker carry out the steps that are allowed.
+func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
+	w := &work{podFullName: p.Name, pod: p.Desired, todo: p.Plan}
+	w.todo.Steps = p.allowed
+	w.changed, w.supersede = context.WithCancel(context.Background())
+	p.tried, p.work, p.stateLogged = kl.attempt(p), w, ""
+	kl.workers.Run(p.Name, func() {
+		defer w.supersede()
+		kl.syncPod(ctx, w)
+	})
 }
 
-// pullsEnded tells when the last pulls of images ended that the plan needs. After that it is tried again at once.
-func (kl *Kubelet) pullsEnded(p *podRecord) (text string) {
-	for _, a := range slices.Concat(p.plan.Steps...) {
-		if a.Kind == plan.Create {
-			text += fmt.Sprintf(" %v", kl.images.EndedAt(kl.imageOf(a.Container)))
-		}
+// syncPod carries out a plan of a pod.
+func (kl *Kubelet) syncPod(ctx context.Context, w *work) {
+	began := time.Now()
+	w.problems = kl.executor.Run(ctx, w.changed, w.pod, w.todo)
+	kl.watcher.Worked(w.podFullName)
+	if ctx.Err() == nil {
+		kl.opts.SyncDone(time.Since(began), !slices.ContainsFunc(slices.Collect(maps.Values(w.problems)), plan.Problem.IsFailure))
 	}
-	return text
 }

@@ -14,20 +14,19 @@ import (
 
 // traced starts a kubelet with a trace.
 func traced(w *world, pods ...api.Pod) (*trace.Trace, *kubelet) {
-	t := &trace.Trace{}
-	w.options = func(opts *Options) { opts.Trace = t }
-	return t, w.run(pods...)
+	k := w.run(pods...)
+	return k.kl.opts.Trace, k
 }
 
 // kinds returns what stages are about, without the events of Docker and what they lead to, which come at any time.
 func kinds(events []trace.Event) string {
 	var kinds []string
 	for _, e := range events {
-		word := e.Kind
+		word := e.Kind.String()
 		if e.Op != "" && e.Container != "" {
 			word += "(" + e.Op + " " + e.Container + ")"
 		}
-		if !slices.Contains([]string{"event", "list", "listed", "skip"}, e.Kind) {
+		if !slices.Contains([]trace.Kind{trace.Docker, trace.List, trace.Listed, trace.Skip}, e.Kind) {
 			kinds = append(kinds, word)
 		}
 	}
@@ -62,13 +61,13 @@ func TestTrace(t *testing.T) {
 			switch {
 			case i == 0 && (row.Sign != "?" || fmt.Sprint(row.Changed) != "[env TAG changed]"):
 				t.Errorf("before it has compared, the loop knows %+v", row)
-			case s.Kind == "plan" && (row.Sign != "≠" || len(row.Plan) != 3 || row.Plan[0].Progress != "" || row.Version+row.Observed[0].Version != "BA"):
+			case s.Kind == trace.Plan && (row.Sign != "≠" || len(row.Plan) != 3 || row.Plan[0].Progress != "" || row.Version+row.Observed[0].Version != "BA"):
 				t.Errorf("it plans %+v", row)
-			case s.Kind == "begin" && s.Op == "create" && (s.Busy != "a.default.file" || row.Plan[0].Progress != "doing"):
+			case s.Kind == trace.Begin && s.Op == "create" && (s.Busy != "a.default.file" || row.Plan[0].Progress != "doing"):
 				t.Errorf("worker %q begins %+v", s.Busy, row)
-			case s.Kind == "end" && s.Op == "create" && (row.Sign != "≠" || !created):
+			case s.Kind == trace.End && s.Op == "create" && (row.Sign != "≠" || !created):
 				t.Errorf("what no list has shown is %+v", row)
-			case s.Kind == "ended" && row.Plan[2].Progress != "done":
+			case s.Kind == trace.Ended && row.Plan[2].Progress != "done":
 				t.Errorf("at the end of work the plan is %+v", row.Plan)
 			}
 		}
@@ -85,7 +84,7 @@ func TestTrace(t *testing.T) {
 		settle()
 		stages = told(t, tr.Changes()[0], "main of a: it ended with exit code 3", "a.default.file",
 			"plan work begin(create main) end(create main) begin(start main) end(start main) ended idle")
-		if first := stages[0]; first.Kind != "event" || first.Container != "main" || first.Attempt != 2 {
+		if first := stages[0]; first.Kind != trace.Docker || first.Container != "main" || first.Attempt != 2 {
 			t.Errorf("a kill begins with %+v", first)
 		}
 		for _, edit := range []struct{ tag, version string }{{"s3cret", "A"}, {"3", "C"}} { // B is what runs
@@ -114,13 +113,12 @@ func TestTrace(t *testing.T) {
 func TestTraceOfASlowStop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
-		tr := &trace.Trace{}
-		w.options = func(opts *Options) { opts.Trace, opts.SyncFrequency = tr, 3*time.Second }
-		k := w.run(pod("a", "main:1"))
+		w.options = func(opts *Options) { opts.SyncFrequency = 3 * time.Second }
+		tr, k := traced(w, pod("a", "main:1"))
 		k.set(pod("a", "main:2"))
 		settle()
 		stages := tr.Changes()[0].Tell("a.default.file")
-		i := slices.IndexFunc(stages, func(s trace.Event) bool { return s.Kind == "end" && s.Op == "stop" })
+		i := slices.IndexFunc(stages, func(s trace.Event) bool { return s.Kind == trace.End && s.Op == "stop" })
 		if row := stages[i-1].Rows[1]; row.Sign != "≠" || len(row.Observed) != 2 || row.Observed[1].Unlisted || stages[i].Took < 10*time.Second {
 			t.Errorf("before the end of a stop that takes %v the loop knows %+v", stages[i].Took, row)
 		}
@@ -157,7 +155,7 @@ func TestTraceOfManyPods(t *testing.T) {
 			if c.Title() != title || c.Dropped > 0 || len(sum) > 40 || len(one) > 40 {
 				t.Errorf("%q has %d stages, for one pod %d; %d events are left out", c.Title(), len(sum), len(one), c.Dropped)
 			}
-			acts := slices.DeleteFunc(sum, func(s trace.Event) bool { return s.Kind != "begin" })
+			acts := slices.DeleteFunc(sum, func(s trace.Event) bool { return s.Kind != trace.Begin })
 			for _, s := range acts {
 				if s.Name()+" changed" != title {
 					t.Errorf("%q: %s is summed up for %s", title, s.Op, s.Name())

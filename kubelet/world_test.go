@@ -20,6 +20,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/trace"
 	"kubelet14/volume"
 )
 
@@ -76,6 +77,7 @@ func (w *world) newKubelet() (kl *Kubelet, close func()) {
 		SyncFrequency:         10 * time.Second,
 		Credentials:           func(context.Context, string) (dockertools.Auth, error) { return dockertools.Auth{}, nil },
 		RegistryBurst:         10,
+		Trace:                 &trace.Trace{},
 		Sources:               func() []api.SourceStatus { return nil },
 		SyncDone:              func(time.Duration, bool) {}, PullDone: func(time.Duration, bool) {},
 	}

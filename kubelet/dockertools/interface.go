@@ -217,6 +217,15 @@ type ContainerSpec struct {
 	DNS              *api.DNSConfig // what its /etc/resolv.conf says; nil: Docker's
 }
 
+// CPUShares returns Docker's relative shares for thousandths of a core: 1024 for each core,
+// and at least 2, which is the least that Linux takes. 0 is Docker's default.
+func CPUShares(milliCPU int64) int64 {
+	if milliCPU == 0 {
+		return 0
+	}
+	return max(milliCPU*1024/1000, 2)
+}
+
 // LogLimit bounds what the log driver json-file keeps. The zero LogLimit leaves the
 // log to the daemon.
 type LogLimit struct {

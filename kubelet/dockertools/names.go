@@ -17,11 +17,6 @@ type NameParts struct {
 	Attempt     int    // 1 for the first container of this pod and name
 }
 
-// hookSuffix ended the names of containers whose postStart had not succeeded yet, in
-// versions that renamed them afterwards. Such a container is known by its name
-// without it.
-const hookSuffix = "_poststart"
-
 // String returns the container name: k8s_<name>.<hash>_<full name>_<uid>_<attempt>. No
 // part has an underscore: they are DNS names, hex digits and UIDs.
 func (p NameParts) String() string {
@@ -34,7 +29,6 @@ func (p NameParts) TerminationFile() string { return fmt.Sprintf("%s.%d", p.Name
 
 // ParseContainerName is the inverse of String. ok is false for every other name.
 func ParseContainerName(name string) (p NameParts, ok bool) {
-	name = strings.TrimSuffix(name, hookSuffix)
 	fields := strings.Split(name, "_")
 	if len(fields) != 5 {
 		return NameParts{}, false
@@ -47,6 +41,9 @@ func ParseContainerName(name string) (p NameParts, ok bool) {
 	}
 	return p, true
 }
+
+// BridgeNetwork is Docker's default network, which all pods shared in 2014. Containers have no names in it.
+const BridgeNetwork = "bridge"
 
 // The labels of the kubelet's containers.
 const (
@@ -126,5 +123,5 @@ func (c *Container) identity() Identity {
 }
 
 func (c *Container) hasOwnNameLabel() bool {
-	return c.Labels[LabelName] == strings.TrimSuffix(c.Name, hookSuffix)
+	return c.Labels[LabelName] == c.Name
 }

@@ -22,13 +22,11 @@ func TestOwn(t *testing.T) {
 		want bool
 	}{
 		"ours":                 {labelled(ourName, us, nil), true},
-		"ours, with a suffix":  {Container{Name: ourName + "_poststart", Labels: us.Labels(ourName)}, true},
 		"no labels":            {Container{Name: ourName}, false},
 		"another hostname":     {labelled(ourName, Identity{"host-b", us.RootDir}, nil), false},
 		"another root_dir":     {labelled(ourName, Identity{us.Hostname, "/var/lib/b"}, nil), false},
 		"a committed image":    {Container{Name: "other", Labels: us.Labels(ourName)}, false}, // it has our labels
 		"under a name of ours": {Container{Name: "k8s_web.1_www.default.file_u_2", Labels: us.Labels(ourName)}, false},
-		"with the suffix":      {Container{Name: "k8s_web.1_www.default.file_u_2_poststart", Labels: us.Labels(ourName)}, false},
 		"another name":         {labelled("web", us, nil), false},
 		"no name":              {labelled("", us, nil), false},
 	} {

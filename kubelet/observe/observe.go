@@ -74,9 +74,9 @@ func (o *Observer) List(ctx context.Context) ([]dockertools.Listed, error) {
 }
 
 // Inspect completes a list with what only an inspect tells. It returns the containers and
-// the error of each pod by full name. Only containers that have changed are inspected. A dead
+// the error of each pod by full name, and the number of containers that it has inspected: only those that have changed. A dead
 // attempt that is not the newest and cannot be inspected is left out: a repair does not need it.
-func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (map[string][]plan.Observed, map[string]error) {
+func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (observed map[string][]plan.Observed, inspected int, errs map[string]error) {
 	var inspects errgroup.Group
 	inspects.SetLimit(16)
 	for _, c := range list {
@@ -86,6 +86,7 @@ func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (map[
 			key += exit
 		}
 		if r, upToDate := o.lookup(c.ID, key); !upToDate {
+			inspected++
 			inspects.Go(func() error {
 				r.err = panics.Catch("inspect container "+c.Name, func() error { return o.inspectContainer(ctx, c, r) })
 				return nil
@@ -96,7 +97,7 @@ func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (map[
 
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	observed, errs := map[string][]plan.Observed{}, map[string]error{}
+	observed, errs = map[string][]plan.Observed{}, map[string]error{}
 	listed, old := map[string]bool{}, []error{}
 	for i, c := range list {
 		listed[c.ID] = true
@@ -118,7 +119,7 @@ func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (map[
 		r.unlisted = !listed[id]
 		return gone
 	})
-	return observed, errs
+	return observed, inspected, errs
 }
 
 // lookup returns the record of a container, and whether it need not be inspected. Otherwise

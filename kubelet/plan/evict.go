@@ -57,3 +57,6 @@ func Evict(pod *Pod, containers []Observed, v Verdict) Plan {
 func IsNewest(containers []Observed, i int) bool {
 	return i+1 == len(containers) || containers[i+1].Of.Name != containers[i].Of.Name
 }
+
+// EndsEviction reports whether an action is the removal at the end of an eviction, which also kills what did not stop.
+func (a *Action) EndsEviction() bool { return a.Kind == Remove && a.Killed == api.ReasonEvicted }

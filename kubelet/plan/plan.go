@@ -24,6 +24,7 @@ import (
 	"slices"
 	"time"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
@@ -36,6 +37,9 @@ type Plan struct {
 	Finished bool      // every app container is done: it never runs again
 	Init     string    // the init container that runs or has to run before the apps start; empty: none
 }
+
+// Actions returns the actions of all steps.
+func (p *Plan) Actions() []Action { return slices.Concat(p.Steps...) }
 
 // Kind is the kind of an Action.
 type Kind int
@@ -90,6 +94,11 @@ func (p Problem) Error() string {
 		return p.Message
 	}
 	return fmt.Sprintf("container %q: %s", p.Container, p.Message)
+}
+
+// IsFailure reports whether the problem is a failure, and neither a pull nor a wait for a time.
+func (p Problem) IsFailure() bool {
+	return p.RetryAt.IsZero() && p.Reason != api.ReasonPulling && p.Reason != api.ReasonNeverRestarted
 }
 
 // Limits are the settings of the kubelet that plans depend on.

@@ -20,6 +20,9 @@ func (p *Pod) ServiceNames() (names []string) {
 	return names
 }
 
+// NetworkNames returns the names of the pod in the pod network.
+func (p *Pod) NetworkNames() []string { return append(p.ServiceNames(), p.Name+"."+p.Namespace) }
+
 // ServiceEnv returns the variables of services that a container does not have itself. In the network of the host they mean nothing.
 func (p *Pod) ServiceEnv(c *api.Container) []api.EnvVar {
 	if p.Complete.HostNetwork || !*cmp.Or(p.Complete.EnableServiceLinks, new(true)) {

@@ -2,7 +2,7 @@
 // looks and decides as always. Before it acts on a pod it asks the Stepper, which prints the
 // plan, and says no until that person says yes. The loop never waits: it asks again at each sync.
 //
-//	sync loop ─ Take ─▶ Stepper ◀─ Read ─ terminal
+//	sync loop ─ Allowed ─▶ Stepper ◀─ Read ─ terminal
 package step
 
 import (
@@ -13,19 +13,18 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/status"
 	"kubelet14/kubelet/trace"
 )
 
 // Wait is why a plan is not carried out yet.
 var Wait = plan.Problem{Reason: api.ReasonWaitsForStep, Message: "its plan is carried out when somebody says so in the terminal of the kubelet, or on its page"}
 
-// Pod is a pod with the plan that the sync loop has made for it.
-type Pod struct {
-	Name, Origin string // full name, and the place of its manifest
-	Plan         plan.Plan
-	ID           string                         // another plan has another one
-	Pulls        bool                           // what was carried out last waits for the pull of an image, or that has just ended
-	Compare      func() ([]trace.Row, []string) // see Versions
+// Plan is the plan that the sync loop has made for a pod.
+type Plan struct {
+	*status.Pod
+	ID    string // another plan has another one
+	Pulls bool   // what was carried out last waits for the pull of an image, or that has just ended
 }
 
 // Stepper knows which plans wait, and what was said to them. Its methods may be called
@@ -33,6 +32,8 @@ type Pod struct {
 type Stepper struct {
 	Out  io.Writer
 	Wake func() // makes the sync loop ask again
+	// Compare returns what is desired of a pod beside what is there, and what was edited.
+	Compare func(*status.Pod) (rows []trace.Row, edited []string)
 
 	mu       sync.Mutex // guards all below
 	waiting  []*waiting // the one that has waited longest is the first
@@ -51,43 +52,87 @@ type waiting struct {
 	carriedOut []plan.Action // of the steps that were allowed last
 }
 
-// Take returns the steps of a pod's plan that may be carried out now; none: it waits. They are allowed once, and again
-// while an image of theirs is pulled. A plan that is new is printed. A plan without steps ends the wait of its pod.
-func (s *Stepper) Take(p Pod) [][]plan.Action {
+// Allowed returns the steps of a plan that may be carried out now; none: it waits. They are allowed once, and again while
+// an image of theirs is pulled. It changes nothing.
+func (s *Stepper) Allowed(p Plan) [][]plan.Action {
 	if s == nil {
 		return p.Plan.Steps
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.waiting, func(w *waiting) bool { return w.pod == p.Name })
-	if len(p.Plan.Steps) == 0 {
-		if i >= 0 {
-			s.waiting = slices.Delete(s.waiting, i, i+1)
-			s.printEmpty(p)
-		}
-		return nil
-	}
-	if i < 0 {
-		i = len(s.waiting)
-		s.waiting = append(s.waiting, &waiting{pod: p.Name})
-	}
-	w := s.waiting[i]
 	if s.all {
-		w.id, w.carriedOut = "", nil
 		return p.Plan.Steps
+	}
+	w := s.find(p.Name)
+	if w == nil {
+		return nil
 	}
 	if rest := w.rest(p.Plan.Steps); p.Pulls && w.id == "" && len(rest) > 0 {
 		return rest
 	}
 	if w.id != p.ID {
+		return nil
+	}
+	return p.Plan.Steps[:min(w.allowed, len(p.Plan.Steps))]
+}
+
+// Ask lets a plan wait for a person. One that is new is printed.
+func (s *Stepper) Ask(p Plan) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w := s.waits(p.Name); w.id != p.ID {
 		w.id, w.allowed, w.ticket = p.ID, 0, rand.Text()
 		s.printPlan(p)
 	}
-	steps := p.Plan.Steps[:min(w.allowed, len(p.Plan.Steps))]
-	if len(steps) > 0 {
-		w.id, w.carriedOut = "", slices.Concat(steps...)
+}
+
+// Take records that steps of a plan, which were allowed, are carried out.
+func (s *Stepper) Take(p Plan, steps [][]plan.Action) {
+	if s == nil {
+		return
 	}
-	return steps
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.waits(p.Name)
+	if w.id != "" { // else they are what was carried out last
+		w.carriedOut = slices.Concat(steps...)
+	}
+	if w.id = ""; s.all {
+		w.carriedOut = nil
+	}
+}
+
+// Forget ends the wait of a pod that has nothing left to do, and says so.
+func (s *Stepper) Forget(p Plan) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w := s.find(p.Name); w != nil {
+		s.waiting = slices.DeleteFunc(s.waiting, func(other *waiting) bool { return other == w })
+		s.printEmpty(p)
+	}
+}
+
+// find returns what is known of a pod that is not as desired, or nil. s.mu is locked.
+func (s *Stepper) find(pod string) *waiting {
+	for _, w := range s.waiting {
+		if w.pod == pod {
+			return w
+		}
+	}
+	return nil
+}
+
+// waits is find that adds a pod that is not known. s.mu is locked.
+func (s *Stepper) waits(pod string) *waiting {
+	w := s.find(pod)
+	if w == nil {
+		w = &waiting{pod: pod}
+		s.waiting = append(s.waiting, w)
+	}
+	return w
 }
 
 // rest returns the first steps of a plan that have only actions of those that were allowed last.

@@ -95,8 +95,8 @@ func (s *Stepper) print() {
 }
 
 // printPlan prints a plan that waits beside what is desired and what is there.
-func (s *Stepper) printPlan(p Pod) {
-	rows, edited := p.Compare()
+func (s *Stepper) printPlan(p Plan) {
+	rows, edited := s.Compare(p.Pod)
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "\npod %s (%s)\n  \tDESIRED\tOBSERVED\n", p.Name, p.Origin)
@@ -116,7 +116,7 @@ func (s *Stepper) printPlan(p Pod) {
 }
 
 // printEmpty says that there is nothing left to do for a pod that has waited, and what it lacks.
-func (s *Stepper) printEmpty(p Pod) {
+func (s *Stepper) printEmpty(p Plan) {
 	if s.all {
 		return
 	}

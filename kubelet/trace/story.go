@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/watch"
 )
 
 // Title names a change by its cause.
@@ -15,16 +16,16 @@ func (c *Change) Title() string {
 	for _, e := range c.Events {
 		file, pod := path.Base(e.Place), e.Name()
 		switch {
-		case e.Kind == "read" && e.Error != "":
+		case e.Kind == Read && e.Error != "":
 			return "Source " + e.Source + " has errors"
-		case e.Kind == "apply" && len(c.Pods()) > 1:
+		case e.Kind == Apply && len(c.Pods()) > 1:
 			return api.Count(len(c.Pods()), "pod") + " changed"
-		case e.Kind == "apply":
-			return map[string]string{
-				"its manifest was found": file + " is new", "its manifest has changed": file + " was edited", "it is no longer wanted": pod + " is no longer wanted",
-				"the services of its namespace have changed": "services of " + pod + " have changed",
-			}[e.Reason]
-		case e.Kind == "plan" && len(c.Pods()) > 1:
+		case e.Kind == Apply:
+			return map[watch.Change]string{
+				watch.Found: file + " is new", watch.Edited: file + " was edited", watch.NoLongerWanted: pod + " is no longer wanted",
+				watch.ServicesChanged: "services of " + pod + " have changed",
+			}[e.Change]
+		case e.Kind == Plan && len(c.Pods()) > 1:
 			return api.Count(len(c.Pods()), "pod") + " were not as desired"
 		}
 		for _, row := range e.Rows {
@@ -44,7 +45,7 @@ func (c *Change) Took() time.Duration {
 // Pods returns the pods that a change is about, by full name.
 func (c *Change) Pods() (pods []string) {
 	for _, e := range c.Events {
-		if e.Pod != "" && e.Kind != "event" && !slices.Contains(pods, e.Pod) {
+		if e.Pod != "" && e.Kind != Docker && !slices.Contains(pods, e.Pod) {
 			pods = append(pods, e.Pod)
 		}
 	}
@@ -64,19 +65,19 @@ func (c *Change) Tell(pod string) (stages []Event) {
 	}
 	for _, e := range events {
 		switch e.Kind {
-		case "read": // the place of what differs is known to the loop, which notes it
-			e.Place = events[max(0, slices.IndexFunc(events, func(e Event) bool { return e.Kind == "apply" }))].Place
-		case "apply", "plan", "wait", "idle":
+		case Read: // the place of what differs is known to the loop, which notes it
+			e.Place = events[max(0, slices.IndexFunc(events, func(e Event) bool { return e.Kind == Apply }))].Place
+		case Apply, Plan, Wait, Idle:
 			rows = e.Rows
-		case "begin", "end":
+		case Begin, End:
 			rows = carryOut(rows, e)
-		case "list":
+		case List:
 			listed = e.Time
-		case "listed": // what was done before the list is seen
+		case Listed: // what was done before the list is seen
 			rows = each(rows, func(a *Attempt) { a.Unlisted = a.Unlisted && a.since.After(listed) })
-		case "work":
+		case Work:
 			busy = append(e.Pods, e.Pod)
-		case "ended":
+		case Ended:
 			busy = nil
 		}
 		e.Rows, e.Busy, e.Ms = rows, strings.Join(busy, " "), e.Time.Sub(events[0].Time).Milliseconds()
@@ -92,27 +93,27 @@ func (c *Change) about(pod string) (events []Event) {
 	skipped, all := false, len(c.Pods())
 	resting := all
 	for _, e := range c.Events {
-		mine := pod == "" || e.Pod == pod || e.Pod == "" && (e.Kind != "event" || all == 1)
+		mine := pod == "" || e.Pod == pod || e.Pod == "" && (e.Kind != Docker || all == 1)
 		switch e.Kind {
-		case "list":
+		case List:
 			look = []Event{e}
 			continue
-		case "listed":
+		case Listed:
 			look = append(look, e)
 			if mine = !skipped && (pod == "" && len(e.Pods) > 0 || slices.Contains(e.Pods, pod)); !mine {
 				continue
 			}
-			e.Kind, skipped = "skip", true
-		case "idle":
+			e.Kind, skipped = Skip, true
+		case Idle:
 			resting--
 			mine = mine && (pod != "" || resting == 0)
-		case "end": // the next look may show what was created
+		case End: // the next look may show what was created
 			skipped = skipped && (e.Op != "create" || e.Pod != pod)
 		}
 		if !mine {
 			continue
 		}
-		if slices.Contains([]string{"plan", "wait", "idle", "skip"}, e.Kind) {
+		if slices.Contains([]Kind{Plan, Wait, Idle, Skip}, e.Kind) {
 			events, look = append(events, look...), nil
 		}
 		events = append(events, e)
@@ -124,16 +125,17 @@ func (c *Change) about(pod string) (events []Event) {
 func sum(events []Event) (sums []Event) {
 	at := map[string]int{}
 	for _, e := range events {
-		i, known := at[e.Kind+e.Op]
-		if e.Pod == "" && e.Kind != "event" {
+		group := e.Kind.String() + e.Op
+		i, known := at[group]
+		if e.Pod == "" && e.Kind != Docker {
 			sums = append(sums, e)
 			continue
 		}
-		if again := known && e.Kind == "plan" && slices.Contains(sums[i].Pods, e.Pod); again || !known {
+		if again := known && e.Kind == Plan && slices.Contains(sums[i].Pods, e.Pod); again || !known {
 			if again {
 				clear(at)
 			}
-			i, at[e.Kind+e.Op] = len(sums), len(sums)
+			i, at[group] = len(sums), len(sums)
 			sums = append(sums, e)
 		}
 		s := &sums[i]
@@ -152,7 +154,7 @@ func carryOut(rows []Row, e Event) []Row {
 	if i < 0 {
 		return rows
 	}
-	r, progress := &rows[i], map[string]string{"begin": "doing", "end": "done"}[e.Kind]
+	r, progress := &rows[i], map[Kind]string{Begin: "doing", End: "done"}[e.Kind]
 	if e.Error != "" {
 		progress = "failed"
 	}

@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"kubelet14/api"
+	"kubelet14/kubelet/watch"
 )
 
 // What a Trace keeps.
@@ -25,17 +25,46 @@ const (
 	maxTraceBytes  = 2 << 20 // of all changes
 )
 
+// Kind is the kind of an Event.
+type Kind int
+
+// The kinds, in the order in which a change passes them.
+const (
+	Read   Kind = iota // a source has read its manifests
+	Send               // and sends all of its pods
+	Mux                // the Mux has received them
+	Merge              // podStorage has compared them with the last ones
+	Update             // and sends what differs
+	Apply              // the loop has a new desired state
+	List               // it asks Docker for its list
+	Listed             // and has it
+	Skip               // a pod is skipped: its worker is busy; only told, never added
+	Plan               // a pod is not as desired
+	Wait               // a person has to allow its plan
+	Idle               // it is as desired
+	Work               // its worker begins
+	Begin              // an action begins
+	End                // and ends
+	Docker             // an event of Docker
+	Ended              // the worker has ended
+)
+
+func (k Kind) String() string {
+	return [...]string{"read", "send", "mux", "merge", "update", "apply", "list", "listed", "skip", "plan", "wait", "idle", "work", "begin", "end", "event", "ended"}[k]
+}
+
 // Event is one thing that happened. Which fields it has depends on its kind.
 type Event struct {
 	Time      time.Time
-	Kind      string // wake, read, send, mux, merge, update, apply, list, inspect, listed, plan, wait, idle, work, begin, end, event, ended or synced
+	Kind      Kind
 	Source    string
 	Place     string
 	Op        string // SET, UPDATE, create, start, stop or remove
 	Pod       string // full name
 	Container string
 	Attempt   int
-	Reason    string // of wake and list: what wakes the loop
+	Reason    string       // of List: what wakes the loop
+	Change    watch.Change // of Apply
 	Error     string
 	Phase     string
 	N         int
@@ -90,89 +119,69 @@ type Change struct {
 	bytes int // of the events
 }
 
-// Trace keeps the last changes. Its methods may be called concurrently, and do nothing on a nil Trace.
+// Trace keeps the last changes. Its methods may be called concurrently.
 type Trace struct {
-	mu        sync.Mutex
-	last      []Change         // guarded by mu, like all below; newest first, and replaced as a whole
-	open      Change           // what has happened since the last rest
-	because   []string         // what has woken the loop since its last list
-	looking   time.Time        // when that began
-	inspected int              // containers since then
-	coming    bool             // a source has sent something that the loop has not applied
-	busy      int              // workers
-	again     bool             // the sync that goes on is not the last: a worker is busy, or was when it began
-	found     map[string]Event // the last apply, plan or wait of each pod that was not seen at rest since then
-}
+	versions versions // has a lock of its own
 
-// lock reports whether there is a trace, and locks it.
-func (t *Trace) lock() bool {
-	if t != nil {
-		t.mu.Lock()
-	}
-	return t != nil
+	mu      sync.Mutex
+	last    []Change         // guarded by mu, like all below; newest first, and replaced as a whole
+	open    Change           // what has happened since the last rest
+	because []string         // what has woken the loop since its last list
+	looking time.Time        // when that began
+	coming  bool             // a source has sent something that the loop has not applied
+	busy    int              // workers
+	again   bool             // the sync that goes on is not the last: a worker is busy, or was when it began
+	found   map[string]Event // the last apply, plan or wait of each pod that was not seen at rest since then
 }
 
 // Follows reports whether something has happened to a pod, and it was not seen at rest since then.
 func (t *Trace) Follows(pod string) bool {
-	if !t.lock() {
-		return false
-	}
+	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.found[pod].Kind != ""
+	_, follows := t.found[pod]
+	return follows
 }
 
 // Changes returns the last changes that have come to rest, the newest first. They must not be changed.
 func (t *Trace) Changes() []Change {
-	if !t.lock() {
-		return nil
-	}
+	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clip(t.last)
 }
 
 // Add records an event, with the time of this moment.
 func (t *Trace) Add(e Event) {
-	if !t.lock() {
+	if t == nil {
 		return
 	}
+	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.add(e)
+}
+
+// add is Add with t.mu locked.
+func (t *Trace) add(e Event) {
 	e.Time = time.Now()
 	switch e.Kind {
-	case "wake":
-		if e.Reason == api.SET.String() || e.Reason == api.UPDATE.String() {
-			t.coming = false
-		}
-		if !slices.Contains(t.because, e.Reason) {
-			t.because = append(t.because, e.Reason)
-		}
-		return
-	case "send", "update":
+	case Send, Update:
 		t.coming = true
-	case "list":
-		if n := len(t.open.Events); n > 2 && t.open.Events[n-1].Kind == "listed" && t.open.Events[n-3].Kind == "listed" {
+	case List:
+		if n := len(t.open.Events); n > 2 && t.open.Events[n-1].Kind == Listed && t.open.Events[n-3].Kind == Listed {
 			for _, e := range t.open.Events[n-2:] {
 				t.open.bytes -= e.bytes()
 			}
 			t.open.Events = t.open.Events[:n-2] // it has found nothing
 		}
 		e.Reason, t.because = strings.Join(t.because, " and "), nil
-		t.looking, t.inspected = e.Time, 0
-	case "inspect":
-		t.inspected++
-		return
-	case "listed":
-		e.Took, e.Inspected, t.again = e.Time.Sub(t.looking), t.inspected, len(e.Pods) > 0
-	case "synced":
-		if !t.again && !t.coming {
-			t.rest()
-		}
-		return
-	case "event":
-		if n := len(t.open.Events); n > 0 && t.open.Events[n-1].Kind == "event" && t.open.Events[n-1].Container == e.Container {
+		t.looking = e.Time
+	case Listed:
+		e.Took, t.again = e.Time.Sub(t.looking), len(e.Pods) > 0
+	case Docker:
+		if n := len(t.open.Events); n > 0 && t.open.Events[n-1].Kind == Docker && t.open.Events[n-1].Container == e.Container {
 			return // Docker tells several for one action
 		}
-	case "apply", "plan", "wait":
-		if last := t.found[e.Pod]; e.Kind == "wait" && last.Kind == "wait" && reflect.DeepEqual(last.Rows, e.Rows) {
+	case Apply, Plan, Wait:
+		if last := t.found[e.Pod]; e.Kind == Wait && last.Kind == Wait && reflect.DeepEqual(last.Rows, e.Rows) {
 			return // still
 		}
 		if t.found == nil {
@@ -181,12 +190,12 @@ func (t *Trace) Add(e Event) {
 		if t.found[e.Pod] = e; len(e.Rows) == 0 { // a pod that came and went between two syncs
 			delete(t.found, e.Pod)
 		}
-	case "idle":
+	case Idle:
 		delete(t.found, e.Pod)
-	case "work":
+	case Work:
 		t.busy++
 		t.again = true
-	case "ended":
+	case Ended:
 		t.busy--
 	}
 	if n := t.open.bytes + e.bytes(); t.open.Dropped == 0 && n <= maxChangeBytes {
@@ -194,7 +203,7 @@ func (t *Trace) Add(e Event) {
 	} else {
 		t.open.Dropped++
 	}
-	if e.Kind == "merge" && len(e.Changed) == 0 {
+	if e.Kind == Merge && len(e.Changed) == 0 {
 		t.coming = false
 		t.rest()
 	}
@@ -208,14 +217,14 @@ func (t *Trace) rest() {
 	}
 	open := t.open
 	t.open = Change{}
-	looks := []string{"event", "list", "listed", "idle", "update"}
+	looks := []Kind{Docker, List, Listed, Idle, Update}
 	if !slices.ContainsFunc(open.Events, func(e Event) bool { return !slices.Contains(looks, e.Kind) }) {
 		return
 	}
 	last := t.last
 	if open.Number, open.Times = 1, 1; len(last) > 0 {
 		open.Number += last[0].Number
-		edited := slices.ContainsFunc(open.Events, func(e Event) bool { return e.Kind == "apply" })
+		edited := slices.ContainsFunc(open.Events, func(e Event) bool { return e.Kind == Apply })
 		if !edited && last[0].Title() == open.Title() {
 			open.Times += last[0].Times
 			last = last[1:]

@@ -1,12 +1,10 @@
-package kubelet
+package execute
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/golang/glog"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
@@ -21,30 +19,29 @@ func (w *work) pullImage(ctx context.Context, a plan.Action) error {
 	if dockertools.IsBuiltin(spec.Image) {
 		return nil
 	}
-	err := w.kl.images.Require(ctx, w.pod, a.Name.Name, spec.Image, a.PulledSince)
+	err := w.Images.Require(ctx, w.pod, a.Name.Name, spec.Image, a.PulledSince)
 	problem, _ := errors.AsType[plan.Problem](err)
 	if err == nil || problem.Reason == api.ReasonPulling || spec.ImagePullPolicy == api.PullAlways {
 		return err
 	}
-	if _, missing := w.kl.docker.InspectImage(ctx, spec.Image); missing != nil {
+	if _, missing := w.Docker.InspectImage(ctx, spec.Image); missing != nil {
 		return err
 	}
-	glog.Warningf("pod %s: container %q: its pull failed, so it uses the local image: %v", a.Name.PodFullName, a.Name.Name, err)
-	w.kl.events.add(a.Name.PodFullName, a.Name.Name, "used local image", fmt.Sprintf("%q: %v", spec.Image, err))
+	w.Watcher.Warned(a, "used local image", fmt.Sprintf("%q: %v", spec.Image, err))
 	return nil
 }
 
 // getImage gets an image that was missing at the given time. It returns nil once it is there.
 func (w *work) getImage(ctx context.Context, a plan.Action, at time.Time, missing error) error {
-	image := w.kl.imageOf(a.Container)
+	image := w.ImageOf(a.Container)
 	switch {
 	case dockertools.IsBuiltin(image): // many workers may find it missing at the same time
-		w.kl.setUp.Lock()
-		defer w.kl.setUp.Unlock()
-		return dockertools.EnsureBuiltin(ctx, w.kl.docker, image)
+		w.making.Lock()
+		defer w.making.Unlock()
+		return dockertools.EnsureBuiltin(ctx, w.Docker, image)
 	case a.Container.Spec != nil && a.Container.Spec.ImagePullPolicy == api.PullNever:
 		return plan.Problem{Reason: api.ReasonImageNeverPulled, Message: fmt.Sprintf(
 			"%s, and by its imagePullPolicy it is never pulled; `docker pull %s` gets it", trimName(a, missing), image)}
 	}
-	return w.kl.images.Require(ctx, w.pod, a.Name.Name, image, at)
+	return w.Images.Require(ctx, w.pod, a.Name.Name, image, at)
 }

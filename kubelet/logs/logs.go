@@ -1,4 +1,6 @@
-package kubelet
+// Package logs reads what a container has printed, attempt after attempt, and runs commands in it and measures it.
+// All three begin with the container as the last sync saw it.
+package logs
 
 import (
 	"context"
@@ -11,17 +13,25 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/status"
 )
 
-// ContainerLogs writes the log of the newest attempt of a container, or of the attempt before
+// Reader reads the logs of a kubelet's containers. Its methods may be called concurrently.
+type Reader struct {
+	Docker dockertools.Interface
+	// Pod returns a pod as the last sync saw it, nil if there is none, and a channel that is closed after the next sync.
+	Pod func(fullName string) (pod *status.Pod, newer <-chan struct{}, err error)
+}
+
+// Read writes the log of the newest attempt of a container, or of the attempt before
 // it, one line with each Write. The error wraps api.ErrNotFound if there is no such attempt.
 //
 // With Follow it continues with what comes: it waits for a container that is not created yet,
 // and after the end of an attempt it writes the log of the next one. It returns nil when ctx
 // is done, when the pod is gone and when the container is done. Docker may be restarted
 // meanwhile; each line is written once.
-func (kl *Kubelet) ContainerLogs(ctx context.Context, podFullName, container string, opts api.LogOptions, out io.Writer) error {
-	found, err := kl.findContainer(podFullName, container)
+func (r *Reader) Read(ctx context.Context, podFullName, container string, opts api.LogOptions, out io.Writer) error {
+	found, err := r.find(podFullName, container)
 	if err != nil {
 		return err
 	}
@@ -34,40 +44,40 @@ func (kl *Kubelet) ContainerLogs(ctx context.Context, podFullName, container str
 	case len(attempts) == 0 && !opts.Follow:
 		return notCreatedYet(podFullName, container)
 	}
-	r := &logReader{docker: kl.docker, opts: opts, out: out, read: map[string]*logPosition{}}
+	t := &tail{docker: r.Docker, opts: opts, out: out, read: map[string]*position{}}
 	for i := range attempts {
-		r.read[attempts[i].ID] = &logPosition{tail: opts.Tail, done: i < len(attempts)-1}
+		t.read[attempts[i].ID] = &position{tail: opts.Tail, done: i < len(attempts)-1}
 	}
 	if opts.Follow {
-		return kl.followLogs(ctx, podFullName, container, r)
+		return r.follow(ctx, podFullName, container, t)
 	}
-	err = r.readAttempt(ctx, &attempts[len(attempts)-1])
+	err = t.readAttempt(ctx, &attempts[len(attempts)-1])
 	if errors.Is(err, dockertools.ErrNoSuchContainer) {
 		return notFound("container %q of pod %s was removed while its log was read", container, podFullName)
 	}
 	return err
 }
 
-// followLogs reads one attempt after the other. An attempt is done when its log was read to
+// follow reads one attempt after the other. An attempt is done when its log was read to
 // the end after the attempt had ended: Docker may end a log that is followed too early.
-func (kl *Kubelet) followLogs(ctx context.Context, podFullName, container string, r *logReader) error {
+func (r *Reader) follow(ctx context.Context, podFullName, container string, t *tail) error {
 	for ctx.Err() == nil {
-		found, err := kl.findContainer(podFullName, container)
+		found, err := r.find(podFullName, container)
 		if errors.Is(err, api.ErrNotFound) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if c := r.next(found); c != nil {
-			err := r.readAttempt(ctx, c)
+		if c := t.next(found); c != nil {
+			err := t.readAttempt(ctx, c)
 			switch {
 			case ctx.Err() != nil:
 				return nil
-			case r.writeErr != nil || errors.Is(err, dockertools.ErrLogNotKept):
+			case t.writeErr != nil || errors.Is(err, dockertools.ErrLogNotKept):
 				return err
 			case err == nil && c.Terminated() || errors.Is(err, dockertools.ErrNoSuchContainer):
-				r.read[c.ID].done = true
+				t.read[c.ID].done = true
 				continue
 			case err != nil:
 				glog.V(2).Infof("pod %s: container %q: follow its log: %v", podFullName, container, err)
@@ -83,18 +93,18 @@ func (kl *Kubelet) followLogs(ctx context.Context, podFullName, container string
 	return nil
 }
 
-// logReader reads the log of one container, attempt by attempt.
-type logReader struct {
+// tail reads the log of one container, attempt by attempt.
+type tail struct {
 	docker   dockertools.Interface
 	opts     api.LogOptions
 	out      io.Writer
-	writeErr error                   // of the last Write
-	read     map[string]*logPosition // by container id
+	writeErr error                // of the last Write
+	read     map[string]*position // by container id
 }
 
-// logPosition is how far the log of an attempt was read. Docker does not count lines, so it
+// position is how far the log of an attempt was read. Docker does not count lines, so it
 // is a time, and the number of lines of that time.
-type logPosition struct {
+type position struct {
 	tail int       // lines to write of those that are there at the beginning; -1: all
 	last time.Time // of the last line that was written; zero: none
 	same int       // lines of that time that were written
@@ -103,13 +113,13 @@ type logPosition struct {
 
 // next returns the oldest attempt with something to read, or nil. An attempt that is done
 // and runs again was started by somebody else.
-func (r *logReader) next(found *foundContainer) *plan.Observed {
+func (t *tail) next(found *found) *plan.Observed {
 	for i := range found.attempts {
 		c := &found.attempts[i]
-		if r.read[c.ID] == nil {
-			r.read[c.ID] = &logPosition{tail: -1}
+		if t.read[c.ID] == nil {
+			t.read[c.ID] = &position{tail: -1}
 		}
-		p := r.read[c.ID]
+		p := t.read[c.ID]
 		p.done = p.done && (c != found.newest() || !c.State.Live())
 		if !p.done {
 			return c
@@ -120,14 +130,14 @@ func (r *logReader) next(found *foundContainer) *plan.Observed {
 
 // readAttempt writes what was not written yet of the log of an attempt and, with Follow, what
 // comes until it ends.
-func (r *logReader) readAttempt(ctx context.Context, c *plan.Observed) error {
-	p := r.read[c.ID]
-	opts := dockertools.LogOptions{Since: p.last, Tail: p.tail, Follow: r.opts.Follow, Stdout: r.opts.Stdout, Stderr: r.opts.Stderr}
+func (t *tail) readAttempt(ctx context.Context, c *plan.Observed) error {
+	p := t.read[c.ID]
+	opts := dockertools.LogOptions{Since: p.last, Tail: p.tail, Follow: t.opts.Follow, Stdout: t.opts.Stdout, Stderr: t.opts.Stderr}
 	if !p.last.IsZero() {
 		opts.Tail = -1
 	}
 	began, written := time.Now(), p.same
-	err := r.docker.Logs(ctx, c.ID, opts, func(line dockertools.LogLine) error {
+	err := t.docker.Logs(ctx, c.ID, opts, func(line dockertools.LogLine) error {
 		switch {
 		case written > 0 && line.Time.Equal(p.last):
 			written--
@@ -138,11 +148,11 @@ func (r *logReader) readAttempt(ctx context.Context, c *plan.Observed) error {
 			p.same++
 		}
 		text := line.Text
-		if r.opts.Timestamps {
+		if t.opts.Timestamps {
 			text = append(line.Time.UTC().AppendFormat(nil, "2006-01-02T15:04:05.000000000Z "), text...)
 		}
-		_, r.writeErr = r.out.Write(text)
-		return r.writeErr
+		_, t.writeErr = t.out.Write(text)
+		return t.writeErr
 	})
 	switch {
 	case !p.last.IsZero():

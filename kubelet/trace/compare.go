@@ -1,4 +1,4 @@
-package step
+package trace
 
 import (
 	"slices"
@@ -7,13 +7,13 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/plan"
-	"kubelet14/kubelet/trace"
+	"kubelet14/kubelet/status"
 )
 
-// Versions knows what the containers of each pod are made of, for people who compare. Its method may be called concurrently.
-type Versions struct {
+// versions knows what the containers of each pod are made of, for display.
+type versions struct {
 	mu   sync.Mutex
-	pods map[string]versions // guarded by mu; by full name, each in the order in which they were seen
+	pods map[string]podVersions // guarded by mu; by full name, each in the order in which they were seen
 }
 
 // version is what a container is made of. People see its letter: its hash would tell whether a guessed password is right.
@@ -24,10 +24,11 @@ type version struct {
 	needed          bool                   // it is desired, or there
 }
 
-type versions []*version
+// podVersions are those of one pod.
+type podVersions []*version
 
 // see returns a version. A new one of a container has the letter after that of the last one.
-func (all *versions) see(container, uid, hash string) *version {
+func (all *podVersions) see(container, uid, hash string) *version {
 	next := &version{container: container, made: uid + hash, letter: 'A', needed: true}
 	for _, v := range *all {
 		switch {
@@ -44,7 +45,7 @@ func (all *versions) see(container, uid, hash string) *version {
 }
 
 // desire returns the containers that are desired, in the order in which they start.
-func (all *versions) desire(pod *plan.Pod) (rows []trace.Row) {
+func (all *podVersions) desire(pod *plan.Pod) (rows []Row) {
 	policy := "runs"
 	switch {
 	case pod.Complete.RestartPolicy.OnFailure != nil:
@@ -61,14 +62,15 @@ func (all *versions) desire(pod *plan.Pod) (rows []trace.Row) {
 		case pod.IsInit(c.Name):
 			desired = "runs until it succeeds, before the others"
 		}
-		rows = append(rows, trace.Row{Container: c.Name, Desired: desired, Version: string(v.letter)})
+		rows = append(rows, Row{Container: c.Name, Desired: desired, Version: string(v.letter)})
 	}
 	return rows
 }
 
 // Compare returns the containers that are desired and then the others that are there, each with its part of a plan; and what was
 // edited since the manifests that they were made of.
-func (all *Versions) Compare(name string, pod *plan.Pod, observed []plan.Observed, todo plan.Plan) (rows []trace.Row, edited []string) {
+func (t *Trace) Compare(p *status.Pod) (rows []Row, edited []string) {
+	all, name, pod, observed := &t.versions, p.Name, p.Desired, p.Observed
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	known := all.pods[name]
@@ -80,7 +82,7 @@ func (all *Versions) Compare(name string, pod *plan.Pod, observed []plan.Observe
 		rows = known.desire(pod)
 	}
 	if all.pods == nil {
-		all.pods = map[string]versions{}
+		all.pods = map[string]podVersions{}
 	}
 	all.pods[name] = slices.DeleteFunc(known, func(v *version) bool {
 		needed := v.needed
@@ -91,15 +93,15 @@ func (all *Versions) Compare(name string, pod *plan.Pod, observed []plan.Observe
 		delete(all.pods, name)
 	}
 	for i, c := range observed {
-		at := slices.IndexFunc(rows, func(r trace.Row) bool { return r.Container == c.Of.Name })
+		at := slices.IndexFunc(rows, func(r Row) bool { return r.Container == c.Of.Name })
 		if at < 0 {
-			at, rows = len(rows), append(rows, trace.Row{Container: c.Of.Name, Desired: "nothing"})
+			at, rows = len(rows), append(rows, Row{Container: c.Of.Name, Desired: "nothing"})
 		}
 		if !c.State.Live() && !plan.IsNewest(observed, i) {
 			continue
 		}
 		row, v := &rows[at], made[c.ID]
-		a := trace.Attempt{Attempt: c.Of.Attempt, State: string(c.State), Version: string(v.letter)}
+		a := Attempt{Attempt: c.Of.Attempt, State: string(c.State), Version: string(v.letter)}
 		if c.Terminated() {
 			a.State, a.Message = "ended", c.Exit().Message
 		}
@@ -116,17 +118,17 @@ func (all *Versions) Compare(name string, pod *plan.Pod, observed []plan.Observe
 		}
 	}
 	for i := range rows {
-		addPlan(&rows[i], todo)
+		addPlan(&rows[i], p.Plan)
 	}
 	return rows, edited
 }
 
 // addPlan adds to a row its part of a plan.
-func addPlan(row *trace.Row, todo plan.Plan) {
+func addPlan(row *Row, todo plan.Plan) {
 	for n, step := range todo.Steps {
 		for _, a := range step {
 			if a.Name.Name == row.Container {
-				row.Plan = append(row.Plan, trace.Act{Step: n + 1, Do: a.Kind.String(), Attempt: a.Name.Attempt, Reason: a.Reason})
+				row.Plan = append(row.Plan, Act{Step: n + 1, Do: a.Kind.String(), Attempt: a.Name.Attempt, Reason: a.Reason})
 			}
 		}
 	}

@@ -1,11 +1,8 @@
-package kubelet
+package logs
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
@@ -20,30 +17,29 @@ type notFoundError string
 func (e notFoundError) Error() string { return string(e) }
 func (e notFoundError) Unwrap() error { return api.ErrNotFound }
 
-// foundContainer is a container of a pod as the last sync saw it.
-type foundContainer struct {
+// found is a container of a pod as the last sync saw it.
+type found struct {
 	pod      *plan.Pod       // nil if the pod is not desired
 	want     *plan.Container // nil if the container is not desired
 	attempts []plan.Observed // oldest first
 	newer    <-chan struct{} // closed when there is a newer snapshot
 }
 
-// findContainer finds a container of a pod that is desired or being removed. The error wraps
+// find finds a container of a pod that is desired or being removed. The error wraps
 // api.ErrNotFound if there is no such container and will be none.
-func (kl *Kubelet) findContainer(podFullName, name string) (*foundContainer, error) {
-	s, err := kl.currentSnapshot()
+func (r *Reader) find(podFullName, name string) (*found, error) {
+	pod, newer, err := r.Pod(podFullName)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(s.pods, func(p podSnapshot) bool { return p.name == podFullName })
-	if i < 0 {
+	if pod == nil {
 		return nil, notFound("there is no pod %s", podFullName)
 	}
-	f := &foundContainer{pod: s.pods[i].pod, newer: s.newer}
+	f := &found{pod: pod.Desired, newer: newer}
 	if f.pod != nil {
 		f.want = f.pod.Container(name)
 	}
-	for _, c := range s.pods[i].containers {
+	for _, c := range pod.Observed {
 		if c.Of.Name == name && c.State != dockertools.StateRemoving {
 			f.attempts = append(f.attempts, c)
 		}
@@ -55,7 +51,7 @@ func (kl *Kubelet) findContainer(podFullName, name string) (*foundContainer, err
 }
 
 // newest returns the attempt that counts, or nil if none was created.
-func (f *foundContainer) newest() *plan.Observed {
+func (f *found) newest() *plan.Observed {
 	if len(f.attempts) == 0 {
 		return nil
 	}
@@ -63,42 +59,14 @@ func (f *foundContainer) newest() *plan.Observed {
 }
 
 // done reports whether the container never runs again.
-func (f *foundContainer) done() bool {
+func (f *found) done() bool {
 	c := f.newest()
 	return f.want != nil && f.want.Spec != nil && c != nil && c.Of.UID == f.pod.UID && f.pod.Done(f.want, c)
 }
 
-// RunInContainer runs a command, without a shell, in a running container of a pod that is
-// desired or being removed. It writes the command's output to out and returns its exit code.
-func (kl *Kubelet) RunInContainer(ctx context.Context, podFullName, container string, command []string, out io.Writer) (exitCode int, err error) {
-	_, c, err := kl.findRunning(podFullName, container)
-	if err != nil {
-		return 0, err
-	}
-	exitCode, err = kl.docker.Exec(ctx, c.ID, command, out)
-	return exitCode, justEnded(err, podFullName, container)
-}
-
-// ContainerStats measures a running container of a pod that is desired or being removed.
-func (kl *Kubelet) ContainerStats(ctx context.Context, podFullName, container string) (api.ContainerStats, error) {
-	found, c, err := kl.findRunning(podFullName, container)
-	if err != nil {
-		return api.ContainerStats{}, err
-	}
-	stats, err := kl.docker.Stats(ctx, c.ID)
-	if err != nil {
-		return api.ContainerStats{}, justEnded(err, podFullName, container)
-	}
-	stats.Created, stats.Image, stats.ID, stats.Name = c.Created, c.Image, c.ID, c.Name
-	if found.want != nil && found.want.Spec != nil {
-		stats.MemoryLimit, stats.CPUShares = found.want.Spec.Memory, cpuShares(found.want.Spec.CPU)
-	}
-	return stats, nil
-}
-
 // findRunning finds the newest attempt of a container if it is running.
-func (kl *Kubelet) findRunning(podFullName, name string) (*foundContainer, *plan.Observed, error) {
-	f, err := kl.findContainer(podFullName, name)
+func (r *Reader) findRunning(podFullName, name string) (*found, *plan.Observed, error) {
+	f, err := r.find(podFullName, name)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,4 +1,4 @@
-package kubelet
+package status
 
 import (
 	"cmp"
@@ -12,26 +12,40 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// status returns the status of the pod, without the error of its source.
-func (s *podView) status() api.PodStatus {
-	name, namespace, source := api.SplitFullName(s.name)
+// Now is what goes on since the sync.
+type Now struct {
+	Doing        map[string]plan.Problem                                           // what the worker is doing, by container name
+	PullProgress func(image string) string                                         // empty if it is not being pulled
+	ProbeResult  func(*plan.Observed, *api.Container) (unhealthy, notReady string) // see probes.Probers.Result
+}
+
+// view is a pod with what goes on now.
+type view struct {
+	*Pod
+	Now
+}
+
+// Of returns the status of a pod, without the error of its source.
+func Of(pod *Pod, now Now) api.PodStatus {
+	s := &view{pod, now}
+	name, namespace, source := api.SplitFullName(s.Name)
 	status := api.PodStatus{
-		Name: name, Namespace: namespace, Source: source, Origin: s.origin,
-		Phase: s.phase(), Ready: s.pod != nil, PodIP: podIP(s.containers),
+		Name: name, Namespace: namespace, Source: source, Origin: s.Origin,
+		Phase: s.phase(), Ready: s.Desired != nil, PodIP: PodIP(s.Observed),
 	}
 	problem := s.problem("")
 	status.Reason, status.Message = problem.Reason, problem.Message
 	var wanted []plan.Container
-	if s.pod != nil {
-		status.UID, status.Ports = s.pod.UID, s.pod.Ports
-		wanted = s.pod.Containers()
+	if s.Desired != nil {
+		status.UID, status.Ports = s.Desired.UID, s.Desired.Ports
+		wanted = s.Desired.Containers()
 	} else {
-		status.Reason = cmp.Or(s.wait.Reason, api.ReasonRemoved)
-		status.Message = cmp.Or(s.wait.Message, "it is no longer wanted; its containers are being removed")
+		status.Reason = cmp.Or(s.Wait.Reason, api.ReasonRemoved)
+		status.Message = cmp.Or(s.Wait.Message, "it is no longer wanted; its containers are being removed")
 	}
-	for i := range s.containers { // which are ordered by name
-		c := &s.containers[i]
-		unwanted := s.pod == nil || s.pod.Container(c.Of.Name) == nil && c.State.Live()
+	for i := range s.Observed { // which are ordered by name
+		c := &s.Observed[i]
+		unwanted := s.Desired == nil || s.Desired.Container(c.Of.Name) == nil && c.State.Live()
 		if newest, _ := s.newest(c.Of.Name); newest == c && unwanted {
 			status.UID = cmp.Or(status.UID, c.Of.UID)
 			wanted = append(wanted, plan.Container{Name: c.Of.Name})
@@ -44,12 +58,12 @@ func (s *podView) status() api.PodStatus {
 			c.PodIP = status.PodIP
 		}
 		status.Containers = append(status.Containers, c)
-		succeeded := c.State.Terminated != nil && c.State.Terminated.ExitCode == 0 && !s.plan.Finished
-		ready := c.Ready || succeeded || s.pod != nil && s.pod.IsInit(c.Name)
+		succeeded := c.State.Terminated != nil && c.State.Terminated.ExitCode == 0 && !s.Plan.Finished
+		ready := c.Ready || succeeded || s.Desired != nil && s.Desired.IsInit(c.Name)
 		status.Ready = status.Ready && ready
 		serving = serving && (ready || isStarting(&want, &c))
 	}
-	status.Starting = s.pod != nil && serving && !status.Ready
+	status.Starting = s.Desired != nil && serving && !status.Ready
 	return status
 }
 
@@ -72,15 +86,15 @@ func isStarting(want *plan.Container, c *api.ContainerStatus) bool {
 
 // phase returns the state of the pod as one word. A container that has crashed for the first time is started again at
 // once: its pod is pending for that moment, and failing from the second crash in a row on.
-func (s *podView) phase() api.PodPhase {
-	problems := s.faults()
+func (s *view) phase() api.PodPhase {
+	problems := s.Faults()
 	switch {
-	case s.pod == nil && !s.waits():
+	case s.Desired == nil && !s.Waits():
 		return api.PodRemoving
-	case s.wait.Reason == api.ReasonWaitsForStep, s.pod == nil && s.wait.Reason == api.ReasonSourceNotReady: // nobody knows whether it is wanted
+	case s.Wait.Reason == api.ReasonWaitsForStep, s.Desired == nil && s.Wait.Reason == api.ReasonSourceNotReady: // nobody knows whether it is wanted
 		return api.PodPending
-	case s.plan.Finished && !s.waits():
-		for _, c := range s.pod.InitAndApps() {
+	case s.Plan.Finished && !s.Waits():
+		for _, c := range s.Desired.InitAndApps() {
 			if newest, _ := s.newest(c.Name); newest != nil && newest.Failed() {
 				return api.PodFailed
 			}
@@ -89,21 +103,21 @@ func (s *podView) phase() api.PodPhase {
 	case slices.ContainsFunc(problems, func(p plan.Problem) bool { return p.Reason != api.ReasonPulling }):
 		return api.PodFailing
 	}
-	unsettled := slices.ContainsFunc(slices.Concat(s.plan.Steps...), func(a plan.Action) bool { return a.Kind != plan.Remove })
+	unsettled := slices.ContainsFunc(s.Plan.Actions(), func(a plan.Action) bool { return a.Kind != plan.Remove })
 	phase := api.PodRunning
-	if unsettled || s.plan.Init != "" || len(problems) > 0 {
+	if unsettled || s.Plan.Init != "" || len(problems) > 0 {
 		phase = api.PodPending
 	}
-	for _, want := range s.pod.Containers() {
+	for _, want := range s.Desired.Containers() {
 		newest, _ := s.newest(want.Name)
 		switch {
-		case newest == nil && s.pod.IsInit(want.Name): // somebody has removed it
+		case newest == nil && s.Desired.IsInit(want.Name): // somebody has removed it
 		case newest == nil:
 			phase = api.PodPending
 		case unsettled && newest.Of.Hash != want.Hash: // it is being replaced
 		case newest.Unhealthy != "", newest.State == dockertools.StatePaused:
 			return api.PodFailing
-		case s.doing[want.Name].Message != "":
+		case s.Doing[want.Name].Message != "":
 			phase = api.PodPending
 		}
 	}
@@ -112,11 +126,11 @@ func (s *podView) phase() api.PodPhase {
 
 // newest returns the attempt of a container that counts, and the one before it; nil if there is none.
 // A pod that waits for another one keeps its containers, maybe with another UID than it is to get.
-func (s *podSnapshot) newest(container string) (newest, before *plan.Observed) {
-	anyUID := s.pod == nil || s.waits()
-	for i := range s.containers {
-		c := &s.containers[i]
-		if c.Of.Name == container && c.State != dockertools.StateRemoving && (anyUID || c.Of.UID == s.pod.UID) {
+func (s *Pod) newest(container string) (newest, before *plan.Observed) {
+	anyUID := s.Desired == nil || s.Waits()
+	for i := range s.Observed {
+		c := &s.Observed[i]
+		if c.Of.Name == container && c.State != dockertools.StateRemoving && (anyUID || c.Of.UID == s.Desired.UID) {
 			newest, before = c, newest
 		}
 	}
@@ -124,8 +138,8 @@ func (s *podSnapshot) newest(container string) (newest, before *plan.Observed) {
 }
 
 // problem returns the first problem of a container, or of the pod for "".
-func (s *podSnapshot) problem(container string) (none plan.Problem) {
-	for _, problem := range s.problems() {
+func (s *Pod) problem(container string) (none plan.Problem) {
+	for _, problem := range s.Problems() {
 		if problem.Container == container {
 			return problem
 		}
@@ -134,7 +148,7 @@ func (s *podSnapshot) problem(container string) (none plan.Problem) {
 }
 
 // container returns the status of a container.
-func (s *podView) container(want *plan.Container) api.ContainerStatus {
+func (s *view) container(want *plan.Container) api.ContainerStatus {
 	status := api.ContainerStatus{Name: want.Name}
 	if want.Spec != nil {
 		status.Image = want.Spec.Image
@@ -147,7 +161,7 @@ func (s *podView) container(want *plan.Container) api.ContainerStatus {
 	}
 	switch {
 	case newest != nil && newest.State.Live():
-		_, notReady := s.probeResult(newest, want.Spec)
+		_, notReady := s.ProbeResult(newest, want.Spec)
 		if newest.Of.Hash != want.Hash { // an edit has not replaced it yet
 			status.Image = newest.Image
 		}
@@ -157,13 +171,13 @@ func (s *podView) container(want *plan.Container) api.ContainerStatus {
 			running.Reason = api.ReasonUnhealthy
 		}
 		status.State.Running = running
-	case newest != nil && newest.Terminated() && (s.pod == nil || want.Spec != nil && s.pod.Done(want, newest)):
+	case newest != nil && newest.Terminated() && (s.Desired == nil || want.Spec != nil && s.Desired.Done(want, newest)):
 		status.State.Terminated = terminated(newest)
 		if note := s.problem(want.Name); note.Reason == api.ReasonNeverRestarted || note.Reason == api.ReasonRestartPolicy {
 			status.State.Terminated.Message = strings.TrimPrefix(status.State.Terminated.Message+"; "+note.Message, "; ")
 		}
 		return status
-	case want.Spec == nil && s.plan.Finished, s.hasDoneInit(want): // and was removed
+	case want.Spec == nil && s.Plan.Finished, s.hasDoneInit(want): // and was removed
 		status.State.Terminated = &api.ContainerStateTerminated{Reason: api.ReasonCompleted}
 		return status
 	default:
@@ -188,18 +202,18 @@ func (s *podView) container(want *plan.Container) api.ContainerStatus {
 
 // hasDoneInit reports whether a container is an init container whose work is done, although
 // somebody may have removed it: no init container has to run, and an app has started.
-func (s *podSnapshot) hasDoneInit(want *plan.Container) bool {
-	if s.pod == nil || s.plan.Init != "" || !s.pod.IsInit(want.Name) {
+func (s *Pod) hasDoneInit(want *plan.Container) bool {
+	if s.Desired == nil || s.Plan.Init != "" || !s.Desired.IsInit(want.Name) {
 		return false
 	}
-	return slices.ContainsFunc(s.containers, func(c plan.Observed) bool {
-		return !c.IsNetwork() && !s.pod.IsInit(c.Of.Name) && c.Of.UID == s.pod.UID && c.HasStarted()
+	return slices.ContainsFunc(s.Observed, func(c plan.Observed) bool {
+		return !c.IsNetwork() && !s.Desired.IsInit(c.Of.Name) && c.Of.UID == s.Desired.UID && c.HasStarted()
 	})
 }
 
 // runningMessage returns what is not as desired with a container that runs.
-func (s *podView) runningMessage(want *plan.Container, c *plan.Observed) string {
-	problem, doing := s.problem(want.Name), s.doing[want.Name]
+func (s *view) runningMessage(want *plan.Container, c *plan.Observed) string {
+	problem, doing := s.problem(want.Name), s.Doing[want.Name]
 	switch {
 	case doing.Message != "":
 		return strings.TrimPrefix(c.Unhealthy+"; "+doing.Reason+": "+doing.Message, "; ")
@@ -211,13 +225,13 @@ func (s *podView) runningMessage(want *plan.Container, c *plan.Observed) string 
 		return s.message(want, problem)
 	case c.State == dockertools.StatePaused:
 		return "it is paused; docker unpause lets it run again"
-	case want.Name == s.plan.Init:
+	case want.Name == s.Plan.Init:
 		return "the other containers wait until it has succeeded"
-	case s.pod != nil && len(s.plan.Steps) == 0 && c.Labels[dockertools.LabelServices] != want.Services:
+	case s.Desired != nil && len(s.Plan.Steps) == 0 && c.Labels[dockertools.LabelServices] != want.Services:
 		return "the services of its namespace have changed: it gets their names and variables when it is created anew"
 	}
-	for _, a := range slices.Concat(s.plan.Steps...) {
-		if a.Kind == plan.Stop && a.Name.Name == want.Name && len(s.problems()) == 0 {
+	for _, a := range s.Plan.Actions() {
+		if a.Kind == plan.Stop && a.Name.Name == want.Name && len(s.Problems()) == 0 {
 			return api.ReasonStopping + ": " + a.Reason
 		}
 	}
@@ -226,28 +240,28 @@ func (s *podView) runningMessage(want *plan.Container, c *plan.Observed) string 
 
 // waiting returns what a container that does not run waits for. A problem of the network
 // container is told there.
-func (s *podView) waiting(want *plan.Container) *api.ContainerStateWaiting {
-	problem, network := cmp.Or(s.problem(want.Name), s.problem(""), s.doing[want.Name]), s.problem(api.NetworkContainerName)
+func (s *view) waiting(want *plan.Container) *api.ContainerStateWaiting {
+	problem, network := cmp.Or(s.problem(want.Name), s.problem(""), s.Doing[want.Name]), s.problem(api.NetworkContainerName)
 	switch {
 	case problem.Message != "":
 		return &api.ContainerStateWaiting{Reason: problem.Reason, Message: s.message(want, problem), Next: problem.RetryAt}
 	case network.Message != "" && network.Reason != api.ReasonNeverRestarted:
 		return &api.ContainerStateWaiting{Reason: api.ReasonNetworkContainer, Message: "waits for the network container", Next: network.RetryAt}
-	case s.plan.Finished: // although this one has not run
+	case s.Plan.Finished: // although this one has not run
 		return &api.ContainerStateWaiting{Reason: api.ReasonInitContainer, Message: "an init container has failed"}
-	case s.plan.Init != "" && s.plan.Init != want.Name && want.Spec != nil: // not the network container
-		return &api.ContainerStateWaiting{Reason: api.ReasonInitContainer, Message: fmt.Sprintf("waits for init container %q", s.plan.Init)}
+	case s.Plan.Init != "" && s.Plan.Init != want.Name && want.Spec != nil: // not the network container
+		return &api.ContainerStateWaiting{Reason: api.ReasonInitContainer, Message: fmt.Sprintf("waits for init container %q", s.Plan.Init)}
 	}
 	return &api.ContainerStateWaiting{Reason: api.ReasonCreating}
 }
 
 // message returns the message of a problem, or the progress of the pull that it waits for.
-func (s *podView) message(want *plan.Container, problem plan.Problem) string {
+func (s *view) message(want *plan.Container, problem plan.Problem) string {
 	if problem.Reason == api.ReasonPulling && want.Spec != nil {
-		return cmp.Or(s.pullProgress(want.Spec.Image), problem.Message)
+		return cmp.Or(s.PullProgress(want.Spec.Image), problem.Message)
 	}
-	if want.Spec == nil && s.failures > 1 {
-		return fmt.Sprintf("%s; tried %d times", problem.Message, s.failures)
+	if want.Spec == nil && s.Failures > 1 {
+		return fmt.Sprintf("%s; tried %d times", problem.Message, s.Failures)
 	}
 	return problem.Message
 }
@@ -263,8 +277,8 @@ func terminated(c *plan.Observed) *api.ContainerStateTerminated {
 	}
 }
 
-// podIP returns the address of a pod: that of its running network container.
-func podIP(containers []plan.Observed) (ip string) {
+// PodIP returns the address of a pod: that of its running network container.
+func PodIP(containers []plan.Observed) (ip string) {
 	for i := range containers {
 		if c := &containers[i]; c.IsNetwork() && c.State.Live() {
 			ip = c.IP

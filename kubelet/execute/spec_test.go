@@ -1,45 +1,48 @@
-package kubelet
+package execute
 
 import (
-	"reflect"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/plan/plantest"
+	"kubelet14/kubelet/status"
+	"kubelet14/volume"
 )
 
-// specKubelet makes a kubelet that allows privileged containers, outside of a bubble.
-func specKubelet(t *testing.T) *Kubelet {
-	w := &world{t: t, docker: dockertest.NewFake(), rootDir: t.TempDir()}
-	kl, closeRoot := w.newKubelet()
-	t.Cleanup(closeRoot)
-	return kl
+// newExecutor makes an executor with a root_dir.
+func newExecutor(t *testing.T) *Executor {
+	root, err := volume.OpenRootDir(t.TempDir())
+	unittest.Must(t, err)
+	t.Cleanup(func() { root.Close() })
+	return &Executor{
+		Docker: dockertest.NewFake(), Identity: dockertools.Identity{Hostname: "host", RootDir: root.Path()}, Volumes: root,
+		NetworkImage: dockertools.PauseImage, PodNetwork: "pods", Doing: &status.Doing{},
+	}
 }
 
 // specOf sets up the volumes of a container and returns its spec.
-func specOf(t *testing.T, kl *Kubelet, pod *plan.Pod, a plan.Action) (dockertools.ContainerSpec, error) {
+func specOf(t *testing.T, e *Executor, pod *plan.Pod, a plan.Action) (dockertools.ContainerSpec, error) {
 	t.Helper()
-	mounts, err := kl.setUpVolumes(t.Context(), pod, a.Container)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kl.containerSpec(pod, a, mounts)
+	mounts, err := e.setUpVolumes(t.Context(), pod, a)
+	unittest.Must(t, err)
+	return e.containerSpec(pod, a, mounts)
 }
 
 func TestContainerSpec(t *testing.T) {
-	kl := specKubelet(t)
-	root := kl.opts.Volumes.Path()
+	e := newExecutor(t)
+	root := e.Volumes.Path()
 	logs := dockertools.LogLimit{MaxSize: 1000, MaxFiles: 2}
-	kl.logLimit = logs
-	pod := plan.NewPod(plantest.FullPod(), dockertools.PauseImage, time.Now(), lifecycleLabel)
+	e.LogLimit = logs
+	pod := plan.NewPod(plantest.FullPod(), dockertools.PauseImage, time.Now(), LifecycleLabel)
 	name := dockertools.NameParts{Name: "web", Hash: "1", PodFullName: pod.FullName(), UID: "u-1", Attempt: 2}
-	got, err := specOf(t, kl, pod, plan.Action{Name: name, Container: &pod.Apps[0], Crashes: 3, Restarts: 4, Lifecycle: "{}", NetworkID: "net-id"})
+	got, err := specOf(t, e, pod, plan.Action{Name: name, Container: &pod.Apps[0], Crashes: 3, Restarts: 4, Lifecycle: "{}", NetworkID: "net-id"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,13 +66,13 @@ func TestContainerSpec(t *testing.T) {
 	}
 
 	name = dockertools.NameParts{Name: "net", Hash: "2", PodFullName: pod.FullName(), UID: "u-1", Attempt: 1}
-	got, err = specOf(t, kl, pod, plan.Action{Name: name, Container: &pod.Network})
+	got, err = specOf(t, e, pod, plan.Action{Name: name, Container: &pod.Network})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want = dockertools.ContainerSpec{
 		Name: "k8s_net.2_www.default.file_u-1_1", Image: dockertools.PauseImage, Entrypoint: []string{"/pause"},
-		StopSignal: "SIGKILL", Hostname: "www", Log: logs, Network: "pods", Aliases: []string{"www.default", "www"},
+		StopSignal: "SIGKILL", Hostname: "www", Log: logs, Network: "pods", Aliases: []string{"www.default"},
 		DNS: dnsIn("default", nil, dockertools.HostSearches()),
 		Ports: []api.Port{
 			{HostPort: 53, ContainerPort: 53, Protocol: api.ProtocolUDP},
@@ -87,24 +90,15 @@ func TestContainerSpec(t *testing.T) {
 
 func TestCPUShares(t *testing.T) {
 	for milli, want := range map[int64]int64{0: 0, 1: 2, 100: 102, 500: 512, 1000: 1024, 4000: 4096} {
-		if got := cpuShares(milli); got != want {
+		if got := dockertools.CPUShares(milli); got != want {
 			t.Errorf("%d thousandths of a core: %d shares, want %d", milli, got, want)
-		}
-	}
-}
-
-// Nobody changes a Kubelet from outside: it is made whole by NewMainKubelet (PR #551).
-func TestKubeletHasNoExportedField(t *testing.T) {
-	for field := range reflect.TypeFor[Kubelet]().Fields() {
-		if field.IsExported() {
-			t.Errorf("field %s is exported", field.Name)
 		}
 	}
 }
 
 // todaysPod uses every field that no manifest of 2014 has.
 func todaysPod() api.Pod {
-	p := pod("web", "main")
+	p := api.Pod{Name: "web", Namespace: "default", UID: "uid-web", Source: "file", Origin: "web.yaml"}
 	p.Manifest = api.ContainerManifest{
 		Version: api.VersionV1, Labels: map[string]string{"app": "web"}, Annotations: map[string]string{"note": "a b"},
 		Hostname: "www", HostAliases: []api.HostAlias{{IP: "10.0.0.1", Hostnames: []string{"a", "b"}}},
@@ -127,11 +121,11 @@ func todaysPod() api.Pod {
 }
 
 func TestTheSpecOfAPodOfToday(t *testing.T) {
-	kl := specKubelet(t)
-	kl.opts.NetworkContainerImage = "pause:1"
-	pod := plan.NewPod(todaysPod(), "pause:1", time.Now(), lifecycleLabel)
+	e := newExecutor(t)
+	e.NetworkImage = "pause:1"
+	pod := plan.NewPod(todaysPod(), "pause:1", time.Now(), LifecycleLabel)
 	labels := func(more ...string) map[string]string {
-		labels := kl.opts.Identity.Labels("k8s_.__uid-web_1")
+		labels := e.Identity.Labels("k8s_.__uid-web_1")
 		labels["kubelet14.origin"], labels["kubelet14.grace"] = "web.yaml", "30"
 		labels["kubelet14.label/app"], labels["kubelet14.annotation/note"] = "web", "a b"
 		for i := 0; i < len(more); i += 2 {
@@ -143,7 +137,7 @@ func TestTheSpecOfAPodOfToday(t *testing.T) {
 		t.Helper()
 		name := dockertools.NameParts{UID: pod.UID, Attempt: 1}
 		want.Name = name.String()
-		got, err := specOf(t, kl, pod, plan.Action{Name: name, Container: c, NetworkID: "id", PodIP: "10.1.2.3", Grace: pod.Grace})
+		got, err := specOf(t, e, pod, plan.Action{Name: name, Container: c, NetworkID: "id", PodIP: "10.1.2.3", Grace: pod.Grace})
 		got.Mounts = nil
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%v, -want +got\n%s", err, diff)
@@ -157,7 +151,7 @@ func TestTheSpecOfAPodOfToday(t *testing.T) {
 		Labels: labels("kubelet14.network_container", "id", "kubelet14.message_policy", "File"),
 	})
 	network := dockertools.ContainerSpec{
-		Image: "pause:1", Labels: labels("kubelet14.init", "", "kubelet14.network", "pods"), Hostname: "www", Network: "pods", Aliases: []string{"web.default", "web"},
+		Image: "pause:1", Labels: labels("kubelet14.init", "", "kubelet14.network", "pods"), Hostname: "www", Network: "pods", Aliases: []string{"web.default"},
 		ExtraHosts: []string{"a:10.0.0.1", "b:10.0.0.1"},
 		DNS:        &api.DNSConfig{Nameservers: []string{"10.0.0.2"}, Searches: []string{"default", "local"}, Options: []string{"ndots:2"}},
 	}
@@ -178,30 +172,4 @@ func TestExpandReferences(t *testing.T) {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
-}
-
-// The IP is that of the network container in which the container starts, also after that was replaced.
-func TestAContainerIsCreatedWithTheIPOfItsPod(t *testing.T) {
-	inWorld(t, func(w *world) {
-		p := withInit(pod("web", "main"), "one")
-		p.Manifest.InitContainers[0].Env = []api.EnvVar{{Name: "IP", FieldPath: api.FieldPodIP}}
-		p.Manifest.Containers[0].Env = p.Manifest.InitContainers[0].Env
-		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "one"} }
-		w.run(p)
-		for range 2 {
-			ip := ""
-			for parts, c := range w.containers() {
-				if parts.Name == "net" && c.State.Live() {
-					ip = "IP=" + c.Details.IP
-				}
-			}
-			for parts, c := range w.containers() {
-				if parts.Name != "net" && parts.Attempt == w.newest(parts.Name) && (len(c.Spec.Env) != 1 || c.Spec.Env[0] != ip || ip == "IP=") {
-					t.Errorf("container %q has %q, want %s", parts.Name, c.Spec.Env, ip)
-				}
-			}
-			w.kill("web", "net", 0)
-			settle()
-		}
-	})
 }

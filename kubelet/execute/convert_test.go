@@ -1,4 +1,4 @@
-package kubelet
+package execute
 
 import (
 	"math/rand/v2"
@@ -27,12 +27,11 @@ var sameInSpec = cmp.Options{
 
 // A pod whose manifest goes through v1.Convert and the text of a Pod has the same containers.
 func TestConvertedPodIsTheSame(t *testing.T) {
-	kl := specKubelet(t)
-	kl.opts.SyncFrequency = 7 * time.Second
+	e, syncFrequency := newExecutor(t), 7*time.Second
 	specs := func(pod *plan.Pod) (all []dockertools.ContainerSpec) {
 		for _, c := range pod.Containers() {
 			parts := dockertools.NameParts{Name: c.Name, Hash: "1", PodFullName: pod.FullName(), UID: pod.UID, Attempt: 1}
-			spec, err := specOf(t, kl, pod, plan.Action{Name: parts, Container: &c, Lifecycle: c.Lifecycle, Grace: pod.Grace, NetworkID: "net-id"})
+			spec, err := specOf(t, e, pod, plan.Action{Name: parts, Container: &c, Lifecycle: c.Lifecycle, Grace: pod.Grace, NetworkID: "net-id"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -42,7 +41,7 @@ func TestConvertedPodIsTheSame(t *testing.T) {
 	}
 	for _, pod := range oldPods(t) {
 		scheme := v1.NewScheme()
-		manifest, _, problems := v1.Convert(&pod, kl.opts.SyncFrequency)
+		manifest, _, problems := v1.Convert(&pod, syncFrequency)
 		if len(pod.Manifest.Containers) == 0 && len(problems) == 1 || pod.Manifest.Version == api.VersionV1 {
 			continue
 		}
@@ -61,7 +60,7 @@ func TestConvertedPodIsTheSame(t *testing.T) {
 		for _, c := range old.All() {
 			c.TerminationMessagePolicy = api.MessageFallbackToLogs
 			if p := c.LivenessProbe; p != nil {
-				p.PeriodSeconds, p.TimeoutSeconds = int64(kl.opts.SyncFrequency/time.Second), 5
+				p.PeriodSeconds, p.TimeoutSeconds = int64(syncFrequency/time.Second), 5
 				p.SuccessThreshold, p.FailureThreshold = 1, 1
 				p.InitialDelaySeconds = max(p.InitialDelaySeconds, p.PeriodSeconds)
 			}
@@ -69,7 +68,7 @@ func TestConvertedPodIsTheSame(t *testing.T) {
 		desired := func(manifest api.ContainerManifest) *plan.Pod {
 			pod := pod
 			pod.Manifest = manifest
-			return plan.NewPod(pod, dockertools.PauseImage, time.Now(), lifecycleLabel)
+			return plan.NewPod(pod, dockertools.PauseImage, time.Now(), LifecycleLabel)
 		}
 		before, after := desired(pod.Manifest), desired(*docs[0].Manifest)
 		before.Grace = after.Grace // old has it
@@ -86,7 +85,7 @@ func TestConvertedPodIsTheSame(t *testing.T) {
 func oldPods(t *testing.T) []api.Pod {
 	t.Helper()
 	pods := []api.Pod{plantest.FullPod()}
-	for _, pattern := range []string{"../manifests/*.yaml", "../config/testdata/manifests/valid-*"} {
+	for _, pattern := range []string{"../../manifests/*.yaml", "../../config/testdata/manifests/valid-*"} {
 		files, _ := filepath.Glob(pattern)
 		if len(files) == 0 {
 			t.Fatalf("no files %s", pattern)

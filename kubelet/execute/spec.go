@@ -1,4 +1,4 @@
-package kubelet
+package execute
 
 import (
 	"cmp"
@@ -12,9 +12,9 @@ import (
 )
 
 // containerSpec returns what to create for a Create action. The mounts are those of its volumes.
-func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action, mounts []dockertools.Mount) (dockertools.ContainerSpec, error) {
+func (e *Executor) containerSpec(pod *plan.Pod, a plan.Action, mounts []dockertools.Mount) (dockertools.ContainerSpec, error) {
 	spec := dockertools.ContainerSpec{
-		Name: a.Name.String(), Labels: kl.opts.Identity.Labels(a.Name.String()), Image: kl.imageOf(a.Container), Log: kl.logLimit,
+		Name: a.Name.String(), Labels: e.Identity.Labels(a.Name.String()), Image: e.ImageOf(a.Container), Log: e.LogLimit,
 	}
 	spec.Labels[dockertools.LabelOrigin] = pod.Origin
 	for key, value := range pod.Complete.Labels {
@@ -36,7 +36,7 @@ func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action, mounts []dockerto
 		spec.Labels[dockertools.LabelServices] = a.Container.Services
 	}
 	if a.Container.Spec == nil {
-		kl.networkSpec(&spec, pod)
+		e.networkSpec(&spec, pod)
 		return spec, nil
 	}
 	spec.Labels[dockertools.LabelNetworkContainer] = a.NetworkID
@@ -47,24 +47,24 @@ func (kl *Kubelet) containerSpec(pod *plan.Pod, a plan.Action, mounts []dockerto
 	if a.Container.Spec.TerminationMessagePolicy == api.MessageFile {
 		spec.Labels[dockertools.LabelMessagePolicy] = string(api.MessageFile)
 	}
-	kl.setCommand(&spec, pod, a.Container.Spec, a.PodIP)
+	e.setCommand(&spec, pod, a.Container.Spec, a.PodIP)
 	appSpec(&spec, a.Container.Spec)
-	path, err := kl.opts.Volumes.MakeTerminationFile(pod.UID, a.Name.TerminationFile())
+	path, err := e.Volumes.MakeTerminationFile(pod.UID, a.Name.TerminationFile())
 	spec.Mounts = append(slices.Clip(mounts), dockertools.Mount{HostPath: path, ContainerPath: a.Container.Spec.TerminationMessagePath})
 	return spec, err
 }
 
-// imageOf returns the image of a container.
-func (kl *Kubelet) imageOf(c *plan.Container) string {
+// ImageOf returns the image of a container.
+func (e *Executor) ImageOf(c *plan.Container) string {
 	if c.Spec == nil {
-		return kl.opts.NetworkContainerImage
+		return e.NetworkImage
 	}
 	return c.Spec.Image
 }
 
 // networkSpec completes the spec of a network container: it has the pod's network
 // namespace, host name, names in the pod network and ports, and does nothing.
-func (kl *Kubelet) networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod) {
+func (e *Executor) networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 	spec.Labels[dockertools.LabelInit] = pod.InitHash()
 	if spec.Image == dockertools.PauseImage {
 		spec.Entrypoint = dockertools.PauseCommand()
@@ -82,14 +82,14 @@ func (kl *Kubelet) networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 	}
 	spec.Hostname = pod.Hostname
 	spec.Ports = pod.Ports
-	kl.joinNetwork(spec, pod)
+	e.joinNetwork(spec, pod)
 }
 
 // appSpec completes the spec of an app container as its manifest describes it.
 func appSpec(spec *dockertools.ContainerSpec, c *api.Container) {
 	spec.WorkingDir = c.WorkingDir
 	spec.Memory = c.Memory
-	spec.CPUShares, spec.CPULimit = cpuShares(c.CPU), c.CPULimit
+	spec.CPUShares, spec.CPULimit = dockertools.CPUShares(c.CPU), c.CPULimit
 	spec.Privileged = c.Privileged
 	if s := c.SecurityContext; s != nil {
 		spec.CapAdd, spec.CapDrop, spec.ReadOnlyRootFS = s.CapAdd, s.CapDrop, s.ReadOnlyRootFilesystem
@@ -102,18 +102,9 @@ func appSpec(spec *dockertools.ContainerSpec, c *api.Container) {
 	}
 }
 
-// cpuShares returns Docker's relative shares for thousandths of a core: 1024 for each core,
-// and at least 2, which is the least that Linux takes. 0 is Docker's default.
-func cpuShares(milliCPU int64) int64 {
-	if milliCPU == 0 {
-		return 0
-	}
-	return max(milliCPU*1024/1000, 2)
-}
-
 // setCommand sets the environment and the command of a container. In a Pod of today $(NAME)
 // stands for a variable: in the environment for one before it, in the command for any.
-func (kl *Kubelet) setCommand(spec *dockertools.ContainerSpec, pod *plan.Pod, c *api.Container, podIP string) {
+func (e *Executor) setCommand(spec *dockertools.ContainerSpec, pod *plan.Pod, c *api.Container, podIP string) {
 	vars := map[string]string{}
 	expand := func(text string) string { return text }
 	if pod.Complete.Version == api.VersionV1 {
@@ -121,7 +112,7 @@ func (kl *Kubelet) setCommand(spec *dockertools.ContainerSpec, pod *plan.Pod, c 
 	}
 	fields := map[string]string{
 		api.FieldName: pod.Name, api.FieldNamespace: pod.Namespace, api.FieldUID: pod.UID, api.FieldPodIP: podIP,
-		api.FieldNodeName: kl.opts.Identity.Hostname,
+		api.FieldNodeName: e.Identity.Hostname,
 	}
 	for _, env := range slices.Concat(pod.ServiceEnv(c), c.Env) {
 		value := cmp.Or(fields[env.FieldPath], expand(env.Value))

@@ -1,0 +1,81 @@
+package execute
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/health"
+	"kubelet14/kubelet/plan"
+)
+
+const postStartLimit = 30 * time.Second
+
+// LifecycleLabel returns the hooks of a container as a label, with port numbers for port
+// names; empty if there are none. From the label a kubelet without the manifest can run a
+// preStop hook.
+func LifecycleLabel(c *api.Container) string {
+	if c.Lifecycle == nil {
+		return ""
+	}
+	label, _ := json.Marshal(api.Lifecycle{ // strings and numbers always marshal
+		PostStart: health.ResolveHandler(c.Lifecycle.PostStart, c.Ports), PreStop: health.ResolveHandler(c.Lifecycle.PreStop, c.Ports),
+	})
+	return string(label)
+}
+
+// lifecycle returns the hooks in a label; none if it is empty, or not of a kubelet.
+func lifecycle(label string) (hooks api.Lifecycle) {
+	_ = json.Unmarshal([]byte(label), &hooks)
+	return hooks
+}
+
+// runHook runs a hook of the container of an action.
+func (e *Executor) runHook(ctx context.Context, hook *api.Handler, a plan.Action, limit time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than %v", limit))
+	defer cancel()
+	target := health.Target{ID: a.ID, Exec: e.Docker.Exec}
+	if hook.HTTPGet != nil {
+		details, err := e.Docker.InspectContainer(ctx, a.NetworkID)
+		if err != nil {
+			return err
+		}
+		target.PodIP = details.IP
+	}
+	return health.RunHandler(ctx, hook, target)
+}
+
+// postStart runs the postStart hook of a container that was just started. If it fails, or is
+// interrupted because the desired state has changed, the container is stopped: it never runs
+// on without its hook.
+func (w *work) postStart(ctx context.Context, a plan.Action) error {
+	hook := lifecycle(a.Lifecycle).PostStart
+	if hook == nil {
+		return nil
+	}
+	hookCtx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(w.changed, cancel)()
+	defer w.Doing.Begin(a, api.ReasonPostStart, "its hook has until %s", time.Now().Add(postStartLimit).Format(time.TimeOnly))()
+	err := w.runHook(hookCtx, hook, a, postStartLimit)
+	if err == nil {
+		w.Watcher.Told(a, "postStart", fmt.Sprintf("attempt %d: its hook has succeeded", a.Name.Attempt))
+		return nil
+	}
+	if details, err := w.Docker.InspectContainer(ctx, a.ID); err == nil && details.State.Ended() {
+		return nil // it ended by itself, and that is the reason to report
+	}
+	a.Reason = "its postStart hook failed: " + plan.TrimLayers(err.Error())
+	if w.changed.Err() != nil {
+		a.Reason = "its postStart hook was interrupted: its pod has changed"
+	}
+	problem := plan.Problem{Container: a.Name.Name, Reason: api.ReasonHookFailed, Message: a.Reason}
+	if err := w.stopContainer(ctx, a); err != nil {
+		problem.Message += fmt.Sprintf("; and then: %v", err)
+		return problem
+	}
+	w.Observer.NoteKilled(a.ID, problem)
+	return problem
+}

@@ -1,0 +1,37 @@
+package execute
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
+)
+
+// joinNetwork puts a network container into the pod network. Docker's DNS knows it there as
+// name.namespace, and its resolver appends the namespace to a name without a dot.
+func (e *Executor) joinNetwork(spec *dockertools.ContainerSpec, pod *plan.Pod) {
+	spec.Labels[dockertools.LabelNetwork] = e.PodNetwork
+	if e.PodNetwork != dockertools.BridgeNetwork {
+		spec.Network, spec.Aliases = e.PodNetwork, pod.NetworkNames()
+		spec.DNS = dnsIn(pod.Namespace, pod.Complete.DNS, dockertools.HostSearches())
+	}
+}
+
+// dnsIn returns the DNS configuration of a pod in a namespace. Like Docker, it takes from the
+// host the search domains that the manifest does not have. ndots:1 is for the namespace to be
+// tried first: without it Docker asks the host's DNS servers for the bare name before that.
+func dnsIn(namespace string, written *api.DNSConfig, hostSearches []string) *api.DNSConfig {
+	dns := *cmp.Or(written, &api.DNSConfig{})
+	if len(dns.Searches) == 0 {
+		dns.Searches = hostSearches
+	}
+	dns.Searches = slices.Concat([]string{namespace}, dns.Searches)
+	dns.Searches = slices.DeleteFunc(dns.Searches, func(domain string) bool { return domain == "." }) // it means none
+	if !slices.ContainsFunc(dns.Options, func(option string) bool { return strings.HasPrefix(option, "ndots:") }) {
+		dns.Options = append(slices.Clone(dns.Options), "ndots:1")
+	}
+	return &dns
+}

@@ -1,0 +1,45 @@
+package execute
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/plan"
+)
+
+// problemOf returns what an error of an action means for its container. Docker's errors
+// have no codes for most of it, so the text must do.
+func problemOf(a plan.Action, err error) (p plan.Problem) {
+	text := trimName(a, err)
+	switch {
+	case errors.As(err, &p):
+	case a.Kind == plan.Create && isMountMissing(err):
+		p = plan.Problem{Reason: api.ReasonHostDirMissing, Message: "cannot be created: " + text}
+	case a.Kind == plan.Create:
+		p = plan.Problem{Reason: api.ReasonCannotCreate, Message: "cannot be created: " + text}
+	case a.Kind == plan.Start:
+		p.Reason, p.Message = plan.StartFailure(text)
+	default:
+		p = plan.Problem{Reason: api.ReasonDocker, Message: err.Error()}
+	}
+	p.Container = a.Name.Name
+	return p
+}
+
+// isMountMissing reports whether Docker refuses a container because a directory that it mounts is not there.
+func isMountMissing(err error) bool {
+	return strings.Contains(err.Error(), "bind source path does not exist")
+}
+
+// trimName returns the text of an error without the Docker call and the container, which
+// the reader knows.
+func trimName(a plan.Action, err error) string {
+	for _, container := range []string{a.Name.String(), a.ID} {
+		if _, text, ok := strings.Cut(err.Error(), strconv.Quote(container)+": "); ok {
+			return text
+		}
+	}
+	return err.Error()
+}

@@ -1,0 +1,68 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
+)
+
+// start starts a container and runs its postStart hook. It does nothing if another attempt runs
+// again, of which the plan did not know: the next plan decides between them.
+func (w *work) start(ctx context.Context, a plan.Action) error {
+	for _, other := range a.Others {
+		if details, err := w.Docker.InspectContainer(ctx, other); err == nil && details.State.Live() {
+			w.Watcher.Told(a, "not started", fmt.Sprintf("attempt %d: an older one runs again", a.Name.Attempt))
+			w.Observer.Changed(other, false)
+			return nil
+		}
+	}
+	err := w.startContainer(ctx, a)
+	if err != nil {
+		w.Observer.Changed(a.ID, false) // a failed start leaves its error in the container, and no event
+		if isMountMissing(err) {
+			err = errors.Join(err, w.Docker.RemoveContainer(ctx, a.ID)) // the next one gets its volumes anew
+		}
+		return err
+	}
+	w.Watcher.Did(a)
+	return w.postStart(ctx, a)
+}
+
+// startContainer starts a container. The first start of a network container makes the pod
+// network, and so does each that finds it missing.
+func (w *work) startContainer(ctx context.Context, a plan.Action) error {
+	defer w.slot(ctx, a)()
+	joins := a.Name.Name == api.NetworkContainerName && !w.pod.Complete.HostNetwork
+	for try := 1; ; try++ {
+		if joins {
+			if err := w.makePodNetwork(ctx, try > 1); err != nil {
+				return err
+			}
+		}
+		err := w.Docker.StartContainer(ctx, a.ID)
+		if !joins || try == 3 || !errors.Is(err, dockertools.ErrNoSuchNetwork) {
+			return err
+		}
+	}
+}
+
+// makePodNetwork makes the pod network unless it was seen, or if it is missing now.
+func (e *Executor) makePodNetwork(ctx context.Context, missing bool) error {
+	name := e.PodNetwork
+	e.making.Lock()
+	defer e.making.Unlock()
+	if name == dockertools.BridgeNetwork || e.networkSeen && !missing {
+		return nil
+	}
+	if err := e.Docker.MakeNetwork(ctx, name); err != nil {
+		return plan.Problem{Reason: api.ReasonCannotStart, Message: fmt.Sprintf(
+			"could not start: %v; with -pod_network=%s pods use Docker's default network, in which they do not find each other by name",
+			err, dockertools.BridgeNetwork)}
+	}
+	e.networkSeen = true
+	return nil
+}

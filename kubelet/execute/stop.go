@@ -1,0 +1,54 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
+)
+
+const (
+	stopGrace    = 10 * time.Second // for the preStop hook, the stop signal and the end of the container, unless its pod says otherwise
+	minTermGrace = 2 * time.Second  // of these, for what follows the preStop hook, or half of a grace below 4 s
+)
+
+// stop stops a container, and notes why unless it is only replaced.
+func (w *work) stop(ctx context.Context, a plan.Action) error {
+	if err := w.stopContainer(ctx, a); err != nil {
+		return err
+	}
+	if a.Killed != "" {
+		w.Observer.NoteKilled(a.ID, plan.Problem{Container: a.Name.Name, Reason: a.Killed, Message: a.Reason})
+	}
+	w.Watcher.Did(a)
+	return nil
+}
+
+// stopContainer stops a container by its preStop hook, then its stop signal, then SIGKILL,
+// all within its grace. A hook that fails changes nothing about that, and without any grace
+// no hook runs.
+func (w *work) stopContainer(ctx context.Context, a plan.Action) error {
+	began, grace := time.Now(), stopGrace
+	if seconds, err := strconv.ParseUint(a.Grace, 10, 31); err == nil {
+		grace = time.Duration(seconds) * time.Second
+	}
+	termGrace := min(minTermGrace, grace/2)
+	defer w.Doing.Begin(a, api.ReasonStopping, "attempt %d has until %s to end", a.Name.Attempt, began.Add(grace).Format(time.TimeOnly))()
+	w.Watcher.Told(a, "killing", fmt.Sprintf("attempt %d: %s", a.Name.Attempt, a.Reason))
+	if hook := lifecycle(a.Lifecycle).PreStop; hook != nil && !a.Paused && grace > 0 {
+		if err := w.runHook(ctx, hook, a, grace-termGrace); err != nil && ctx.Err() == nil {
+			w.Watcher.Warned(a, "preStop failed", plan.TrimLayers(err.Error()))
+		}
+	}
+	w.Observer.NoteStop(a.ID)
+	err := w.Docker.StopContainer(ctx, a.ID, max(grace-time.Since(began), termGrace))
+	if errors.Is(err, dockertools.ErrNoSuchContainer) {
+		return nil
+	}
+	return err
+}

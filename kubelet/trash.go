@@ -1,0 +1,58 @@
+package kubelet
+
+import (
+	"context"
+	"errors"
+
+	"github.com/golang/glog"
+
+	"kubelet14/kubelet/dockertools"
+)
+
+// trashVolumes moves to the trash the volumes of every UID that no desired pod and no container
+// in the list has. A worker makes no volume that this could miss: its network container was
+// listed before, or its work was superseded before the list. trashVolumes does nothing while a
+// source is not ready: that source may name pods that need them. The error names what cannot be
+// moved.
+func (kl *Kubelet) trashVolumes(list []dockertools.Listed) error {
+	if len(kl.desired.unsynced) > 0 {
+		return nil
+	}
+	needed := map[string]bool{}
+	for _, pod := range kl.desired.pods {
+		needed[pod.UID] = true
+	}
+	for i := range list {
+		needed[list[i].Of.UID] = true
+	}
+	uids, err := kl.opts.Volumes.PodUIDs()
+	errs := []error{err}
+	for _, uid := range uids {
+		if needed[uid] {
+			continue
+		}
+		err := kl.opts.Volumes.MoveToTrash(uid)
+		errs = append(errs, err)
+		if err == nil {
+			glog.V(2).Infof("the volumes of uid %s belong to no pod and are removed", uid)
+		}
+	}
+	notify(kl.trash)
+	return errors.Join(errs...)
+}
+
+// emptyTrash deletes what is in the trash, also from an earlier run, until ctx is done. What
+// cannot be deleted is tried again after the next sync.
+func (kl *Kubelet) emptyTrash(ctx context.Context) {
+	for {
+		select {
+		case <-kl.trash:
+		case <-ctx.Done():
+			return
+		}
+		err := kl.opts.Volumes.EmptyTrash(ctx)
+		if ctx.Err() == nil {
+			kl.logOnce("remove volumes", err)
+		}
+	}
+}
