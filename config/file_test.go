@@ -11,9 +11,10 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/unittest"
-	"kubelet14/api/v1"
+	v1 "kubelet14/api/v1"
 	"kubelet14/api/validation"
 	"kubelet14/kubelet/trace"
+	"kubelet14/kubelet/watch"
 )
 
 // fileTest is a source on real files that polls when the test says so, by a clock
@@ -360,9 +361,9 @@ func TestTraceOfFiles(t *testing.T) {
 	go func() { // what the sync loop does
 		for {
 			select {
-			case update := <-config.Updates():
-				config.Trace.Add(trace.Event{Kind: "wake", Reason: update.Op.String()})
-				config.Trace.Add(trace.Event{Kind: "synced"})
+			case <-config.Updates():
+				config.Trace.Woken(watch.UPDATE)
+				config.Trace.Synced()
 				rested <- struct{}{}
 			case <-t.Context().Done():
 				return
@@ -382,9 +383,9 @@ func TestTraceOfFiles(t *testing.T) {
 		}
 		var got []string
 		for _, e := range config.Trace.Changes()[0].Events {
-			text := e.Kind
+			text := e.Kind.String()
 			for _, part := range []string{strings.Join(e.Changed, " "), e.Op, map[bool]string{true: "error"}[e.Error != ""], fmt.Sprint(e.N)} {
-				if part != "" && part != "." && !(part == "SET" && e.Kind != "update") {
+				if part != "" && part != "." && !(part == "SET" && e.Kind != trace.Update) {
 					text += " " + part
 				}
 			}

@@ -174,7 +174,7 @@ func withOutput() *fakeKubelet {
 // Another user of the host learns from no answer what a container has printed, but which pods fail.
 func TestOnlyClientsThatMayReadLogsSeeMessages(t *testing.T) {
 	tr := &trace.Trace{}
-	tr.Add(trace.Event{Kind: "end", Pod: "web.default.file", Error: printed, Reason: printed, Rows: []trace.Row{{
+	tr.Add(trace.Event{Kind: trace.End, Pod: "web.default.file", Error: printed, Reason: printed, Rows: []trace.Row{{
 		Observed: []trace.Attempt{{Message: printed}}, Plan: []trace.Act{{Reason: printed}},
 	}}})
 	s := serve(t, withOutput(), func(o *Options) { o.Trace = tr })

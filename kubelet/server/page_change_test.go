@@ -11,42 +11,42 @@ import (
 	"golang.org/x/net/html"
 
 	"kubelet14/kubelet/trace"
+	"kubelet14/kubelet/watch"
 )
 
 // traceOf returns a trace with one change, which has each kind of event for each pod.
 func traceOf(text string, pods ...string) *trace.Trace {
 	t := &trace.Trace{}
-	t.Add(trace.Event{Kind: "read", Source: "file", Place: "/etc/web.yaml", Error: text})
-	for _, kind := range []string{"send", "mux", "merge", "update"} {
+	t.Add(trace.Event{Kind: trace.Read, Source: "file", Place: "/etc/web.yaml", Error: text})
+	for _, kind := range []trace.Kind{trace.Send, trace.Mux, trace.Merge, trace.Update} {
 		t.Add(trace.Event{Kind: kind, Source: "file", N: 2, Pods: pods, Changed: pods})
 	}
 	for _, pod := range pods {
-		t.Add(trace.Event{Kind: "apply", Pod: pod, Place: "/etc/web.yaml", Reason: "its manifest has changed", Changed: []string{"main: image changed"}})
+		t.Add(trace.Event{Kind: trace.Apply, Pod: pod, Place: "/etc/web.yaml", Reason: "its manifest has changed", Change: watch.Edited, Changed: []string{"main: image changed"}})
 	}
-	t.Add(trace.Event{Kind: "wake", Reason: "UPDATE"})
-	t.Add(trace.Event{Kind: "list"})
-	t.Add(trace.Event{Kind: "inspect"})
-	t.Add(trace.Event{Kind: "listed", N: 3})
+	t.Woken(watch.UPDATE)
+	t.Add(trace.Event{Kind: trace.List})
+	t.Add(trace.Event{Kind: trace.Listed, N: 3, Inspected: 1})
 	rows := []trace.Row{{Container: "main", Desired: "runs", Sign: "≠", Observed: []trace.Attempt{{Attempt: 1, State: "ended", Message: text}},
 		Plan: []trace.Act{{Step: 1, Do: "create", Attempt: 2, Reason: text}}}}
-	for _, kind := range []string{"plan", "work", "begin", "end", "ended", "wait", "event"} {
+	for _, kind := range []trace.Kind{trace.Plan, trace.Work, trace.Begin, trace.End, trace.Ended, trace.Wait, trace.Docker} {
 		for _, pod := range pods {
 			e := trace.Event{Kind: kind, Pod: pod, Container: "main", Attempt: 2, Op: "create", Reason: text}
-			if kind == "plan" || kind == "wait" {
+			if kind == trace.Plan || kind == trace.Wait {
 				e.Rows = rows
 			}
 			t.Add(e)
 		}
 	}
-	t.Add(trace.Event{Kind: "list"})
-	t.Add(trace.Event{Kind: "listed", N: 3, Pods: pods[:1]})
-	t.Add(trace.Event{Kind: "synced"})
-	t.Add(trace.Event{Kind: "list"})
-	t.Add(trace.Event{Kind: "listed", N: 3})
+	t.Add(trace.Event{Kind: trace.List})
+	t.Add(trace.Event{Kind: trace.Listed, N: 3, Pods: pods[:1]})
+	t.Synced()
+	t.Add(trace.Event{Kind: trace.List})
+	t.Add(trace.Event{Kind: trace.Listed, N: 3})
 	for _, pod := range pods {
-		t.Add(trace.Event{Kind: "idle", Pod: pod, Rows: []trace.Row{{Container: "main", Desired: "runs", Sign: "="}}})
+		t.Add(trace.Event{Kind: trace.Idle, Pod: pod, Rows: []trace.Row{{Container: "main", Desired: "runs", Sign: "="}}})
 	}
-	t.Add(trace.Event{Kind: "synced"})
+	t.Synced()
 	return t
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/status"
 	"kubelet14/kubelet/step"
 	"kubelet14/kubelet/trace"
 )
@@ -14,10 +15,9 @@ import (
 // A plan that waits is on the page with its ticket, which allows it once.
 func TestStepOnThePage(t *testing.T) {
 	woken := 0
-	stepper := &step.Stepper{Out: io.Discard, Wake: func() { woken++ }}
-	pod := step.Pod{Name: "web.default.file", ID: "1", Plan: plan.Plan{Steps: [][]plan.Action{{{Reason: "why"}}, {{}}}},
-		Compare: func() ([]trace.Row, []string) { return nil, nil }}
-	stepper.Take(pod)
+	stepper := &step.Stepper{Out: io.Discard, Wake: func() { woken++ }, Compare: func(*status.Pod) ([]trace.Row, []string) { return nil, nil }}
+	pod := step.Plan{Pod: &status.Pod{Name: "web.default.file", Plan: plan.Plan{Steps: [][]plan.Action{{{Reason: "why"}}, {{}}}}}, ID: "1"}
+	stepper.Ask(pod)
 	k := &fakeKubelet{rows: map[string][]trace.Row{pod.Name: {{Container: "main", Sign: "≠", Plan: []trace.Act{{Step: 1, Do: "create", Attempt: 1, Reason: "why"}}}}}}
 	s := serve(t, k, func(o *Options) { o.Step = stepper })
 	doc := s.page(t)
@@ -43,7 +43,7 @@ func TestStepOnThePage(t *testing.T) {
 			t.Errorf("%s: %d, want %d", tt.body, got, tt.want)
 		}
 	}
-	if steps := stepper.Take(pod); len(steps) != 1 || woken != 1 {
+	if steps := stepper.Allowed(pod); len(steps) != 1 || woken != 1 {
 		t.Errorf("%d steps are allowed, and the loop is woken %d times", len(steps), woken)
 	}
 	if got := serve(t, k).ask(t, "POST /step", withToken); got.status != http.StatusNotFound {

@@ -42,7 +42,7 @@ type Options struct {
 	Kubelet Kubelet
 	Sources func() []api.SourceStatus
 	Node    func() node.Status
-	Trace   *trace.Trace  // may be nil
+	Trace   *trace.Trace
 	Step    *step.Stepper // may be nil
 	Scheme  *api.Scheme
 

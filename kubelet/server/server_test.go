@@ -168,6 +168,7 @@ type testServer struct {
 
 func testOptions(k *fakeKubelet, change ...func(*Options)) Options {
 	opts := Options{
+		Trace:   &trace.Trace{},
 		Kubelet: k, Sources: k.Sources, Node: k.Node, Scheme: v1.NewScheme(), Address: "127.0.0.1", Hostname: "test-host",
 		Token: testToken, TokenFile: "/root-dir/token", Debugging: true, Version: "v-test", Metrics: NewMetrics(),
 	}
