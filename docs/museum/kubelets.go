@@ -13,6 +13,7 @@ import (
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/trace"
 	"kubelet14/volume"
 )
 
@@ -129,6 +130,7 @@ func (t *today) start() {
 	t.pods.Channel(t.ctx, "file")
 	t.pods.Channel(t.ctx, "http")
 	t.kl = kubelet.NewMainKubelet(kubelet.Options{
+		Trace:                 &trace.Trace{},
 		Identity:              dockertools.Identity{Hostname: "museum", RootDir: t.root.Path()},
 		Docker:                t.docker,
 		Volumes:               t.root,

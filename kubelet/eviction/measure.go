@@ -23,8 +23,8 @@ type Meter struct {
 const (
 	measureLimit  = 5 * time.Second  // for one pod
 	measuresLimit = 20 * time.Second // for all of them
-	maxMeasures   = 8         // at a time
-	maxUsageFiles = 1_000_000 // that are counted of a pod
+	maxMeasures   = 8                // at a time
+	maxUsageFiles = 1_000_000        // that are counted of a pod
 )
 
 // Measure measures desired pods, and returns those whose eviction helps.

@@ -11,86 +11,37 @@ import (
 // All tells several watchers, one after the other.
 type All []Watcher
 
-func (all All) Woken(by Cause) {
+func (all All) each(tell func(Watcher)) {
 	for _, w := range all {
-		w.Woken(by)
+		tell(w)
 	}
 }
 
-func (all All) DockerEvent(of *plan.Observed) {
-	for _, w := range all {
-		w.DockerEvent(of)
-	}
-}
-
+func (all All) Woken(by Cause)                { all.each(func(w Watcher) { w.Woken(by) }) }
+func (all All) DockerEvent(of *plan.Observed) { all.each(func(w Watcher) { w.DockerEvent(of) }) }
+func (all All) Listing()                      { all.each(Watcher.Listing) }
+func (all All) Synced()                       { all.each(Watcher.Synced) }
+func (all All) Worked(podFullName string)     { all.each(func(w Watcher) { w.Worked(podFullName) }) }
+func (all All) Acting(a plan.Action)          { all.each(func(w Watcher) { w.Acting(a) }) }
+func (all All) Did(a plan.Action)             { all.each(func(w Watcher) { w.Did(a) }) }
 func (all All) Changed(pod *status.Pod, change Change, op api.PodOperation) {
-	for _, w := range all {
-		w.Changed(pod, change, op)
-	}
+	all.each(func(w Watcher) { w.Changed(pod, change, op) })
 }
-
-func (all All) Listing() {
-	for _, w := range all {
-		w.Listing()
-	}
-}
-
 func (all All) Listed(containers, inspected int, busy []string) {
-	for _, w := range all {
-		w.Listed(containers, inspected, busy)
-	}
+	all.each(func(w Watcher) { w.Listed(containers, inspected, busy) })
 }
-
 func (all All) Problem(pod *status.Pod, problem plan.Problem) {
-	for _, w := range all {
-		w.Problem(pod, problem)
-	}
+	all.each(func(w Watcher) { w.Problem(pod, problem) })
 }
-
 func (all All) Decided(pod *status.Pod, decision Decision, steps int, phase func() api.PodPhase) {
-	for _, w := range all {
-		w.Decided(pod, decision, steps, phase)
-	}
+	all.each(func(w Watcher) { w.Decided(pod, decision, steps, phase) })
 }
-
-func (all All) Synced() {
-	for _, w := range all {
-		w.Synced()
-	}
-}
-
-func (all All) Acting(a plan.Action) {
-	for _, w := range all {
-		w.Acting(a)
-	}
-}
-
 func (all All) Acted(a plan.Action, took time.Duration, err error) {
-	for _, w := range all {
-		w.Acted(a, took, err)
-	}
+	all.each(func(w Watcher) { w.Acted(a, took, err) })
 }
-
-func (all All) Did(a plan.Action) {
-	for _, w := range all {
-		w.Did(a)
-	}
-}
-
 func (all All) Told(a plan.Action, event, message string) {
-	for _, w := range all {
-		w.Told(a, event, message)
-	}
+	all.each(func(w Watcher) { w.Told(a, event, message) })
 }
-
 func (all All) Warned(a plan.Action, event, message string) {
-	for _, w := range all {
-		w.Warned(a, event, message)
-	}
-}
-
-func (all All) Worked(podFullName string) {
-	for _, w := range all {
-		w.Worked(podFullName)
-	}
+	all.each(func(w Watcher) { w.Warned(a, event, message) })
 }

@@ -20,12 +20,13 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/unittest"
-	"kubelet14/api/v1"
+	v1 "kubelet14/api/v1"
 	"kubelet14/config"
 	"kubelet14/config/etcdtest"
 	"kubelet14/kubelet"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
+	"kubelet14/kubelet/trace"
 	"kubelet14/volume"
 )
 
@@ -147,6 +148,7 @@ func (f *fleet) newHost(name string) *host {
 	source := config.NewSourceEtcd(etcd, config.Parser{Hostname: name, Scheme: v1.NewScheme()})
 	source.Record = filepath.Join(root.Path(), "etcd")
 	kl := kubelet.NewMainKubelet(kubelet.Options{
+		Trace:    &trace.Trace{},
 		Identity: dockertools.Identity{Hostname: name, RootDir: root.Path()},
 		Docker:   h.docker, Volumes: root, NetworkContainerImage: dockertools.PauseImage,
 		SyncFrequency: time.Hour, // whatever is asked of Docker has its cause in etcd
