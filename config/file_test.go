@@ -354,15 +354,15 @@ func TestSameNameInAnotherNamespace(t *testing.T) {
 func TestTraceOfFiles(t *testing.T) {
 	f := newFileTest(t)
 	config := NewPodConfig(PodConfigNotificationSnapshotAndUpdates)
-	f.parser.Trace = &trace.Trace{}
-	config.Trace = f.parser.Trace
+	traced := &trace.Trace{}
+	f.parser.Watcher, config.Watcher = traced, traced
 	rested := make(chan struct{})
 	go func() { // what the sync loop does
 		for {
 			select {
 			case update := <-config.Updates():
-				config.Trace.Add(trace.Event{Kind: "wake", Reason: update.Op.String()})
-				config.Trace.Add(trace.Event{Kind: "synced"})
+				traced.Add(trace.Event{Kind: "wake", Reason: update.Op.String()})
+				traced.Add(trace.Event{Kind: "synced"})
 				rested <- struct{}{}
 			case <-t.Context().Done():
 				return
@@ -381,7 +381,7 @@ func TestTraceOfFiles(t *testing.T) {
 			<-rested
 		}
 		var got []string
-		for _, e := range config.Trace.Changes()[0].Events {
+		for _, e := range traced.Changes()[0].Events {
 			text := e.Kind
 			for _, part := range []string{strings.Join(e.Changed, " "), e.Op, map[bool]string{true: "error"}[e.Error != ""], fmt.Sprint(e.N)} {
 				if part != "" && part != "." && !(part == "SET" && e.Kind != "update") {
@@ -394,7 +394,7 @@ func TestTraceOfFiles(t *testing.T) {
 			t.Errorf("after %s the trace has %s, want %s", tt.text, got, tt.want)
 		}
 	}
-	if changes := config.Trace.Changes(); len(changes) == 0 || changes[0].Title() != "Source file has errors" {
+	if changes := traced.Changes(); len(changes) == 0 || changes[0].Title() != "Source file has errors" {
 		t.Errorf("the typo is none of the changes: %+v", changes)
 	}
 }
