@@ -180,7 +180,7 @@ func run(ctx context.Context, f *options.Options) error {
 	}
 
 	pods := config.NewPodConfig(config.PodConfigNotificationSnapshotAndUpdates)
-	pods.Trace = opts.Trace
+	pods.Watcher = opts.Trace
 	ctx, end := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer func() {
@@ -262,7 +262,7 @@ type sources []config.Source
 
 // openSources returns them, and the connection to etcd if it is one of them.
 func openSources(f *options.Options) (all sources, etcd *config.Etcd, err error) {
-	parser := config.Parser{Hostname: f.Kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: f.Rules, Trace: f.Kubelet.Trace}
+	parser := config.Parser{Hostname: f.Kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: f.Rules, Watcher: f.Kubelet.Trace}
 	if f.Gates.Enabled(features.Services) {
 		v1.AddServices(parser.Scheme, f.Kubelet.PodNetwork != dockertools.BridgeNetwork)
 	}

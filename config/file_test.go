@@ -11,7 +11,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/unittest"
-	v1 "kubelet14/api/v1"
+	"kubelet14/api/v1"
 	"kubelet14/api/validation"
 	"kubelet14/kubelet/trace"
 	"kubelet14/kubelet/watch"
@@ -355,15 +355,15 @@ func TestSameNameInAnotherNamespace(t *testing.T) {
 func TestTraceOfFiles(t *testing.T) {
 	f := newFileTest(t)
 	config := NewPodConfig(PodConfigNotificationSnapshotAndUpdates)
-	f.parser.Trace = &trace.Trace{}
-	config.Trace = f.parser.Trace
+	traced := &trace.Trace{}
+	f.parser.Watcher, config.Watcher = traced, traced
 	rested := make(chan struct{})
 	go func() { // what the sync loop does
 		for {
 			select {
 			case <-config.Updates():
-				config.Trace.Woken(watch.UPDATE)
-				config.Trace.Synced()
+				traced.Woken(watch.UPDATE)
+				traced.Synced()
 				rested <- struct{}{}
 			case <-t.Context().Done():
 				return
@@ -382,7 +382,7 @@ func TestTraceOfFiles(t *testing.T) {
 			<-rested
 		}
 		var got []string
-		for _, e := range config.Trace.Changes()[0].Events {
+		for _, e := range traced.Changes()[0].Events {
 			text := e.Kind.String()
 			for _, part := range []string{strings.Join(e.Changed, " "), e.Op, map[bool]string{true: "error"}[e.Error != ""], fmt.Sprint(e.N)} {
 				if part != "" && part != "." && !(part == "SET" && e.Kind != trace.Update) {
@@ -395,7 +395,7 @@ func TestTraceOfFiles(t *testing.T) {
 			t.Errorf("after %s the trace has %s, want %s", tt.text, got, tt.want)
 		}
 	}
-	if changes := config.Trace.Changes(); len(changes) == 0 || changes[0].Title() != "Source file has errors" {
+	if changes := traced.Changes(); len(changes) == 0 || changes[0].Title() != "Source file has errors" {
 		t.Errorf("the typo is none of the changes: %+v", changes)
 	}
 }

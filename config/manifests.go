@@ -11,7 +11,6 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/validation"
-	"kubelet14/kubelet/trace"
 )
 
 // Parser makes objects of text, in the same way for every source.
@@ -19,7 +18,7 @@ type Parser struct {
 	Hostname string // is part of the UIDs of pods without a uuid
 	Scheme   *api.Scheme
 	Rules    validation.Rules
-	Trace    *trace.Trace // of what is read; may be nil
+	Watcher  Watcher // of the source; may be nil
 }
 
 // objects decodes and validates a text and gives each object its identity, which depends only on its name and the place.

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/trace"
 )
 
 // podSet is pods by full name. No pod in it is ever changed, so a pod is the same in
@@ -24,12 +23,21 @@ func compare(before, after podSet) (added, updated, removed podSet) {
 	return added, updated, removed
 }
 
+// names returns the full names of all pods of sets that have none in common, sorted.
+func names(sets ...podSet) (names []string) {
+	for _, set := range sets {
+		names = slices.AppendSeq(names, maps.Keys(set))
+	}
+	slices.Sort(names)
+	return names
+}
+
 // podStorage has the pods of every source and sends every change of them. What it
 // sends is a deep copy, so a receiver may write to it.
 type podStorage struct {
 	mode    PodConfigNotificationMode
 	updates chan api.PodUpdate // never closed
-	Trace   *trace.Trace       // of updates; may be nil
+	Watcher Watcher            // not nil
 
 	// mu is held until the last update about a change was received, which keeps the
 	// updates in order. So the receiver must not call what locks it.
@@ -47,7 +55,7 @@ type sourceState struct {
 }
 
 func newPodStorage(mode PodConfigNotificationMode, updates chan api.PodUpdate) *podStorage {
-	return &podStorage{mode: mode, updates: updates, sources: map[string]*sourceState{}}
+	return &podStorage{mode: mode, updates: updates, Watcher: noWatcher{}, sources: map[string]*sourceState{}}
 }
 
 // declare adds a source, which is not synced until it sends an update without an error.
@@ -62,7 +70,7 @@ func (s *podStorage) declare(source string) {
 // Merge stores the pods that a source sends and sends what has changed, in the form of
 // the mode. It returns once that was received, or ctx is done.
 func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpdate) {
-	s.Trace.Add(trace.Event{Kind: trace.Mux, Source: source, Op: update.Op.String(), N: len(update.Pods)})
+	s.Watcher.MuxTakes(source, update)
 	s.declare(source)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -72,7 +80,7 @@ func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpd
 	}
 	pods := mergePods(state.pods, source, update, state.services)
 	added, updated, removed := compare(state.pods, pods)
-	s.traceMerge(source, pods, added, updated, removed)
+	s.Watcher.Merges(source, len(pods), names(added, updated, removed))
 	state.pods, state.err, state.noPods = pods, update.Err, update.NoPods
 	state.synced = state.synced || state.err == nil
 
@@ -130,7 +138,7 @@ func mergePods(old podSet, source string, update api.PodUpdate, services []api.S
 
 func (s *podStorage) send(ctx context.Context, updates ...api.PodUpdate) {
 	for _, update := range updates {
-		s.traceUpdate(update)
+		s.Watcher.SendsUpdate(update)
 		select {
 		case s.updates <- update:
 		case <-ctx.Done():

@@ -64,6 +64,9 @@ type source struct {
 }
 
 func newSource(title, name, place string, pollInterval time.Duration, parser Parser) source {
+	if parser.Watcher == nil {
+		parser.Watcher = noWatcher{}
+	}
 	return source{
 		title: title, place: place, pollInterval: pollInterval, noPodsWait: NoPodsWait(pollInterval), parser: parser,
 		inputs: map[string]*input{"": {place: place}},
@@ -140,7 +143,11 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) (wai
 		return wait
 	}
 	logIgnored(s.sent.Pods, update.Pods)
-	s.traceSend(s.sent, update)
+	problem := update.Err
+	if sameText(problem, s.sent.Err) {
+		problem = nil
+	}
+	s.parser.Watcher.SourceSends(s.status.Source, update, problem)
 	s.sent = update
 	select {
 	case updates <- update:

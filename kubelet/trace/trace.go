@@ -151,9 +151,6 @@ func (t *Trace) Changes() []Change {
 
 // Add records an event, with the time of this moment.
 func (t *Trace) Add(e Event) {
-	if t == nil {
-		return
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.add(e)
