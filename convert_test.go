@@ -178,11 +178,7 @@ containers: [{name: main, image: a, ports: [{name: a-name-of-16-abc, containerPo
 		if _, err := os.Stat(filepath.Join(dir, "bad.yaml")); err == nil { // then the others are not looked at
 			wants = []string{"bad.yaml:1:1: version: required value", "\n> 1 | containers: []", `pod "ports" is in`}
 		}
-		for _, want := range wants {
-			if !strings.Contains(stderr, want) {
-				t.Errorf("%q is not in\n%s", want, stderr)
-			}
-		}
+		unittest.Says(t, stderr, wants...)
 		if exit != 1 || stdout != "" || strings.Contains(stderr, "ports[3]") || !strings.HasPrefix(stderr, "kubelet14: nothing is converted: ") {
 			t.Errorf("exit code %d, prints %q and\n%s", exit, stdout, stderr)
 		}

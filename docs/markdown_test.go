@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"kubelet14/api/unittest"
 )
 
 // page is one file of Markdown.
@@ -37,9 +39,7 @@ func pages(t *testing.T) []page {
 func readPage(t *testing.T, path string) page {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unittest.Must(t, err)
 	p := page{path: path, text: string(data), words: len(strings.Fields(string(data)))}
 	block := regexp.MustCompile("(?ms)^ *```([^\n`]*)\n(.*?)^ *```\n") // a block in a list is indented
 	for _, m := range block.FindAllStringSubmatchIndex(p.text, -1) {

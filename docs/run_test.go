@@ -21,6 +21,7 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools/registrytest"
 )
 
@@ -60,9 +61,7 @@ func readPages(t *testing.T, follow map[string]func(*reader, *testing.T), names 
 	project := &reader{dir: t.TempDir()}
 	project.bash(t, "cp -r "+root+"/[!.]* .\n"+setup[0].body) // builds the program, once for all pages
 	client, err := docker.NewClientFromEnv()
-	if err := errors.Join(err, registrytest.EnsureHello(client)); err != nil {
-		t.Fatal(err)
-	}
+	unittest.Must(t, errors.Join(err, registrytest.EnsureHello(client)))
 	for name := range follow {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
@@ -302,9 +301,7 @@ func (r *reader) prepare(t *testing.T) string {
 func (r *reader) bash(t *testing.T, script string) string {
 	t.Helper()
 	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	unittest.Must(t, err)
 	defer out.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute) // many times what a page takes, also where it builds etcd on a busy machine
 	defer cancel()
@@ -317,9 +314,7 @@ func (r *reader) bash(t *testing.T, script string) string {
 	cmd.WaitDelay = 10 * time.Second
 	failed := cmd.Run()
 	printed, err := os.ReadFile(out.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	unittest.Must(t, err)
 	text := string(printed)
 	if failed != nil {
 		t.Fatalf("the script fails: %v (its time: %v)\n%s\nIts output:\n%s", failed, ctx.Err(), script, text)

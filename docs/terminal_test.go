@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
@@ -32,9 +33,7 @@ func (r *reader) terminal(t *testing.T) *terminal {
 	bash := exec.Command("bash", "--norc", "--noediting", "-i")
 	bash.Dir, bash.Stdin, bash.Stdout, bash.Stderr = r.dir, slave, slave, slave
 	bash.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Pdeathsig: syscall.SIGKILL}
-	if err := bash.Start(); err != nil {
-		t.Fatal(err)
-	}
+	unittest.Must(t, bash.Start())
 	x := &terminal{t: t, tty: tty}
 	x.more = sync.NewCond(&x.mu)
 	go x.read()

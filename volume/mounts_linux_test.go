@@ -43,7 +43,7 @@ func TestWhatIsMountedInRootDirIsNotDeleted(t *testing.T) {
 		}
 		err = r.MoveToTrash("uid")
 		if refused {
-			wantError(t, err, filepath.Join(root, "pods/uid"), "is a mount point", "sudo umount "+shellQuote(point))
+			unittest.Says(t, err, filepath.Join(root, "pods/uid"), "is a mount point", "sudo umount "+shellQuote(point))
 			wantText(t, file, "data of uid")
 			wantUIDs(t, r, "uid")
 			unittest.Must(t, syscall.Unmount(point, 0))
@@ -62,7 +62,7 @@ func TestWhatIsMountedInRootDirIsNotDeleted(t *testing.T) {
 	mount(t, source, points[1])
 	mount(t, source, points[2])
 	for _, point := range slices.Backward(points) {
-		wantError(t, r.EmptyTrash(t.Context()), "sudo umount "+shellQuote(point))
+		unittest.Says(t, r.EmptyTrash(t.Context()), "sudo umount "+shellQuote(point))
 		unittest.Must(t, syscall.Unmount(point, 0))
 	}
 	unittest.Must(t, r.EmptyTrash(t.Context()))
@@ -73,14 +73,14 @@ func TestWhatIsMountedInRootDirIsNotDeleted(t *testing.T) {
 	setUp(t, r, "uid")
 	mount(t, trash, trash)
 	first, second := r.MoveToTrash("uid"), r.MoveToTrash("uid")
-	wantError(t, first, filepath.Join(r.Path(), "pods/uid"), "cross-device")
-	wantError(t, second, first.Error())
+	unittest.Says(t, first, filepath.Join(r.Path(), "pods/uid"), "cross-device")
+	unittest.Says(t, second, first.Error())
 	unittest.Must(t, syscall.Unmount(trash, 0))
 
 	// Without the kernel's table nothing is deleted.
 	file := filepath.Join(setUp(t, r, "uid"), "file")
 	unittest.Must(t, syscall.Mount("tmpfs", "/proc", "tmpfs", 0, ""))
-	wantError(t, r.MoveToTrash("uid"), "look for mount points")
+	unittest.Says(t, r.MoveToTrash("uid"), "look for mount points")
 	wantText(t, file, "data of uid")
 }
 

@@ -44,7 +44,7 @@ func TestForeignRootDirIsRefusedAndUntouched(t *testing.T) {
 		before := tree(dir)
 		for _, open := range []func(string) (*RootDir, error){OpenRootDir, OpenExisting} {
 			_, err := open(dir)
-			wantError(t, err, dir, `not empty ("`+name+`")`, "-root_dir")
+			unittest.Says(t, err, dir, `not empty ("`+name+`")`, "-root_dir")
 		}
 		if after := tree(dir); after != before {
 			t.Errorf("it was touched:\n%s", after)
@@ -76,7 +76,7 @@ func TestRootDirThatIsReplacedIsNoticed(t *testing.T) {
 		_, messageErr := r.MakeTerminationFile("uid", "web.1")
 		errs := []error{listErr, messageErr, vol.SetUp(), r.MoveToTrash("uid"), r.EmptyTrash(t.Context())}
 		for _, err := range errs {
-			wantError(t, err, r.Path(), "was removed or replaced")
+			unittest.Says(t, err, r.Path(), "was removed or replaced")
 		}
 		wantText(t, filepath.Join(r.Path()+".moved/pods/uid", emptyDirs, "vol/file"), "data of uid")
 		write(t, filepath.Join(r.Path(), markerFile), "of another kubelet")
@@ -124,11 +124,11 @@ func TestVolumesOfAnotherHostnameAreRefused(t *testing.T) {
 	unittest.Must(t, claim("no-volumes", nothing))
 	unittest.Must(t, claim("old", func(r *RootDir) { setUp(t, r, "uid") }))
 	for range 2 { // it is not forgotten
-		wantError(t, claim("new", nothing), dir, `hostname "old"`, `hostname "new"`, "-hostname_override=old -root_dir="+dir, "-cleanup")
+		unittest.Says(t, claim("new", nothing), dir, `hostname "old"`, `hostname "new"`, "-hostname_override=old -root_dir="+dir, "-cleanup")
 	}
 	write(t, filepath.Join(dir, markerFile), "pid 1\nThis directory belongs to kubelet14, of an earlier version\n")
 	unittest.Must(t, claim("of-today", nothing))
-	wantError(t, claim("new", nothing), `"of-today"`)
+	unittest.Says(t, claim("new", nothing), `"of-today"`)
 	unittest.Must(t, claim("of-today", func(r *RootDir) { unittest.Must(t, r.MoveToTrash("uid")) }))
 	unittest.Must(t, claim("new", nothing))
 }

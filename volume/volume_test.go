@@ -73,15 +73,6 @@ func wantEmpty(t *testing.T, dir string) {
 	}
 }
 
-func wantError(t *testing.T, err error, parts ...string) {
-	t.Helper()
-	for _, part := range parts {
-		if err == nil || !strings.Contains(err.Error(), part) {
-			t.Errorf("the error does not contain %q:\n%v", part, err)
-		}
-	}
-}
-
 func tree(dir string) string {
 	var b strings.Builder
 	filepath.WalkDir(dir, func(path string, _ fs.DirEntry, _ error) error {
@@ -156,7 +147,7 @@ func TestSetUp(t *testing.T) {
 
 	unittest.Must(t, os.Remove(vol.GetPath()))
 	write(t, vol.GetPath(), "a file")
-	wantError(t, vol.SetUp(), vol.GetPath(), "remove it")
+	unittest.Says(t, vol.SetUp(), vol.GetPath(), "remove it")
 	wantText(t, vol.GetPath(), "a file")
 }
 
@@ -186,7 +177,7 @@ func TestLinksInRootDirAreNotFollowed(t *testing.T) {
 			err = errors.Join(vol.SetUp(), messageErr, listErr, r.MoveToTrash("other"), r.EmptyTrash(t.Context()))
 
 			if level != "trash/uid.0" { // which is deleted, as a link
-				wantError(t, err, link+`" is not a directory`, "remove it")
+				unittest.Says(t, err, link+`" is not a directory`, "remove it")
 			}
 			if after := tree(target); after != before {
 				t.Errorf("a link %s to %s was followed; before:\n%safter:\n%s", level, where, before, after)

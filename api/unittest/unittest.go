@@ -42,6 +42,24 @@ func Must(tb testing.TB, errs ...error) {
 	}
 }
 
+// HasWords returns an error unless a text has all words.
+func HasWords(text string, words ...string) error {
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return fmt.Errorf("no %q in %q", word, text)
+		}
+	}
+	return nil
+}
+
+// Says fails the test unless a text or an error has all words.
+func Says(tb testing.TB, got any, words ...string) {
+	tb.Helper()
+	if err := HasWords(fmt.Sprint(got), words...); err != nil {
+		tb.Error(err)
+	}
+}
+
 // Log returns a function that returns what was logged since, with -v at this level. It is not for parallel tests.
 func Log(tb testing.TB, verbosity string) (text func() string) {
 	tb.Helper()

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kubelet14/api/unittest"
 )
 
 // imageStore is a Docker that records its imports.
@@ -51,40 +53,29 @@ func TestPauseImageIsMadeOnceForTheDaemonsMachine(t *testing.T) {
 		"arm64": "f007739cd5f744d53f055482b298ea17baa06993161798faba35d10319f23076",
 	} {
 		daemon := &imageStore{arch: arch}
-		if err := errors.Join(EnsureBuiltin(t.Context(), daemon, PauseImage), EnsureBuiltin(t.Context(), daemon, PauseImage)); err != nil {
-			t.Fatal(err)
-		}
+		unittest.Must(t, errors.Join(EnsureBuiltin(t.Context(), daemon, PauseImage), EnsureBuiltin(t.Context(), daemon, PauseImage)))
 		if len(daemon.layers) != 1 || fmt.Sprintf("%x", sha256.Sum256(daemon.layers[0])) != want {
 			t.Errorf("%s: imported %d layers, the first with digest %x; want 1 with %s", arch, len(daemon.layers), sha256.Sum256(daemon.layers[0]), want)
 		}
 	}
-	err := EnsureBuiltin(t.Context(), &imageStore{arch: "riscv64"}, PauseImage)
-	if err == nil || !strings.Contains(err.Error(), "linux/riscv64") || !strings.Contains(err.Error(), "-network_container_image") {
-		t.Errorf("got %v, want an error that names the machine and the way out", err)
-	}
+	unittest.Says(t, EnsureBuiltin(t.Context(), &imageStore{arch: "riscv64"}, PauseImage), "linux/riscv64", "-network_container_image")
 }
 
 // The image holds this test, and the loader by the name that the test's own file gives,
 // where it has one. Docker on another machine gets an error that says what to do.
 func TestHelloImageIsThisProgram(t *testing.T) {
 	daemon := &imageStore{arch: runtime.GOARCH}
-	if err := EnsureBuiltin(t.Context(), daemon, HelloImage); err != nil {
-		t.Fatal(err)
-	}
+	unittest.Must(t, EnsureBuiltin(t.Context(), daemon, HelloImage))
 	files := map[string][]byte{}
 	layer := tar.NewReader(bytes.NewReader(daemon.layers[0]))
 	for header, err := layer.Next(); err != io.EOF; header, err = layer.Next() {
 		content, readErr := io.ReadAll(layer)
-		if err := errors.Join(err, readErr); err != nil {
-			t.Fatal(err)
-		}
+		unittest.Must(t, errors.Join(err, readErr))
 		files[header.Name] = content
 	}
 	itself, err := os.ReadFile(self)
 	program, elfErr := elf.NewFile(bytes.NewReader(itself))
-	if err := errors.Join(err, elfErr); err != nil {
-		t.Fatal(err)
-	}
+	unittest.Must(t, errors.Join(err, elfErr))
 	want := map[string][]byte{"tmp/": {}, "hello": itself}
 	if loader := program.Section(".interp"); loader != nil {
 		path, _ := loader.Data()
@@ -100,8 +91,5 @@ func TestHelloImageIsThisProgram(t *testing.T) {
 		}
 	}
 
-	err = EnsureBuiltin(t.Context(), &imageStore{arch: "riscv64"}, HelloImage)
-	if err == nil || !strings.Contains(err.Error(), "Docker runs on linux/riscv64") || !strings.Contains(err.Error(), "GOARCH=riscv64 go build") {
-		t.Errorf("got %v, want an error that names the machine and the way out", err)
-	}
+	unittest.Says(t, EnsureBuiltin(t.Context(), &imageStore{arch: "riscv64"}, HelloImage), "Docker runs on linux/riscv64", "GOARCH=riscv64 go build")
 }

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"strings"
 	"testing"
+
+	"kubelet14/api/unittest"
 )
 
 var us = Identity{Hostname: "host-a", RootDir: "/var/lib/a"}
@@ -56,15 +58,7 @@ func TestCheckConflict(t *testing.T) {
 	}
 	for _, half := range []Identity{{us.Hostname, other.RootDir}, {other.Hostname, us.RootDir}} {
 		_, err := us.CheckConflict([]Container{labelled(ourName, half, nil)}, false)
-		if err == nil {
-			t.Errorf("a container of %+v does not stop %+v", half, us)
-			continue
-		}
-		for _, part := range []string{half.Hostname, half.RootDir, us.Hostname, us.RootDir, "-hostname_override", "-cleanup", ourName} {
-			if !strings.Contains(err.Error(), part) {
-				t.Errorf("the error does not say %q: %v", part, err)
-			}
-		}
+		unittest.Says(t, err, half.Hostname, half.RootDir, us.Hostname, us.RootDir, "-hostname_override", "-cleanup", ourName)
 	}
 }
 

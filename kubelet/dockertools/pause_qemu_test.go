@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kubelet14/api/unittest"
 )
 
 func TestPauseProgramRunsOnARM64(t *testing.T) {
@@ -22,9 +24,7 @@ func TestPauseProgramRunsOnARM64(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pause")
 	cmd := exec.Command(emulator, "-strace", path)
 	stderr, pipeErr := cmd.StderrPipe()
-	if err := errors.Join(err, os.WriteFile(path, program, 0o755), pipeErr, cmd.Start()); err != nil {
-		t.Fatal(err)
-	}
+	unittest.Must(t, errors.Join(err, os.WriteFile(path, program, 0o755), pipeErr, cmd.Start()))
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
 	// The line has no end while the call lasts, so it is read up to the closing bracket.

@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -44,17 +43,15 @@ func newBenchHost(b *testing.B, v version) *host {
 func (h *host) startAtOnce(b *testing.B, pods int, flags ...string) (*hosttest.Process, time.Duration) {
 	b.Helper()
 	next := h.events(b)
-	h.web.answers(&answer{}) // the kubelet waits for the answer
+	h.web.Answer(0, "") // the kubelet waits for the answer
 	p := h.StartWith(slices.Concat(h.from("http"), []string{"-http_check_frequency=1h"}, flags)...)
-	h.web.awaitRequests(1)
+	h.web.AwaitRequests(1)
+	for i := range pods {
+		id := fmt.Sprintf("p%d", i)
+		h.put(id+".default.http", twoContainers(id))
+	}
 	began := time.Now()
-	h.web.change(func() {
-		h.web.instead = nil
-		for i := range pods {
-			id := fmt.Sprintf("p%d", i)
-			h.web.pods[id] = strings.ReplaceAll(twoContainers(id), "HELLO", hosttest.HelloImage)
-		}
-	})
+	h.web.Serve()
 	var last time.Time
 	for range 3 * pods {
 		last = next("start")

@@ -38,8 +38,8 @@ func TestIntegrationLongDockerComesAndGoes(t *testing.T) {
 	for signal, driver := range map[string]string{"TERM": "json-file", "KILL": "none"} {
 		t.Run(signal, func(t *testing.T) {
 			t.Parallel()
-			d := newDockerd(t)
-			h := hosttest.NewOn(t, d.endpoint)
+			d := hosttest.NewDockerd(t)
+			h := hosttest.NewOn(t, d.Endpoint)
 			dir := filepath.Join(h.Dir, "starts") // the box shares it
 			h.Must(os.Mkdir(dir, 0o755))
 			for _, pod := range pods {
@@ -52,10 +52,10 @@ func TestIntegrationLongDockerComesAndGoes(t *testing.T) {
 				if err == nil && a.Status != http.StatusServiceUnavailable {
 					err = fmt.Errorf("/healthz answers %+v", a)
 				}
-				return errors.Join(err, hosttest.HasWords(a.Body, []string{"cannot reach Docker at " + d.endpoint}))
+				return errors.Join(err, unittest.HasWords(a.Body, "cannot reach Docker at "+d.Endpoint))
 			}
 			h.Must(unittest.Wait(unhealthy))
-			d.start("--log-driver=" + driver)
+			d.Start("--log-driver=" + driver)
 			are := func(live func(i int) (lives bool, started int)) error {
 				for i, pod := range pods {
 					lives, started := live(i)
@@ -74,9 +74,9 @@ func TestIntegrationLongDockerComesAndGoes(t *testing.T) {
 			}
 			h.Await("the pods come up with Docker", func() error { return are(func(i int) (bool, int) { return pods[i].before, 1 }) })
 
-			d.end(signal)
+			d.End(signal)
 			h.Must(unittest.Wait(unhealthy))
-			d.start("--log-driver=" + driver)
+			d.Start("--log-driver=" + driver)
 			after := func() error {
 				return are(func(i int) (bool, int) {
 					if pods[i].after {

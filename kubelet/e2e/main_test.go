@@ -16,8 +16,8 @@ func TestMain(m *testing.M) { hosttest.Main(m) }
 // host is a host whose pods may come from other sources too.
 type host struct {
 	*hosttest.Host
-	web  *webServer       // nil: none
-	etcd *etcdtest.Server // nil: none
+	web  *hosttest.WebServer // nil: none
+	etcd *etcdtest.Server    // nil: none
 }
 
 func newHost(t testing.TB) *host {

@@ -42,7 +42,7 @@ func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 		t.Helper()
 		a.Await(when+", web finds "+name, func() error {
 			r, err := p.Ask("POST", "/run/default/web/main?cmd=/hello&cmd=fetch&cmd=http://"+name+":8080/")
-			return errors.Join(err, hosttest.HasWords(r.Body, []string{"Hello from pod " + pod + "."}))
+			return errors.Join(err, unittest.HasWords(r.Body, "Hello from pod "+pod+"."))
 		})
 	}
 	for name, pod := range map[string]string{"db": "db", "db.default": "db", "db.v2": "db.v2", "db.v2.default": "db.v2"} {

@@ -12,6 +12,7 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/registrytest"
 	"kubelet14/kubelet/e2e/hosttest"
@@ -43,7 +44,7 @@ func TestIntegrationAPressureIsReported(t *testing.T) {
 	})
 	h.Await("-status shows it and fails", func() error {
 		r := h.Run("-status")
-		if err := hosttest.HasWords(r.Stdout, []string{"node " + h.Hostname + ": MemoryPressure since ", "less than 100%"}); r.Exit != 1 || err != nil {
+		if err := unittest.HasWords(r.Stdout, "node "+h.Hostname+": MemoryPressure since ", "less than 100%"); r.Exit != 1 || err != nil {
 			return fmt.Errorf("exit %d, %w\n%s", r.Exit, err, r.Stderr)
 		}
 		return nil

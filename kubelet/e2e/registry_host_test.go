@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -38,25 +39,20 @@ func (h *registryHost) pull(image registrytest.Image) {
 	h.Must(h.Docker.PullImage(docker.PullImageOptions{Context: h.T.Context(), Repository: repo, Tag: tag}, docker.AuthConfiguration{}))
 }
 
-// runs checks that a pod of one container is whole and runs exactly this image.
-func (h *host) runs(id string, image registrytest.Image) error {
-	if err := h.Up(id); err != nil {
-		return err
-	}
-	c, err := h.One(id, "main")
-	if err != nil {
-		return err
-	}
-	detail, err := h.Inspect(c.ID)
-	if err == nil && detail.Image != image.ID && !strings.HasSuffix(image.ByDigest, "@"+detail.Image) {
-		err = fmt.Errorf("%s runs image %s, want %s", c, detail.Image, image.ID)
-	}
-	return err
-}
-
+// awaitRuns waits until a pod of one container is whole and runs exactly this image.
 func (h *host) awaitRuns(id string, image registrytest.Image) {
 	h.T.Helper()
-	h.Await(fmt.Sprintf("pod %s runs image %s", id, image.Ref), func() error { return h.runs(id, image) })
+	h.Await(fmt.Sprintf("pod %s runs image %s", id, image.Ref), func() error {
+		c, err := h.One(id, "main")
+		if err := errors.Join(err, h.Up(id)); err != nil {
+			return err
+		}
+		detail, err := h.Inspect(c.ID)
+		if err == nil && detail.Image != image.ID && !strings.HasSuffix(image.ByDigest, "@"+detail.Image) {
+			err = fmt.Errorf("%s runs image %s, want %s", c, detail.Image, image.ID)
+		}
+		return err
+	})
 }
 
 // mustHaveAsked checks how often the registry was asked for an image.

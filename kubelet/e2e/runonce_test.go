@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
@@ -31,7 +32,7 @@ func mustPrint(t *testing.T, r hosttest.Result, pods map[string][]string) {
 		}
 	}
 	for id, words := range pods {
-		if err := hosttest.HasWords(printed[hosttest.FullName(id)], words); err != nil {
+		if err := unittest.HasWords(printed[hosttest.FullName(id)], words...); err != nil {
 			t.Errorf("pod %s: %v", id, err)
 		}
 	}
@@ -111,12 +112,12 @@ func TestIntegrationRunOnceOnSourcesThatFail(t *testing.T) {
 	once := func(flags ...string) hosttest.Result { return h.Run(append(h.from("file", "http"), flags...)...) }
 	once("-runonce", "-docker_endpoint=unix://"+h.Dir+"/no.sock").MustExit(t, 1, "cannot reach Docker at unix://"+h.Dir+"/no.sock")
 	h.Run("-runonce", "-config="+h.Dir+"/missing").MustExit(t, 1, "-config="+h.Dir+"/missing does not exist")
-	h.web.answers(&answer{})
+	h.web.Answer(0, "")
 	once("-runonce", "-runonce_timeout=3s").MustExit(t, 1, "http", "-runonce_timeout")
 	h.Must(h.Gone("pod")) // it did not begin without knowing all pods
-	h.web.answers(&answer{404, ""})
+	h.web.Answer(404, "")
 	r := once("-runonce")
-	r.MustExit(t, 1, "http", h.web.address, "404 Not Found")
+	r.MustExit(t, 1, "http", h.web.Address, "404 Not Found")
 	mustPrint(t, r, map[string][]string{"pod": {"running"}})
 	h.Check(h.Up("pod.default.file"))
 }

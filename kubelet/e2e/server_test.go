@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"kubelet14/kubelet/e2e/hosttest"
+	"kubelet14/api/unittest"
 )
 
 func TestIntegrationLogsOfAContainer(t *testing.T) {
@@ -78,7 +78,7 @@ func TestIntegrationStatusAndMetrics(t *testing.T) {
 		t.Helper()
 		h.Await(fmt.Sprintf("-status exits with %d and prints %q", exit, words), func() error {
 			r := h.Run("-status")
-			if err := errors.Join(hosttest.HasWords(r.Stdout, words), hosttest.HasWords(r.Stderr, []string{wrong})); r.Exit != exit || err != nil {
+			if err := errors.Join(unittest.HasWords(r.Stdout, words...), unittest.HasWords(r.Stderr, wrong)); r.Exit != exit || err != nil {
 				return fmt.Errorf("exit %d, %v", r.Exit, err)
 			}
 			return nil

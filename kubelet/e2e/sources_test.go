@@ -33,7 +33,7 @@ func TestIntegrationEtcdThatFails(t *testing.T) {
 
 func testSourcesThatFail(t *testing.T, sources ...string) (*host, *hosttest.Process) {
 	h := newSourcesHost(t)
-	repairWeb := func() { h.web.answers(nil) }
+	repairWeb := func() { h.web.Serve() }
 	type fault struct {
 		source        string
 		spoil, repair func()
@@ -42,8 +42,8 @@ func testSourcesThatFail(t *testing.T, sources ...string) (*host, *hosttest.Proc
 	faults := []fault{
 		{"file", func() { h.Write("pod", block("pod", "/hello, sleep")+"    imgae: x\n") }, func() { h.WriteSleepers("pod") },
 			[]string{filepath.Join(h.Manifests, "pod.yaml") + ":7:5: containers[0].imgae", "unknown field", `"image"`}},
-		{"http", func() { h.web.answers(&answer{200, "{}"}) }, repairWeb, []string{"/pods.yaml:1:1"}},
-		{"http", func() { h.web.answers(&answer{}) }, repairWeb, nil},
+		{"http", func() { h.web.Answer(200, "{}") }, repairWeb, []string{"/pods.yaml:1:1"}},
+		{"http", func() { h.web.Answer(0, "") }, repairWeb, nil},
 	}
 	if slices.Contains(sources, "etcd") {
 		h.etcd = etcdtest.Start(t)
@@ -134,11 +134,11 @@ func TestIntegrationAPodMovesToAnotherSourceWithItsVolume(t *testing.T) {
 	p.Stop()
 	h.drop("pod.default.http")
 	h.put("pod.default.file", manifest)
-	h.web.answers(&answer{}) // nothing yet
+	h.web.Answer(0, "") // nothing yet
 	p = h.startFrom("file", "http")
 	p.AwaitShows("pod", "failing", "UUIDTaken: ")
 	h.Check(h.Whole("pod.default.http", "main", "writer"))
-	h.web.answers(nil)
+	h.web.Serve()
 	h.Await("the pod is up where it has moved to", func() error {
 		return errors.Join(h.Gone("pod.default.http"), h.Whole("pod.default.file", "main", "writer"), volume("begun\nbegun\nbegun\n")())
 	})

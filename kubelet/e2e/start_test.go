@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"kubelet14/api/unittest"
-	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // A kubelet that must not start says why, exits, and touches nothing.
@@ -110,9 +109,9 @@ func TestIntegrationDryRunBesideAKubelet(t *testing.T) {
 		}
 		return r.Stdout
 	}
-	plan := dryRun(0, plans.Manifests, h.web.address)
-	h.Check(hosttest.HasWords(plan, []string{"pod new.default.http", "pod other.default.file", "create main (attempt 2)"}))
-	h.web.answers(&answer{418, ""})
+	plan := dryRun(0, plans.Manifests, h.web.Address)
+	unittest.Says(t, plan, "pod new.default.http", "pod other.default.file", "create main (attempt 2)")
+	h.web.Answer(418, "")
 	if plan := dryRun(1, "pod.default.file", "418 I'm a teapot"); strings.Contains(plan, "teapot") {
 		t.Errorf("the plan repeats the error that is in the log:\n%s", plan)
 	}
@@ -165,7 +164,7 @@ func TestIntegrationSettingsInAFile(t *testing.T) {
 	h.WriteFile(file, `apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
 staticPodPath: `+filepath.Base(h.Manifests)+`
-staticPodURL: `+h.web.url()+`
+staticPodURL: `+h.web.URL()+`
 containerLogMaxSize: 1Mi
 clusterDNS: [10.96.0.10]
 `)

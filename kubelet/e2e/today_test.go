@@ -10,6 +10,7 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
@@ -66,7 +67,7 @@ func TestIntegrationFieldsOfToday(t *testing.T) {
 		"status?cmd=/hello&cmd=say&cmd=/file&cmd=it+can+written": {"read-only file system"},
 		"status?cmd=/hello&cmd=say&cmd=/old/log&cmd=so+can+this": {"read-only file system"},
 	} {
-		h.Check(hosttest.HasWords(p.MustAsk("POST", "/run/default/pod/"+command).Body, words))
+		unittest.Says(t, p.MustAsk("POST", "/run/default/pod/"+command).Body, words...)
 	}
 	if info, err := os.Stat(filepath.Join(dir, "new")); err != nil || info.Mode().Perm() != 0o755 {
 		t.Errorf("the directory that is made: %v, %v", info, err)
@@ -106,7 +107,7 @@ func TestIntegrationHostNetworkAndGrace(t *testing.T) {
 	h.Must(p.AskJSON("/pods", &pods))
 	ip := pods.Items[0].PodIP
 	env := p.MustAsk("POST", "/run/default/pod/main?cmd=/hello&cmd=env").Body
-	h.Check(hosttest.HasWords(env, []string{"POD=" + ip + "\n", "HOST=" + ip + "\n"}))
+	unittest.Says(t, env, "POD="+ip+"\n", "HOST="+ip+"\n")
 	h.Must(hosttest.Answers(port, "/health?ok=false"))
 	h.AwaitLogOf(main, "asked to stop") // a probe at the address of the host has failed
 	p.Stop()
@@ -142,7 +143,7 @@ func TestIntegrationServices(t *testing.T) {
 		t.Helper()
 		h.Await("in web "+command+" prints "+fmt.Sprint(words), func() error {
 			r, err := p.Ask("POST", "/run/default/web/main?cmd=/hello&cmd="+strings.ReplaceAll(command, " ", "&cmd="))
-			return errors.Join(err, hosttest.HasWords(r.Body, words))
+			return errors.Join(err, unittest.HasWords(r.Body, words...))
 		})
 	}
 	for _, name := range []string{"pages", "pages.default"} {
@@ -154,7 +155,7 @@ func TestIntegrationServices(t *testing.T) {
 	write("80")
 	h.Await("the status says that the services have changed", func() error {
 		r, err := p.Ask("GET", "/pods")
-		return errors.Join(err, hosttest.HasWords(r.Body, []string{"the services of its namespace have changed"}))
+		return errors.Join(err, unittest.HasWords(r.Body, "the services of its namespace have changed"))
 	})
 	p.Kill()
 	p = h.Start("-feature_gates=Services=true")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
@@ -62,7 +63,7 @@ func TestIntegrationTheLinkIsForATerminalAlone(t *testing.T) {
 	h.Await("-status succeeds, and prints the same link in a terminal", func() error {
 		status := h.Command(append(flags, "-status")...)
 		status.Stdout = statusTerminal
-		return errors.Join(status.Run(), hosttest.HasWords(statusScreen.String(), []string{link}))
+		return errors.Join(status.Run(), unittest.HasWords(statusScreen.String(), link))
 	})
 	for address, want := range map[string]int{
 		link: http.StatusOK, fmt.Sprintf("http://127.0.0.1:%d/containerLogs/default/web/main?key=%s", port, key): http.StatusOK,

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"kubelet14/api/unittest"
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
@@ -38,7 +39,7 @@ spec:
 	h.Await("a request is in the log", func() error {
 		asked := h.Ask("web", "/")
 		text, err := os.ReadFile(log)
-		return errors.Join(asked, err, hosttest.HasWords(string(text), []string{"GET /"}))
+		return errors.Join(asked, err, unittest.HasWords(string(text), "GET /"))
 	})
 	h.Await("the log is emptied", func() error {
 		text, err := os.ReadFile(log)
@@ -48,7 +49,7 @@ spec:
 		return err
 	})
 	for path, words := range map[string]string{"/pods": `"name":"web"`, "/healthz": "ok", "/spec/": "num_cores"} {
-		h.Check(hosttest.HasWords(p.MustAsk("GET", path).Body, []string{words}))
+		unittest.Says(t, p.MustAsk("GET", path).Body, words)
 	}
 	h.Remove("web")
 	h.AwaitGone("web")
@@ -94,7 +95,7 @@ items:
 	h.Await("the first release", want("one\n"))
 	p.AwaitUp("app")
 	ip := hosttest.Address(h.MustInspect(h.Live("app", "net").ID))
-	h.Check(hosttest.HasWords(p.MustAsk("POST", "/run/default/app/app?cmd=/hello&cmd=env").Body, []string{"URL=http://" + ip + ":8080/\n"}))
+	unittest.Says(t, p.MustAsk("POST", "/run/default/app/app?cmd=/hello&cmd=env").Body, "URL=http://"+ip+":8080/\n")
 	h.Await("a pod without containers is up", func() error { return h.Whole("old") })
 	p.Kill()
 	h.Start()

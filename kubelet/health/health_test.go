@@ -65,9 +65,7 @@ func want(t *testing.T, err error, want string) {
 func listen(t *testing.T, serve func(*net.TCPConn)) (port int) {
 	t.Helper()
 	listener, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	unittest.Must(t, err)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for conn, err := listener.AcceptTCP(); err == nil; conn, err = listener.AcceptTCP() {

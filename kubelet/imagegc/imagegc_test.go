@@ -47,14 +47,12 @@ func TestCandidates(t *testing.T) {
 	for _, i := range w.Images[:2] {
 		w.Layers[i.ID] = append(w.Layers[i.ID], i.ID)
 	}
-	for _, name := range []string{"unneeded", "tagged", "mine", "built", "dead", "base"} {
-		w.Pulled["docker.io/library/"+name+":1"] = map[string]string{"mine": "tagged", "dead": "has a container"}[name]
-		if w.Pulled["docker.io/library/"+name+":1"] == "" {
-			w.Pulled["docker.io/library/"+name+":1"] = name
-		}
+	for name, id := range map[string]string{
+		"unneeded:1": "unneeded", "tagged:1": "tagged", "mine:1": "tagged", "built:1": "built", "dead:1": "has a container", "base:1": "base",
+		"desired:latest": "desired", "under:1": "base of an unneeded one", "above:1": "built on built",
+	} {
+		w.Pulled["docker.io/library/"+name] = id
 	}
-	w.Pulled["docker.io/library/desired:latest"], w.Pulled["docker.io/library/under:1"] = "desired", "base of an unneeded one"
-	w.Pulled["docker.io/library/above:1"] = "built on built"
 	var got []string
 	for _, image := range Candidates(w) {
 		got = append(got, image.ID)
@@ -102,9 +100,7 @@ func (h *host) pull(t *testing.T, c dockertools.Interface, images ...string) {
 func (h *host) pullSame(t *testing.T, c dockertools.Interface, images ...string) {
 	t.Helper()
 	for _, image := range images {
-		if err := c.PullImage(t.Context(), image, dockertools.Auth{}, func(dockertools.PullProgress) {}); err != nil {
-			t.Fatal(err)
-		}
+		unittest.Must(t, c.PullImage(t.Context(), image, dockertools.Auth{}, func(dockertools.PullProgress) {}))
 	}
 }
 
@@ -112,9 +108,7 @@ func (h *host) pullSame(t *testing.T, c dockertools.Interface, images ...string)
 func (h *host) check(t *testing.T, when string, want ...string) {
 	t.Helper()
 	list, err := h.ByHand().ListImages(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	unittest.Must(t, err)
 	var got []string
 	for _, image := range list {
 		for _, tag := range image.Tags {
@@ -125,6 +119,13 @@ func (h *host) check(t *testing.T, when string, want ...string) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got)\n%s", when, diff)
 	}
+}
+
+// collect collects images, in a file system that is so full, and compares those that are left.
+func (h *host) collect(t *testing.T, c *Collector, percent uint64, when string, want ...string) {
+	t.Helper()
+	c.Collect(t.Context(), full(percent))
+	h.check(t, when, want...)
 }
 
 func full(percent uint64) node.Facts {
@@ -150,26 +151,20 @@ func TestWhatSomebodyNeedsStays(t *testing.T) {
 		again.RootDir = t.TempDir()
 		h.pull(t, again, "others:1")
 		h.unread = true
-		c.Collect(t.Context(), full(50))
 		all := []string{"built-on:1", "built:1", "byhand:1", "child:1", "dead:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1", "unneeded:1"}
-		h.check(t, "while a source was not read", all...)
+		h.collect(t, c, 50, "while a source was not read", all...)
 		h.unread = false
-		again.Collect(t.Context(), full(50))
-		h.check(t, "what the other kubelet has pulled is gone", slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "others:1" })...)
+		h.collect(t, again, 50, "what the other kubelet has pulled is gone", slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == "others:1" })...)
 		h.pull(t, again, "others:1")
-		c.Collect(t.Context(), full(50))
-		h.check(t, "what this one has pulled and nobody needs is gone", "built-on:1", "built:1", "byhand:1", "child:1", "dead:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1")
+		h.collect(t, c, 50, "what this one has pulled and nobody needs is gone", "built-on:1", "built:1", "byhand:1", "child:1", "dead:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1")
 		if len(h.events) != 2 || h.removed != 2 || !slices.Contains(h.events, "ImageCollected: docker.io/library/unneeded:1 (10.49MB): nobody needs it, and their file system is 50 % full") {
 			t.Errorf("%d were counted, and the events are %q", h.removed, h.events)
 		}
 
 		// A container that is gone needs nothing, and neither does an image.
 		h.ForceRemoveImage("child:1")
-		if err := h.ByHand().RemoveContainer(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
-		c.Collect(t.Context(), full(50))
-		h.check(t, "after that", "built:1", "byhand:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1")
+		unittest.Must(t, h.ByHand().RemoveContainer(t.Context(), id))
+		h.collect(t, c, 50, "after that", "built:1", "byhand:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1")
 	})
 }
 
@@ -187,15 +182,12 @@ func TestWhatAPersonPullsAgainIsTheirs(t *testing.T) {
 		h.pullSame(t, h.ByHand(), "b:1") // it was removed by hand
 
 		h.pull(t, h.ByHand(), "c:1")
-		if err := h.TagImage("c:1", "other:1"); err != nil {
-			t.Fatal(err)
-		}
+		unittest.Must(t, h.TagImage("c:1", "other:1"))
 		h.ForceRemoveImage("c:1")
 		h.pullSame(t, c, "c:1") // a name of theirs
 		h.ForceRemoveImage("other:1")
 		h.desired = nil
-		c.Collect(t.Context(), full(50))
-		h.check(t, "all are theirs", "a:1", "b:1", "c:1")
+		h.collect(t, c, 50, "all are theirs", "a:1", "b:1", "c:1")
 	})
 }
 
@@ -241,8 +233,7 @@ func TestAPullOfWhatIsThereIsHeard(t *testing.T) {
 		forgets("after a pull without its event")
 		h.pullSame(t, h.ByHand(), "missed:1")
 		synctest.Wait()
-		c.Collect(t.Context(), full(50))
-		h.check(t, "of five a person has pulled these", "both:1", "missed:1", "theirs:1")
+		h.collect(t, c, 50, "of five a person has pulled these", "both:1", "missed:1", "theirs:1")
 	})
 }
 
@@ -257,13 +248,9 @@ func TestANewerImageOfThisKubeletIsItsOwn(t *testing.T) {
 			pulled <- c.PullImage(t.Context(), "a:1", dockertools.Auth{}, func(dockertools.PullProgress) {})
 		}()
 		time.Sleep(time.Second)
-		c.Collect(t.Context(), full(50))
-		h.check(t, "while it is pulled again", "a:1")
-		if err := <-pulled; err != nil {
-			t.Fatal(err)
-		}
-		c.Collect(t.Context(), full(50))
-		h.check(t, "after that")
+		h.collect(t, c, 50, "while it is pulled again", "a:1")
+		unittest.Must(t, <-pulled)
+		h.collect(t, c, 50, "after that")
 	})
 }
 
@@ -289,12 +276,9 @@ func TestOnlyAFullDiskIsCleared(t *testing.T) {
 		c.Collect(t.Context(), node.Facts{}) // the file system is not known
 		c.Collect(t.Context(), full(85))     // 5 MiB too much
 		h.check(t, "one that was unneeded long ago is enough", "b:1", "c:1", "d:1")
-		c.Collect(t.Context(), full(90))
-		h.check(t, "b is unneeded for a minute", "b:1", "d:1")
-		c.Collect(t.Context(), full(81))
-		h.check(t, "until the low threshold", "b:1")
-		c.Collect(t.Context(), full(81))
-		h.check(t, "b is unneeded for a minute", "b:1")
+		h.collect(t, c, 90, "b is unneeded for a minute", "b:1", "d:1")
+		h.collect(t, c, 81, "until the low threshold", "b:1")
+		h.collect(t, c, 81, "b is unneeded for a minute", "b:1")
 		c.Collect(t.Context(), full(79))
 		pass(84, 5)
 		h.check(t, "which was met", "b:1")
@@ -324,16 +308,11 @@ func TestAnImageThatDockerKeepsStays(t *testing.T) {
 			}
 			return dockertest.Fault{}
 		})
-		c.Collect(t.Context(), full(50))
-		h.check(t, "of two, one got a container in the last moment", "a:1")
-		if err := h.ByHand().RemoveContainer(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
-		c.Collect(t.Context(), full(50))
-		h.check(t, "its time begins again", "a:1")
+		h.collect(t, c, 50, "of two, one got a container in the last moment", "a:1")
+		unittest.Must(t, h.ByHand().RemoveContainer(t.Context(), id))
+		h.collect(t, c, 50, "its time begins again", "a:1")
 		time.Sleep(time.Minute)
-		c.Collect(t.Context(), full(50))
-		h.check(t, "and is over")
+		h.collect(t, c, 50, "and is over")
 	})
 }
 

@@ -216,7 +216,7 @@ func TestPullRequest(t *testing.T) {
 		}
 	})
 	unittest.Must(t, c.PullImage(t.Context(), "web", token, noProgress))
-	says(t, hung(t).PullImage(t.Context(), "Not An Image", dockertools.Auth{}, noProgress), `"Not An Image"`)
+	unittest.Says(t, hung(t).PullImage(t.Context(), "Not An Image", dockertools.Auth{}, noProgress), `"Not An Image"`)
 }
 
 // Docker refuses a quota below a millisecond.

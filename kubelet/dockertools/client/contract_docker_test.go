@@ -28,7 +28,9 @@ import (
 
 const helloImage = dockertools.HelloImage
 
-const labelTest = "kubelet14.test.contract" // marks the containers of these tests; its value is the run
+// labelTest marks the containers of these tests; its value is the run. Those of a run that was killed are removed by
+// kubelet/e2e, as a host's.
+const labelTest = dockertools.LabelHostname
 
 // contractDocker is one Docker under test: the Interface to be proved, a
 // person's hands beside it, and helpers that clean up after themselves.
@@ -90,25 +92,11 @@ func newContractDocker(t *testing.T) (*contractDocker, *docker.Client) {
 	t.Cleanup(raw.HTTPClient.CloseIdleConnections)
 	client, err := New("")
 	unittest.Must(t, err)
-	removeLeftovers(t, client)
 	return &contractDocker{
 		Interface: client, hands: rawHands{raw}, removeImage: raw.RemoveImage, removeNet: raw.RemoveNetwork,
 		registry: func(t *testing.T) contractRegistry { return realRegistry{registrytest.New(t)} },
-		run:      fmt.Sprintf("contract-%d-%d", os.Getpid(), time.Now().UnixNano()),
+		run:      fmt.Sprintf("kubelet14-test-%d-%d", os.Getpid(), time.Now().UnixNano()),
 	}, raw
-}
-
-// removeLeftovers removes what a run has left that was killed more than an hour ago.
-// A younger one may be at work, in another process.
-func removeLeftovers(t *testing.T, client *Client) {
-	t.Helper()
-	containers, err := client.ListContainers(t.Context(), map[string]string{labelTest: ""})
-	unittest.Must(t, err)
-	for _, c := range containers {
-		if time.Since(c.Created) > time.Hour {
-			_ = client.RemoveContainer(t.Context(), c.ID)
-		}
-	}
 }
 
 // rawHands does to the real Docker what a person does to a Fake.

@@ -123,15 +123,6 @@ func streamOf(t *testing.T, pause time.Duration, end bool, pieces ...string) *Cl
 	})
 }
 
-func says(t *testing.T, err error, words ...string) {
-	t.Helper()
-	for _, want := range words {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want an error with %q", err, want)
-		}
-	}
-}
-
 func isContextError(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -191,7 +182,7 @@ func TestADaemonThatHangsIsGivenUp(t *testing.T) {
 func TestARefusalWithoutWordsNamesItsStatus(t *testing.T) {
 	for _, body := range []string{"", "\n", `{"message": ""}`} {
 		_, err := clientOf(t, answer(http.StatusBadGateway, body)).ListContainers(t.Context(), nil)
-		says(t, err, "list containers: 502 Bad Gateway")
+		unittest.Says(t, err, "list containers: 502 Bad Gateway")
 	}
 }
 
@@ -315,16 +306,16 @@ func TestAClientWorksOnceTheDaemonIsThere(t *testing.T) {
 	observed := ""
 	c.Observe = func(_, outcome string, _ time.Duration) { observed = outcome }
 	_, err := c.Info(t.Context())
-	says(t, fmt.Errorf("%s: %w", observed, err), "failed", "cannot reach Docker", "unix://"+socket, "is it running", "-docker_endpoint")
+	unittest.Says(t, fmt.Errorf("%s: %w", observed, err), "failed", "cannot reach Docker", "unix://"+socket, "is it running", "-docker_endpoint")
 	for _, wrong := range []string{"ssh://host", "/var/run/docker.sock", "tcp://host"} {
 		_, err = New(wrong)
-		says(t, err, `"`+wrong+`"`, "unix:///var/run/docker.sock")
+		unittest.Says(t, err, `"`+wrong+`"`, "unix:///var/run/docker.sock")
 	}
 	refused := transportOf(t, func(*http.Request) (*http.Response, error) {
 		return nil, &net.OpError{Op: "dial", Net: "unix", Err: os.NewSyscallError("connect", syscall.EACCES)}
 	})
 	for _, name := range []string{"info", "events"} {
-		says(t, calls(refused, "web")[name](t.Context()), refused.endpoint, "docker group", "sudo")
+		unittest.Says(t, calls(refused, "web")[name](t.Context()), refused.endpoint, "docker group", "sudo")
 	}
 	serve(t, socket, answer(200, `{"ServerVersion":"20.10.24","OSType":"linux","Architecture":"x86_64","LoggingDriver":"journald"}`))
 	want := dockertools.Info{Version: "20.10.24", OS: "linux", Arch: "amd64", LogDriver: "journald"}
@@ -347,7 +338,7 @@ func TestTLS(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "key.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})))
 	// Without ca.pem the daemon would go unverified.
 	_, err = New(endpoint)
-	says(t, err, filepath.Join(dir, "ca.pem"))
+	unittest.Says(t, err, filepath.Join(dir, "ca.pem"))
 	writeFile(t, filepath.Join(dir, "ca.pem"), cert)
 	c := mustClient(t, endpoint)
 	if v, err := c.Info(t.Context()); err != nil || v.Version != "secret" {

@@ -20,4 +20,7 @@
 //   - pods.go asks the servers that run in pods.
 //   - status.go asks the info server of a kubelet.
 //   - volumes.go looks at files in the root_dir.
+//   - web.go serves manifests as the source http reads them.
+//   - dockerd.go runs a second Docker, which a test may end and start again.
+//   - terminal.go opens a terminal.
 package hosttest

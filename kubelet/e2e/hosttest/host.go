@@ -184,19 +184,9 @@ func (h *Host) MustRun(flags ...string) Result {
 // MustExit checks the exit code and that both outputs together hold some words.
 func (r Result) MustExit(t testing.TB, exit int, words ...string) {
 	t.Helper()
-	if err := HasWords(r.Stdout+r.Stderr, words); r.Exit != exit || err != nil {
+	if err := unittest.HasWords(r.Stdout+r.Stderr, words...); r.Exit != exit || err != nil {
 		t.Errorf("exit %d, want %d; %v\n%s%s", r.Exit, exit, err, r.Stdout, r.Stderr)
 	}
-}
-
-// HasWords returns an error unless a text holds all words.
-func HasWords(text string, words []string) error {
-	for _, word := range words {
-		if !strings.Contains(text, word) {
-			return fmt.Errorf("no %q in %q", word, text)
-		}
-	}
-	return nil
 }
 
 // Client returns a client of the info server at the host's socket. Any address does.

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	"kubelet14/api/unittest"
+
 	docker "github.com/fsouza/go-dockerclient"
 )
 
@@ -19,7 +21,7 @@ func (h *Host) Logs(id string) string {
 
 func (h *Host) AwaitLogOf(c Container, words string) {
 	h.T.Helper()
-	h.Await(fmt.Sprintf("the log of %s holds %q", c.Name, words), func() error { return HasWords(h.Logs(c.ID), []string{words}) })
+	h.Await(fmt.Sprintf("the log of %s holds %q", c.Name, words), func() error { return unittest.HasWords(h.Logs(c.ID), words) })
 }
 
 // Stubborn returns the container "main" of a pod once SIGTERM does not end it any
@@ -46,7 +48,7 @@ func get(url string, words ...string) (string, error) {
 		err = fmt.Errorf("%s: status %s: %s", url, resp.Status, body)
 	}
 	if err == nil {
-		err = HasWords(string(body), words)
+		err = unittest.HasWords(string(body), words...)
 	}
 	return string(body), err
 }

@@ -85,7 +85,7 @@ func (p *Process) AwaitLog(words ...string) {
 	p.t.Helper()
 	err := unittest.Wait(func() error {
 		for line := range strings.Lines(p.Log.String()) {
-			if HasWords(line, words) == nil {
+			if unittest.HasWords(line, words...) == nil {
 				return nil
 			}
 		}

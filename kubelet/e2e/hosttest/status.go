@@ -119,7 +119,7 @@ func (p *Process) Shows(name, state string, words ...string) error {
 	if got != state {
 		return fmt.Errorf("%s is %q, want %q: %+v", name, got, state, pod)
 	}
-	return HasWords(why, words)
+	return unittest.HasWords(why, words...)
 }
 
 func (p *Process) AwaitShows(name, state string, words ...string) {
@@ -167,7 +167,7 @@ func (p *Process) AwaitSource(name string, words ...string) {
 			err = fmt.Errorf("it is %+v", s)
 		}
 		if err == nil {
-			err = HasWords(s.LastError, words)
+			err = unittest.HasWords(s.LastError, words...)
 		}
 		return err
 	})
@@ -184,7 +184,7 @@ func (p *Process) Metrics() (metrics, error) {
 // Sum adds the samples whose name and labels hold all words.
 func (m metrics) Sum(words ...string) (sum float64) {
 	for line := range strings.Lines(string(m)) {
-		if strings.HasPrefix(line, "#") || HasWords(line, words) != nil {
+		if strings.HasPrefix(line, "#") || unittest.HasWords(line, words...) != nil {
 			continue
 		}
 		if value, err := strconv.ParseFloat(strings.TrimSpace(line[strings.LastIndex(line, " "):]), 64); err == nil {

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"testing"
 
+	"kubelet14/api/unittest"
+
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"kubelet14/kubelet/e2e/hosttest"
 )
 
 const (
@@ -55,7 +55,7 @@ func TestIntegrationPageFollowsAPodWithoutReload(t *testing.T) {
 	b.shows("no-key", "", "the link that kubelet14 -status prints")
 	h.Await("a page without the key, which stays as it was loaded, has the pod", func() error {
 		b.do(chromedp.Navigate(h.url))
-		return hosttest.HasWords(eval[string](b, `document.body.innerText`), []string{"The pod is up"})
+		return unittest.HasWords(eval[string](b, `document.body.innerText`), "The pod is up")
 	})
 }
 
@@ -110,7 +110,7 @@ func TestIntegrationPageWithoutScript(t *testing.T) {
 	b.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 	h.Await("the page shows the pod", func() error {
 		b.do(chromedp.Navigate(h.link()))
-		return hosttest.HasWords(eval[string](b, `document.body.innerText`), []string{"reload to see changes", "for ", "podStorage", "started"})
+		return unittest.HasWords(eval[string](b, `document.body.innerText`), "reload to see changes", "for ", "podStorage", "started")
 	})
 	b.fits("no-script")
 	// Nothing here waits for an element: the page may have no link yet, and it stays as it was loaded.
@@ -123,7 +123,7 @@ func TestIntegrationPageWithoutScript(t *testing.T) {
 				return errors.New("there is none")
 			}
 			b.do(chromedp.Navigate(href))
-			return hosttest.HasWords(eval[string](b, `document.body.textContent`), texts)
+			return unittest.HasWords(eval[string](b, `document.body.textContent`), texts...)
 		})
 	}
 	follow("#change-list a", "Source file has read its manifests anew", "nothing to do")

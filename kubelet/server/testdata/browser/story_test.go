@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"kubelet14/api/unittest"
+
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
-
-	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // tells walks through the replay of the last change, of a pod or of all, and returns its stages and what the page shows at each.
@@ -20,7 +20,7 @@ func (b *tab) tells(pod string) (kinds string, shown []string) {
 		b.click(at("story-of-" + pod))
 		b.shows("who", "", "all, as a sum")
 		b.h.Await("the story of "+pod, func() error {
-			return hosttest.HasWords(eval[string](b, `document.querySelector('#who [aria-current]').dataset.pod`), []string{pod})
+			return unittest.HasWords(eval[string](b, `document.querySelector('#who [aria-current]').dataset.pod`), pod)
 		})
 	}
 	n := eval[int](b, `stages.length`)

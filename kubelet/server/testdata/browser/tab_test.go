@@ -17,7 +17,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"kubelet14/api/unittest"
-	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // tab is a tab of a browser of its own.
@@ -115,9 +114,7 @@ func try[T any](b *tab, action chromedp.Action[T]) (T, error) {
 func get[T any](b *tab, action chromedp.Action[T]) T {
 	b.h.T.Helper()
 	value, err := try(b, action)
-	if err != nil {
-		b.h.T.Fatal(err)
-	}
+	unittest.Must(b.h.T, err)
 	return value
 }
 
@@ -142,7 +139,7 @@ func (b *tab) shows(id, class string, texts ...string) {
 		if class != "" && seen.Class != class {
 			return fmt.Errorf("its class is %q", seen.Class)
 		}
-		return hosttest.HasWords(seen.Text, texts)
+		return unittest.HasWords(seen.Text, texts...)
 	})
 }
 
@@ -175,9 +172,7 @@ func (b *tab) hasFocus(id string) {
 // keep makes a picture for people: go test -artifacts keeps it.
 func (b *tab) keep(name string, picture chromedp.Action[[]byte]) {
 	b.h.T.Helper()
-	if err := os.WriteFile(filepath.Join(b.h.T.ArtifactDir(), name+".png"), get(b, picture), 0o644); err != nil {
-		b.h.T.Fatal(err)
-	}
+	unittest.Must(b.h.T, os.WriteFile(filepath.Join(b.h.T.ArtifactDir(), name+".png"), get(b, picture), 0o644))
 }
 
 // command runs one of the browser's own.

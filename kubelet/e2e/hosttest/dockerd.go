@@ -1,4 +1,4 @@
-package e2e
+package hosttest
 
 import (
 	"errors"
@@ -11,19 +11,18 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 
 	"kubelet14/api/unittest"
-	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// dockerd is a Docker daemon of a test. It runs in a container of the machine's Docker,
+// Dockerd is a Docker daemon of a test. It runs in a container of the machine's Docker,
 // the box, with the programs of the machine and with its own namespaces. So it needs no
 // more rights than to use Docker, touches no bridge or mount of the machine, and its
 // processes and mounts go with the box, however the test ends.
-type dockerd struct {
+type Dockerd struct {
 	t        *testing.T
 	outer    *docker.Client // the machine's Docker
 	box      string         // id of the container
 	logFile  string
-	endpoint string // its address
+	Endpoint string // its address
 	daemon   string // id of the exec that is the daemon
 }
 
@@ -33,24 +32,24 @@ const (
 	boxProgram = "while :; do sleep 3600; done"
 )
 
-// newDockerd makes the box. No dockerd runs in it yet.
-func newDockerd(t *testing.T) *dockerd {
+// NewDockerd makes the box. No dockerd runs in it yet.
+func NewDockerd(t *testing.T) *Dockerd {
 	t.Helper()
-	hosttest.Prepare(t)
-	outer, err := hosttest.Connect("")
+	Prepare(t)
+	outer, err := Connect("")
 	unittest.Must(t, err)
-	dir, err := os.MkdirTemp(hosttest.BuildDir, "")
+	dir, err := os.MkdirTemp(BuildDir, "")
 	unittest.Must(t, err)
-	d := &dockerd{t: t, outer: outer, logFile: filepath.Join(dir, "log"), endpoint: "unix://" + filepath.Join(dir, "sock")}
+	d := &Dockerd{t: t, outer: outer, logFile: filepath.Join(dir, "log"), Endpoint: "unix://" + filepath.Join(dir, "sock")}
 	box, err := outer.CreateContainer(docker.CreateContainerOptions{
 		Config: &docker.Config{
-			Image: hosttest.HelloImage,
+			Image: HelloImage,
 			Cmd:   []string{"/bin/sh", "-c", boxProgram},
 			// By this label a later run finds the box of a test that was killed.
-			Labels:  map[string]string{"kubelet14.hostname": fmt.Sprintf("%s%d-dockerd", hosttest.HostnamePrefix, os.Getpid())},
+			Labels:  map[string]string{"kubelet14.hostname": fmt.Sprintf("%s%d-dockerd", HostnamePrefix, os.Getpid())},
 			Volumes: map[string]struct{}{"/var/lib/docker": {}}, // overlays do not stack
 		},
-		HostConfig: boxHostConfig(hosttest.BuildDir),
+		HostConfig: boxHostConfig(BuildDir),
 	})
 	unittest.Must(t, err)
 	d.box = box.ID
@@ -66,7 +65,7 @@ func newDockerd(t *testing.T) *dockerd {
 	t.Cleanup(func() {
 		// So it leaves no empty control groups, which outlive the box.
 		if e, err := outer.InspectExec(d.daemon); err == nil && e.Running {
-			d.end("TERM")
+			d.End("TERM")
 		}
 	})
 	unittest.Must(t, outer.StartContainer(d.box, nil))
@@ -95,20 +94,20 @@ func boxHostConfig(shared string) *docker.HostConfig {
 	return c
 }
 
-// start starts the daemon with more flags and waits until it answers.
-func (d *dockerd) start(flags ...string) {
+// Start starts the daemon with more flags and waits until it answers.
+func (d *Dockerd) Start(flags ...string) {
 	d.t.Helper()
 	const command = "exec dockerd --host=%s --group=%d --pidfile=%s --exec-root=/run/docker --iptables=false --ip-masq=false %s >>%s 2>&1"
-	d.daemon = d.exec(fmt.Sprintf(command, d.endpoint, os.Getgid(), boxPidFile, strings.Join(flags, " "), d.logFile))
-	client, err := hosttest.Connect(d.endpoint)
+	d.daemon = d.exec(fmt.Sprintf(command, d.Endpoint, os.Getgid(), boxPidFile, strings.Join(flags, " "), d.logFile))
+	client, err := Connect(d.Endpoint)
 	unittest.Must(d.t, err)
 	if err := unittest.Wait(client.Ping); err != nil {
 		d.t.Fatalf("the test's dockerd does not answer: %v", err)
 	}
 }
 
-// end ends the daemon with a signal and waits until it has ended.
-func (d *dockerd) end(signal string) {
+// End ends the daemon with a signal and waits until it has ended.
+func (d *Dockerd) End(signal string) {
 	d.t.Helper()
 	d.exec(fmt.Sprintf("kill -%s $(cat %s)", signal, boxPidFile))
 	if err := unittest.Wait(func() error {
@@ -123,7 +122,7 @@ func (d *dockerd) end(signal string) {
 }
 
 // exec starts a shell command in the box.
-func (d *dockerd) exec(command string) (id string) {
+func (d *Dockerd) exec(command string) (id string) {
 	d.t.Helper()
 	e, err := d.outer.CreateExec(docker.CreateExecOptions{Container: d.box, Cmd: []string{"/bin/sh", "-c", command}})
 	if err == nil {
