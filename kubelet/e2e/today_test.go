@@ -108,7 +108,7 @@ func TestIntegrationHostNetworkAndGrace(t *testing.T) {
 	ip := pods.Items[0].PodIP
 	env := p.MustAsk("POST", "/run/default/pod/main?cmd=/hello&cmd=env").Body
 	unittest.Says(t, env, "POD="+ip+"\n", "HOST="+ip+"\n")
-	h.Must(hosttest.Answers(port, "/health?ok=false"))
+	h.Await("it is told to fail", func() error { return hosttest.Answers(port, "/health?ok=false") })
 	h.AwaitLogOf(main, "asked to stop") // a probe at the address of the host has failed
 	p.Stop()
 	if now := h.MustInspect(main.ID); !now.State.Running {

@@ -139,13 +139,11 @@ func (h *Host) wholeIn(all listing, id string, names ...string) error {
 
 // Up checks that pods are whole, whose one container is "main".
 func (h *Host) Up(ids ...string) error {
-	all := h.Containers()
+	pods := map[string][]string{}
 	for _, id := range ids {
-		if err := h.wholeIn(all, id, "main"); err != nil {
-			return err
-		}
+		pods[id] = []string{"main"}
 	}
-	return nil
+	return h.AllWhole(pods)
 }
 
 func (h *Host) AwaitUp(ids ...string) {
