@@ -12,7 +12,6 @@ import (
 	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
-	"kubelet14/kubelet/execute"
 	"kubelet14/kubelet/plan"
 )
 
@@ -87,7 +86,7 @@ func (c *random) form() *plan.Pod {
 	case 1:
 		p = onFailure(p)
 	}
-	return plan.NewPod(p, dockertools.PauseImage, time.Now(), execute.LifecycleLabel)
+	return plan.NewPod(p, dockertools.PauseImage, time.Now())
 }
 
 // mess makes containers that a kubelet may have left and people may have changed since.

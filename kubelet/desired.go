@@ -9,7 +9,6 @@ import (
 	"github.com/golang/glog"
 
 	"kubelet14/api"
-	"kubelet14/kubelet/execute"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/watch"
 )
@@ -52,7 +51,7 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(name 
 		default:
 			change = changeOf(old.Pod, pod)
 		}
-		pods[name] = plan.NewPod(pod, networkImage, time.Now(), execute.LifecycleLabel)
+		pods[name] = plan.NewPod(pod, networkImage, time.Now())
 		changed(name, pods[name], change)
 	}
 	for _, name := range slices.Sorted(maps.Keys(d.pods)) {

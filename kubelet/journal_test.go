@@ -12,7 +12,6 @@ import (
 	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
-	"kubelet14/kubelet/execute"
 	"kubelet14/kubelet/plan"
 )
 
@@ -49,7 +48,7 @@ func (j *journal) expect(pods []api.Pod) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, p := range pods {
-		made, form := plan.NewPod(p, dockertools.PauseImage, time.Time{}, execute.LifecycleLabel), journalForm{once: p.Manifest.RestartPolicy.Never != nil}
+		made, form := plan.NewPod(p, dockertools.PauseImage, time.Time{}), journalForm{once: p.Manifest.RestartPolicy.Never != nil}
 		for _, init := range made.Init {
 			form.inits = append(form.inits, init.Hash)
 		}

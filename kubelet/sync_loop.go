@@ -23,8 +23,8 @@ func (kl *Kubelet) Run(ctx context.Context, updates <-chan api.PodUpdate) error 
 	return kl.run(ctx, updates, func() (done bool, again time.Time) { return false, time.Time{} })
 }
 
-// run runs the sync loop and the goroutines beside it until ctx is done or, after a sync,
-// finished reports true. The error is that of Run.
+// run runs the sync loop and the goroutines beside it until ctx is done, or until finished
+// reports it. The error is that of Run.
 func (kl *Kubelet) run(ctx context.Context, updates <-chan api.PodUpdate, finished func() (done bool, again time.Time)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
@@ -39,6 +39,66 @@ func (kl *Kubelet) run(ctx context.Context, updates <-chan api.PodUpdate, finish
 	return err
 }
 
+// syncLoop calls SyncPods for each update, each tick, each retry that is due and each
+// wakeup. finished is called after each sync that succeeded, and returns when to call it
+// again even if nothing happens.
+func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, finished func() (done bool, again time.Time)) error {
+	alarm := newAlarm(kl.opts.SyncFrequency)
+	defer alarm.stop()
+	sole := time.Now() // when this kubelet last had its hostname to itself
+	for kl.wait(ctx, updates, alarm) {
+		began, idle := time.Now(), len(kl.workers.Busy()) == 0
+		kl.health.set(func(h *healthState) { h.busy = began })
+		again, err := kl.SyncPods(ctx)
+		alarm.rest = nil
+		if len(kl.workers.Busy()) > 0 {
+			alarm.rest = time.After(min(restFactor*time.Since(began), maxRest))
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+		if conflict := (*dockertools.IdentityConflictError)(nil); errors.As(err, &conflict) && idle { // else a worker may be creating what is older
+			return errors.Join(err, kl.giveWay(ctx, sole))
+		}
+		kl.logOnce("sync pods", err)
+		if err == nil {
+			if idle { // Docker dates what a worker creates from the beginning of the call, and lists it at the end
+				sole = began
+			}
+			done, ask := finished()
+			if done {
+				return nil
+			}
+			again = earliest(again, ask)
+		}
+		alarm.set(again)
+	}
+	return nil
+}
+
+// alarm is what makes the sync loop look at Docker although nothing has happened.
+type alarm struct {
+	tick  *time.Ticker // in 2014 each turn made a new timer, so steady updates postponed the tick for ever
+	retry *time.Timer
+	rest  <-chan time.Time // wakeups wait until then; nil: they do not
+}
+
+func newAlarm(syncFrequency time.Duration) *alarm {
+	return &alarm{tick: time.NewTicker(syncFrequency), retry: time.NewTimer(0)}
+}
+
+// set sets the time of the next retry. The zero time means none.
+func (a *alarm) set(retry time.Time) {
+	if a.retry.Stop(); !retry.IsZero() {
+		a.retry.Reset(time.Until(retry))
+	}
+}
+
+func (a *alarm) stop() {
+	a.tick.Stop()
+	a.retry.Stop()
+}
+
 // While a hundred pods start, every end of work is a wakeup, and each list takes time from
 // Docker: the more of it, the more containers there are. So while workers are busy, wakeups
 // wait after a sync: restFactor times as long as that took, but not longer than maxRest.
@@ -47,62 +107,31 @@ const (
 	maxRest    = time.Second
 )
 
-// syncLoop calls SyncPods for each update, each tick, each retry that is due and each
-// wakeup. finished is called after each sync that succeeded, and returns when to call it
-// again even if nothing happens.
-func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, finished func() (done bool, again time.Time)) error {
-	// In 2014 each turn made a new timer, so steady updates postponed the tick for ever.
-	tick := time.NewTicker(kl.opts.SyncFrequency)
-	defer tick.Stop()
-	retry := time.NewTimer(0)
-	defer retry.Stop()
-	alone := time.Now() // when no other kubelet was there that could stop this one
-	wakeup, rested := kl.wakeup, (<-chan time.Time)(nil)
+// wait returns when there is a reason to sync, and false when ctx is done. It applies updates.
+// Before the first SET there is none: nobody knows what is desired.
+func (kl *Kubelet) wait(ctx context.Context, updates <-chan api.PodUpdate, alarm *alarm) bool {
+	kl.health.set(func(h *healthState) { h.busy = time.Time{} })
 	for {
-		kl.health.set(func(h *healthState) { h.busy = time.Time{} })
+		wakeup := kl.wakeup
+		if alarm.rest != nil {
+			wakeup = nil
+		}
 		select {
 		case <-ctx.Done():
-			return nil
+			return false
 		case update := <-updates:
 			kl.applyUpdate(update)
-		case <-tick.C:
+		case <-alarm.tick.C:
 			kl.watcher.Woken(watch.Tick)
-		case <-retry.C:
+		case <-alarm.retry.C:
 			kl.watcher.Woken(watch.Retry)
 		case <-wakeup:
-		case <-rested:
-			wakeup, rested = kl.wakeup, nil
+		case <-alarm.rest:
+			alarm.rest = nil
 			continue
 		}
-		if kl.desired.since.IsZero() {
-			continue
-		}
-		began, idle := time.Now(), len(kl.workers.Busy()) == 0
-		kl.health.set(func(h *healthState) { h.busy = began })
-		next, err := kl.SyncPods(ctx)
-		if len(kl.workers.Busy()) > 0 {
-			wakeup, rested = nil, time.After(min(restFactor*time.Since(began), maxRest))
-		}
-		if ctx.Err() != nil {
-			return nil
-		}
-		if conflict := (*dockertools.IdentityConflictError)(nil); errors.As(err, &conflict) && idle { // else a worker may be creating what is older
-			return errors.Join(err, kl.giveWay(ctx, alone))
-		}
-		kl.logOnce("sync pods", err)
-		if err == nil {
-			if idle { // what a worker is creating is dated from the beginning of the call, and listed at its end
-				alone = began
-			}
-			done, again := finished()
-			if done {
-				return nil
-			}
-			next = earliest(next, again)
-		}
-		retry.Stop()
-		if !next.IsZero() {
-			retry.Reset(time.Until(next))
+		if !kl.desired.since.IsZero() {
+			return true
 		}
 	}
 }
@@ -124,12 +153,4 @@ func (kl *Kubelet) applyUpdate(update api.PodUpdate) {
 		kl.watcher.Changed(&seen, change, update.Op)
 	})
 	kl.logOnce("find pods by name", kl.checkNames())
-}
-
-// earliest returns the earlier of two times. The zero time means never.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }

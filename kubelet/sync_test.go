@@ -14,7 +14,6 @@ import (
 	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
-	"kubelet14/kubelet/execute"
 	"kubelet14/kubelet/plan"
 )
 
@@ -133,7 +132,7 @@ func TestBackOffSurvivesTheKubelet(t *testing.T) {
 
 func TestAContainerNameOfAnotherProgramCostsOneAttempt(t *testing.T) {
 	inWorld(t, func(w *world) {
-		want := plan.NewPod(pod("web", "main"), dockertools.PauseImage, time.Now(), execute.LifecycleLabel)
+		want := plan.NewPod(pod("web", "main"), dockertools.PauseImage, time.Now())
 		for _, c := range []plan.Container{want.Network, want.Apps[0]} {
 			name := dockertools.NameParts{Name: c.Name, Hash: c.Hash, PodFullName: want.FullName(), UID: want.UID, Attempt: 1}
 			_, err := w.docker.RunStranger(dockertools.ContainerSpec{Name: name.String(), Image: "hello:1"})
@@ -151,7 +150,7 @@ func TestAContainerNameOfAnotherProgramCostsOneAttempt(t *testing.T) {
 func TestTheLatestDesiredStateWins(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()
-		first := plan.NewPod(pod("web", "main:1"), dockertools.PauseImage, time.Now(), execute.LifecycleLabel).Apps[0].Hash
+		first := plan.NewPod(pod("web", "main:1"), dockertools.PauseImage, time.Now()).Apps[0].Hash
 		w.docker.SetFault(when("CreateContainer", func(c dockertest.Call) dockertest.Fault {
 			if strings.Contains(c.Container, first) {
 				t.Error("the first form is created")

@@ -68,7 +68,7 @@ func TestConvertedPodIsTheSame(t *testing.T) {
 		desired := func(manifest api.ContainerManifest) *plan.Pod {
 			pod := pod
 			pod.Manifest = manifest
-			return plan.NewPod(pod, dockertools.PauseImage, time.Now(), LifecycleLabel)
+			return plan.NewPod(pod, dockertools.PauseImage, time.Now())
 		}
 		before, after := desired(pod.Manifest), desired(*docs[0].Manifest)
 		before.Grace = after.Grace // old has it

@@ -2,35 +2,16 @@ package execute
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/health"
 	"kubelet14/kubelet/plan"
 )
 
 const postStartLimit = 30 * time.Second
-
-// LifecycleLabel returns the hooks of a container as a label, with port numbers for port
-// names; empty if there are none. From the label a kubelet without the manifest can run a
-// preStop hook.
-func LifecycleLabel(c *api.Container) string {
-	if c.Lifecycle == nil {
-		return ""
-	}
-	label, _ := json.Marshal(api.Lifecycle{ // strings and numbers always marshal
-		PostStart: health.ResolveHandler(c.Lifecycle.PostStart, c.Ports), PreStop: health.ResolveHandler(c.Lifecycle.PreStop, c.Ports),
-	})
-	return string(label)
-}
-
-// lifecycle returns the hooks in a label; none if it is empty, or not of a kubelet.
-func lifecycle(label string) (hooks api.Lifecycle) {
-	_ = json.Unmarshal([]byte(label), &hooks)
-	return hooks
-}
 
 // runHook runs a hook of the container of an action.
 func (e *Executor) runHook(ctx context.Context, hook *api.Handler, a plan.Action, limit time.Duration) error {
@@ -51,7 +32,7 @@ func (e *Executor) runHook(ctx context.Context, hook *api.Handler, a plan.Action
 // interrupted because the desired state has changed, the container is stopped: it never runs
 // on without its hook.
 func (w *work) postStart(ctx context.Context, a plan.Action) error {
-	hook := lifecycle(a.Lifecycle).PostStart
+	hook := dockertools.ParseLifecycle(a.Lifecycle).PostStart
 	if hook == nil {
 		return nil
 	}
@@ -67,7 +48,7 @@ func (w *work) postStart(ctx context.Context, a plan.Action) error {
 	if details, err := w.Docker.InspectContainer(ctx, a.ID); err == nil && details.State.Ended() {
 		return nil // it ended by itself, and that is the reason to report
 	}
-	a.Reason = "its postStart hook failed: " + plan.TrimLayers(err.Error())
+	a.Reason = "its postStart hook failed: " + dockertools.TrimLayers(err.Error())
 	if w.changed.Err() != nil {
 		a.Reason = "its postStart hook was interrupted: its pod has changed"
 	}

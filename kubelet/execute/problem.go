@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
 )
 
@@ -15,22 +16,17 @@ func problemOf(a plan.Action, err error) (p plan.Problem) {
 	text := trimName(a, err)
 	switch {
 	case errors.As(err, &p):
-	case a.Kind == plan.Create && isMountMissing(err):
+	case a.Kind == plan.Create && dockertools.IsMountMissing(err):
 		p = plan.Problem{Reason: api.ReasonHostDirMissing, Message: "cannot be created: " + text}
 	case a.Kind == plan.Create:
 		p = plan.Problem{Reason: api.ReasonCannotCreate, Message: "cannot be created: " + text}
 	case a.Kind == plan.Start:
-		p.Reason, p.Message = plan.StartFailure(text)
+		p.Reason, p.Message = dockertools.StartFailure(text)
 	default:
 		p = plan.Problem{Reason: api.ReasonDocker, Message: err.Error()}
 	}
 	p.Container = a.Name.Name
 	return p
-}
-
-// isMountMissing reports whether Docker refuses a container because a directory that it mounts is not there.
-func isMountMissing(err error) bool {
-	return strings.Contains(err.Error(), "bind source path does not exist")
 }
 
 // trimName returns the text of an error without the Docker call and the container, which

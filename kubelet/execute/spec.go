@@ -2,12 +2,12 @@ package execute
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/envvars"
 	"kubelet14/kubelet/plan"
 )
 
@@ -108,7 +108,7 @@ func (e *Executor) setCommand(spec *dockertools.ContainerSpec, pod *plan.Pod, c 
 	vars := map[string]string{}
 	expand := func(text string) string { return text }
 	if pod.Complete.Version == api.VersionV1 {
-		expand = func(text string) string { return expandReferences(text, vars) }
+		expand = func(text string) string { return envvars.Expand(text, vars) }
 	}
 	fields := map[string]string{
 		api.FieldName: pod.Name, api.FieldNamespace: pod.Namespace, api.FieldUID: pod.UID, api.FieldPodIP: podIP,
@@ -128,19 +128,4 @@ func (e *Executor) setCommand(spec *dockertools.ContainerSpec, pod *plan.Pod, c 
 	for _, word := range c.Command {
 		spec.Command = append(spec.Command, expand(word))
 	}
-}
-
-var reference = regexp.MustCompile(`\$\$|\$\([^)]*\)`)
-
-// expandReferences replaces $(NAME) by the variable, unless there is none, and $$ by $.
-func expandReferences(text string, vars map[string]string) string {
-	return reference.ReplaceAllStringFunc(text, func(found string) string {
-		if found == "$$" {
-			return "$"
-		}
-		if value, ok := vars[found[2:len(found)-1]]; ok {
-			return value
-		}
-		return found
-	})
 }

@@ -40,7 +40,7 @@ func TestContainerSpec(t *testing.T) {
 	root := e.Volumes.Path()
 	logs := dockertools.LogLimit{MaxSize: 1000, MaxFiles: 2}
 	e.LogLimit = logs
-	pod := plan.NewPod(plantest.FullPod(), dockertools.PauseImage, time.Now(), LifecycleLabel)
+	pod := plan.NewPod(plantest.FullPod(), dockertools.PauseImage, time.Now())
 	name := dockertools.NameParts{Name: "web", Hash: "1", PodFullName: pod.FullName(), UID: "u-1", Attempt: 2}
 	got, err := specOf(t, e, pod, plan.Action{Name: name, Container: &pod.Apps[0], Crashes: 3, Restarts: 4, Lifecycle: "{}", NetworkID: "net-id"})
 	if err != nil {
@@ -123,7 +123,7 @@ func todaysPod() api.Pod {
 func TestTheSpecOfAPodOfToday(t *testing.T) {
 	e := newExecutor(t)
 	e.NetworkImage = "pause:1"
-	pod := plan.NewPod(todaysPod(), "pause:1", time.Now(), LifecycleLabel)
+	pod := plan.NewPod(todaysPod(), "pause:1", time.Now())
 	labels := func(more ...string) map[string]string {
 		labels := e.Identity.Labels("k8s_.__uid-web_1")
 		labels["kubelet14.origin"], labels["kubelet14.grace"] = "web.yaml", "30"
@@ -160,16 +160,4 @@ func TestTheSpecOfAPodOfToday(t *testing.T) {
 	network.Network, network.Hostname, network.Aliases, network.Labels = "host", "", nil, labels("kubelet14.init", "")
 	pod.Complete.HostNetwork, pod.Ports = true, []api.Port{{HostPort: 80, ContainerPort: 80}}
 	check(&pod.Network, network)
-}
-
-func TestExpandReferences(t *testing.T) {
-	vars := map[string]string{"A": "a", "B": "$(A)", "EMPTY": ""}
-	for text, want := range map[string]string{
-		"$(A)-$(B)-$(EMPTY)-$(C)": "a-$(A)--$(C)", "$$(A) $$$(A) $$$$(A)": "$(A) $a $$(A)",
-		"$": "$", "a$": "a$", "$A ${A} $(A": "$A ${A} $(A", "$()": "$()", "$(A $(A)": "$(A $(A)", "(A) $((A))": "(A) $((A))",
-	} {
-		if got := expandReferences(text, vars); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
 }

@@ -23,7 +23,7 @@ func (w *work) start(ctx context.Context, a plan.Action) error {
 	err := w.startContainer(ctx, a)
 	if err != nil {
 		w.Observer.Changed(a.ID, false) // a failed start leaves its error in the container, and no event
-		if isMountMissing(err) {
+		if dockertools.IsMountMissing(err) {
 			err = errors.Join(err, w.Docker.RemoveContainer(ctx, a.ID)) // the next one gets its volumes anew
 		}
 		return err

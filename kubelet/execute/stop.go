@@ -40,9 +40,9 @@ func (w *work) stopContainer(ctx context.Context, a plan.Action) error {
 	termGrace := min(minTermGrace, grace/2)
 	defer w.Doing.Begin(a, api.ReasonStopping, "attempt %d has until %s to end", a.Name.Attempt, began.Add(grace).Format(time.TimeOnly))()
 	w.Watcher.Told(a, "killing", fmt.Sprintf("attempt %d: %s", a.Name.Attempt, a.Reason))
-	if hook := lifecycle(a.Lifecycle).PreStop; hook != nil && !a.Paused && grace > 0 {
+	if hook := dockertools.ParseLifecycle(a.Lifecycle).PreStop; hook != nil && !a.Paused && grace > 0 {
 		if err := w.runHook(ctx, hook, a, grace-termGrace); err != nil && ctx.Err() == nil {
-			w.Watcher.Warned(a, "preStop failed", plan.TrimLayers(err.Error()))
+			w.Watcher.Warned(a, "preStop failed", dockertools.TrimLayers(err.Error()))
 		}
 	}
 	w.Observer.NoteStop(a.ID)

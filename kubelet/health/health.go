@@ -125,29 +125,5 @@ func (t Target) address(host string, port api.IntOrString) (string, error) {
 	if host = cmp.Or(strings.Trim(host, "[]"), t.PodIP); host == "" {
 		return "", errors.New("the pod has no IP yet")
 	}
-	return net.JoinHostPort(host, strconv.Itoa(resolvePort(port, t.Ports))), nil
-}
-
-// resolvePort returns the number of a port of a probe or a hook, which is a number, the
-// name of a port of the container, or a number in quotes; validation refuses any other. In
-// 2014 a name stood for the port of the host, where the pod's IP does not listen.
-func resolvePort(port api.IntOrString, ports []api.Port) int {
-	for _, p := range ports {
-		if p.Name == port.Str && p.Name != "" {
-			return p.ContainerPort
-		}
-	}
-	number, _ := strconv.Atoi(port.String())
-	return number
-}
-
-// ResolveHandler returns a hook whose port is a number, so that it can run without the
-// manifest. The default is 80. No hook is nil.
-func ResolveHandler(h *api.Handler, ports []api.Port) *api.Handler {
-	if h == nil || h.HTTPGet == nil {
-		return h
-	}
-	get := *h.HTTPGet
-	get.Port = api.IntOrString{Int: resolvePort(cmp.Or(get.Port, api.IntOrString{Int: 80}), ports)}
-	return &api.Handler{HTTPGet: &get}
+	return net.JoinHostPort(host, strconv.Itoa(api.ResolvePort(port, t.Ports))), nil
 }

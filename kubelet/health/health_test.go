@@ -201,7 +201,7 @@ func TestResolvePort(t *testing.T) {
 	for port, number := range map[api.IntOrString]int{
 		{Int: 1}: 1, {Int: 65535}: 65535, {Int: 9}: 9, {Str: "93"}: 93, {Str: "http"}: 8080, {Str: "9"}: 9090,
 	} {
-		if got := resolvePort(port, testPorts); got != number {
+		if got := api.ResolvePort(port, testPorts); got != number {
 			t.Errorf("port %v is %d; want %d", port, got, number)
 		}
 	}
@@ -223,7 +223,7 @@ func TestResolveHandler(t *testing.T) {
 		if test.in != nil {
 			api.Copy(&before, test.in)
 		}
-		if diff := cmp.Diff(test.want, ResolveHandler(test.in, testPorts)); diff != "" {
+		if diff := cmp.Diff(test.want, test.in.Resolve(testPorts)); diff != "" {
 			t.Errorf("-want +got:\n%s", diff)
 		}
 		if test.in != nil && !cmp.Equal(before, *test.in) {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
 )
 
 // Pod is the desired state of a pod, ready to be compared with its containers. It is made
@@ -38,8 +39,8 @@ type Container struct {
 }
 
 // NewPod prepares a pod. Hashes are made of the manifest as written, before defaults: so a
-// new default restarts nothing. lifecycle returns the label for a container's hooks.
-func NewPod(pod api.Pod, networkImage string, since time.Time, lifecycle func(*api.Container) string) *Pod {
+// new default restarts nothing.
+func NewPod(pod api.Pod, networkImage string, since time.Time) *Pod {
 	p := &Pod{Pod: pod, Since: since, Complete: pod.Manifest.Clone()}
 	api.SetDefaults(&p.Complete)
 	p.Hostname = cmp.Or(pod.Manifest.Hostname, strings.TrimRight(pod.Name[:min(len(pod.Name), 63)], "-."))
@@ -49,7 +50,7 @@ func NewPod(pod api.Pod, networkImage string, since time.Time, lifecycle func(*a
 	}
 	written := pod.Manifest.All()
 	for i, spec := range p.Complete.All() {
-		c := Container{Name: spec.Name, Hash: appHash(&pod.Manifest, written[i]), Spec: spec, Lifecycle: lifecycle(spec), Services: servicesHash(p.ServiceEnv(spec))}
+		c := Container{Name: spec.Name, Hash: appHash(&pod.Manifest, written[i]), Spec: spec, Lifecycle: dockertools.LifecycleLabel(spec), Services: servicesHash(p.ServiceEnv(spec))}
 		c.NeedsIP = slices.ContainsFunc(spec.Env, func(env api.EnvVar) bool { return env.FieldPath == api.FieldPodIP })
 		if i < len(pod.Manifest.InitContainers) {
 			p.Init = append(p.Init, c)

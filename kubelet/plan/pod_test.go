@@ -13,7 +13,7 @@ import (
 )
 
 func newPod(pod api.Pod) *plan.Pod {
-	return plan.NewPod(pod, "kubelet14/pause:1", time.Time{}, func(*api.Container) string { return "" })
+	return plan.NewPod(pod, "kubelet14/pause:1", time.Time{})
 }
 
 func hashes(pod api.Pod) map[string]string {
@@ -116,30 +116,6 @@ func TestHostname(t *testing.T) {
 	} {
 		if got := newPod(api.Pod{Name: name}).Hostname; got != want {
 			t.Errorf("%q: host name %q, want %q", name, got, want)
-		}
-	}
-}
-
-// TestStartFailure reads what Docker 20.10 reports.
-func TestStartFailure(t *testing.T) {
-	const oci = "API error (400): failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: "
-	for _, tt := range []struct{ text, reason, message string }{
-		{oci + `exec: "/no": stat /no: no such file or directory: unknown`, api.ReasonCommandNotFound,
-			`could not start: API error (400): exec: "/no": stat /no: no such file or directory`},
-		{oci + `exec: "no": executable file not found in $PATH: unknown`, api.ReasonCommandNotFound,
-			`could not start: API error (400): exec: "no": executable file not found in $PATH`},
-		{oci + `exec: "/etc": permission denied: unknown`, api.ReasonCommandNotFound,
-			`could not start: API error (400): exec: "/etc": permission denied`},
-		{oci + `error mounting "/d": stat /d: no such file or directory: unknown`, api.ReasonCannotStart,
-			`could not start: API error (400): error mounting "/d": stat /d: no such file or directory`},
-		{"Bind for 0.0.0.0:80 failed: port is already allocated", api.ReasonPortTaken,
-			"could not start: another container has the host port 80; `docker ps --filter publish=80` shows it"},
-		{"listen tcp4 0.0.0.0:80: bind: address already in use", api.ReasonPortTaken,
-			"could not start: address already in use: a program of this host has the port 80; `ss -lntup` shows it"},
-		{"the moon is full", api.ReasonCannotStart, "could not start: the moon is full"},
-	} {
-		if reason, message := plan.StartFailure(tt.text); reason != tt.reason || message != tt.message {
-			t.Errorf("%s:\n got %s: %s\nwant %s: %s", tt.text, reason, message, tt.reason, tt.message)
 		}
 	}
 }

@@ -241,11 +241,11 @@ func (p *Probers) ask(ctx context.Context, prober *prober, kind string, probe *a
 			if failures > 1 {
 				failure = fmt.Sprintf("its %s probe failed %d times in a row: ", kind, failures)
 			}
-			done = p.answered(prober, kind, failure+plan.TrimLayers(err.Error()), failures >= probe.FailureThreshold)
+			done = p.answered(prober, kind, failure+dockertools.TrimLayers(err.Error()), failures >= probe.FailureThreshold)
 		case err.Error() != logged:
 			logged = err.Error()
-			glog.V(2).Infof("pod %s: container %q: probe not run: %s", prober.pod, prober.spec.Name, plan.TrimLayers(logged))
-			p.Note(prober.pod, prober.spec.Name, "probe not run", plan.TrimLayers(logged))
+			glog.V(2).Infof("pod %s: container %q: probe not run: %s", prober.pod, prober.spec.Name, dockertools.TrimLayers(logged))
+			p.Note(prober.pod, prober.spec.Name, "probe not run", dockertools.TrimLayers(logged))
 		}
 		if done {
 			return err == nil

@@ -271,7 +271,7 @@ func terminated(c *plan.Observed) *api.ContainerStateTerminated {
 	return &api.ContainerStateTerminated{
 		ExitCode:   c.ExitCode,
 		Reason:     c.Exit().Reason,
-		Message:    cmp.Or(c.Killed.Message, plan.TrimLayers(c.Error), c.TerminationMessage),
+		Message:    cmp.Or(c.Killed.Message, dockertools.TrimLayers(c.Error), c.TerminationMessage),
 		StartedAt:  c.StartedAt,
 		FinishedAt: c.FinishedAt,
 	}
