@@ -133,7 +133,7 @@ func TestIntegrationTheRootDirIsHandedOver(t *testing.T) {
 	first := h.Start(flag)
 	h.AwaitUp("pod")
 	before := h.IDs()
-	refused := []string{"another kubelet14", fmt.Sprintf("pid %d", first.Cmd.Process.Pid), "works in it"}
+	refused := []string{"another kubelet14", fmt.Sprintf("pid %d", first.Cmd.Process.Pid), "is using it"}
 	h.Run("-config="+h.Manifests).MustExit(t, 1, refused...)
 	h.Run("-cleanup", flag).MustExit(t, 1, refused...)
 
