@@ -5,9 +5,9 @@ import (
 	"strconv"
 )
 
-// ResolvePort returns the number of a port of a probe or a hook, which is a number, the
-// name of a port of the container, or a number in quotes; validation refuses any other. In
-// 2014 a name stood for the port of the host, where the pod's IP does not listen.
+// ResolvePort returns the port number for a probe or a hook, which gives a number, a number
+// in quotes, or the name of a port of the container; validation refuses anything else. In
+// 2014 a name meant the host port, on which the pod's IP does not listen.
 func ResolvePort(port IntOrString, ports []Port) int {
 	for _, p := range ports {
 		if p.Name == port.Str && p.Name != "" {
@@ -18,8 +18,8 @@ func ResolvePort(port IntOrString, ports []Port) int {
 	return number
 }
 
-// Resolve returns a hook whose port is a number, so that it can run without the manifest. The default
-// is 80. No hook is nil.
+// Resolve returns a hook whose port is a number, by default 80, so that it can run without the
+// manifest. It returns nil for a nil hook.
 func (h *Handler) Resolve(ports []Port) *Handler {
 	if h == nil || h.HTTPGet == nil {
 		return h

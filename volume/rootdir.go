@@ -18,7 +18,7 @@ const (
 
 const emptyDirs = "volumes/kubernetes.io~empty-dir" // in the directory of a pod
 
-// marker is the content of the lock file, with the process that holds the lock and the hostname
+// marker is the content of the lock file: the process that holds the lock, and the hostname
 // of the kubelet that has volumes there. Earlier versions wrote no hostname.
 const marker = `pid %d
 hostname %s
@@ -28,10 +28,10 @@ deletes them when their pods are gone. Keep nothing of your own in it.
 
 // RootDir owns everything below -root_dir. Its methods may be called concurrently.
 type RootDir struct {
-	path     string   // absolute, without links
-	dir      *os.Root // path, opened: no name leads out of it
+	path     string   // absolute, links resolved
+	dir      *os.Root // path, opened, so that no name leads out of it
 	lock     *os.File // the marker file, locked
-	hostname string   // in the marker file when it was opened
+	hostname string   // in the marker file at the time of opening
 }
 
 // AbsRootDir returns the absolute path of a root_dir, with links resolved if it exists. It
@@ -71,8 +71,8 @@ func OpenRootDir(path string) (*RootDir, error) {
 	return &RootDir{abs, dir, lock, hostname}, nil
 }
 
-// OpenExisting is OpenRootDir for a directory that a kubelet has worked in. It makes nothing: if
-// the directory is missing, or empty, it returns nil, which has no volumes.
+// OpenExisting is OpenRootDir for a directory that a kubelet has used before. It creates
+// nothing: if the directory is missing or empty, it returns nil, which has no volumes.
 func OpenExisting(path string) (*RootDir, error) {
 	dir, err := os.OpenRoot(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,14 +90,15 @@ func OpenExisting(path string) (*RootDir, error) {
 	return OpenRootDir(path)
 }
 
-// Claim notes the hostname of the kubelet that opened the directory. It refuses volumes of
-// another hostname: containers of that kubelet may still use them, also if it was moved.
+// Claim records the hostname of the kubelet that opened the directory. It refuses a directory
+// with volumes of another hostname: that kubelet's containers may still use them, even if
+// the directory was moved.
 func (r *RootDir) Claim(hostname string) error {
 	uids, err := r.PodUIDs()
 	if len(uids) > 0 && r.hostname != "" && r.hostname != hostname {
 		return fmt.Errorf("root_dir %q has volumes of a kubelet with hostname %q; this one has hostname %q. "+
-			"To go on as that kubelet, give -hostname_override=%s -root_dir=%[1]s, at the path that the directory had; "+
-			"to remove what it made, run it with these two flags and -cleanup; or give this one another -root_dir", r.path, r.hostname, hostname, r.hostname)
+			"To carry on as that kubelet, give -hostname_override=%s -root_dir=%[1]s, at the directory's original path; "+
+			"to remove its pods and volumes, run it with these two flags and -cleanup; or give this one another -root_dir", r.path, r.hostname, hostname, r.hostname)
 	}
 	return errors.Join(err, writeMarker(r.lock, hostname))
 }
@@ -119,12 +120,12 @@ func lockMarker(dir *os.Root) (f *os.File, hostname string, err error) {
 		return nil, "", err
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	var pid int // stays 0 until the other one has written it
+	var pid int // 0 until the other kubelet writes it
 	fmt.Fscanf(f, "pid %d\nhostname %s\n", &pid, &hostname)
 	if err == nil {
 		err = writeMarker(f, hostname)
 	} else if errors.Is(err, syscall.EWOULDBLOCK) {
-		const format = "another kubelet14 (pid %d) works in it: stop that one, or give this one a -root_dir and a -hostname_override of its own"
+		const format = "another kubelet14 (pid %d) is using it: stop that one, or give this one its own -root_dir and -hostname_override"
 		err = fmt.Errorf(format, pid)
 	}
 	if err != nil {
@@ -136,8 +137,8 @@ func lockMarker(dir *os.Root) (f *os.File, hostname string, err error) {
 
 // checkOwner returns an error unless the directory is marked as ours, or empty.
 func checkOwner(dir *os.Root) error {
-	// The list comes before the look at the marker: a kubelet that starts at the same
-	// time creates the marker before anything else.
+	// List before looking for the marker: a kubelet that starts at the same time creates
+	// the marker before anything else.
 	entries, err := fs.ReadDir(dir.FS(), ".")
 	if err != nil {
 		return err
@@ -146,28 +147,28 @@ func checkOwner(dir *os.Root) error {
 		return err
 	}
 	for _, entry := range entries {
-		// A new ext4 file system has the one, and users put credentials into the other.
+		// A new ext4 file system contains the first, and users put credentials into the second.
 		if name := entry.Name(); name != "lost+found" && name != ".dockercfg" {
-			return fmt.Errorf("it is not empty (%q) and was not made by kubelet14, which deletes what it finds there: "+
+			return fmt.Errorf("it is not empty (%q) and was not made by kubelet14, which deletes files there: "+
 				"give -root_dir an empty or a new directory", name)
 		}
 	}
 	return nil
 }
 
-// Path is absolute, with links resolved.
+// Path returns the absolute path of the directory, with links resolved.
 func (r *RootDir) Path() string { return r.path }
 
 // Close unlocks the directory. Its contents stay.
 func (r *RootDir) Close() error {
-	// A child process that is being started may have a copy of the file, and so its lock.
+	// A child process that is being started may hold a copy of the file, and with it the lock.
 	return errors.Join(syscall.Flock(int(r.lock.Fd()), syscall.LOCK_UN), r.lock.Close(), r.dir.Close())
 }
 
-// abs is the path on the host of a path in root_dir.
+// abs returns the path on the host for a path in root_dir.
 func (r *RootDir) abs(rel string) string { return filepath.Join(r.path, rel) }
 
-// readDir lists the directory rel, sorted by name, and makes it if it is missing.
+// readDir lists the directory rel, sorted by name. It creates the directory if it is missing.
 func (r *RootDir) readDir(rel string) ([]fs.DirEntry, error) {
 	if r == nil {
 		return nil, nil
@@ -178,18 +179,18 @@ func (r *RootDir) readDir(rel string) ([]fs.DirEntry, error) {
 	return fs.ReadDir(r.dir.FS(), rel)
 }
 
-// Check returns an error if the directory at the path is not the one that this kubelet has locked.
+// Check returns an error if the directory at the path is no longer the one that this kubelet locked.
 func (r *RootDir) Check() error {
 	ours, err := r.lock.Stat()
 	found, findErr := os.Lstat(r.abs(markerFile))
 	if err != nil || findErr != nil || !os.SameFile(ours, found) {
-		return fmt.Errorf("root_dir %q was removed or replaced, so nothing is done: put the right one back, "+
-			"or restart the kubelet if that is gone for good", r.path)
+		return fmt.Errorf("root_dir %q was removed or replaced, so the kubelet does nothing: put the original back, "+
+			"or restart the kubelet if it is gone for good", r.path)
 	}
 	return nil
 }
 
-// mkdirAll makes the directory rel and those above it, as far as they are missing.
+// mkdirAll creates the directory rel and its parents where they are missing.
 func (r *RootDir) mkdirAll(rel string) error {
 	if err := r.Check(); err != nil {
 		return err
@@ -204,8 +205,8 @@ func (r *RootDir) mkdirAll(rel string) error {
 	return nil
 }
 
-// mkdir makes one directory if it is missing. A link is an error, even one that stays in
-// root_dir: it could lead to the volumes of another pod.
+// mkdir creates one directory if it is missing. A link is an error, even if it stays inside
+// root_dir: it could point to the volumes of another pod.
 func (r *RootDir) mkdir(rel string, perm fs.FileMode) (fs.FileInfo, error) {
 	if err := r.dir.Mkdir(rel, perm); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, fmt.Errorf("create directory %q: %w", r.abs(rel), err)

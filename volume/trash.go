@@ -24,12 +24,12 @@ func (r *RootDir) PodUIDs() (uids []string, err error) {
 	return uids, err
 }
 
-// MoveToTrash moves everything of a UID to the trash, where EmptyTrash deletes it: one
-// rename, so that a new pod with this UID starts with empty volumes. It is refused while
-// something is mounted in there. A UID without a directory is no error.
+// MoveToTrash moves the directory of a UID to the trash, where EmptyTrash deletes it. It is
+// a single rename, so a new pod with this UID starts with empty volumes. It fails while
+// anything is mounted inside. A UID without a directory is not an error.
 //
-// The caller makes sure that the UID has no containers. 2014 deleted volumes while
-// containers still wrote to them.
+// The caller must make sure that the UID has no containers. In 2014 volumes were deleted
+// while containers still wrote to them.
 func (r *RootDir) MoveToTrash(uid string) error {
 	if err := checkName("uid", uid); err != nil {
 		return err
@@ -37,7 +37,7 @@ func (r *RootDir) MoveToTrash(uid string) error {
 	rel := filepath.Join(podsDir, uid)
 	err := cmp.Or(r.mkdirAll(podsDir), r.mkdirAll(trashDir), r.checkMounts(rel))
 	if err == nil {
-		// An older pod with this UID may still lie in the trash.
+		// The trash may still contain an older pod with this UID.
 		err = r.dir.Rename(rel, filepath.Join(trashDir, uid+"."+rand.Text()))
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
@@ -46,9 +46,9 @@ func (r *RootDir) MoveToTrash(uid string) error {
 	return r.describe("move to the trash", rel, err)
 }
 
-// EmptyTrash deletes what is in the trash, also what an earlier process left there. It
-// returns when ctx is done, even in the middle of a large volume. The error names what
-// cannot be deleted; the next call tries again.
+// EmptyTrash deletes everything in the trash, including leftovers of earlier processes. It
+// returns when ctx is done, even in the middle of a large volume. The error names every
+// entry that cannot be deleted; the next call tries again.
 func (r *RootDir) EmptyTrash(ctx context.Context) error {
 	entries, err := r.readDir(trashDir)
 	errs := []error{err}
@@ -58,8 +58,8 @@ func (r *RootDir) EmptyTrash(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// delete deletes rel and all below it. RemoveAll follows no link, and it cannot be
-// canceled, so its goroutine may work until the process ends.
+// delete deletes rel and everything below it. RemoveAll follows no links. It cannot be
+// canceled, so its goroutine may run until the process exits.
 func (r *RootDir) delete(ctx context.Context, rel string) error {
 	err := cmp.Or(ctx.Err(), r.mkdirAll(filepath.Dir(rel)), r.checkMounts(rel))
 	if err == nil {
@@ -74,8 +74,8 @@ func (r *RootDir) delete(ctx context.Context, rel string) error {
 	return r.describe("delete", rel, err)
 }
 
-// checkMounts returns an error if the path rel of root_dir is a mount point, contains
-// one or lies below one. root_dir itself may be a mount point.
+// checkMounts returns an error if rel is a mount point, contains one or lies below one.
+// root_dir itself may be a mount point.
 func (r *RootDir) checkMounts(rel string) error {
 	table, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -87,8 +87,8 @@ func (r *RootDir) checkMounts(rel string) error {
 	return nil
 }
 
-// lastMount returns the newest mount point below root that lies in path or contains it,
-// or "". The mount point is the fifth field of a line of the mountinfo table.
+// lastMount returns the newest mount point below root that is inside path or contains it,
+// or "". The mount point is the fifth field of each line in mountinfo.
 func lastMount(table, root, path string) (last string) {
 	unescape := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`)
 	for line := range strings.Lines(table) {
@@ -103,18 +103,19 @@ func lastMount(table, root, path string) (last string) {
 // isIn reports whether path is dir or below it.
 func isIn(path, dir string) bool { return strings.HasPrefix(path+"/", dir+"/") }
 
-// describe adds the action and the path to an error, and the command that deletes the path
-// if this process cannot: files of another user, or a tree deeper than its limit of files.
+// describe adds the action and the path to an error. If this process cannot delete the path,
+// because of another user's files or a tree too deep for its file limit, it adds the command
+// that can.
 func (r *RootDir) describe(action, rel string, err error) error {
 	if err == nil {
 		return nil
 	}
 	if link, ok := errors.AsType[*os.LinkError](err); ok {
-		err = link.Err // without the random name: the same problem has the same text each time
+		err = link.Err // omits the random name, so that a problem has the same text each time
 	}
 	command := ""
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, fs.ErrPermission) && os.Geteuid() != 0 {
-		command = "; it is tried again, or run: sudo rm -rf " + shellQuote(r.abs(rel))
+		command = "; the kubelet will try again, or run: sudo rm -rf " + shellQuote(r.abs(rel))
 	}
 	return fmt.Errorf("%s %q: %w%s", action, r.abs(rel), err, command)
 }

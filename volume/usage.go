@@ -9,24 +9,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxOpenDirs is how many directories a walk has open at a time. It opens one for each level at which it has more to visit.
+// maxOpenDirs is how many directories a walk may have open at a time: one for each level that has more to visit.
 const maxOpenDirs = 256
 
-// Usage is what a pod has on the disk of the root_dir.
+// Usage is what a pod uses on the disk of the root_dir.
 type Usage struct {
-	Bytes, Files int64 // directories are files
-	AtLeast      bool  // there was more than could be counted
+	Bytes, Files int64 // directories count as files
+	AtLeast      bool  // the walk ended before it had counted everything
 }
 
-// Usage counts what the EmptyDirs and the termination messages of a UID have. It ends when ctx is done and after maxFiles files: a
-// container can make as many as it likes, as deep as it likes. It follows no link, and leaves out what cannot be read and what lies
-// on another disk.
+// Usage measures the EmptyDirs and the termination messages of a UID. It stops when ctx is done and after maxFiles files, because a
+// container can create as many as it likes, as deep as it likes. It follows no links, and skips files on another disk and those that
+// it cannot read.
 func (r *RootDir) Usage(ctx context.Context, uid string, maxFiles int64) Usage {
 	w := walk{ctx: ctx, maxFiles: maxFiles}
 	pod := filepath.Join(podsDir, uid)
 	if messages, err := r.dir.Open(filepath.Join(pod, "termination")); err == nil {
 		w.enter(messages, true)
-		w.Files = 0 // this kubelet has made them
+		w.Files = 0 // the kubelet created them, not the pod
 	}
 	if volumes, err := r.dir.Open(filepath.Join(pod, emptyDirs)); err == nil {
 		w.enter(volumes, false)
@@ -37,26 +37,26 @@ func (r *RootDir) Usage(ctx context.Context, uid string, maxFiles int64) Usage {
 	return w.Usage
 }
 
-// walk is a walk through directories that others change meanwhile. Each is opened from the one above it, by its name alone, so that
-// the depth costs nothing and no link leads out.
+// walk is a walk through directories that may change meanwhile. Each is opened relative to its parent, by its name alone, so depth
+// costs nothing and no link leads out.
 type walk struct {
 	Usage
 	ctx      context.Context
 	maxFiles int64
-	open     []*openDir // each lies below the one before it
+	open     []*openDir // each is inside the one before it
 }
 
-// openDir is a directory that has directories below it, still to be visited.
+// openDir is an open directory with subdirectories still to visit.
 type openDir struct {
 	file  *os.File
 	disk  uint64
 	below []string
 }
 
-// enter counts what lies in a directory, if that is wanted, and notes the directories in it.
+// enter counts the entries of a directory, if counts is set, and records its subdirectories.
 func (w *walk) enter(file *os.File, counts bool) {
 	var stat unix.Stat_t
-	_ = unix.Fstat(int(file.Fd()), &stat) // it is open
+	_ = unix.Fstat(int(file.Fd()), &stat) // cannot fail: the file is open
 	dir := &openDir{file: file, disk: stat.Dev}
 	w.open = append(w.open, dir)
 	w.AtLeast = w.AtLeast || len(w.open) > maxOpenDirs
@@ -83,8 +83,8 @@ func (w *walk) enter(file *os.File, counts bool) {
 	}
 }
 
-// next enters one more directory, or leaves one that has no more below it. The last one is entered when its parent is closed, so that
-// a chain of directories has one open.
+// next enters one more subdirectory, or leaves a directory that has none left. A directory is closed with the visit to its
+// last subdirectory, so a chain of directories does not pile up open files.
 func (w *walk) next() {
 	last := len(w.open) - 1
 	dir := w.open[last]

@@ -11,29 +11,29 @@ import (
 	"kubelet14/api"
 )
 
-// Interface is a directory that the containers of a pod can mount. Its methods can be
-// called again. Only the worker of the pod calls them.
+// Interface is a directory that the containers of a pod can mount. Its methods are
+// idempotent. Only the worker of the pod calls them.
 type Interface interface {
-	// SetUp makes the directory ready to be mounted, and leaves existing data alone.
+	// SetUp prepares the directory for mounting and leaves existing data alone.
 	SetUp() error
 	// GetPath returns the absolute path of the directory on the host.
 	GetPath() string
 }
 
-// CreateVolume returns the volume that v describes, with its defaults, for the pod with the
-// given UID. It does not touch the disk.
+// CreateVolume returns the volume that v, with defaults filled in, describes for the pod
+// with the given UID. It does not touch the disk.
 func CreateVolume(v *api.Volume, podUID string, root *RootDir) (Interface, error) {
 	if dir := v.Source.HostDir; dir != nil {
 		return &HostDirectory{*dir}, nil
 	}
-	// Validation has checked the names; a mistake there must not become a path.
+	// Validation checks these names too, but a gap there must not become a path.
 	if err := errors.Join(checkName("volume name", v.Name), checkName("uid", podUID)); err != nil {
 		return nil, fmt.Errorf("create volume %q of uid %q: %w", v.Name, podUID, err)
 	}
 	return &EmptyDirectory{filepath.Join(podsDir, podUID, emptyDirs, v.Name), root}, nil
 }
 
-// checkName refuses what cannot be the name of one entry of a directory.
+// checkName returns an error unless name can be a single directory entry.
 func checkName(what, name string) error {
 	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00") {
 		return fmt.Errorf("%s %q: must not be empty, begin with a dot or contain a slash: %w", what, name, fs.ErrInvalid)
@@ -41,21 +41,21 @@ func checkName(what, name string) error {
 	return nil
 }
 
-// EmptyDirectory is a directory below root_dir that starts empty. 2014 put the pod's
-// name where the UID is, so pods of one name in two sources shared their data.
+// EmptyDirectory is a directory below root_dir that starts empty. In 2014 its path had
+// the pod's name in place of the UID, so same-named pods from two sources shared data.
 type EmptyDirectory struct {
 	rel  string // its path in root_dir
 	root *RootDir
 }
 
-// SetUp makes the directory with mode 0777, so that any user of a container can write.
+// SetUp creates the directory with mode 0777, so that any user in a container can write.
 // Users of the host cannot enter the directories above it.
 func (e *EmptyDirectory) SetUp() error {
 	if err := e.root.mkdirAll(filepath.Dir(e.rel)); err != nil {
 		return err
 	}
-	// Mode 0 marks a directory between Mkdir and Chmod, also after a crash. Any other
-	// mode was set by a container and stays. The umask does not apply to Chmod.
+	// Mode 0 means that a crash came between Mkdir and Chmod. Any other mode was set by
+	// a container and stays. The umask does not apply to Chmod.
 	info, err := e.root.mkdir(e.rel, 0)
 	if err != nil || info.Mode().Perm() != 0 {
 		return err
@@ -65,19 +65,19 @@ func (e *EmptyDirectory) SetUp() error {
 
 func (e *EmptyDirectory) GetPath() string { return e.root.abs(e.rel) }
 
-// HostDirectory is a directory of the host, or what its type says.
+// HostDirectory is a directory of the host, or another kind of file if its type says so.
 type HostDirectory struct{ api.HostDir }
 
 func (h *HostDirectory) GetPath() string { return h.Path }
 
-// hostDirModes has the type of what must be at the path of a HostDirectory.
+// hostDirModes maps each type to the kind of file that must be at the path.
 var hostDirModes = map[api.HostDirType]fs.FileMode{
 	api.HostDirDirectory: fs.ModeDir, api.HostDirDirectoryOrCreate: fs.ModeDir, api.HostDirFile: 0, api.HostDirFileOrCreate: 0,
 	api.HostDirSocket: fs.ModeSocket, api.HostDirCharDevice: fs.ModeDevice | fs.ModeCharDevice, api.HostDirBlockDevice: fs.ModeDevice,
 }
 
-// SetUp checks what is at the path, and makes it if the type says so. Without a type only the
-// path is passed on, as in 2014.
+// SetUp checks the file at the path, and creates it if the type says so. Without a type it
+// checks nothing, as in 2014.
 func (h *HostDirectory) SetUp() error {
 	mode, typed := hostDirModes[h.Type]
 	if !typed {

@@ -48,7 +48,7 @@ func (h *host) startAtOnce(b *testing.B, pods int, flags ...string) (*hosttest.P
 	h.web.AwaitRequests(1)
 	for i := range pods {
 		id := fmt.Sprintf("p%d", i)
-		h.put(id+".default.http", twoContainers(id))
+		h.put(id+".default.http", hosttest.TwoContainers(id))
 	}
 	began := time.Now()
 	h.web.Serve()
@@ -96,7 +96,7 @@ func BenchmarkEdit(b *testing.B) {
 	took := samples{}
 	var steps []func(round int)
 	edited := func(round int) string {
-		return block("b", "/hello, sleep") + fmt.Sprintf("    env: [{name: ROUND, value: \"%d\"}]\n", round)
+		return hosttest.Block("b", "/hello, sleep") + fmt.Sprintf("    env: [{name: ROUND, value: \"%d\"}]\n", round)
 	}
 	for _, v := range versions(b) {
 		h := newBenchHost(b, v)

@@ -45,7 +45,7 @@ func TestIntegrationLongDockerComesAndGoes(t *testing.T) {
 			for _, pod := range pods {
 				h.Write(pod.id, noting(pod.id, pod.policy, dir, pod.flags, pod.containers...))
 			}
-			h.Write("job", job("job", "/hello, cat, /nosuch"))
+			h.Write("job", hosttest.Job("job", "/hello, cat, /nosuch"))
 			p := h.Start()
 			unhealthy := func() error {
 				a, err := p.Ask("GET", "/healthz")

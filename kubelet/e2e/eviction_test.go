@@ -48,7 +48,7 @@ func TestIntegrationEvictionAndTheWayBack(t *testing.T) {
 			other.Start("-sync_frequency=1s").AwaitUp("neighbour")
 			neighbour := other.IDs()
 
-			h.Write("pod", emptyDirPod())
+			h.Write("pod", hosttest.EmptyDirPod())
 			h.WriteSleepers("idle")
 			p := h.Start(onlyNodeFs...)
 			p.AwaitUp("pod", "idle")

@@ -19,7 +19,7 @@ func TestIntegrationPreStopRunsBeforeTheStop(t *testing.T) {
 	}
 	write := func(more ...string) {
 		for id, pod := range pods {
-			h.Write(id, serverWith(id, dir, append(more, "lifecycle: {preStop: {"+pod.hook+"}}")...))
+			h.Write(id, hosttest.ServerWith(id, dir, append(more, "lifecycle: {preStop: {"+pod.hook+"}}")...))
 		}
 	}
 	serve := func() {
@@ -47,8 +47,8 @@ func TestIntegrationPreStopRunsBeforeTheStop(t *testing.T) {
 func TestIntegrationKillTheKubeletInAStop(t *testing.T) {
 	t.Parallel()
 	h, dir := newHost(t), t.TempDir()
-	h.Write("hooked", serverWith("hooked", dir, "lifecycle: {preStop: {httpGet: {path: /hang, port: http}}}"))
-	h.Write("deaf", strings.ReplaceAll(serverWith("deaf", dir), "serve,", "serve, -ignore-term,"))
+	h.Write("hooked", hosttest.ServerWith("hooked", dir, "lifecycle: {preStop: {httpGet: {path: /hang, port: http}}}"))
+	h.Write("deaf", strings.ReplaceAll(hosttest.ServerWith("deaf", dir), "serve,", "serve, -ignore-term,"))
 	p := h.Start("-file_check_frequency=1s") // the wait before all pods are removed
 	h.MustServe("hooked", "/env")
 	h.MustServe("deaf", "/env")

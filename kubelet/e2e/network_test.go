@@ -30,9 +30,9 @@ func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	a, b := newHost(t), newHost(t)
 	a.Network, b.Network = name, name
 	const serve = `/hello, serve, -port, "8080"`
-	a.Write("web", block("web", serve))
-	a.Write("db", block("db", serve))
-	b.Write("db.v2", block("db.v2", serve))
+	a.Write("web", hosttest.Block("web", serve))
+	a.Write("db", hosttest.Block("db", serve))
+	b.Write("db.v2", hosttest.Block("db.v2", serve))
 	for _, h := range []*host{a, b} {
 		h.Write("same", hosttest.Sleeper("same")+"uuid: "+a.Hostname+"\n")
 	}
@@ -61,7 +61,7 @@ func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	a.AwaitGone("db")
 	a.WriteSleepers("new") // it gets the lowest address that is free
 	a.AwaitUp("new")
-	a.Write("db", block("db", serve))
+	a.Write("db", hosttest.Block("db", serve))
 	a.AwaitUp("db")
 	net := a.Live("db", "net")
 	if now := hosttest.Address(a.MustInspect(net.ID)); now == before {

@@ -136,7 +136,7 @@ func TestIntegrationLongAPullThatHangs(t *testing.T) {
 	onePull := h.registry.Pulls("other:1")
 	image := h.registry.Push("web:1")
 	h.registry.HoldBlobs()
-	h.Write("pod", strings.ReplaceAll(twoContainers("pod"), "name: side, image: HELLO", "name: side, image: "+image.Ref))
+	h.Write("pod", strings.ReplaceAll(hosttest.TwoContainers("pod"), "name: side, image: HELLO", "name: side, image: "+image.Ref))
 	var many []string
 	for i := range 10 {
 		many = append(many, fmt.Sprintf("pod%d", i))

@@ -14,7 +14,7 @@ import (
 // hungry takes 64 MB where it may have 16, again and again: on a busy host Docker does not
 // learn of each end that it was for want of memory, and less so at the moment of a start.
 func hungry(id string) string {
-	return strings.Replace(crashing(id, `/hello, eat, -over, 8s, "67108864"`), "image:", "memory: 16777216, image:", 1)
+	return strings.Replace(hosttest.Crashing(id, `/hello, eat, -over, 8s, "67108864"`), "image:", "memory: 16777216, image:", 1)
 }
 
 // reason is a row of /pods that is expected.
@@ -36,7 +36,7 @@ func TestIntegrationLongReasons(t *testing.T) {
 		manifest string
 		reasons  []reason
 	}{
-		"crashes": {crashing("crashes", "/hello, cat, /nosuch"), []reason{
+		"crashes": {hosttest.Crashing("crashes", "/hello, cat, /nosuch"), []reason{
 			{"crashes", "failing", nil},
 			{"crashes/main", "waiting", []string{"BackOff: ", "exit code 1", "open /nosuch: no such file or directory"}},
 			{"crashes/net", "running", nil},
@@ -44,12 +44,12 @@ func TestIntegrationLongReasons(t *testing.T) {
 		"oom": {hungry("oom"), []reason{
 			{"oom/main", "waiting", []string{"BackOff: ", "used more than its memory limit"}},
 		}},
-		"port": {server("port", port), []reason{
+		"port": {hosttest.Server("port", port), []reason{
 			{"port", "failing", nil},
 			{"port/main", "waiting", []string{"NetworkContainer: waits for the network container"}},
 			{"port/net", "waiting", []string{"PortTaken: ", "address already in use"}},
 		}},
-		"dir": {withHostDir("dir", later), []reason{
+		"dir": {hosttest.WithHostDir("dir", later), []reason{
 			{"dir", "failing", nil},
 			{"dir/main", "waiting", []string{"HostDirMissing: ", later, "does not exist"}},
 			{"dir/net", "running", nil},
@@ -57,23 +57,23 @@ func TestIntegrationLongReasons(t *testing.T) {
 		"command": {strings.ReplaceAll(hosttest.Sleeper("command"), "/hello", "/hullo"), []reason{
 			{"command/main", "waiting", []string{"CommandNotFound: ", "/hullo", "no such file or directory"}},
 		}},
-		"failed": {job("failed", "/hello, cat, /nosuch"), []reason{
+		"failed": {hosttest.Job("failed", "/hello, cat, /nosuch"), []reason{
 			{"failed", "failed", nil},
 			{"failed/main", "terminated", []string{"Error: ", "/nosuch: no such file"}},
 			{"failed/net", "terminated", []string{"Completed: "}},
 		}},
 		// Termination messages.
-		"says": {job("says", say(`/dev/termination-log, "sorry\nno memory\n"`)), []reason{
+		"says": {hosttest.Job("says", say(`/dev/termination-log, "sorry\nno memory\n"`)), []reason{
 			{"says/main", "terminated", []string{"Error: ", "sorry", "no memory"}},
 		}},
-		"succeeds": {job("succeeds", `/hello, say, /dev/termination-log, "42 rows"`), []reason{
+		"succeeds": {hosttest.Job("succeeds", `/hello, say, /dev/termination-log, "42 rows"`), []reason{
 			{"succeeds", "succeeded", nil},
 			{"succeeds/main", "terminated", []string{"Completed: 42 rows"}},
 		}},
-		"elsewhere": {strings.Replace(job("elsewhere", say("/last, sorry")), "image:", "terminationMessagePath: /last, image:", 1), []reason{
+		"elsewhere": {strings.Replace(hosttest.Job("elsewhere", say("/last, sorry")), "image:", "terminationMessagePath: /last, image:", 1), []reason{
 			{"elsewhere/main", "terminated", []string{"Error: ", "sorry"}},
 		}},
-		"as-a-user": {strings.Replace(job("as-a-user", say("/dev/termination-log, sorry")), "HELLO", h.imageOfUser("1000:1000"), 1), []reason{
+		"as-a-user": {strings.Replace(hosttest.Job("as-a-user", say("/dev/termination-log, sorry")), "HELLO", h.imageOfUser("1000:1000"), 1), []reason{
 			{"as-a-user/main", "terminated", []string{"Error: ", "sorry"}},
 		}},
 	}

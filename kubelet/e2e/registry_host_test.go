@@ -9,6 +9,7 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 
 	"kubelet14/kubelet/dockertools/registrytest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // registryHost is a host with a registry, and with a Docker configuration of its own,
@@ -29,7 +30,7 @@ func newRegistryHost(t testing.TB) *registryHost {
 
 // imagePod is a pod of one container; more are lines of that container.
 func imagePod(id, image string, more ...string) string {
-	return strings.Replace(block(id, "/hello, sleep"), "HELLO", strings.Join(append([]string{image}, more...), "\n    "), 1)
+	return strings.Replace(hosttest.Block(id, "/hello, sleep"), "HELLO", strings.Join(append([]string{image}, more...), "\n    "), 1)
 }
 
 // pull gets an image as a person does with `docker pull`.

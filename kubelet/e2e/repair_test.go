@@ -2,10 +2,12 @@ package e2e
 
 import (
 	"fmt"
-	"sync"
 	"testing"
 
+	"kubelet14/kubelet/e2e/hosttest"
+
 	docker "github.com/fsouza/go-dockerclient"
+	"golang.org/x/sync/errgroup"
 )
 
 // breakages are what a person may do to a container.
@@ -30,7 +32,7 @@ func TestIntegrationBreakAndRepair(t *testing.T) {
 	for how, do := range breakages {
 		for _, of := range []string{"main", "net"} {
 			victims = append(victims, &victim{pod: how + "-" + of, of: of, do: do})
-			h.Write(how+"-"+of, twoContainers(how+"-"+of))
+			h.Write(how+"-"+of, hosttest.TwoContainers(how+"-"+of))
 		}
 	}
 	pods := map[string][]string{}
@@ -43,15 +45,11 @@ func TestIntegrationBreakAndRepair(t *testing.T) {
 	for _, v := range victims {
 		v.original = h.MustInspect(h.Live(v.pod, v.of).ID)
 	}
-	var all sync.WaitGroup
+	var all errgroup.Group
 	for _, v := range victims {
-		all.Go(func() {
-			if err := v.do(h.Docker, v.original.ID); err != nil {
-				t.Errorf("%s: %v", v.pod, err)
-			}
-		})
+		all.Go(func() error { return v.do(h.Docker, v.original.ID) })
 	}
-	all.Wait()
+	h.Must(all.Wait())
 	h.Await("the pods are whole again", func() error {
 		all := h.Containers()
 		for _, v := range victims {

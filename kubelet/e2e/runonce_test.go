@@ -44,9 +44,9 @@ func mustPrint(t *testing.T, r hosttest.Result, pods map[string][]string) {
 func TestIntegrationRunOnce(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.Write("pod", twoContainers("pod"))
+	h.Write("pod", hosttest.TwoContainers("pod"))
 	h.WriteSleepers("other")
-	h.Write("job", job("job", "/hello, env"))
+	h.Write("job", hosttest.Job("job", "/hello, env"))
 	want := map[string][]string{"pod": {"running"}, "other": {"running"}, "job": {"succeeded", "Completed"}}
 	once := func() {
 		t.Helper()
@@ -80,12 +80,12 @@ func TestIntegrationRunOnceSaysWhyAPodFailed(t *testing.T) {
 	h.registry.Push("web:1")
 	for id, manifest := range map[string]string{
 		"good":   hosttest.Sleeper("good"),
-		"first":  server("first", port),
-		"second": server("second", port),
+		"first":  hosttest.Server("first", port),
+		"second": hosttest.Server("second", port),
 		"never":  imagePod("never", "kubelet14/no-such-image:7", "imagePullPolicy: PullNever"),
 		"absent": imagePod("absent", absent),
-		"port":   server("port", taken),
-		"late":   job("late", `/hello, sleep, -for, 4s, -exit, "9"`),
+		"port":   hosttest.Server("port", taken),
+		"late":   hosttest.Job("late", `/hello, sleep, -for, 4s, -exit, "9"`),
 		"unread": strings.ReplaceAll(hosttest.Sleeper("unread"), "image", "imgae"),
 	} {
 		h.Write(id, manifest)

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 func TestIntegrationLogsOfAContainer(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	h.Write("web", strings.Replace(job("web", `/hello, flood, -lines, "1000", -every, 10ms`), "never", "onFailure", 1))
+	h.Write("web", strings.Replace(hosttest.Job("web", `/hello, flood, -lines, "1000", -every, 10ms`), "never", "onFailure", 1))
 	p := h.Start()
 	const path = "/containerLogs/default/web/main"
 	h.Await("it prints", func() error {
@@ -89,7 +90,7 @@ func TestIntegrationStatusAndMetrics(t *testing.T) {
 	p := h.Start()
 	p.AwaitUp("good")
 	await(0, "", "good.default.file", "running", "main")
-	h.Write("bad", job("bad", `/hello, exit, "3"`))
+	h.Write("bad", hosttest.Job("bad", `/hello, exit, "3"`))
 	await(1, "1 of 2 pods", "bad.default.file", "failed", "terminated", "Error (exit code 3)")
 	h.Mend("good")
 	h.Await("the metrics", func() error {

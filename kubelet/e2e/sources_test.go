@@ -40,7 +40,7 @@ func testSourcesThatFail(t *testing.T, sources ...string) (*host, *hosttest.Proc
 		says          []string // words of the error; none: there is none yet
 	}
 	faults := []fault{
-		{"file", func() { h.Write("pod", block("pod", "/hello, sleep")+"    imgae: x\n") }, func() { h.WriteSleepers("pod") },
+		{"file", func() { h.Write("pod", hosttest.Block("pod", "/hello, sleep")+"    imgae: x\n") }, func() { h.WriteSleepers("pod") },
 			[]string{filepath.Join(h.Manifests, "pod.yaml") + ":7:5: containers[0].imgae", "unknown field", `"image"`}},
 		{"http", func() { h.web.Answer(200, "{}") }, repairWeb, []string{"/pods.yaml:1:1"}},
 		{"http", func() { h.web.Answer(0, "") }, repairWeb, nil},
@@ -102,7 +102,7 @@ spec:
 func TestIntegrationAPodMovesToAnotherSourceWithItsVolume(t *testing.T) {
 	t.Parallel()
 	h := newSourcesHost(t)
-	manifest := emptyDirPod("uuid: " + h.Hostname)
+	manifest := hosttest.EmptyDirPod("uuid: " + h.Hostname)
 	h.put("pod.default.file", strings.Replace(movingPod, "UID", h.Hostname, 1))
 	h.putSleepers("other.default.file")
 	p := h.startFrom("file", "http")

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // A kubelet that must not start says why, exits, and touches nothing.
@@ -90,7 +91,7 @@ func tree(t *testing.T, dir string) []string {
 func TestIntegrationDryRunBesideAKubelet(t *testing.T) {
 	t.Parallel()
 	h := newSourcesHost(t)
-	h.Write("pod", twoContainers("pod"))
+	h.Write("pod", hosttest.TwoContainers("pod"))
 	h.WriteSleepers("other")
 	p := h.Start()
 	p.AwaitUp("pod", "other")
@@ -98,7 +99,7 @@ func TestIntegrationDryRunBesideAKubelet(t *testing.T) {
 
 	plans := host{Host: new(*h.Host), web: h.web} // the same kubelet with other manifests
 	plans.Manifests = t.TempDir()
-	plans.Write("pod", strings.Replace(twoContainers("pod"), "[/hello, sleep]", "[/hello, sleep, -for, 1h]", 1))
+	plans.Write("pod", strings.Replace(hosttest.TwoContainers("pod"), "[/hello, sleep]", "[/hello, sleep, -for, 1h]", 1))
 	plans.putSleepers("new.default.http")
 	dryRun := func(exit int, words ...string) string {
 		t.Helper()
@@ -133,7 +134,7 @@ func TestIntegrationTheRootDirIsHandedOver(t *testing.T) {
 	first := h.Start(flag)
 	h.AwaitUp("pod")
 	before := h.IDs()
-	refused := []string{"another kubelet14", fmt.Sprintf("pid %d", first.Cmd.Process.Pid), "works in it"}
+	refused := []string{"another kubelet14", fmt.Sprintf("pid %d", first.Cmd.Process.Pid), "is using it"}
 	h.Run("-config="+h.Manifests).MustExit(t, 1, refused...)
 	h.Run("-cleanup", flag).MustExit(t, 1, refused...)
 
@@ -180,4 +181,41 @@ clusterDNS: [10.96.0.10]
 	p.AwaitUp("pod.default.file", "pod.default.http")
 	h.MustBe("with flags", before)
 	p.Stop()
+}
+
+// One of the two goes on, and nothing of the other is left.
+func TestIntegrationTwoRootDirsInTheSameInstant(t *testing.T) {
+	t.Parallel()
+	for range 3 {
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			h := newHost(t)
+			ids := []string{"web", "db", "more"}
+			h.WriteSleepers(ids...)
+			other := filepath.Join(h.Dir, "other")
+			t.Cleanup(func() { h.MustRun("-cleanup", "-root_dir="+other) })
+			processes := map[string]*hosttest.Process{h.RootDir: nil, other: nil}
+			for rootDir := range processes {
+				processes[rootDir] = h.Start("-root_dir="+rootDir, "-address=unix:"+rootDir+".sock", "-sync_frequency=200ms")
+			}
+			h.Await("one of them goes on, with all pods", func() error {
+				running := ""
+				for rootDir, p := range processes {
+					if p.Running() {
+						running += rootDir
+					}
+				}
+				if processes[running] == nil {
+					return fmt.Errorf("running: %q", running)
+				}
+				err := h.Up(ids...)
+				for _, c := range h.Containers() {
+					if c.Labels["kubelet14.root_dir"] != running {
+						err = errors.Join(err, fmt.Errorf("%s is left", c))
+					}
+				}
+				return err
+			})
+		})
+	}
 }

@@ -62,18 +62,18 @@ func testUpgrade(t *testing.T, commit string) {
 	}
 	for id, manifest := range map[string]string{
 		"sleeper":  hosttest.Sleeper("sleeper"),
-		"two":      twoContainers("two"),
-		"port":     server("port", freePort(t)),
+		"two":      hosttest.TwoContainers("two"),
+		"port":     hosttest.Server("port", freePort(t)),
 		"web":      strings.Replace(string(web), "hostPort: 8014", fmt.Sprint("hostPort: ", freePort(t)), 1),
-		"host-dir": withHostDir("host-dir", dir),
-		"hooks": serverWith("hooks", dir,
+		"host-dir": hosttest.WithHostDir("host-dir", dir),
+		"hooks": hosttest.ServerWith("hooks", dir,
 			"lifecycle: {postStart: {exec: {command: [/hello, cat, /data/ready]}}, preStop: {httpGet: {path: /healthz, port: http}}}",
 			"livenessProbe: {initialDelaySeconds: 3600, tcpSocket: {port: http}}"),
-		"probe": "restartPolicy: {onFailure: {}}\n" + serverWith("probe", dir,
+		"probe": "restartPolicy: {onFailure: {}}\n" + hosttest.ServerWith("probe", dir,
 			"livenessProbe: {initialDelaySeconds: 60, exec: {command: [/hello, cat, /data/ready]}}"),
 		"limits": strings.Replace(hosttest.Sleeper("limits"), "image:", "memory: 33554432, cpu: 500, imagePullPolicy: PullNever, image:", 1),
-		"uuid":   strings.Replace(emptyDirPod("uuid: "+h.Hostname), "id: pod", "id: uuid", 1),
-		"job":    job("job", `/hello, exit, "3"`),
+		"uuid":   strings.Replace(hosttest.EmptyDirPod("uuid: "+h.Hostname), "id: pod", "id: uuid", 1),
+		"job":    hosttest.Job("job", `/hello, exit, "3"`),
 	} {
 		h.Write(id, manifest)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	docker "github.com/fsouza/go-dockerclient"
+
 	"kubelet14/api/unittest"
 	"kubelet14/kubelet/e2e/hosttest"
 )
@@ -116,4 +118,156 @@ func TestIntegrationStaticPodsOfACluster(t *testing.T) {
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
 		r.MustExit(t, 0, "pod "+name+".kube-system.file", "create "+name+" (attempt 1)")
 	}
+}
+
+const todayPod = `apiVersion: v1
+kind: Pod
+metadata: {name: pod, labels: {app: web}, annotations: {note: a b}}
+spec:
+  hostname: www
+  hostAliases: [{ip: 10.9.8.7, hostnames: [db, cache]}]
+  dnsPolicy: None
+  dnsConfig: {nameservers: [10.9.8.6], searches: [local], options: [{name: ndots, value: "2"}]}
+  volumes: [{name: new, hostPath: {path: DIR/new, type: DirectoryOrCreate}}]
+  containers:
+  - name: main
+    image: HELLO
+    command: [/hello, serve]
+    args: [-port, $(PORT), -show, $(FILE)]
+    env:
+    - {name: PORT, value: "8080"}
+    - {name: FILE, value: /etc/$(NAME)}
+    - {name: NAME, value: hosts}
+    - {name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
+    - {name: URL, value: "http://$(IP):$(PORT)/$$(PORT)"}
+    resources: {limits: {cpu: 64}}
+  - name: status
+    image: HELLO
+    command: [/hello, append, /new/log, hello]
+    volumeMounts: [{name: new, mountPath: /new}, {name: new, mountPath: /old, readOnly: true}]
+    securityContext: {runAsUser: 0, runAsGroup: 2000, readOnlyRootFilesystem: true, capabilities: {drop: [ALL], add: [NET_ADMIN]}}
+`
+
+func TestIntegrationFieldsOfToday(t *testing.T) {
+	t.Parallel()
+	h, dir := newHost(t), t.TempDir()
+	h.Write("pod", strings.ReplaceAll(todayPod, "DIR", dir))
+	p := h.Start()
+	h.Await("the pod is up", func() error { return h.Whole("pod", "main", "status") })
+	p.AwaitUp("pod")
+	main, ip := h.MustInspect(h.Live("pod", "main").ID), hosttest.Address(h.MustInspect(h.Live("pod", "net").ID))
+	if got, want := strings.Join(main.Args, " "), "serve -port 8080 -show /etc/$(NAME)"; got != want {
+		t.Errorf("its arguments are %q, want %q", got, want)
+	}
+	if labels := main.Config.Labels; labels["kubelet14.label/app"] != "web" || labels["kubelet14.annotation/note"] != "a b" {
+		t.Errorf("its labels are %q", labels)
+	}
+	if quota := main.HostConfig.CPUQuota; quota != 64*100_000 {
+		t.Errorf("its limit is %d, want 64 cores, however many there are", quota)
+	}
+	for command, words := range map[string][]string{
+		"main?cmd=/hello&cmd=env":                                {"\nIP=" + ip, "\nURL=http://" + ip + ":8080/$(PORT)\n", "\nhostname: www"},
+		"main?cmd=/hello&cmd=cat&cmd=/etc/hosts":                 {"10.9.8.7\tdb\n", "10.9.8.7\tcache\n"},
+		"main?cmd=/hello&cmd=cat&cmd=/etc/resolv.conf":           {"search default local\n", "options ndots:2"},
+		"status?cmd=/hello&cmd=cat&cmd=/proc/self/status":        {"\nGid:\t2000\t", "\nCapEff:\t0000000000001000\n"},
+		"status?cmd=/hello&cmd=say&cmd=/file&cmd=it+can+written": {"read-only file system"},
+		"status?cmd=/hello&cmd=say&cmd=/old/log&cmd=so+can+this": {"read-only file system"},
+	} {
+		unittest.Says(t, p.MustAsk("POST", "/run/default/pod/"+command).Body, words...)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "new")); err != nil || info.Mode().Perm() != 0o755 {
+		t.Errorf("the directory that is made: %v, %v", info, err)
+	}
+}
+
+const hostNetworkPod = `apiVersion: v1
+kind: Pod
+metadata: {name: pod}
+spec:
+  hostNetwork: true
+  terminationGracePeriodSeconds: 600
+  containers:
+  - name: main
+    image: HELLO
+    command: [/hello, serve, -port, "PORT", -ignore-term]
+    env: [{name: POD, valueFrom: {fieldRef: {fieldPath: status.podIP}}}, {name: HOST, valueFrom: {fieldRef: {fieldPath: status.hostIP}}}]
+    ports: [{containerPort: PORT}]
+    startupProbe: {httpGet: {path: /healthz, port: PORT}, periodSeconds: 1, timeoutSeconds: 60, failureThreshold: 1000}
+    livenessProbe: {httpGet: {path: /healthz, port: PORT}, periodSeconds: 1, timeoutSeconds: 60, failureThreshold: 1}
+`
+
+// The stop of its pod takes ten minutes. The kubelet does not wait for that when it ends.
+func TestIntegrationHostNetworkAndGrace(t *testing.T) {
+	t.Parallel()
+	h, port := newHost(t), freePort(t)
+	pod := strings.ReplaceAll(hostNetworkPod, "PORT", fmt.Sprint(port))
+	h.Write("pod", pod)
+	h.Write("rival", strings.ReplaceAll(pod, "name: pod", "name: rival"))
+	p := h.Start("-sync_frequency=200ms")
+	p.AwaitReady("pod")
+	main := h.Stubborn("pod")
+	t.Cleanup(func() { h.Docker.KillContainer(docker.KillContainerOptions{ID: main.ID}) })
+	p.AwaitShows("rival", "failing", "PortTaken: ", "pod.default.file")
+	h.Await("it answers at the host's port", func() error { return hosttest.Answers(port, "/") })
+	var pods struct{ Items []struct{ PodIP string } }
+	h.Must(p.AskJSON("/pods", &pods))
+	ip := pods.Items[0].PodIP
+	env := p.MustAsk("POST", "/run/default/pod/main?cmd=/hello&cmd=env").Body
+	unittest.Says(t, env, "POD="+ip+"\n", "HOST="+ip+"\n")
+	h.Await("it is told to fail", func() error { return hosttest.Answers(port, "/health?ok=false") })
+	h.AwaitLogOf(main, "asked to stop") // a probe at the address of the host has failed
+	p.Stop()
+	if now := h.MustInspect(main.ID); !now.State.Running {
+		t.Errorf("the kubelet ended only when the container had ended: %+v", now.State)
+	}
+}
+
+const serviceOfToday = `apiVersion: v1
+kind: Service
+metadata: {name: pages}
+spec: {selector: {app: pages}, ports: [{port: PORT}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: pages-1, labels: {app: pages}}
+spec: {containers: [{name: main, image: HELLO, command: [/hello, serve, -port, "8080"]}]}
+`
+
+// A pod finds others by the name of their service, and reads where in its environment. An edit of the service restarts nothing.
+func TestIntegrationServices(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	write := func(port string) { h.Write("pages", strings.Replace(serviceOfToday, "PORT", port, 1)) }
+	write("8080")
+	h.WriteSleepers("web")
+	h.Run("-config="+h.Manifests, "-dry_run").MustExit(t, 1, "this program runs Pods and no Service", "-feature_gates=Services=true")
+	h.Run("-config="+h.Manifests, "-dry_run", "-feature_gates=Services=true", "-pod_network=bridge").MustExit(t, 1, "pages.yaml:2:7: kind: not supported", "\n> 2 | kind: Service")
+
+	p := h.Start("-feature_gates=Services=true")
+	p.AwaitUp("web", "pages-1")
+	inWeb := func(command string, words ...string) {
+		t.Helper()
+		h.Await("in web "+command+" prints "+fmt.Sprint(words), func() error {
+			r, err := p.Ask("POST", "/run/default/web/main?cmd=/hello&cmd="+strings.ReplaceAll(command, " ", "&cmd="))
+			return errors.Join(err, unittest.HasWords(r.Body, words...))
+		})
+	}
+	for _, name := range []string{"pages", "pages.default"} {
+		inWeb("fetch http://"+name+":8080/", "Hello from pod pages-1.")
+	}
+	inWeb("env", "PAGES_SERVICE_HOST=pages", "PAGES_SERVICE_PORT=8080", "PAGES_PORT_8080_TCP=tcp://pages:8080")
+
+	before := h.IDs()
+	write("80")
+	h.Await("the status says that the services have changed", func() error {
+		r, err := p.Ask("GET", "/pods")
+		return errors.Join(err, unittest.HasWords(r.Body, "the services of its namespace have changed"))
+	})
+	p.Kill()
+	p = h.Start("-feature_gates=Services=true")
+	p.AwaitUp("web", "pages-1")
+	h.MustBe("after an edit of the service", before)
+	inWeb("env", "PAGES_SERVICE_PORT=8080")
+	h.Mend("web")
+	inWeb("env", "PAGES_SERVICE_PORT=80")
 }

@@ -19,16 +19,16 @@ import (
 // Target is the container of a probe or a hook.
 type Target struct {
 	PodIP string     // empty while the pod has none
-	Ports []api.Port // of the container, for their names
+	Ports []api.Port // of the container, to resolve names
 	ID    string     // of the container
-	// Exec runs a command in the container of an id, as dockertools.Interface does.
+	// Exec runs a command in the container with the given id, as dockertools.Interface does.
 	Exec func(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error)
 }
 
-// Probe runs a probe once, which has one action. The error is nil if the container is healthy, wraps
-// Unhealthy if it is not, and is another one if the probe could not be made. If the
-// deadline of ctx passes, the container is unhealthy, for the cause of ctx; if ctx is
-// canceled, the error is the cause.
+// Probe runs a probe, which has exactly one action, once. The error is nil if the container
+// is healthy and wraps Unhealthy if it is not; any other error means that the probe could
+// not be run. If the deadline of ctx passes, the container is unhealthy because of the
+// cause of ctx; if ctx is canceled, Probe returns the cause.
 func Probe(ctx context.Context, p *api.Probe, t Target) error {
 	switch {
 	case p.Exec != nil:
@@ -39,7 +39,7 @@ func Probe(ctx context.Context, p *api.Probe, t Target) error {
 	return t.tcpSocket(ctx, p.TCPSocket.Port)
 }
 
-// RunHandler runs a hook once. Its errors are those of Probe.
+// RunHandler runs a hook once. It returns the same errors as Probe.
 func RunHandler(ctx context.Context, h *api.Handler, t Target) error {
 	return Probe(ctx, &api.Probe{HTTPGet: h.HTTPGet, Exec: h.Exec}, t)
 }
@@ -49,7 +49,7 @@ func (t Target) exec(ctx context.Context, command []string) error {
 	var out limitedBuffer
 	code, err := t.Exec(ctx, t.ID, command, &out)
 	switch {
-	case err != nil && ctx.Err() == nil: // an error of Docker
+	case err != nil && ctx.Err() == nil: // Docker's error
 		return err
 	case err != nil:
 		return fmt.Errorf("run %q: %w", command[0], classify(ctx, err))
@@ -59,7 +59,7 @@ func (t Target) exec(ctx context.Context, command []string) error {
 	return nil
 }
 
-// tcpSocket opens a connection to the container, and closes it.
+// tcpSocket opens a connection to the container and closes it.
 func (t Target) tcpSocket(ctx context.Context, port api.IntOrString) error {
 	address, err := t.address("", port)
 	if err != nil {
@@ -72,9 +72,9 @@ func (t Target) tcpSocket(ctx context.Context, port api.IntOrString) error {
 	return conn.Close()
 }
 
-// httpGet sends a request to the container: without a proxy, over a new connection. A
-// redirect is a good answer, and is not followed. An http.Client would refuse a server
-// that answers before it has read the request, as those made with nc do.
+// httpGet sends a request to the container, over a new connection and never through a
+// proxy. A redirect is a good answer and is not followed. An http.Client would reject a
+// server that answers before it has read the request, such as one made with nc.
 func (t Target) httpGet(ctx context.Context, a *api.HTTPGetAction) error {
 	address, err := t.address(a.Host, a.Port)
 	if err != nil {
@@ -98,7 +98,7 @@ func (t Target) httpGet(ctx context.Context, a *api.HTTPGetAction) error {
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	var stream io.ReadWriter = conn
-	if scheme == "https" { // no certificate names a pod's IP; Kubernetes verifies none either
+	if scheme == "https" { // certificates do not name a pod's IP; Kubernetes does not verify them either
 		secure := tls.Client(conn, &tls.Config{InsecureSkipVerify: true, ServerName: a.Host})
 		defer secure.Close()
 		stream = secure
@@ -113,7 +113,7 @@ func (t Target) httpGet(ctx context.Context, a *api.HTTPGetAction) error {
 		return fmt.Errorf("GET %s: %w", request.URL, classify(ctx, err))
 	}
 	var body limitedBuffer
-	io.Copy(&body, response.Body) // reads a small body to its end, so that its server sees no error
+	io.Copy(&body, response.Body) // read a small body to its end, so that the server sees no error
 	if response.StatusCode < 200 || response.StatusCode >= 400 {
 		return fmt.Errorf("GET %s: %w", request.URL, unhealthy(fmt.Sprintf("%s: %s", response.Status, body)))
 	}

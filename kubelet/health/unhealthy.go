@@ -13,25 +13,25 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Unhealthy is the fault of a container: one line of at most 1,000 characters that is safe for logs
-// and terminals, though the container may have written it.
+// Unhealthy is an error that is the container's fault: one line of at most 1,000 characters,
+// safe for logs and terminals although the container may have written it.
 type Unhealthy string
 
 func (u Unhealthy) Error() string { return string(u) }
 
-// unhealthy makes text one line and returns it as an error.
+// unhealthy returns text as an error of one line.
 func unhealthy(text string) error {
 	text = api.Printable(api.Shorten(strings.Join(strings.Fields(text), " "), maxShown))
-	return Unhealthy(strings.TrimSuffix(text, ":")) // a colon before an empty output
+	return Unhealthy(strings.TrimSuffix(text, ":")) // left by an empty output
 }
 
-// localErrnos are errors of this host. A kubelet that has no more free file descriptors
-// must not kill every container that it probes.
+// localErrnos are errors of this host. A kubelet that runs out of file descriptors must not
+// kill every container that it probes.
 var localErrnos = []syscall.Errno{
 	syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS, syscall.EADDRNOTAVAIL, syscall.ENETUNREACH,
 }
 
-// classify returns an error of an action as Unhealthy, unless something else than the
+// classify turns an error of an action into Unhealthy, unless something other than the
 // container caused it.
 func classify(ctx context.Context, err error) error {
 	errno, _ := errors.AsType[syscall.Errno](err)
@@ -52,12 +52,12 @@ func classify(ctx context.Context, err error) error {
 }
 
 const (
-	maxOutput = 4 << 10 // bytes that are kept of what a container prints or answers: more than maxShown whole characters
-	maxShown  = 1000    // characters of an Unhealthy
+	maxOutput = 4 << 10 // bytes to keep of a container's output or answer; at least maxShown characters
+	maxShown  = 1000    // characters in an Unhealthy
 )
 
-// limitedBuffer keeps the first maxOutput bytes. It accepts the rest, so that a command
-// that prints without end is not interrupted.
+// limitedBuffer keeps the first maxOutput bytes and discards the rest, so that a command
+// that prints for ever is not interrupted.
 type limitedBuffer []byte
 
 func (b *limitedBuffer) Write(p []byte) (int, error) {

@@ -1,8 +1,8 @@
-// Package images pulls images in the background: one pull of an image at a time, however many
-// pods need it. In 2014 each pod pulled for itself.
+// Package images pulls images in the background, each image once, however many pods need it.
+// In 2014 each pod pulled for itself.
 //
-// A worker asks for an image with Require and does not wait. The end of a pull wakes the sync
-// loop, whose next plan asks again.
+// A worker calls Require and does not wait. The end of a pull wakes the sync loop, and its
+// next plan calls Require again.
 package images
 
 import (
@@ -25,44 +25,43 @@ import (
 const (
 	maxPullBackoff  = 5 * time.Minute // after failed pulls of an image: 1 s, 2 s, 4 s, …
 	logPullInterval = 5 * time.Second
-	pullMemory      = 60 * time.Minute // more than maxPullBackoff, after which whoever still needs the image asks
+	pullMemory      = 60 * time.Minute // longer than maxPullBackoff, within which a pod that needs the image asks again
 )
 
 // Puller pulls images. Every exported field must be set. Its methods may be called concurrently.
 type Puller struct {
 	Pull        func(ctx context.Context, image string, auth dockertools.Auth, progress func(dockertools.PullProgress)) error
 	Credentials func(ctx context.Context, image string) (dockertools.Auth, error)
-	Limiter     *rate.Limiter // of pulls
+	Limiter     *rate.Limiter // for starting pulls
 	Done        func(took time.Duration, ok bool)
 	Note        func(podFullName, container, reason, message string) // records an event
 	Wake        func()                                               // called when a pull has ended
 
 	wg    sync.WaitGroup
 	mu    sync.Mutex
-	pulls map[string]*pull // guarded by mu; by image; those of at least the last pullMemory
+	pulls map[string]*pull // guarded by mu; by image; kept for at least pullMemory
 }
 
-// Wait returns when no pull is running. The context of each one must be done.
+// Wait waits until no pull is running. The contexts of all pulls must be done.
 func (im *Puller) Wait() { im.wg.Wait() }
 
-// pull is the current pull of one image, or else the last one. Puller.mu guards its fields.
+// pull is the current or latest pull of one image. Puller.mu guards its fields.
 type pull struct {
 	running  bool
-	queued   bool // it waits for -registry_qps
+	queued   bool // waiting for -registry_qps
 	progress dockertools.PullProgress
-	waiting  map[[2]string]bool // pods and their containers
+	waiting  map[[2]string]bool // pod and container
 
-	endedAt   time.Time // of the last pull; zero: none has ended
+	endedAt   time.Time // end of the last pull; zero: none has ended
 	succeeded time.Time // end of the last pull that succeeded; zero: none
 	err       error     // of the last pull
 	failures  int       // in a row
-	retryAt   time.Time // no pull before; zero: nobody has asked since the failure
+	retryAt   time.Time // earliest next pull; zero: nobody asked since the failure
 }
 
-// Require returns nil if an image was pulled at the given time or later. Otherwise it starts
-// a pull, unless one is running or the back-off of a failed one is not over, and the error
-// is the problem to report meanwhile. It does not wait. A failure from before the pod was
-// edited does not count.
+// Require returns nil if the image was pulled at or after the given time. Otherwise it
+// starts a pull, unless one is running or backing off, and returns the problem to report
+// meanwhile. It does not wait. A failure from before the pod's last edit does not count.
 func (im *Puller) Require(ctx context.Context, pod *plan.Pod, container, image string, since time.Time) error {
 	im.mu.Lock()
 	defer im.mu.Unlock()
@@ -89,11 +88,11 @@ func (im *Puller) Require(ctx context.Context, pod *plan.Pod, container, image s
 	return plan.Problem{Reason: api.ReasonPulling, Message: fmt.Sprintf("waits for the pull of image %q", image)}
 }
 
-// NextPull is between the error of a pull and the time of the next one.
+// NextPull stands between the error of a pull and the time of the next one.
 const NextPull = "; next pull at "
 
-// failure returns the problem of the last pull, which failed. The back-off begins when the
-// failure is first reported, so that a slow sync does not miss it.
+// failure returns the problem of the last pull, which failed. The back-off starts when the
+// failure is first reported, so that even a slow sync reports it.
 func (p *pull) failure() error {
 	if p.retryAt.IsZero() {
 		p.retryAt = time.Now().Add(min(time.Second<<min(p.failures-1, 20), maxPullBackoff))
@@ -108,9 +107,9 @@ func (p *pull) failure() error {
 	return plan.Problem{Reason: reason, Message: fmt.Sprint(p.err, NextPull, p.retryAt.Local().Format(time.TimeOnly)), RetryAt: p.retryAt}
 }
 
-// run pulls an image when its turn has come, and records how that ended.
+// run waits for its turn, pulls an image, and records the result.
 func (im *Puller) run(ctx context.Context, image string, p *pull) {
-	if im.Limiter.Wait(ctx) != nil { // ctx is done, or will be before its turn
+	if im.Limiter.Wait(ctx) != nil { // ctx is done, or would be before its turn
 		return
 	}
 	im.mu.Lock()
@@ -138,7 +137,7 @@ func (im *Puller) run(ctx context.Context, image string, p *pull) {
 	clear(p.waiting)
 }
 
-// pullImage pulls an image with the credentials for it.
+// pullImage pulls an image with its credentials.
 func (im *Puller) pullImage(ctx context.Context, image string, p *pull) error {
 	auth, err := im.Credentials(ctx, image)
 	if err != nil {
@@ -157,7 +156,7 @@ func (im *Puller) pullImage(ctx context.Context, image string, p *pull) error {
 	})
 }
 
-// EndedAt returns when the last pull of an image ended; zero: none has ended.
+// EndedAt returns when the last pull of an image ended, or the zero time if none did.
 func (im *Puller) EndedAt(image string) time.Time {
 	im.mu.Lock()
 	defer im.mu.Unlock()
@@ -167,7 +166,7 @@ func (im *Puller) EndedAt(image string) time.Time {
 	return time.Time{}
 }
 
-// Progress returns how far the current pull of an image is, or "".
+// Progress describes how far the current pull of an image is. It returns "" if there is none.
 func (im *Puller) Progress(image string) string {
 	im.mu.Lock()
 	defer im.mu.Unlock()
@@ -188,7 +187,7 @@ func (p *pull) describe() string {
 		units.HumanSize(float64(p.progress.Bytes)), units.HumanSize(float64(p.progress.TotalBytes)))
 }
 
-// Load returns the number of pulls that are running, and how many of them are queued.
+// Load returns the number of running pulls, and how many of these are queued.
 func (im *Puller) Load() (running, queued int) {
 	im.mu.Lock()
 	defer im.mu.Unlock()

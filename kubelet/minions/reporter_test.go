@@ -325,19 +325,14 @@ func TestTheRevisionIsThatOfTheStatuses(t *testing.T) {
 
 // The last record has what was not written yet.
 func TestTheRecordOfAStopIsOfThatMoment(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		k, e := newKubelet(), &fakeEtcd{}
-		ctx, cancel := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() { k.reporter("host", e).Run(ctx) })
-		time.Sleep(10 * time.Second)
+	var etcd *fakeEtcd
+	inBubble(t, 1, func(t *testing.T, k *fakeKubelet, e *fakeEtcd) {
 		k.sync(failing("web", api.ReasonBackOff), failing("db", api.ReasonBackOff))
-		cancel()
-		running.Wait()
-		if last := e.puts[len(e.puts)-1]; last.Health != stopped || last.Total != 2 || last.Version != "v1" {
-			t.Errorf("the last record is %+v", last)
-		}
+		etcd = e
 	})
+	if last := etcd.puts[len(etcd.puts)-1]; last.Health != stopped || last.Total != 2 || last.Version != "v1" {
+		t.Errorf("the last record is %+v", last)
+	}
 }
 
 // await returns the record of a host when it is good.

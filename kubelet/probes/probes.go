@@ -1,9 +1,9 @@
-// Package probes asks containers whether they are well: a goroutine for each running container
-// with probes, and one more for a readiness probe. So a slow probe delays nothing else, and no
-// probe asks twice at a time. In 2014 the worker of the pod probed, and waited for the answer.
+// Package probes runs the probes of containers: one goroutine for each running container that
+// has any, and one more for a readiness probe. So a slow probe delays nothing else, and no
+// probe runs twice at the same time. In 2014 the pod's worker probed, and waited for the answer.
 //
-// Sync says what is to be probed. A result that changes wakes the sync loop, which reads it by
-// Result. What a probe asks, and what an answer means, is in package health.
+// Sync tells it what to probe. A changed result wakes the sync loop, which reads it with
+// Result. Package health sends the probes and judges the answers.
 package probes
 
 import (
@@ -24,13 +24,13 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// probeLimit is how long a probe of a manifest of 2014 may take.
+// probeLimit is how long a probe in a manifest of 2014 may take.
 const probeLimit = 5 * time.Second
 
 // Probers probe containers. Every exported field must be set. Their methods may be called
 // concurrently.
 type Probers struct {
-	Period time.Duration // of the probes of a manifest of 2014
+	Period time.Duration // of the probes in manifests of 2014
 	Exec   func(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error)
 	Note   func(podFullName, container, reason, message string) // records an event
 	Wake   func()                                               // called when a result has changed
@@ -40,7 +40,7 @@ type Probers struct {
 	byID map[string]*prober // guarded by mu; by container id
 }
 
-// Wait returns when no prober is running. The context of each one must be done.
+// Wait waits until no prober is running. The contexts of all probers must be done.
 func (p *Probers) Wait() { p.wg.Wait() }
 
 // prober probes one container until it is unhealthy.
@@ -48,19 +48,19 @@ type prober struct {
 	pod       string
 	spec      *api.Container
 	target    health.Target
-	startedAt time.Time // of the life it probes: somebody may restart the container
-	begun     time.Time // when it began to probe
+	startedAt time.Time // of the process it probes: somebody may restart the container
+	begun     time.Time // when it started to probe
 	cancel    context.CancelFunc
 
 	// Probers.mu guards the rest.
-	unhealthy string // how its startup or liveness probe failed; empty: it did not
-	notReady  string // how its startup or readiness probe failed last; empty: it is ready
-	logged    bool   // that it is not ready
+	unhealthy string // how the startup or liveness probe failed; empty: it did not
+	notReady  string // how the startup or readiness probe last failed; empty: the container is ready
+	logged    bool   // whether it was logged that the container is not ready
 }
 
 // Sync starts and stops the probers of a pod so that they match its containers, which are
-// ordered by name and attempt. One that would stay the same goes on. A nil pod is no longer
-// desired. A container that an edit has not replaced yet is probed as before the edit.
+// ordered by name and attempt. A prober that still fits is left running. A nil pod is no
+// longer desired. Until an edit replaces a container, it is probed as before the edit.
 func (p *Probers) Sync(ctx context.Context, podFullName string, pod *plan.Pod, containers []plan.Observed, podIP string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,8 +88,8 @@ func (p *Probers) Sync(ctx context.Context, podFullName string, pod *plan.Pod, c
 	}
 }
 
-// wanted returns the probers of a pod by container id: of each newest attempt that runs. The
-// caller holds p.mu.
+// wanted returns the probers of a pod by container id, one for each newest attempt that is
+// running. The caller holds p.mu.
 func (p *Probers) wanted(pod *plan.Pod, containers []plan.Observed, podIP string) map[string]*prober {
 	newest := map[string]*plan.Observed{}
 	for i := range containers {
@@ -125,15 +125,16 @@ func (p *Probers) wanted(pod *plan.Pod, containers []plan.Observed, podIP string
 	return wanted
 }
 
-// decideReady reports whether the probes of a container decide when it is ready.
+// decideReady reports whether a container's probes decide when it is ready.
 func decideReady(c *api.Container) bool {
 	return c != nil && (c.StartupProbe != nil || c.ReadinessProbe != nil)
 }
 
 const notProbed = "it has not been probed yet"
 
-// Result returns why a container is unhealthy, and why its probes do not call it ready; empty
-// if it is not, and if they do. One that is not probed yet has the probes of its manifest, want.
+// Result returns why a container is unhealthy and why it is not ready; "" means that it is
+// not unhealthy, or that it is ready. If it is not probed yet, the manifest's container want
+// says whether it has to be.
 func (p *Probers) Result(c *plan.Observed, want *api.Container) (unhealthy, notReady string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -146,8 +147,8 @@ func (p *Probers) Result(c *plan.Observed, want *api.Container) (unhealthy, notR
 	return "", notReady
 }
 
-// run probes a container: until its startup probe has succeeded with that alone, then with
-// its readiness probe, and with its liveness probe until that fails.
+// run probes a container: with its startup probe alone until that succeeds, then with its
+// readiness probe, and with its liveness probe until that fails.
 func (p *Probers) run(ctx context.Context, prober *prober) {
 	defer prober.cancel()
 	startup, readiness, liveness := prober.spec.StartupProbe, prober.spec.ReadinessProbe, prober.spec.LivenessProbe
@@ -164,21 +165,21 @@ func (p *Probers) run(ctx context.Context, prober *prober) {
 	}
 }
 
-// answered records an answer of a probe, and reports whether the probe has done its work.
-// failure is empty if the answer was good; enough tells that it was the same often enough in a
-// row.
+// answered records the answer to a probe, and reports whether the probe is done. failure is
+// empty if the answer was good. enough means that the threshold of equal answers in a row was
+// reached.
 func (p *Probers) answered(prober *prober, kind, failure string, enough bool) (done bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	note := func(reason, message string) {
-		if reason != "unhealthy" { // the stop is logged with this reason
+		if reason != "unhealthy" { // that is logged as the reason of the stop
 			glog.Infof("pod %s: container %q is %s: %s", prober.pod, prober.spec.Name, reason, message)
 		}
 		p.Note(prober.pod, prober.spec.Name, reason, message)
 		p.Wake()
 	}
 	switch {
-	case prober.unhealthy != "": // and it stays so
+	case prober.unhealthy != "": // it stays unhealthy
 	case failure != "" && enough && kind != "readiness":
 		prober.unhealthy, prober.notReady = failure, failure
 		note("unhealthy", failure)
@@ -198,8 +199,9 @@ func (p *Probers) answered(prober *prober, kind, failure string, enough bool) (d
 	return enough && (kind == "startup" || kind == "liveness" && failure != "")
 }
 
-// firstAsk returns when a probe is asked first: after its initial delay. Of a container that a
-// new kubelet finds, the phase of its start is kept, or all of a host were asked at once.
+// firstAsk returns the time of the first probe: after the initial delay. If a new kubelet
+// finds the container running, the first probe keeps to the old schedule; otherwise all
+// containers of the host would be probed at once.
 func (p *prober) firstAsk(delay, period time.Duration) time.Time {
 	since := max(p.begun.Sub(p.startedAt), 0) // the clock may have been set back
 	late := since - delay
@@ -209,12 +211,12 @@ func (p *prober) firstAsk(delay, period time.Duration) time.Time {
 	return p.begun.Add(-late)
 }
 
-// ask runs a probe again and again until it has done its work, and reports whether its last
-// answer was good. A probe that could not be run has no answer; its error is an event.
+// ask runs a probe periodically until it is done, and reports whether the last answer was
+// good. A probe that could not be run has no answer; its error becomes an event.
 func (p *Probers) ask(ctx context.Context, prober *prober, kind string, probe *api.Probe) (good bool) {
 	seconds := func(n int64) time.Duration { return time.Duration(n) * time.Second }
 	delay, period, limit := seconds(probe.InitialDelaySeconds), seconds(probe.PeriodSeconds), seconds(probe.TimeoutSeconds)
-	if period == 0 { // of 2014, when a sync probed, and not the one that started the container
+	if period == 0 { // of 2014, when each sync probed, except the one that started the container
 		delay, period, limit = cmp.Or(delay, p.Period), p.Period, probeLimit
 	}
 	successes, failures, logged := int64(0), int64(0), ""

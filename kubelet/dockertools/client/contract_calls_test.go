@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"kubelet14/api"
 	"kubelet14/api/unittest"
@@ -139,31 +140,29 @@ func testEvents(t *testing.T, d *contractDocker) {
 // Fifty creations under one name: one succeeds.
 func testManyCallers(t *testing.T, d *contractDocker) {
 	spec := d.spec(t, "c", "sleep")
-	var all sync.WaitGroup
+	var creations, starts errgroup.Group
 	ids := make(chan string, 50)
 	for range cap(ids) {
-		all.Go(func() {
-			if id, err := d.CreateContainer(t.Context(), spec); err == nil {
+		creations.Go(func() error {
+			id, err := d.CreateContainer(t.Context(), spec)
+			if err == nil {
 				d.removeLater(t, id)
 				ids <- id
-			} else if !errors.Is(err, dockertools.ErrNameTaken) {
-				t.Errorf("create: %v", err)
+			} else if errors.Is(err, dockertools.ErrNameTaken) {
+				err = nil
 			}
+			return err
 		})
 	}
-	all.Wait()
+	unittest.Must(t, creations.Wait())
 	if len(ids) != 1 {
 		t.Fatalf("%d of fifty creations under one name succeeded, want 1", len(ids))
 	}
 	id := <-ids
 	for range cap(ids) {
-		all.Go(func() {
-			if err := d.StartContainer(t.Context(), id); err != nil {
-				t.Errorf("start: %v", err)
-			}
-		})
+		starts.Go(func() error { return d.StartContainer(t.Context(), id) })
 	}
-	all.Wait()
+	unittest.Must(t, starts.Wait())
 }
 
 func testExec(t *testing.T, d *contractDocker) {

@@ -8,12 +8,12 @@ import (
 	"math/rand/v2"
 	"net"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/sync/errgroup"
 
 	"kubelet14/api"
 	"kubelet14/api/unittest"
@@ -352,15 +352,11 @@ func testHostNetwork(t *testing.T, d *contractDocker) {
 func testNetworkMadeAtOnce(t *testing.T, d *contractDocker) {
 	name := d.name(t, "net")
 	t.Cleanup(func() { unittest.Must(t, d.RemoveNetwork(context.Background(), name)) })
-	var wg sync.WaitGroup
+	var all errgroup.Group
 	for range 5 {
-		wg.Go(func() {
-			if err := d.MakeNetwork(t.Context(), name); err != nil {
-				t.Error(err)
-			}
-		})
+		all.Go(func() error { return d.MakeNetwork(t.Context(), name) })
 	}
-	wg.Wait()
+	unittest.Must(t, all.Wait())
 	spec := d.spec(t, "c", "sleep")
 	spec.Network = name
 	d.start(t, d.create(t, spec)) // Docker refuses a name that two networks have

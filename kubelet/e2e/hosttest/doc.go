@@ -15,6 +15,7 @@
 //
 //   - build.go builds the program and removes what killed tests left.
 //   - host.go makes a host, writes its manifests and runs the program to its end.
+//   - manifests.go has the pods that most tests need.
 //   - process.go runs a kubelet, reads its log and ends it.
 //   - containers.go reads Docker's list of the host's containers, and breaks them.
 //   - pods.go asks the servers that run in pods.

@@ -88,8 +88,3 @@ func (h *Host) MustServe(id, path string) {
 		return h.Ask(id, path)
 	})
 }
-
-// Sleeper is the smallest pod.
-func Sleeper(id string) string {
-	return "version: v1beta1\nid: " + id + "\ncontainers:\n  - {name: main, image: HELLO, command: [/hello, sleep]}\n"
-}
