@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"kubelet14/api/unittest"
 )
 
 // procOf makes a /proc of files.
@@ -16,12 +18,7 @@ func procOf(t *testing.T, files map[string]string) string {
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		unittest.Must(t, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text+"\n"), 0o644))
 	}
 	return dir
 }
@@ -54,11 +51,7 @@ func TestFacts(t *testing.T) {
 	if reading := f.Reading(); len(reading) > 0 || err == nil {
 		t.Fatalf("of what cannot be read: %v, %v", reading, err)
 	}
-	for _, want := range []string{"meminfo", "loadavg", `"/no/such"`, `"/no/such/either"`} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error has no %s: %v", want, err)
-		}
-	}
+	unittest.Says(t, err, "meminfo", "loadavg", `"/no/such"`, `"/no/such/either"`)
 }
 
 // An operator checks the numbers with df, which rounds up. On a file system with a reserve for root other rules fail.
@@ -73,14 +66,12 @@ func TestFileSystemsAreMeasuredAsByDF(t *testing.T) {
 		return percent
 	}
 	percent := func(a Amount) uint64 { return (100*(a.Total-a.Available) + max(a.Total, 1) - 1) / max(a.Total, 1) }
-	for try := 1; ; try++ { // others write to it meanwhile
+	unittest.Await(t, func() error { // others write to it meanwhile
 		bytes, inodes, err := fileSystem(dir)
 		got, want := [2]uint64{percent(bytes), percent(inodes)}, df()
-		if err == nil && got == want {
-			return
+		if err == nil && got != want {
+			err = fmt.Errorf("%d %% are used of %+v, %+v; df says %d", got, bytes, inodes, want)
 		}
-		if try == 10 {
-			t.Fatalf("%d %% are used of %+v, %+v, %v; df says %d", got, bytes, inodes, err, want)
-		}
-	}
+		return err
+	})
 }
