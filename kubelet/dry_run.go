@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
@@ -37,13 +35,12 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 		return context.Cause(ctx)
 	}
 	errs := []error{sourcesErr}
-	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
-		p := kl.pods[name]
+	for _, p := range kl.records() {
 		fmt.Fprintln(w, p.Label())
 		switch {
 		case p.Err != nil:
 			fmt.Fprintf(w, "  cannot be inspected: %v\n", p.Err)
-			errs = append(errs, fmt.Errorf("pod %s: %w", name, p.Err))
+			errs = append(errs, fmt.Errorf("pod %s: %w", p.Name, p.Err))
 		case p.Waits():
 			fmt.Fprintf(w, "  waits: %s\n", p.Wait.Message)
 			if p.Wait.Reason == api.ReasonRemoved {

@@ -3,6 +3,7 @@ package kubelet
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"kubelet14/kubelet/eviction"
@@ -63,16 +64,15 @@ func (kl *Kubelet) RelievePressure(ctx context.Context) {
 	if s == nil || kl.Health() != nil { // nobody can be stopped, or measured
 		return
 	}
-	mayWait, ending, candidates := map[string]bool{}, false, []*status.Pod{}
-	for i := range s.pods {
-		p := &s.pods[i]
+	mayWait, ending := map[string]bool{}, false
+	for _, p := range s.pods {
 		mayWait[p.Name] = p.Desired != nil && !p.Plan.Finished && !isCritical(p.Desired)
 		ending = ending || p.IsLive() && m.Ending(p.Name)
-		if mayBeEvicted(p) && p.Err == nil && !p.Waits() && !p.Plan.Finished && m.Verdict(p.Name).Message == "" {
-			candidates = append(candidates, p)
-		}
 	}
 	changed := m.Release(mayWait)
+	candidates := slices.DeleteFunc(slices.Clone(s.pods), func(p *status.Pod) bool {
+		return !mayBeEvicted(p) || p.Err != nil || p.Waits() || p.Plan.Finished || m.Verdict(p.Name).Message != ""
+	})
 	meter := eviction.Meter{Docker: kl.docker, Containers: kl.opts.Identity.Selector(), Volumes: kl.opts.Volumes}
 	for _, p := range m.Wanted(s.at, ending) {
 		if m.Evict(p, meter.Measure(ctx, candidates, p)) {

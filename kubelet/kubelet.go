@@ -67,6 +67,7 @@ type Kubelet struct {
 	probes   *probes.Probers
 	logs     *logs.Reader
 	watcher  watch.Watcher
+	news     *watch.News // the sync loop's
 	events   *watch.Events
 	workers  *podWorkers
 	health   healthState
@@ -101,6 +102,7 @@ func NewMainKubelet(opts Options) *Kubelet {
 		limit = rate.Limit(opts.RegistryQPS)
 	}
 	kl.watcher = watch.All{watch.Log{}, kl.events, opts.Trace}
+	kl.news = &watch.News{Watcher: kl.watcher}
 	kl.observer = &observe.Observer{Docker: opts.Docker, Identity: opts.Identity, Volumes: opts.Volumes, LogOnce: kl.logOnce}
 	kl.workers = &podWorkers{ended: wake(watch.EndOfWork), busy: map[string]bool{}}
 	kl.images = &images.Puller{Pull: opts.Docker.PullImage, Credentials: opts.Credentials, Limiter: rate.NewLimiter(limit, opts.RegistryBurst),

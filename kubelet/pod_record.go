@@ -36,9 +36,6 @@ type podRecord struct {
 
 	tried   string    // the plan of the last work, and the pulls that had ended then
 	retryAt time.Time // not to try the same steps before
-
-	stateLogged    string            // since the last action or problem
-	loggedProblems map[string]string // message by container
 }
 
 // desire sets the desired state.

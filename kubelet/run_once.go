@@ -161,3 +161,12 @@ func (kl *Kubelet) outcomes(ctx context.Context, known runOnce, began time.Time)
 	}
 	return pods
 }
+
+// joinProblems returns problems as one line.
+func joinProblems(problems []plan.Problem) string {
+	var texts []string
+	for _, p := range problems {
+		texts = append(texts, p.Error())
+	}
+	return strings.Join(texts, "; ")
+}

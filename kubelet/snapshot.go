@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"maps"
-	"slices"
 	"time"
 
 	"kubelet14/api"
@@ -16,8 +15,8 @@ import (
 
 // snapshot is what a sync saw. It is never changed: each sync publishes a new one.
 type snapshot struct {
-	pods     []status.Pod // by full name
-	complete bool         // every source was read
+	pods     []*status.Pod // ordered by full name
+	complete bool          // every source was read
 	at       time.Time
 	newer    chan struct{} // closed when there is a newer snapshot
 }
@@ -25,15 +24,18 @@ type snapshot struct {
 // publish replaces the snapshot, and then logs what has come up: the log is not ahead of the status.
 func (kl *Kubelet) publish() {
 	s := &snapshot{complete: len(kl.desired.unsynced) == 0, at: time.Now(), newer: make(chan struct{})}
-	names := slices.Sorted(maps.Keys(kl.pods))
-	for _, name := range names {
-		s.pods = append(s.pods, kl.pods[name].Pod)
+	for _, p := range kl.records() {
+		seen := p.Pod
+		s.pods = append(s.pods, &seen)
 	}
 	if old := kl.snapshot.Swap(s); old != nil {
 		close(old.newer)
 	}
-	for _, name := range names {
-		kl.logState(kl.pods[name])
+	kl.news.Held(s.pods, kl.desired.unsynced)
+	for _, p := range kl.records() {
+		if p.work == nil {
+			kl.news.State(&p.Pod, kl.status)
+		}
 	}
 }
 
@@ -60,9 +62,9 @@ func (kl *Kubelet) Statuses() (pods []api.PodStatus, newer <-chan struct{}, err 
 	for _, source := range kl.opts.Sources() {
 		maps.Copy(errs, source.Stale)
 	}
-	for i := range s.pods {
-		pod := kl.status(&s.pods[i])
-		pod.SourceError = errs[s.pods[i].Name]
+	for _, p := range s.pods {
+		pod := kl.status(p)
+		pod.SourceError = errs[p.Name]
 		pods = append(pods, pod)
 	}
 	return pods, s.newer, nil
@@ -74,8 +76,8 @@ func (kl *Kubelet) Pods() (pods []api.Pod) {
 	if err != nil {
 		return nil
 	}
-	for i := range s.pods {
-		if pod := s.pods[i].Desired; pod != nil {
+	for _, p := range s.pods {
+		if pod := p.Desired; pod != nil {
 			pods = append(pods, pod.Pod)
 		}
 	}
@@ -89,8 +91,8 @@ func (kl *Kubelet) NeededImages() (images []string, complete bool) {
 		return nil, false
 	}
 	images = []string{kl.opts.NetworkContainerImage}
-	for i := range s.pods {
-		if pod := s.pods[i].Desired; pod != nil {
+	for _, p := range s.pods {
+		if pod := p.Desired; pod != nil {
 			for _, c := range pod.Manifest.All() {
 				images = append(images, c.Image)
 			}
@@ -111,8 +113,7 @@ func (kl *Kubelet) Load() api.Load {
 	load := api.Load{Workers: len(busy)}
 	load.Pulls, load.Queued = kl.images.Load()
 	if s := kl.snapshot.Load(); s != nil {
-		for i := range s.pods {
-			p := &s.pods[i]
+		for _, p := range s.pods {
 			hasWork := len(p.Plan.Steps) > 0 || !p.Plan.Next.IsZero()
 			if hasWork && !busy[p.Name] && p.Wait.Reason != api.ReasonSourceNotReady { // nobody knows whether it is wanted
 				load.Waiting++
@@ -133,9 +134,9 @@ func (kl *Kubelet) pod(fullName string) (*status.Pod, <-chan struct{}, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	for i := range s.pods {
-		if s.pods[i].Name == fullName {
-			return &s.pods[i], s.newer, nil
+	for _, p := range s.pods {
+		if p.Name == fullName {
+			return p, s.newer, nil
 		}
 	}
 	return nil, s.newer, nil
@@ -144,9 +145,9 @@ func (kl *Kubelet) pod(fullName string) (*status.Pod, <-chan struct{}, error) {
 // container returns a container that the last sync has seen, or nil.
 func (kl *Kubelet) container(id string) *plan.Observed {
 	if s := kl.snapshot.Load(); s != nil {
-		for i := range s.pods {
-			for j := range s.pods[i].Observed {
-				if c := &s.pods[i].Observed[j]; c.ID == id {
+		for _, p := range s.pods {
+			for i := range p.Observed {
+				if c := &p.Observed[i]; c.ID == id {
 					return c
 				}
 			}
@@ -159,8 +160,8 @@ func (kl *Kubelet) container(id string) *plan.Observed {
 func (kl *Kubelet) Comparisons() map[string][]trace.Row {
 	rows := map[string][]trace.Row{}
 	if s := kl.snapshot.Load(); s != nil {
-		for i := range s.pods {
-			rows[s.pods[i].Name], _ = kl.opts.Trace.Compare(&s.pods[i])
+		for _, p := range s.pods {
+			rows[p.Name], _ = kl.opts.Trace.Compare(p)
 		}
 	}
 	return rows

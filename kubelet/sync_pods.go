@@ -5,9 +5,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
-
-	"github.com/golang/glog"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
@@ -39,10 +38,9 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (again time.Time, err error) {
 		return time.Time{}, ctx.Err()
 	}
 	kl.watcher.Listed(len(list), inspected, slices.Sorted(maps.Keys(busy)))
-	kl.logHeld()
-	for _, name := range slices.Sorted(maps.Keys(kl.pods)) {
-		if !busy[name] {
-			again = earliest(again, kl.dispatch(ctx, kl.pods[name]))
+	for _, p := range kl.records() {
+		if !busy[p.Name] {
+			again = earliest(again, kl.dispatch(ctx, p))
 		}
 	}
 	if kl.removes {
@@ -100,6 +98,11 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed, busy
 	return inspected
 }
 
+// records returns the records of all pods, ordered by full name.
+func (kl *Kubelet) records() []*podRecord {
+	return slices.SortedFunc(maps.Values(kl.pods), func(a, b *podRecord) int { return strings.Compare(a.Name, b.Name) })
+}
+
 // record returns the record of a pod, a new one if there is none.
 func (kl *Kubelet) record(podFullName string) *podRecord {
 	p := kl.pods[podFullName]
@@ -112,7 +115,7 @@ func (kl *Kubelet) record(podFullName string) *podRecord {
 
 // dispatch does what next decides about an idle pod, and returns when to look at it again.
 func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time) {
-	kl.tellProblems(p)
+	kl.news.Problems(p.Pod)
 	d, again := kl.next(p)
 	if !p.held() {
 		kl.syncProbes(ctx, p)
@@ -129,7 +132,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 		kl.opts.Step.Forget(p.forStep())
 		p.WorkProblems, p.Failures, p.tried = nil, 0, ""
 		if p.Desired == nil && len(p.Observed) == 0 {
-			glog.Infof("pod %s is gone", p.Name)
+			kl.news.Gone(p.Name)
 			delete(kl.pods, p.Name)
 		}
 	case acts:
@@ -145,7 +148,8 @@ func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
 	w := &work{podFullName: p.Name, pod: p.Desired, todo: p.Plan}
 	w.todo.Steps = p.allowed
 	w.changed, w.supersede = context.WithCancel(context.Background())
-	p.tried, p.work, p.stateLogged = kl.attempt(p), w, ""
+	p.tried, p.work = kl.attempt(p), w
+	kl.news.Works(p.Name)
 	kl.workers.Run(p.Name, func() {
 		defer w.supersede()
 		kl.syncPod(ctx, w)

@@ -14,8 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/images"
@@ -42,9 +40,9 @@ type Executor struct {
 	Watcher      watch.Watcher
 
 	starts      slots
-	setUps      singleflight.Group // of volumes, by what they are
-	making      sync.Mutex         // held by the one worker that makes the pod network, or imports a built-in image
-	networkSeen bool               // guarded by making; the pod network has existed; another kubelet's -cleanup may remove it at any time
+	setUps      volume.SetUps
+	making      sync.Mutex // held by the one worker that makes the pod network, or imports a built-in image
+	networkSeen bool       // guarded by making; the pod network has existed; another kubelet's -cleanup may remove it at any time
 }
 
 // work is one plan that is being carried out.
