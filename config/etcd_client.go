@@ -178,8 +178,11 @@ func (e *Etcd) Explain(ctx context.Context, err error, answer, rights string) er
 		if e.config.Username != "" {
 			busy = "is etcd busy with the passwords of many hosts (client certificates need no such check), "
 		}
-		return cmp.Or(e.dialEndpoints(ctx), fmt.Errorf("its servers accept connections and do not answer %s: %s"+
-			"has the cluster lost its leader, does a server want https or a client certificate, or is it no etcd 3?", answer, busy))
+		if err := e.dialEndpoints(ctx); err != nil {
+			return err
+		}
+		return fmt.Errorf("its servers accept connections and do not answer %s: %s"+
+			"has the cluster lost its leader, does a server want https or a client certificate, or is it no etcd 3?", answer, busy)
 	}
 	return err
 }

@@ -36,7 +36,7 @@ type SourceFile struct {
 	last           snapshot             // nil if the path could not be read
 	unsettledSince time.Time            // zero if the last two snapshots are equal
 	changing       map[string]time.Time // since when each file has differed from snapshot to snapshot, by path
-	notes          map[string]string    // what was logged, by path, see note
+	warned         map[string]string    // what was logged, by path, see warn
 }
 
 // NewSourceFile returns the source for path, which is made absolute. pollInterval
@@ -45,7 +45,7 @@ func NewSourceFile(path string, pollInterval time.Duration, parser Parser) *Sour
 	if abs, err := filepath.Abs(path); err == nil { // fails only without a working directory
 		path = abs
 	}
-	return &SourceFile{source: newSource("File source", "file", path, pollInterval, parser), notes: map[string]string{}}
+	return &SourceFile{source: newSource("File source", "file", path, pollInterval, parser), warned: map[string]string{}}
 }
 
 func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
@@ -71,7 +71,7 @@ func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 				// a path that is made, replaced or linked elsewhere.
 				err = errors.Join(watcher.Add(filepath.Dir(s.place)), watcher.Add(s.place))
 			}
-			s.noteLimit(err)
+			s.warnOfLimit(err)
 			wait, done := s.poll(time.Now())
 			if done {
 				wait = min(wait, s.publish(ctx, updates))
@@ -89,16 +89,11 @@ func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 func (s *SourceFile) ReadOnce() ([]api.Pod, error) {
 	s.last, s.inputs[""].err = s.snapshot()
 	s.read(s.last, time.Time{})
-	inputs := s.sortedInputs()
-	update := s.set(inputs)
+	update := s.set()
 	for i := range update.Pods {
 		addServices(&update.Pods[i], update.Services)
 	}
-	var errs []error
-	for _, in := range inputs {
-		errs = append(errs, in.err, in.duplicate)
-	}
-	return update.Pods, errors.Join(errs...)
+	return update.Pods, update.Err
 }
 
 // poll takes a snapshot, and if that is equal to the last one reads the files that
@@ -118,8 +113,8 @@ func (s *SourceFile) poll(now time.Time) (wait time.Duration, done bool) {
 		s.unsettledSince = now
 	}
 	changing := map[string]time.Time{}
-	for path, version := range s.last {
-		if before[path] != version {
+	for path, fingerprint := range s.last {
+		if before[path] != fingerprint {
 			changing[path] = cmp.Or(s.changing[path], now)
 		}
 	}
@@ -134,7 +129,7 @@ func (s *SourceFile) poll(now time.Time) (wait time.Duration, done bool) {
 // still being written, and keeps its pods.
 func (s *SourceFile) read(before snapshot, now time.Time) {
 	s.forget(func(path string) bool { return s.last[path] == "" && before[path] == "" })
-	for path, version := range s.last {
+	for path, fingerprint := range s.last {
 		since, changes := s.changing[path]
 		if changes && now.Sub(since) < maxUnsettled {
 			if s.status.LastSuccess.IsZero() { // else it is as if the file had come a moment later
@@ -142,7 +137,7 @@ func (s *SourceFile) read(before snapshot, now time.Time) {
 			}
 			continue
 		}
-		s.input(path).load(version, func() ([]object, error) {
+		s.input(path).load(fingerprint, func() ([]object, error) {
 			if changes {
 				return nil, fmt.Errorf("read %q: it changes all the time, and is read once it is unchanged for %v", path, settleTime)
 			}
@@ -150,7 +145,7 @@ func (s *SourceFile) read(before snapshot, now time.Time) {
 			if err != nil {
 				return nil, err
 			}
-			if versionOf(info) != version {
+			if fingerprintOf(info) != fingerprint {
 				return nil, fmt.Errorf("read %q: it has changed meanwhile", path)
 			}
 			return s.parser.objects("file", path, text, func(number int) string { return fileName(path, number) })

@@ -25,26 +25,26 @@ func isManifest(name string) bool { return slices.Contains(manifestSuffixes, fil
 
 var manifestSuffixes = []string{".yaml", ".yml", ".json", ".manifest"}
 
-// snapshot has the version of each file by path. A version is never empty and changes
+// snapshot has the fingerprint of each file by path, which is never empty and changes
 // with the content.
 type snapshot map[string]string
 
-func versionOf(info fs.FileInfo) string {
+func fingerprintOf(info fs.FileInfo) string {
 	stat := info.Sys().(*syscall.Stat_t) // always, on Linux
 	return fmt.Sprint(stat.Dev, stat.Ino, stat.Size, stat.Mtim, stat.Ctim)
 }
 
-// snapshot returns the versions of the files that count; a link has the version of its
+// snapshot returns the fingerprints of the files that count; a link has that of its
 // target. In a directory other entries are ignored.
 func (s *SourceFile) snapshot() (snapshot, error) {
 	info, err := os.Stat(s.place)
 	if err != nil {
 		return nil, err
 	}
-	s.noteWriters(s.place, info)
+	s.warnOfWriters(s.place, info)
 	switch {
 	case info.Mode().IsRegular():
-		return snapshot{s.place: versionOf(info)}, nil
+		return snapshot{s.place: fingerprintOf(info)}, nil
 	case !info.IsDir():
 		return nil, fmt.Errorf("%s is neither a file nor a directory", s.place)
 	}
@@ -52,63 +52,63 @@ func (s *SourceFile) snapshot() (snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	versions := snapshot{}
+	files := snapshot{}
 	for _, entry := range entries {
 		path := filepath.Join(s.place, entry.Name())
 		info, err := os.Stat(path)
 		switch {
 		case strings.HasPrefix(entry.Name(), "."):
 		case !isManifest(path), err == nil && !info.Mode().IsRegular():
-			s.noteIgnored(path)
+			s.warnOfIgnored(path)
 		case err == nil:
-			s.noteWriters(path, info)
-			versions[path] = versionOf(info)
+			s.warnOfWriters(path, info)
+			files[path] = fingerprintOf(info)
 		case entry.Type() == fs.ModeSymlink || !errors.Is(err, fs.ErrNotExist): // else it was removed meanwhile
-			versions[path] = err.Error()
+			files[path] = err.Error()
 		}
 	}
-	maps.DeleteFunc(s.notes, func(path, _ string) bool {
+	maps.DeleteFunc(s.warned, func(path, _ string) bool {
 		return filepath.Dir(path) == s.place && !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == filepath.Base(path) })
 	})
-	return versions, nil
+	return files, nil
 }
 
-// note logs what a person should know about a path, once until that is different.
-func (s *SourceFile) note(path, text string) {
+// warn logs what a person should know about a path, once until that is different.
+func (s *SourceFile) warn(path, text string) {
 	if text == "" {
-		delete(s.notes, path)
-	} else if text != s.notes[path] {
+		delete(s.warned, path)
+	} else if text != s.warned[path] {
 		glog.Warningf("%s: %s", s.title, text)
-		s.notes[path] = text
+		s.warned[path] = text
 	}
 }
 
-// noteWriters warns of a directory or a file that any user of this host may write.
-func (s *SourceFile) noteWriters(path string, info fs.FileInfo) {
+// warnOfWriters warns of a directory or a file that any user of this host may write.
+func (s *SourceFile) warnOfWriters(path string, info fs.FileInfo) {
 	text := ""
-	if info.Mode().Perm()&0o002 != 0 && s.notes[filepath.Dir(path)] == "" {
+	if info.Mode().Perm()&0o002 != 0 && s.warned[filepath.Dir(path)] == "" {
 		text = fmt.Sprintf("any user of this host may write %s, and so run anything on it; chmod o-w it", label(path))
 	}
-	s.note(path, text)
+	s.warn(path, text)
 }
 
 // editorFile matches the temporary files and backups of sed, vim and emacs.
 var editorFile = regexp.MustCompile(`^(sed\w{6}|4913|#.*#|.*~|.*\.swp)$`)
 
-// noteIgnored warns of an entry that somebody may have meant as a manifest or as a directory of some.
-func (s *SourceFile) noteIgnored(path string) {
+// warnOfIgnored warns of an entry that somebody may have meant as a manifest or as a directory of some.
+func (s *SourceFile) warnOfIgnored(path string) {
 	text := fmt.Sprintf("%s is ignored: only regular files whose names end in %s are read", label(path), strings.Join(manifestSuffixes, ", "))
-	if s.notes[path] == text || editorFile.MatchString(filepath.Base(path)) {
+	if s.warned[path] == text || editorFile.MatchString(filepath.Base(path)) {
 		return
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil || slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return isManifest(e.Name()) }) {
-		s.note(path, text)
+		s.warn(path, text)
 	}
 }
 
-// noteLimit warns of a limit of inotify, which makes edits be noticed late.
-func (s *SourceFile) noteLimit(err error) {
+// warnOfLimit warns of a limit of inotify, which makes edits be noticed late.
+func (s *SourceFile) warnOfLimit(err error) {
 	setting, text := "", ""
 	if errors.Is(err, syscall.ENOSPC) {
 		setting = "fs.inotify.max_user_watches=1048576"
@@ -118,7 +118,7 @@ func (s *SourceFile) noteLimit(err error) {
 	if setting != "" {
 		text = "edits are noticed by -file_check_frequency only: a limit of inotify is reached; raise it, such as by sudo sysctl " + setting
 	}
-	s.note("inotify", text)
+	s.warn("inotify", text)
 }
 
 // ReadFile returns the content of a regular file, or its first part if it is longer than any decoder takes, and what the

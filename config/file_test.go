@@ -213,8 +213,8 @@ func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 	f.remove("program/web.yaml")
 	f.remove("program")
 	step("what was ignored is gone")
-	if len(f.notes) > 0 {
-		t.Errorf("it still knows %v", f.notes)
+	if len(f.warned) > 0 {
+		t.Errorf("it still knows %v", f.warned)
 	}
 	f.write("copy.yaml", manifest("web", "1"))
 	step("two have the same pod", `File source: pod "web" is in `)

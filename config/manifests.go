@@ -25,17 +25,17 @@ type Parser struct {
 // defaultName names the manifest with a number, from 1, that has no id. The error lists what is wrong with any object; then
 // there are none.
 func (p Parser) objects(source, place string, text []byte, defaultName func(number int) string) ([]object, error) {
-	place = label(place)
-	docs, err := p.Scheme.Decode(place, text, p.Rules.Validate)
+	label := label(place)
+	docs, err := p.Scheme.Decode(label, text, p.Rules.Validate)
 	if err != nil {
 		return nil, err
 	}
 	objects := make([]object, 0, len(docs))
 	origins := map[objectID]string{}
 	for i, doc := range docs {
-		origin := place
+		origin := label
 		if doc.Where != "" {
-			origin = fmt.Sprintf("%s (%s)", place, doc.Where)
+			origin = fmt.Sprintf("%s (%s)", label, doc.Where)
 		}
 		var o object
 		switch {

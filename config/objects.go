@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -40,37 +39,39 @@ func byKind(objects []object) (pods []api.Pod, services []api.Service) {
 // rejectDuplicates returns the objects of the inputs, each name once: that of the owner, which had
 // the name first, if it still has it, else that of the only input that has it, else none.
 func (s *source) rejectDuplicates(inputs []*input) (objects []object) {
-	places, owners := map[objectID][]string{}, map[objectID]string{}
+	holders := map[objectID][]*input{}
 	for _, in := range inputs {
 		for _, o := range in.lastGood {
-			places[o.objectID] = append(places[o.objectID], in.place)
+			holders[o.objectID] = append(holders[o.objectID], in)
 		}
 	}
-	for name, places := range places {
-		if owner := s.owners[name]; slices.Contains(places, owner) {
-			owners[name] = owner
-		} else if len(places) == 1 {
-			owners[name] = places[0]
+	owners := map[objectID]*input{}
+	for id, all := range holders {
+		if owner := s.owners[id]; slices.Contains(all, owner) {
+			owners[id] = owner
+		} else if len(all) == 1 {
+			owners[id] = all[0]
 		}
-	}
-	for _, in := range inputs {
-		var duplicates []error
-		for _, o := range in.lastGood {
-			owner, used := owners[o.objectID], "none"
-			if owner != "" {
-				used = "that of " + owner
-			}
-			switch first := cmp.Or(owner, places[o.objectID][0]); in.place {
-			case owner:
-				objects = append(objects, o)
-			case first: // the error of the others names it
-			default:
-				duplicates = append(duplicates, fmt.Errorf("%s %q is in %s and %s: keep one of them; until then %s is used",
-					o.kind, o.name, first, in.place, used))
-			}
-		}
-		in.duplicate = errors.Join(duplicates[:min(len(duplicates), api.MaxProblems)]...)
 	}
 	s.owners = owners
+	for _, in := range inputs {
+		var errs []error
+		for _, o := range in.lastGood {
+			owner, first := owners[o.objectID], holders[o.objectID][0]
+			switch {
+			case in == owner:
+				objects = append(objects, o)
+			case owner != nil:
+				errs = append(errs, duplicate(o.objectID, owner, in, "that of "+owner.label))
+			case in != first: // the errors of the others name the first
+				errs = append(errs, duplicate(o.objectID, first, in, "none"))
+			}
+		}
+		in.duplicate = errors.Join(errs[:min(len(errs), api.MaxProblems)]...)
+	}
 	return objects
+}
+
+func duplicate(id objectID, a, b *input, used string) error {
+	return fmt.Errorf("%s %q is in %s and %s: keep one of them; until then %s is used", id.kind, id.name, a.label, b.label, used)
 }

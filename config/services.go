@@ -31,11 +31,8 @@ func (s *source) checkServices(services []api.Service, pods []api.Pod) (good []a
 			good = append(good, *service)
 			continue
 		}
-		for _, in := range s.inputs {
-			if in.place == s.owners[serviceID(service)] {
-				in.duplicate = errors.Join(in.duplicate, err)
-			}
-		}
+		in := s.owners[serviceID(service)]
+		in.duplicate = errors.Join(in.duplicate, err)
 	}
 	return good
 }

@@ -27,22 +27,25 @@ type Source interface {
 // input is one text that a source reads: a file, a response body or the value of an
 // etcd key. It is good or bad as a whole.
 type input struct {
-	place     string // the label of a path, a URL or a key
-	lastGood  []object
-	version   string // of the text of lastGood; it changes with the text
-	err       error  // why the latest text cannot be read or parsed
-	duplicate error  // which objects do not count beside those of other inputs
-	logged    error  // the problem that was logged last
+	label       string // its place for people
+	lastGood    []object
+	fingerprint string // of the text of lastGood; it changes with the text
+	err         error  // why the latest text cannot be read or parsed
+	duplicate   error  // which objects do not count beside those of other inputs
+	logged      error  // the problem that was logged last
 }
 
+// problem returns all that is wrong with an input.
+func (in *input) problem() error { return errors.Join(in.err, in.duplicate) }
+
 // load parses a text that is new or was bad. A bad one leaves the last good objects.
-func (in *input) load(version string, parse func() ([]object, error)) {
-	if in.err == nil && in.version == version {
+func (in *input) load(fingerprint string, parse func() ([]object, error)) {
+	if in.err == nil && in.fingerprint == fingerprint {
 		return
 	}
 	objects, err := parse()
 	if in.err = err; err == nil {
-		in.version, in.lastGood = version, objects
+		in.fingerprint, in.lastGood = fingerprint, objects
 	}
 }
 
@@ -56,7 +59,7 @@ type source struct {
 	pollInterval, noPodsWait time.Duration // noPodsWait is for doubt
 
 	inputs map[string]*input   // files or keys by place; "" is the source as a whole
-	owners map[objectID]string // the place of the input that has the name
+	owners map[objectID]*input // the input that has the name
 	sent   api.PodUpdate       // the zero value at first
 
 	mu     sync.Mutex
@@ -69,7 +72,7 @@ func newSource(title, name, place string, pollInterval time.Duration, parser Par
 	}
 	return source{
 		title: title, place: place, pollInterval: pollInterval, noPodsWait: NoPodsWait(pollInterval), parser: parser,
-		inputs: map[string]*input{"": {place: place}},
+		inputs: map[string]*input{"": {label: place}},
 		status: api.SourceStatus{Source: name, Place: place},
 	}
 }
@@ -77,7 +80,7 @@ func newSource(title, name, place string, pollInterval time.Duration, parser Par
 // input returns the input of a place, a new one if there is none.
 func (s *source) input(place string) *input {
 	if s.inputs[place] == nil {
-		s.inputs[place] = &input{place: label(place)}
+		s.inputs[place] = &input{label: label(place)}
 	}
 	return s.inputs[place]
 }
@@ -87,7 +90,7 @@ func (s *source) forget(gone func(place string) bool) {
 	maps.DeleteFunc(s.inputs, func(place string, in *input) bool {
 		remove := place != "" && gone(place)
 		if remove && in.logged != nil {
-			glog.Infof("%s: %s is gone", s.title, in.place)
+			glog.Infof("%s: %s is gone", s.title, in.label)
 		}
 		return remove
 	})
@@ -101,48 +104,41 @@ func (s *source) sortedInputs() (inputs []*input) {
 	return inputs
 }
 
-func (s *source) Status() api.SourceStatus {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.status
-}
-
-// publish sends the pods of all inputs if they or the errors have changed, and returns the time
+// publish sends what the inputs have if that or an error has changed, and returns the time
 // to the next poll.
 func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) (wait time.Duration) {
+	update := s.set()
+	s.logProblems(update.Pods)
+	s.setStatus(len(update.Pods), s.stale(update.Pods), update.Err)
+	update.NoPods, wait = s.doubt(len(update.Pods), update.Err)
+	if s.isNew(update) {
+		logIgnored(s.sent.Pods, update.Pods)
+		s.send(ctx, updates, update)
+	}
+	return wait
+}
+
+// set returns a SET of what the inputs have, with all errors.
+func (s *source) set() api.PodUpdate {
 	inputs := s.sortedInputs()
-	update := s.set(inputs)
+	pods, services := byKind(s.rejectDuplicates(inputs))
+	update := api.PodUpdate{Op: api.SET, Pods: pods, Services: s.checkServices(services, pods)}
 	var errs []error
-	stale := map[string]string{}
 	for _, in := range inputs {
-		err, effect := errors.Join(in.err, in.duplicate), ""
-		if in.err != nil {
-			text := in.err.Error() // once, for any number of pods
-			for _, pod := range update.Pods {
-				if in.place == s.place || in.place == s.owners[podID(&pod)] {
-					stale[pod.FullName()], effect = text, "pods stay as they were: "
-				}
-			}
-		}
-		switch {
-		case sameText(err, in.logged):
-		case err == nil:
-			glog.Infof("%s: %s is read again", s.title, in.place)
-		default:
-			glog.Errorf("%s: %s%s", s.title, effect, api.WithExcerpts(err))
-		}
-		in.logged = err
-		errs = append(errs, err)
+		errs = append(errs, in.problem())
 	}
 	update.Err = errors.Join(errs...)
-	s.setStatus(len(update.Pods), stale, update.Err)
-	update.NoPods, wait = s.doubt(len(update.Pods), update.Err)
-	unchanged := reflect.DeepEqual(update.Pods, s.sent.Pods) && reflect.DeepEqual(update.Services, s.sent.Services) &&
-		reflect.DeepEqual(update.NoPods, s.sent.NoPods)
-	if unchanged && s.sent.Op == api.SET && sameText(update.Err, s.sent.Err) {
-		return wait
-	}
-	logIgnored(s.sent.Pods, update.Pods)
+	return update
+}
+
+// isNew reports whether an update differs from the one that was sent last.
+func (s *source) isNew(update api.PodUpdate) bool {
+	return s.sent.Op != api.SET || !sameText(update.Err, s.sent.Err) || !reflect.DeepEqual(update.NoPods, s.sent.NoPods) ||
+		!reflect.DeepEqual(update.Pods, s.sent.Pods) || !reflect.DeepEqual(update.Services, s.sent.Services)
+}
+
+// send sends an update. It gives up when ctx is done.
+func (s *source) send(ctx context.Context, updates chan<- api.PodUpdate, update api.PodUpdate) {
 	problem := update.Err
 	if sameText(problem, s.sent.Err) {
 		problem = nil
@@ -152,29 +148,6 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) (wai
 	select {
 	case updates <- update:
 	case <-ctx.Done():
-	}
-	return wait
-}
-
-// set returns a SET of what the inputs have.
-func (s *source) set(inputs []*input) api.PodUpdate {
-	pods, services := byKind(s.rejectDuplicates(inputs))
-	return api.PodUpdate{Op: api.SET, Pods: pods, Services: s.checkServices(services, pods)}
-}
-
-// setStatus records the result of a read.
-func (s *source) setStatus(pods int, stale map[string]string, err error) {
-	now := time.Now()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.status.Pods, s.status.Stale = pods, stale
-	if err == nil {
-		s.status.LastSuccess, s.status.FailingSince = now, time.Time{}
-		return
-	}
-	s.status.LastError, s.status.LastErrorAt = err.Error(), now
-	if s.status.FailingSince.IsZero() {
-		s.status.FailingSince = now
 	}
 }
 

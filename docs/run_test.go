@@ -2,7 +2,6 @@ package docs
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -61,7 +60,7 @@ func readPages(t *testing.T, follow map[string]func(*reader, *testing.T), names 
 	project := &reader{dir: t.TempDir()}
 	project.bash(t, "cp -r "+root+"/[!.]* .\n"+setup[0].body) // builds the program, once for all pages
 	client, err := docker.NewClientFromEnv()
-	unittest.Must(t, errors.Join(err, registrytest.EnsureHello(client)))
+	unittest.Must(t, err, registrytest.EnsureHello(client))
 	for name := range follow {
 		if !slices.Contains(names, name) {
 			names = append(names, name)

@@ -87,7 +87,7 @@ func TestWhatIsMountedInRootDirIsNotDeleted(t *testing.T) {
 // mount binds the directory source to point; it makes both.
 func mount(t *testing.T, source, point string) {
 	t.Helper()
-	unittest.Must(t, errors.Join(os.MkdirAll(source, 0o755), os.MkdirAll(point, 0o755)))
+	unittest.Must(t, os.MkdirAll(source, 0o755), os.MkdirAll(point, 0o755))
 	unittest.Must(t, syscall.Mount(source, point, "", syscall.MS_BIND, ""))
 	t.Cleanup(func() { syscall.Unmount(point, syscall.MNT_DETACH) })
 }

@@ -2,7 +2,6 @@ package volume
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -22,7 +21,7 @@ import (
 
 func TestOpenRootDirMakesAndMarksADirectory(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
-	unittest.Must(t, errors.Join(err, os.Mkdir(filepath.Join(dir, "real"), 0o755), os.Symlink("real", filepath.Join(dir, "link"))))
+	unittest.Must(t, err, os.Mkdir(filepath.Join(dir, "real"), 0o755), os.Symlink("real", filepath.Join(dir, "link")))
 	t.Chdir(dir)
 	if got, err := AbsRootDir("new"); err != nil || got != filepath.Join(dir, "new") {
 		t.Errorf("AbsRootDir of a missing directory is %q, %v", got, err)

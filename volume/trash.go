@@ -1,7 +1,6 @@
 package volume
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -35,7 +34,13 @@ func (r *RootDir) MoveToTrash(uid string) error {
 		return err
 	}
 	rel := filepath.Join(podsDir, uid)
-	err := cmp.Or(r.mkdirAll(podsDir), r.mkdirAll(trashDir), r.checkMounts(rel))
+	err := r.mkdirAll(podsDir)
+	if err == nil {
+		err = r.mkdirAll(trashDir)
+	}
+	if err == nil {
+		err = r.checkMounts(rel)
+	}
 	if err == nil {
 		// The trash may still contain an older pod with this UID.
 		err = r.dir.Rename(rel, filepath.Join(trashDir, uid+"."+rand.Text()))
@@ -61,7 +66,13 @@ func (r *RootDir) EmptyTrash(ctx context.Context) error {
 // delete deletes rel and everything below it. RemoveAll follows no links. It cannot be
 // canceled, so its goroutine may run until the process exits.
 func (r *RootDir) delete(ctx context.Context, rel string) error {
-	err := cmp.Or(ctx.Err(), r.mkdirAll(filepath.Dir(rel)), r.checkMounts(rel))
+	err := ctx.Err()
+	if err == nil {
+		err = r.mkdirAll(filepath.Dir(rel))
+	}
+	if err == nil {
+		err = r.checkMounts(rel)
+	}
 	if err == nil {
 		done := make(chan error, 1)
 		go func() { done <- r.dir.RemoveAll(rel) }()

@@ -42,7 +42,7 @@ func setUp(t *testing.T, r *RootDir, uid string) string {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	unittest.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)))
+	unittest.Must(t, os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
 }
 
 func wantText(t *testing.T, path, want string) {
@@ -169,7 +169,7 @@ func TestLinksInRootDirAreNotFollowed(t *testing.T) {
 			}
 			before := tree(target)
 			name, err := filepath.Rel(filepath.Dir(link), target)
-			unittest.Must(t, errors.Join(err, os.RemoveAll(link), os.MkdirAll(filepath.Dir(link), 0o750), os.Symlink(name, link)))
+			unittest.Must(t, err, os.RemoveAll(link), os.MkdirAll(filepath.Dir(link), 0o750), os.Symlink(name, link))
 
 			vol := emptyDir(t, r, "uid")
 			_, messageErr := r.MakeTerminationFile("uid", "web.1")
@@ -278,7 +278,7 @@ func TestUsageOfAHostileTree(t *testing.T) {
 		t.Errorf("%v allocations for each of %d nested directories", n, depth)
 	}
 	for level := dir; len(level) < len(dir)+4*maxOpenDirs; level += "/d" { // of three directories the deep one mostly is not visited last
-		unittest.Must(t, errors.Join(os.Mkdir(level+"/e", 0o755), os.Mkdir(level+"/f", 0o755)))
+		unittest.Must(t, os.Mkdir(level+"/e", 0o755), os.Mkdir(level+"/f", 0o755))
 	}
 	if u := r.Usage(t.Context(), "uid", 1<<20); !u.AtLeast || u.Files < maxOpenDirs {
 		t.Errorf("a broad tree: %+v, want at least %d files", u, maxOpenDirs)

@@ -1,5 +1,5 @@
-// Package unittest has what the tests of all packages share: a TestMain, the end of a test at an error, the log, and
-// waits that end by a condition.
+// Package unittest has what the tests of all packages share: a TestMain, the end of a test at an error, words that a
+// text or an error must have, the log, and waits that end by a condition.
 package unittest
 
 import (

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"debug/elf"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -53,7 +52,7 @@ func TestPauseImageIsMadeOnceForTheDaemonsMachine(t *testing.T) {
 		"arm64": "f007739cd5f744d53f055482b298ea17baa06993161798faba35d10319f23076",
 	} {
 		daemon := &imageStore{arch: arch}
-		unittest.Must(t, errors.Join(EnsureBuiltin(t.Context(), daemon, PauseImage), EnsureBuiltin(t.Context(), daemon, PauseImage)))
+		unittest.Must(t, EnsureBuiltin(t.Context(), daemon, PauseImage), EnsureBuiltin(t.Context(), daemon, PauseImage))
 		if len(daemon.layers) != 1 || fmt.Sprintf("%x", sha256.Sum256(daemon.layers[0])) != want {
 			t.Errorf("%s: imported %d layers, the first with digest %x; want 1 with %s", arch, len(daemon.layers), sha256.Sum256(daemon.layers[0]), want)
 		}
@@ -70,12 +69,12 @@ func TestHelloImageIsThisProgram(t *testing.T) {
 	layer := tar.NewReader(bytes.NewReader(daemon.layers[0]))
 	for header, err := layer.Next(); err != io.EOF; header, err = layer.Next() {
 		content, readErr := io.ReadAll(layer)
-		unittest.Must(t, errors.Join(err, readErr))
+		unittest.Must(t, err, readErr)
 		files[header.Name] = content
 	}
 	itself, err := os.ReadFile(self)
 	program, elfErr := elf.NewFile(bytes.NewReader(itself))
-	unittest.Must(t, errors.Join(err, elfErr))
+	unittest.Must(t, err, elfErr)
 	want := map[string][]byte{"tmp/": {}, "hello": itself}
 	if loader := program.Section(".interp"); loader != nil {
 		path, _ := loader.Data()

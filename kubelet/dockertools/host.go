@@ -1,10 +1,6 @@
 package dockertools
 
-import (
-	"net"
-	"os"
-	"strings"
-)
+import "net"
 
 // HostIP returns the address of this host that its default route uses, else 127.0.0.1. It
 // sends nothing: to connect a UDP socket only chooses a route.
@@ -16,19 +12,4 @@ func HostIP() string {
 		}
 	}
 	return "127.0.0.1"
-}
-
-// HostSearches returns the search domains of this host's resolver.
-func HostSearches() []string {
-	text, _ := os.ReadFile("/etc/resolv.conf") // without one there are none
-	return searchDomains(string(text))
-}
-
-func searchDomains(resolvConf string) (domains []string) {
-	for line := range strings.Lines(resolvConf) {
-		if fields := strings.Fields(line); len(fields) > 0 && fields[0] == "search" {
-			domains = fields[1:]
-		}
-	}
-	return domains
 }

@@ -86,10 +86,3 @@ func TestContainerNames(t *testing.T) {
 		}
 	}
 }
-
-func TestSearchDomains(t *testing.T) {
-	got := searchDomains("# search no\nnameserver 127.0.0.1\n\nsearch old\nsearch\ta.example b.example\noptions ndots:5 timeout:1\n")
-	if strings.Join(got, ",") != "a.example,b.example" {
-		t.Errorf("read %q", got)
-	}
-}

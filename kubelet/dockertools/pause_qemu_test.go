@@ -7,7 +7,6 @@ package dockertools
 
 import (
 	"bufio"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -24,7 +23,7 @@ func TestPauseProgramRunsOnARM64(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pause")
 	cmd := exec.Command(emulator, "-strace", path)
 	stderr, pipeErr := cmd.StderrPipe()
-	unittest.Must(t, errors.Join(err, os.WriteFile(path, program, 0o755), pipeErr, cmd.Start()))
+	unittest.Must(t, err, os.WriteFile(path, program, 0o755), pipeErr, cmd.Start())
 	defer cmd.Wait()
 	defer cmd.Process.Kill()
 	// The line has no end while the call lasts, so it is read up to the closing bracket.

@@ -26,7 +26,7 @@ func versions(b *testing.B) []version {
 	unittest.Must(b, err)
 	client, err := hosttest.Connect("")
 	unittest.Must(b, err)
-	network := makeNetwork(b, client, "bench")
+	network := hosttest.MakeNetwork(b, client, "bench")
 	return []version{{"new", hosttest.Binary(), network.Name}, {"last", last, network.Name}}
 }
 

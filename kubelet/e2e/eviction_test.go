@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
@@ -43,7 +44,7 @@ func TestIntegrationEvictionAndTheWayBack(t *testing.T) {
 			t.Cleanup(func() { unittest.Must(t, syscall.Unmount(root, 0)) })
 			other, h := newHost(t), newHost(t)
 			h.RootDir = root
-			stranger := h.stranger("stranger-"+h.Hostname, hosttest.HelloImage)
+			stranger := h.stranger("stranger-"+h.Hostname, dockertools.HelloImage)
 			other.WriteSleepers("neighbour")
 			other.Start("-sync_frequency=1s").AwaitUp("neighbour")
 			neighbour := other.IDs()

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	docker "github.com/fsouza/go-dockerclient"
+	"kubelet14/kubelet/dockertools"
 
-	"kubelet14/kubelet/e2e/hosttest"
+	docker "github.com/fsouza/go-dockerclient"
 )
 
 // Containers of others are left alone, whatever names and labels they have.
@@ -22,10 +22,10 @@ func TestIntegrationOtherContainersAreLeftAlone(t *testing.T) {
 	h.MustRun("-cleanup")
 	third := strings.TrimSuffix(main.Name, "1") + "3"
 	strangers := []*docker.Container{
-		h.stranger("k8s_x_y_"+h.Hostname, hosttest.HelloImage),
-		h.stranger("k8s_main.1_gone.default.file_"+h.Hostname+"_1", hosttest.HelloImage),
-		h.stranger(main.Name, hosttest.HelloImage),
-		h.stranger(net.Name, hosttest.HelloImage),
+		h.stranger("k8s_x_y_"+h.Hostname, dockertools.HelloImage),
+		h.stranger("k8s_main.1_gone.default.file_"+h.Hostname+"_1", dockertools.HelloImage),
+		h.stranger(main.Name, dockertools.HelloImage),
+		h.stranger(net.Name, dockertools.HelloImage),
 	}
 	copies := []*docker.Container{h.stranger("k8s_main.1_gone.default.file_"+h.Hostname+"_2", image), h.stranger(third, image)}
 	for _, c := range copies {

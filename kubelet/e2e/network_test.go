@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"errors"
-	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -20,9 +18,9 @@ func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	hosttest.Prepare(t)
 	client, err := hosttest.Connect("")
 	unittest.Must(t, err)
-	other := makeNetwork(t, client, "another") // the first by name
-	name := other.Name + "-names"              // the pods of other tests have the same names
-	t.Cleanup(func() {                         // after -cleanup of both
+	other := hosttest.MakeNetwork(t, client, "another") // the first by name
+	name := other.Name + "-names"                       // the pods of other tests have the same names
+	t.Cleanup(func() {                                  // after -cleanup of both
 		if _, err := client.NetworkInfo(name); !errors.As(err, new(*docker.NoSuchNetwork)) {
 			t.Errorf("the network is left: %v", err)
 		}
@@ -127,22 +125,4 @@ func TestIntegrationLongNamesBelongToOneNamespaceAndKubelet(t *testing.T) {
 			}
 		}
 	}
-}
-
-// makeNetwork makes a network as a user does, which goes with the test.
-func makeNetwork(tb testing.TB, client *docker.Client, name string) *docker.Network {
-	tb.Helper()
-	network, err := client.CreateNetwork(docker.CreateNetworkOptions{
-		Name: fmt.Sprintf("%s%d-%s", hosttest.HostnamePrefix, os.Getpid(), name), Driver: "bridge", Labels: map[string]string{hosttest.TestNetworkLabel: ""},
-	})
-	unittest.Must(tb, err)
-	tb.Cleanup(func() {
-		err := client.RemoveNetwork(network.ID)
-		if info, infoErr := client.NetworkInfo(network.ID); err != nil && infoErr == nil && len(info.Containers) == 0 {
-			tb.Logf("Docker 20.10 keeps an endpoint of a container that is gone, until its next restart: %v", err)
-		} else if err != nil {
-			tb.Error(err)
-		}
-	})
-	return network
 }

@@ -15,7 +15,6 @@ import (
 	"kubelet14/api/unittest"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/registrytest"
-	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // A pressure is reported, and without the gate Eviction that is all.
@@ -132,7 +131,7 @@ func TestIntegrationLongImagesAreCollected(t *testing.T) {
 			t.Errorf("%s: %v", id, err)
 		}
 	}
-	for _, name := range []string{dockertools.PauseImage, hosttest.HelloImage, images["with-child"].Ref} {
+	for _, name := range []string{dockertools.PauseImage, dockertools.HelloImage, images["with-child"].Ref} {
 		if _, err := h.Docker.InspectImage(name); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -8,6 +8,7 @@ import (
 
 	docker "github.com/fsouza/go-dockerclient"
 
+	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
@@ -111,7 +112,7 @@ func TestIntegrationLongReasons(t *testing.T) {
 // imageOfUser makes an image of the demo whose containers run as a user.
 func (h *host) imageOfUser(user string) string {
 	h.T.Helper()
-	c, err := h.Docker.CreateContainer(docker.CreateContainerOptions{Config: &docker.Config{Image: hosttest.HelloImage, Cmd: []string{"/hello"}}})
+	c, err := h.Docker.CreateContainer(docker.CreateContainerOptions{Config: &docker.Config{Image: dockertools.HelloImage, Cmd: []string{"/hello"}}})
 	h.Must(err)
 	defer h.removeByID(c.ID)
 	return h.commit(c.ID, &docker.Config{User: user})

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
@@ -40,7 +41,7 @@ func (h *host) from(sources ...string) []string {
 // the source.
 func (h *host) put(pod, manifest string) {
 	h.T.Helper()
-	manifest = strings.ReplaceAll(manifest, "HELLO", hosttest.HelloImage)
+	manifest = strings.ReplaceAll(manifest, "HELLO", dockertools.HelloImage)
 	switch id, source, _ := strings.Cut(pod, ".default."); source {
 	case "file":
 		h.Write(id, manifest)

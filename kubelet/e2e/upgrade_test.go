@@ -137,7 +137,7 @@ func (h *host) made() map[string]string {
 		all[path] = fmt.Sprint(info.Sys().(*syscall.Stat_t).Ino)
 		return nil
 	}))
-	for _, name := range []string{hosttest.HelloImage, dockertools.PauseImage} {
+	for _, name := range []string{dockertools.HelloImage, dockertools.PauseImage} {
 		image, err := h.Docker.InspectImage(name)
 		h.Must(err)
 		all[name] = image.ID

@@ -1,18 +1,18 @@
-// Package eviction decides what a host does without when its memory or a disk runs short: which pods may not start, and
-// which one has to end for a time. Upstream: pkg/kubelet/eviction, which never evicts static pods, and never starts one
-// that it has rejected. Here every pod comes back.
+// Package eviction decides what happens when the host runs short of memory or disk space: which pods may not start, and
+// which pod is stopped for a while. Upstream: pkg/kubelet/eviction, which never evicts static pods, and never starts one
+// that it rejected. Here every pod comes back.
 //
 //	every ten seconds                                the sync loop, for each pod
 //	  a reading of the host ─▶ Observe ┐           ┌ Hold: may it start?
 //	                           Release ├▶ Manager ◀┤
-//	  what pods use ─▶ Wanted, Evict   ┘           └ Verdict: has it to end?
+//	  what pods use ─▶ Wanted, Evict   ┘           └ Verdict: must it end?
 //
-// A reading below a threshold is a pressure, and begins a condition, which lasts until there was no pressure for the
-// transition period. Meanwhile a pod of which nothing runs is held. If there is still pressure after what nobody needs was
-// removed, one pod after the other is evicted. After the condition the pods come back one by one. Nothing is written
-// down: after a crash the first reading finds the pressure again.
+// A reading below a threshold is a pressure. It starts a condition, which lasts until there has been no pressure for the
+// transition period. Meanwhile a pod with no running container is held. If the pressure remains after unneeded images
+// and containers were removed, pods are evicted one by one; after the condition they come back one by one. Nothing is
+// written down: after a crash the first reading finds the pressure again.
 //
-// Left out: minimum reclaim, pid.available, the notifications of cgroups.
+// Not implemented: minimum reclaim, pid.available, notifications from cgroups.
 package eviction
 
 import (
@@ -25,23 +25,23 @@ import (
 	"github.com/docker/go-units"
 )
 
-// Amount is how much of something is available, and how much there is.
+// Amount says how much of a resource is available, and how much there is in total.
 type Amount struct {
 	Available, Total uint64
-	Disk             uint64 // the number of the file system, if it is one
+	Disk             uint64 // device number, for a file system
 }
 
-// Reading is what one look at the host has found. A signal that is not known is missing.
+// Reading is the result of one look at the host. Unknown signals are missing.
 type Reading map[Signal]Amount
 
 // Options are the settings of a Manager.
 type Options struct {
 	Hard, Soft, SoftGracePeriod *Values
 	TransitionPeriod            time.Duration
-	MaxPodGrace                 int // the most seconds that an evicted pod has to end, if only a soft threshold is met
+	MaxPodGrace                 int // longest grace period of an evicted pod, in seconds, if only a soft threshold is met
 }
 
-// DefaultOptions returns the settings of upstream.
+// DefaultOptions returns upstream's defaults.
 func DefaultOptions() Options {
 	hard := map[Signal]string{MemoryAvailable: "100Mi", NodeFsAvailable: "10%", NodeFsInodesFree: "5%", ImageFsAvailable: "15%"}
 	return Options{NewValues("<", hard), NewValues("<", map[Signal]string{}), NewValues("=", map[Signal]string{}), 5 * time.Minute, 0}
@@ -62,10 +62,10 @@ type Condition struct {
 	lastMet time.Time
 }
 
-// Pressure is a threshold that is met.
+// Pressure is a threshold that the host has fallen below.
 type Pressure struct {
 	Signal  Signal
-	OneDisk bool // Docker writes to the file system of the root_dir, or where it writes is not known
+	OneDisk bool // Docker uses the file system of the root_dir, or it is unknown which one it uses
 	hard    bool
 	message string
 }
@@ -79,21 +79,21 @@ type Manager struct {
 	at         time.Time  // of the last reading
 	reading    Reading
 	pressures  []Pressure           // by the last reading
-	since      map[string]time.Time // when a threshold was first met that is met now
+	since      map[string]time.Time // for each threshold that is met: since when
 	conditions []Condition
 	pods       map[string]*held  // by full name
 	floors     map[Signal]uint64 // see Wanted
-	ending     bool              // an evicted pod may still run
-	ended      time.Time         // when the last one was seen to have ended
+	ending     bool              // an evicted pod may still be running
+	ended      time.Time         // when the last evicted pod was found to have ended
 }
 
-// NewManager returns a Manager that knows of no pressure yet.
+// NewManager returns a Manager without any pressure.
 func NewManager(opts Options) *Manager {
 	return &Manager{opts: opts, conditions: []Condition{{Type: MemoryPressure}, {Type: DiskPressure}},
 		since: map[string]time.Time{}, pods: map[string]*held{}, floors: map[Signal]uint64{}, Evicted: func(string) {}}
 }
 
-// Observe takes in a reading. Nothing else changes the conditions.
+// Observe updates the conditions from a reading. Nothing else changes them.
 func (m *Manager) Observe(r Reading, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,7 +117,7 @@ func (m *Manager) Observe(r Reading, now time.Time) {
 	}
 }
 
-// compare notes a pressure if the reading meets a threshold, and has done so for the grace period.
+// compare records a pressure if the reading has been below the threshold for the grace period.
 func (m *Manager) compare(kind string, signal Signal, threshold string, grace time.Duration) {
 	key := kind + string(signal)
 	have, known := m.reading[signal]
@@ -134,7 +134,7 @@ func (m *Manager) compare(kind string, signal Signal, threshold string, grace ti
 		fmt.Sprintf("%s is %s (%.1f%%), less than %s", signal, show(signal, int64(have.Available)), 100*float64(have.Available)/float64(have.Total), threshold)})
 }
 
-// show writes an amount, of inodes as a number.
+// show formats an amount: inodes as a number, anything else as bytes.
 func show(signal Signal, n int64) string {
 	switch {
 	case n < 0:
@@ -145,10 +145,10 @@ func show(signal Signal, n int64) string {
 	return units.BytesSize(float64(n))
 }
 
-// DiskPressure reports whether this condition is met.
+// DiskPressure reports whether the condition DiskPressure is met.
 func (m *Manager) DiskPressure() bool { return m.Conditions()[1].Met }
 
-// ImagePressure reports whether by the last reading the disk of Docker's images is one that runs short.
+// ImagePressure reports whether the disk with Docker's images was running short at the last reading.
 func (m *Manager) ImagePressure() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

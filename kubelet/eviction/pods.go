@@ -14,11 +14,11 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// maxWait is how long there must be no pressure until a pod comes back that is evicted again and again.
+// maxWait is the longest time without pressure that a pod must wait for, however often it is evicted.
 const maxWait = 60 * time.Minute
 
-// endLimit is how long after its grace an evicted pod may still run until the next one is evicted: a container whose stop hangs
-// must not keep the host from relief.
+// endLimit is how long after its grace period an evicted pod may hold up the next eviction: a container that cannot be stopped
+// must not keep the host from getting relief.
 const endLimit = 30 * time.Second
 
 // held is a pod that must not run, or was evicted before.
@@ -31,9 +31,9 @@ type held struct {
 	released  time.Time
 }
 
-// back returns when a pod may run again if no pressure comes, and the time without pressure that this takes.
+// back returns when a pod may run again if there is no new pressure, and how long it must wait without pressure.
 func (m *Manager) back(h *held) (at time.Time, wait time.Duration) {
-	first := max(m.opts.TransitionPeriod, time.Second) // else the time would not grow
+	first := max(m.opts.TransitionPeriod, time.Second) // doubling 0 would not grow
 	wait = min(first<<min(max(h.evictions-1, 0), 12), max(first, maxWait))
 	for _, c := range m.conditions {
 		if end := c.lastMet.Add(wait); end.After(at) {
@@ -43,7 +43,7 @@ func (m *Manager) back(h *held) (at time.Time, wait time.Duration) {
 	return at, wait
 }
 
-// Hold returns why a pod of which nothing runs must not start; no message: it may.
+// Hold returns why a pod with no running container must not start. An empty message means that it may.
 func (m *Manager) Hold(pod string, priority int64, now time.Time) plan.Problem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -62,7 +62,7 @@ func (m *Manager) Hold(pod string, priority int64, now time.Time) plan.Problem {
 	return why
 }
 
-// Verdict returns whether a pod has to end.
+// Verdict returns whether a pod must end.
 func (m *Manager) Verdict(pod string) (v plan.Verdict) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -72,7 +72,7 @@ func (m *Manager) Verdict(pod string) (v plan.Verdict) {
 	return v
 }
 
-// Ending reports whether a pod of which something runs was evicted, and may still end in time.
+// Ending reports whether a pod that still runs was evicted and has time left to end.
 func (m *Manager) Ending(pod string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -87,8 +87,8 @@ func (m *Manager) WasEvicted(pod *plan.Pod) bool {
 	return cmp.Or(m.pods[pod.FullName()], &held{}).evictions > 0
 }
 
-// Release lets one pod run again whose time has come by the last reading, that of the highest priority, and forgets all but
-// those that may wait or end.
+// Release lets one pod run again: of those that were due at the last reading, the one with the highest priority. It forgets
+// all pods that are not in mayWait.
 func (m *Manager) Release(mayWait map[string]bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -110,14 +110,14 @@ func (m *Manager) Release(mayWait map[string]bool) bool {
 	return true
 }
 
-// unread is a floor that the next reading sets.
+// unread marks a floor that the next reading will set.
 const unread = math.MaxUint64
 
-// Wanted returns the pressures of which one calls for an eviction now, the most urgent first. It is told whether a pod that was
-// evicted still runs, and when that was looked at: only a later reading shows what its end has brought.
+// Wanted returns the pressures that call for an eviction now, most urgent first. The caller says whether an evicted pod still
+// runs, and when it looked: only a later reading shows what the end of that pod freed.
 //
-// On a disk an eviction frees little, and ends the writing. So a disk first has until the next reading to remove what nobody
-// needs, and a second pod is evicted only if what is free has kept falling since the first has ended.
+// On a disk an eviction frees little, but it ends the writing. So until the next reading the disk gets a chance to be cleaned of
+// unneeded images, and a second pod is evicted only if free space has kept falling since the first one ended.
 func (m *Manager) Wanted(looked time.Time, ending bool) (wanted []*Pressure) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -133,7 +133,7 @@ func (m *Manager) Wanted(looked time.Time, ending bool) (wanted []*Pressure) {
 		case ending || m.at.Before(m.ended):
 		case p.Signal == MemoryAvailable:
 			wanted = append(wanted, p)
-		case m.at.Equal(m.conditions[1].Since): // it begins
+		case m.at.Equal(m.conditions[1].Since): // the condition begins
 			clear(m.floors)
 		case floor == unread:
 			m.floors[p.Signal] = free
@@ -144,17 +144,17 @@ func (m *Manager) Wanted(looked time.Time, ending bool) (wanted []*Pressure) {
 	return wanted
 }
 
-// Usage is what a pod uses of what a signal measures.
+// Usage is how much a pod uses of the resource that a signal measures.
 type Usage struct {
 	Pod           string // full name
 	Priority      int64
-	Used, Request int64 // Used is -1 if it is not known; the request is of memory
-	AtLeast       bool  // it uses more than Used
+	Used, Request int64 // Used is -1 if unknown; Request is the request for memory
+	AtLeast       bool  // it uses Used or more
 }
 
-// order compares two pods: the first of all is evicted. For memory that is one that exceeds its request, of these one of the
-// lowest priority, of these the one that exceeds it most. On a disk it is the largest writer, by what could be counted. Pods
-// without figures come last.
+// order sorts the pod to evict first. For memory, pods that exceed their request come first, then pods of lower priority, then
+// those that exceed it most. For a disk, the largest writer comes first, as far as it could be measured. Pods without figures
+// come last.
 func (p *Pressure) order(a, b Usage) int {
 	most := cmp.Or(cmp.Compare(b.Used-b.Request, a.Used-a.Request), strings.Compare(a.Pod, b.Pod))
 	class := func(u Usage) int {
@@ -169,7 +169,7 @@ func (p *Pressure) order(a, b Usage) int {
 	return cmp.Or(cmp.Compare(class(a), class(b)), cmp.Compare(a.Priority, b.Priority), most)
 }
 
-// Evict evicts one of the pods, and reports whether there is one.
+// Evict evicts one of the pods. It reports false if there are none.
 func (m *Manager) Evict(p *Pressure, pods []Usage) bool {
 	if len(pods) == 0 {
 		return false

@@ -12,10 +12,10 @@ import (
 	"kubelet14/api"
 )
 
-// Signal is what is measured of the host.
+// Signal names a resource of the host that is measured.
 type Signal string
 
-// The signals. nodefs is the file system of the root_dir, imagefs that of Docker.
+// The signals. nodefs is the file system of the root_dir, imagefs that of Docker's images.
 const (
 	MemoryAvailable  Signal = "memory.available"
 	NodeFsAvailable  Signal = "nodefs.available"
@@ -25,8 +25,8 @@ const (
 
 var signals = []Signal{MemoryAvailable, NodeFsAvailable, NodeFsInodesFree, ImageFsAvailable}
 
-// Values is a flag with a value for each signal. A value is a quantity or a percentage if the operator is "<", and a
-// duration if it is "=". Set changes only the signals that it is given.
+// Values is a flag.Value with a value for each signal. With the operator "<" a value is a quantity or a percentage, with
+// "=" a duration. Set changes only the signals in its argument.
 type Values struct {
 	operator string
 	of       map[Signal]string
@@ -42,7 +42,7 @@ func SameSignals(a, b *Values) bool {
 	return slices.Equal(slices.Sorted(maps.Keys(a.of)), slices.Sorted(maps.Keys(b.of)))
 }
 
-// String returns what Set reads, such as memory.available<100Mi,nodefs.available<10%.
+// String returns the syntax that Set parses, such as memory.available<100Mi,nodefs.available<10%.
 func (v *Values) String() string {
 	var items []string
 	for _, signal := range signals {
@@ -77,7 +77,7 @@ func (v *Values) Set(text string) error {
 	return nil
 }
 
-// amount returns a threshold as a number, of a total.
+// amount returns a threshold as a number; a percentage is taken of total.
 func amount(threshold string, total uint64) (uint64, error) {
 	number, isPercentage := strings.CutSuffix(threshold, "%")
 	if !isPercentage {

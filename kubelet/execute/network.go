@@ -2,6 +2,7 @@ package execute
 
 import (
 	"cmp"
+	"os"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ func (e *Executor) joinNetwork(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 	spec.Labels[dockertools.LabelNetwork] = e.PodNetwork
 	if e.PodNetwork != dockertools.BridgeNetwork {
 		spec.Network, spec.Aliases = e.PodNetwork, pod.NetworkNames()
-		spec.DNS = dnsIn(pod.Namespace, pod.Complete.DNS, dockertools.HostSearches())
+		spec.DNS = dnsIn(pod.Namespace, pod.Complete.DNS, hostSearches())
 	}
 }
 
@@ -34,4 +35,19 @@ func dnsIn(namespace string, written *api.DNSConfig, hostSearches []string) *api
 		dns.Options = append(slices.Clone(dns.Options), "ndots:1")
 	}
 	return &dns
+}
+
+// hostSearches returns the search domains of this host's resolver.
+func hostSearches() []string {
+	text, _ := os.ReadFile("/etc/resolv.conf") // without one there are none
+	return searchDomains(string(text))
+}
+
+func searchDomains(resolvConf string) (domains []string) {
+	for line := range strings.Lines(resolvConf) {
+		if fields := strings.Fields(line); len(fields) > 0 && fields[0] == "search" {
+			domains = fields[1:]
+		}
+	}
+	return domains
 }

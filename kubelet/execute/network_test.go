@@ -2,6 +2,7 @@ package execute
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"kubelet14/api"
@@ -18,5 +19,12 @@ func TestDNSOfAPod(t *testing.T) {
 		if got := dnsIn("team", tt.written, []string{"example.com"}); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
 		}
+	}
+}
+
+func TestSearchDomains(t *testing.T) {
+	got := searchDomains("# search no\nnameserver 127.0.0.1\n\nsearch old\nsearch\ta.example b.example\noptions ndots:5 timeout:1\n")
+	if strings.Join(got, ",") != "a.example,b.example" {
+		t.Errorf("read %q", got)
 	}
 }

@@ -73,7 +73,7 @@ func TestContainerSpec(t *testing.T) {
 	want = dockertools.ContainerSpec{
 		Name: "k8s_net.2_www.default.file_u-1_1", Image: dockertools.PauseImage, Entrypoint: []string{"/pause"},
 		StopSignal: "SIGKILL", Hostname: "www", Log: logs, Network: "pods", Aliases: []string{"www.default"},
-		DNS: dnsIn("default", nil, dockertools.HostSearches()),
+		DNS: dnsIn("default", nil, hostSearches()),
 		Ports: []api.Port{
 			{HostPort: 53, ContainerPort: 53, Protocol: api.ProtocolUDP},
 			{HostIP: "127.0.0.1", HostPort: 8080, ContainerPort: 80, Protocol: api.ProtocolTCP},

@@ -6,18 +6,18 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// World is what is known of a Docker when images are to be collected. Names are those of dockertools.ImageName.
+// World is the state of a Docker that Candidates decides on. Names have the form that dockertools.ImageName returns.
 type World struct {
-	Pulled     map[string]string // the ids that pulls of this kubelet have brought, by name
+	Pulled     map[string]string // ids of the images that this kubelet pulled, by name
 	Images     []dockertools.Image
-	Layers     map[string][]string     // of each image, by its id, the lowest first
-	Containers []dockertools.Container // everybody's, dead ones too
-	Needed     map[string]bool         // names, by desired pods and by pulls that go on
+	Layers     map[string][]string     // of each image, by id, lowest layer first
+	Containers []dockertools.Container // everybody's, including dead ones
+	Needed     map[string]bool         // names that desired pods need, or that are being pulled
 }
 
-// Candidates returns the images that this kubelet has pulled and nobody needs. What somebody else may count on is spared: an
-// image with another id than the pull has brought, with a second name, without a digest of a registry, or with a container; and
-// the base of an image that stays, whose layers would stay too.
+// Candidates returns the images that this kubelet pulled and nobody needs. It spares images that somebody else may count on:
+// those with a different id than the one pulled, with a second name, without a registry's digest, or with a container; and the
+// base of an image that stays, since its layers would stay too.
 func Candidates(w World) []dockertools.Image {
 	stays := func(i dockertools.Image) bool {
 		name := nameOf(i)
@@ -27,7 +27,7 @@ func Candidates(w World) []dockertools.Image {
 	others := slices.DeleteFunc(slices.Clone(w.Images), func(i dockertools.Image) bool { return !stays(i) })
 	return slices.DeleteFunc(slices.Clone(w.Images), func(i dockertools.Image) bool {
 		layers := w.Layers[i.ID]
-		isBase := func(other dockertools.Image) bool { // a build may add no layer
+		isBase := func(other dockertools.Image) bool { // the layers may be equal: not every build adds one
 			above := w.Layers[other.ID]
 			return len(above) >= len(layers) && slices.Equal(layers, above[:len(layers)]) && !other.Created.Before(i.Created)
 		}
@@ -35,7 +35,7 @@ func Candidates(w World) []dockertools.Image {
 	})
 }
 
-// nameOf returns the one name of an image, which is its digest if it was pulled by that.
+// nameOf returns the only name of an image, or "" if it has none or several. It is a digest if the image was pulled by digest.
 func nameOf(i dockertools.Image) string {
 	names := i.Tags
 	if len(names) == 0 {

@@ -1,9 +1,9 @@
-// Package imagegc removes images that this kubelet has pulled and nobody needs any more, when the disk is nearly full.
+// Package imagegc removes images that this kubelet pulled and nobody needs any more, when the disk is nearly full.
 // Upstream: pkg/kubelet/images/image_gc_manager.go, which removes everybody's images.
 //
 //	PullImage ─▶ a record in the root_dir ─▶ Candidates, which is pure ─▶ Collect: RemoveImage, never by force
 //
-// Left out: a maximum age, and images that have lost their name to a newer one, which `docker image prune` removes.
+// Not implemented: a maximum age, and images whose name has moved to a newer one, which `docker image prune` removes.
 package imagegc
 
 import (
@@ -24,38 +24,38 @@ import (
 	"kubelet14/kubelet/node"
 )
 
-// restInterval is between two looks at the images while there is room, which find out since when one is unneeded.
+// restInterval is the time between two looks at the images while there is room. They find out since when an image is unneeded.
 const restInterval = time.Minute
 
 // Options are the settings of a Collector.
 type Options struct {
-	High, Low int           // percent of the file system of images that begin and end a collection
-	MinAge    time.Duration // for which an image must have been unneeded
+	High, Low int           // how full the file system must be to start and to end a collection, in percent
+	MinAge    time.Duration // how long an image must have been unneeded
 }
 
-// Collector is a Docker that records what is pulled, and removes it when there is no room. Every exported field must be set. Its
-// methods may be called concurrently, but Collect by one goroutine only.
+// Collector is a Docker that records its pulls, and removes the images when there is no room. Every exported field must be set. Its
+// methods may be called concurrently, except that only one goroutine may call Collect.
 type Collector struct {
 	dockertools.Interface
 	Options
 	RootDir  string
-	Needed   func() (images []string, complete bool) // by desired pods; complete once every source was read
-	Pressure func() bool                             // on the disk of images; another one would not get emptier
+	Needed   func() (images []string, complete bool) // images of desired pods; complete once every source has been read
+	Pressure func() bool                             // reports pressure on the disk of the images
 	Note     func(reason, message string)            // records an event
-	Removed  func()                                  // counts an image
+	Removed  func()                                  // counts a removed image
 
 	mu    sync.Mutex
 	pulls map[string]*pull // guarded by mu; by name
 
 	// The one goroutine that calls Collect owns the rest.
 	looked     time.Time
-	since      map[string]time.Time // when an image, by id, was first seen unneeded
-	layers     map[string][]string  // of the images of the last look, by id
+	since      map[string]time.Time // when each image was first seen unneeded, by id
+	layers     map[string][]string  // of the images at the last look, by id
 	collecting bool
 }
 
-// Collect removes images from when their file system is as full as High until it is below Low, those first that have been
-// unneeded for the longest time. Under pressure it removes all that it may.
+// Collect starts to remove images when their file system is as full as High, and goes on until it is below Low, longest unneeded
+// first. Under pressure it removes every image that it may.
 func (c *Collector) Collect(ctx context.Context, f node.Facts) {
 	total, used := float64(f.ImageFS.Total), float64(f.ImageFS.Total-f.ImageFS.Available)
 	excess, why := used-total*float64(c.Low)/100, fmt.Sprintf("their file system is %.0f %% full", 100*used/total)
@@ -76,7 +76,7 @@ func (c *Collector) Collect(ctx context.Context, f node.Facts) {
 		if err := c.RemoveImage(ctx, name); ctx.Err() != nil {
 			return
 		} else if err != nil {
-			glog.Warningf("%v; it is tried again", err)
+			glog.Warningf("%v; will try again", err)
 			c.since[image.ID] = time.Now()
 			continue
 		}
@@ -89,9 +89,9 @@ func (c *Collector) Collect(ctx context.Context, f node.Facts) {
 	}
 }
 
-// look returns the candidates, with the longest unneeded first; none while it is not known what pods need, or Docker does not
-// answer, which the sync loop reports. Records are read first: their images are in the list. What is needed is asked for
-// last: a container that the list does not have is that of a desired pod.
+// look returns the candidates, longest unneeded first. It returns none until all sources have been read, and none while Docker
+// does not answer, which the sync loop reports. The order matters: records are read first, so their images are in the list;
+// Needed is called last, so a container too new for the list belongs to a desired pod.
 func (c *Collector) look(ctx context.Context) (candidates []dockertools.Image) {
 	w := World{Pulled: c.pulled(), Needed: map[string]bool{}}
 	var err, listErr, layersErr error
@@ -123,14 +123,14 @@ func (c *Collector) look(ctx context.Context) (candidates []dockertools.Image) {
 	return candidates
 }
 
-// readLayers returns the layers of images. Those of an id never change, so each is asked for once.
+// readLayers returns the layers of images. They never change, so Docker is asked once for each id.
 func (c *Collector) readLayers(ctx context.Context, images []dockertools.Image) (map[string][]string, error) {
 	layers := map[string][]string{}
 	for _, i := range images {
 		known, ok := c.layers[i.ID]
 		if !ok {
 			var err error
-			if known, err = c.ImageLayers(ctx, i.ID); errors.Is(err, dockertools.ErrNoSuchImage) { // it is gone since the list
+			if known, err = c.ImageLayers(ctx, i.ID); errors.Is(err, dockertools.ErrNoSuchImage) { // removed after the list
 				continue
 			} else if err != nil {
 				return nil, err

@@ -11,21 +11,21 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Docker keeps no trace of a pull of an image that is there and still the same. It only sends an event for each pull that
-// succeeds, and does not say whose. So the pulls of this kubelet are counted, and one more than these is somebody else's.
+// Docker keeps no trace of a pull that changes nothing. It only sends an event for each successful pull, without saying who
+// pulled. So this kubelet counts its own pulls, and takes any further event for somebody else's.
 
-// pull is what is known of this kubelet's pulls of a name.
+// pull is the state of this kubelet's pulls of one name.
 type pull struct {
 	running int  // calls of PullImage
 	unseen  int  // pulls whose event is still to come
-	theirs  bool // somebody else has pulled it meanwhile
+	theirs  bool // somebody else pulled it meanwhile
 }
 
-// Watch gives up the images that somebody else pulls, until ctx is done.
+// Watch gives up every image that somebody else pulls, until ctx is done.
 func (c *Collector) Watch(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := c.WatchPulls(ctx, c.sawPull); err != nil {
-			glog.V(1).Infof("watch pulls: %v; it is tried again", err) // the sync loop says what is wrong with Docker
+			glog.V(1).Infof("watch pulls: %v; will try again", err) // the sync loop reports Docker's problem
 		}
 		select {
 		case <-ctx.Done():
@@ -34,7 +34,7 @@ func (c *Collector) Watch(ctx context.Context) {
 	}
 }
 
-// sawPull takes in an event. An empty name begins the stream: events from before may be lost.
+// sawPull handles an event. An empty name means that the stream begins, and that earlier events may be lost.
 func (c *Collector) sawPull(image string) {
 	if image == "" {
 		c.mu.Lock()
@@ -53,7 +53,7 @@ func (c *Collector) sawPull(image string) {
 	})
 }
 
-// note changes what is known of the pulls of a name, and forgets it when there is nothing left to know.
+// note changes the state of a name, and deletes it once it is empty.
 func (c *Collector) note(name string, change func(*pull)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +73,7 @@ func (c *Collector) note(name string, change func(*pull)) {
 	}
 }
 
-// addPulling adds the names that this kubelet pulls now.
+// addPulling adds the names that this kubelet is pulling.
 func (c *Collector) addPulling(names map[string]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

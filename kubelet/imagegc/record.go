@@ -15,18 +15,18 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// record is a file for a name that this kubelet has pulled. A lost file costs nothing: its image stays.
+// record is the content of a file that records a pull of this kubelet. Losing the file does no harm: the image stays.
 type record struct{ Name, ID string }
 
-// PullImage pulls an image, and records it unless Docker had an image before that has its name or is the same, and that
-// no pull of this kubelet had brought; or unless somebody else pulls it meanwhile.
+// PullImage pulls an image and records the pull. It makes no record if Docker had that name or that image before, unless
+// from an earlier pull of this kubelet, or if somebody else pulls the image meanwhile.
 func (c *Collector) PullImage(ctx context.Context, image string, auth dockertools.Auth, progress func(dockertools.PullProgress)) error {
 	name := dockertools.ImageName(image)
 	c.note(name, func(p *pull) { p.running, p.unseen = p.running+1, p.unseen+1 })
 	defer c.note(name, func(p *pull) { p.running-- })
 	before, listErr := c.ListImages(ctx)
 	if err := c.Interface.PullImage(ctx, image, auth, progress); err != nil {
-		c.note(name, func(p *pull) { p.unseen = max(p.unseen-1, 0) }) // it has no event
+		c.note(name, func(p *pull) { p.unseen = max(p.unseen-1, 0) }) // a failed pull has no event
 		return err
 	}
 	id, err := c.InspectImage(ctx, image)
@@ -55,7 +55,7 @@ func (c *Collector) path(name string) string {
 	return filepath.Join(c.dir(), fmt.Sprintf("%x", sha256.Sum256([]byte(name))))
 }
 
-// write writes a file, which never holds half a record. It does not make the root_dir.
+// write writes a record atomically. It does not create the root_dir.
 func (c *Collector) write(r record) error {
 	_ = os.Mkdir(filepath.Dir(c.dir()), 0o750)
 	_ = os.Mkdir(c.dir(), 0o750)
@@ -67,7 +67,7 @@ func (c *Collector) write(r record) error {
 	return os.Rename(path+".new", path)
 }
 
-// pulled reads the records. What is none is skipped.
+// pulled reads the records, and skips files that are not one.
 func (c *Collector) pulled() map[string]string {
 	ids := map[string]string{}
 	files, _ := os.ReadDir(c.dir())
@@ -82,7 +82,7 @@ func (c *Collector) pulled() map[string]string {
 	return ids
 }
 
-// forget removes the records of images that are gone: if somebody else pulls one again, it is theirs.
+// forget removes the records of images that are gone. If somebody else pulls such an image, it is theirs.
 func (c *Collector) forget(w World) {
 	for name, id := range w.Pulled {
 		if !slices.ContainsFunc(w.Images, func(i dockertools.Image) bool { return i.ID == id }) {

@@ -8,7 +8,7 @@ import (
 	"kubelet14/kubelet/eviction"
 )
 
-// minPIDs is the percentage of the process numbers below which there is a pressure.
+// minPIDs is the percentage of free process numbers below which there is a pressure.
 const minPIDs = 5
 
 // Condition is one of the four conditions of a node. Its JSON is that of v1.
@@ -21,12 +21,12 @@ type Condition struct {
 	Message string    `json:"message"`
 }
 
-// Pressure reports whether something runs out.
+// Pressure reports whether the host runs short of something.
 func (c Condition) Pressure() bool { return c.Type != "Ready" && c.Status == "True" }
 
-// conditions returns what holds now, without the time since when.
+// conditions returns the current conditions, without their times.
 func conditions(health error, facts Facts, pressures []eviction.Condition) []Condition {
-	ready := Condition{Type: "Ready", Status: "True", Reason: "KubeletReady", Message: "the kubelet looks after its pods"}
+	ready := Condition{Type: "Ready", Status: "True", Reason: "KubeletReady", Message: "the kubelet manages its pods"}
 	if health != nil {
 		ready.Status, ready.Reason, ready.Message = "False", "KubeletNotReady", api.OneLine(health.Error())
 	}
@@ -45,7 +45,7 @@ func conditions(health error, facts Facts, pressures []eviction.Condition) []Con
 	} {
 		c := Condition{Type: row.name, Status: "False", Reason: row.good, Message: "enough is left"}
 		if row.amount.Total == 0 {
-			c.Status, c.Reason, c.Message = "Unknown", "NotRead", "what is left cannot be read; the log says why"
+			c.Status, c.Reason, c.Message = "Unknown", "NotRead", "the amount left cannot be read; the log says why"
 		}
 		for _, p := range pressures {
 			if p.Met && p.Type == c.Type {

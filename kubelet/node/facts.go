@@ -25,10 +25,10 @@ import (
 type Reader struct {
 	Proc       string // such as /proc
 	RootDir    string // of the kubelet
-	DockerRoot string // the directory of Docker's images; empty when it may be on another machine
+	DockerRoot string // directory of Docker's images; empty if it may be on another machine
 }
 
-// Facts describe and measure a machine. What cannot be read is zero.
+// Facts describe and measure a machine. Values that cannot be read are zero.
 type Facts struct {
 	Cores                         int
 	MHz                           float64
@@ -40,14 +40,14 @@ type Facts struct {
 	MemoryStats                   api.MemoryStats
 	Network                       procfs.NetDevLine // the sum of its interfaces
 
-	Memory       Amount // without swap; what the kernel can take back from its caches is available
+	Memory       Amount // without swap; memory that the kernel can reclaim from its caches is available
 	NodeFS       Amount // bytes of the file system of the root_dir
 	NodeFSInodes Amount // zero where there is no limit, as with btrfs
 	ImageFS      Amount // bytes of the file system of Docker's images
 	PIDs         Amount // of processes and threads
 }
 
-// Amount is how much of something is left.
+// Amount says how much of a resource is left.
 type Amount = eviction.Amount
 
 // Reading returns the signals that are known.
@@ -60,10 +60,10 @@ func (f Facts) Reading() eviction.Reading {
 	return reading
 }
 
-// innerInterface matches the loopback, and the interfaces of Docker and of pod networks, whose traffic passes another interface too.
+// innerInterface matches the loopback, and the interfaces of Docker and of pod networks: their traffic passes another interface too.
 var innerInterface = regexp.MustCompile(`^(lo$|veth|docker|br-|k14-)`)
 
-// Read reads the facts. The error names what cannot be read.
+// Read reads the facts. The error names everything that cannot be read.
 func (r Reader) Read() (f Facts, err error) {
 	proc, err := procfs.NewFS(r.Proc)
 	stat, statErr := proc.Stat()
@@ -72,7 +72,7 @@ func (r Reader) Read() (f Facts, err error) {
 	load, loadErr := proc.LoadAvg()
 	cpus, cpuErr := proc.CPUInfo()
 	f.Cores, f.BootTime, f.CPU = len(stat.CPU), time.Unix(int64(stat.BootTime), 0).UTC(), cpuUsage(stat.CPUTotal)
-	for _, i := range slices.Sorted(maps.Keys(stat.CPU)) { // one that is offline leaves a gap in the numbers
+	for _, i := range slices.Sorted(maps.Keys(stat.CPU)) { // an offline CPU leaves a gap in the numbers
 		f.CPU.PerCPU = append(f.CPU.PerCPU, cpuUsage(stat.CPU[i]).Total)
 	}
 	if len(cpus) > 0 {
@@ -116,8 +116,8 @@ func cpuUsage(c procfs.CPUStat) api.CPUStats {
 	return api.CPUStats{Total: nanoseconds(user + system + c.Steal), User: nanoseconds(user), System: nanoseconds(system)}
 }
 
-// fileSystem measures the file system of a path as df does: what is reserved for root is neither available nor part of the
-// total. Upstream counts it as used, and so takes a large reserve for pressure.
+// fileSystem measures the file system of a path as df does: blocks reserved for root are neither available nor part of the
+// total. Upstream counts them as used, so a large reserve looks like pressure.
 func fileSystem(path string) (bytes, inodes Amount, err error) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(path, &stat); err != nil {
@@ -133,7 +133,7 @@ func fileSystem(path string) (bytes, inodes Amount, err error) {
 	return Amount{Available: stat.Bavail * size, Total: total * size, Disk: disk}, Amount{Available: stat.Ffree, Total: stat.Files, Disk: disk}, nil
 }
 
-// fileText is empty when the file cannot be read.
+// fileText returns the trimmed text of a file, or "" if it cannot be read.
 func fileText(path string) string {
 	text, _ := os.ReadFile(path)
 	return string(bytes.TrimSpace(text))

@@ -1,5 +1,5 @@
-// Package node looks at the machine: what it is, and how much of its memory, disks and process numbers is left. Upstream
-// has it in kubelet_node_status.go, in pkg/kubelet/stats and in cAdvisor.
+// Package node describes the machine, and measures how much of its memory, disks and process numbers is left. Upstream does
+// this in kubelet_node_status.go, pkg/kubelet/stats and cAdvisor.
 package node
 
 import (
@@ -15,15 +15,15 @@ import (
 
 const (
 	roundInterval = 10 * time.Second
-	askInterval   = 5 * time.Minute // between questions to Docker, which may be upgraded or moved
+	askInterval   = 5 * time.Minute // how often Docker is asked for its Info: it may be upgraded or moved
 )
 
-// Housekeeper looks at the machine every ten seconds, and then lets those act that make room. Every exported field but Act
-// must be set.
+// Housekeeper looks at the machine every ten seconds, and then calls the functions that free space or memory. Every exported
+// field but Act must be set.
 //
 //	facts ─▶ Pressure.Observe ─▶ conditions ─▶ Act: images are collected, pods are evicted
 type Housekeeper struct {
-	Reader   Reader                      // its DockerRoot is what Docker says
+	Reader   Reader                      // Docker's Info sets its DockerRoot
 	Read     func(Reader) (Facts, error) // Reader.Read
 	Info     func(context.Context) (dockertools.Info, error)
 	Health   func() error // of the kubelet
@@ -34,14 +34,14 @@ type Housekeeper struct {
 	Note func(reason, message string) // records an event
 	Act  []func(context.Context, Facts)
 
-	asked time.Time // when Docker has last answered
+	asked time.Time // when Docker last answered
 
 	mu     sync.Mutex // guards the rest
 	status Status
 	unread string // the last error
 }
 
-// Status is what is known of a node.
+// Status is the state of a node at the last look.
 type Status struct {
 	Facts
 	Docker     dockertools.Info // zero: it has not answered yet
@@ -49,7 +49,7 @@ type Status struct {
 	Conditions []Condition
 }
 
-// Run looks and lets act every ten seconds, until ctx is done.
+// Run looks and then calls each Act, every ten seconds until ctx is done.
 func (h *Housekeeper) Run(ctx context.Context) {
 	tick := time.NewTicker(roundInterval)
 	defer tick.Stop()
@@ -66,13 +66,13 @@ func (h *Housekeeper) Run(ctx context.Context) {
 	}
 }
 
-// Look reads the facts and updates the conditions. It is called before the first sync, too: nothing must be started on a
-// machine that has nothing left.
+// Look reads the facts and updates the conditions. It is also called before the first sync, so that nothing is started on
+// a machine that has no room.
 func (h *Housekeeper) Look(ctx context.Context) Facts {
 	ctx, cancel := context.WithTimeout(ctx, roundInterval)
 	defer cancel()
 	if time.Since(h.asked) >= askInterval {
-		if info, err := h.Info(ctx); err == nil { // else the sync loop says what is wrong with Docker
+		if info, err := h.Info(ctx); err == nil { // otherwise the sync loop reports Docker's problem
 			h.Reader.DockerRoot, h.asked = info.RootDir, time.Now()
 			h.mu.Lock()
 			h.status.Docker = info
@@ -86,14 +86,14 @@ func (h *Housekeeper) Look(ctx context.Context) Facts {
 	if last := h.unread; err == nil {
 		h.unread = ""
 	} else if h.unread = err.Error(); h.unread != last {
-		glog.Warningf("what is left on this machine is not known: %v", err)
+		glog.Warningf("cannot measure this machine completely: %v", err)
 	}
 	h.status.Facts, h.status.ReadAt = facts, time.Now()
 	h.update()
 	return facts
 }
 
-// Status returns what the last look has seen, and whether the kubelet is healthy now.
+// Status returns the result of the last look, with the kubelet's health as of now.
 func (h *Housekeeper) Status() Status {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -101,7 +101,7 @@ func (h *Housekeeper) Status() Status {
 	return h.status
 }
 
-// update replaces the conditions, and tells of a pressure that begins or ends.
+// update replaces the conditions, and logs when a pressure begins or ends.
 func (h *Housekeeper) update() {
 	all := conditions(h.Health(), h.status.Facts, h.Pressure.Conditions())
 	for i := range all {

@@ -176,7 +176,13 @@ func Parse(version string, args []string) (*Options, error) {
 	host, _ := os.Hostname() // without a name check asks for -hostname_override
 	f.Kubelet.Identity.Hostname = cmp.Or(f.Kubelet.Identity.Hostname, strings.ToLower(host))
 	check := func() error { return f.check(all.Args()) }
-	if err := cmp.Or(f.readFile(all, check), logs.Parse(nil), check()); err != nil { // glog needs a parsed flag.CommandLine
+	if err := f.readFile(all, check); err != nil {
+		return nil, err
+	}
+	if err := logs.Parse(nil); err != nil { // glog needs a parsed flag.CommandLine
+		return nil, err
+	}
+	if err := check(); err != nil {
 		return nil, err
 	}
 	if f.Kubelet.ContainerLog.MaxSize == 0 {

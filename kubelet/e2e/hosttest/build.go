@@ -17,14 +17,12 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 
 	"kubelet14/api/unittest"
-	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/registrytest"
 )
 
 const (
-	HelloImage       = dockertools.HelloImage
-	HostnamePrefix   = "kubelet14-test-" // the pid of the test and a number follow
-	TestNetworkLabel = "kubelet14.test"  // of the networks that tests make
+	hostnamePrefix = "kubelet14-test-" // the pid of the test and a number follow
+	networkLabel   = "kubelet14.test"  // of the networks that tests make
 
 	// leftoverAge is older than any test or benchmark becomes.
 	leftoverAge = 2 * time.Hour
@@ -82,7 +80,7 @@ func removeLeftovers(client *docker.Client) error {
 		return err
 	}
 	for _, c := range list {
-		ofTest := strings.HasPrefix(c.Labels["kubelet14.hostname"], HostnamePrefix)
+		ofTest := strings.HasPrefix(c.Labels["kubelet14.hostname"], hostnamePrefix)
 		if !ofTest || time.Since(time.Unix(c.Created, 0)) < leftoverAge {
 			continue
 		}
@@ -90,7 +88,7 @@ func removeLeftovers(client *docker.Client) error {
 			return err
 		}
 	}
-	for _, label := range []string{"kubelet14.network", TestNetworkLabel} {
+	for _, label := range []string{"kubelet14.network", networkLabel} {
 		filters := map[string][]string{"label": {label}, "until": {leftoverAge.String()}}
 		client.PruneNetworks(docker.PruneNetworksOptions{Filters: filters}) // it fails while another one is running
 	}
@@ -103,4 +101,22 @@ func Connect(endpoint string) (*docker.Client, error) {
 		return docker.NewClientFromEnv()
 	}
 	return docker.NewClient(endpoint)
+}
+
+// MakeNetwork makes a network as a user does, which goes with the test.
+func MakeNetwork(tb testing.TB, client *docker.Client, name string) *docker.Network {
+	tb.Helper()
+	network, err := client.CreateNetwork(docker.CreateNetworkOptions{
+		Name: fmt.Sprintf("%s%d-%s", hostnamePrefix, os.Getpid(), name), Driver: "bridge", Labels: map[string]string{networkLabel: ""},
+	})
+	unittest.Must(tb, err)
+	tb.Cleanup(func() {
+		err := client.RemoveNetwork(network.ID)
+		if info, infoErr := client.NetworkInfo(network.ID); err != nil && infoErr == nil && len(info.Containers) == 0 {
+			tb.Logf("Docker 20.10 keeps an endpoint of a container that is gone, until its next restart: %v", err)
+		} else if err != nil {
+			tb.Error(err)
+		}
+	})
+	return network
 }

@@ -11,6 +11,7 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/dockertools"
 )
 
 // Dockerd is a Docker daemon of a test. It runs in a container of the machine's Docker,
@@ -43,10 +44,10 @@ func NewDockerd(t *testing.T) *Dockerd {
 	d := &Dockerd{t: t, outer: outer, logFile: filepath.Join(dir, "log"), Endpoint: "unix://" + filepath.Join(dir, "sock")}
 	box, err := outer.CreateContainer(docker.CreateContainerOptions{
 		Config: &docker.Config{
-			Image: HelloImage,
+			Image: dockertools.HelloImage,
 			Cmd:   []string{"/bin/sh", "-c", boxProgram},
 			// By this label a later run finds the box of a test that was killed.
-			Labels:  map[string]string{"kubelet14.hostname": fmt.Sprintf("%s%d-dockerd", HostnamePrefix, os.Getpid())},
+			Labels:  map[string]string{"kubelet14.hostname": fmt.Sprintf("%s%d-dockerd", hostnamePrefix, os.Getpid())},
 			Volumes: map[string]struct{}{"/var/lib/docker": {}}, // overlays do not stack
 		},
 		HostConfig: boxHostConfig(BuildDir),

@@ -19,6 +19,7 @@ import (
 	docker "github.com/fsouza/go-dockerclient"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/dockertools"
 )
 
 // Host is the machine of one test or benchmark: what makes a kubelet different from
@@ -56,7 +57,7 @@ func NewOn(t testing.TB, endpoint string) *Host {
 	unittest.Must(t, err)
 	h := &Host{
 		T: t, Binary: Binary(), Docker: client, endpoint: endpoint, Dir: dir,
-		Hostname:  fmt.Sprintf("%s%d-%d", HostnamePrefix, os.Getpid(), hosts.Add(1)),
+		Hostname:  fmt.Sprintf("%s%d-%d", hostnamePrefix, os.Getpid(), hosts.Add(1)),
 		RootDir:   filepath.Join(dir, "root"),
 		Manifests: filepath.Join(dir, "manifests"),
 		Socket:    filepath.Join(dir, "socket"),
@@ -77,7 +78,7 @@ func NewOn(t testing.TB, endpoint string) *Host {
 // image of the demo.
 func (h *Host) Write(name, text string) {
 	h.T.Helper()
-	h.ReplaceFile(filepath.Join(h.Manifests, name+".yaml"), strings.ReplaceAll(text, "HELLO", HelloImage), 0o644)
+	h.ReplaceFile(filepath.Join(h.Manifests, name+".yaml"), strings.ReplaceAll(text, "HELLO", dockertools.HelloImage), 0o644)
 }
 
 // WriteSleepers writes the smallest pods.
