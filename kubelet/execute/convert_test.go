@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"kubelet14/api"
-	v1 "kubelet14/api/v1"
+	"kubelet14/api/v1"
 	"kubelet14/api/validation"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"

@@ -8,6 +8,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/dns"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
@@ -73,7 +74,7 @@ func TestContainerSpec(t *testing.T) {
 	want = dockertools.ContainerSpec{
 		Name: "k8s_net.2_www.default.file_u-1_1", Image: dockertools.PauseImage, Entrypoint: []string{"/pause"},
 		StopSignal: "SIGKILL", Hostname: "www", Log: logs, Network: "pods", Aliases: []string{"www.default"},
-		DNS: dnsIn("default", nil, hostSearches()),
+		DNS: dns.InNamespace("default", nil, dns.HostSearches()),
 		Ports: []api.Port{
 			{HostPort: 53, ContainerPort: 53, Protocol: api.ProtocolUDP},
 			{HostIP: "127.0.0.1", HostPort: 8080, ContainerPort: 80, Protocol: api.ProtocolTCP},

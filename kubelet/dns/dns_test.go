@@ -1,4 +1,4 @@
-package execute
+package dns
 
 import (
 	"reflect"
@@ -16,7 +16,7 @@ func TestDNSOfAPod(t *testing.T) {
 		"no domains": {&api.DNSConfig{Searches: []string{"."}, Options: []string{"rotate"}},
 			&api.DNSConfig{Searches: []string{"team"}, Options: []string{"rotate", "ndots:1"}}},
 	} {
-		if got := dnsIn("team", tt.written, []string{"example.com"}); !reflect.DeepEqual(got, tt.want) {
+		if got := InNamespace("team", tt.written, []string{"example.com"}); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
 		}
 	}
