@@ -78,7 +78,7 @@ func newFleet(tb testing.TB, hosts, members int, access string, defaults bool, o
 	f := &fleet{TB: tb, out: out, started: make(chan struct{}, 2*podsOfHost*hosts)}
 	if f.dir = tb.TempDir(); defaults { // each host has a disk of its own, and here that of etcd is the only one
 		dir, err := os.MkdirTemp("/dev/shm", "fleet-")
-		f.must(err)
+		unittest.Must(f, err)
 		tb.Cleanup(func() { os.RemoveAll(dir) })
 		f.dir = dir
 	}
@@ -102,7 +102,7 @@ func newFleet(tb testing.TB, hosts, members int, access string, defaults bool, o
 			return err
 		})
 	}
-	f.must(puts.Wait())
+	unittest.Must(f, puts.Wait())
 	if access != "none" {
 		f.cluster.EnableUsers(names)
 		f.client = f.cluster.Client()
@@ -140,11 +140,11 @@ func (f *fleet) newHost(name string) *host {
 		return dockertest.Fault{}
 	})
 	root, err := volume.OpenRootDir(filepath.Join(f.dir, name))
-	f.must(err)
+	unittest.Must(f, err)
 	file := filepath.Join(root.Path(), "etcd.yaml")
-	f.must(os.WriteFile(file, []byte(f.cluster.ClientFile(name)), 0o600))
+	unittest.Must(f, os.WriteFile(file, []byte(f.cluster.ClientFile(name)), 0o600))
 	etcd, err := config.OpenEtcd(nil, file)
-	f.must(err)
+	unittest.Must(f, err)
 	source := config.NewSourceEtcd(etcd, config.Parser{Hostname: name, Scheme: v1.NewScheme()})
 	source.Record = filepath.Join(root.Path(), "etcd")
 	kl := kubelet.NewMainKubelet(kubelet.Options{
@@ -188,7 +188,7 @@ func (f *fleet) edit(what string, hosts ...*host) (took []time.Duration) {
 			}
 		})
 	}
-	f.must(puts.Wait())
+	unittest.Must(f, puts.Wait())
 	f.await(what, len(hosts))
 	for _, h := range hosts {
 		took = append(took, time.Duration(h.created.Load()-h.put.UnixNano()))
@@ -233,11 +233,4 @@ func quiet(hosts []*host) (calls int) {
 		}
 	}
 	return calls
-}
-
-func (f *fleet) must(err error) {
-	f.Helper()
-	if err != nil {
-		f.Fatal(err)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"kubelet14/api/unittest"
 	"kubelet14/config/etcdtest"
 )
 
@@ -85,9 +86,9 @@ func (f *fleet) live(measured bool) {
 		f.survive(fmt.Sprintf("an outage of %v", outage), f.cluster.Restart)
 	}
 	put, err := f.client.Put(f.ctx, "/registry/other", "")
-	f.must(err)
+	unittest.Must(f, err)
 	_, err = f.client.Compact(f.ctx, put.Header.Revision) // watches cannot go on where they were
-	f.must(err)
+	unittest.Must(f, err)
 	f.cluster.Kill()
 	f.survive("a compaction and a restart", f.cluster.Restart)
 	if measured {
