@@ -15,7 +15,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -27,10 +26,8 @@ import (
 	"github.com/golang/glog"
 
 	"kubelet14/api"
-	"kubelet14/api/v1"
 	"kubelet14/config"
 	"kubelet14/kubelet"
-	"kubelet14/kubelet/dockertools"
 	dockerclient "kubelet14/kubelet/dockertools/client"
 	"kubelet14/kubelet/eviction"
 	"kubelet14/kubelet/features"
@@ -130,26 +127,14 @@ func run(ctx context.Context, f *options.Options) error {
 	if handsOver {
 		volume.AwaitLock(ctx, f.RootDir)
 	}
-	if !f.DryRun {
-		open := volume.OpenRootDir
-		if f.Cleanup {
-			open = volume.OpenExisting
-		}
-		if opts.Volumes, err = open(f.RootDir); errors.Is(err, fs.ErrPermission) {
-			return fmt.Errorf("%w: give a directory of your own, such as -root_dir=$HOME/kubelet14", err)
-		} else if err != nil {
-			return err
-		}
+	if opts.Volumes, err = openRootDir(f); err != nil {
+		return err
 	}
 	if opts.Volumes != nil {
 		defer opts.Volumes.Close()
 		opts.Identity.RootDir = opts.Volumes.Path()
 	}
-	for _, gate := range []string{features.Eviction, features.ImageGarbageCollection} {
-		if f.Gates.Enabled(gate) && (f.Runonce || f.DryRun) {
-			glog.Warningf("-feature_gates=%s does nothing with -runonce and -dry_run, which do not watch memory and disks", gate)
-		}
-	}
+	warnOfGates(f)
 	pressure := eviction.NewManager(f.Eviction)
 	pressure.Evicted = metrics.Evicted
 	if f.Gates.Enabled(features.Eviction) {
@@ -205,26 +190,22 @@ func run(ctx context.Context, f *options.Options) error {
 	for _, status := range sources.statuses() {
 		glog.Infof("pods come from source %s (%s)", status.Source, status.Place)
 	}
-	if handsOver {
-		running.Go(func() {
-			if opts.Volumes.AwaitContention(ctx) {
-				glog.Infof("another kubelet14 waits for the lock of the root_dir: it gets it")
-				end()
-			}
-		})
+	for _, part := range []struct {
+		runs bool
+		run  func(context.Context) // until its context is done
+	}{
+		{handsOver, func(ctx context.Context) { handOver(ctx, opts.Volumes, end) }},
+		{infoServer != nil, func(ctx context.Context) { serve(ctx, infoServer) }},
+		{f.EtcdStatus, func(ctx context.Context) { reporter(f, kl, sources, etcd).Run(ctx) }},
+		{true, func(ctx context.Context) { warnOfCertificates(ctx, f.Server.Certificates) }},
+		{collects, images.Watch},
+	} {
+		if part.runs {
+			running.Go(func() { part.run(ctx) })
+		}
 	}
-	if infoServer != nil {
-		running.Go(func() { serve(ctx, infoServer) })
-	}
-	if f.EtcdStatus {
-		running.Go(func() { reporter(f, kl, sources, etcd).Run(ctx) })
-	}
-	running.Go(func() { warnOfCertificates(ctx, f.Server.Certificates) })
 	house.Look(ctx) // a Docker that hangs delays it
 	running.Go(func() { house.Run(ctx) })
-	if collects {
-		running.Go(func() { images.Watch(ctx) })
-	}
 	if err := kl.Run(ctx, pods.Updates()); err != nil {
 		return err
 	}
@@ -255,46 +236,4 @@ func runOnce(ctx context.Context, kl *kubelet.Kubelet, pods *config.PodConfig, t
 	}
 	_, down := server.CountUp(statuses)
 	return errors.Join(down, server.WriteStatuses(os.Stdout, statuses, time.Now()), err)
-}
-
-// sources are the sources of pods that the flags name.
-type sources []config.Source
-
-// openSources returns them, and the connection to etcd if it is one of them.
-func openSources(f *options.Options) (all sources, etcd *config.Etcd, err error) {
-	parser := config.Parser{Hostname: f.Kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: f.Rules, Watcher: f.Kubelet.Trace}
-	if f.Gates.Enabled(features.Services) {
-		v1.AddServices(parser.Scheme, f.Kubelet.PodNetwork != dockertools.BridgeNetwork)
-	}
-	if f.Config != "" {
-		if _, err := os.Stat(f.Config); errors.Is(err, fs.ErrNotExist) && !f.ConfigWait {
-			return nil, nil, fmt.Errorf("-config=%s does not exist: make it, or give -config_wait if it will appear, as a mount does", f.Config)
-		}
-		all = append(all, config.NewSourceFile(f.Config, f.FileCheckFrequency, parser))
-	}
-	if f.ManifestURL != "" {
-		source, err := config.NewSourceHTTP(f.ManifestURL, f.HTTPCheckFrequency, parser)
-		if err != nil {
-			return nil, nil, fmt.Errorf("-manifest_url: %w", err)
-		}
-		all = append(all, source)
-	}
-	if f.Etcd() {
-		if etcd, err = config.OpenEtcd(f.EtcdServers, f.EtcdConfig); err != nil {
-			return nil, nil, err
-		}
-		source := config.NewSourceEtcd(etcd, parser)
-		source.Record, source.ReadOnly = filepath.Join(f.Kubelet.Identity.RootDir, "etcd"), f.DryRun
-		source.Accept = f.EtcdAccept
-		all = append(all, source)
-	}
-	return all, etcd, nil
-}
-
-// statuses returns what each source has read.
-func (all sources) statuses() (statuses []api.SourceStatus) {
-	for _, source := range all {
-		statuses = append(statuses, source.Status())
-	}
-	return statuses
 }
