@@ -12,17 +12,17 @@ import (
 	"testing/fstest"
 )
 
-// loaded matches a file in /proc/self/maps that has machine code: this program and its
-// libraries. A static program has none; `go run` makes a dynamic one where there is a C
-// compiler.
+// loaded matches the files in /proc/self/maps that contain machine code: this program and
+// its libraries. A static program has no libraries; `go run` builds a dynamic one where
+// there is a C compiler.
 var loaded = regexp.MustCompile(`(?m)^\S+ r-xp [^/\n]*(/.*)$`)
 
-// self is this program, even if its file was replaced since it was started.
+// self is this program, even if its file was replaced after the start.
 const self = "/proc/self/exe"
 
 // helloFiles returns the files of HelloImage: this program, which under the name hello is
-// the demo's (see main), and the libraries that it needs. So the demo needs no registry
-// and no compiler.
+// the program of the demo (see main), and its libraries. So the demo needs no registry and
+// no compiler.
 func helloFiles(daemon Info) (fstest.MapFS, error) {
 	if is, wants := runtime.GOOS+"/"+runtime.GOARCH, daemon.OS+"/"+daemon.Arch; is != wants {
 		return nil, fmt.Errorf("it holds this program, which is for %s, but Docker runs on %s: make it from the source with "+
@@ -39,7 +39,7 @@ func helloFiles(daemon Info) (fstest.MapFS, error) {
 	for _, match := range loaded.FindAllStringSubmatch(string(memory), -1) {
 		paths[match[1]] = match[1]
 	}
-	if loader := program.Section(".interp"); loader != nil { // by the name that the program has for it, which may be a link
+	if loader := program.Section(".interp"); loader != nil { // under the path that the program names, which may be a link
 		path, _ := loader.Data()
 		name := strings.TrimRight(string(path), "\x00")
 		paths[name] = name

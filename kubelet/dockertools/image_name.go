@@ -2,8 +2,9 @@ package dockertools
 
 import "github.com/distribution/reference"
 
-// ImageName returns the whole name of an image: busybox is docker.io/library/busybox:latest,
-// and beside a digest a tag means nothing. Two names are of one image if these are equal.
+// ImageName returns the full name of an image: busybox is docker.io/library/busybox:latest,
+// and a tag beside a digest is dropped. Two names mean the same image if their full names are
+// equal.
 func ImageName(name string) string {
 	named, err := reference.ParseNormalizedNamed(name)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// NameParts is what the name of a container means. The number of the attempt ends it,
-// so two workers that create the same container choose the same name, and Docker
-// refuses one. 2014 had a random number there.
+// NameParts are the parts of a container's name. The last is the number of the attempt,
+// so two workers that create the same container choose the same name, and Docker refuses
+// one of them. In 2014 it was a random number.
 type NameParts struct {
 	Name        string // of the container in its manifest, or api.NetworkContainerName
 	Hash        string // of its desired state, in lower-case hex
@@ -23,7 +23,7 @@ func (p NameParts) String() string {
 	return fmt.Sprintf("k8s_%s.%s_%s_%s_%d", p.Name, p.Hash, p.PodFullName, p.UID, p.Attempt)
 }
 
-// TerminationFile returns the name of the file with the container's termination message, see
+// TerminationFile returns the name of the container's termination message file in a
 // volume.RootDir.
 func (p NameParts) TerminationFile() string { return fmt.Sprintf("%s.%d", p.Name, p.Attempt) }
 
@@ -49,31 +49,31 @@ const BridgeNetwork = "bridge"
 const (
 	LabelHostname = "kubelet14.hostname" // half of the kubelet's identity
 	LabelRootDir  = "kubelet14.root_dir" // the other half
-	// LabelName is for the container's own name: an image committed from the container
-	// has its labels, but no container of that image its name.
+	// LabelName holds the container's own name. An image committed from the container
+	// has its labels too, but a container of that image has another name.
 	LabelName   = "kubelet14.name"
-	LabelOrigin = "kubelet14.origin" // where its manifest was read, for people
+	LabelOrigin = "kubelet14.origin" // where its manifest was read, for display
 
 	LabelNetworkContainer = "kubelet14.network_container" // the id of the container whose network it joins
-	LabelQuickEnds        = "kubelet14.quick_ends"        // the number of attempts in a row, before it, that crashed
-	LabelRestarts         = "kubelet14.restarts"          // how many attempts before it, with the same hash, were started
+	LabelQuickEnds        = "kubelet14.quick_ends"        // how many attempts in a row crashed before it
+	LabelRestarts         = "kubelet14.restarts"          // how many attempts with the same hash were started before it
 	LabelLifecycle        = "kubelet14.lifecycle"         // its hooks, as the JSON of an api.Lifecycle whose ports are numbers
-	LabelGrace            = "kubelet14.grace"             // seconds that its stop may take, with its preStop hook
-	LabelInit             = "kubelet14.init"              // of a network container: the plan.Pod.InitHash that it was made for
+	LabelGrace            = "kubelet14.grace"             // seconds that stopping it may take, including its preStop hook
+	LabelInit             = "kubelet14.init"              // of a network container: the plan.Pod.InitHash of its pod
 	LabelServices         = "kubelet14.services"          // what it got from services
 	LabelMessagePolicy    = "kubelet14.message_policy"    // an api.TerminationMessagePolicy
 
-	// Before the keys of the pod's labels and annotations, which are for people and other programs.
+	// Prefixes for the keys of the pod's labels and annotations, which are for people and other programs.
 	LabelOfPod        = "kubelet14.label/"
 	LabelOfAnnotation = "kubelet14.annotation/"
 )
 
-// LabelNetwork is the label of a network that a kubelet has made, and of the network
-// containers in it. Its value is the network's name.
+// LabelNetwork is the label of a network that a kubelet made, and of the network containers
+// in it. Its value is the network's name.
 const LabelNetwork = "kubelet14.network"
 
-// Identity is the identity of a kubelet. Several kubelets can share a Docker when both
-// fields differ.
+// Identity is the identity of a kubelet. Several kubelets can share a Docker if both fields
+// differ.
 type Identity struct {
 	Hostname string
 	RootDir  string // absolute
@@ -91,7 +91,7 @@ func (id Identity) Labels(name string) map[string]string {
 	return labels
 }
 
-// Listed is a container of this kubelet, with what its name and its labels mean.
+// Listed is a container of this kubelet, with its name and labels parsed.
 type Listed struct {
 	Container
 	Of               NameParts
@@ -100,14 +100,14 @@ type Listed struct {
 	Restarts         int    // see LabelRestarts
 }
 
-// Own reports whether a container is this kubelet's. Its name alone does not tell: the
-// kubelets of Kubernetes have named containers k8s_... too.
+// Own reports whether a container belongs to this kubelet. The name alone does not tell:
+// Kubernetes' own kubelets named containers k8s_... too.
 func (id Identity) Own(c Container) (Listed, bool) {
 	parts, ok := ParseContainerName(c.Name)
 	if !ok || !c.hasOwnNameLabel() || c.identity() != id {
 		return Listed{}, false
 	}
-	crashes, _ := strconv.Atoi(c.Labels[LabelQuickEnds]) // 0 when it is no number
+	crashes, _ := strconv.Atoi(c.Labels[LabelQuickEnds]) // 0 if it is not a number
 	restarts, _ := strconv.Atoi(c.Labels[LabelRestarts])
 	return Listed{
 		Container:        c,

@@ -7,9 +7,9 @@ import (
 	"testing/fstest"
 )
 
-// The pause program sleeps for ever. It is the only process of a network container:
-// the network that a pod's containers share exists for as long as it lives. The file
-// is an ELF header, a program header and a few machine instructions:
+// The pause program sleeps for ever. It is the only process of a network container, and
+// the network of a pod's containers exists for as long as it lives. The file has an ELF
+// header, a program header and a few machine instructions:
 //
 //	  0 ┌────────────────┐ ◀─ loaded as one segment, at pauseAddress
 //	    │ ELF header     │    which machine, where to start
@@ -19,11 +19,11 @@ import (
 //	    │ machine code   │
 //	    └────────────────┘
 const (
-	pauseAddress = 0x400000 // the start of a page, whether the kernel's have 4 KB or 64 KB
+	pauseAddress = 0x400000 // the start of a page, both with pages of 4 KB and of 64 KB
 	pauseEntry   = 120
 )
 
-// pauseAMD64 waits in pause(2), which returns only after a signal handler. There is
+// pauseAMD64 waits in pause(2), which returns only after a signal handler ran. There are
 // none; the loop is for safety.
 var pauseAMD64 = []byte{
 	0xb8, 0x22, 0x00, 0x00, 0x00, // loop: mov eax, 34    the number of pause
@@ -31,7 +31,7 @@ var pauseAMD64 = []byte{
 	0xeb, 0xf7, //                         jmp loop       9 bytes back
 }
 
-// pauseARM64 waits in ppoll(2) for none of no files, since ARM64 has no pause(2).
+// pauseARM64 waits in ppoll(2) with no files and no timeout, since ARM64 has no pause(2).
 var pauseARM64 = []byte{
 	0x00, 0x00, 0x80, 0xd2, // loop: mov x0, #0     fds: none
 	0x01, 0x00, 0x80, 0xd2, //       mov x1, #0     how many: 0
@@ -43,7 +43,7 @@ var pauseARM64 = []byte{
 }
 
 // PauseCommand is the entrypoint for PauseImage, since an imported image has none. As
-// the first process in its container, the program gets no signal but SIGKILL, so that
+// the first process in its container, the program receives no signal but SIGKILL, so this
 // must be the container's stop signal.
 func PauseCommand() []string { return []string{"/pause"} }
 
@@ -53,7 +53,7 @@ func pauseFiles(daemon Info) (fstest.MapFS, error) {
 	return fstest.MapFS{"pause": {Mode: 0o555, Data: program}}, err
 }
 
-// pauseProgram returns the executable for a system, with Go's names for it.
+// pauseProgram returns the executable for a system, given by Go's names.
 func pauseProgram(os, arch string) ([]byte, error) {
 	var machine elf.Machine
 	var code []byte

@@ -1,5 +1,5 @@
-// Package minions lets all hosts of one etcd be seen in one table. Minion was the word for a node in 2014. Each kubelet writes
-// a record of itself, for people and their scripts alone: nothing here acts on a record, or on one that is missing.
+// Package minions shows all hosts of one etcd in one table. Minion was the word for a node in 2014. Each kubelet writes a record
+// about itself, only for people and their scripts: nothing here acts on a record, or on a missing one.
 package minions
 
 import (
@@ -13,8 +13,8 @@ import (
 	"kubelet14/api"
 )
 
-// The keys are HOST below these. The record at the first one has a lease, so it goes with its kubelet; the same record at the
-// second one stays until somebody deletes it, which takes the host off the table.
+// The keys are HOST below these prefixes. The record below the first has a lease, so it disappears with its kubelet; the same
+// record below the second stays until somebody deletes it, which removes the host from the table.
 const (
 	livePrefix  = "/registry/minions/"
 	knownPrefix = "/registry/minions-known/"
@@ -29,20 +29,20 @@ const (
 	stopped = "stopped"
 )
 
-// Record is what a kubelet tells of itself, as JSON.
+// Record is what a kubelet reports about itself, as JSON.
 type Record struct {
 	Time        time.Time `json:"time"` // of its writing
 	Version     string    `json:"version"`
-	Expires     time.Time `json:"expires,omitzero"` // the first of its certificates
-	Health      string    `json:"health"`           // ok, stopped, or why the kubelet cannot look after its pods
+	Expires     time.Time `json:"expires,omitzero"` // when the first of its certificates expires
+	Health      string    `json:"health"`           // ok, stopped, or why the kubelet cannot manage its pods
 	SourceError string    `json:"sourceError,omitempty"`
-	Revision    int64     `json:"revision"` // of etcd: up and total count with every edit of this host's pods up to it
-	Up          int       `json:"up"`       // pods that are well and have started
+	Revision    int64     `json:"revision"` // of etcd: up and total include every edit of this host's pods up to this revision
+	Up          int       `json:"up"`       // pods that are up and have become ready
 	Total       int       `json:"total"`
-	Failing     []string  `json:"failing,omitempty"` // "reason: full name" of the first five that are not well; others that are not up are on their way
+	Failing     []string  `json:"failing,omitempty"` // "reason: full name" of the first five with a problem; the others that are not up are starting
 }
 
-// encode returns the record as JSON of at most maxRecordBytes. It shortens the longest text until that is so.
+// encode returns the record as JSON of at most maxRecordBytes. It shortens the longest text until the record fits.
 func (r Record) encode() ([]byte, error) {
 	r.Failing = slices.Clone(r.Failing)
 	texts := []*string{&r.Version, &r.Health, &r.SourceError}
@@ -61,7 +61,7 @@ func (r Record) encode() ([]byte, error) {
 	}
 }
 
-// setPods counts pods, and names those that fail.
+// setPods counts the pods and names those with a problem.
 func (r *Record) setPods(pods []api.PodStatus) {
 	r.Total = len(pods)
 	for _, pod := range pods {

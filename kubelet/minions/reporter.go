@@ -20,15 +20,15 @@ import (
 
 const (
 	leaseSeconds     = 60
-	lookInterval     = time.Second      // the most time between two looks at what a record tells
-	minWriteInterval = 5 * time.Second  // the least time between two records; a change waits for up to as long
-	maxWriteInterval = 5 * time.Minute  // the most time between two records
-	maxWriteBackoff  = 30 * time.Second // the longest wait after a failure; the first one is up to a second
-	writePatience    = 2 * time.Minute  // for an answer of etcd, which may be busy with the logins of all hosts
-	stopPatience     = time.Second      // for the one at the end
+	lookInterval     = time.Second      // longest time between two looks at the state to report
+	minWriteInterval = 5 * time.Second  // shortest time between two records; a change may wait this long
+	maxWriteInterval = 5 * time.Minute  // longest time between two records
+	maxWriteBackoff  = 30 * time.Second // longest wait after failures; the first is up to a second
+	writePatience    = 2 * time.Minute  // for etcd's answer, since it may be busy with the logins of all hosts
+	stopPatience     = time.Second      // for the last record
 )
 
-// Reporter writes the records of a kubelet. Every exported field must be set.
+// Reporter writes the records of one kubelet. Every exported field must be set.
 type Reporter struct {
 	Host, Version string
 	Certificates  []api.Certificate
@@ -40,10 +40,10 @@ type Reporter struct {
 	Revision func() int64 // of etcd, up to which the kubelet has received the edits of its pods
 	Etcd     etcd
 
-	session  *concurrency.Session // keeps the lease alive; nil before the first one
-	logged   error                // why no record can be written
+	session  *concurrency.Session // keeps the lease alive; nil before the first lease
+	logged   error                // why records cannot be written
 	received int64                // the last Revision
-	synced   <-chan struct{}      // closed when the statuses are those of received
+	synced   <-chan struct{}      // closed once the statuses include received
 	revision int64                // of the statuses
 }
 
@@ -54,16 +54,16 @@ type etcd interface {
 }
 
 // Run writes a record soon after each change, and every few minutes, until ctx is done. The waits are random, since all hosts
-// of an etcd may start, change or find it again at the same time.
+// of an etcd may start, change or reconnect at the same time.
 func (r *Reporter) Run(ctx context.Context) {
-	var last Record // in etcd, without its time
+	var last Record // as it is in etcd, without its time
 	var lastAt time.Time
 	due, at, backoff := true, time.Now().Add(rand.N(minWriteInterval)), time.Duration(0)
 	for ctx.Err() == nil {
 		record, newer := r.look()
 		switch soonest := minWriteInterval - time.Since(lastAt); {
 		case due:
-		case r.leaseLost(): // maybe those of all hosts are
+		case r.leaseLost(): // perhaps all hosts lost theirs
 			due, at = true, time.Now().Add(max(rand.N(maxWriteBackoff), soonest))
 		case !reflect.DeepEqual(record, last):
 			due, at = true, time.Now().Add(max(rand.N(minWriteInterval), soonest))
@@ -88,9 +88,9 @@ func (r *Reporter) Run(ctx context.Context) {
 	r.stop(ctx)
 }
 
-// look returns what there is to tell, and a channel that is closed when there are newer statuses.
+// look returns the record to write, and a channel that is closed when there are newer statuses.
 func (r *Reporter) look() (record Record, newer <-chan struct{}) {
-	select { // before the statuses are read
+	select { // before reading the statuses
 	case <-r.synced:
 		r.revision, r.synced = r.received, nil
 	default:
@@ -125,7 +125,7 @@ func (r *Reporter) look() (record Record, newer <-chan struct{}) {
 
 func (r *Reporter) leaseLost() bool { return r.session == nil || r.session.Ctx().Err() != nil }
 
-// write puts a record, with a new lease if there is none.
+// write writes a record, under a new lease if there is none.
 func (r *Reporter) write(ctx context.Context, record Record) error {
 	client, err := r.Etcd.Client(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (r *Reporter) write(ctx context.Context, record Record) error {
 	return err
 }
 
-// stop says that the kubelet was stopped, unless another one has written the record since.
+// stop records that the kubelet was stopped, unless another kubelet wrote the record since.
 func (r *Reporter) stop(ctx context.Context) {
 	if r.session == nil || r.logged != nil {
 		return
@@ -157,10 +157,10 @@ func (r *Reporter) stop(ctx context.Context) {
 	defer cancel()
 	record, _ := r.look()
 	record.Health = stopped
-	_ = r.put(ctx, record, clientv3.Compare(clientv3.LeaseValue(livePrefix+r.Host), "=", r.session.Lease())) // else it is silent
+	_ = r.put(ctx, record, clientv3.Compare(clientv3.LeaseValue(livePrefix+r.Host), "=", r.session.Lease())) // on failure the table shows the host as silent
 }
 
-// put puts a record to both keys if the conditions hold.
+// put writes a record to both keys if the conditions hold.
 func (r *Reporter) put(ctx context.Context, record Record, conditions ...clientv3.Cmp) error {
 	record.Time = time.Now().UTC().Truncate(time.Second)
 	data, err := record.encode()
@@ -174,16 +174,16 @@ func (r *Reporter) put(ctx context.Context, record Record, conditions ...clientv
 	return err
 }
 
-// log logs the first failure in a row, and the first denial.
+// log logs the first of several failures in a row, and the first denial.
 func (r *Reporter) log(ctx context.Context, err error) {
 	isDenied := func(err error) bool { return errors.Is(err, rpctypes.ErrPermissionDenied) }
 	switch {
 	case err == nil && r.logged != nil:
-		glog.Info("the status of this host is written to etcd again")
+		glog.Info("this host's status is written to etcd again")
 		r.logged = nil
 	case err != nil && (r.logged == nil || isDenied(err) && !isDenied(r.logged)):
 		rights := fmt.Sprintf("readwrite %s%s, and the same for %s%[2]s, but for no prefix", livePrefix, r.Host, knownPrefix)
-		glog.Errorf("the status of this host is not written to etcd: %v", r.Etcd.Explain(ctx, err, "a write", rights))
+		glog.Errorf("this host's status cannot be written to etcd: %v", r.Etcd.Explain(ctx, err, "a write", rights))
 		r.logged = err
 	}
 }

@@ -436,7 +436,7 @@ func TestADeniedWriteIsLoggedOnce(t *testing.T) {
 			e.set(func() { e.err = err })
 			time.Sleep(maxWriteInterval)
 		}
-		if text, _ := await("denied"); strings.Count(text, "not written") != 2 || strings.Count(text, "denied") != 1 {
+		if text, _ := await("denied"); strings.Count(text, "cannot be written") != 2 || strings.Count(text, "denied") != 1 {
 			t.Errorf("the log is\n%s", text)
 		}
 	})

@@ -18,20 +18,20 @@ import (
 	"kubelet14/config"
 )
 
-const tablePatience = 30 * time.Second // for all records
+const tablePatience = 30 * time.Second // to read all records
 
-// states are the states of hosts, the worst first.
+// states are the states of hosts, worst first.
 var states = []string{"silent", "unreadable", "unhealthy", "stopped", "up"}
 
 // host is a row of the table.
 type host struct {
 	Record
 	name, state, problems string
-	wrong                 bool // not as it should be
+	wrong                 bool // has a problem
 }
 
-// Table returns the table of all hosts that have ever written a record, the worst first. The error says how many of them, or of
-// their pods, are not as they should be. Both are safe to print on a terminal.
+// Table returns the table of all hosts that ever wrote a record, worst first. The error says how many hosts are not as they
+// should be. Both are safe to print to a terminal.
 func Table(ctx context.Context, etcd *config.Etcd) (string, error) {
 	client, err := etcd.Client(ctx)
 	if err != nil {
@@ -48,7 +48,7 @@ func Table(ctx context.Context, etcd *config.Etcd) (string, error) {
 		return "", fmt.Errorf("read the status of all hosts: %w", etcd.Explain(ctx, err, "a read of the records", rights))
 	}
 	byName := map[string]host{}
-	for i, prefix := range []string{knownPrefix, livePrefix} { // a live record counts more than the one that stays
+	for i, prefix := range []string{knownPrefix, livePrefix} { // a live record overrides the one that stays
 		for _, kv := range records.Responses[i].GetResponseRange().Kvs {
 			name := strings.TrimPrefix(string(kv.Key), prefix)
 			byName[name] = newHost(name, kv.Value, prefix == livePrefix)
@@ -61,7 +61,7 @@ func Table(ctx context.Context, etcd *config.Etcd) (string, error) {
 	return format(hosts)
 }
 
-// newHost reads a record. Any text may be in it: another host has written it.
+// newHost parses a record. It may contain any text, since another host wrote it.
 func newHost(name string, value []byte, live bool) host {
 	h := host{name: name, state: "up"}
 	err := json.Unmarshal(value, &h.Record)
@@ -97,7 +97,7 @@ func newHost(name string, value []byte, live bool) host {
 	return h
 }
 
-// clean makes a text of another host short and safe to print.
+// clean makes a text from another host short and safe to print.
 func clean(text string) string { return api.OneLine(api.Shorten(text, maxRecordBytes)) }
 
 func format(hosts []host) (string, error) {

@@ -21,18 +21,18 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// The limits are for a daemon that hangs, not for one that is slow: when a hundred
-// pods start on two cores, an answer can take tens of seconds.
+// The limits are meant for a daemon that hangs, not for a slow one: when a hundred pods
+// start on two cores, an answer can take tens of seconds.
 const (
 	callLimit   = 2 * time.Minute
 	importLimit = 10 * time.Minute // it sends a whole file system
 	pullLimit   = 5 * time.Minute  // between two messages of a pull
 
-	maxErrorSize = 64 << 10 // bytes of an error that are read
+	maxErrorSize = 64 << 10 // bytes to read of an error
 )
 
-// call is one call of a method, from begin to end: one request to the daemon, or
-// several one after another.
+// call is one call of a method, from begin to end. It makes one request to the daemon, or
+// several in a row.
 type call struct {
 	c      *Client
 	ctx    context.Context // of the requests
@@ -40,9 +40,9 @@ type call struct {
 	what   string        // begins the error
 	limit  time.Duration // until an answer begins, and for each Read of it
 	timer  *time.Timer   // ends ctx after the limit
-	silent bool          // there is no limit for a Read
+	silent bool          // no limit for a Read
 	began  time.Time
-	failed error // of the last request: the library adds to some errors and replaces others
+	failed error // of the last request, since the library decorates some errors and replaces others
 }
 
 type callKey struct{}
@@ -53,7 +53,7 @@ func (c *Client) begin(ctx context.Context, what string, args ...any) *call {
 	ctx, r.cancel = context.WithCancelCause(ctx)
 	r.ctx = context.WithValue(ctx, callKey{}, r)
 	r.timer = time.AfterFunc(r.limit, func() {
-		// This is no context error: Docker has failed, the caller has not stopped.
+		// This is not a context error: Docker failed, the caller did not give up.
 		r.cancel(fmt.Errorf("no answer from Docker at %s for %v; `journalctl -u docker` may say why", c.endpoint, r.limit))
 	})
 	return r
@@ -87,8 +87,8 @@ func (r *call) end(err error) error {
 	return fmt.Errorf("%s: %w", r.what, err)
 }
 
-// open sends a request that is not left to the library. Its answer needs no Close: it
-// ends with ctx, and so at the latest with the call.
+// open sends a request without the library. The answer need not be closed: it ends with
+// ctx, so at the latest with the call.
 func (r *call) open(method, path string, query url.Values, header http.Header, body io.Reader) (io.Reader, error) {
 	target := r.c.base.ResolveReference(&url.URL{Path: "/" + path, RawQuery: query.Encode()})
 	req, err := http.NewRequestWithContext(r.ctx, method, target.String(), body)
@@ -103,7 +103,7 @@ func (r *call) open(method, path string, query url.Values, header http.Header, b
 	return resp.Body, nil
 }
 
-// getJSON sends a request that is not left to the library.
+// getJSON sends a request without the library, and decodes the answer.
 func (r *call) getJSON(path string, query url.Values, answer any) error {
 	body, err := r.open(http.MethodGet, path, query, nil, nil)
 	if err != nil {
@@ -119,10 +119,9 @@ func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { ret
 // roundTrip sends a request of a call to the daemon. An answer of 400 or more is an
 // *apiError.
 //
-// A request without a call is the library's own, of New. The API version that it
-// gets is that of 20.10, the oldest daemon known to work. Requests name no version,
-// and so a daemon takes them as its newest: 20.10 knows none after 1.41, and 29 none
-// before 1.44.
+// A request without a call is the one that the library sends in New. It is told the API
+// version of 20.10, the oldest daemon known to work. Requests name no version, so a daemon
+// reads them as its newest: 20.10 knows none after 1.41, and 29 none before 1.44.
 func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 	r, ok := req.Context().Value(callKey{}).(*call)
 	if !ok {
@@ -169,7 +168,7 @@ var (
 	objectID  = regexp.MustCompile(`/[0-9a-f]{12,}`)
 )
 
-// operation returns what a request asks for, without the name of the object.
+// operation returns the method and path of a request, without the name of the object.
 func operation(method, path string) string {
 	request := imageName.ReplaceAllString(method+" "+path, "$1$3{name}$2")
 	return objectID.ReplaceAllString(request, "/{id}")
@@ -181,7 +180,7 @@ type apiError struct {
 	kind error // one of the errors of dockertools, or nil
 }
 
-// Error returns one line, whatever a registry has answered.
+// Error returns a single line, whatever a registry answered.
 func (e *apiError) Error() string { return api.OneLine(e.text) }
 
 func (e *apiError) Unwrap() error { return e.kind }
@@ -199,14 +198,14 @@ func readAPIError(resp *http.Response) error {
 		return err
 	}
 	answer := struct{ Message string }{strings.TrimSpace(string(body))}
-	_ = json.Unmarshal(body, &answer) // the page of a proxy stays as it is
+	_ = json.Unmarshal(body, &answer) // a proxy's page is left as it is
 	if answer.Message == "" {
 		answer.Message = fmt.Sprintf("%d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
 	}
 	return &apiError{answer.Message, errorKind(resp.StatusCode, answer.Message)}
 }
 
-// errorKind goes by the words too: 404 of a creation can be for the image or for the
+// errorKind also looks at the words: a 404 for a creation can mean the image, or the
 // container whose network it joins.
 func errorKind(status int, text string) error {
 	text = strings.ToLower(text)

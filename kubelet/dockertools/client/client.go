@@ -1,11 +1,10 @@
-// Package client is the real Docker: dockertools.Interface over go-dockerclient,
-// and the credentials for pulls.
+// Package client implements dockertools.Interface with a real Docker, over
+// go-dockerclient, and finds the credentials for pulls.
 //
 //	method ─▶ begin ─┬▶ go-dockerclient ─┬▶ roundTrip ─▶ dockerd
 //	           end ◀─┴▶ open, getJSON ───┘
 //
-// Where a method uses open or getJSON instead of the library, its comment names the
-// reason.
+// If a method uses open or getJSON instead of the library, its comment says why.
 package client
 
 import (
@@ -27,32 +26,31 @@ import (
 
 var _ dockertools.Interface = (*Client)(nil)
 
-// Client is a client of one Docker daemon. It depends on no connection, so it works
-// on when the daemon starts late, restarts or is upgraded. Its methods may be called
-// by any number of goroutines.
+// Client is a client of one Docker daemon. It keeps no connection that it depends on, so
+// it survives a daemon that starts late, restarts or is upgraded. Its methods may be
+// called concurrently.
 type Client struct {
 	endpoint string
 	api      *docker.Client
 	network  http.RoundTripper // to the daemon
 	base     *url.URL          // of requests
 
-	// Observe, when set before the first call, is called for each request with its
+	// Observe, if set before the first call, is called for each request with its
 	// operation, such as "POST /containers/{id}/start", its outcome, and the time until
-	// the answer began. The outcome is "ok", "refused" if the daemon answered with an
-	// error, such as that an image is missing, or "failed" if there was no answer or
-	// the caller did not wait for it. Observe must not block, and may be called by
-	// several goroutines at once.
+	// the answer began. The outcome is "ok"; "refused" if the daemon answered with an
+	// error, for instance for a missing image; or "failed" if there was no answer or the
+	// caller did not wait for it. Observe must not block, and may be called concurrently.
 	Observe func(operation, outcome string, took time.Duration)
 }
 
 const endpointForms = "give one like unix:///var/run/docker.sock or tcp://host:2376"
 
-// New returns a client of the daemon at an endpoint, such as
-// unix:///var/run/docker.sock or tcp://host:2376. Empty means $DOCKER_HOST, else the
-// local socket. $DOCKER_TLS_VERIFY asks for TLS with the ca.pem, cert.pem and key.pem
-// of $DOCKER_CERT_PATH, else of Docker's configuration directory.
+// New returns a client of the daemon at an endpoint, such as unix:///var/run/docker.sock
+// or tcp://host:2376. An empty endpoint means $DOCKER_HOST, or else the local socket. With
+// $DOCKER_TLS_VERIFY it uses TLS, with the ca.pem, cert.pem and key.pem in
+// $DOCKER_CERT_PATH, or else in Docker's configuration directory.
 //
-// New does not connect: the daemon need not be up yet.
+// New does not connect, so the daemon need not be up yet.
 func New(endpoint string) (*Client, error) {
 	endpoint = cmp.Or(endpoint, os.Getenv("DOCKER_HOST"), "unix:///var/run/docker.sock")
 	api, err := newAPI(endpoint)
@@ -61,11 +59,11 @@ func New(endpoint string) (*Client, error) {
 	}
 	c := &Client{endpoint: endpoint, api: api, network: api.HTTPClient.Transport}
 	api.HTTPClient.Transport = roundTripper(c.roundTrip)
-	// The library asks for the API version in the middle of other calls, without a
-	// context, and keeps the answer without a lock. This makes it ask now, and
-	// roundTrip answers.
+	// The library would ask for the API version in the middle of other calls, without a
+	// context, and store the answer without a lock. Ping makes it ask now, and roundTrip
+	// answers.
 	api.SkipServerVersionCheck = false
-	if err := api.Ping(); err != nil || c.base.Scheme == "tcp" { // the library makes that http or https if there is a port
+	if err := api.Ping(); err != nil || c.base.Scheme == "tcp" { // the library turns tcp into http or https if there is a port
 		return nil, fmt.Errorf("use Docker endpoint %q: %w", endpoint, cmp.Or(err, errors.New(endpointForms)))
 	}
 	return c, nil
@@ -77,7 +75,7 @@ func newAPI(endpoint string) (*docker.Client, error) {
 	}
 	dir := cmp.Or(os.Getenv("DOCKER_CERT_PATH"), config.Dir())
 	pem := func(name string) string { return filepath.Join(dir, name+".pem") }
-	for _, name := range []string{"cert", "key", "ca"} { // the library takes a missing one as a wish to do without
+	for _, name := range []string{"cert", "key", "ca"} { // the library would silently do without a missing file
 		if _, err := os.Stat(pem(name)); err != nil {
 			return nil, fmt.Errorf("find the TLS files in $DOCKER_CERT_PATH, since $DOCKER_TLS_VERIFY is set: %w", err)
 		}

@@ -21,11 +21,11 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// containerdRootDir has the images of a Docker that leaves them to containerd, as 29 does in a new installation. Without
-// it dockerd has a containerd of its own, which keeps them in dockerd's directory.
+// containerdRootDir holds the images if Docker leaves them to containerd, as 29 does in a new installation. If it is missing,
+// dockerd runs its own containerd, which keeps them in dockerd's directory.
 var containerdRootDir = "/var/lib/containerd"
 
-// Info makes its own request: the library's takes no context.
+// Info makes its own request, because the library's takes no context.
 func (c *Client) Info(ctx context.Context) (dockertools.Info, error) {
 	var info struct {
 		ServerVersion, OSType, OperatingSystem, Architecture, LoggingDriver, Name, KernelVersion, DockerRootDir string
@@ -69,7 +69,7 @@ func (c *Client) ContainerSizes(ctx context.Context, labels map[string]string) (
 	return sizes, err
 }
 
-// listed is what is needed of a container in the daemon's list.
+// listed has the needed fields of a container in the daemon's list.
 type listed struct {
 	ID, Image, ImageID, State, Status string
 	Names                             []string
@@ -81,7 +81,7 @@ type listed struct {
 	}
 }
 
-// list makes its own request: the library's answer has no ImageID, and takes longer to decode.
+// list makes its own request, because the library's answer has no ImageID and is slower to decode.
 func (c *Client) list(ctx context.Context, labels map[string]string, query url.Values) (list []listed, err error) {
 	filters, _ := json.Marshal(map[string][]string{"label": labelFilter(labels)}) // strings always marshal
 	values := url.Values{"all": {"1"}, "filters": {string(filters)}}
@@ -91,7 +91,7 @@ func (c *Client) list(ctx context.Context, labels map[string]string, query url.V
 	return list, err
 }
 
-// labelFilter writes labels as Docker's filter does.
+// labelFilter returns labels in the syntax of Docker's filter.
 func labelFilter(labels map[string]string) []string {
 	filter := []string{}
 	for name, value := range labels {
@@ -113,11 +113,11 @@ func convertListed(listed *listed) dockertools.Container {
 		Status:  listed.Status,
 		Created: time.Unix(listed.Created, 0),
 	}
-	if c.State.Live() { // Docker 26.1 lists those of a container that has ended
+	if c.State.Live() { // Docker 26.1 also lists those of an exited container
 		c.Ports = publishedPorts(listed.Ports)
 	}
 	for _, name := range listed.Names {
-		// "/other/name" is a link that another container has to this one.
+		// "/other/name" is a link from another container to this one.
 		if name = strings.TrimPrefix(name, "/"); !strings.Contains(name, "/") {
 			c.Name = name
 			break
@@ -131,8 +131,8 @@ func convertListed(listed *listed) dockertools.Container {
 	return c
 }
 
-// publishedPorts leaves out ports that are only exposed, and lists a port once that
-// Docker lists for IPv4 and IPv6.
+// publishedPorts leaves out ports that are only exposed, and lists a port once even if
+// Docker lists it for IPv4 and for IPv6.
 func publishedPorts(listed []docker.APIPort) []api.Port {
 	var ports []api.Port
 	for _, p := range listed {
@@ -170,7 +170,7 @@ func (c *Client) InspectContainer(ctx context.Context, id string) (dockertools.I
 		ImageID:    found.Image,
 	}
 	if details.State == dockertools.StateCreated && strings.Contains(details.Error, context.Canceled.Error()) {
-		details.Error, details.ExitCode = "", 0 // the caller of the start went away; Docker 20.10 starts the container all the same
+		details.Error, details.ExitCode = "", 0 // the caller of the start went away; Docker 20.10 then starts the container anyway
 	}
 	if found.HostConfig != nil && found.HostConfig.RestartPolicy.Name != "no" {
 		details.RestartPolicy = found.HostConfig.RestartPolicy.Name
@@ -196,7 +196,7 @@ func (c *Client) StartContainer(ctx context.Context, id string) error {
 func (c *Client) StopContainer(ctx context.Context, id string, grace time.Duration) error {
 	seconds := (max(grace, 0) + time.Second - 1) / time.Second
 	r := c.begin(ctx, "stop container %q", id)
-	r.limit += seconds * time.Second // Docker answers when the container has ended
+	r.limit += seconds * time.Second // Docker answers once the container has ended
 	err := c.api.StopContainerWithContext(id, uint(seconds), r.ctx)
 	if _, ended := errors.AsType[*docker.ContainerNotRunning](err); ended {
 		err = nil
@@ -220,8 +220,8 @@ func (c *Client) CreateContainer(ctx context.Context, spec dockertools.Container
 	return created.ID, nil
 }
 
-// createOptions gives the host's part with the creation. 2014 gave it with the start,
-// where Docker has ignored it since API 1.24.
+// createOptions includes the HostConfig. In 2014 it was sent with the start, where Docker
+// has ignored it since API 1.24.
 func createOptions(spec *dockertools.ContainerSpec) docker.CreateContainerOptions {
 	config := &docker.Config{
 		Image:        spec.Image,
@@ -248,7 +248,7 @@ func createOptions(spec *dockertools.ContainerSpec) docker.CreateContainerOption
 		RestartPolicy: docker.NeverRestart(),
 		PortBindings:  map[docker.Port][]docker.PortBinding{},
 	}
-	if spec.CPULimit > 0 { // of Docker's period of 100 ms, at least 1 ms; NanoCPUs may not be more than the host has
+	if spec.CPULimit > 0 { // microseconds in each 100 ms, at least 1 ms; NanoCPUs must not exceed the host's cores
 		host.CPUQuota = max(spec.CPULimit*100, 1000)
 	}
 	if spec.NetworkContainer != "" {
@@ -280,8 +280,8 @@ func createOptions(spec *dockertools.ContainerSpec) docker.CreateContainerOption
 	return options
 }
 
-// Stats makes its own request: the library's waits for ever when it cannot connect,
-// and for a second measurement.
+// Stats makes its own request, because the library's waits for ever if it cannot connect,
+// and waits for a second measurement.
 func (c *Client) Stats(ctx context.Context, id string) (api.ContainerStats, error) {
 	var answer struct {
 		docker.Stats
@@ -297,12 +297,12 @@ func (c *Client) Stats(ctx context.Context, id string) (api.ContainerStats, erro
 		return api.ContainerStats{}, err
 	}
 	cpu, memory := answer.CPUStats.CPUUsage, answer.MemoryStats
-	// The first is of cgroup v1, where the second leaves out the cgroups below.
+	// The first exists in cgroup v1 only, where the second leaves out child cgroups.
 	inactive := cmp.Or(memory.Stats.TotalInactiveFile, memory.Stats.InactiveFile)
 	s := api.ContainerStats{
 		Time: answer.Read,
 		CPU:  api.CPUStats{Total: cpu.TotalUsage, User: cpu.UsageInUsermode, System: cpu.UsageInKernelmode, PerCPU: cpu.PercpuUsage},
-		// The two are not read at the same moment.
+		// The two were not read at the same moment.
 		Memory: api.MemoryStats{Usage: memory.Usage, WorkingSet: memory.Usage - min(memory.Usage, inactive)},
 	}
 	for _, n := range answer.Networks {

@@ -20,29 +20,29 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Keyring finds the credentials for an image: in Docker's config.json or with the
-// credential helper it names, else in a .dockercfg, the file of 2014. It reads the
-// files at each Lookup, so a changed file counts at once. Any number of goroutines
-// may use it.
+// Keyring finds the credentials for an image: in Docker's config.json or from the
+// credential helper that it names, or else in a .dockercfg, the file of 2014. It reads
+// the files at each Lookup, so a change takes effect at once. Its methods may be called
+// concurrently.
 type Keyring struct {
 	config, dockercfg string // paths
 	limit             time.Duration
-	lookups           singleflight.Group // by registry: a helper that hangs runs once
+	lookups           singleflight.Group // by registry, so that a hanging helper runs only once
 }
 
-// NewKeyring returns a Keyring of the config.json in dockerConfigDir, or in the
-// docker command's directory when that is empty, and of the file dockercfg. Neither
-// file needs to exist.
+// NewKeyring returns a Keyring that reads config.json in dockerConfigDir, or if that is
+// empty in the docker command's directory, and the file dockercfg. Neither file has to
+// exist.
 func NewKeyring(dockerConfigDir, dockercfg string) *Keyring {
 	dir := cmp.Or(dockerConfigDir, config.Dir())
 	return &Keyring{config: filepath.Join(dir, config.ConfigFileName), dockercfg: dockercfg, limit: 10 * time.Second}
 }
 
-// Lookup returns the credentials for the registry of an image; the zero Auth when
-// there are none. It takes at most 10 seconds, or until ctx is done: the library
+// Lookup returns the credentials for the registry of an image, or the zero Auth if there
+// are none. It returns after at most 10 seconds or when ctx is done, although the library
 // waits for a credential helper for as long as that runs.
 //
-// With an error the Auth is valid too: log the error, and go on. No error contains a
+// Even with an error the Auth is valid: log the error and carry on. No error contains a
 // secret.
 func (k *Keyring) Lookup(ctx context.Context, image string) (dockertools.Auth, error) {
 	named, err := reference.ParseNormalizedNamed(image)
@@ -51,7 +51,7 @@ func (k *Keyring) Lookup(ctx context.Context, image string) (dockertools.Auth, e
 	}
 	server := reference.Domain(named)
 	if server == "docker.io" {
-		server = "https://index.docker.io/v1/" // its name in Docker's configuration
+		server = "https://index.docker.io/v1/" // Docker Hub's name in Docker's configuration
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, k.limit, fmt.Errorf("no answer within %v", k.limit))
 	defer cancel()
@@ -63,8 +63,8 @@ func (k *Keyring) Lookup(ctx context.Context, image string) (dockertools.Auth, e
 	}
 }
 
-// find returns the credentials in the first file that has them, and the errors of
-// the files before it.
+// find returns the credentials from the first file that has them, and the errors of the
+// files before it.
 func (k *Keyring) find(server string) (auth dockertools.Auth, err error) {
 	for _, path := range []string{k.config, k.dockercfg} {
 		found, findErr := k.findIn(path, server)
@@ -86,18 +86,18 @@ func (k *Keyring) findIn(path, server string) (dockertools.Auth, error) {
 	if err != nil {
 		return dockertools.Auth{}, err
 	}
-	if path == k.dockercfg { // it is the "auths" of a config.json alone
+	if path == k.dockercfg { // its whole content is the "auths" of a config.json
 		data = fmt.Appendf(nil, `{"auths": %s}`, data)
 	}
 	file, err := config.LoadFromReader(bytes.NewReader(data))
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return dockertools.Auth{}, fmt.Errorf("not JSON at line %d", 1+bytes.Count(data[:max(syntax.Offset-1, 0)], []byte("\n")))
 	}
-	if err != nil { // it quotes what it cannot read, which may be a secret
-		return dockertools.Auth{}, errors.New("malformed; `docker login` writes it anew")
+	if err != nil { // err quotes the text that it cannot read, which may be a secret
+		return dockertools.Auth{}, errors.New("malformed; `docker login` rewrites it")
 	}
 	found, err := file.GetAuthConfig(server)
-	if err != nil { // it contains the output of the helper
+	if err != nil { // err contains the output of the helper
 		reason, _, ok := strings.Cut(err.Error(), ", out:")
 		if !ok {
 			reason = "the answer of the credential helper is malformed"

@@ -28,7 +28,7 @@ func (c *Client) Exec(ctx context.Context, id string, command []string, out io.W
 		return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, r.end(err))
 	}
 	err = r.startExec(exec.ID, out)
-	// A command can close its output long before it ends.
+	// A command may close its output long before it ends.
 	for wait := 5 * time.Millisecond; err == nil; wait = min(2*wait, time.Second) {
 		var state execState
 		if err = r.getJSON("exec/"+exec.ID+"/json", nil, &state); err == nil && !state.Running {
@@ -46,8 +46,8 @@ func (c *Client) Exec(ctx context.Context, id string, command []string, out io.W
 	return 0, err
 }
 
-// startExec returns when the command has closed its output. The library's call goes
-// on when the context is done.
+// startExec returns when the command has closed its output. It does not use the library,
+// whose call continues after the context is done.
 func (r *call) startExec(exec string, out io.Writer) error {
 	header := http.Header{"Content-Type": {"application/json"}}
 	body, err := r.open(http.MethodPost, "exec/"+exec+"/start", nil, header, strings.NewReader("{}"))
@@ -60,7 +60,7 @@ func (r *call) startExec(exec string, out io.Writer) error {
 	return err
 }
 
-// execState is what an inspect of a command returns. The library leaves out Pid.
+// execState is the result of inspecting a command. The library omits Pid.
 type execState struct {
 	Running     bool
 	ExitCode    int
@@ -68,13 +68,13 @@ type execState struct {
 	ContainerID string
 }
 
-// killLimit bounds how long a caller that has stopped waits for the kill: the
-// kubelet must end within two seconds.
+// killLimit bounds how long a caller that gave up waits for the kill: the kubelet must
+// exit within two seconds.
 const killLimit = time.Second
 
-// killExec kills a command whose output nobody reads any more, and reports whether
-// it was started. Docker has no request for that, and starts a command whose caller
-// has gone meanwhile: so this waits for its process.
+// killExec kills a command whose output nobody reads any more, and reports whether it was
+// started. Docker has no request for this, and may still start a command after its caller
+// is gone, so killExec waits for the process.
 func (c *Client) killExec(ctx context.Context, what, exec string) (started bool) {
 	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), killLimit, errors.New("no answer from Docker names its process"))
 	defer cancel()
@@ -91,13 +91,13 @@ func (c *Client) killExec(ctx context.Context, what, exec string) (started bool)
 		err = killGroup(state.Pid, state.ContainerID)
 	}
 	if err != nil && !isAPIError(err) {
-		glog.Warningf("%s: the command may go on: %v", what, err)
+		glog.Warningf("%s: the command may still be running: %v", what, err)
 	}
 	return state.Pid != 0
 }
 
-// killGroup kills a process that runs in the container, with its process group:
-// Docker makes each command the leader of one.
+// killGroup kills a process in the container together with its process group. Docker makes
+// each command the leader of one.
 func killGroup(pid int, containerID string) error {
 	cgroups, err := os.ReadFile(fmt.Sprintf("/proc/%d/cgroup", pid))
 	switch {
@@ -106,7 +106,7 @@ func killGroup(pid int, containerID string) error {
 	case err != nil:
 		return err
 	case containerID == "" || !bytes.Contains(cgroups, []byte(containerID)):
-		return fmt.Errorf("process %d of this host is not in the container: Docker runs on another host or in another process namespace", pid)
+		return fmt.Errorf("process %d of this host is not in the container: Docker runs on another host or in another PID namespace", pid)
 	}
 	if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 		return err

@@ -20,7 +20,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// InspectImage makes its own request: the library's takes no context.
+// InspectImage makes its own request, because the library's takes no context.
 func (c *Client) InspectImage(ctx context.Context, image string) (id string, err error) {
 	var found struct{ ID string }
 	r := c.begin(ctx, "inspect image %q", image)
@@ -28,7 +28,7 @@ func (c *Client) InspectImage(ctx context.Context, image string) (id string, err
 	return found.ID, err
 }
 
-// ImageLayers makes its own request: the library's takes no context.
+// ImageLayers makes its own request, because the library's takes no context.
 func (c *Client) ImageLayers(ctx context.Context, image string) ([]string, error) {
 	var found struct{ RootFS struct{ Layers []string } }
 	r := c.begin(ctx, "inspect image %q", image)
@@ -39,8 +39,8 @@ func (c *Client) ImageLayers(ctx context.Context, image string) ([]string, error
 func (c *Client) ListImages(ctx context.Context) (images []dockertools.Image, err error) {
 	r := c.begin(ctx, "list images")
 	list, err := c.api.ListImages(docker.ListImagesOptions{Context: r.ctx})
-	noName := func(name string) bool { return strings.HasPrefix(name, "<none>") }          // of an image that has lost its last one
-	noTag := func(name string) bool { return noName(name) || strings.Contains(name, "@") } // containerd lists digests among them
+	noName := func(name string) bool { return strings.HasPrefix(name, "<none>") }          // the image has lost its last name
+	noTag := func(name string) bool { return noName(name) || strings.Contains(name, "@") } // containerd lists digests among the tags
 	for _, i := range list {
 		images = append(images, dockertools.Image{
 			ID: i.ID, Tags: slices.DeleteFunc(i.RepoTags, noTag), Digests: slices.DeleteFunc(i.RepoDigests, noName),
@@ -70,25 +70,25 @@ func (c *Client) PullImage(ctx context.Context, image string, auth dockertools.A
 	}
 	r := c.begin(ctx, "pull image %q", image)
 	r.limit = pullLimit
-	// Without a tag or a digest Docker pulls every tag.
+	// Without a tag or a digest, Docker would pull every tag.
 	query := url.Values{"fromImage": {reference.TagNameOnly(named).String()}}
 	secret, _ := json.Marshal(auth) // strings always marshal
 	header := http.Header{"X-Registry-Auth": {base64.URLEncoding.EncodeToString(secret)}}
 	err = r.createImage(query, header, nil, progress)
 	if refused, ok := errors.AsType[*apiError](err); ok {
 		refused.kind = pullErrorKind(refused.text)
-		refused.text = imageAgain.ReplaceAllString(refused.text, "$1$2") // the call names it
+		refused.text = imageAgain.ReplaceAllString(refused.text, "$1$2") // the call names the image already
 	}
 	return r.end(err)
 }
 
-// imageAgain matches the name of the image in the usual answers of Docker.
+// imageAgain matches the image's name in Docker's usual answers.
 var imageAgain = regexp.MustCompile(`^(?:(manifest|pull access denied) for|(repository)) [^\s,]+`)
 
-// pullErrorKind finds in Docker's words what the registry answered. "Pull access
-// denied" is also Docker Hub's answer for an image that does not exist.
+// pullErrorKind derives the registry's answer from Docker's words. Docker Hub answers "pull
+// access denied" for images that do not exist, too.
 func pullErrorKind(text string) error {
-	text = strings.ReplaceAll(strings.ToLower(text), "_", " ") // the code MANIFEST_UNKNOWN counts too
+	text = strings.ReplaceAll(strings.ToLower(text), "_", " ") // so that the code MANIFEST_UNKNOWN matches too
 	has := func(words string) bool { return strings.Contains(text, words) }
 	switch {
 	case has("no basic auth credentials"):
@@ -101,8 +101,8 @@ func pullErrorKind(text string) error {
 	return nil
 }
 
-// createImage makes the request of a pull and of an import, and reads the messages
-// of its answer. The library's calls show either the progress or the error.
+// createImage sends the request for a pull or an import, and reads the messages in the
+// answer. The library's calls return either the progress or the error.
 func (r *call) createImage(query url.Values, header http.Header, tar io.Reader, progress func(dockertools.PullProgress)) error {
 	body, err := r.open(http.MethodPost, "images/create", query, header, tar)
 	if err != nil {
@@ -124,8 +124,8 @@ func (r *call) createImage(query url.Values, header http.Header, tar io.Reader, 
 	}
 }
 
-// pullMessage is one of the messages that Docker sends during a pull. Its state is
-// in Status alone, a sentence for people.
+// pullMessage is one of Docker's messages during a pull. Only Status, a text for display,
+// has the state.
 type pullMessage struct {
 	Status         string
 	ID             string // of a layer, or a tag
@@ -152,7 +152,7 @@ func (l pullLayers) update(m pullMessage) {
 	switch m.Status {
 	case "Downloading":
 		layer.bytes, layer.total = m.ProgressDetail.Current, max(m.ProgressDetail.Current, m.ProgressDetail.Total)
-	case "Download complete", "Extracting": // a busy Docker leaves out any but the last message
+	case "Download complete", "Extracting": // a busy Docker may omit all messages but the last
 		layer.bytes = layer.total
 	case "Already exists", "Pull complete":
 		layer.bytes, layer.done = layer.total, true

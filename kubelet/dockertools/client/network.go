@@ -19,10 +19,10 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// MakeNetwork gives the network's Linux bridge a name that follows from the network's:
-// Docker can make two networks of one name when two requests come at once, but never two
-// on one bridge. A request that is refused for the bridge is sent again until Docker finds
-// the other network by its name.
+// MakeNetwork derives the name of the Linux bridge from the network's name. If two requests
+// come at once, Docker can create two networks of one name, but never two on one bridge. A
+// request that is refused because of the bridge is repeated until Docker finds the other
+// network by its name.
 func (c *Client) MakeNetwork(ctx context.Context, name string) error {
 	hash := fnv.New32a()
 	hash.Write([]byte(name))
@@ -44,13 +44,13 @@ func (c *Client) MakeNetwork(ctx context.Context, name string) error {
 	return r.end(err)
 }
 
-// isRefusal reports whether the daemon has refused a request with these words.
+// isRefusal reports whether the daemon refused a request with these words.
 func isRefusal(err error, words string) bool {
 	refused, ok := errors.AsType[*apiError](err)
 	return ok && strings.Contains(refused.text, words)
 }
 
-// RemoveNetwork makes its own requests: the library's take no context.
+// RemoveNetwork makes its own requests, because the library's take no context.
 func (c *Client) RemoveNetwork(ctx context.Context, name string) error {
 	filters, _ := json.Marshal(map[string][]string{"label": {dockertools.LabelNetwork + "=" + name}}) // strings always marshal
 	var found []struct{ ID string }
@@ -65,9 +65,8 @@ func (c *Client) RemoveNetwork(ctx context.Context, name string) error {
 	return r.end(err)
 }
 
-// addressIn returns the address that a container has in the network that it was created
-// in. Without one, it returns that in the first by name of the networks that the container
-// was connected to later.
+// addressIn returns a container's address in the network that it was created in. If it has
+// none there, addressIn takes the first, by name, of its other networks.
 func addressIn(networks map[string]docker.ContainerNetwork, mode string) (ip string) {
 	if mode == "default" {
 		mode = "bridge"

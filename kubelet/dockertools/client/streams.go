@@ -19,9 +19,9 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Logs makes its own request: the library takes Since in whole seconds, and has no
-// limit for the time until the answer begins. The container must have no terminal, as
-// none of a ContainerSpec has.
+// Logs makes its own request, because the library takes Since in whole seconds, and does
+// not limit the time until the answer begins. The container must not have a terminal;
+// none made from a ContainerSpec has one.
 func (c *Client) Logs(ctx context.Context, id string, opts dockertools.LogOptions, each func(dockertools.LogLine) error) error {
 	r := c.begin(ctx, "read the log of container %q", id)
 	r.silent = opts.Follow
@@ -45,7 +45,7 @@ func (c *Client) Logs(ctx context.Context, id string, opts dockertools.LogOption
 }
 
 // logWriter passes on the frames of both streams, which StdCopy writes one at a time. Each
-// begins with its time.
+// frame begins with its time.
 type logWriter func(dockertools.LogLine) error
 
 func (each logWriter) Write(frame []byte) (int, error) {
@@ -58,7 +58,7 @@ func (each logWriter) Write(frame []byte) (int, error) {
 }
 
 func (c *Client) WatchEvents(ctx context.Context, labels map[string]string, hint func(dockertools.Event)) error {
-	// Each exec has three events of its own, which are left out.
+	// Each exec has three events of its own, which are ignored.
 	return c.watch(ctx, map[string][]string{
 		"type": {"container"}, "event": {"start", "update", "kill", "oom", "die", "destroy", "pause", "unpause"}, "label": labelFilter(labels),
 	}, func(e docker.APIEvents) {
@@ -73,15 +73,16 @@ func (c *Client) WatchPulls(ctx context.Context, pulled func(image string)) erro
 	return c.watch(ctx, map[string][]string{"type": {"image"}, "event": {"pull"}}, func(e docker.APIEvents) { pulled(e.Actor.ID) })
 }
 
-// watch makes its own request: the library's monitor does not report when the stream
-// begins, drops events, and leaks a goroutine and a connection. The first event is empty.
+// watch makes its own request, because the library's monitor does not report when the
+// stream begins, drops events, and leaks a goroutine and a connection. The first event is
+// empty.
 func (c *Client) watch(ctx context.Context, of map[string][]string, each func(docker.APIEvents)) error {
-	// Docker answers a moment before it subscribes the stream; since makes it send
-	// what happened in between.
+	// Docker answers a moment before it subscribes the stream; since makes it send the
+	// events in between.
 	filters, _ := json.Marshal(of) // strings always marshal
 	query := url.Values{"filters": {string(filters)}, "since": {unixTime(time.Now())}}
 	r := c.begin(ctx, "watch events")
-	r.silent = true // for days
+	r.silent = true // possibly for days
 	err := r.end(r.readEvents(query, each))
 	if ctx.Err() != nil {
 		return nil
@@ -98,7 +99,7 @@ func (r *call) readEvents(query url.Values, each func(docker.APIEvents)) error {
 	for decoder := json.NewDecoder(body); ; {
 		var event docker.APIEvents
 		if err := decoder.Decode(&event); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return errors.New("the daemon has ended the stream")
+			return errors.New("the daemon ended the stream")
 		} else if err != nil {
 			return err
 		}
@@ -106,5 +107,5 @@ func (r *call) readEvents(query url.Values, each func(docker.APIEvents)) error {
 	}
 }
 
-// unixTime formats a time for a query of Docker.
+// unixTime formats a time for a query to Docker.
 func unixTime(t time.Time) string { return fmt.Sprintf("%d.%09d", t.Unix(), t.Nanosecond()) }
