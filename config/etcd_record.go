@@ -14,6 +14,8 @@ import (
 	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"kubelet14/volume"
 )
 
 // etcdRecord is what is known of the etcd of the latest good list. The revision of a cluster and
@@ -116,17 +118,14 @@ func (s *SourceEtcd) readRecord() {
 	}
 }
 
-// writeRecord writes the file, which never holds half a record.
+// writeRecord writes the file.
 func (s *SourceEtcd) writeRecord() {
 	if s.Record == "" || s.ReadOnly {
 		return
 	}
 	text, err := json.Marshal(s.last)
 	if err == nil {
-		err = os.WriteFile(s.Record+".new", append(text, '\n'), 0o600)
-	}
-	if err == nil {
-		err = os.Rename(s.Record+".new", s.Record)
+		err = volume.WriteFile(s.Record, append(text, '\n'))
 	}
 	if err != nil && !sameText(err, s.recordErr) {
 		glog.Errorf("%s: after a restart of the kubelet an etcd that has lost data will not be noticed: %v", s.title, err)

@@ -5,6 +5,7 @@
 //	              MakeTerminationFile     <root_dir>/pods/<uid>/termination/<container>.<attempt>
 //	sync loop ──▶ PodUIDs, MoveToTrash    <root_dir>/trash/<uid>.<random>, by one rename
 //	goroutine ──▶ EmptyTrash              may take minutes
+//	others ─────▶ WriteFile               the token, what is known of etcd, who pulled an image
 //
 // RootDir owns everything below -root_dir. The rules:
 //

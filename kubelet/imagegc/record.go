@@ -13,6 +13,7 @@ import (
 	"github.com/golang/glog"
 
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/volume"
 )
 
 // record is the content of a file that records a pull of this kubelet. Losing the file does no harm: the image stays.
@@ -60,11 +61,7 @@ func (c *Collector) write(r record) error {
 	_ = os.Mkdir(filepath.Dir(c.dir()), 0o750)
 	_ = os.Mkdir(c.dir(), 0o750)
 	text, _ := json.Marshal(r) // strings always marshal
-	path := c.path(r.Name)
-	if err := os.WriteFile(path+".new", append(text, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return volume.WriteFile(c.path(r.Name), append(text, '\n'))
 }
 
 // pulled reads the records, and skips files that are not one.

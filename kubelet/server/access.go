@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"kubelet14/api"
+	"kubelet14/volume"
 )
 
 // access is what a request may do over TCP; each level includes those before it. A client of the unix socket may do everything.
@@ -226,16 +227,12 @@ func ReadToken(path string) (string, error) {
 	return text, nil
 }
 
-// MakeToken reads the token in a file, or makes the file with a new token. The file never holds half a token.
+// MakeToken reads the token in a file, or makes the file with a new token.
 func MakeToken(path string) (string, error) {
 	if text, err := ReadToken(path); !errors.Is(err, fs.ErrNotExist) {
 		return text, err
 	}
-	err := os.WriteFile(path+".new", []byte(rand.Text()+rand.Text()+"\n"), 0o600)
-	if err == nil {
-		err = os.Rename(path+".new", path)
-	}
-	if err != nil {
+	if err := volume.WriteFile(path, []byte(rand.Text()+rand.Text()+"\n")); err != nil {
 		return "", fmt.Errorf("make a token: %w", err)
 	}
 	return ReadToken(path)
