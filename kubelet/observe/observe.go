@@ -1,5 +1,5 @@
-// Package observe looks at a kubelet's containers: one list for all of them, and an inspect for
-// each that has changed by the list or by an event.
+// Package observe looks at a kubelet's containers: one list for all of them, and an inspect of
+// each that the list or an event shows to have changed.
 package observe
 
 import (
@@ -28,8 +28,8 @@ const (
 	InspectRetry = time.Minute
 )
 
-// Observer looks at the containers of one kubelet. Its methods may be called concurrently, but
-// Inspect by one goroutine only.
+// Observer looks at the containers of one kubelet. Its methods may be called concurrently, except
+// Inspect, which is for one goroutine.
 type Observer struct {
 	Docker   dockertools.Interface
 	Identity dockertools.Identity
@@ -73,9 +73,9 @@ func (o *Observer) List(ctx context.Context) ([]dockertools.Listed, error) {
 	return list, nil
 }
 
-// Inspect completes a list with what only an inspect tells. It returns the containers and
-// the error of each pod by full name, and the number of containers that it has inspected: only those that have changed. A dead
-// attempt that is not the newest and cannot be inspected is left out: a repair does not need it.
+// Inspect completes a list with what only an inspect tells, and returns the containers and the error of each pod by full
+// name. It inspects only containers that have changed, and returns how many. An older dead attempt that cannot be inspected is
+// left out: no repair needs it.
 func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (observed map[string][]plan.Observed, inspected int, errs map[string]error) {
 	var inspects errgroup.Group
 	inspects.SetLimit(16)
@@ -122,8 +122,8 @@ func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (obse
 	return observed, inspected, errs
 }
 
-// lookup returns the record of a container, and whether it need not be inspected. Otherwise
-// it is marked as up to date already: an event during the inspect makes it stale again.
+// lookup returns the record of a container and whether it is up to date. If not, it is marked as
+// up to date before the inspect, so that an event meanwhile makes it stale again.
 func (o *Observer) lookup(id, key string) (r *record, upToDate bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

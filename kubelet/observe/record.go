@@ -10,18 +10,18 @@ import (
 // record is what the observer knows of one container besides its entry in the list.
 // Observer.mu guards its fields, but the first three are Inspect's own.
 type record struct {
-	unlisted bool                // it was not in the last list: the container is newer, or gone and an event came late
+	unlisted bool                // not in the last list: the container is newer, or it is gone and an event came late
 	err      error               // of the last inspect
 	times    map[int64]time.Time // what Docker has reported, see steady
-	key      string              // its part of the list at the last inspect; empty: inspect again
-	seen     plan.Observed       // what inspects have told, and why this kubelet stopped it
-	retryAt  time.Time           // not to inspect again before
+	key      string              // its entry in the list at the last inspect; empty: inspect again
+	seen     plan.Observed       // as inspected, with the reason why this kubelet stopped it
+	retryAt  time.Time           // no inspect before
 	stops    bool                // this kubelet has begun to stop it
-	signal   bool                // somebody else had Docker send it a signal in this life
-	oom      bool                // out of memory, by an event of this life of the container; on a busy host an inspect never tells
+	signal   bool                // somebody else sent it a signal since it started
+	oom      bool                // an event reported that it ran out of memory; a busy Docker may never report it in an inspect
 }
 
-// observed returns a container of a list with all that is known of it.
+// observed returns a listed container with everything known about it.
 func (r *record) observed(c dockertools.Listed) plan.Observed {
 	const exitCodeSIGKILL = 128 + 9
 	o := r.seen
@@ -31,8 +31,8 @@ func (r *record) observed(c dockertools.Listed) plan.Observed {
 	return o
 }
 
-// steady returns a time that Docker has reported as one of the monotonic clock, so that it stays as long
-// ago when the host's clock is set. The future counts as now.
+// steady puts a time from Docker on the monotonic clock, so that its age stays right when the host's clock
+// is set. A time in the future counts as now.
 func (r *record) steady(reported time.Time) time.Time {
 	if reported.IsZero() {
 		return reported
@@ -57,8 +57,8 @@ func (o *Observer) record(id string) *record {
 	return o.records[id]
 }
 
-// Changed records an event of a container. The next inspect does not rely on what is known
-// of it, or of any container if the id is empty.
+// Changed records an event: the container is inspected again at the next sync. An empty id
+// stands for all containers.
 func (o *Observer) Changed(id string, outOfMemory bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -72,14 +72,14 @@ func (o *Observer) Changed(id string, outOfMemory bool) {
 	}
 }
 
-// NoteStop records that the kubelet begins to stop a container.
+// NoteStop records that this kubelet is stopping a container.
 func (o *Observer) NoteStop(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.record(id).stops = true
 }
 
-// NoteSignal records an event of a signal that Docker has sent to a container.
+// NoteSignal records that Docker sent a container a signal.
 func (o *Observer) NoteSignal(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -87,7 +87,7 @@ func (o *Observer) NoteSignal(id string) {
 	r.signal = !r.stops
 }
 
-// NoteKilled records why the kubelet has stopped a container.
+// NoteKilled records why this kubelet stopped a container.
 func (o *Observer) NoteKilled(id string, why plan.Problem) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -11,16 +11,13 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Admit returns the pods that must wait because another pod has their UID or one of their
-// host ports, by full name, with the reason. A pod that must wait keeps its containers.
+// Admit returns the pods that must wait because another pod has their UID, and so would share their volumes, or one of
+// their host ports. It returns the reason by full name. A pod that waits keeps its containers.
 //
-// The pod whose containers have the UID or the port keeps it, also while it is being
-// removed, and so does one whose worker is busy: the list may not show what that has created.
-// Otherwise the first by name gets it. (In 2014 the order was that of a Go map.)
-// Pods with one UID would share their volumes.
+// A pod whose containers have the UID or the port keeps it, even while it is being removed. So does a busy pod: the list may not
+// show the containers that its worker has created. Otherwise the first pod by name wins. (In 2014 it was the order of a Go map.)
 //
-// The pods are given by full name. Those for which finished is true need no port; those for which evicted is, come first.
-// The busy ones are as their workers make them, which may be another version.
+// Finished pods need no port, and evicted pods choose first. The busy pods are the versions that their workers are starting.
 func Admit(pods map[string]*Pod, finished, evicted func(*Pod) bool, busy []*Pod, list []dockertools.Listed) map[string]Problem {
 	uids, ports := owners(pods, busy, list)
 	waiting := map[string]Problem{}
@@ -55,13 +52,13 @@ func Admit(pods map[string]*Pod, finished, evicted func(*Pod) bool, busy []*Pod,
 	return waiting
 }
 
-// portOwner is a pod that has a host port, or gets it.
+// portOwner is a pod that has a host port or is about to get it.
 type portOwner struct {
 	port     api.Port
 	pod, why string
 }
 
-// owners returns the UIDs and ports that busy pods and those of existing containers have and keep.
+// owners returns the UIDs and ports that busy pods and existing containers hold.
 func owners(desired map[string]*Pod, busy []*Pod, list []dockertools.Listed) (uids map[string]string, ports []portOwner) {
 	uids = map[string]string{} // full name of the pod by UID
 	for i := range list {

@@ -17,8 +17,8 @@ import (
 //  3. start what was created, the network container first; of the others only the init
 //     container that has to run, if there is one.
 //
-// If nothing has to be stopped, the network container starts while the apps are created. Those that
-// need its IP wait for the next plan, when it runs, and so does an init container beside them.
+// If nothing has to be stopped, the network container starts while the apps are created. An app that needs
+// the pod's IP waits for the next plan, when the network container runs, and an init container waits with it.
 func (p *planner) converge() {
 	network, create := p.decideNetwork()
 	if network == nil {
@@ -91,8 +91,8 @@ func (p *planner) converge() {
 	p.step(startApps)
 }
 
-// decideNetwork returns the pod's network container, and the action that creates it unless
-// it exists. It returns nil while the network container backs off.
+// decideNetwork returns the pod's network container and, if it does not exist, the action that
+// creates it. It returns nil while the network container backs off.
 func (p *planner) decideNetwork() (*Observed, *Action) {
 	newest, reason, crashes := p.newest(api.NetworkContainerName), "the pod has no network container yet", 0
 	if newest != nil {
@@ -126,8 +126,8 @@ func (a *Action) created() *Observed {
 	return &c
 }
 
-// decideApp returns what creates the next attempt of an app container, or nil if the
-// newest attempt is as desired, is done, is paused, or backs off.
+// decideApp returns the action that creates the next attempt of an app container, or nil if the
+// newest attempt is as desired, done, paused, or backing off.
 func (p *planner) decideApp(want *Container, newest, network *Observed) *Action {
 	create := func(reason string, crashes int, due time.Time) *Action {
 		a := p.create(want, reason, crashes)
@@ -169,7 +169,7 @@ func (p *planner) decideApp(want *Container, newest, network *Observed) *Action 
 	return nil
 }
 
-// create returns the creation of the next attempt of a container.
+// create returns the action that creates the next attempt of a container.
 func (p *planner) create(want *Container, reason string, crashes int) *Action {
 	name := dockertools.NameParts{Name: want.Name, Hash: want.Hash, PodFullName: p.pod.FullName(), UID: p.pod.UID, Attempt: 1}
 	if all := p.attempts[want.Name]; len(all) > 0 {
@@ -205,10 +205,8 @@ func (p *planner) nextAttempt(c *Observed) (due time.Time, crashes int) {
 	return due, crashes
 }
 
-// endedTogether reports whether a container, its network container and an app in that network
-// ended at about the same time, and nothing runs there any more. So it is when Docker or the
-// machine is restarted, which is no crash of the container. Pods that always end so are not
-// started more often than by the longest back-off.
+// endedTogether reports whether a whole pod ended at about the same time, as when Docker or the machine
+// restarts: that is no crash. It counts only after a run as long as the longest back-off.
 func (p *planner) endedTogether(c *Observed) bool {
 	const spread = 15 * time.Second // Docker gives containers 10 s to end
 	network := c
@@ -232,7 +230,7 @@ func (p *planner) endedTogether(c *Observed) bool {
 	return together && near(c) && c.FinishedAt.Sub(c.StartedAt) >= p.limits.MaxBackoff
 }
 
-// checkCrashLoop notes a problem of a container that runs again after crashes, until it has run as long as it backed off.
+// checkCrashLoop reports that a container has crashed, until it has run as long as it backed off.
 func (p *planner) checkCrashLoop(c *Observed) {
 	if c.State == dockertools.StateRunning {
 		due := c.StartedAt.Add(RestartDelay(c.QuickEnds, p.limits.MaxBackoff))
@@ -240,7 +238,7 @@ func (p *planner) checkCrashLoop(c *Observed) {
 	}
 }
 
-// backOff notes a problem of a container until a time, unless that has come.
+// backOff adds a problem that ends at a time, unless that time is past.
 func (p *planner) backOff(c *Observed, until time.Time, format string, args ...any) {
 	if !until.After(p.now) {
 		return
@@ -253,9 +251,8 @@ func (p *planner) backOff(c *Observed, until time.Time, format string, args ...a
 	})
 }
 
-// RestartDelay returns how long to wait before the next attempt after some crashes in a
-// row: 0 after the first, then 1 s, 2 s, 4 s and so on, up to limit. In 2014 a crashing
-// container was started again at every sync, for ever.
+// RestartDelay returns how long to wait after a number of crashes in a row: 0 after the first, then
+// 1 s, 2 s, 4 s and so on, up to limit. In 2014 a crashing container was restarted at every sync, for ever.
 func RestartDelay(crashes int, limit time.Duration) time.Duration {
 	if crashes < 2 {
 		return 0

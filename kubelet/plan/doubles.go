@@ -8,12 +8,12 @@ import (
 	"kubelet14/api"
 )
 
-// Two attempts of a container must not run at the same time: they write to the same volumes. The
-// kubelet starts one only when the others have ended, but Docker starts an old one when somebody
-// asks for it. `docker restart` does so a moment after an end that the kubelet has seen.
+// Two attempts of a container must not run at the same time: they write to the same volumes. The kubelet
+// starts an attempt only when the others have ended, but anybody can start an old one: `docker restart`
+// does it a moment after the kubelet has seen the container end.
 
-// restartMoment returns until when `docker restart` may be about to start a container again, which
-// until then gets no next attempt and ends no pod. It is zero unless somebody has stopped it.
+// restartMoment returns until when `docker restart` may start a stopped container again. Until then it gets
+// no next attempt and its pod is not finished. It is zero unless somebody stopped the container.
 func (c *Observed) restartMoment() time.Time {
 	if !c.Signalled {
 		return time.Time{}
@@ -21,8 +21,7 @@ func (c *Observed) restartMoment() time.Time {
 	return c.FinishedAt.Add(2 * time.Second)
 }
 
-// dropDoubles removes the newest attempt of a container at once if an older one that is the same
-// was running before it.
+// dropDoubles removes the newest attempt of a container at once if an identical older one started before it.
 func (p *planner) dropDoubles() {
 	var drop []Action
 	for _, want := range p.pod.InitAndApps() {
@@ -36,13 +35,13 @@ func (p *planner) dropDoubles() {
 	p.step(drop)
 }
 
-// doubles reports whether a newest attempt starts, or would start, beside an older one that is the same.
+// doubles reports whether an attempt runs, or would run, beside an identical older one.
 func (c *Observed) doubles(older *Observed) bool {
 	same := older != c && older.Of.Hash == c.Of.Hash && older.NetworkContainer == c.NetworkContainer
 	return same && older.State.Live() && (!c.HasStarted() || c.State.Live() && !older.StartedAt.After(c.StartedAt))
 }
 
-// checkRestartPolicies notes a problem of each container that Docker starts again by itself, however often.
+// checkRestartPolicies adds a problem for each container that Docker itself restarts.
 func (p *planner) checkRestartPolicies() {
 	for _, want := range p.pod.Containers() {
 		if c := p.newest(want.Name); c != nil && c.RestartPolicy != "" {

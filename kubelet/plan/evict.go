@@ -6,17 +6,17 @@ import (
 	"kubelet14/api"
 )
 
-// Verdict is whether a pod has to end for a time.
+// Verdict says whether a pod has to end for a time.
 type Verdict struct {
-	Message string // why; empty: it has not
+	Message string // why; empty: it need not
 	Grace   int    // the most seconds that its containers have to end
 }
 
-// Evict plans the end of a pod that is desired. With the policy never it is stopped: nothing starts twice. Otherwise
-// everything is removed that is not done, and starts anew when it may. The volumes stay.
+// Evict plans the end of a desired pod. With the restart policy never its containers are stopped, since nothing starts twice.
+// Otherwise all that are not done are removed, and start anew later. The volumes stay.
 //
-// A container that is stopped may end with 0. Where that means success its next attempt is created first, and stays: the
-// newest attempt counts, also for a kubelet that is started between the stop and the removal.
+// A stopped container may exit with 0. Where that would mean success, its next attempt is created first and stays: the newest
+// attempt counts, even for a kubelet that starts between the stop and the removal.
 func Evict(pod *Pod, containers []Observed, v Verdict) Plan {
 	p, remove := newPlanner(pod, containers)
 	p.Problems = []Problem{{Reason: api.ReasonEvicted, Message: v.Message}}
@@ -53,10 +53,10 @@ func Evict(pod *Pod, containers []Observed, v Verdict) Plan {
 	return p.Plan
 }
 
-// IsNewest reports whether an attempt is the last of its container in a pod's containers, as they are sorted.
+// IsNewest reports whether containers[i] is the newest attempt of its container.
 func IsNewest(containers []Observed, i int) bool {
 	return i+1 == len(containers) || containers[i+1].Of.Name != containers[i].Of.Name
 }
 
-// EndsEviction reports whether an action is the removal at the end of an eviction, which also kills what did not stop.
+// EndsEviction reports whether an action is the removal that ends an eviction, which kills what did not stop.
 func (a *Action) EndsEviction() bool { return a.Kind == Remove && a.Killed == api.ReasonEvicted }

@@ -33,7 +33,7 @@ func (c *Observed) Exit() Problem {
 	return exit
 }
 
-// lastLine returns the last line of a text that is not blank, cut to fit into a log line.
+// lastLine returns the last line of a text that is not blank, shortened for a log line.
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return api.Shorten(text[strings.LastIndexByte(text, '\n')+1:], 120)

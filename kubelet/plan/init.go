@@ -2,13 +2,12 @@ package plan
 
 import "slices"
 
-// The work of the init containers counts for one network container, which was made for them: if
-// one of them is edited, the pod gets another. So what has started in a network shows what has
-// been done there, whichever attempts somebody has removed, and no time has to be compared. With
-// the restart policy never, under which nothing starts twice, the work counts in every network.
+// The init containers run once for each network container: when one of them is edited, the pod gets a new network
+// container. So whatever has started in a network shows how far they got there, even if somebody has removed their attempts,
+// and no times are compared. With the restart policy never nothing starts twice, and their work counts in every network.
 
-// nextInit returns the init container that runs or has to run before the apps can start in this
-// network, or nil if there is none. Each begins when the one before it has succeeded.
+// nextInit returns the init container that runs or must run before the apps can start in this network,
+// or nil. Each starts when the one before it has succeeded.
 func (p *planner) nextInit(network *Observed) *Container {
 	if len(p.pod.Init) == 0 || p.started(p.pod.Apps, network) {
 		return nil
@@ -27,8 +26,8 @@ func (p *planner) nextInit(network *Observed) *Container {
 	return &p.pod.Init[0]
 }
 
-// started reports whether one of the containers has started in this network, so that the init
-// containers before it are done. Docker may have lost those, as by `docker container prune`.
+// started reports whether one of the containers has started in this network, so that the init containers
+// before it are done. Those may be gone, after a `docker container prune`.
 func (p *planner) started(containers []Container, network *Observed) bool {
 	return slices.ContainsFunc(containers, func(want Container) bool {
 		return slices.ContainsFunc(p.attempts[want.Name], func(c *Observed) bool {
@@ -37,12 +36,12 @@ func (p *planner) started(containers []Container, network *Observed) bool {
 	})
 }
 
-// counts reports whether what a container has done counts in this network.
+// counts reports whether the work of a container counts in this network.
 func (p *planner) counts(c, network *Observed) bool {
 	return c.NetworkContainer == network.ID || p.pod.startsOnce()
 }
 
-// initFailed reports whether an init container has failed that never starts again.
+// initFailed reports whether an init container failed for good.
 func (p *planner) initFailed() bool {
 	failed := func(init Container) bool {
 		c := p.newest(init.Name)

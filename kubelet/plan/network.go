@@ -7,7 +7,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// replaceNetwork returns why a network container has to be replaced, whether it runs or not; empty: it need not.
+// replaceNetwork returns why a network container must be replaced, running or not; empty if it need not.
 func (p *planner) replaceNetwork(network *Observed) string {
 	switch {
 	case network.Of.Hash != p.pod.Network.Hash:
@@ -24,8 +24,8 @@ func (p *planner) replaceNetwork(network *Observed) string {
 	return ""
 }
 
-// restarted reports whether somebody has started a network container again, as `docker restart`
-// does: its id is the same, and what had joined it is in no network.
+// restarted reports whether somebody restarted a network container, for instance with `docker restart`.
+// It has the same id, but the containers that joined it have lost their network.
 func (p *planner) restarted(network *Observed) bool { return !network.FinishedAt.IsZero() }
 
 // hasOtherInit reports whether a network container was made for other init containers.
@@ -33,8 +33,8 @@ func (p *planner) hasOtherInit(network *Observed) bool {
 	return !p.pod.startsOnce() && network.Labels[dockertools.LabelInit] != p.pod.InitHash()
 }
 
-// inUse reports whether a live container that is never started again is joined to a
-// network container, which then must not be replaced.
+// inUse reports whether a live container that is never restarted has joined a network container,
+// which then must stay.
 func (p *planner) inUse(network *Observed) bool {
 	return p.pod.startsOnce() && slices.ContainsFunc(p.pod.InitAndApps(), func(app Container) bool {
 		c := p.newest(app.Name)

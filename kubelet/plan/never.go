@@ -6,11 +6,11 @@ import (
 	"kubelet14/api"
 )
 
-// With the restart policy never, what has started is not replaced, whatever happens to the
-// manifest or the network. Nothing is done then, and so the status has to say it.
+// With the restart policy never, a container that has started is not replaced, whatever happens to
+// the manifest or the network. There is nothing to do then, so the status says why.
 
-// notRestarted records what is wrong with a container that is never started again. The network is
-// nil if it has been removed.
+// notRestarted reports what is wrong with a container that is never restarted. The network is nil if it
+// was removed.
 func (p *planner) notRestarted(c, network *Observed) {
 	switch {
 	case c.Terminated() && c.Failed():
@@ -27,13 +27,13 @@ func (p *planner) notRestarted(c, network *Observed) {
 const edited = "the manifest was edited after the pod had started, and with the restart policy never the old version runs; " +
 	"to run the new one, give the manifest another name or uuid"
 
-// note notes what is not as desired, and stays so.
+// note adds a problem that stays.
 func (p *planner) note(c *Observed, message string) {
 	p.Problems = append(p.Problems, Problem{Container: c.Of.Name, Reason: api.ReasonNeverRestarted, Message: message})
 }
 
-// keepsVersion reports whether an init container that is not started again has started in another
-// version of the pod. The other containers then run in that version, or not at all.
+// keepsVersion reports whether an init container, which is not restarted, ran for another version of the
+// pod. The other containers run in that version or not at all.
 func (p *planner) keepsVersion() bool {
 	return p.pod.startsOnce() && slices.ContainsFunc(p.pod.Init, func(init Container) bool {
 		c := p.newest(init.Name)
@@ -41,7 +41,7 @@ func (p *planner) keepsVersion() bool {
 	})
 }
 
-// keepVersion records what becomes of a container that has not started before such an edit.
+// keepVersion reports what becomes of a container that had not started before such an edit.
 func (p *planner) keepVersion(want *Container, newest, network *Observed) {
 	if newest != nil && newest.NeverStarted() && newest.NetworkContainer == network.ID {
 		p.note(newest, edited)

@@ -11,13 +11,13 @@ import (
 // code. A container that ran longer is started again at once.
 const crashLimit = 10 * time.Minute
 
-// Observed is a container as Docker shows it, with what the kubelet knows of it besides.
+// Observed is a container as Docker shows it, with what else the kubelet knows about it.
 type Observed struct {
-	dockertools.Listed    // by the sync's list of containers
-	dockertools.Inspected // by its inspect, which may be newer: c.State is its state, c.Listed.State the list's
+	dockertools.Listed    // from the sync's list of containers
+	dockertools.Inspected // from its inspect, which may be newer: c.State is its state, and c.Listed.State that of the list
 
 	Unhealthy          string  // how its startup or liveness probe failed; empty: it did not
-	Signalled          bool    // it has ended, and somebody else had Docker send it a signal before, as `docker stop` does
+	Signalled          bool    // it ended after somebody else sent it a signal, as `docker stop` does
 	Killed             Problem // why the kubelet stopped it, if it was for a fault of the container or an eviction
 	TerminationMessage string  // of a terminated container: its message, or the end of its log
 }
@@ -25,8 +25,8 @@ type Observed struct {
 // IsNetwork reports whether c is its pod's network container.
 func (c *Observed) IsNetwork() bool { return c.Of.Name == api.NetworkContainerName }
 
-// isConnected reports whether a network container is in its network. A list from before its
-// start shows no endpoint yet.
+// isConnected reports whether a network container is in its network. A list made before it started shows no
+// endpoint.
 func (c *Observed) isConnected() bool { return c.Endpoint != "" || !c.Listed.State.Live() }
 
 // NeverStarted reports whether c was created and Docker was not asked to start it.
@@ -40,12 +40,12 @@ func (c *Observed) Terminated() bool {
 // HasStarted reports whether c had a process at least once.
 func (c *Observed) HasStarted() bool { return !c.StartedAt.IsZero() }
 
-// Failed reports whether a terminated container did not succeed. One that was stopped for
-// a fault of its own failed even if it then exited with 0, as servers do.
+// Failed reports whether a terminated container failed. One that was stopped as unhealthy did, even if it
+// then exited with 0, as servers do.
 func (c *Observed) Failed() bool { return c.ExitCode != 0 || c.Killed.Reason != "" }
 
-// End returns when a terminated container ended, and how many crashes in a row that makes.
-// A failed start is a crash.
+// End returns when a terminated container ended, and how many times in a row it has crashed. A failed
+// start is a crash.
 func (c *Observed) End() (at time.Time, crashes int) {
 	switch {
 	case !c.State.Ended():

@@ -15,8 +15,8 @@
 //     kubelet is killed in between, the next one finds the replacement and continues;
 //     and if the creation fails, the old container keeps running.
 //
-// A third one is for init containers: as long as one has to run, the apps, which are the
-// containers of the manifest, are created, replaced and stopped as always but not started.
+// A third rule is for init containers: while one must run, the apps, which are the manifest's containers,
+// are created, replaced and stopped as usual, but not started.
 package plan
 
 import (
@@ -28,14 +28,14 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Plan is what to do to one pod. The actions of a step may run at the same time; a step
-// begins when the one before it has ended.
+// Plan is what to do to one pod. The actions of a step may run at the same time; each step begins when
+// the one before it has ended.
 type Plan struct {
 	Steps    [][]Action
 	Next     time.Time // when to plan again even if nothing changes; zero: not needed
-	Problems []Problem // why containers do not run and will not be started by Steps
-	Finished bool      // every app container is done: it never runs again
-	Init     string    // the init container that runs or has to run before the apps start; empty: none
+	Problems []Problem // why containers do not run although Steps will not start them
+	Finished bool      // every app container is done, and never runs again
+	Init     string    // the init container that runs or must run before the apps start; empty: none
 }
 
 // Actions returns the actions of all steps.
@@ -60,7 +60,7 @@ type Action struct {
 	Kind      Kind
 	Name      dockertools.NameParts
 	ID        string // Docker's; empty for a container that the same plan creates
-	Reason    string // for people
+	Reason    string // for display
 	NetworkID string // of the network container it joins; empty for one that the same plan creates
 	Lifecycle string // its hooks, see dockertools.LabelLifecycle
 	Grace     string // see dockertools.LabelGrace
@@ -75,16 +75,16 @@ type Action struct {
 	// Of a Start:
 	Others []string // the ids of the container's other attempts, of which none may run
 
-	// Of a Stop, and of what follows it in an eviction:
-	Killed string // the reason, unless it is only replaced: see Observed
+	// Of a Stop, and of the Remove after it in an eviction:
+	Killed string // the reason, see Observed; empty if it is only replaced
 	Paused bool   // so that no hook can run in it
 }
 
-// Problem is why a container does not run, or does not run as desired.
+// Problem is why a container does not run as desired, or at all.
 type Problem struct {
 	Container string    // empty: the problem is the pod's
 	Reason    string    // one of api's Reason constants
-	Message   string    // for people
+	Message   string    // for display
 	RetryAt   time.Time // zero: when something changes
 }
 
@@ -96,12 +96,12 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("container %q: %s", p.Container, p.Message)
 }
 
-// IsFailure reports whether the problem is a failure, and neither a pull nor a wait for a time.
+// IsFailure reports whether the problem is a failure, not a pull or a wait.
 func (p Problem) IsFailure() bool {
 	return p.RetryAt.IsZero() && p.Reason != api.ReasonPulling && p.Reason != api.ReasonNeverRestarted
 }
 
-// Limits are the settings of the kubelet that plans depend on.
+// Limits are the settings that plans depend on.
 type Limits struct {
 	MaxBackoff        time.Duration // longest wait between two attempts
 	MaxDeadContainers int           // to keep of each container; 0: all
@@ -109,8 +109,8 @@ type Limits struct {
 	PodNetwork        string        // of the pods without HostNetwork
 }
 
-// Make compares a pod with its containers. A nil pod is no longer desired. The containers
-// are all those with the pod's full name, whatever their UID, ordered by name and attempt.
+// Make compares a pod with its containers, and returns what to do. A nil pod is no longer desired. The
+// containers are all of this full name, whatever their UID, ordered by name and attempt.
 func Make(pod *Pod, containers []Observed, limits Limits, now time.Time) Plan {
 	p, unknown := newPlanner(pod, containers)
 	p.limits, p.now = limits, now
@@ -169,9 +169,8 @@ func (p *planner) newest(name string) *Observed {
 	return nil
 }
 
-// allDone reports whether every app container is done, or is never started since an init
-// container failed. A pod without app containers is its network container alone and never
-// finishes.
+// allDone reports whether every app container is done, or will never start because an init container
+// failed. A pod without app containers is only its network container, and never finishes.
 func (p *planner) allDone() bool {
 	if p.initFailed() {
 		return true

@@ -14,12 +14,12 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Pod is the desired state of a pod, ready to be compared with its containers. It is made
-// once for each version of a manifest, or place of it, and never changed.
+// Pod is the desired state of a pod, ready to be compared with its containers. It is made once for each
+// version of a manifest, and again when its file is renamed. It never changes.
 type Pod struct {
-	api.Pod                        // its Manifest is as written, and is what hashes are made of
+	api.Pod                        // its Manifest is as written; hashes are made of it
 	Since    time.Time             // when this version arrived
-	Complete api.ContainerManifest // the Manifest with defaults, and is what containers are made of
+	Complete api.ContainerManifest // the Manifest with defaults; containers are made of it
 	Hostname string
 	Ports    []api.Port // the host ports that its network container publishes; with HostNetwork, those that its containers use
 	Grace    string     // see dockertools.LabelGrace
@@ -34,12 +34,12 @@ type Container struct {
 	Hash      string         // part of the container's name in Docker
 	Spec      *api.Container // with defaults; nil for the network container
 	Lifecycle string         // see dockertools.LabelLifecycle
-	Services  string         // see dockertools.LabelServices; kept, since a hundred services take a millisecond
-	NeedsIP   bool           // it is created with the IP of the pod, which is known when the network container runs
+	Services  string         // see dockertools.LabelServices; computed once, since a hundred services take a millisecond
+	NeedsIP   bool           // it needs the pod's IP to be created, so the network container must run first
 }
 
-// NewPod prepares a pod. Hashes are made of the manifest as written, before defaults: so a
-// new default restarts nothing.
+// NewPod prepares a pod. Hashes are made of the manifest as written, without defaults, so that a new
+// default restarts nothing.
 func NewPod(pod api.Pod, networkImage string, since time.Time) *Pod {
 	p := &Pod{Pod: pod, Since: since, Complete: pod.Manifest.Clone()}
 	api.SetDefaults(&p.Complete)
@@ -91,7 +91,7 @@ func (p *Pod) IsInit(name string) bool {
 	return slices.ContainsFunc(p.Init, func(c Container) bool { return c.Name == name })
 }
 
-// InitHash returns a hash of all init containers, or "" if there are none: each is in the hash of the first.
+// InitHash returns a hash of all init containers, or "" if there are none. The hash of the first covers them all.
 func (p *Pod) InitHash() string {
 	if len(p.Init) == 0 {
 		return ""
@@ -99,13 +99,12 @@ func (p *Pod) InitHash() string {
 	return p.Init[0].Hash
 }
 
-// startsOnce reports whether the restart policy is never: each container starts once in the
-// life of the pod's UID.
+// startsOnce reports whether the restart policy is never: each container starts once for a UID.
 func (p *Pod) startsOnce() bool { return p.Complete.RestartPolicy.Never != nil }
 
-// Done reports whether a container never runs again, by its newest attempt and the restart
-// policy. One that starts once is done however it ended, even if the manifest was edited
-// since. An init container that has succeeded runs again only in another network, see nextInit.
+// Done reports whether a container never runs again, given its newest attempt. One that starts once is done
+// however it ended, even if the manifest has been edited since. An init container that succeeded runs again
+// only in another network, see nextInit.
 func (p *Pod) Done(want *Container, newest *Observed) bool {
 	if !newest.Terminated() || !newest.HasStarted() {
 		return false
@@ -114,8 +113,8 @@ func (p *Pod) Done(want *Container, newest *Observed) bool {
 	return p.startsOnce() || succeeds && !newest.Failed() && newest.Of.Hash == want.Hash
 }
 
-// pulls reports whether the image is pulled before the next attempt although it may be
-// present. A tag "latest" is pulled for a new version of the container, not after a crash.
+// pulls reports whether the image is pulled before the next attempt even if it is present. An image
+// tagged "latest" is pulled for a new version of the container, not after a crash.
 func (c *Container) pulls(newest *Observed) bool {
 	switch c.Spec.ImagePullPolicy {
 	case api.PullAlways:
@@ -126,10 +125,9 @@ func (c *Container) pulls(newest *Observed) bool {
 	return (newest == nil || newest.Of.Hash != c.Hash) && api.IsLatest(c.Spec.Image)
 }
 
-// appHash is the hash of all that an app container is made from: its part of the manifest
-// and the volumes it mounts, and so with the init containers, whose work it starts on. 2014
-// hashed Go's print of the struct, with the addresses behind pointers, and restarted
-// containers that had not changed.
+// appHash is the hash of everything that an app container depends on: its part of the manifest, the init
+// containers, and the volumes that they mount. 2014 hashed Go's print of the struct, with the addresses
+// behind pointers, and restarted containers that had not changed.
 func appHash(m *api.ContainerManifest, c *api.Container) string {
 	mounts := slices.Clone(c.VolumeMounts)
 	for _, init := range m.InitContainers {
@@ -145,8 +143,7 @@ func appHash(m *api.ContainerManifest, c *api.Container) string {
 	}{c, slices.DeleteFunc(slices.Clone(m.Volumes), notMounted), m.InitContainers})
 }
 
-// hash returns the FNV-1a hash of v's JSON in hex. Equal values have the same JSON, and fields
-// that are not set are left out.
+// hash returns the FNV-1a hash of v's JSON in hex. Equal values have equal JSON, without unset fields.
 func hash(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -157,8 +154,8 @@ func hash(v any) string {
 	return fmt.Sprintf("%08x", h.Sum32())
 }
 
-// hostPorts returns the ports that a manifest publishes on the host, or opens there, in an
-// order that does not depend on that of its containers.
+// hostPorts returns the ports that a manifest publishes or opens on the host, in an order that does not
+// depend on the order of its containers.
 func hostPorts(m *api.ContainerManifest) []api.Port {
 	var ports []api.Port
 	for _, c := range m.Containers {

@@ -35,8 +35,8 @@ func (p *planner) remove(containers []*Observed, reason string) {
 	p.step(remove)
 }
 
-// finish plans for a pod whose app containers are all done: its network container is
-// removed, so the pod keeps no host port and no address.
+// finish plans for a pod whose app containers are all done. Its network container is removed, so that the
+// pod holds no host port and no address.
 func (p *planner) finish() {
 	var stop []Action
 	for _, c := range p.pod.InitAndApps() {
@@ -50,8 +50,8 @@ func (p *planner) finish() {
 	delete(p.attempts, api.NetworkContainerName)
 }
 
-// stopOthers stops every live attempt of a container except the one that counts, which may
-// not be created yet: at once if that was running before.
+// stopOthers stops every live attempt of a container except the one that counts, which may not be created
+// yet. One that started after that one is killed at once.
 func (p *planner) stopOthers(newest *Observed) (stop []Action) {
 	for _, c := range p.attempts[newest.Of.Name] {
 		if c.State.Live() && c.ID != newest.ID {
@@ -65,9 +65,8 @@ func (p *planner) stopOthers(newest *Observed) (stop []Action) {
 	return stop
 }
 
-// removeDead removes dead attempts beyond the number to keep, and attempts that were
-// replaced before they started. The newest attempt always stays: its labels hold the
-// number of crashes.
+// removeDead removes dead attempts beyond the number to keep, and attempts that were replaced before they
+// started. The newest attempt always stays: its labels hold the number of crashes.
 func (p *planner) removeDead() {
 	var remove []Action
 	for _, want := range p.pod.Containers() {

@@ -23,7 +23,7 @@ func (p *Pod) ServiceNames() (names []string) {
 // NetworkNames returns the names of the pod in the pod network.
 func (p *Pod) NetworkNames() []string { return append(p.ServiceNames(), p.Name+"."+p.Namespace) }
 
-// ServiceEnv returns the variables of services that a container does not have itself. In the network of the host they mean nothing.
+// ServiceEnv returns the variables of services, except those that a container sets itself. There are none in the host's network.
 func (p *Pod) ServiceEnv(c *api.Container) []api.EnvVar {
 	if p.Complete.HostNetwork || !*cmp.Or(p.Complete.EnableServiceLinks, new(true)) {
 		return nil
@@ -33,7 +33,7 @@ func (p *Pod) ServiceEnv(c *api.Container) []api.EnvVar {
 	})
 }
 
-// servicesHash returns a hash of what services give a container, the names or the variables, or "" for nothing.
+// servicesHash returns a hash of the names or variables that services give a container, or "" if there are none.
 func servicesHash[T any](gives []T) string {
 	if len(gives) == 0 {
 		return ""
