@@ -15,11 +15,11 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Cleanup stops and removes every container of this kubelet, and then every volume, and the
-// pod network if nothing uses it. The error names what could not be removed.
+// Cleanup stops and removes every container of this kubelet, then every volume, and the pod network
+// if nothing uses it. The error names what could not be removed. Like Run, it refuses a hostname
+// whose containers have another root_dir, unless its own root_dir exists.
 //
-// Without a root_dir it refuses what Run refuses: containers of this hostname with another one.
-// It is the sync loop without desired pods and with an end.
+// It is the sync loop without desired pods, and with an end.
 func (kl *Kubelet) Cleanup(ctx context.Context) error {
 	kl.observer.Cleanup = kl.opts.Volumes != nil // else the root_dir may be mistyped
 	ctx, stop := kl.whileDockerAnswers(ctx)

@@ -8,8 +8,8 @@ import (
 	"github.com/golang/glog"
 )
 
-// giveWay removes what this kubelet has created since a time at which no other kubelet had its
-// hostname: both were started side by side, and the other one waits for the names.
+// giveWay removes what this kubelet has created since it last had the hostname to itself. Another
+// kubelet was started beside it and waits for the names.
 func (kl *Kubelet) giveWay(ctx context.Context, since time.Time) error {
 	all, err := kl.docker.ListContainers(ctx, kl.opts.Identity.Selector())
 	errs := []error{err}

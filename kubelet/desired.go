@@ -20,8 +20,8 @@ type desired struct {
 	unsynced map[string]error     // sources that are not ready, see api.PodUpdate
 }
 
-// apply applies an update and calls changed for each pod that is new, changed or gone; then it is nil. A
-// pod that is unchanged keeps its pointer, so that a worker busy with it goes on.
+// apply applies an update and calls changed for each pod that is new, changed or gone; a pod that is gone
+// is nil. An unchanged pod keeps its pointer, so that a worker that is busy with it goes on.
 func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(name string, pod *plan.Pod, change watch.Change)) {
 	pods := map[string]*plan.Pod{}
 	if u.Op == api.SET {
@@ -32,8 +32,7 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(name 
 		maps.Copy(pods, d.pods)
 	}
 	for _, pod := range u.Pods {
-		// In 2014 an UPDATE was matched by UID alone: with empty UIDs, one changed pod
-		// overwrote all others.
+		// In 2014 an UPDATE was matched by UID alone: with empty UIDs, one changed pod overwrote all others.
 		name := pod.FullName()
 		old := d.pods[name]
 		change := watch.Found
@@ -62,7 +61,7 @@ func (d *desired) apply(u api.PodUpdate, networkImage string, changed func(name 
 	d.pods, d.unsynced = pods, u.Unsynced
 }
 
-// changeOf says what has changed in a pod.
+// changeOf returns what has changed in a pod.
 func changeOf(before, after api.Pod) watch.Change {
 	before.Manifest.Services = after.Manifest.Services
 	if reflect.DeepEqual(before, after) {

@@ -14,8 +14,8 @@ import (
 	"kubelet14/kubelet/watch"
 )
 
-// waitForDocker connects to Docker, and tries again every second until it succeeds or ctx is
-// done. The error is one that does not go away by waiting.
+// waitForDocker connects to Docker, and tries again every second until it succeeds or ctx is done. It
+// returns only an error that waiting does not cure.
 func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 	for {
 		err := kl.connect(ctx)
@@ -33,13 +33,13 @@ func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 	}
 }
 
-// answerLimit is how long a Docker may take that is no more than slow.
+// answerLimit is how long a slow Docker may take to answer.
 const answerLimit = 20 * time.Second
 
 var errFrozen = fmt.Errorf("no answer from Docker for %v; `journalctl -u docker` may say why", answerLimit)
 
-// whileDockerAnswers returns a context that ends within 30 s if Docker is frozen or gone: it asks
-// it something simple again and again. A stop may take as long as its grace meanwhile.
+// whileDockerAnswers returns a context that ends within 30 s if Docker is frozen or gone. It asks Docker
+// something simple every 5 s, so a stop may take as long as its grace.
 func (kl *Kubelet) whileDockerAnswers(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup
@@ -73,7 +73,7 @@ func (kl *Kubelet) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if kl.opts.Volumes != nil { // after the list: a hostname that it refuses must not be noted
+	if kl.opts.Volumes != nil { // after the list, so that a hostname that is refused is not claimed
 		if err := kl.opts.Volumes.Claim(kl.opts.Identity.Hostname); err != nil {
 			return &dockertools.IdentityConflictError{Err: err}
 		}
@@ -87,9 +87,8 @@ func (kl *Kubelet) connect(ctx context.Context) error {
 	return nil
 }
 
-// watchEvents turns Docker's events into wakeups until ctx is done. When the stream breaks,
-// for example because Docker is restarted, it opens another one; what was missed in between
-// is found by inspecting everything.
+// watchEvents turns Docker's events into wakeups until ctx is done. When the stream breaks, for instance
+// because Docker restarts, it opens another one, and everything is inspected again.
 func (kl *Kubelet) watchEvents(ctx context.Context) {
 	setErr := func(err error) {
 		kl.health.set(func(h *healthState) { h.events = err })
@@ -120,7 +119,7 @@ func (kl *Kubelet) watchEvents(ctx context.Context) {
 	}
 }
 
-// logOnce logs an error when it appears or changes, and the success after it.
+// logOnce logs an error when it appears or changes, and when it is over.
 func (kl *Kubelet) logOnce(what string, err error) {
 	if err == nil {
 		if _, failed := kl.logged.LoadAndDelete(what); failed {
@@ -131,7 +130,7 @@ func (kl *Kubelet) logOnce(what string, err error) {
 	}
 }
 
-// sleep reports whether the time has passed before ctx was done.
+// sleep waits, and reports false if ctx is done before the time has passed.
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-time.After(d):

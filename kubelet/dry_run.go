@@ -12,8 +12,8 @@ import (
 	"kubelet14/kubelet/watch"
 )
 
-// DryRun prints what a sync would do to each pod, and why, and changes nothing. The error is
-// about sources that could not be read and pods that could not be inspected.
+// DryRun prints what a sync would do to each pod and why, and changes nothing. The error names sources
+// that could not be read and pods that could not be inspected.
 func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w io.Writer) error {
 	ctx, stop := kl.whileDockerAnswers(ctx)
 	defer stop()
@@ -53,7 +53,7 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 	return errors.Join(append(errs, context.Cause(ctx))...)
 }
 
-// writePlan writes the steps of a plan, and what is missing for them.
+// writePlan writes the steps of a plan, and the images that they lack.
 func (kl *Kubelet) writePlan(ctx context.Context, w io.Writer, p plan.Plan) {
 	for _, a := range p.Actions() {
 		fmt.Fprintf(w, "  %-6s %s (attempt %d): %s\n", a.Kind, a.Name.Name, a.Name.Attempt, a.Reason)

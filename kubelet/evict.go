@@ -16,7 +16,7 @@ var noPressure = eviction.NewManager(eviction.Options{}) // it gets no readings
 
 func (kl *Kubelet) pressure() *eviction.Manager { return cmp.Or(kl.opts.Eviction, noPressure) }
 
-// evicts returns why a pod has to end for a time; no message: it need not, or it has ended.
+// evicts returns why a pod must end for a time; no message: it need not, or it has ended.
 func (kl *Kubelet) evicts(p *podRecord) (v plan.Verdict) {
 	if mayBeEvicted(&p.Pod) {
 		v = kl.pressure().Verdict(p.Name)
@@ -24,8 +24,8 @@ func (kl *Kubelet) evicts(p *podRecord) (v plan.Verdict) {
 	return v
 }
 
-// makePlan decides what to do to a pod: what its manifest says, unless it has to end for a time. While a disk runs short,
-// only the newest dead attempt of each container is kept.
+// makePlan plans what the manifest of a pod says, or its eviction. While a disk runs short, only the newest dead attempt of
+// each container is kept.
 func (kl *Kubelet) makePlan(p *podRecord) plan.Plan {
 	if v := kl.evicts(p); v.Message != "" {
 		return plan.Evict(p.Desired, p.Observed, v)
@@ -37,18 +37,18 @@ func (kl *Kubelet) makePlan(p *podRecord) plan.Plan {
 	return plan.Make(p.Desired, p.Observed, limits, time.Now())
 }
 
-// mayBeEvicted reports whether something of a pod runs that is not needed whatever the host lacks.
+// mayBeEvicted reports whether a pod runs and is not critical.
 func mayBeEvicted(p *status.Pod) bool {
 	return p.Desired != nil && p.IsLive() && !isCritical(p.Desired)
 }
 
-// isCritical reports whether a pod has one of the two classes of upstream that nothing evicts.
+// isCritical reports whether a pod has one of upstream's two priority classes that are never evicted.
 func isCritical(pod *plan.Pod) bool {
 	class := pod.Complete.PriorityClassName
 	return class == "system-cluster-critical" || class == "system-node-critical"
 }
 
-// syncProbes lets the containers of a pod be probed, unless it is evicted: one that ends is not ready, which is no news.
+// syncProbes lets the containers of a pod be probed, unless it is being evicted.
 func (kl *Kubelet) syncProbes(ctx context.Context, p *podRecord) {
 	pod := p.Desired
 	if kl.evicts(p).Message != "" {
@@ -57,8 +57,8 @@ func (kl *Kubelet) syncProbes(ctx context.Context, p *podRecord) {
 	kl.probes.Sync(ctx, p.Name, pod, p.Observed, status.PodIP(p.Observed))
 }
 
-// RelievePressure follows each look at the host, which Options.Eviction knows. It lets a pod start that was held, or evicts
-// one; the next sync does it.
+// RelievePressure is called after each look at the host. It releases a pod that was held, or chooses one to evict; the next
+// sync starts or stops it.
 func (kl *Kubelet) RelievePressure(ctx context.Context) {
 	m, s := kl.pressure(), kl.snapshot.Load()
 	if s == nil || kl.Health() != nil { // nobody can be stopped, or measured

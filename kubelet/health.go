@@ -16,9 +16,9 @@ var (
 // healthState is what /healthz reports.
 type healthState struct {
 	mu     sync.Mutex // guards the rest, see set
-	busy   time.Time  // since when the sync loop looks at Docker; zero: it waits for something to do
-	docker error      // of the last list, which also needs the root_dir
-	events error      // why Docker's events do not come
+	busy   time.Time  // when the sync loop began to look at Docker; zero: it is waiting
+	docker error      // from the last list, which also needs the root_dir
+	events error      // why no events come from Docker
 }
 
 func (h *healthState) set(change func(*healthState)) {
@@ -27,15 +27,14 @@ func (h *healthState) set(change func(*healthState)) {
 	change(h)
 }
 
-// Health returns why the kubelet cannot look after its pods, or nil if it can. It does not
-// call Docker.
+// Health returns why the kubelet cannot look after its pods, or nil. It does not call Docker.
 func (kl *Kubelet) Health() error {
 	err := kl.dockerError()
 	kl.health.set(func(h *healthState) { err = cmp.Or(err, h.events) })
 	return err
 }
 
-// dockerError returns why what the last sync saw is not to be trusted, or nil.
+// dockerError returns why the last snapshot cannot be trusted, or nil.
 func (kl *Kubelet) dockerError() (err error) {
 	kl.health.set(func(h *healthState) {
 		if err = h.docker; err == nil && !h.busy.IsZero() && time.Since(h.busy) > answerLimit {

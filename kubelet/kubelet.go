@@ -35,19 +35,19 @@ type Options struct {
 	SyncFrequency         time.Duration // longest time between two syncs
 	RemovalWait           time.Duration // before the pods of a source that is not in Sources are removed; 0: none
 
-	// Credentials returns those for an image; the zero Auth if there are none. After an error, which is logged, it is pulled without.
+	// Credentials returns those for an image, or the zero Auth. After an error, which is logged, the image is pulled without any.
 	Credentials   func(ctx context.Context, image string) (dockertools.Auth, error)
 	RegistryQPS   float64              // average number of pulls begun per second; 0: no limit
 	RegistryBurst int                  // number of pulls begun at once before RegistryQPS counts
 	ContainerLog  dockertools.LogLimit // for each container; zero: Docker's default
 
-	Sources  func() []api.SourceStatus // what is known of the sources now
+	Sources  func() []api.SourceStatus // as they are now
 	Trace    *trace.Trace              // of what happens
-	Step     *step.Stepper             // decides when a plan is carried out; may be nil
-	Eviction *eviction.Manager         // knows which pods wait or end while the host runs short of something; may be nil
+	Step     *step.Stepper             // lets a person decide when a plan is carried out; may be nil
+	Eviction *eviction.Manager         // decides which pods wait or end while the host runs short; may be nil
 
-	// SyncDone and PullDone observe each piece of work on a pod and each pull of an image. ok is false if something
-	// failed. What the end of the kubelet interrupts is not observed. They are called concurrently and must not block.
+	// SyncDone and PullDone are called after each piece of work on a pod and each pull of an image, unless the end of the
+	// kubelet interrupted it. ok is false if something failed. They are called concurrently and must not block.
 	SyncDone, PullDone func(took time.Duration, ok bool)
 }
 
@@ -60,14 +60,14 @@ type Kubelet struct {
 	removes bool                  // pods and volumes that are not desired; false with RunOnce
 	isFinal func(*podRecord) bool // reports a final outcome; always false outside RunOnce
 
-	// The rooms. These need no lock, or have their own.
+	// These need no lock, or have their own.
 	observer *observe.Observer
 	executor *execute.Executor
 	images   *images.Puller
 	probes   *probes.Probers
 	logs     *logs.Reader
 	watcher  watch.Watcher
-	news     *watch.News // the sync loop's
+	news     *watch.News // used by the sync loop alone
 	events   *watch.Events
 	workers  *podWorkers
 	health   healthState
@@ -75,11 +75,11 @@ type Kubelet struct {
 	snapshot atomic.Pointer[snapshot] // of the last sync
 	wakeup   chan struct{}            // 1-slot: a sync is needed
 	trash    chan struct{}            // 1-slot: there may be volumes to delete
-	logged   sync.Map                 // the last error by what it is about, see logOnce
+	logged   sync.Map                 // the last error by topic, see logOnce
 
 	// The sync loop owns the rest.
 	desired desired
-	pods    map[string]*podRecord // desired, being removed or with a busy worker; by full name
+	pods    map[string]*podRecord // those desired, being removed or busy; by full name
 }
 
 // NewMainKubelet returns a Kubelet. It does not call Docker, which may not be up yet.

@@ -11,11 +11,11 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// ownNetwork is the pod network that no other kubelet has.
+// ownNetwork returns the name of this kubelet's own pod network.
 func (kl *Kubelet) ownNetwork() string { return "kubelet14-" + kl.opts.Identity.Hostname }
 
-// defaultNetwork returns the network in which the newest pod is: so an upgrade rebuilds no
-// pod. The first pod gets the kubelet's own network.
+// defaultNetwork returns the network of the newest pod, so that an upgrade rebuilds nothing, or the
+// kubelet's own network if there is no pod.
 func (kl *Kubelet) defaultNetwork(list []dockertools.Listed) string {
 	network, newest := kl.ownNetwork(), time.Time{}
 	for _, c := range list {
@@ -26,7 +26,7 @@ func (kl *Kubelet) defaultNetwork(list []dockertools.Listed) string {
 	return network
 }
 
-// checkNames returns an error that names the pods which answer to the same name. In one source only those of a service do.
+// checkNames returns an error that lists pods of different sources with the same name in the pod network.
 func (kl *Kubelet) checkNames() error {
 	var errs []error
 	owners := map[string]*plan.Pod{}

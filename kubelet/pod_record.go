@@ -24,18 +24,18 @@ type work struct {
 	problems    map[string]plan.Problem // by container name; written by the worker, and read after its end
 }
 
-// podRecord is what the sync loop knows of a pod. It can be lost at any time: what matters
-// is in Docker. Only the sync loop uses it.
+// podRecord is what the sync loop knows about a pod. It may be lost at any time: what matters is in
+// Docker. Only the sync loop uses it.
 type podRecord struct {
 	status.Pod
 	work    *work           // nil: none since the last endWork
-	allowed [][]plan.Action // of the plan, what may be carried out now: all, unless a person decides
-	version int             // of pod: how often the desired state has changed
-	adopted bool            // this run has found that its containers belong to its manifest, see holdForSource
+	allowed [][]plan.Action // the steps that may be carried out now: all, unless a person decides
+	version int             // how often the desired state has changed
+	adopted bool            // its containers are known to belong to its manifest, see holdForSource
 	leaving bool            // its removal has begun, and cannot be called off
 
-	tried   string    // the plan of the last work, and the pulls that had ended then
-	retryAt time.Time // not to try the same steps before
+	tried   string    // the attempt of the last work, see attempt
+	retryAt time.Time // the same attempt is not made before
 }
 
 // desire sets the desired state.
@@ -45,7 +45,7 @@ func (p *podRecord) desire(pod *plan.Pod) {
 	}
 }
 
-// planID returns a text that is another one for another plan, and for the same plan of another desired state.
+// planID returns a text that identifies the plan and the version of the desired state it is for.
 func (p *podRecord) planID() string {
 	text := fmt.Sprint(p.version)
 	for _, a := range p.Plan.Actions() {
@@ -54,7 +54,7 @@ func (p *podRecord) planID() string {
 	return text
 }
 
-// forStep returns the plan as a person decides about it.
+// forStep returns the plan for a person to decide about.
 func (p *podRecord) forStep() step.Plan {
 	pulls := p.Worked == p.Desired && slices.ContainsFunc(p.WorkProblems, func(p plan.Problem) bool { return p.Reason == api.ReasonPulling })
 	return step.Plan{Pod: &p.Pod, ID: p.planID(), Pulls: pulls}
@@ -63,18 +63,17 @@ func (p *podRecord) forStep() step.Plan {
 // asks reports whether a person has to allow the plan.
 func (p *podRecord) asks() bool { return p.Wait == step.Wait }
 
-// held reports whether the containers of the pod stay as they are, whatever its plan says.
+// held reports whether the containers of the pod stay as they are.
 func (p *podRecord) held() bool { return p.Err != nil || p.Waits() && !p.asks() }
 
-// remember notes what later holds depend on.
+// remember records what later holds depend on.
 func (p *podRecord) remember() {
 	p.leaving = p.Desired == nil && len(p.Observed) > 0 && (!p.Waits() || p.asks())
 	p.adopted = p.adopted || p.Desired != nil && p.Err == nil && p.Wait.Reason != api.ReasonSourceNotReady
 }
 
-// endWork evaluates work that has ended. After a failure the same steps are tried again
-// after 250 ms, doubling up to limit. What only waits has its own time, or waits for the end
-// of a pull.
+// endWork evaluates work that has ended. After a failure the same steps are tried again after 250 ms,
+// doubling up to limit. A wait has a time of its own, or ends with a pull.
 func (p *podRecord) endWork(limit time.Duration) {
 	if p.work == nil {
 		return

@@ -5,12 +5,10 @@ import (
 	"sync"
 )
 
-// podWorkers runs at most one piece of work at a time for each pod, and the work of
-// different pods concurrently (PR #588).
+// podWorkers runs one piece of work at a time for each pod, and different pods concurrently (PR #588).
 //
-// As in 2014, Run does nothing while the pod's worker is busy. In 2014 that lost updates
-// until the next tick. Here the end of each piece of work wakes the sync loop, which
-// compares the pod with its desired state once more.
+// As in 2014, Run does nothing while the pod's worker is busy. In 2014 that lost updates until the next
+// tick. Here the end of the work wakes the sync loop, which compares the pod once more.
 type podWorkers struct {
 	ended func() // called after each piece of work
 	wg    sync.WaitGroup

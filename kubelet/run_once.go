@@ -14,17 +14,16 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// upTime is how long every container must run before RunOnce calls a pod up. One that
-// crashes mostly does so at once, and one that has crashed before must run ten times as long.
+// upTime is how long every container must run before RunOnce calls its pod up; ten times as long after a
+// crash. Most containers that crash do so at once.
 const upTime = 300 * time.Millisecond
 
-// RunOnce starts the pods of every source. It returns their statuses when each pod is up, has
-// finished or has failed; one with a restart policy that lets it finish must finish. A pod
-// that failed has the phase api.PodFailed, and its message says why; so has one that is not
-// up when ctx is done. RunOnce removes nothing that it was not given. The error is about
-// sources that could not be read; the pods that could be read are started.
+// RunOnce starts the pods of every source, and returns their statuses when each one is up, finished or
+// failed; a pod whose restart policy lets it finish must finish. A pod that failed, or is not up when ctx
+// is done, has the phase api.PodFailed and a message. RunOnce removes no other pods. The error names
+// sources that could not be read; the other pods are started all the same.
 //
-// It is the sync loop without removals and with an end.
+// It is the sync loop without removals, and with an end.
 func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([]api.PodStatus, error) {
 	began := time.Now()
 	if err := kl.connect(ctx); err != nil {
@@ -86,7 +85,7 @@ func (kl *Kubelet) waitForSources(ctx context.Context, updates <-chan api.PodUpd
 // runOnce holds the final outcomes by full name. A success has no message.
 type runOnce map[string]plan.Problem
 
-// of returns the outcome of a pod, if it is final.
+// of returns the outcome of a pod, and whether it is final.
 func (r runOnce) of(p *podRecord) (outcome plan.Problem, final bool) {
 	if outcome, final = r[p.Name]; final || p.work != nil || p.Err != nil {
 		return outcome, final
@@ -101,10 +100,10 @@ func (r runOnce) of(p *podRecord) (outcome plan.Problem, final bool) {
 	return plan.Problem{}, len(problems) == 0 && len(p.Plan.Steps) == 0 && (p.Plan.Finished || isUp)
 }
 
-// hasEnd reports whether a pod has work that ends.
+// hasEnd reports whether a pod is a job, whose work ends.
 func hasEnd(pod *plan.Pod) bool { return pod.Complete.RestartPolicy.Always == nil && len(pod.Apps) > 0 }
 
-// upAt returns when all running containers of a pod have run long enough to call it up.
+// upAt returns when all containers of a pod will have run for long enough.
 func (p *podRecord) upAt() (at time.Time) {
 	for i := range p.Observed {
 		c := &p.Observed[i]

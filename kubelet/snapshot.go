@@ -21,7 +21,7 @@ type snapshot struct {
 	newer    chan struct{} // closed when there is a newer snapshot
 }
 
-// publish replaces the snapshot, and then logs what has come up: the log is not ahead of the status.
+// publish replaces the snapshot, and then tells what is up, so that the log is not ahead of the status.
 func (kl *Kubelet) publish() {
 	s := &snapshot{complete: len(kl.desired.unsynced) == 0, at: time.Now(), newer: make(chan struct{})}
 	for _, p := range kl.records() {
@@ -47,9 +47,8 @@ func (kl *Kubelet) currentSnapshot() (*snapshot, error) {
 	return nil, cmp.Or(kl.Health(), errNoSyncYet)
 }
 
-// Statuses returns the status of every pod, by full name, as the last sync saw it, and a
-// channel that is closed when there is a newer one. The error is why Docker cannot be looked
-// at now. Statuses does not call Docker.
+// Statuses returns the status of every pod, ordered by full name, and a channel that is closed when there
+// are newer ones. It does not call Docker. The error says why Docker does not answer.
 func (kl *Kubelet) Statuses() (pods []api.PodStatus, newer <-chan struct{}, err error) {
 	s, err := kl.currentSnapshot()
 	if err != nil {
@@ -70,7 +69,7 @@ func (kl *Kubelet) Statuses() (pods []api.PodStatus, newer <-chan struct{}, err 
 	return pods, s.newer, nil
 }
 
-// Pods returns the desired pods by full name; none before the first sync.
+// Pods returns the desired pods, ordered by full name; none before the first sync.
 func (kl *Kubelet) Pods() (pods []api.Pod) {
 	s, err := kl.currentSnapshot()
 	if err != nil {
@@ -84,7 +83,7 @@ func (kl *Kubelet) Pods() (pods []api.Pod) {
 	return pods
 }
 
-// NeededImages returns the images of the desired pods. complete is false until a sync has known all of them.
+// NeededImages returns the images of the desired pods. complete is false until every source has been read.
 func (kl *Kubelet) NeededImages() (images []string, complete bool) {
 	s, err := kl.currentSnapshot()
 	if err != nil {
@@ -101,13 +100,13 @@ func (kl *Kubelet) NeededImages() (images []string, complete bool) {
 	return images, s.complete
 }
 
-// Note records an event of the node as a whole.
+// Note records an event of the node.
 func (kl *Kubelet) Note(reason, message string) { kl.events.Add("", "", reason, message) }
 
 // Events returns the events after a sequence number, oldest first.
 func (kl *Kubelet) Events(after uint64) []api.Event { return kl.events.After(after) }
 
-// Load returns how much there is to do.
+// Load returns how much work there is.
 func (kl *Kubelet) Load() api.Load {
 	busy := kl.workers.Busy()
 	load := api.Load{Workers: len(busy)}
@@ -123,12 +122,12 @@ func (kl *Kubelet) Load() api.Load {
 	return load
 }
 
-// status returns the status of a pod of a snapshot, with what goes on now.
+// status returns the status of a pod at this moment.
 func (kl *Kubelet) status(p *status.Pod) api.PodStatus {
 	return status.Of(p, status.Now{Doing: kl.doing.Of(p.Name), PullProgress: kl.images.Progress, ProbeResult: kl.probes.Result})
 }
 
-// pod returns a pod of the last snapshot, nil if it is not there, and a channel that is closed when there is a newer one.
+// pod returns a pod of the last snapshot, or nil, and a channel that is closed when there is a newer one.
 func (kl *Kubelet) pod(fullName string) (*status.Pod, <-chan struct{}, error) {
 	s, err := kl.currentSnapshot()
 	if err != nil {
@@ -156,7 +155,7 @@ func (kl *Kubelet) container(id string) *plan.Observed {
 	return nil
 }
 
-// Comparisons returns for each pod, by full name, what is desired, what the last sync saw and what is to be done.
+// Comparisons returns the desired state, the observed state and the plan of each pod, by full name.
 func (kl *Kubelet) Comparisons() map[string][]trace.Row {
 	rows := map[string][]trace.Row{}
 	if s := kl.snapshot.Load(); s != nil {

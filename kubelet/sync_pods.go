@@ -16,12 +16,12 @@ import (
 	"kubelet14/kubelet/watch"
 )
 
-// SyncPods compares every pod with one list of the containers, starts the workers of those
-// that are not as desired, and publishes a snapshot. It does not wait for the workers. It
-// returns when to sync again even if nothing happens.
+// SyncPods compares every pod with one list of the containers, starts the workers of those that are not
+// as desired, and publishes a snapshot. It does not wait for the workers. It returns when to sync again
+// even if nothing happens.
 //
-// A list that is begun while a worker is busy may not show what that worker does. So its pod
-// is skipped, and the end of the work wakes the sync loop.
+// A list that is begun while a worker is busy may not show what that worker does. So its pod is skipped,
+// and the end of the work wakes the sync loop.
 func (kl *Kubelet) SyncPods(ctx context.Context) (again time.Time, err error) {
 	busy := kl.workers.Busy()
 	kl.watcher.Listing()
@@ -51,10 +51,10 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (again time.Time, err error) {
 	return again, nil
 }
 
-// planPods updates the record of each pod: what is desired, what is observed, the plan, and why
-// it must wait. The busy pods are those whose workers were busy before the list.
+// planPods updates the record of each pod: its desired and observed state, its plan, and why it must
+// wait. The busy pods are those whose workers were busy before the list.
 func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed, busy map[string]bool) (inspected int) {
-	if kl.removes { // else no pod is looked at that is not desired
+	if kl.removes { // otherwise only desired pods matter
 		for i := range list {
 			kl.record(list[i].Of.PodFullName).Origin = list[i].Labels[dockertools.LabelOrigin]
 		}
@@ -64,7 +64,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed, busy
 	}
 	observed, inspected, errs := kl.observer.Inspect(ctx, list)
 	if ctx.Err() != nil {
-		return inspected // an interrupted inspect is no problem of its pod
+		return inspected // an interrupted inspect is no fault of its pod
 	}
 	var making []*plan.Pod
 	for name, p := range kl.pods {
@@ -113,7 +113,7 @@ func (kl *Kubelet) record(podFullName string) *podRecord {
 	return p
 }
 
-// dispatch does what next decides about an idle pod, and returns when to look at it again.
+// dispatch carries out the decision about an idle pod, and returns when to look at it again.
 func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time) {
 	kl.news.Problems(p.Pod)
 	d, again := kl.next(p)
@@ -143,7 +143,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	return again
 }
 
-// startWork lets the pod's worker carry out the steps that are allowed.
+// startWork lets the pod's worker carry out the allowed steps.
 func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
 	w := &work{podFullName: p.Name, pod: p.Desired, todo: p.Plan}
 	w.todo.Steps = p.allowed
@@ -156,7 +156,7 @@ func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
 	})
 }
 
-// syncPod carries out a plan of a pod.
+// syncPod carries out the plan of one pod.
 func (kl *Kubelet) syncPod(ctx context.Context, w *work) {
 	began := time.Now()
 	w.problems = kl.executor.Run(ctx, w.changed, w.pod, w.todo)

@@ -9,11 +9,9 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// trashVolumes moves to the trash the volumes of every UID that no desired pod and no container
-// in the list has. A worker makes no volume that this could miss: its network container was
-// listed before, or its work was superseded before the list. trashVolumes does nothing while a
-// source is not ready: that source may name pods that need them. The error names what cannot be
-// moved.
+// trashVolumes moves to the trash the volumes of every UID that no desired pod and no listed container
+// has. No busy worker can be making one of them: its network container is in the list, or its work was
+// superseded before. While a source is not ready, nothing is moved: it may name pods that need them.
 func (kl *Kubelet) trashVolumes(list []dockertools.Listed) error {
 	if len(kl.desired.unsynced) > 0 {
 		return nil
@@ -41,8 +39,8 @@ func (kl *Kubelet) trashVolumes(list []dockertools.Listed) error {
 	return errors.Join(errs...)
 }
 
-// emptyTrash deletes what is in the trash, also from an earlier run, until ctx is done. What
-// cannot be deleted is tried again after the next sync.
+// emptyTrash deletes what is in the trash, even from an earlier run, until ctx is done. After an error it
+// tries again at the next sync.
 func (kl *Kubelet) emptyTrash(ctx context.Context) {
 	for {
 		select {

@@ -11,10 +11,9 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// create creates a container, once its image is there. Docker's rule that names are unique
-// is the lock: if the container is there after all, because an earlier call succeeded and
-// its answer was lost, the next sync finds it. If another program has the name, the attempt
-// number is skipped.
+// create creates a container once its image is there. Names are unique in Docker, and that is the lock: if
+// an earlier call succeeded and its answer was lost, the name is taken and the next sync finds the
+// container. If another program has the name, its attempt number is skipped.
 func (w *work) create(ctx context.Context, a plan.Action) error {
 	if !a.PulledSince.IsZero() {
 		if err := w.pullImage(ctx, a); err != nil {
@@ -63,8 +62,8 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 	return errors.New("there is no free name, or no image, after 10 tries")
 }
 
-// nameTaken returns nil if another program's container has the name that an action needs, so
-// that the next attempt number is used.
+// nameTaken returns nil if the container of another program has the name, so that the next attempt number
+// is used.
 func (w *work) nameTaken(ctx context.Context, a plan.Action, taken error) error {
 	all, err := w.Docker.ListContainers(ctx, nil)
 	if err != nil {

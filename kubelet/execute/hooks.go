@@ -13,7 +13,7 @@ import (
 
 const postStartLimit = 30 * time.Second
 
-// runHook runs a hook of the container of an action.
+// runHook runs a hook in the container of an action.
 func (e *Executor) runHook(ctx context.Context, hook *api.Handler, a plan.Action, limit time.Duration) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("it took longer than %v", limit))
 	defer cancel()
@@ -28,9 +28,8 @@ func (e *Executor) runHook(ctx context.Context, hook *api.Handler, a plan.Action
 	return health.RunHandler(ctx, hook, target)
 }
 
-// postStart runs the postStart hook of a container that was just started. If it fails, or is
-// interrupted because the desired state has changed, the container is stopped: it never runs
-// on without its hook.
+// postStart runs the postStart hook of a container that has just started. If the hook fails, or is
+// interrupted by a change of the desired state, the container is stopped: it never runs without its hook.
 func (w *work) postStart(ctx context.Context, a plan.Action) error {
 	hook := dockertools.ParseLifecycle(a.Lifecycle).PostStart
 	if hook == nil {

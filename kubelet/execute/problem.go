@@ -10,8 +10,8 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// problemOf returns what an error of an action means for its container. Docker's errors
-// have no codes for most of it, so the text must do.
+// problemOf returns the problem that an error of an action means. Most of Docker's errors have no code, so
+// their text must do.
 func problemOf(a plan.Action, err error) (p plan.Problem) {
 	text := trimName(a, err)
 	switch {
@@ -29,8 +29,7 @@ func problemOf(a plan.Action, err error) (p plan.Problem) {
 	return p
 }
 
-// trimName returns the text of an error without the Docker call and the container, which
-// the reader knows.
+// trimName returns the text of an error without the name of the call and of the container.
 func trimName(a plan.Action, err error) string {
 	for _, container := range []string{a.Name.String(), a.ID} {
 		if _, text, ok := strings.Cut(err.Error(), strconv.Quote(container)+": "); ok {

@@ -11,7 +11,7 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// containerSpec returns what to create for a Create action. The mounts are those of its volumes.
+// containerSpec returns the spec of the container that a Create action makes.
 func (e *Executor) containerSpec(pod *plan.Pod, a plan.Action, mounts []dockertools.Mount) (dockertools.ContainerSpec, error) {
 	spec := dockertools.ContainerSpec{
 		Name: a.Name.String(), Labels: e.Identity.Labels(a.Name.String()), Image: e.ImageOf(a.Container), Log: e.LogLimit,
@@ -62,8 +62,8 @@ func (e *Executor) ImageOf(c *plan.Container) string {
 	return c.Spec.Image
 }
 
-// networkSpec completes the spec of a network container: it has the pod's network
-// namespace, host name, names in the pod network and ports, and does nothing.
+// networkSpec completes the spec of a network container. It does nothing but hold the pod's network
+// namespace, host name, ports and names.
 func (e *Executor) networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 	spec.Labels[dockertools.LabelInit] = pod.InitHash()
 	if spec.Image == dockertools.PauseImage {
@@ -102,8 +102,8 @@ func appSpec(spec *dockertools.ContainerSpec, c *api.Container) {
 	}
 }
 
-// setCommand sets the environment and the command of a container. In a Pod of today $(NAME)
-// stands for a variable: in the environment for one before it, in the command for any.
+// setCommand sets the environment and the command of a container. In a v1 Pod $(NAME) stands for a variable:
+// in the environment for an earlier one, in the command for any.
 func (e *Executor) setCommand(spec *dockertools.ContainerSpec, pod *plan.Pod, c *api.Container, podIP string) {
 	vars := map[string]string{}
 	expand := func(text string) string { return text }

@@ -10,8 +10,8 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// start starts a container and runs its postStart hook. It does nothing if another attempt runs
-// again, of which the plan did not know: the next plan decides between them.
+// start starts a container and runs its postStart hook. If an older attempt has come back to life since the
+// plan was made, it does nothing: the next plan decides.
 func (w *work) start(ctx context.Context, a plan.Action) error {
 	for _, other := range a.Others {
 		if details, err := w.Docker.InspectContainer(ctx, other); err == nil && details.State.Live() {
@@ -32,8 +32,7 @@ func (w *work) start(ctx context.Context, a plan.Action) error {
 	return w.postStart(ctx, a)
 }
 
-// startContainer starts a container. The first start of a network container makes the pod
-// network, and so does each that finds it missing.
+// startContainer starts a container. A network container makes the pod network first if it is missing.
 func (w *work) startContainer(ctx context.Context, a plan.Action) error {
 	defer w.slot(ctx, a)()
 	joins := a.Name.Name == api.NetworkContainerName && !w.pod.Complete.HostNetwork
@@ -50,7 +49,7 @@ func (w *work) startContainer(ctx context.Context, a plan.Action) error {
 	}
 }
 
-// makePodNetwork makes the pod network unless it was seen, or if it is missing now.
+// makePodNetwork makes the pod network, unless it is known to exist and not missing now.
 func (e *Executor) makePodNetwork(ctx context.Context, missing bool) error {
 	name := e.PodNetwork
 	e.making.Lock()

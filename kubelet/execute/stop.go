@@ -29,9 +29,8 @@ func (w *work) stop(ctx context.Context, a plan.Action) error {
 	return nil
 }
 
-// stopContainer stops a container by its preStop hook, then its stop signal, then SIGKILL,
-// all within its grace. A hook that fails changes nothing about that, and without any grace
-// no hook runs.
+// stopContainer runs the preStop hook, sends the stop signal and then SIGKILL, all within the grace. A hook
+// that fails changes nothing. Without any grace no hook runs.
 func (w *work) stopContainer(ctx context.Context, a plan.Action) error {
 	began, grace := time.Now(), stopGrace
 	if seconds, err := strconv.ParseUint(a.Grace, 10, 31); err == nil {

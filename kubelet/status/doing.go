@@ -8,7 +8,7 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// Doing is what workers do at this moment, as far as it can take long. Its methods may be called concurrently.
+// Doing is what workers are doing that may take long. Its methods may be called concurrently.
 type Doing struct{ all sync.Map } // dockertools.NameParts to plan.Problem
 
 // Begin records what is being done to a container, until end is called.
@@ -17,7 +17,7 @@ func (d *Doing) Begin(a plan.Action, reason, format string, args ...any) (end fu
 	return func() { d.all.Delete(a.Name) }
 }
 
-// Of returns what is being done to the containers of a pod, by name. Of two attempts of a container it is any one.
+// Of returns what is being done to the containers of a pod, by container name.
 func (d *Doing) Of(podFullName string) map[string]plan.Problem {
 	doing := map[string]plan.Problem{}
 	for name, value := range d.all.Range {

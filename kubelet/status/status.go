@@ -12,14 +12,14 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// Now is what goes on since the sync.
+// Now is what has happened since the sync.
 type Now struct {
 	Doing        map[string]plan.Problem                                           // what the worker is doing, by container name
 	PullProgress func(image string) string                                         // empty if it is not being pulled
 	ProbeResult  func(*plan.Observed, *api.Container) (unhealthy, notReady string) // see probes.Probers.Result
 }
 
-// view is a pod with what goes on now.
+// view is a pod at this moment.
 type view struct {
 	*Pod
 	Now
