@@ -85,7 +85,7 @@ func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	defer stop()
 	s.readRecord()
 	hints := make(chan int64, 1) // revisions
-	var retry backoff
+	failures := 0
 	for {
 		var client *clientv3.Client
 		arrived := false
@@ -101,10 +101,11 @@ func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 			return
 		case err != nil:
 			s.fail(ctx, updates, err)
-			s.rest(ctx, hints, retry.next())
+			failures++
+			s.rest(ctx, hints, pause(failures))
 			continue
 		}
-		retry = 0
+		failures = 0
 		wait := jitter(s.publish(ctx, updates))
 		if s.Revision() == 0 {
 			since := s.since

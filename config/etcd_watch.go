@@ -11,18 +11,16 @@ import (
 
 	"github.com/golang/glog"
 	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"kubelet14/api/backoff"
 )
 
 // etcdMaxBackoff is the longest pause after a failure.
 const etcdMaxBackoff = 30 * time.Second
 
-// backoff is the pause between attempts that fail one after the other: 1 to 2 seconds, 2 to 4
-// and so on. The zero value is for the first failure.
-type backoff time.Duration
-
-func (b *backoff) next() time.Duration {
-	*b = min(max(backoff(time.Second), 2**b), backoff(etcdMaxBackoff/2))
-	return jitter(time.Duration(*b))
+// pause is that after a number of failures in a row: 1 to 2 seconds, 2 to 4 and so on.
+func pause(failures int) time.Duration {
+	return jitter(backoff.Wait(failures, time.Second, etcdMaxBackoff/2))
 }
 
 // jitter returns a time between d and 2d. Without it a thousand hosts that fail together would
@@ -46,7 +44,7 @@ func (s *SourceEtcd) watch(ctx context.Context, client *clientv3.Client, since i
 		}
 		hints <- revision
 	}
-	var retry backoff
+	failures := 0
 	var logged error
 	for {
 		opened := time.Now()
@@ -59,13 +57,14 @@ func (s *SourceEtcd) watch(ctx context.Context, client *clientv3.Client, since i
 			glog.Warningf("%s: the watch of %s has ended and is opened again: %v", s.title, s.place, err)
 		}
 		if time.Since(opened) > etcdMaxBackoff {
-			retry = 0
+			failures = 0
 		}
-		if retry > 0 {
+		if failures > 0 {
 			hint(lookAgain)
 		}
+		failures++
 		select {
-		case <-time.After(retry.next()):
+		case <-time.After(pause(failures)):
 		case <-ctx.Done():
 		}
 	}

@@ -225,22 +225,26 @@ func TestManyHostsDoNotStayInStep(t *testing.T) {
 	polls, retries := map[int]int{}, map[int]int{}
 	for range 1000 {
 		polls[int(jitter(etcdPollInterval).Seconds())]++
-		var retry backoff
+		failures := 0
+		next := func() time.Duration {
+			failures++
+			return pause(failures)
+		}
 		var outage time.Duration
 		for last := time.Duration(0); outage < 30*time.Second; {
-			pause := retry.next()
-			if pause < max(last/2, time.Second) || pause > etcdMaxBackoff {
-				t.Fatalf("a pause of %v comes after one of %v", pause, last)
+			wait := next()
+			if wait < max(last/2, time.Second) || wait > etcdMaxBackoff {
+				t.Fatalf("a pause of %v comes after one of %v", wait, last)
 			}
-			last = pause
-			outage += pause
+			last = wait
+			outage += wait
 		}
 		retries[int(outage.Seconds())]++
 		for range 9 {
-			retry.next()
+			next()
 		}
-		if pause := retry.next(); pause < etcdMaxBackoff/2 || pause > etcdMaxBackoff {
-			t.Fatalf("the longest pause is %v", pause)
+		if wait := next(); wait < etcdMaxBackoff/2 || wait > etcdMaxBackoff {
+			t.Fatalf("the longest pause is %v", wait)
 		}
 	}
 	for _, seconds := range []map[int]int{polls, retries} {

@@ -10,7 +10,7 @@ import (
 	"kubelet14/api/v1beta1"
 )
 
-// NewScheme returns a Scheme of every version: v1 and those of 2014. Any number of goroutines may use it.
+// NewScheme returns a Scheme with every version: v1 and those of 2014. It may be used concurrently.
 func NewScheme() *api.Scheme {
 	s := api.NewScheme()
 	v1beta1.AddTo(s)
@@ -20,7 +20,7 @@ func NewScheme() *api.Scheme {
 	return s
 }
 
-// The words of v1 and the internal ones.
+// The words of v1, mapped to the internal ones.
 var (
 	pullPolicies = map[string]api.PullPolicy{
 		"": "", "Always": api.PullAlways, "Never": api.PullNever, "IfNotPresent": api.PullIfNotPresent,
@@ -34,7 +34,7 @@ var (
 	dnsPolicies = map[string]bool{"": true, "ClusterFirst": true, "ClusterFirstWithHostNet": true, "Default": true, "None": true}
 )
 
-// internalize converts a Pod as it was written: a default is not filled in.
+// internalize converts a Pod as it was written. It fills in no defaults.
 func internalize(in *Pod, out *api.ContainerManifest) (errs api.Problems) {
 	api.Copy(out, &in.Metadata)
 	api.Copy(out, &in.Spec)
@@ -66,7 +66,7 @@ func internalize(in *Pod, out *api.ContainerManifest) (errs api.Problems) {
 	return errs
 }
 
-// internalizeContainer converts what Copy cannot.
+// internalizeContainer converts the fields that Copy cannot.
 func internalizeContainer(errs *api.Problems, path string, in *Container, out *api.Container, pod *PodSecurityContext) {
 	out.ImagePullPolicy = lookup(errs, path+".imagePullPolicy", in.Pull, pullPolicies)
 	for i, e := range in.Env {
@@ -104,7 +104,7 @@ func internalizeContainer(errs *api.Problems, path string, in *Container, out *a
 	}
 }
 
-// lookup returns what a word of v1 stands for.
+// lookup returns the internal value for a word of v1.
 func lookup[T any](errs *api.Problems, path, word string, words map[string]T) T {
 	value, known := words[word]
 	if !known {
@@ -113,7 +113,8 @@ func lookup[T any](errs *api.Problems, path, word string, words map[string]T) T 
 	return value
 }
 
-// FieldPath returns the path in a Pod of a field of the internal types, such as spec.containers[0].resources.limits.memory.
+// FieldPath translates the path of a field of the internal types to its path in a Pod, such as
+// spec.containers[0].resources.limits.memory.
 func (*Pod) FieldPath(internal string) string {
 	if path, ok := topLevel[internal]; ok {
 		return path
@@ -125,7 +126,7 @@ var (
 	topLevel = map[string]string{
 		"": "", "version": "apiVersion", "id": "metadata.name", "uuid": "metadata.uid", "namespace": "metadata.namespace",
 	}
-	// specNames replaces whole names: a dot ends each of them.
+	// specNames replaces whole names, each ended by a dot.
 	specNames = strings.NewReplacer(
 		".source.hostDir.", ".hostPath.", ".source.", ".",
 		"].command.", "].args.", "].entrypoint.", "].command.",

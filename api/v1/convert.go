@@ -12,8 +12,8 @@ import (
 	"kubelet14/api"
 )
 
-// Convert makes the manifest of a pod one of v1 that runs here in the same way. probePeriod is the time between two probes of
-// a manifest of 2014. The notes say what differs in a cluster, and the errors what v1 cannot say.
+// Convert turns the manifest of a pod into a v1 manifest that behaves the same here. probePeriod is the time between two probes
+// in a manifest of 2014. The notes say what differs in a cluster, the errors what v1 cannot express.
 func Convert(pod *api.Pod, probePeriod time.Duration) (m api.ContainerManifest, notes []string, errs api.Problems) {
 	m = pod.Manifest.Clone()
 	note := func(applies bool, text string) {
@@ -62,10 +62,10 @@ func Convert(pod *api.Pod, probePeriod time.Duration) (m api.ContainerManifest, 
 	return m, notes, errs
 }
 
-// reference matches what is doubled because in v1 $(NAME) stands for a variable and $$ for $.
+// reference matches the text to escape, because in v1 $(NAME) is a variable and $$ means $.
 var reference = regexp.MustCompile(`\$\$+|\$\(`)
 
-// convertContainer writes out what 2014 means by fields that are not there.
+// convertContainer writes out the defaults of 2014 for missing fields.
 func convertContainer(c *api.Container, period int64, note func(applies bool, text string)) {
 	escape := func(text *string) {
 		note(reference.MatchString(*text), "$( became $$( and $$ became $$$$: v1 replaces variables")

@@ -9,7 +9,7 @@ import (
 	"kubelet14/api"
 )
 
-// externalize writes a Pod that kubectl takes.
+// externalize converts a manifest to a Pod that kubectl accepts.
 func externalize(in *api.ContainerManifest, out *Pod) {
 	api.Copy(&out.Metadata, in)
 	api.Copy(&out.Spec, in)
@@ -42,7 +42,7 @@ func externalize(in *api.ContainerManifest, out *Pod) {
 	}
 }
 
-// externalizeContainer converts what Copy cannot.
+// externalizeContainer converts the fields that Copy cannot.
 func externalizeContainer(in *api.Container, out *Container) {
 	out.Pull = strings.TrimPrefix(string(in.ImagePullPolicy), "Pull")
 	for i, e := range in.Env {
@@ -60,7 +60,7 @@ func externalizeContainer(in *api.Container, out *Container) {
 	}
 }
 
-// bytes writes a quantity of memory.
+// bytes returns an amount of memory as a quantity.
 func bytes(n int64) Quantity {
 	if n%(1<<20) == 0 {
 		return quantity(n>>20, "Mi")
@@ -68,7 +68,7 @@ func bytes(n int64) Quantity {
 	return quantity(n, "")
 }
 
-// quantity writes a number in a unit; 0 is none.
+// quantity returns a number with its unit, or "" for 0.
 func quantity(n int64, unit string) Quantity {
 	if n == 0 {
 		return ""

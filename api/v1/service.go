@@ -7,7 +7,7 @@ import (
 	"kubelet14/api"
 )
 
-// Service gives a name to pods. There is no proxy: the name stands for the addresses of the pods, with their own ports.
+// Service gives pods a common name. There is no proxy: the name stands for the addresses of the pods, with their own ports.
 type Service struct {
 	APIVersion string   `json:"apiVersion"`
 	Kind       string   `json:"kind"`
@@ -33,7 +33,7 @@ type Service struct {
 	_ api.Ignored `fields:"status"`
 }
 
-// AddServices makes the scheme read Services. Without names in the pod network each is refused.
+// AddServices lets the scheme decode Services. If the pod network has no names, each Service is refused.
 func AddServices(s *api.Scheme, names bool) {
 	s.AddKnownTypes(api.VersionV1, Service{})
 	api.AddInternalConversion(s, api.VersionV1, func(in *Service, out *api.Service) (errs api.Problems) {
@@ -60,7 +60,7 @@ func AddServices(s *api.Scheme, names bool) {
 
 var protocols = map[string]api.Protocol{"": api.ProtocolTCP, "TCP": api.ProtocolTCP, "UDP": api.ProtocolUDP}
 
-// FieldPath returns the path in a Service of a field of api.Service.
+// FieldPath translates the path of a field of api.Service to its path in a Service.
 func (*Service) FieldPath(internal string) string {
 	if internal == "name" || internal == "namespace" {
 		return "metadata." + internal

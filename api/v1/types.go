@@ -2,8 +2,8 @@ package v1
 
 import "kubelet14/api"
 
-// Pod is a pod of today. A field has the Go name of the internal one, so that api.Copy finds it, and the json name of v1:
-// Command is "args", because in 2014 it is what follows the image's entrypoint.
+// Pod is a pod of today. Each field has the Go name of the internal field, so that api.Copy finds it, and the JSON name of v1:
+// Command is "args", because in 2014 a command followed the image's entrypoint.
 type Pod struct {
 	APIVersion string   `json:"apiVersion"` // Version
 	Kind       string   `json:"kind"`
@@ -13,7 +13,7 @@ type Pod struct {
 	_ api.Ignored `fields:"status"`
 }
 
-// Metadata is what a pod is called.
+// Metadata identifies a pod.
 type Metadata struct {
 	ID          string            `json:"name"`
 	Namespace   string            `json:"namespace,omitempty"`
@@ -25,7 +25,7 @@ type Metadata struct {
 	_ api.Ignored `fields:"managedFields ownerReferences resourceVersion selfLink"`
 }
 
-// Spec is what a pod runs.
+// Spec describes what a pod runs.
 type Spec struct {
 	Volumes                       []Volume            `json:"volumes,omitempty"`
 	InitContainers                []Container         `json:"initContainers,omitempty"`
@@ -74,7 +74,7 @@ type Volume struct {
 	_ api.Unsupported `fields:"source" instead:"in v1 hostPath and emptyDir are beside the name"`
 }
 
-// DNSConfig is how the containers of a pod find names.
+// DNSConfig is how the containers of a pod resolve names.
 type DNSConfig struct {
 	Nameservers []string    `json:"nameservers,omitempty"`
 	Searches    []string    `json:"searches,omitempty"`
@@ -87,7 +87,7 @@ type DNSOption struct {
 	Value string `json:"value,omitempty"`
 }
 
-// PodSecurityContext has what is meant for all containers, unless theirs says otherwise.
+// PodSecurityContext applies to all containers of a pod, unless their own overrides it.
 type PodSecurityContext struct {
 	RunAsUser  *int64 `json:"runAsUser,omitempty"`
 	RunAsGroup *int64 `json:"runAsGroup,omitempty"`

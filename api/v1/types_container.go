@@ -2,7 +2,7 @@ package v1
 
 import "kubelet14/api"
 
-// Container is one program of a pod and what it runs with.
+// Container is one program of a pod and its settings.
 type Container struct {
 	Name                     string                       `json:"name"`
 	Image                    string                       `json:"image"`
@@ -42,7 +42,7 @@ type EnvVar struct {
 	ValueFrom *ValueFrom `json:"valueFrom,omitempty"`
 }
 
-// ValueFrom is where the value of a variable comes from.
+// ValueFrom is the source of a variable's value.
 type ValueFrom struct {
 	FieldRef *FieldRef `json:"fieldRef,omitempty"`
 
@@ -59,7 +59,7 @@ type FieldRef struct {
 // Quantity is a number that may have a suffix, such as 64Mi or 250m; see api.ParseQuantity.
 type Quantity = api.Text
 
-// Resources are the limits of a container and its share.
+// Resources are the limits and requests of a container.
 type Resources struct {
 	Limits struct {
 		CPU    Quantity `json:"cpu,omitempty"`

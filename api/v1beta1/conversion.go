@@ -28,7 +28,7 @@ func AddTo(s *api.Scheme) {
 			}
 			return r.errs
 		})
-		// The old names are not written.
+		// The old names are never written.
 		api.AddExternalConversion(s, version, func(in *api.ContainerManifest, out *ContainerManifest) {
 			api.Copy(out, in)
 			out.Version = version
@@ -37,19 +37,19 @@ func AddTo(s *api.Scheme) {
 	}
 }
 
-// reader converts what the manifests of one version have in old words, and collects the problems.
+// reader converts the old words in manifests of one version, and collects the problems.
 type reader struct {
 	version string
 	errs    api.Problems
 }
 
-// pullPolicies has also the later words. In 2014 the kubelet took those for PullNever, like all that it did not know.
+// pullPolicies includes the later words. The kubelet of 2014 took them for PullNever, like every unknown word.
 var pullPolicies = map[string]api.PullPolicy{
 	"PullAlways": api.PullAlways, "PullNever": api.PullNever, "PullIfNotPresent": api.PullIfNotPresent,
 	"Always": api.PullAlways, "Never": api.PullNever, "IfNotPresent": api.PullIfNotPresent,
 }
 
-// container converts what Copy cannot: words in any case, old names and the mountType.
+// container converts what Copy cannot: words in upper or lower case, old names and the mountType.
 func (r *reader) container(path string, in *Container, out *api.Container, pod *api.ContainerManifest) {
 	word := spell(string(in.ImagePullPolicy), slices.Collect(maps.Keys(pullPolicies))...)
 	if out.ImagePullPolicy = pullPolicies[word]; out.ImagePullPolicy == "" && word != "" {
@@ -73,7 +73,7 @@ func (r *reader) container(path string, in *Container, out *api.Container, pod *
 	}
 }
 
-// probe returns the probe, or nil if it is not enabled. Until v0.3 its type named the action.
+// probe converts a probe, and returns nil if it is not enabled. Until v0.3 its type named the action.
 func (r *reader) probe(path string, in *LivenessProbe, out *api.Probe) *api.Probe {
 	if in.Enabled != nil && !*in.Enabled {
 		return nil
@@ -87,8 +87,8 @@ func (r *reader) probe(path string, in *LivenessProbe, out *api.Probe) *api.Prob
 	return out
 }
 
-// spell returns the one spelling of a word that may be written in any case. An unknown word
-// is left for validation to refuse.
+// spell returns the canonical spelling of a word that may be written in upper or lower case.
+// It leaves an unknown word for validation to refuse.
 func spell[Word ~string](word Word, known ...Word) Word {
 	for _, k := range known {
 		if strings.EqualFold(string(word), string(k)) {
@@ -98,8 +98,8 @@ func spell[Word ~string](word Word, known ...Word) Word {
 	return word
 }
 
-// oldName returns the value of a field that had another name before. Both names are allowed
-// together only if they agree.
+// oldName returns the value of a field that had another name before. Both names may be given
+// only if they agree.
 func (r *reader) oldName(path, oldField, old, newField, value string) string {
 	switch {
 	case old == "":
@@ -112,8 +112,8 @@ func (r *reader) oldName(path, oldField, old, newField, value string) string {
 	return old
 }
 
-// mountType checks a mount's old mountType against its volume, or makes the volume. Before volumes had sources (PR
-// #527), "mountType: HOST" meant the host's directory at the very path of the mount, without an entry in volumes.
+// mountType checks a mount's old mountType against its volume, or adds the volume. Before volumes had sources (PR
+// #527), "mountType: HOST" meant the host's directory at the same path as the mount, without an entry in volumes.
 func (r *reader) mountType(path, mountType string, mount *api.VolumeMount, pod *api.ContainerManifest) {
 	var hostDir *api.HostDir
 	i := slices.IndexFunc(pod.Volumes, func(v api.Volume) bool { return v.Name == mount.Name })

@@ -5,6 +5,7 @@
 //	volumeMounts[].path       first name of volumeMounts[].mountPath
 //	volumeMounts[].mountType  HOST: the volume is the host's directory of the mount's path; LOCAL: any other volume
 //
-// v1beta2 has the same types and refuses the old names. A type without a difference is the internal one: before that
-// changes, its old form is copied here and gets a conversion. Internal to wire to internal loses no field.
+// v1beta2 has the same types and refuses the old names. A type that has no difference is the internal type itself; before
+// that one changes, copy its old form here and write a conversion. A round trip from internal to wire and back loses no
+// field.
 package v1beta1

@@ -6,7 +6,7 @@ import (
 	"kubelet14/api"
 )
 
-// BoundPods are the pods that a kubelet has to run. Like PodInfo it is written and never read.
+// BoundPods are the pods that a kubelet should run. Like PodInfo, it is written and never read.
 type BoundPods struct {
 	Kind              string     `json:"kind"`
 	CreationTimestamp *time.Time `json:"creationTimestamp"` // null, as in 2014
@@ -32,7 +32,7 @@ type BoundPod struct {
 // PodInfo is the state of each container of a pod, by the container's name.
 type PodInfo map[string]ContainerStatus
 
-// ContainerStatus has those fields of api.ContainerStatus that 2014 had.
+// ContainerStatus has the fields of api.ContainerStatus that existed in 2014.
 type ContainerStatus struct {
 	State struct {
 		Waiting *struct {
@@ -50,11 +50,11 @@ type ContainerStatus struct {
 		} `json:"termination,omitempty"`
 	} `json:"state"`
 	RestartCount int    `json:"restartCount"`
-	PodIP        string `json:"podIP,omitempty"` // of the network container alone
+	PodIP        string `json:"podIP,omitempty"` // only of the network container
 	Image        string `json:"image"`
 }
 
-// addInfo registers how BoundPods and PodInfo are written.
+// addInfo registers the conversions for writing BoundPods and PodInfo.
 func addInfo(s *api.Scheme, version string) {
 	api.AddExternalConversion(s, version, func(in *api.BoundPods, out *BoundPods) {
 		*out = BoundPods{Kind: "BoundPods", APIVersion: version, Items: make([]BoundPod, len(in.Items))}
@@ -64,7 +64,7 @@ func addInfo(s *api.Scheme, version string) {
 			item.Annotations = map[string]string{"kubernetes/config.source": pod.Source}
 			item.Spec.Containers = []Container{}
 			api.Copy(&item.Spec, &pod.Manifest)
-			// The one default that 2014 wrote.
+			// The only default that 2014 wrote.
 			if item.Spec.RestartPolicy == (api.RestartPolicy{}) {
 				item.Spec.RestartPolicy.Always = &api.RestartPolicyAlways{}
 			}

@@ -4,11 +4,11 @@ import "kubelet14/api"
 
 // ContainerManifest is the desired state of a pod.
 type ContainerManifest struct {
-	Version       string            `json:"version"` // required: v1beta1 or v1beta2, in any case
+	Version       string            `json:"version"` // required: v1beta1 or v1beta2, in upper or lower case
 	ID            string            `json:"id,omitempty"`
 	UUID          string            `json:"uuid,omitempty"`
 	Volumes       []Volume          `json:"volumes,omitempty"`
-	Containers    []Container       `json:"containers"` // required; [] or null: a pod of a network container alone
+	Containers    []Container       `json:"containers"` // required; [] or null: a pod with only a network container
 	RestartPolicy api.RestartPolicy `json:"restartPolicy,omitzero"`
 
 	_ api.Ignored     `fields:"dnsPolicy" why:"Docker's DNS is used"`
@@ -30,7 +30,7 @@ type Volume struct {
 	Source *VolumeSource `json:"source,omitempty"`
 }
 
-// VolumeSource is where a volume comes from.
+// VolumeSource says where a volume comes from.
 type VolumeSource struct {
 	HostDir  *HostDir      `json:"hostDir,omitempty"`
 	EmptyDir *api.EmptyDir `json:"emptyDir,omitempty"`
@@ -75,7 +75,7 @@ type Container struct {
 	Lifecycle              *Lifecycle     `json:"lifecycle,omitempty"`
 	TerminationMessagePath string         `json:"terminationMessagePath,omitempty"`
 	Privileged             bool           `json:"privileged,omitempty"`
-	ImagePullPolicy        api.PullPolicy `json:"imagePullPolicy"` // in any case; always written, as in 2014
+	ImagePullPolicy        api.PullPolicy `json:"imagePullPolicy"` // in upper or lower case; always written, as in 2014
 
 	_ api.Unsupported `fields:"args cmd" instead:"write them in command, which follows the image's entrypoint"`
 	_ api.Unsupported `fields:"entrypoint" instead:"it is the image's; a v1 Pod can replace it"`

@@ -10,7 +10,7 @@ import (
 	"kubelet14/api"
 )
 
-// validateProbe checks a probe, which may be nil. In 2014 a probe without an action killed its container again and again.
+// validateProbe checks a probe, which may be nil. In 2014 a probe without an action killed its container over and over.
 func validateProbe(c checker, p *api.Probe, ports []api.Port, maxSuccesses int64) {
 	if p == nil {
 		return
@@ -28,7 +28,7 @@ func validateProbe(c checker, p *api.Probe, ports []api.Port, maxSuccesses int64
 	c.check(p.SuccessThreshold <= maxSuccesses, invalid, "successThreshold", p.SuccessThreshold, "only a readinessProbe may have more than 1")
 }
 
-// count checks a number that is not negative. More seconds would overflow a time.Duration.
+// count checks that a number is not negative, and not so large that as seconds it would overflow a time.Duration.
 func (c checker) count(field string, n int64) {
 	c.check(n >= 0 && n <= math.MaxInt32, invalid, field, n, "use 0 to 2147483647")
 }
@@ -56,7 +56,7 @@ func validateAction(c checker, exec *api.ExecAction, get *api.HTTPGetAction, def
 	}
 }
 
-// validateActionPort checks a number, a number in quotes, or the name of a port of the container.
+// validateActionPort checks a port, which may be a number, a number in quotes, or the name of a port of the container.
 func validateActionPort(c checker, field string, port api.IntOrString, ports []api.Port) {
 	number, err := strconv.Atoi(port.String())
 	switch {

@@ -9,7 +9,7 @@ import (
 	"kubelet14/api"
 )
 
-// The kinds of problems, in the words of 2014. Any of them with an empty value is a "required value".
+// The kinds of problems, in the words of 2014. With an empty value, each becomes a "required value".
 const (
 	invalid     = "invalid value"
 	duplicate   = "duplicate value"
@@ -24,12 +24,12 @@ type checker struct {
 	errs *api.Problems
 }
 
-// in returns a checker of the object in a field, which may have the verbs of fmt.
+// in returns a checker for the object in a field. The field may contain fmt verbs.
 func (c checker) in(field string, args ...any) checker {
 	return checker{c.path + fmt.Sprintf(field, args...) + ".", c.errs}
 }
 
-// check adds "field: kind 'value': advice" unless ok. The advice may be empty.
+// check adds the problem "field: kind 'value': advice" unless ok. The advice may be empty.
 func (c checker) check(ok bool, kind, field string, value any, advice string) {
 	if ok {
 		return
@@ -41,22 +41,22 @@ func (c checker) check(ok bool, kind, field string, value any, advice string) {
 	c.errs.Add(strings.TrimSuffix(c.path+field, "."), "%s", strings.TrimSuffix(fmt.Sprintf("%s '%s': %s", kind, text, advice), ": "))
 }
 
-// absolute checks a path.
+// absolute checks that a path is absolute.
 func (c checker) absolute(field, path string) {
 	c.check(strings.HasPrefix(path, "/"), invalid, field, path, "use an absolute path")
 }
 
-// names are the names that are taken.
+// names is a set of names in use.
 type names map[string]bool
 
-// name checks that the field name is a DNS label and not taken.
+// name checks that the field name is a DNS label and not in use.
 func (c checker) name(name string, taken names) {
 	c.check(IsDNSLabel(name), invalid, "name", name, wantLabel)
 	c.check(!taken[name] || !IsDNSLabel(name), duplicate, "name", name, "")
 	taken[name] = true
 }
 
-// oneField checks that one pointer of a struct is set, or, if it is optional, at most one.
+// oneField checks that exactly one pointer of a struct is set, or at most one if it is optional.
 func (c checker) oneField(field string, object any, optional bool, advice string) {
 	var set []string
 	for f, value := range reflect.ValueOf(object).Fields() {
@@ -67,7 +67,7 @@ func (c checker) oneField(field string, object any, optional bool, advice string
 	c.check(len(set) == 1 || optional && len(set) == 0, invalid, field, strings.Join(set, ", "), advice)
 }
 
-// The rules of names, and their words.
+// The rules for names, and how to describe them.
 var (
 	label       = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 	subdomain   = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?(\.[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)*$`)

@@ -13,7 +13,7 @@ import (
 	"kubelet14/api"
 )
 
-// validateContainer checks a container, and adds its name and its host ports to what is taken.
+// validateContainer checks a container, and adds its name to taken and its host ports to ports.
 func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Container, taken, volumes names, ports hostPorts) {
 	c.name(in.Name, taken)
 	c.check(in.Name != api.NetworkContainerName, forbidden, "name", in.Name, "this is the name of every pod's network container")
@@ -32,7 +32,7 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 		"this is in thousandths of a core: use 0 to 256000; 0 means Docker's default share")
 	c.check(in.CPULimit == 0 || in.CPULimit >= 10 && in.CPULimit <= 1e9, invalid, "cpuLimit", in.CPULimit,
 		"this is in thousandths of a core; Docker takes 10 to 1000000000, and 0 means no limit")
-	security := cmp.Or(in.SecurityContext, &api.SecurityContext{}) // Docker knows the capabilities of its host, and refuses others
+	security := cmp.Or(in.SecurityContext, &api.SecurityContext{}) // Docker checks the names of capabilities
 	c.count("securityContext.runAsUser", *cmp.Or(security.RunAsUser, new(int64)))
 	c.count("securityContext.runAsGroup", *cmp.Or(security.RunAsGroup, new(int64)))
 	c.check(security.RunAsGroup == nil || security.RunAsUser != nil, invalid, "securityContext.runAsUser", "", "runAsGroup needs it")
@@ -41,7 +41,7 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 		"use File or FallbackToLogsOnError")
 	c.check(r.AllowPrivileged || !in.Privileged, forbidden, "privileged", in.Privileged, "the kubelet runs without -allow_privileged")
 	for i, e := range in.Env {
-		name := "(hidden)" // with a typing error it may be PASSWORD=secret
+		name := "(hidden)" // a mistyped name may be PASSWORD=secret
 		if e.Name == "" {
 			name = ""
 		}
@@ -51,7 +51,7 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 		c.check(e.FieldPath == "" || slices.Contains(fieldPaths, e.FieldPath), unsupported, "fieldPath", e.FieldPath,
 			"use one of "+strings.Join(fieldPaths, " "))
 	}
-	portNames, mountPaths := names{}, names{messagePath: true} // a file is mounted there
+	portNames, mountPaths := names{}, names{messagePath: true} // the message file is mounted there
 	for i := range in.Ports {
 		c, p := c.in("ports[%d]", i), &in.Ports[i]
 		number := p.HostPort
@@ -78,19 +78,20 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 	validateHook(c.in("lifecycle.preStop"), hooks.PreStop, in.Ports)
 }
 
-// fieldPaths are the fields of a pod that can be the value of a variable.
+// fieldPaths are the fields of a pod that a variable can take its value from.
 var fieldPaths = []string{api.FieldName, api.FieldNamespace, api.FieldUID, api.FieldPodIP, api.FieldHostIP, api.FieldNodeName}
 
-// hostPort is a port of the host. 2014 compared the number alone, and so refused DNS, which needs 53 of both TCP and UDP.
+// hostPort is a port of the host. In 2014 only the number was compared, so a DNS server, which needs port 53 for both TCP
+// and UDP, was refused.
 type hostPort struct {
 	number   int
 	protocol api.Protocol
 }
 
-// hostPorts has the addresses at which containers that run together take each port; the zero one stands for all.
+// hostPorts maps each port to the addresses on which containers that run together use it. The zero address means all.
 type hostPorts map[hostPort]map[netip.Addr]bool
 
-// validatePort checks a port that has a number on the host, 0 if it is not published.
+// validatePort checks a port. number is the port on the host, or 0 if it is not published.
 func validatePort(c checker, p *api.Port, number int, names names, taken hostPorts) {
 	if p.Name != "" {
 		c.name(p.Name, names)

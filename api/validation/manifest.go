@@ -13,7 +13,7 @@ type Rules struct {
 	AllowPrivileged bool
 }
 
-// Validate returns the problems of an object as it was written: what is optional may be missing.
+// Validate returns the problems of an object as it was written. Optional fields may be missing.
 func (r Rules) Validate(doc api.Document) api.Problems {
 	if doc.Service != nil {
 		return validateService(doc.Service)
@@ -21,7 +21,7 @@ func (r Rules) Validate(doc api.Document) api.Problems {
 	return r.ValidateManifest(doc.Manifest)
 }
 
-// ValidateManifest returns the problems of a manifest. Words such as TCP have their one spelling from the conversion.
+// ValidateManifest returns the problems of a manifest. The conversion has already normalized words such as TCP.
 func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Problems) {
 	c := checker{errs: &errs}
 	isPod := m.Version == api.VersionV1
@@ -46,12 +46,12 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Problems) {
 	}
 	for i := range m.InitContainers {
 		c, in := c.in("initContainers[%d]", i), &m.InitContainers[i]
-		r.validateContainer(c, m, in, containers, volumes, hostPorts{}) // it has ended when the others start
+		r.validateContainer(c, m, in, containers, volumes, hostPorts{}) // it ends before the others start
 		plain := in.LivenessProbe == nil && in.ReadinessProbe == nil && in.StartupProbe == nil && in.Lifecycle == nil
 		c.check(plain, forbidden, "", in.Name, "an init container has neither probes nor a lifecycle")
 	}
 	for i := range m.Containers {
-		if len(errs) > api.MaxProblems { // no more are reported
+		if len(errs) > api.MaxProblems { // further problems are not reported
 			return errs
 		}
 		r.validateContainer(c.in("containers[%d]", i), m, &m.Containers[i], containers, volumes, ports)
@@ -60,10 +60,10 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Problems) {
 	return errs
 }
 
-// hostDirTypes has a blank on both sides of each word.
+// hostDirTypes has a space on both sides of each word.
 const hostDirTypes = " Directory DirectoryOrCreate File FileOrCreate Socket CharDevice BlockDevice "
 
-// validateNetwork checks what the containers of a pod have in common.
+// validateNetwork checks the network settings that the containers of a pod share.
 func validateNetwork(c checker, m *api.ContainerManifest) {
 	c.check(m.Hostname == "" || IsDNSLabel(m.Hostname), invalid, "hostname", m.Hostname, wantLabel)
 	for i, alias := range m.HostAliases {

@@ -2,7 +2,7 @@ package validation
 
 import "kubelet14/api"
 
-// validateService checks what becomes names in the pod network and names of variables.
+// validateService checks the fields that become names in the pod network or names of variables.
 func validateService(s *api.Service) (errs api.Problems) {
 	c, portNames := checker{errs: &errs}, names{}
 	c.check(IsDNSLabel(s.Name), invalid, "name", s.Name, wantLabel)

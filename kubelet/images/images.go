@@ -18,6 +18,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"kubelet14/api"
+	"kubelet14/api/backoff"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
 )
@@ -95,7 +96,7 @@ const NextPull = "; next pull at "
 // failure is first reported, so that even a slow sync reports it.
 func (p *pull) failure() error {
 	if p.retryAt.IsZero() {
-		p.retryAt = time.Now().Add(min(time.Second<<min(p.failures-1, 20), maxPullBackoff))
+		p.retryAt = time.Now().Add(backoff.Wait(p.failures, time.Second, maxPullBackoff))
 	}
 	reason := api.ReasonPullFailed
 	switch {

@@ -16,6 +16,7 @@ import (
 	"go.etcd.io/etcd/client/v3/concurrency"
 
 	"kubelet14/api"
+	"kubelet14/api/backoff"
 )
 
 const (
@@ -58,7 +59,7 @@ type etcd interface {
 func (r *Reporter) Run(ctx context.Context) {
 	var last Record // as it is in etcd, without its time
 	var lastAt time.Time
-	due, at, backoff := true, time.Now().Add(rand.N(minWriteInterval)), time.Duration(0)
+	due, at, failures := true, time.Now().Add(rand.N(minWriteInterval)), 0
 	for ctx.Err() == nil {
 		record, newer := r.look()
 		switch soonest := minWriteInterval - time.Since(lastAt); {
@@ -72,11 +73,11 @@ func (r *Reporter) Run(ctx context.Context) {
 			if err := r.write(ctx, record); err == nil {
 				r.log(ctx, nil)
 				last, lastAt = record, time.Now()
-				due, at, backoff = false, lastAt.Add(maxWriteInterval-rand.N(maxWriteInterval/5)), 0
+				due, at, failures = false, lastAt.Add(maxWriteInterval-rand.N(maxWriteInterval/5)), 0
 			} else if ctx.Err() == nil {
 				r.log(ctx, err)
-				backoff = min(max(2*backoff, time.Second), maxWriteBackoff)
-				due, at = true, time.Now().Add(rand.N(backoff))
+				failures++
+				due, at = true, time.Now().Add(rand.N(backoff.Wait(failures, time.Second, maxWriteBackoff)))
 			}
 		}
 		select {
