@@ -31,6 +31,11 @@ func TestNamesInBackticksExist(t *testing.T) {
 			commands = append(commands, strings.Split(f.body, "\n")...)
 		}
 		for _, command := range commands {
+			if edit := regexp.MustCompile(`^sed -i '(s/.*/)' (\S+\.go)$`).FindStringSubmatch(command); edit != nil {
+				if out, err := exec.Command("sed", "-n", edit[1]+"p", "../"+edit[2]).Output(); err != nil || len(out) == 0 {
+					t.Errorf("%s: %q changes nothing: %v", p.path, command, err)
+				}
+			}
 			named := submatches(`\b((?:Test|Fuzz|Benchmark)[A-Z]\w*)`, command)
 			for _, flags := range submatches(`^\s*(?:sudo )?(?:\$KUBELET|\./kubelet14|kubelet14|go run \.)( -[^|;&<>]*)`, command) {
 				named = append(named, submatches(`(?:^|\s)(-[a-z][a-z_]*)`, flags)...)
