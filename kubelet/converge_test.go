@@ -144,7 +144,7 @@ func (c *random) maybeStart(id string, init bool) {
 func (c *random) doubles() (n int) {
 	seen := map[string]bool{}
 	for parts, container := range c.containers() {
-		if kind := parts.UID + "/" + parts.Name; container.State.Live() {
+		if kind := parts.UID + "/" + parts.Name; container.ListState.Live() {
 			if seen[kind] {
 				n++
 			}
@@ -251,7 +251,7 @@ func (c *random) checkResult(want *plan.Pod) {
 		switch {
 		case parts.UID != want.UID:
 			c.t.Errorf("%s is of another uid", container.Name)
-		case container.State.Live():
+		case container.ListState.Live():
 			live[parts.Name] = container
 		}
 	}
@@ -272,7 +272,7 @@ func (c *random) checkResult(want *plan.Pod) {
 			c.t.Errorf("container %q does not run", name)
 			continue
 		}
-		if container.State == dockertools.StatePaused {
+		if container.ListState == dockertools.StatePaused {
 			continue
 		}
 		if name != "net" && container.Labels[dockertools.LabelNetworkContainer] != live["net"].ID {
@@ -301,11 +301,11 @@ func (c *random) checkJob(want *plan.Pod) {
 	})
 	for _, app := range want.Apps {
 		container := newest[app.Name]
-		succeeded := container.State.Ended() && container.Details.ExitCode == 0 && strings.Contains(container.Name, "."+app.Hash+"_")
+		succeeded := container.ListState.Ended() && container.Details.ExitCode == 0 && strings.Contains(container.Name, "."+app.Hash+"_")
 		switch {
 		case want.Complete.RestartPolicy.Never != nil && container.Details.StartedAt.IsZero() && !initFailed:
 			c.t.Errorf("container %q was never started", app.Name)
-		case want.Complete.RestartPolicy.OnFailure != nil && !container.State.Live() && !succeeded:
+		case want.Complete.RestartPolicy.OnFailure != nil && !container.ListState.Live() && !succeeded:
 			c.t.Errorf("container %q neither runs nor has succeeded", app.Name)
 		}
 	}

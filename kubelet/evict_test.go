@@ -159,7 +159,7 @@ func TestUnderDiskPressureOneDeadContainerIsKept(t *testing.T) {
 		}
 		dead := func() (n int) {
 			for parts, c := range w.containers() {
-				if parts.Name == "main" && !c.State.Live() {
+				if parts.Name == "main" && !c.ListState.Live() {
 					n++
 				}
 			}

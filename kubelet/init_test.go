@@ -78,7 +78,7 @@ func TestInitContainers(t *testing.T) {
 		check("an edit of an init container, and a crash of it", 5, 3)
 
 		for _, c := range w.docker.Containers() {
-			if c.State.Ended() {
+			if c.ListState.Ended() {
 				w.must(w.docker.ByHand().RemoveContainer(t.Context(), c.ID))
 			}
 		}
@@ -126,11 +126,11 @@ func (c *random) checkStart(want *plan.Pod, name string) {
 	started, succeeded := false, map[string]bool{}
 	for of, other := range c.containers() {
 		isInit, ran := want.IsInit(of.Name), !other.Details.StartedAt.IsZero()
-		if of.Name != api.NetworkContainerName && other.State == dockertools.StateRunning && isInit != want.IsInit(parts.Name) {
+		if of.Name != api.NetworkContainerName && other.ListState == dockertools.StateRunning && isInit != want.IsInit(parts.Name) {
 			c.t.Errorf("%s starts while %s runs\n%s", name, other.Name, c.describe())
 		}
 		started = started || ran && !isInit
-		if isInit && other.State.Ended() && other.Details.ExitCode == 0 {
+		if isInit && other.ListState.Ended() && other.Details.ExitCode == 0 {
 			succeeded[of.Name] = true
 		}
 	}
@@ -150,7 +150,7 @@ func TestAContainerIsCreatedWithTheIPOfItsPod(t *testing.T) {
 		for range 2 {
 			ip := ""
 			for parts, c := range w.containers() {
-				if parts.Name == "net" && c.State.Live() {
+				if parts.Name == "net" && c.ListState.Live() {
 					ip = "IP=" + c.Details.IP
 				}
 			}

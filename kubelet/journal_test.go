@@ -169,7 +169,7 @@ func (w *world) disturb(r *rand.Rand) {
 	what := r.IntN(5)
 	for i, c := range all {
 		parts, _ := dockertools.ParseContainerName(c.Name)
-		switch live := c.State.Live(); {
+		switch live := c.ListState.Live(); {
 		case what == 0 && live && i < 2: // docker kill
 			w.docker.Kill(c.ID, 137)
 		case what == 1 && live && parts.Name == api.NetworkContainerName: // docker restart

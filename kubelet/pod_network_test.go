@@ -67,7 +67,7 @@ func TestAnotherPodNetwork(t *testing.T) {
 		w.check("with another -pod_network", "host/main", "host/net", "web/main", "web/net")
 		w.checkID("host", "main", before, true)
 		for parts, c := range w.containers() {
-			if parts.Name == "net" && parts.PodFullName == "web.default.file" && c.State.Live() && c.Spec.Network != "others" {
+			if parts.Name == "net" && parts.PodFullName == "web.default.file" && c.ListState.Live() && c.Spec.Network != "others" {
 				t.Errorf("the network container is in %q", c.Spec.Network)
 			}
 		}

@@ -106,7 +106,7 @@ func TestServicesReachContainersAtTheirNextCreation(t *testing.T) {
 		settle()
 		w.checkGiven("without services, after a crash", "db-1", dbName, "")
 		for parts, c := range w.containers() {
-			if _, labelled := c.Spec.Labels[dockertools.LabelServices]; labelled && c.State.Live() && parts.PodFullName == "db-1.default.file" {
+			if _, labelled := c.Spec.Labels[dockertools.LabelServices]; labelled && c.ListState.Live() && parts.PodFullName == "db-1.default.file" {
 				t.Errorf("%s has the label of services", c.Name)
 			}
 		}

@@ -179,8 +179,8 @@ func (d lateList) ListContainers(ctx context.Context, labels map[string]string) 
 	list, err := d.Fake.ListContainers(ctx, labels)
 	for i, c := range list {
 		details, err := d.ByHand().InspectContainer(ctx, c.ID)
-		if err == nil && c.State == dockertools.StateExited && time.Since(details.FinishedAt) < 10*time.Millisecond {
-			list[i].State, list[i].Status = dockertools.StateRunning, "Up 1 second"
+		if err == nil && c.ListState == dockertools.StateExited && time.Since(details.FinishedAt) < 10*time.Millisecond {
+			list[i].ListState, list[i].Status = dockertools.StateRunning, "Up 1 second"
 		}
 	}
 	return list, err
@@ -284,7 +284,7 @@ func (w *world) checkShared() {
 		if c.Details.Error != "" {
 			w.t.Errorf("%s was not started: %s", c.Name, c.Details.Error)
 		}
-		if !c.State.Live() {
+		if !c.ListState.Live() {
 			continue
 		}
 		if owner, owned := owners[parts.UID]; owned && owner != parts.PodFullName {

@@ -230,13 +230,13 @@ func (w *world) live() []string {
 	w.t.Helper()
 	nets := map[string]string{} // pod to id
 	for parts, c := range w.containers() {
-		if c.State.Live() && parts.Name == "net" {
+		if c.ListState.Live() && parts.Name == "net" {
 			nets[parts.PodFullName] = c.ID
 		}
 	}
 	list := []string{}
 	for parts, c := range w.containers() {
-		if !c.State.Live() {
+		if !c.ListState.Live() {
 			continue
 		}
 		short, _, _ := strings.Cut(parts.PodFullName, ".")
@@ -296,7 +296,7 @@ func (w *world) checkID(podName, name, before string, same bool) {
 func (w *world) describe() string {
 	var b strings.Builder
 	for _, c := range w.docker.Containers() {
-		fmt.Fprintf(&b, "  %-60s %-8s exit %d %s\n", c.Name, c.State, c.Details.ExitCode, c.Details.Error)
+		fmt.Fprintf(&b, "  %-60s %-8s exit %d %s\n", c.Name, c.ListState, c.Details.ExitCode, c.Details.Error)
 	}
 	return b.String()
 }
@@ -305,7 +305,7 @@ func (w *world) describe() string {
 func (w *world) id(podName, name string) (id string) {
 	w.t.Helper()
 	for parts, c := range w.containers() {
-		if c.State.Live() && parts.Name == name && parts.PodFullName == podName+".default.file" {
+		if c.ListState.Live() && parts.Name == name && parts.PodFullName == podName+".default.file" {
 			if id != "" {
 				w.t.Fatalf("pod %s has two live containers %q\n%s", podName, name, w.describe())
 			}

@@ -43,7 +43,9 @@ func podName(container string) string {
 
 // live returns the containers that run, without network containers, which only today's pods have here.
 func (h *host) live() []dockertest.FakeContainer {
-	other := func(c dockertest.FakeContainer) bool { return !c.State.Live() || !strings.HasPrefix(c.Image, "shop:") }
+	other := func(c dockertest.FakeContainer) bool {
+		return !c.ListState.Live() || !strings.HasPrefix(c.Image, "shop:")
+	}
 	return slices.DeleteFunc(h.docker.Containers(), other)
 }
 

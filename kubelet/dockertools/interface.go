@@ -142,14 +142,14 @@ func (s State) Ended() bool { return s == StateExited || s == StateDead }
 
 // Container is a container in Docker's list.
 type Container struct {
-	ID      string
-	Name    string // without the leading slash; may be empty
-	Image   string // as its spec names it
-	ImageID string // such as sha256:…
-	Labels  map[string]string
-	State   State
-	Status  string // for display: "Exited (1) 3 minutes ago"
-	Created time.Time
+	ID        string
+	Name      string // without the leading slash; may be empty
+	Image     string // as its spec names it
+	ImageID   string // such as sha256:…
+	Labels    map[string]string
+	ListState State  // when the list was made
+	Status    string // for display: "Exited (1) 3 minutes ago"
+	Created   time.Time
 	// Endpoint changes with each start of a container that has its own network, so it
 	// reveals a `docker restart` between two lists. It is empty if the container does not
 	// run, or is not connected to the network of its LabelNetwork (without the label: to any).

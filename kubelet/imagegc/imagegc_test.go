@@ -41,7 +41,7 @@ func TestCandidates(t *testing.T) {
 		Layers: map[string][]string{
 			"base": {"x"}, "on base": {"x", "y"}, "base of an unneeded one": {"a"}, "unneeded": {"a", "b"}, "built": {"b", "a"}, "built on built": {"b", "a"},
 		},
-		Containers: []dockertools.Container{{ID: "c", Image: "renamed:1", ImageID: "has a container", State: dockertools.StateExited}},
+		Containers: []dockertools.Container{{ID: "c", Image: "renamed:1", ImageID: "has a container", ListState: dockertools.StateExited}},
 		Needed:     map[string]bool{"docker.io/library/desired:latest": true},
 	}
 	for _, i := range w.Images[:2] {

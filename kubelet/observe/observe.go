@@ -80,8 +80,8 @@ func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (obse
 	var inspects errgroup.Group
 	inspects.SetLimit(16)
 	for _, c := range list {
-		key := string(c.State) + c.Endpoint // a network container that is restarted has another one
-		if c.State.Ended() {                // "Exited (1) a minute ago": the age changes, the exit code does not
+		key := string(c.ListState) + c.Endpoint // a network container that is restarted has another one
+		if c.ListState.Ended() {                // "Exited (1) a minute ago": the age changes, the exit code does not
 			exit, _, _ := strings.Cut(c.Status, ")")
 			key += exit
 		}
@@ -107,7 +107,7 @@ func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (obse
 		case r.err == nil:
 			observed[pod] = append(observed[pod], r.observed(c))
 		case errors.Is(r.err, dockertools.ErrNoSuchContainer): // it was removed after the list
-		case replaced && c.State.Ended():
+		case replaced && c.ListState.Ended():
 			old = append(old, r.err)
 		default:
 			errs[pod] = cmp.Or(errs[pod], r.err)
@@ -157,11 +157,11 @@ func (o *Observer) inspectContainer(ctx context.Context, c dockertools.Listed, r
 		}
 		return cmp.Or(context.Cause(ctx), err)
 	}
-	if details.State != c.State { // it has changed since: inspect it again, even if the next list is like this one
+	if details.State != c.ListState { // it has changed since: inspect it again, even if the next list is like this one
 		r.key = ""
 	}
 	if started := r.seen.StartedAt; !started.IsZero() && !started.Equal(details.StartedAt) { // started again by hand
-		r.oom, r.stops, r.signal, r.seen.Killed = false, false, false, plan.Problem{}
+		r.life, r.seen.Killed = life{}, plan.Problem{}
 	}
 	r.seen.Inspected, r.seen.TerminationMessage = details, message
 	return nil

@@ -16,9 +16,14 @@ type record struct {
 	key      string              // its entry in the list at the last inspect; empty: inspect again
 	seen     plan.Observed       // as inspected, with the reason why this kubelet stopped it
 	retryAt  time.Time           // no inspect before
-	stops    bool                // this kubelet has begun to stop it
-	signal   bool                // somebody else sent it a signal since it started
-	oom      bool                // an event reported that it ran out of memory; a busy Docker may never report it in an inspect
+	life     life
+}
+
+// life is what happened to a container since it started.
+type life struct {
+	stops  bool // this kubelet began to stop it
+	signal bool // somebody else sent it a signal
+	oom    bool // an event reported that it ran out of memory; a busy Docker may never report it in an inspect
 }
 
 // observed returns a listed container with everything known about it.
@@ -26,8 +31,8 @@ func (r *record) observed(c dockertools.Listed) plan.Observed {
 	const exitCodeSIGKILL = 128 + 9
 	o := r.seen
 	o.Listed, o.Created = c, r.steady(c.Created)
-	o.Signalled = r.signal && o.State.Ended()
-	o.OOMKilled = o.OOMKilled || r.oom && o.State.Ended() && o.ExitCode == exitCodeSIGKILL
+	o.Signalled = r.life.signal && o.State.Ended()
+	o.OOMKilled = o.OOMKilled || r.life.oom && o.State.Ended() && o.ExitCode == exitCodeSIGKILL
 	return o
 }
 
@@ -63,7 +68,7 @@ func (o *Observer) Changed(id string, outOfMemory bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if outOfMemory {
-		o.record(id).oom = true
+		o.record(id).life.oom = true
 	}
 	for known, r := range o.records {
 		if id == "" || id == known {
@@ -76,7 +81,7 @@ func (o *Observer) Changed(id string, outOfMemory bool) {
 func (o *Observer) NoteStop(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.record(id).stops = true
+	o.record(id).life.stops = true
 }
 
 // NoteSignal records that Docker sent a container a signal.
@@ -84,7 +89,7 @@ func (o *Observer) NoteSignal(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r := o.record(id)
-	r.signal = !r.stops
+	r.life.signal = !r.life.stops
 }
 
 // NoteKilled records why this kubelet stopped a container.

@@ -73,7 +73,7 @@ func owners(desired map[string]*Pod, busy []*Pod, list []dockertools.Listed) (ui
 		}
 		for _, port := range held {
 			switch {
-			case !c.State.Live():
+			case !c.ListState.Live():
 			case pod == nil:
 				ports = append(ports, portOwner{port, name, "whose containers are still there"})
 			case slices.ContainsFunc(pod.Ports, port.Overlaps):

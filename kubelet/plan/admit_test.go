@@ -75,11 +75,11 @@ func TestAdmit(t *testing.T) {
 				words := strings.Fields(line)
 				var c dockertools.Listed
 				c.Of = dockertools.NameParts{Name: "net", PodFullName: words[0] + ".default.test", UID: words[1]}
-				c.State = dockertools.State(words[2])
+				c.ListState = dockertools.State(words[2])
 				for _, port := range words[3:] {
 					c.Ports = append(c.Ports, parsePort(port))
 				}
-				if c.State == "busy" {
+				if c.ListState == "busy" {
 					busy = append(busy, &plan.Pod{Pod: api.Pod{Name: words[0], Namespace: "default", Source: "test", UID: c.Of.UID}, Ports: c.Ports})
 					continue
 				}

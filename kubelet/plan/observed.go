@@ -14,7 +14,7 @@ const crashLimit = 10 * time.Minute
 // Observed is a container as Docker shows it, with what else the kubelet knows about it.
 type Observed struct {
 	dockertools.Listed    // from the sync's list of containers
-	dockertools.Inspected // from its inspect, which may be newer: c.State is its state, and c.Listed.State that of the list
+	dockertools.Inspected // from its inspect, which may be newer
 
 	Unhealthy          string  // how its startup or liveness probe failed; empty: it did not
 	Signalled          bool    // it ended after somebody else sent it a signal, as `docker stop` does
@@ -27,7 +27,7 @@ func (c *Observed) IsNetwork() bool { return c.Of.Name == api.NetworkContainerNa
 
 // isConnected reports whether a network container is in its network. A list made before it started shows no
 // endpoint.
-func (c *Observed) isConnected() bool { return c.Endpoint != "" || !c.Listed.State.Live() }
+func (c *Observed) isConnected() bool { return c.Endpoint != "" || !c.ListState.Live() }
 
 // NeverStarted reports whether c was created and Docker was not asked to start it.
 func (c *Observed) NeverStarted() bool { return c.State == dockertools.StateCreated && c.Error == "" }

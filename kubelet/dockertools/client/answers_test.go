@@ -39,12 +39,12 @@ func TestTheList(t *testing.T) {
 	}, {"Id": "4567", "State": "removing", "Ports": [{"PrivatePort": 80, "PublicPort": 8080, "Type": "tcp"}]}]`)).ListContainers(t.Context(), nil)
 	want := []dockertools.Container{{
 		ID: "0123", Name: "web", Image: "x:1", Labels: map[string]string{"a": "b"},
-		State: dockertools.StateRunning, Status: "Up 2 hours", Created: time.Unix(1700000000, 0), Endpoint: "e1e2",
+		ListState: dockertools.StateRunning, Status: "Up 2 hours", Created: time.Unix(1700000000, 0), Endpoint: "e1e2",
 		Ports: []api.Port{
 			{HostIP: "127.0.0.1", HostPort: 53, ContainerPort: 53, Protocol: api.ProtocolUDP},
 			{HostPort: 8080, ContainerPort: 80, Protocol: api.ProtocolTCP},
 		},
-	}, {ID: "4567", State: dockertools.StateRemoving, Created: time.Unix(0, 0)}}
+	}, {ID: "4567", ListState: dockertools.StateRemoving, Created: time.Unix(0, 0)}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v, -want +got\n%s", err, diff)
 	}

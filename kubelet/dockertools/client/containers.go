@@ -105,15 +105,15 @@ func labelFilter(labels map[string]string) []string {
 
 func convertListed(listed *listed) dockertools.Container {
 	c := dockertools.Container{
-		ID:      listed.ID,
-		Image:   listed.Image,
-		ImageID: listed.ImageID,
-		Labels:  listed.Labels,
-		State:   dockertools.State(listed.State),
-		Status:  listed.Status,
-		Created: time.Unix(listed.Created, 0),
+		ID:        listed.ID,
+		Image:     listed.Image,
+		ImageID:   listed.ImageID,
+		Labels:    listed.Labels,
+		ListState: dockertools.State(listed.State),
+		Status:    listed.Status,
+		Created:   time.Unix(listed.Created, 0),
 	}
-	if c.State.Live() { // Docker 26.1 also lists those of an exited container
+	if c.ListState.Live() { // Docker 26.1 also lists those of an exited container
 		c.Ports = publishedPorts(listed.Ports)
 	}
 	for _, name := range listed.Names {

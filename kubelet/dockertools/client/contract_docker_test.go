@@ -212,7 +212,7 @@ func (d *contractDocker) ended(t *testing.T, id string) dockertools.Inspected {
 	t.Helper()
 	eventually(t, "the container has ended", func() (bool, string) {
 		c := d.listed(t, id)
-		return c.State == dockertools.StateExited, fmt.Sprintf("%+v", c)
+		return c.ListState == dockertools.StateExited, fmt.Sprintf("%+v", c)
 	})
 	return d.details(t, id)
 }

@@ -24,7 +24,7 @@ import (
 func (d *contractDocker) checkState(t *testing.T, id string, state dockertools.State, exitCode int) dockertools.Inspected {
 	t.Helper()
 	details := d.details(t, id)
-	if got := d.listed(t, id).State; got != state || details.ExitCode != exitCode {
+	if got := d.listed(t, id).ListState; got != state || details.ExitCode != exitCode {
 		t.Errorf("the container is %s, want %s with exit code %d: %+v", got, state, exitCode, details)
 	}
 	return details
@@ -68,7 +68,7 @@ func testLife(t *testing.T, d *contractDocker) {
 	// Ended, twice stopped.
 	unittest.Must(t, d.StopContainer(t.Context(), id, time.Second), d.StopContainer(t.Context(), id, time.Second))
 	ended := d.details(t, id)
-	if d.listed(t, id).State != dockertools.StateExited || !ended.StartedAt.Equal(first.StartedAt) ||
+	if d.listed(t, id).ListState != dockertools.StateExited || !ended.StartedAt.Equal(first.StartedAt) ||
 		!ended.CreatedAt.Equal(created.CreatedAt) || ended.FinishedAt.Before(ended.StartedAt) || ended.IP != "" || endpoint() != "" {
 		t.Errorf("ended: %+v", ended)
 	}
@@ -156,7 +156,7 @@ func (d *contractDocker) pause(t *testing.T, id string) {
 	t.Helper()
 	endpoint := d.listed(t, id).Endpoint
 	unittest.Must(t, d.hands.Pause(id))
-	if c := d.listed(t, id); c.State != dockertools.StatePaused || c.Endpoint != endpoint {
+	if c := d.listed(t, id); c.ListState != dockertools.StatePaused || c.Endpoint != endpoint {
 		t.Errorf("it is listed as %+v, its endpoint was %q", c, endpoint)
 	}
 	if err := d.StartContainer(t.Context(), id); err == nil {

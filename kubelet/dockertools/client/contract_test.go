@@ -81,7 +81,7 @@ func testListByLabels(t *testing.T, d *contractDocker) {
 	line := d.listed(t, created)
 	want := dockertools.Container{
 		ID: created, Name: spec.Name, Image: helloImage, ImageID: d.details(t, created).ImageID, Labels: spec.Labels,
-		State: dockertools.StateCreated, Status: "Created", Created: line.Created,
+		ListState: dockertools.StateCreated, Status: "Created", Created: line.Created,
 	}
 	if diff := cmp.Diff(want, line); diff != "" || line.Created.Before(before) || line.Created.After(time.Now()) {
 		t.Errorf("created after %v: -want +got\n%s", before, diff)

@@ -120,7 +120,7 @@ func (f *Fake) InspectContainer(ctx context.Context, id string) (dockertools.Ins
 			return dockertools.Inspected{}, err
 		}
 		details := c.Details
-		details.State = c.State
+		details.State = c.ListState
 		return details, nil
 	})
 }
@@ -145,13 +145,13 @@ func (f *Fake) CreateContainer(ctx context.Context, spec dockertools.ContainerSp
 		c := &fakeContainer{image: image, printed: make(chan struct{})}
 		c.Spec = spec
 		c.Container = dockertools.Container{
-			ID:      id,
-			Name:    spec.Name,
-			Image:   spec.Image,
-			ImageID: image.id,
-			Labels:  spec.Labels,
-			State:   dockertools.StateCreated,
-			Created: f.now().Truncate(time.Second), // Docker's list knows no better
+			ID:        id,
+			Name:      spec.Name,
+			Image:     spec.Image,
+			ImageID:   image.id,
+			Labels:    spec.Labels,
+			ListState: dockertools.StateCreated,
+			Created:   f.now().Truncate(time.Second), // Docker's list knows no better
 		}
 		c.Details.ImageID, c.Details.CreatedAt = image.id, time.Now()
 		f.containers[id] = c
@@ -188,7 +188,7 @@ func (d *fakeDocker) nameIsFree(name string) error {
 func (f *Fake) RemoveContainer(ctx context.Context, id string) error {
 	return f.call(ctx, "RemoveContainer", id, func(context.Context) error {
 		return f.change(id, func(c *fakeContainer) error {
-			if c.State.Live() {
+			if c.ListState.Live() {
 				f.end(c, 137)
 			}
 			delete(f.containers, c.ID)

@@ -27,10 +27,10 @@ func (f *Fake) Exec(ctx context.Context, id string, command []string, out io.Wri
 		var running *int
 		err := f.change(id, func(c *fakeContainer) error {
 			switch {
-			case c.State == dockertools.StatePaused:
+			case c.ListState == dockertools.StatePaused:
 				return fmt.Errorf("container %s is paused", c.ID)
-			case c.State != dockertools.StateRunning:
-				return fmt.Errorf("%w: %s is %s", dockertools.ErrNotRunning, c.ID, c.State)
+			case c.ListState != dockertools.StateRunning:
+				return fmt.Errorf("%w: %s is %s", dockertools.ErrNotRunning, c.ID, c.ListState)
 			case len(command) == 0:
 				return errors.New("no exec command specified")
 			}

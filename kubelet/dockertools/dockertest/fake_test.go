@@ -57,7 +57,7 @@ func check(t *testing.T, f *Fake, want ...string) {
 	t.Helper()
 	var got []string
 	for _, c := range f.Containers() {
-		got = append(got, fmt.Sprintf("%s %s %d", c.Name, c.State, c.Details.ExitCode))
+		got = append(got, fmt.Sprintf("%s %s %d", c.Name, c.ListState, c.Details.ExitCode))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("containers (-want +got):\n%s", diff)
@@ -82,7 +82,7 @@ func TestProgramsEndInTheirTime(t *testing.T) {
 		// Docker kills after the grace also when the caller has gone.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if err := f.StopContainer(ctx, "stubborn", time.Minute); !errors.Is(err, context.DeadlineExceeded) || !f.Containers()[3].State.Live() {
+		if err := f.StopContainer(ctx, "stubborn", time.Minute); !errors.Is(err, context.DeadlineExceeded) || !f.Containers()[3].ListState.Live() {
 			t.Errorf("stop: %v", err)
 		}
 		time.Sleep(time.Minute)

@@ -16,7 +16,7 @@ import (
 // end.
 func (d *fakeDocker) Print(container string, stderr bool, text string) error {
 	return d.change(container, func(c *fakeContainer) error {
-		if !c.State.Live() {
+		if !c.ListState.Live() {
 			return fmt.Errorf("container %s is not running", c.ID)
 		}
 		c.print(stderr, text)
@@ -51,7 +51,7 @@ func (f *Fake) Logs(ctx context.Context, id string, opts dockertools.LogOptions,
 			if opts.Tail >= 0 {
 				next = max(0, len(c.log)-opts.Tail)
 			}
-			if opts.Follow && c.State.Live() {
+			if opts.Follow && c.ListState.Live() {
 				ended = c.ended
 			} else {
 				close(ended)

@@ -18,7 +18,7 @@ func (f *Fake) MakeNetwork(ctx context.Context, name string) error {
 func (f *Fake) RemoveNetwork(ctx context.Context, name string) error {
 	_, err := ask(ctx, f, "RemoveNetwork", name, func() (any, error) {
 		for _, c := range f.containers {
-			if c.Spec.Network == name && c.State.Live() {
+			if c.Spec.Network == name && c.ListState.Live() {
 				return nil, nil
 			}
 		}

@@ -45,7 +45,7 @@ func (f *Fake) StartContainer(ctx context.Context, id string) error {
 }
 
 func (d *fakeDocker) start(c *fakeContainer) error {
-	switch c.State {
+	switch c.ListState {
 	case dockertools.StateRunning:
 		return nil
 	case dockertools.StatePaused:
@@ -66,7 +66,7 @@ func (d *fakeDocker) start(c *fakeContainer) error {
 			"unable to start container process: executable file not found in $PATH: unknown"))
 	}
 	c.ended = make(chan struct{})
-	c.State = dockertools.StateRunning
+	c.ListState = dockertools.StateRunning
 	c.Details.StartedAt = d.now()
 	c.Details.ExitCode = 0
 	c.Details.Error = ""
@@ -114,7 +114,7 @@ func (c *fakeContainer) failStart(code int, reason error) error {
 func (d *fakeDocker) joinNetwork(c *fakeContainer) error {
 	if c.Spec.NetworkContainer != "" {
 		other, err := d.find(c.Spec.NetworkContainer)
-		if err == nil && !other.State.Live() {
+		if err == nil && !other.ListState.Live() {
 			err = fmt.Errorf("cannot join network of a non running container: %s", other.ID)
 		}
 		return err
@@ -146,7 +146,7 @@ func (d *fakeDocker) after(c *fakeContainer, wait time.Duration, end func()) {
 	time.AfterFunc(wait, func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		if c.ended == ended && c.State.Live() {
+		if c.ended == ended && c.ListState.Live() {
 			end()
 		}
 	})
@@ -160,7 +160,7 @@ func (d *fakeDocker) exit(c *fakeContainer, code int) {
 
 // end is the death of the process of a live container.
 func (d *fakeDocker) end(c *fakeContainer, code int) {
-	c.State = dockertools.StateExited
+	c.ListState = dockertools.StateExited
 	c.Endpoint = ""
 	c.Ports = nil
 	c.Details.IP = ""
@@ -179,10 +179,10 @@ func (f *Fake) StopContainer(ctx context.Context, id string, grace time.Duration
 		var ended chan struct{}
 		err := f.change(id, func(c *fakeContainer) error {
 			ended = c.ended
-			if !c.State.Live() {
+			if !c.ListState.Live() {
 				return nil
 			}
-			c.State = dockertools.StateRunning // Docker thaws a paused container to stop it
+			c.ListState = dockertools.StateRunning // Docker thaws a paused container to stop it
 			if strings.TrimPrefix(c.Spec.StopSignal, "SIG") == "KILL" {
 				f.end(c, 137)
 				return nil
@@ -212,7 +212,7 @@ func (f *Fake) StopContainer(ctx context.Context, id string, grace time.Duration
 // anything else a death of its own.
 func (d *fakeDocker) Kill(container string, code int) error {
 	return d.change(container, func(c *fakeContainer) error {
-		if !c.State.Live() {
+		if !c.ListState.Live() {
 			return fmt.Errorf("container %s is not running", c.ID)
 		}
 		if code == 137 {
@@ -227,10 +227,10 @@ func (d *fakeDocker) Kill(container string, code int) error {
 // Pause is `docker pause`.
 func (d *fakeDocker) Pause(container string) error {
 	return d.change(container, func(c *fakeContainer) error {
-		if c.State != dockertools.StateRunning {
-			return fmt.Errorf("container %s is %s, not running", c.ID, c.State)
+		if c.ListState != dockertools.StateRunning {
+			return fmt.Errorf("container %s is %s, not running", c.ID, c.ListState)
 		}
-		c.State = dockertools.StatePaused
+		c.ListState = dockertools.StatePaused
 		d.emit(c)
 		return nil
 	})
@@ -278,7 +278,7 @@ func (f *Fake) RestartDaemon(graceful bool) {
 			stops.Go(func() { f.ByHand().StopContainer(context.Background(), c.ID, 10*time.Second) })
 		} else {
 			f.change(c.ID, func(c *fakeContainer) error {
-				if c.State.Live() {
+				if c.ListState.Live() {
 					f.end(c, 255)
 				}
 				return nil
@@ -295,7 +295,7 @@ func (c *fakeContainer) listed() dockertools.Container {
 	line.Labels = maps.Clone(c.Labels)
 	line.Ports = slices.Clone(c.Ports)
 	since := func(t time.Time) string { return units.HumanDuration(time.Since(t)) }
-	switch c.State {
+	switch c.ListState {
 	case dockertools.StateCreated:
 		line.Status = "Created"
 	case dockertools.StateRunning:

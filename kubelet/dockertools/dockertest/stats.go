@@ -18,7 +18,7 @@ func (f *Fake) Stats(ctx context.Context, id string) (api.ContainerStats, error)
 		if err != nil {
 			return api.ContainerStats{}, err
 		}
-		if !c.State.Live() {
+		if !c.ListState.Live() {
 			return api.ContainerStats{}, fmt.Errorf("%w: %s", dockertools.ErrNotRunning, id)
 		}
 		up := time.Since(c.Details.StartedAt)

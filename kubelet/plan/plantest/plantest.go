@@ -129,7 +129,7 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 	c.Of = dockertools.NameParts{Name: name, Hash: hash, PodFullName: "p.default.test", UID: "u", Attempt: n}
 	c.ID, c.Image, c.ImageID = name+"#"+attempt, "hello:1", "sha256:1"
 	c.State = dockertools.State(words[1])
-	c.Listed.State = c.State
+	c.ListState = c.State
 	c.Created, c.Restarts = Now.Add(-2*time.Hour), n-1
 	if c.IsNetwork() {
 		c.Image, c.IP, c.Endpoint = "pause:1", "10.0.0.2", "endpoint"
@@ -173,7 +173,7 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 		case "for":
 			c.Labels[dockertools.LabelInit] = value
 		case "starting":
-			c.Listed.State, c.Endpoint = dockertools.StateCreated, ""
+			c.ListState, c.Endpoint = dockertools.StateCreated, ""
 		case "policy":
 			c.RestartPolicy = value
 		case "signalled":
