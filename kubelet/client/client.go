@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	clientTimeout   = 30 * time.Second
-	clientMaxAnswer = 64 << 20
-	watchInterval   = time.Second
+	timeout       = 30 * time.Second
+	maxAnswer     = 64 << 20
+	watchInterval = time.Second
 )
 
 // Client asks the info server of a kubelet on this host. It does not trust the answer: while no kubelet listens, any user
@@ -82,7 +82,7 @@ func pin(server *tls.Config) *tls.Config {
 // a terminal.
 func (c *Client) Status(ctx context.Context) (table string, err error) {
 	c.tag = ""
-	ctx, cancel := context.WithTimeoutCause(ctx, clientTimeout, fmt.Errorf("no answer within %v", clientTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no answer within %v", timeout))
 	defer cancel()
 	resp, text, err := c.get(ctx, "/healthz")
 	if err == nil && c.token != "" {
@@ -122,7 +122,7 @@ func (c *Client) get(ctx context.Context, path string) (*http.Response, string, 
 		return nil, "", err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, clientMaxAnswer))
+	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, maxAnswer))
 	return resp, api.Printable(string(body)), err
 }
 
