@@ -9,9 +9,9 @@ import (
 
 	"kubelet14/config"
 	"kubelet14/kubelet"
+	"kubelet14/kubelet/client"
 	"kubelet14/kubelet/minions"
 	"kubelet14/kubelet/options"
-	"kubelet14/kubelet/server"
 )
 
 // reporter returns what writes the status of this host to etcd, which is the last of the sources.
@@ -35,7 +35,7 @@ func printHosts(ctx context.Context, f *options.Options) error {
 		return table, "", err
 	}
 	if f.Watch {
-		return server.Watch(ctx, os.Stdout, onTerminal(), 5*time.Second, status)
+		return client.Watch(ctx, os.Stdout, onTerminal(), 5*time.Second, status)
 	}
 	table, _, err := status(ctx)
 	_, printErr := fmt.Print(table)

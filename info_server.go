@@ -12,9 +12,11 @@ import (
 	"kubelet14/api"
 	"kubelet14/api/v1"
 	"kubelet14/kubelet"
+	"kubelet14/kubelet/client"
 	"kubelet14/kubelet/node"
 	"kubelet14/kubelet/options"
 	"kubelet14/kubelet/server"
+	"kubelet14/kubelet/token"
 )
 
 // openServer opens the listener of the info server, or returns nil if there is to be none.
@@ -35,11 +37,11 @@ func openServer(f *options.Options, kl *kubelet.Kubelet, all sources, house *nod
 		f.Server.Certificates = append(f.Server.Certificates, api.Certificate{Name: "info server", NotAfter: opts.TLS.Certificates[0].Leaf.NotAfter})
 		opts.Certificates = f.Server.Certificates
 	}
-	token := server.ReadToken
+	read := token.Read
 	if f.TokenFile == "" {
-		token = server.MakeToken
+		read = token.Make
 	}
-	if opts.Token, err = token(opts.TokenFile); err != nil {
+	if opts.Token, err = read(opts.TokenFile); err != nil {
 		return nil, err
 	}
 	return server.New(opts)
@@ -88,16 +90,16 @@ func printStatus(ctx context.Context, f *options.Options) error {
 	if err != nil {
 		return err
 	}
-	client, err := server.NewClient(f.Server.Address, f.Server.Port, config, f.Server.TokenFile)
+	c, err := client.New(f.Server.Address, f.Server.Port, config, f.Server.TokenFile)
 	if err != nil {
 		return err
 	}
 	if f.Watch {
-		return client.Watch(ctx, os.Stdout, onTerminal())
+		return c.Watch(ctx, os.Stdout, onTerminal())
 	}
-	table, err := client.Status(ctx)
-	if table != "" && client.Link != "" && onTerminal() {
-		table += "\nIn a browser: " + client.Link + "\n"
+	table, err := c.Status(ctx)
+	if table != "" && c.Link != "" && onTerminal() {
+		table += "\nIn a browser: " + c.Link + "\n"
 	}
 	_, printErr := fmt.Print(table)
 	return errors.Join(err, printErr)

@@ -19,7 +19,7 @@ const (
 const emptyDirs = "volumes/kubernetes.io~empty-dir" // in the directory of a pod
 
 // marker is the content of the lock file: the process that holds the lock, and the hostname
-// of the kubelet that has volumes there. Earlier versions wrote no hostname.
+// of the kubelet that has volumes there. A file that a crash left empty has none.
 const marker = `pid %d
 hostname %s
 This directory belongs to kubelet14, which keeps the volumes of its pods here and

@@ -131,7 +131,7 @@ func TestVolumesOfAnotherHostnameAreRefused(t *testing.T) {
 	for range 2 { // it is not forgotten
 		unittest.Says(t, claim("new", nothing), dir, `hostname "old"`, `hostname "new"`, "-hostname_override=old -root_dir="+dir, "-cleanup")
 	}
-	write(t, filepath.Join(dir, markerFile), "pid 1\nThis directory belongs to kubelet14, of an earlier version\n")
+	write(t, filepath.Join(dir, markerFile), "")
 	unittest.Must(t, claim("of-today", nothing))
 	unittest.Says(t, claim("new", nothing), `"of-today"`)
 	unittest.Must(t, claim("of-today", func(r *RootDir) { unittest.Must(t, r.MoveToTrash("uid")) }))

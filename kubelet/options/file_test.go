@@ -64,7 +64,7 @@ var samples = [][2]string{
 func TestEveryFlagIsInTheFileAndCountsBeforeIt(t *testing.T) {
 	read := func(args ...string) (Options, error) {
 		f := &Options{}
-		flags := f.define()
+		flags := joined(f.topics())
 		flags.SetOutput(io.Discard)
 		err := flags.Parse(args)
 		if f.ConfigFile != "" {
@@ -99,7 +99,7 @@ func TestEveryFlagIsInTheFileAndCountsBeforeIt(t *testing.T) {
 			t.Errorf("%v; with %s the value %s in a file counts:\n%+v", err, flag, value, got)
 		}
 	}
-	(&Options{}).define().VisitAll(func(f *flag.Flag) {
+	joined((&Options{}).topics()).VisitAll(func(f *flag.Flag) {
 		if inTheFile[f.Name] == slices.Contains(notInTheFile, f.Name) {
 			t.Errorf("-%s: a field of the file has it: %v; it is an exception: %[2]v", f.Name, inTheFile[f.Name])
 		}

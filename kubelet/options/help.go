@@ -29,31 +29,13 @@ every time. Names of flags may have dashes instead of underscores. While the kub
 runs, http://127.0.0.1:10250/ shows its pods.
 `
 
-// topics group the flags for -h. The first has what people need first.
-var topics = []struct{ title, flags string }{
-	{"The most common flags", "config config_file runonce dry_run step status watch cleanup root_dir hostname_override allow_privileged port"},
-	{"Sources of pods", "convert config_wait file_check_frequency manifest_url http_check_frequency etcd_servers etcd_config etcd_accept etcd_status"},
-	{"Docker and images", "docker_endpoint network_container_image pod_network registry_qps registry_burst container_log_max_size container_log_max_files"},
-	{"Pods and containers", "sync_frequency max_restart_backoff maximum_dead_containers_per_container minimum_container_ttl_duration runonce_timeout"},
-	{"The memory and disks of the host", "eviction_hard eviction_soft eviction_soft_grace_period eviction_pressure_transition_period " +
-		"eviction_max_pod_grace_period image_gc_high_threshold image_gc_low_threshold minimum_image_ttl_duration"},
-	{"Info server", "enable_server address enable_debugging_handlers log_query_units token_file tls_cert_file tls_private_key_file cadvisor_port"},
-	{"The program", "exit_on_lock_contention feature_gates version completion"},
-}
-
 // printHelp prints the usage and all flags, the log's last.
-func printHelp(all, logs *flag.FlagSet) {
+func printHelp(topics []topic, logs *flag.FlagSet) {
 	fmt.Print(usage)
-	for _, topic := range topics {
-		set := flag.NewFlagSet("", flag.ContinueOnError)
-		for name := range strings.FieldsSeq(topic.flags) {
-			f := all.Lookup(name)
-			set.Var(f.Value, f.Name, f.Usage)
-			set.Lookup(name).DefValue = f.DefValue
-		}
-		fmt.Printf("\n%s:\n", topic.title)
-		set.SetOutput(os.Stdout)
-		set.PrintDefaults()
+	for _, t := range topics {
+		fmt.Printf("\n%s:\n", t.title)
+		t.SetOutput(os.Stdout)
+		t.PrintDefaults()
 	}
 	fmt.Print("\nThe log:\n")
 	logs.SetOutput(os.Stdout)

@@ -241,7 +241,7 @@ func TestWhatMakesNoSenseIsRefused(t *testing.T) {
 func TestHelpListsEveryFlag(t *testing.T) {
 	stdout := printed(t, "-h")
 	words := strings.Fields(stdout)
-	for _, flags := range []*flag.FlagSet{(&Options{}).define(), flag.CommandLine} {
+	for _, flags := range []*flag.FlagSet{joined((&Options{}).topics()), flag.CommandLine} {
 		flags.VisitAll(func(f *flag.Flag) {
 			if !slices.Contains(words, "-"+f.Name) && !strings.HasPrefix(f.Name, "test.") {
 				t.Errorf("-h does not list -%s:\n%s", f.Name, stdout)

@@ -2,22 +2,14 @@ package server
 
 import (
 	"cmp"
-	"crypto/hmac"
-	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
-	"errors"
-	"fmt"
-	"io/fs"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
-	"regexp"
 	"strings"
 
 	"kubelet14/api"
-	"kubelet14/volume"
+	"kubelet14/kubelet/token"
 )
 
 // access is what a request may do over TCP; each level includes those before it. A client of the unix socket may do everything.
@@ -40,16 +32,13 @@ var securityHeaders = map[string]string{
 	"Cache-Control":                "no-store",
 }
 
-// instanceHeader is in every answer: a client with the token makes the key of it.
-const instanceHeader = "Kubelet14-Instance"
-
 // checkRequest refuses requests with another Host header and requests of pages of other origins.
 func (s *Server) checkRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range securityHeaders {
 			w.Header().Set(name, value)
 		}
-		w.Header().Set(instanceHeader, s.instance)
+		w.Header().Set(token.InstanceHeader, s.instance)
 		switch {
 		case !s.allowedHost(r.Host):
 			writeError(w, r, s.deny("host", http.StatusMisdirectedRequest,
@@ -186,54 +175,4 @@ func bearer(r *http.Request) string {
 // equal takes the same time for all wrong values of one length.
 func equal(secret, presented string) bool {
 	return subtle.ConstantTimeCompare([]byte(secret), []byte(presented)) == 1
-}
-
-// keyOf returns the key of one start of a kubelet, which its page has in all its links. It does not reveal the token. After the next
-// start it is of no use, nor at another -address or port: somebody else may listen there, and may have asked the kubelet for the instance.
-func keyOf(token, instance, address string, port int) string {
-	if ip, err := netip.ParseAddr(address); err == nil { // which may be written in another way
-		address = ip.Unmap().String()
-	}
-	mac := hmac.New(sha256.New, []byte(token))
-	fmt.Fprintf(mac, "%s %s %d", instance, address, port)
-	return fmt.Sprintf("%x", mac.Sum(nil)[:16])
-}
-
-// tokenForm is what RFC 6750 allows in a header, with a minimum length.
-var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{16,}$`)
-
-// ReadToken reads the token in a file, which only its owner may have access to.
-func ReadToken(path string) (string, error) {
-	text := ""
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-	case !info.Mode().IsRegular(): // reading a pipe might block
-		err = fmt.Errorf("%s is not a regular file", path)
-	case info.Mode().Perm()&0o077 != 0:
-		err = fmt.Errorf("other users have access to %s: chmod 600 %[1]s", path)
-	default:
-		var data []byte
-		data, err = os.ReadFile(path)
-		text = strings.TrimSpace(string(data))
-		if err == nil && !tokenForm.MatchString(text) {
-			err = fmt.Errorf("%s must hold one word of 16 characters or more, of letters, digits and -._~+/=: "+
-				"`openssl rand -hex 32` makes one", path)
-		}
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the token: %w", err)
-	}
-	return text, nil
-}
-
-// MakeToken reads the token in a file, or makes the file with a new token.
-func MakeToken(path string) (string, error) {
-	if text, err := ReadToken(path); !errors.Is(err, fs.ErrNotExist) {
-		return text, err
-	}
-	if err := volume.WriteFile(path, []byte(rand.Text()+rand.Text()+"\n")); err != nil {
-		return "", fmt.Errorf("make a token: %w", err)
-	}
-	return ReadToken(path)
 }

@@ -13,6 +13,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/step"
+	"kubelet14/kubelet/token"
 	"kubelet14/kubelet/trace"
 )
 
@@ -99,11 +100,11 @@ func TestAccess(t *testing.T) {
 	withKeys := func(s *testServer) []client {
 		return []client{
 			{"the key", withKey(s.key), logs},
-			{"the key of another start", withKey(keyOf(testToken, "another", s.opts.Address, s.opts.Port)), reading},
-			{"the key of another token", withKey(keyOf("another-token-1234", s.instance, s.opts.Address, s.opts.Port)), reading},
-			{"the key of no token", withKey(keyOf("", s.instance, s.opts.Address, s.opts.Port)), reading},
-			{"the key of another port", withKey(keyOf(testToken, s.instance, s.opts.Address, s.opts.Port+1)), reading},
-			{"the key of another address", withKey(keyOf(testToken, s.instance, "127.0.0.9", s.opts.Port)), reading},
+			{"the key of another start", withKey(token.Key(testToken, "another", s.opts.Address, s.opts.Port)), reading},
+			{"the key of another token", withKey(token.Key("another-token-1234", s.instance, s.opts.Address, s.opts.Port)), reading},
+			{"the key of no token", withKey(token.Key("", s.instance, s.opts.Address, s.opts.Port)), reading},
+			{"the key of another port", withKey(token.Key(testToken, s.instance, s.opts.Address, s.opts.Port+1)), reading},
+			{"the key of another address", withKey(token.Key(testToken, s.instance, "127.0.0.9", s.opts.Port)), reading},
 			{"the beginning of the key", withKey(s.key[1:]), reading},
 			{"the key as token", with("Authorization", "Bearer "+s.key), reading},
 			{"the key as cookie", with("Cookie", "key="+s.key), reading}, // browsers send it to every port of a host

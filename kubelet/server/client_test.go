@@ -24,17 +24,19 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/client"
+	"kubelet14/kubelet/token"
 )
 
-func newClient(t *testing.T, address string, port int, config *tls.Config, tokenFile string) *Client {
+func newClient(t *testing.T, address string, port int, config *tls.Config, tokenFile string) *client.Client {
 	t.Helper()
-	client, err := NewClient(address, port, config, tokenFile)
+	client, err := client.New(address, port, config, tokenFile)
 	unittest.Must(t, err)
 	return client
 }
 
 // clientOf is a client of whatever listens.
-func clientOf(t *testing.T, listener net.Listener) *Client {
+func clientOf(t *testing.T, listener net.Listener) *client.Client {
 	t.Helper()
 	return newClient(t, "127.0.0.1", listener.Addr().(*net.TCPAddr).Port, nil, "")
 }
@@ -51,7 +53,7 @@ func TestWatch(t *testing.T) {
 			client := newClient(t, "127.0.0.1", 10250, nil, "")
 			var away atomic.Bool
 			away.Store(true)
-			client.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			client.Transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 				if away.Load() {
 					return nil, syscall.ECONNREFUSED
 				}
@@ -76,7 +78,7 @@ func TestWatch(t *testing.T) {
 				{"it is back", func() { away.Store(false) }, "not well: 1 of 1 pod, first web..: failing"},
 			} {
 				step.do()
-				time.Sleep(3*watchInterval + watchInterval/5) // never at the time of a request
+				time.Sleep(3*time.Second + time.Second/5) // never at the time of a request
 				synctest.Wait()
 				got := out.String()
 				out.Reset()
@@ -84,7 +86,7 @@ func TestWatch(t *testing.T) {
 					step.want = strings.Replace(step.want, "3s", "0s", 1)
 				}
 				drawn := strings.Count(got, "POD ") + strings.Count(got, "no kubelet")
-				if !strings.Contains(got, step.want) || strings.Contains(got, clearScreen) != terminal || !terminal && drawn != 1 {
+				if !strings.Contains(got, step.want) || strings.Contains(got, "\x1b[H\x1b[2J") != terminal || !terminal && drawn != 1 {
 					t.Errorf("on a terminal: %v, %s: %d tables, without %q:\n%s", terminal, step.name, drawn, step.want, got)
 				}
 			}
@@ -132,7 +134,7 @@ func TestTheClientShowsMessagesWithoutSendingTheToken(t *testing.T) {
 	var got, keys []string
 	another := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got, keys = append(got, fmt.Sprint(r.URL, r.Header)), append(keys, r.URL.Query().Get("key"))
-		w.Header().Set(instanceHeader, s.instance)
+		w.Header().Set(token.InstanceHeader, s.instance)
 		io.WriteString(w, "POD ")
 	}))
 	defer another.Close()
@@ -181,7 +183,7 @@ func TestClientOfEachKindOfServer(t *testing.T) {
 func TestAKubeletThatHangsIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := newClient(t, "127.0.0.1", 10250, nil, "")
-		client.transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+		client.Transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
 			ours, theirs := net.Pipe()
 			go io.Copy(io.Discard, theirs)
 			return ours, nil

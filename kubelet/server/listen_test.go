@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/token"
 )
 
 func makeCertificate(t testing.TB, names ...string) (certFile, keyFile string) {
@@ -140,19 +141,19 @@ func TestAFileAtTheAddressOfASocket(t *testing.T) {
 
 func TestATokenIsMadeOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "token")
-	made, err := MakeToken(path)
+	made, err := token.Make(path)
 	unittest.Must(t, err)
 	info, err := os.Stat(path)
-	if err != nil || info.Mode() != 0o600 || len(made) < 32 || !tokenForm.MatchString(made) {
+	if err != nil || info.Mode() != 0o600 || len(made) < 32 || !token.Form.MatchString(made) {
 		t.Errorf("%q was made in a file of mode %v, %v", made, info.Mode(), err)
 	}
-	if again, err := MakeToken(path); err != nil || again != made {
+	if again, err := token.Make(path); err != nil || again != made {
 		t.Errorf("made again it is %q, %v; want %q", again, err, made)
 	}
 	// It is written aside and renamed: a kubelet that is killed while it makes its token leaves no half of one.
 	path = filepath.Join(t.TempDir(), "token")
 	err = os.Mkdir(path+".new", 0o700)
-	got, makeErr := MakeToken(path)
+	got, makeErr := token.Make(path)
 	if _, statErr := os.Lstat(path); err != nil || got != "" || !strings.Contains(fmt.Sprint(makeErr), "make a token: ") || !os.IsNotExist(statErr) {
 		t.Errorf("without a place aside: it is %q, %v; the file: %v", got, makeErr, statErr)
 	}
@@ -179,7 +180,7 @@ func TestTokenFiles(t *testing.T) {
 		if file.mode != 0 {
 			writeFile(t, at(name), file.text, file.mode)
 		}
-		got, err := MakeToken(at(name)) // reads it first
+		got, err := token.Make(at(name)) // reads it first
 		want := strings.TrimSpace(file.text)
 		if file.want != "" {
 			want = ""

@@ -22,6 +22,7 @@ import (
 	"kubelet14/kubelet/features"
 	"kubelet14/kubelet/node"
 	"kubelet14/kubelet/step"
+	"kubelet14/kubelet/token"
 	"kubelet14/kubelet/trace"
 )
 
@@ -95,7 +96,7 @@ type Server struct {
 	listener    net.Listener
 	certificate *x509.Certificate // nil without TLS
 	instance    string            // differs after a restart
-	key         string            // see keyOf
+	key         string            // see token.Key
 
 	mu   sync.Mutex
 	live *page // guarded by mu: what the streams have sent last
@@ -111,7 +112,7 @@ func New(opts Options) (*Server, error) {
 	if at, ok := s.listener.Addr().(*net.TCPAddr); ok {
 		s.opts.Port = at.Port
 	}
-	s.key = keyOf(s.token, s.instance, opts.Address, s.opts.Port)
+	s.key = token.Key(s.token, s.instance, opts.Address, s.opts.Port)
 	return s, nil
 }
 

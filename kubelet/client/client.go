@@ -1,4 +1,5 @@
-package server
+// Package client asks the info server of a kubelet for its table, and draws a table again when it changes.
+package client
 
 import (
 	"bytes"
@@ -16,13 +17,13 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/token"
 )
 
 const (
-	clientTimeout   = 30 * time.Second
-	clientMaxAnswer = 64 << 20
-	watchInterval   = time.Second
-	clearScreen     = "\x1b[H\x1b[2J" // after the cursor is at its top
+	timeout       = 30 * time.Second
+	maxAnswer     = 64 << 20
+	watchInterval = time.Second
 )
 
 // Client asks the info server of a kubelet on this host. It does not trust the answer: while no kubelet listens, any user
@@ -30,32 +31,33 @@ const (
 type Client struct {
 	Link string // the page's address with the key of the kubelet that has answered last; empty without the token
 
+	Transport *http.Transport // for tests, which set its DialContext
+
 	base, name string // name is for errors
 	address    string // it and the port are part of the key
 	port       int
 	token      string // which is never sent; empty for a client that may not read it, and on a unix socket
-	transport  *http.Transport
 	tag        string // of the table that Status has returned last; empty for none
 }
 
-// NewClient returns a client of the server with the same address, port, TLS configuration and token. Without TLS it needs no token,
+// New returns a client of the server with the same address, port, TLS configuration and token. Without TLS it needs no token,
 // but is shown no messages then.
-func NewClient(address string, port int, config *tls.Config, tokenFile string) (c *Client, err error) {
-	c = &Client{address: address, port: port, transport: &http.Transport{DisableKeepAlives: true}} // without a proxy
-	if path, unix := strings.CutPrefix(address, unixPrefix); unix {
+func New(address string, port int, config *tls.Config, tokenFile string) (c *Client, err error) {
+	c = &Client{address: address, port: port, Transport: &http.Transport{DisableKeepAlives: true}} // without a proxy
+	if path, unix := strings.CutPrefix(address, "unix:"); unix {
 		c.name, c.base = address, "http://localhost"
-		c.transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		c.Transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", path)
 		}
 		return c, nil
 	}
 	scheme := "http"
-	c.token, err = ReadToken(tokenFile)
+	c.token, err = token.Read(tokenFile)
 	if config != nil {
 		if err != nil {
 			return nil, err
 		}
-		scheme, c.transport.TLSClientConfig = "https", pin(config)
+		scheme, c.Transport.TLSClientConfig = "https", pin(config)
 	}
 	if ip := net.ParseIP(address); ip != nil && ip.IsUnspecified() {
 		address = "localhost"
@@ -80,11 +82,11 @@ func pin(server *tls.Config) *tls.Config {
 // a terminal.
 func (c *Client) Status(ctx context.Context) (table string, err error) {
 	c.tag = ""
-	ctx, cancel := context.WithTimeoutCause(ctx, clientTimeout, fmt.Errorf("no answer within %v", clientTimeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no answer within %v", timeout))
 	defer cancel()
 	resp, text, err := c.get(ctx, "/healthz")
 	if err == nil && c.token != "" {
-		key := keyOf(c.token, resp.Header.Get(instanceHeader), c.address, c.port)
+		key := token.Key(c.token, resp.Header.Get(token.InstanceHeader), c.address, c.port)
 		c.Link = c.base + "/?key=" + key
 		resp, text, err = c.get(ctx, "/status?key="+key)
 	} else if err == nil {
@@ -115,12 +117,12 @@ func (c *Client) get(ctx context.Context, path string) (*http.Response, string, 
 	if err != nil {
 		return nil, "", err
 	}
-	resp, err := c.transport.RoundTrip(r) // follows no redirects
+	resp, err := c.Transport.RoundTrip(r) // follows no redirects
 	if err != nil {
 		return nil, "", err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, clientMaxAnswer))
+	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, maxAnswer))
 	return resp, api.Printable(string(body)), err
 }
 
@@ -131,42 +133,4 @@ func (c *Client) Watch(ctx context.Context, out io.Writer, terminal bool) error 
 		table, err = c.Status(ctx)
 		return table, c.tag, err
 	})
-}
-
-// Watch writes the table of status and its error, and again when they change, until ctx is done. On a terminal it clears the
-// screen before. Elsewhere tables with the same tag are the same, unless it is empty. An error without a table ends it at first.
-func Watch(ctx context.Context, out io.Writer, terminal bool, interval time.Duration,
-	status func(context.Context) (table, tag string, err error)) error {
-	for last := ""; ; {
-		text, tag, err := status(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case last == "" && text == "" && err != nil:
-			return err
-		case err != nil:
-			text += "\n" + err.Error() + "\n"
-		}
-		seen := text
-		if !terminal && tag != "" {
-			seen = tag
-		}
-		if seen != last {
-			before := ""
-			if terminal {
-				before = clearScreen
-			} else if last != "" {
-				before = "\n"
-			}
-			if _, err := fmt.Fprint(out, before, text); err != nil {
-				return err
-			}
-			last = seen
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-time.After(interval):
-		}
-	}
 }
