@@ -57,7 +57,7 @@ func TestTwoRootDirsSideBySide(t *testing.T) {
 		// The first goes on. Each removes what is its own.
 		k.set(pod("web", "main"), pod("new", "main"))
 		settle()
-		if _, logged := k.kl.logged.Load("look for other kubelets"); !logged {
+		if k.kl.errors.Last("look for other kubelets") == "" {
 			t.Error("the first kubelet does not log that there are containers of another")
 		}
 		if n := of(first.rootDir); n != 4 {

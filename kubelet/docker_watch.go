@@ -21,7 +21,7 @@ func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 		err := kl.connect(ctx)
 		var conflict *dockertools.IdentityConflictError
 		if !errors.As(err, &conflict) && ctx.Err() == nil {
-			kl.logOnce("connect to Docker", err)
+			kl.errors.Log("connect to Docker", err)
 		}
 		if err == nil || conflict != nil {
 			return err
@@ -92,7 +92,7 @@ func (kl *Kubelet) connect(ctx context.Context) error {
 func (kl *Kubelet) watchEvents(ctx context.Context) {
 	setErr := func(err error) {
 		kl.health.set(func(h *healthState) { h.events = err })
-		kl.logOnce("watch Docker's events", err)
+		kl.errors.Log("watch Docker's events", err)
 	}
 	for {
 		err := kl.docker.WatchEvents(ctx, kl.opts.Identity.Selector(), func(e dockertools.Event) {
@@ -116,17 +116,6 @@ func (kl *Kubelet) watchEvents(ctx context.Context) {
 		if !sleep(ctx, time.Second) {
 			return
 		}
-	}
-}
-
-// logOnce logs an error when it appears or changes, and when it is over.
-func (kl *Kubelet) logOnce(what string, err error) {
-	if err == nil {
-		if _, failed := kl.logged.LoadAndDelete(what); failed {
-			glog.Infof("%s: works again", what)
-		}
-	} else if last, _ := kl.logged.Swap(what, err.Error()); last != err.Error() {
-		glog.Errorf("%s: %v", what, err)
 	}
 }
 

@@ -2,7 +2,6 @@ package kubelet
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -75,7 +74,7 @@ type Kubelet struct {
 	snapshot atomic.Pointer[snapshot] // of the last sync
 	wakeup   chan struct{}            // 1-slot: a sync is needed
 	trash    chan struct{}            // 1-slot: there may be volumes to delete
-	logged   sync.Map                 // the last error by topic, see logOnce
+	errors   watch.Errors             // that are logged once
 
 	// The sync loop owns the rest.
 	desired desired
@@ -103,7 +102,7 @@ func NewMainKubelet(opts Options) *Kubelet {
 	}
 	kl.watcher = watch.All{watch.Log{}, kl.events, opts.Trace}
 	kl.news = &watch.News{Watcher: kl.watcher}
-	kl.observer = &observe.Observer{Docker: opts.Docker, Identity: opts.Identity, Volumes: opts.Volumes, LogOnce: kl.logOnce}
+	kl.observer = &observe.Observer{Docker: opts.Docker, Identity: opts.Identity, Volumes: opts.Volumes, LogOnce: kl.errors.Log}
 	kl.workers = &podWorkers{ended: wake(watch.EndOfWork), busy: map[string]bool{}}
 	kl.images = &images.Puller{Pull: opts.Docker.PullImage, Credentials: opts.Credentials, Limiter: rate.NewLimiter(limit, opts.RegistryBurst),
 		Done: opts.PullDone, Note: kl.events.Add, Wake: wake(watch.EndOfPull)}

@@ -180,7 +180,7 @@ func TestTwoPodsWithOneNameAreLogged(t *testing.T) {
 		k := w.run(pod("web", "main"), other)
 		isLogged := func(want bool) {
 			t.Helper()
-			if text, logged := k.kl.logged.Load("find pods by name"); logged != want {
+			if text := k.kl.errors.Last("find pods by name"); (text != "") != want {
 				t.Errorf("logged: %v", text)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/backoff"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/status"
 	"kubelet14/kubelet/step"
@@ -84,8 +85,8 @@ func (p *podRecord) endWork(limit time.Duration) {
 	case len(p.WorkProblems) == 0:
 		p.Failures, p.tried = 0, ""
 	case slices.ContainsFunc(p.WorkProblems, plan.Problem.IsFailure):
-		p.retryAt = time.Now().Add(min(250*time.Millisecond<<min(p.Failures, 10), limit))
 		p.Failures++
+		p.retryAt = time.Now().Add(backoff.Wait(p.Failures, 250*time.Millisecond, limit))
 	default:
 		p.retryAt = time.Now().Add(limit)
 	}

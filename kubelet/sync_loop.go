@@ -60,7 +60,7 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 		if conflict := (*dockertools.IdentityConflictError)(nil); errors.As(err, &conflict) && idle { // else a worker may be creating what is older
 			return errors.Join(err, kl.giveWay(ctx, sole))
 		}
-		kl.logOnce("sync pods", err)
+		kl.errors.Log("sync pods", err)
 		if err == nil {
 			if idle { // Docker dates what a worker creates from the beginning of the call, and lists it at the end
 				sole = began
@@ -152,5 +152,5 @@ func (kl *Kubelet) applyUpdate(update api.PodUpdate) {
 		}
 		kl.watcher.Changed(&seen, change, update.Op)
 	})
-	kl.logOnce("find pods by name", kl.checkNames())
+	kl.errors.Log("find pods by name", kl.checkNames())
 }

@@ -44,7 +44,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (again time.Time, err error) {
 		}
 	}
 	if kl.removes {
-		kl.logOnce("remove volumes that no pod needs", kl.trashVolumes(list))
+		kl.errors.Log("remove volumes that no pod needs", kl.trashVolumes(list))
 	}
 	kl.watcher.Synced()
 	kl.publish()

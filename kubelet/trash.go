@@ -50,7 +50,7 @@ func (kl *Kubelet) emptyTrash(ctx context.Context) {
 		}
 		err := kl.opts.Volumes.EmptyTrash(ctx)
 		if ctx.Err() == nil {
-			kl.logOnce("remove volumes", err)
+			kl.errors.Log("remove volumes", err)
 		}
 	}
 }

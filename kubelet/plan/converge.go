@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/api/backoff"
 	"kubelet14/kubelet/dockertools"
 )
 
@@ -254,8 +255,5 @@ func (p *planner) backOff(c *Observed, until time.Time, format string, args ...a
 // RestartDelay returns how long to wait after a number of crashes in a row: 0 after the first, then
 // 1 s, 2 s, 4 s and so on, up to limit. In 2014 a crashing container was restarted at every sync, for ever.
 func RestartDelay(crashes int, limit time.Duration) time.Duration {
-	if crashes < 2 {
-		return 0
-	}
-	return min(time.Second<<min(crashes-2, 30), limit)
+	return backoff.Wait(crashes-1, time.Second, limit)
 }
