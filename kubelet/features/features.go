@@ -40,7 +40,7 @@ func Usage() (usage string) {
 // Gates are the gates that were set; the others have their defaults. It is a flag.Value.
 type Gates struct{ set map[string]bool }
 
-// Enabled reports whether a gate is on. What was set for the gate itself counts before AllAlpha.
+// Enabled reports whether a gate is on. An explicit setting overrides AllAlpha.
 func (g Gates) Enabled(gate string) bool {
 	if on, set := g.set[gate]; set {
 		return on

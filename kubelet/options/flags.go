@@ -31,11 +31,11 @@ func (f *Options) topics() (topics []topic) {
 
 	begin("The most common flags")
 	fs.StringVar(&f.Config, "config", "", "`path` of a manifest, or of a directory of manifests (*.yaml, *.yml, *.json, *.manifest)")
-	fs.StringVar(&f.ConfigFile, "config_file", "", "`path` of a file of kind KubeletConfiguration with settings; flags count before it")
+	fs.StringVar(&f.ConfigFile, "config_file", "", "`path` of a file of kind KubeletConfiguration with settings; flags override it")
 	fs.BoolVar(&f.Runonce, "runonce", false, "start the pods, print a table and exit, with 0 if all are up")
 	fs.BoolVar(&f.DryRun, "dry_run", false, "print what would be done to each pod, with reasons, and exit")
-	fs.BoolVar(&f.Step, "step", false, "print each plan with what is desired and what is there, and carry it out when told so at the terminal; q ends")
-	fs.BoolVar(&f.Status, "status", false, "print the pods of the kubelet that runs with the same flags and exit, with 0 if all are up; "+
+	fs.BoolVar(&f.Step, "step", false, "print each plan beside the desired and observed state, and carry it out when you say so; q quits")
+	fs.BoolVar(&f.Status, "status", false, "print the pods of the running kubelet with the same flags and exit, with 0 if all are up; "+
 		"with -etcd_servers or -etcd_config print all hosts whose kubelets run with -etcd_status")
 	fs.BoolVar(&f.Watch, "watch", false, "with -status: print the table again when it changes, until Ctrl-C")
 	fs.BoolVar(&f.Cleanup, "cleanup", false, "stop and remove all containers and volumes of this kubelet, and exit")
@@ -48,15 +48,15 @@ func (f *Options) topics() (topics []topic) {
 	fs.BoolVar(&f.Convert, "convert", false, "print the pods of -config as Pods of today, for kubectl apply, and exit; "+
 		"if one cannot be converted, print none and exit with 1")
 	fs.BoolVar(&f.ConfigWait, "config_wait", false, "wait for -config if it does not exist yet")
-	fs.DurationVar(&f.FileCheckFrequency, "file_check_frequency", 20*time.Second, "longest time between two looks at -config; most edits are seen at once")
-	fs.StringVar(&f.ManifestURL, "manifest_url", "", "`URL` of a manifest or of a list of manifests")
+	fs.DurationVar(&f.FileCheckFrequency, "file_check_frequency", 20*time.Second, "longest time between two reads of -config; most edits are noticed at once")
+	fs.StringVar(&f.ManifestURL, "manifest_url", "", "`URL` of a manifest or a list of manifests")
 	fs.DurationVar(&f.HTTPCheckFrequency, "http_check_frequency", 20*time.Second, "time between two reads of -manifest_url")
 	fs.Func("etcd_servers", "`addresses` of etcd servers, with commas between them; can be repeated", func(list string) error {
 		f.EtcdServers = append(f.EtcdServers, strings.Split(strings.ReplaceAll(list, " ", ""), ",")...)
 		return nil
 	})
 	fs.StringVar(&f.EtcdConfig, "etcd_config", "", "`path` of the etcd client's configuration in YAML, instead of -etcd_servers")
-	fs.BoolVar(&f.EtcdAccept, "etcd_accept", false, "accept etcd as it is at this start, after it was replaced or restored; not for every start")
+	fs.BoolVar(&f.EtcdAccept, "etcd_accept", false, "accept etcd as it is, once, after it was replaced or restored")
 	fs.BoolVar(&f.EtcdStatus, "etcd_status", false, "write the status of this host to that etcd, which -status with the same servers prints")
 
 	begin("Docker and images")
@@ -76,23 +76,23 @@ func (f *Options) topics() (topics []topic) {
 	fs.IntVar(&k.ContainerLog.MaxFiles, "container_log_max_files", 3, "`number` of log files that Docker keeps of a container")
 
 	begin("Pods and containers")
-	fs.DurationVar(&k.SyncFrequency, "sync_frequency", 10*time.Second, "longest time between two looks at Docker; most changes are seen at once")
-	fs.DurationVar(&k.MaxBackoff, "max_restart_backoff", time.Minute, "longest wait before a crashing container is started again")
+	fs.DurationVar(&k.SyncFrequency, "sync_frequency", 10*time.Second, "longest time between two syncs with Docker; most changes are noticed at once")
+	fs.DurationVar(&k.MaxBackoff, "max_restart_backoff", time.Minute, "longest wait before a crashing container is restarted")
 	fs.IntVar(&k.MaxDeadContainers, "maximum_dead_containers_per_container", 2, "`number` of dead attempts to keep of each container; 0: all")
-	fs.DurationVar(&k.MinDeadAge, "minimum_container_ttl_duration", 0, "age that a dead container must have before it is removed")
-	fs.DurationVar(&f.RunonceTimeout, "runonce_timeout", 5*time.Minute, "longest time that -runonce takes")
+	fs.DurationVar(&k.MinDeadAge, "minimum_container_ttl_duration", 0, "minimum age of a dead container before it is removed")
+	fs.DurationVar(&f.RunonceTimeout, "runonce_timeout", 5*time.Minute, "time limit of -runonce")
 
 	begin("The memory and disks of the host")
-	fs.Var(e.Hard, "eviction_hard", "`thresholds` of free memory and disk space below which the host has a pressure; they are merged over the default. "+
-		"It is reported, and acted on with -feature_gates=Eviction=true")
-	fs.Var(e.Soft, "eviction_soft", "`thresholds` below which it has one after -eviction_soft_grace_period")
-	fs.Var(e.SoftGracePeriod, "eviction_soft_grace_period", "`periods` of those thresholds, such as memory.available=1m30s")
-	fs.DurationVar(&e.TransitionPeriod, "eviction_pressure_transition_period", e.TransitionPeriod, "time below no threshold after which a pressure is over")
-	fs.IntVar(&e.MaxPodGrace, "eviction_max_pod_grace_period", 0, "most `seconds` that the containers of an evicted pod have to end, below a soft threshold")
-	fs.IntVar(&f.Images.High, "image_gc_high_threshold", 85, "`percentage` of the file system of images from which unneeded ones that were pulled are removed; "+
+	fs.Var(e.Hard, "eviction_hard", "`thresholds` of free memory and disk space below which the host is under pressure; they are merged over the default. "+
+		"The pressure is reported, and relieved with -feature_gates=Eviction=true")
+	fs.Var(e.Soft, "eviction_soft", "`thresholds` below which it is under pressure after -eviction_soft_grace_period")
+	fs.Var(e.SoftGracePeriod, "eviction_soft_grace_period", "grace `periods` of the soft thresholds, such as memory.available=1m30s")
+	fs.DurationVar(&e.TransitionPeriod, "eviction_pressure_transition_period", e.TransitionPeriod, "how long no threshold must be crossed before the pressure ends")
+	fs.IntVar(&e.MaxPodGrace, "eviction_max_pod_grace_period", 0, "longest grace, in `seconds`, of a pod that is evicted for a soft threshold")
+	fs.IntVar(&f.Images.High, "image_gc_high_threshold", 85, "disk usage, as a `percentage`, above which unneeded images that were pulled are removed; "+
 		"100: never. It needs the gate ImageGarbageCollection")
-	fs.IntVar(&f.Images.Low, "image_gc_low_threshold", 80, "`percentage` down to which they are")
-	fs.DurationVar(&f.Images.MinAge, "minimum_image_ttl_duration", 2*time.Minute, "time that an image must have been unneeded")
+	fs.IntVar(&f.Images.Low, "image_gc_low_threshold", 80, "disk usage, as a `percentage`, at which the removal stops")
+	fs.DurationVar(&f.Images.MinAge, "minimum_image_ttl_duration", 2*time.Minute, "how long an image must be unneeded before it is removed")
 
 	begin("Info server")
 	fs.BoolVar(&f.EnableServer, "enable_server", true, "serve the page, the API and metrics at -address and -port; not with -runonce")
@@ -105,7 +105,7 @@ func (f *Options) topics() (topics []topic) {
 	fs.IntVar(&s.CAdvisorPort, "cadvisor_port", 4194, "`port` of a cAdvisor on this host, for statistics; 0 for none")
 
 	begin("The program")
-	fs.BoolVar(&f.ExitOnLockContention, "exit_on_lock_contention", false, "exit with 0 when another kubelet14 waits for the -root_dir, and wait for it at the start")
+	fs.BoolVar(&f.ExitOnLockContention, "exit_on_lock_contention", false, "wait for the -root_dir at the start, and exit with 0 when another kubelet14 waits for it")
 	fs.Var(&f.Gates, "feature_gates", "`gates` to turn on or off, such as Services=true,AllAlpha=false:"+features.Usage())
 	fs.BoolVar(&f.Version, "version", false, "print the version and exit")
 	fs.BoolVar(&f.Completion, "completion", false, "print a script for the completion of flags in bash and exit")

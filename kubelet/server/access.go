@@ -12,13 +12,13 @@ import (
 	"kubelet14/kubelet/token"
 )
 
-// access is what a request may do over TCP; each level includes those before it. A client of the unix socket may do everything.
+// access is what a request may do over TCP. Each level includes those before it. A client of the unix socket may do everything.
 type access int
 
 const (
 	anyone  access = iota // no token, even with TLS
 	reading               // the token or the key with TLS; without it every user of this host
-	logs                  // the token or the key: what containers print, all messages, which may quote that, and the live page
+	logs                  // the token or the key: logs, all messages, which may quote them, and the live page
 	running               // the token
 )
 
@@ -32,7 +32,7 @@ var securityHeaders = map[string]string{
 	"Cache-Control":                "no-store",
 }
 
-// checkRequest refuses requests with another Host header and requests of pages of other origins.
+// checkRequest refuses requests with a foreign Host header, and requests made by pages of other origins.
 func (s *Server) checkRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name, value := range securityHeaders {
@@ -57,7 +57,7 @@ func (s *Server) deny(reason string, status int, format string, args ...any) err
 	return httpErrorf(status, format, args...)
 }
 
-// allowedHost reports whether a Host header names this kubelet. A page whose own name resolves to 127.0.0.1 has that name there.
+// allowedHost reports whether a Host header names this kubelet. A foreign page whose name resolves to 127.0.0.1 sends its own name.
 func (s *Server) allowedHost(header string) bool {
 	host := strings.ToLower((&url.URL{Host: header}).Hostname())
 	if host == "localhost" || host == s.opts.Hostname {
@@ -72,8 +72,8 @@ func (s *Server) allowedHost(header string) bool {
 
 var crossOriginProtection = http.NewCrossOriginProtection()
 
-// crossOrigin reports whether a browser makes the request for a page of another origin. Reading is checked as if it changed
-// something, since it tells a lot. A link to the page is allowed.
+// crossOrigin reports whether a page of another origin makes the request. Reads are checked as strictly as writes. A link to the
+// page is allowed.
 func crossOrigin(r *http.Request) bool {
 	isLink := r.Method == http.MethodGet && r.URL.Path == "/" &&
 		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
@@ -81,7 +81,7 @@ func crossOrigin(r *http.Request) bool {
 	return !isLink && crossOriginProtection.Check(post) != nil
 }
 
-// requireAccess calls next for requests with the access that they need.
+// requireAccess passes a request to next if it has the access it needs.
 func (s *Server) requireAccess(need access, next handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if s.granted(r) < logs {
@@ -122,7 +122,7 @@ func (s *Server) granted(r *http.Request) access {
 	return anyone
 }
 
-// kubeletFor returns the kubelet as a client may see it.
+// kubeletFor returns the kubelet as this client may see it.
 func (s *Server) kubeletFor(r *http.Request) Kubelet {
 	if s.granted(r) >= logs {
 		return s.opts.Kubelet
@@ -172,7 +172,7 @@ func bearer(r *http.Request) string {
 	return strings.TrimSpace(presented)
 }
 
-// equal takes the same time for all wrong values of one length.
+// equal compares in constant time for values of equal length.
 func equal(secret, presented string) bool {
 	return subtle.ConstantTimeCompare([]byte(secret), []byte(presented)) == 1
 }

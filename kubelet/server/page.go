@@ -19,7 +19,7 @@ import (
 	"kubelet14/kubelet/trace"
 )
 
-// The page is rendered here, by templates. Its script only replaces the parts that change by newer ones.
+// The page is rendered here from templates. Its script only replaces parts of it with newer ones.
 var (
 	//go:embed page
 	pageFiles embed.FS
@@ -60,7 +60,7 @@ type page struct {
 	took      time.Duration // to make it
 }
 
-// look collects what the page shows to a client.
+// look collects what the page shows this client.
 func (s *Server) look(k Kubelet) *page {
 	p := &page{
 		Options: s.opts, Now: time.Now(), Ill: k.Health(), SourceList: s.opts.Sources(),
@@ -123,7 +123,7 @@ func (p *page) Banner() (banner struct{ Tone, Text string }) {
 	return banner
 }
 
-// Age is the time since a moment, and Until the time to it. The script counts on.
+// Age is the time since a moment, and Until the time to it. The script keeps counting.
 func (p *page) Age(at time.Time) template.HTML   { return p.timeTag(at, "age", p.Now.Sub(at)) }
 func (p *page) Until(at time.Time) template.HTML { return p.timeTag(at, "until", at.Sub(p.Now)) }
 
@@ -188,7 +188,7 @@ func (s *Server) serveChange(w http.ResponseWriter, r *http.Request) error {
 	return httpErrorf(http.StatusNotFound, "there is no such change any more")
 }
 
-// serveStep allows a plan that waits (flag -step), or its first step. The client has to know the ticket of that plan: it has seen it.
+// serveStep allows a waiting plan (flag -step), or its first step. The ticket proves that the client has seen that plan.
 func (s *Server) serveStep(w http.ResponseWriter, r *http.Request) error {
 	if s.opts.Step == nil {
 		return httpErrorf(http.StatusNotFound, "no plan ever waits: the kubelet was started without -step")

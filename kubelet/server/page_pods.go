@@ -13,17 +13,17 @@ import (
 // Many reports whether pods are shown as rows that can be opened, and not as cards.
 func (p *page) Many() bool { return len(p.Pods) > 6 }
 
-// byTrouble compares pods: those that need somebody come first.
+// byTrouble orders pods: those that need attention come first.
 func byTrouble(a, b api.PodStatus) int { return strings.Compare(tone(a), tone(b)) }
 
-// Trouble returns the pods that somebody has to look at, the worst first.
+// Trouble returns the pods that need attention, worst first.
 func (p *page) Trouble() []api.PodStatus {
 	pods := slices.DeleteFunc(slices.Clone(p.Pods), func(pod api.PodStatus) bool { return pod.Up() && !pod.NotReady() && pod.SourceError == "" })
 	slices.SortStableFunc(pods, byTrouble)
 	return pods
 }
 
-// Culprit returns the container that keeps a pod from being up, with a log if there is such a one.
+// Culprit returns the container that keeps a pod from being up, preferably one with a log.
 func (p *page) Culprit(pod api.PodStatus) (culprit api.ContainerStatus) {
 	for _, c := range pod.Containers {
 		_, _, problem := describe(c)
@@ -86,7 +86,7 @@ func (p *page) Told(pod string, rows []trace.Row) *view {
 	return v
 }
 
-// group is an event that has happened several times.
+// group is an event with the number of times it happened.
 type group struct {
 	api.Event // the newest
 	Times     int
@@ -120,8 +120,8 @@ func (p *page) LogLink(pod api.PodStatus, c api.ContainerStatus) string {
 	return "/containerLogs/" + url.PathEscape(pod.Namespace) + "/" + url.PathEscape(pod.FullName()) + "/" + url.PathEscape(c.Name) + "?tail=200&key=" + p.Key
 }
 
-// tone is the class of a pod: good, busy, bad or done. An error of its source does not count: one bad file would turn all good
-// pods red.
+// tone is the class of a pod: good, busy, bad or done. An error of its source does not count, or one bad file would turn every
+// pod red.
 func tone(p api.PodStatus) string {
 	if p.NotReady() {
 		return "busy"

@@ -17,9 +17,8 @@ const (
 	pageRest  = 2 * time.Second        // the most time between two pushes that a rendering causes: 50 times as long as that took
 )
 
-// servePageStream sends server-sent events to a page: each holds the part of the page that changes. One comes at once, one
-// soon after each change, and one every ten seconds, so that the page notices a lost connection. A page that does not read
-// for writeTimeout is dropped.
+// servePageStream sends server-sent events with the part of the page that changes: one at once, one soon after each change, and
+// one every ten seconds, so that the page notices a lost connection. A page that does not read for writeTimeout is dropped.
 func (s *Server) servePageStream(w http.ResponseWriter, r *http.Request) error {
 	control := clearDeadlines(w)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -62,7 +61,7 @@ func (s *Server) livePage() (*page, error) {
 	return p, errors.Join(err, jsonErr)
 }
 
-// isOld reports whether a page is to be replaced by a newer one: something that it shows has changed, or it is old.
+// isOld reports whether a page must be rendered anew: something has changed, or it is old.
 func (s *Server) isOld(p *page) bool {
 	select {
 	case <-p.newer:

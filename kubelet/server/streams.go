@@ -80,8 +80,8 @@ type stream struct {
 	begun   bool        // the status is sent
 }
 
-// newStream returns a stream. When its request is canceled, what is still to be written gets a time limit: a client that does
-// not read must not delay the killing of its command when the server stops.
+// newStream returns a stream. When its request is canceled, the rest of its output gets a time limit, so that a client that does
+// not read cannot delay the end of its command.
 func newStream(w http.ResponseWriter, r *http.Request) *stream {
 	s := &stream{w: w, r: r, control: clearDeadlines(w)}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -156,8 +156,8 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) error {
 	return out.end(err)
 }
 
-// parseCommand reads the words of a command: a cmd for each word in the query or in a form, or a JSON list. It splits no words
-// and ignores nothing.
+// parseCommand reads the words of a command: one cmd each in the query or a form, or a JSON list. It splits no word and ignores
+// nothing.
 func parseCommand(r *http.Request) (words []string, err error) {
 	formErr := r.ParseForm()
 	body, err := io.ReadAll(r.Body) // unless it was a form; net/http notices that a client is gone only once its body is read

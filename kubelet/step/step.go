@@ -1,6 +1,6 @@
-// Package step lets a person decide when each plan is carried out (flag -step). The sync loop
-// looks and decides as always. Before it acts on a pod it asks the Stepper, which prints the
-// plan, and says no until that person says yes. The loop never waits: it asks again at each sync.
+// Package step lets a person decide when each plan is carried out (flag -step). The sync loop looks
+// and decides as usual. Before it acts on a pod it asks the Stepper, which shows the plan and refuses
+// until the person allows it. The loop never waits: it asks again at each sync.
 //
 //	sync loop ─ Allowed ─▶ Stepper ◀─ Read ─ terminal
 package step
@@ -20,23 +20,23 @@ import (
 // Wait is why a plan is not carried out yet.
 var Wait = plan.Problem{Reason: api.ReasonWaitsForStep, Message: "its plan is carried out when somebody says so in the terminal of the kubelet, or on its page"}
 
-// Plan is the plan that the sync loop has made for a pod.
+// Plan is a plan that the sync loop made for a pod.
 type Plan struct {
 	*status.Pod
-	ID    string // another plan has another one
-	Pulls bool   // what was carried out last waits for the pull of an image, or that has just ended
+	ID    string // identifies the plan
+	Pulls bool   // the last work waited for the pull of an image
 }
 
-// Stepper knows which plans wait, and what was said to them. Its methods may be called
-// concurrently. A nil Stepper lets every plan be carried out.
+// Stepper knows which plans wait and what is allowed. Its methods may be called concurrently. A nil
+// Stepper allows every plan.
 type Stepper struct {
 	Out  io.Writer
 	Wake func() // makes the sync loop ask again
-	// Compare returns what is desired of a pod beside what is there, and what was edited.
+	// Compare returns the desired state of a pod beside the observed one, and what was edited.
 	Compare func(*status.Pod) (rows []trace.Row, edited []string)
 
 	mu       sync.Mutex // guards all below
-	waiting  []*waiting // the one that has waited longest is the first
+	waiting  []*waiting // the longest wait first
 	all      bool       // no plan waits
 	unread   []string   // what Out has not taken yet
 	printing bool       // a goroutine writes to Out
@@ -47,13 +47,13 @@ type waiting struct {
 	pod     string
 	id      string // of the plan that waits; empty while one is carried out
 	allowed int    // steps of it, from the first on
-	ticket  string // of that plan, for a client that has seen it; nobody can guess it
+	ticket  string // of that plan, for clients that have seen it; it cannot be guessed
 
 	carriedOut []plan.Action // of the steps that were allowed last
 }
 
-// Allowed returns the steps of a plan that may be carried out now; none: it waits. They are allowed once, and again while
-// an image of theirs is pulled. It changes nothing.
+// Allowed returns the steps of a plan that may be carried out now; if there are none, it waits. Steps are allowed once, and
+// again while an image of theirs is pulled. Allowed changes nothing.
 func (s *Stepper) Allowed(p Plan) [][]plan.Action {
 	if s == nil {
 		return p.Plan.Steps
@@ -76,7 +76,7 @@ func (s *Stepper) Allowed(p Plan) [][]plan.Action {
 	return p.Plan.Steps[:min(w.allowed, len(p.Plan.Steps))]
 }
 
-// Ask lets a plan wait for a person. One that is new is printed.
+// Ask lets a plan wait for a person, and prints it if it is new.
 func (s *Stepper) Ask(p Plan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Stepper) Ask(p Plan) {
 	}
 }
 
-// Take records that steps of a plan, which were allowed, are carried out.
+// Take records that allowed steps of a plan are being carried out.
 func (s *Stepper) Take(p Plan, steps [][]plan.Action) {
 	if s == nil {
 		return
@@ -94,7 +94,7 @@ func (s *Stepper) Take(p Plan, steps [][]plan.Action) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.waits(p.Name)
-	if w.id != "" { // else they are what was carried out last
+	if w.id != "" { // otherwise they were taken before
 		w.carriedOut = slices.Concat(steps...)
 	}
 	if w.id = ""; s.all {
@@ -115,7 +115,7 @@ func (s *Stepper) Forget(p Plan) {
 	}
 }
 
-// find returns what is known of a pod that is not as desired, or nil. s.mu is locked.
+// find returns the wait of a pod, or nil. s.mu is locked.
 func (s *Stepper) find(pod string) *waiting {
 	for _, w := range s.waiting {
 		if w.pod == pod {
@@ -125,7 +125,7 @@ func (s *Stepper) find(pod string) *waiting {
 	return nil
 }
 
-// waits is find that adds a pod that is not known. s.mu is locked.
+// waits returns the wait of a pod, a new one if there is none. s.mu is locked.
 func (s *Stepper) waits(pod string) *waiting {
 	w := s.find(pod)
 	if w == nil {
@@ -135,7 +135,7 @@ func (s *Stepper) waits(pod string) *waiting {
 	return w
 }
 
-// rest returns the first steps of a plan that have only actions of those that were allowed last.
+// rest returns the first steps of a plan whose actions were all allowed last time.
 func (w *waiting) rest(steps [][]plan.Action) [][]plan.Action {
 	other := func(a plan.Action) bool {
 		return !slices.ContainsFunc(w.carriedOut, func(done plan.Action) bool { return a.Kind == done.Kind && a.Name == done.Name })

@@ -13,12 +13,12 @@ import (
 	"kubelet14/kubelet/trace"
 )
 
-// What is kept of a long line, and of what is printed and nobody reads; in bytes.
+// The most that is kept of a long line, and of unread output, in bytes.
 const maxWord, maxUnread = 40, 1 << 20
 
 const help = "Enter: do this. 1: do its first step. POD: do that pod's. a: do all from now on. s: stop at each again. q: end.\n"
 
-// Read carries out what the lines of in say, until a q or their end.
+// Read carries out the lines of in, until a q or the end.
 func (s *Stepper) Read(in io.Reader) {
 	for lines := bufio.NewReader(in); ; {
 		text, long, err := lines.ReadLine()
@@ -64,7 +64,7 @@ func (s *Stepper) allow(pod string, steps int) {
 	}
 }
 
-// say prints a text without waiting for whoever reads it. Of what nobody reads the oldest texts are dropped. s.mu is locked.
+// say prints a text without waiting for a reader. The oldest unread texts are dropped. s.mu is locked.
 func (s *Stepper) say(format string, args ...any) {
 	s.unread = append(s.unread, fmt.Sprintf(format, args...))
 	size := 0
@@ -94,7 +94,7 @@ func (s *Stepper) print() {
 	}
 }
 
-// printPlan prints a plan that waits beside what is desired and what is there.
+// printPlan prints a waiting plan beside the desired and observed state.
 func (s *Stepper) printPlan(p Plan) {
 	rows, edited := s.Compare(p.Pod)
 	var text strings.Builder
@@ -115,7 +115,7 @@ func (s *Stepper) printPlan(p Plan) {
 	s.say("%s%s", &text, help)
 }
 
-// printEmpty says that there is nothing left to do for a pod that has waited, and what it lacks.
+// printEmpty says that there is nothing left to do for a pod, and what its problems are.
 func (s *Stepper) printEmpty(p Plan) {
 	if s.all {
 		return

@@ -16,7 +16,7 @@ type versions struct {
 	pods map[string]podVersions // guarded by mu; by full name, each in the order in which they were seen
 }
 
-// version is what a container is made of. People see its letter: its hash would tell whether a guessed password is right.
+// version is what a container is made of. It is shown as a letter: its hash would confirm a guessed password.
 type version struct {
 	container, made string
 	letter          rune
@@ -27,7 +27,7 @@ type version struct {
 // podVersions are those of one pod.
 type podVersions []*version
 
-// see returns a version. A new one of a container has the letter after that of the last one.
+// see returns a version. A new version of a container gets the next letter.
 func (all *podVersions) see(container, uid, hash string) *version {
 	next := &version{container: container, made: uid + hash, letter: 'A', needed: true}
 	for _, v := range *all {
@@ -67,8 +67,8 @@ func (all *podVersions) desire(pod *plan.Pod) (rows []Row) {
 	return rows
 }
 
-// Compare returns the containers that are desired and then the others that are there, each with its part of a plan; and what was
-// edited since the manifests that they were made of.
+// Compare returns the desired containers and then the others that exist, each with its part of the plan, and what was edited in
+// the manifests since they were created.
 func (t *Trace) Compare(p *status.Pod) (rows []Row, edited []string) {
 	all, name, pod, observed := &t.versions, p.Name, p.Desired, p.Observed
 	all.mu.Lock()

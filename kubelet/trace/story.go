@@ -53,8 +53,8 @@ func (c *Change) Pods() (pods []string) {
 	return pods
 }
 
-// Tell tells a change in stages, as far as it is about one pod; of several pods for "", as a sum. Rows are what the loop knows at that
-// moment, and what a worker has done since.
+// Tell returns the stages of a change for one pod, or a summary of all pods for "". The rows of a stage are what the loop knew at
+// that moment, with what workers have done since.
 func (c *Change) Tell(pod string) (stages []Event) {
 	var rows []Row
 	var listed time.Time
@@ -86,8 +86,8 @@ func (c *Change) Tell(pod string) (stages []Event) {
 	return stages
 }
 
-// about returns the events that are about a pod; for "" all but those of pods that rest before the last one does. Of the looks of
-// the loop it has those that have found something, and the first that had to skip the pod, after each creation.
+// about returns the events about a pod. For "" it returns all, but of the pods that come to rest only the last. It keeps the looks
+// of the loop that found something, and the first that skipped the pod after each creation.
 func (c *Change) about(pod string) (events []Event) {
 	var look []Event
 	skipped, all := false, len(c.Pods())
@@ -121,7 +121,7 @@ func (c *Change) about(pod string) (events []Event) {
 	return events
 }
 
-// sum makes one event of those of one kind, until a pod is planned again, with all their pods.
+// sum joins the events of one kind into one with all their pods, until a pod is planned again.
 func sum(events []Event) (sums []Event) {
 	at := map[string]int{}
 	for _, e := range events {
@@ -147,7 +147,7 @@ func sum(events []Event) (sums []Event) {
 	return sums
 }
 
-// carryOut changes a comparison as an action does. Whatever is done, the sign stays until the loop compares again.
+// carryOut applies an action to a comparison. The sign stays until the loop compares again.
 func carryOut(rows []Row, e Event) []Row {
 	rows = each(rows, func(*Attempt) {})
 	i := slices.IndexFunc(rows, func(r Row) bool { return r.Container == e.Container })

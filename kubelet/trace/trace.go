@@ -1,5 +1,5 @@
-// Package trace keeps what has happened to the pods of late, for people who want to see it again:
-// what the sources sent, why the sync loop woke, what it saw and decided, and what workers did.
+// Package trace keeps what happened to the pods recently, so that it can be replayed: what the
+// sources sent, why the sync loop woke, what it saw and decided, and what workers did.
 //
 //	sources, Mux, podStorage ─┐
 //	sync loop, workers ───────┼─ Add ─▶ Trace ─ Changes ─▶ Change.Tell ─▶ stages with sentences
@@ -134,7 +134,7 @@ type Trace struct {
 	found   map[string]Event // the last apply, plan or wait of each pod that was not seen at rest since then
 }
 
-// Follows reports whether something has happened to a pod, and it was not seen at rest since then.
+// Follows reports whether something happened to a pod that has not come to rest since.
 func (t *Trace) Follows(pod string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -142,14 +142,14 @@ func (t *Trace) Follows(pod string) bool {
 	return follows
 }
 
-// Changes returns the last changes that have come to rest, the newest first. They must not be changed.
+// Changes returns the last changes that have come to rest, newest first. The caller must not modify them.
 func (t *Trace) Changes() []Change {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clip(t.last)
 }
 
-// Add records an event, with the time of this moment.
+// Add records an event with the current time.
 func (t *Trace) Add(e Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -206,8 +206,8 @@ func (t *Trace) add(e Event) {
 	}
 }
 
-// rest ends the change that goes on, unless a worker is busy. One that repeats the one before replaces it. One in which the loop
-// only looked is forgotten.
+// rest ends the open change, unless a worker is busy. A change that repeats the one before replaces it. One in which the loop only
+// looked is dropped.
 func (t *Trace) rest() {
 	if t.busy > 0 {
 		return
@@ -237,7 +237,7 @@ func (t *Trace) rest() {
 	t.last = append([]Change{open}, last...)
 }
 
-// bytes returns about how much memory an event takes.
+// bytes estimates the memory of an event.
 func (e *Event) bytes() int {
 	return int(reflect.TypeFor[Event]().Size()) + pointsTo(reflect.ValueOf(e).Elem())
 }
