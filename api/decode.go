@@ -32,7 +32,7 @@ type FieldPather interface{ FieldPath(internal string) string }
 // There are none without an error only if every list is empty.
 //
 // The text may come from anybody: Decode never panics, and its time and memory are bounded.
-func (s *Scheme) Decode(file string, data []byte, check func(Document) Problems) ([]Document, error) {
+func (s *Scheme) Decode(file string, data []byte, check func(Document) Mistakes) ([]Document, error) {
 	d := &decoder{scheme: s, check: check, text: &SourceError{File: file}}
 	roots := d.text.parse(data)
 	for i, root := range roots {
@@ -42,7 +42,7 @@ func (s *Scheme) Decode(file string, data []byte, check func(Document) Problems)
 		}
 		d.document(doc)
 	}
-	if len(d.text.Problems) > 0 {
+	if len(d.text.Mistakes) > 0 {
 		return nil, d.text
 	}
 	return d.docs, nil
@@ -57,14 +57,14 @@ func (d *decoder) document(doc document) {
 		d.items(doc, "", doc.root)
 		return
 	}
-	before := len(d.text.Problems)
+	before := len(d.text.Mistakes)
 	version, wire := d.newWireType(&doc)
 	if wire == nil {
 		return
 	}
 	d.ignored = nil
 	out := reflect.ValueOf(wire).Elem()
-	if d.value(doc.path, doc.root, out); len(d.text.Problems) > before {
+	if d.value(doc.path, doc.root, out); len(d.text.Mistakes) > before {
 		return
 	}
 	if items, isList := out.Type().FieldByName("Items"); isList {
@@ -97,10 +97,10 @@ func (d *decoder) document(doc document) {
 }
 
 // internalize converts and checks an object. The problems have the paths of the wire type.
-func (d *decoder) internalize(version string, wire any) (doc Document, problems Problems) {
+func (d *decoder) internalize(version string, wire any) (doc Document, problems Mistakes) {
 	internal, err := d.scheme.Internalize(version, wire)
 	if err != nil {
-		return doc, err.(Problems)
+		return doc, err.(Mistakes)
 	}
 	switch obj := internal.(type) {
 	case *ContainerManifest:
@@ -165,10 +165,10 @@ func (d *decoder) newWireType(doc *document) (version string, wire any) {
 		d.refuse(join(doc.path, at), nearest(doc.root, at), "%s", problem)
 		return "", nil
 	}
-	path, before := join(doc.path, versionField), len(d.text.Problems)
+	path, before := join(doc.path, versionField), len(d.text.Mistakes)
 	d.value(path, n, reflect.ValueOf(&version).Elem())
 	wire, err := d.scheme.New(version, kind)
-	if err != nil && len(d.text.Problems) == before {
+	if err != nil && len(d.text.Mistakes) == before {
 		d.refuse(path, n, "unsupported value '%s': this program reads %s", version, known)
 	}
 	return version, wire

@@ -59,7 +59,7 @@ func FuzzDecode(f *testing.F) {
 // checkResult checks what holds for every text: errors have a place, and manifests can be written and read again.
 func checkResult(t *testing.T, scheme *api.Scheme, docs []api.Document, err error) {
 	t.Helper()
-	if source, ok := err.(*api.SourceError); err != nil && (!ok || source.File != "f" || len(source.Problems) == 0 || len(docs) > 0) {
+	if source, ok := err.(*api.SourceError); err != nil && (!ok || source.File != "f" || len(source.Mistakes) == 0 || len(docs) > 0) {
 		t.Fatalf("an error that is no SourceError: %#v, and %d documents", err, len(docs))
 	}
 	for _, p := range problems(err) {

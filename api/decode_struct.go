@@ -89,7 +89,7 @@ func (d *decoder) field(path string, key, n *yaml.Node, out reflect.Value, f ref
 	saysNothing := len(n.Content) == 0 && (n.Kind == yaml.SequenceNode || n.Tag == "!!null" || n.Kind == yaml.ScalarNode && (n.Value == "" || n.Value == "0s"))
 	switch f.Type {
 	case reflect.TypeFor[Ignored]():
-		if !saysNothing && !(n.Kind == yaml.MappingNode && len(n.Content) == 0) && len(d.ignored) < MaxProblems {
+		if !saysNothing && !(n.Kind == yaml.MappingNode && len(n.Content) == 0) && len(d.ignored) < MaxMistakes {
 			if why := f.Tag.Get("why"); why != "" {
 				path += " (" + why + ")"
 			}

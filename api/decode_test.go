@@ -18,9 +18,9 @@ func decode(text string) ([]api.Document, error) {
 }
 
 // problems returns what Decode says is wrong, each alone.
-func problems(err error) api.Problems {
+func problems(err error) api.Mistakes {
 	if source, ok := err.(*api.SourceError); ok {
-		return source.Problems
+		return source.Mistakes
 	}
 	return nil
 }
@@ -186,8 +186,8 @@ func TestACheckPointsAtTheNearestThingThatIsThere(t *testing.T) {
 			"containers[0].volumeMounts[0]":  "10:19",
 			"containers[1].livenessProbe[0]": "6:3",
 		} {
-			docs, err := v1.NewScheme().Decode("f", []byte(form.text), func(api.Document) api.Problems {
-				return api.Problems{{Field: field, Text: "wrong"}}
+			docs, err := v1.NewScheme().Decode("f", []byte(form.text), func(api.Document) api.Mistakes {
+				return api.Mistakes{{Field: field, Text: "wrong"}}
 			})
 			path := strings.Trim(form.path+"."+field, ".")
 			want := strings.ReplaceAll("f:"+want+": "+path+": wrong", ": : ", ": ")

@@ -19,7 +19,7 @@ const maxValues = 600_000
 // "never:" must not mean always.
 type decoder struct {
 	scheme  *Scheme
-	check   func(Document) Problems
+	check   func(Document) Mistakes
 	text    *SourceError // collects the problems
 	values  int          // decoded so far
 	docs    []Document
@@ -32,7 +32,7 @@ func (d *decoder) refuse(path string, n *yaml.Node, problem string, args ...any)
 }
 
 // full reports whether a limit is reached, so that the rest is not decoded.
-func (d *decoder) full() bool { return len(d.text.Problems) > MaxProblems || d.values > maxValues }
+func (d *decoder) full() bool { return len(d.text.Mistakes) > MaxMistakes || d.values > maxValues }
 
 // value decodes the node at path into out. An any takes the node itself.
 func (d *decoder) value(path string, n *yaml.Node, out reflect.Value) {

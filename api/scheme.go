@@ -47,19 +47,19 @@ func (s *Scheme) AddKnownTypes(version string, objs ...any) {
 }
 
 // AddInternalConversion registers how Wire of a version becomes Internal.
-func AddInternalConversion[Wire, Internal any](s *Scheme, version string, convert func(*Wire, *Internal) Problems) {
+func AddInternalConversion[Wire, Internal any](s *Scheme, version string, convert func(*Wire, *Internal) Mistakes) {
 	addConversion(s, version, InternalVersion, convert)
 }
 
 // AddExternalConversion registers how Internal becomes Wire of a version.
 func AddExternalConversion[Internal, Wire any](s *Scheme, version string, convert func(*Internal, *Wire)) {
-	addConversion(s, InternalVersion, version, func(in *Internal, out *Wire) (none Problems) {
+	addConversion(s, InternalVersion, version, func(in *Internal, out *Wire) (none Mistakes) {
 		convert(in, out)
 		return none
 	})
 }
 
-func addConversion[In, Out any](s *Scheme, from, to string, convert func(*In, *Out) Problems) {
+func addConversion[In, Out any](s *Scheme, from, to string, convert func(*In, *Out) Mistakes) {
 	key := conversion{strings.ToLower(from), strings.ToLower(to), reflect.TypeFor[*In]()}
 	s.conversions[key] = func(in any) (any, error) {
 		out := new(Out)
@@ -98,7 +98,7 @@ func (s *Scheme) Externalize(version string, obj any) (any, error) {
 func (s *Scheme) convert(from, to string, obj any) (any, error) {
 	convert, ok := s.conversions[conversion{strings.ToLower(from), strings.ToLower(to), reflect.TypeOf(obj)}]
 	if !ok {
-		return nil, Problems{{Text: fmt.Sprintf("no conversion of %T from version %q to %q is registered", obj, from, to)}}
+		return nil, Mistakes{{Text: fmt.Sprintf("no conversion of %T from version %q to %q is registered", obj, from, to)}}
 	}
 	return convert(obj)
 }

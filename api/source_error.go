@@ -10,40 +10,40 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// MaxProblems is the most that is reported of one text.
-const MaxProblems = 50
+// MaxMistakes is the most that is reported of one text.
+const MaxMistakes = 50
 
-// Problem is one thing that is wrong with a manifest. It is written for the author of the manifest, and never quotes an
+// Mistake is one thing that is wrong with a manifest. It is written for the author of the manifest, and never quotes an
 // environment variable: many of them are passwords.
-type Problem struct {
+type Mistake struct {
 	Line, Column int    // from 1, in characters; 0: the text as a whole, or not known yet
 	Field        string // such as containers[0].image; may be empty
 	Text         string
 }
 
-func (p Problem) String() string { return strings.TrimPrefix(p.Field+": "+p.Text, ": ") }
+func (m Mistake) String() string { return strings.TrimPrefix(m.Field+": "+m.Text, ": ") }
 
-// Problems are all that is wrong with an object or a text. None means that it is good. Conversion and validation know no lines:
+// Mistakes are all that is wrong with an object or a text. None means that it is good. Conversion and validation know no lines:
 // Decode adds them.
-type Problems []Problem
+type Mistakes []Mistake
 
 // Add appends a problem of a field. The text may have the verbs of fmt.
-func (ps *Problems) Add(field, text string, args ...any) {
-	ps.add(Problem{Field: field, Text: fmt.Sprintf(text, args...)})
+func (ps *Mistakes) Add(field, text string, args ...any) {
+	ps.add(Mistake{Field: field, Text: fmt.Sprintf(text, args...)})
 }
 
 // add appends a problem as one printable line. In place of those that are too many there is one that says so.
-func (ps *Problems) add(p Problem) {
-	if len(*ps) == MaxProblems {
-		p = Problem{Text: "there are more problems; fix these first"}
+func (ps *Mistakes) add(p Mistake) {
+	if len(*ps) == MaxMistakes {
+		p = Mistake{Text: "there are more problems; fix these first"}
 	}
-	if len(*ps) <= MaxProblems {
+	if len(*ps) <= MaxMistakes {
 		p.Field, p.Text = OneLine(Shorten(p.Field, 400)), OneLine(Shorten(p.Text, 400))
 		*ps = append(*ps, p)
 	}
 }
 
-func (ps Problems) Error() string {
+func (ps Mistakes) Error() string {
 	var problems []string
 	for _, p := range ps {
 		problems = append(problems, p.String())
@@ -54,7 +54,7 @@ func (ps Problems) Error() string {
 // SourceError is what is wrong with the text of a file, a body or a key.
 type SourceError struct {
 	File string // a label for people
-	Problems
+	Mistakes
 
 	lines []string // of the text
 	needs string   // what an empty text lacks; unless it is a manifest
@@ -68,19 +68,19 @@ func (e *SourceError) refuse(n *yaml.Node, field, problem string) {
 			problem = template
 		}
 	}
-	e.add(Problem{n.Line, n.Column, field, problem})
+	e.add(Mistake{n.Line, n.Column, field, problem})
 }
 
 // Error returns each problem as a line, "file:line:column: field: problem".
 func (e *SourceError) Error() string {
 	var lines []string
-	for _, p := range e.Problems {
+	for _, p := range e.Mistakes {
 		lines = append(lines, e.line(p))
 	}
 	return strings.Join(lines, "\n")
 }
 
-func (e *SourceError) line(p Problem) string {
+func (e *SourceError) line(p Mistake) string {
 	where := e.File
 	if p.Line > 0 {
 		where += fmt.Sprintf(":%d:%d", p.Line, p.Column)
@@ -94,7 +94,7 @@ func WithExcerpts(err error) string {
 	var lines []string
 	switch err := err.(type) {
 	case *SourceError:
-		for _, p := range err.Problems {
+		for _, p := range err.Mistakes {
 			lines = append(append(lines, err.line(p)), err.excerpt(p)...)
 		}
 	case interface{ Unwrap() []error }:
@@ -117,7 +117,7 @@ func hideUserInfo(line string) string {
 
 // excerpt returns the line of a problem, two lines before and one after it, and a caret below the column; nothing for a
 // problem of the text as a whole.
-func (e *SourceError) excerpt(p Problem) (out []string) {
+func (e *SourceError) excerpt(p Mistake) (out []string) {
 	const width = 100
 	if p.Line < 1 || p.Line > len(e.lines) {
 		return nil

@@ -67,7 +67,7 @@ func (s *source) rejectDuplicates(inputs []*input) (objects []object) {
 				errs = append(errs, duplicate(o.objectID, first, in, "none"))
 			}
 		}
-		in.duplicate = errors.Join(errs[:min(len(errs), api.MaxProblems)]...)
+		in.duplicate = errors.Join(errs[:min(len(errs), api.MaxMistakes)]...)
 	}
 	return objects
 }

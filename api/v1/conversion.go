@@ -35,7 +35,7 @@ var (
 )
 
 // internalize converts a Pod as it was written. It fills in no defaults.
-func internalize(in *Pod, out *api.ContainerManifest) (errs api.Problems) {
+func internalize(in *Pod, out *api.ContainerManifest) (errs api.Mistakes) {
 	api.Copy(out, &in.Metadata)
 	api.Copy(out, &in.Spec)
 	out.Version = api.VersionV1
@@ -67,7 +67,7 @@ func internalize(in *Pod, out *api.ContainerManifest) (errs api.Problems) {
 }
 
 // internalizeContainer converts the fields that Copy cannot.
-func internalizeContainer(errs *api.Problems, path string, in *Container, out *api.Container, pod *PodSecurityContext) {
+func internalizeContainer(errs *api.Mistakes, path string, in *Container, out *api.Container, pod *PodSecurityContext) {
 	out.ImagePullPolicy = lookup(errs, path+".imagePullPolicy", in.Pull, pullPolicies)
 	for i, e := range in.Env {
 		field := fmt.Sprintf("%s.env[%d].valueFrom", path, i)
@@ -105,7 +105,7 @@ func internalizeContainer(errs *api.Problems, path string, in *Container, out *a
 }
 
 // lookup returns the internal value for a word of v1.
-func lookup[T any](errs *api.Problems, path, word string, words map[string]T) T {
+func lookup[T any](errs *api.Mistakes, path, word string, words map[string]T) T {
 	value, known := words[word]
 	if !known {
 		errs.Add(path, "unsupported value '%s': %s", word, api.Suggest(word, words))

@@ -14,7 +14,7 @@ import (
 
 // Convert turns the manifest of a pod into a v1 manifest that behaves the same here. probePeriod is the time between two probes
 // in a manifest of 2014. The notes say what differs in a cluster, the errors what v1 cannot express.
-func Convert(pod *api.Pod, probePeriod time.Duration) (m api.ContainerManifest, notes []string, errs api.Problems) {
+func Convert(pod *api.Pod, probePeriod time.Duration) (m api.ContainerManifest, notes []string, errs api.Mistakes) {
 	m = pod.Manifest.Clone()
 	note := func(applies bool, text string) {
 		if applies && !slices.Contains(notes, text) {

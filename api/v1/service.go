@@ -36,7 +36,7 @@ type Service struct {
 // AddServices lets the scheme decode Services. If the pod network has no names, each Service is refused.
 func AddServices(s *api.Scheme, names bool) {
 	s.AddKnownTypes(api.VersionV1, Service{})
-	api.AddInternalConversion(s, api.VersionV1, func(in *Service, out *api.Service) (errs api.Problems) {
+	api.AddInternalConversion(s, api.VersionV1, func(in *Service, out *api.Service) (errs api.Mistakes) {
 		api.Copy(out, &in.Spec)
 		out.Name, out.Namespace = in.Metadata.ID, in.Metadata.Namespace
 		if !names {

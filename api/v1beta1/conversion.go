@@ -19,7 +19,7 @@ const (
 func AddTo(s *api.Scheme) {
 	for _, version := range []string{Version, Version2} {
 		s.AddKnownTypes(version, ContainerManifest{}, ContainerManifestList{})
-		api.AddInternalConversion(s, version, func(in *ContainerManifest, out *api.ContainerManifest) api.Problems {
+		api.AddInternalConversion(s, version, func(in *ContainerManifest, out *api.ContainerManifest) api.Mistakes {
 			api.Copy(out, in)
 			out.Version = version
 			r := reader{version: version}
@@ -40,7 +40,7 @@ func AddTo(s *api.Scheme) {
 // reader converts the old words in manifests of one version, and collects the problems.
 type reader struct {
 	version string
-	errs    api.Problems
+	errs    api.Mistakes
 }
 
 // pullPolicies includes the later words. The kubelet of 2014 took them for PullNever, like every unknown word.

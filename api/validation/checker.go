@@ -21,7 +21,7 @@ const (
 // checker collects the problems of the object at a path.
 type checker struct {
 	path string // empty, or such as "containers[0]."
-	errs *api.Problems
+	errs *api.Mistakes
 }
 
 // in returns a checker for the object in a field. The field may contain fmt verbs.

@@ -14,7 +14,7 @@ type Rules struct {
 }
 
 // Validate returns the problems of an object as it was written. Optional fields may be missing.
-func (r Rules) Validate(doc api.Document) api.Problems {
+func (r Rules) Validate(doc api.Document) api.Mistakes {
 	if doc.Service != nil {
 		return validateService(doc.Service)
 	}
@@ -22,7 +22,7 @@ func (r Rules) Validate(doc api.Document) api.Problems {
 }
 
 // ValidateManifest returns the problems of a manifest. The conversion has already normalized words such as TCP.
-func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Problems) {
+func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Mistakes) {
 	c := checker{errs: &errs}
 	isPod := m.Version == api.VersionV1
 	c.check(isPod || m.Version == "v1beta1" || m.Version == "v1beta2", unsupported, "version", m.Version, "use v1, v1beta1 or v1beta2")
@@ -51,7 +51,7 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Problems) {
 		c.check(plain, forbidden, "", in.Name, "an init container has neither probes nor a lifecycle")
 	}
 	for i := range m.Containers {
-		if len(errs) > api.MaxProblems { // further problems are not reported
+		if len(errs) > api.MaxMistakes { // further problems are not reported
 			return errs
 		}
 		r.validateContainer(c.in("containers[%d]", i), m, &m.Containers[i], containers, volumes, ports)

@@ -3,7 +3,7 @@ package validation
 import "kubelet14/api"
 
 // validateService checks the fields that become names in the pod network or names of variables.
-func validateService(s *api.Service) (errs api.Problems) {
+func validateService(s *api.Service) (errs api.Mistakes) {
 	c, portNames := checker{errs: &errs}, names{}
 	c.check(IsDNSLabel(s.Name), invalid, "name", s.Name, wantLabel)
 	c.check(s.Namespace == "" || IsDNSLabel(s.Namespace), invalid, "namespace", s.Namespace, wantLabel)

@@ -122,11 +122,11 @@ func (rows rows) check(t *testing.T, good, privileged string) {
 	for name, tt := range rows {
 		text := strings.Replace(good, tt.piece, tt.by, 1)
 		// problems returns each problem as "field: kind 'value'", without the advice, on lines of their own.
-		problems := func(check func(api.Document) api.Problems) string {
+		problems := func(check func(api.Document) api.Mistakes) string {
 			var lines []string
 			_, err := v1.NewScheme().Decode("f", []byte(text), check)
 			source, _ := errors.AsType[*api.SourceError](err)
-			for _, p := range cmp.Or(source, &api.SourceError{}).Problems {
+			for _, p := range cmp.Or(source, &api.SourceError{}).Mistakes {
 				problem, _, advice := strings.Cut(p.Text, "': ")
 				if advice {
 					problem += "'"
@@ -142,7 +142,7 @@ func (rows rows) check(t *testing.T, good, privileged string) {
 		if diff != "" || tt.piece != "" && text == good {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		withDefaults := func(doc api.Document) api.Problems {
+		withDefaults := func(doc api.Document) api.Mistakes {
 			api.SetDefaults(doc.Manifest)
 			return validation.Rules{}.Validate(doc)
 		}
@@ -194,7 +194,7 @@ func TestNames(t *testing.T) {
 		"uuid": {func(m *api.ContainerManifest, name string) { m.UUID = name },
 			"a A 0 3f2504e0-4f89-11d3-9a0c-0305e82c3301 a-B-0 " + label, "a_b a.b . .. ../a a/b a" + label},
 	} {
-		problems := func(name string) api.Problems {
+		problems := func(name string) api.Mistakes {
 			m := api.ContainerManifest{Version: "v1beta1"}
 			tt.set(&m, name)
 			return validation.Rules{}.ValidateManifest(&m)

@@ -95,7 +95,7 @@ func (f *Options) readFile(flags *flag.FlagSet, check func() error) error {
 	flags.Visit(func(fl *flag.Flag) { given[strings.ReplaceAll(fl.Name, "-", "_")] = true })
 	given["feature_gates"] = false // they are merged gate by gate
 	settings, fields := &KubeletConfiguration{}, map[string]string{}
-	f.Ignored, err = api.DecodeObject(f.ConfigFile, text, "kubelet.config.k8s.io/v1beta1", settings, func() (problems api.Problems) {
+	f.Ignored, err = api.DecodeObject(f.ConfigFile, text, "kubelet.config.k8s.io/v1beta1", settings, func() (problems api.Mistakes) {
 		for _, s := range settingsOf("", filepath.Dir(f.ConfigFile), reflect.ValueOf(settings).Elem()) {
 			if given[s.flag] {
 				continue
