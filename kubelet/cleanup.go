@@ -13,6 +13,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/status"
 )
 
 // Cleanup stops and removes every container of this kubelet, then every volume, and the pod network
@@ -35,7 +36,7 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 		for name, p := range kl.pods {
 			removed[name] = true
 			if problems := p.Problems(); p.work == nil && len(problems) > 0 {
-				failed[name] = fmt.Errorf("%s: %s", p.Label(), joinProblems(problems))
+				failed[name] = fmt.Errorf("%s: %s", p.Label(), status.Join(problems))
 			}
 		}
 		return len(failed) == len(kl.pods), time.Time{}

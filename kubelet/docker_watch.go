@@ -105,7 +105,7 @@ func (kl *Kubelet) watchEvents(ctx context.Context) {
 			}
 			kl.observer.Changed(e.ID, e.OutOfMemory)
 			if e.ID != "" {
-				kl.watcher.DockerEvent(kl.container(e.ID))
+				kl.watcher.DockerEvent(kl.snapshot.Load().Container(e.ID))
 			}
 			kl.wake(watch.DockerEvent)
 		})

@@ -18,7 +18,7 @@ func (kl *Kubelet) pressure() *eviction.Manager { return cmp.Or(kl.opts.Eviction
 
 // evicts returns why a pod must end for a time; no message: it need not, or it has ended.
 func (kl *Kubelet) evicts(p *podRecord) (v plan.Verdict) {
-	if mayBeEvicted(&p.Pod) {
+	if eviction.MayEvict(&p.Pod) {
 		v = kl.pressure().Verdict(p.Name)
 	}
 	return v
@@ -37,17 +37,6 @@ func (kl *Kubelet) makePlan(p *podRecord) plan.Plan {
 	return plan.Make(p.Desired, p.Observed, limits, time.Now())
 }
 
-// mayBeEvicted reports whether a pod runs and is not critical.
-func mayBeEvicted(p *status.Pod) bool {
-	return p.Desired != nil && p.IsLive() && !isCritical(p.Desired)
-}
-
-// isCritical reports whether a pod has one of upstream's two priority classes that are never evicted.
-func isCritical(pod *plan.Pod) bool {
-	class := pod.Complete.PriorityClassName
-	return class == "system-cluster-critical" || class == "system-node-critical"
-}
-
 // syncProbes lets the containers of a pod be probed, unless it is being evicted.
 func (kl *Kubelet) syncProbes(ctx context.Context, p *podRecord) {
 	pod := p.Desired
@@ -61,20 +50,20 @@ func (kl *Kubelet) syncProbes(ctx context.Context, p *podRecord) {
 // sync starts or stops it.
 func (kl *Kubelet) RelievePressure(ctx context.Context) {
 	m, s := kl.pressure(), kl.snapshot.Load()
-	if s == nil || kl.Health() != nil { // nobody can be stopped, or measured
+	if s.At.IsZero() || kl.Health() != nil { // nobody can be stopped, or measured
 		return
 	}
 	mayWait, ending := map[string]bool{}, false
-	for _, p := range s.pods {
-		mayWait[p.Name] = p.Desired != nil && !p.Plan.Finished && !isCritical(p.Desired)
+	for _, p := range s.Pods {
+		mayWait[p.Name] = p.Desired != nil && !p.Plan.Finished && !eviction.IsCritical(p.Desired)
 		ending = ending || p.IsLive() && m.Ending(p.Name)
 	}
 	changed := m.Release(mayWait)
-	candidates := slices.DeleteFunc(slices.Clone(s.pods), func(p *status.Pod) bool {
-		return !mayBeEvicted(p) || p.Err != nil || p.Waits() || p.Plan.Finished || m.Verdict(p.Name).Message != ""
+	candidates := slices.DeleteFunc(slices.Clone(s.Pods), func(p *status.Pod) bool {
+		return !eviction.MayEvict(p) || p.Err != nil || p.Waits() || p.Plan.Finished || m.Verdict(p.Name).Message != ""
 	})
 	meter := eviction.Meter{Docker: kl.docker, Containers: kl.opts.Identity.Selector(), Volumes: kl.opts.Volumes}
-	for _, p := range m.Wanted(s.at, ending) {
+	for _, p := range m.Wanted(s.At, ending) {
 		if m.Evict(p, meter.Measure(ctx, candidates, p)) {
 			changed = true
 			break

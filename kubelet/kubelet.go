@@ -71,10 +71,10 @@ type Kubelet struct {
 	workers  *podWorkers
 	health   healthState
 	doing    status.Doing
-	snapshot atomic.Pointer[snapshot] // of the last sync
-	wakeup   chan struct{}            // 1-slot: a sync is needed
-	trash    chan struct{}            // 1-slot: there may be volumes to delete
-	errors   watch.Errors             // that are logged once
+	snapshot atomic.Pointer[status.Snapshot] // of the last sync; empty before it
+	wakeup   chan struct{}                   // 1-slot: a sync is needed
+	trash    chan struct{}                   // 1-slot: there may be volumes to delete
+	errors   watch.Errors                    // that are logged once
 
 	// The sync loop owns the rest.
 	desired desired
@@ -109,7 +109,8 @@ func NewMainKubelet(opts Options) *Kubelet {
 	kl.probes = &probes.Probers{Period: opts.SyncFrequency, Exec: opts.Docker.Exec, Note: kl.events.Add, Wake: wake(watch.Probe)}
 	kl.executor = &execute.Executor{Docker: opts.Docker, Identity: opts.Identity, Volumes: opts.Volumes, Images: kl.images,
 		NetworkImage: opts.NetworkContainerImage, PodNetwork: opts.PodNetwork, Observer: kl.observer, Doing: &kl.doing, Watcher: kl.watcher}
-	kl.logs = &logs.Reader{Docker: opts.Docker, Pod: kl.pod}
+	kl.snapshot.Store(&status.Snapshot{Newer: make(chan struct{})})
+	kl.logs = &logs.Reader{Docker: opts.Docker, Snapshot: kl.synced}
 	if opts.Step != nil {
 		opts.Step.Wake, opts.Step.Compare = wake(watch.Person), opts.Trace.Compare
 	}

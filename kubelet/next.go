@@ -8,6 +8,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/eviction"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/step"
 )
@@ -78,7 +79,7 @@ func (kl *Kubelet) hold(p *podRecord, conflict plan.Problem, busy bool) plan.Pro
 
 // holdForPressure holds a pod of which nothing runs while the host runs short of something.
 func (kl *Kubelet) holdForPressure(p *podRecord) plan.Problem {
-	if p.Desired == nil || p.Err != nil || p.Plan.Finished || p.IsLive() || isCritical(p.Desired) {
+	if p.Desired == nil || p.Err != nil || p.Plan.Finished || p.IsLive() || eviction.IsCritical(p.Desired) {
 		return plan.Problem{}
 	}
 	return kl.pressure().Hold(p.Name, p.Desired.Complete.Priority, time.Now())

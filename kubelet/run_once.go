@@ -12,6 +12,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/plan"
+	"kubelet14/kubelet/status"
 )
 
 // upTime is how long every container must run before RunOnce calls its pod up; ten times as long after a
@@ -93,7 +94,7 @@ func (r runOnce) of(p *podRecord) (outcome plan.Problem, final bool) {
 	problems := p.Faults()
 	for _, problem := range problems {
 		if problem.Reason != api.ReasonPulling && problem.Reason != api.ReasonBackOff {
-			return plan.Problem{Reason: problem.Reason, Message: joinProblems(problems)}, true
+			return plan.Problem{Reason: problem.Reason, Message: status.Join(problems)}, true
 		}
 	}
 	isUp := !hasEnd(p.Desired) && p.Plan.Init == "" && !p.upAt().After(time.Now())
@@ -135,16 +136,16 @@ func (kl *Kubelet) outcomes(ctx context.Context, known runOnce, began time.Time)
 		p := kl.record(name) // a new one if there was no sync
 		p.Desired = kl.desired.pods[name]
 		p.Origin = p.Desired.Origin
-		status, problems := kl.status(&p.Pod), p.Problems()
+		pod, problems := kl.status(&p.Pod), p.Problems()
 		outcome, decided := known[name]
 		switch ended := p.lastEnd(); {
 		case decided && p.Plan.Finished && ended.Before(began):
-			status.Message = cmp.Or(status.Message, "was done before, at "+ended.Local().Format(time.DateTime))
+			pod.Message = cmp.Or(pod.Message, "was done before, at "+ended.Local().Format(time.DateTime))
 		case decided:
 		case len(problems) > 0:
-			outcome = plan.Problem{Reason: problems[0].Reason, Message: joinProblems(problems)}
-		case hasEnd(p.Desired) && status.Phase == api.PodRunning:
-			status.Message = fmt.Sprintf("it has not finished: %v", context.Cause(ctx))
+			outcome = plan.Problem{Reason: problems[0].Reason, Message: status.Join(problems)}
+		case hasEnd(p.Desired) && pod.Phase == api.PodRunning:
+			pod.Message = fmt.Sprintf("it has not finished: %v", context.Cause(ctx))
 		default:
 			outcome = plan.Problem{Reason: api.ReasonError, Message: fmt.Sprintf("it has not come up: %v", context.Cause(ctx))}
 			for i := range p.Observed { // the newest attempts come last
@@ -154,18 +155,9 @@ func (kl *Kubelet) outcomes(ctx context.Context, known runOnce, began time.Time)
 			}
 		}
 		if outcome.Message != "" {
-			status.Phase, status.Reason, status.Message = api.PodFailed, outcome.Reason, outcome.Message
+			pod.Phase, pod.Reason, pod.Message = api.PodFailed, outcome.Reason, outcome.Message
 		}
-		pods = append(pods, status)
+		pods = append(pods, pod)
 	}
 	return pods
-}
-
-// joinProblems returns problems as one line.
-func joinProblems(problems []plan.Problem) string {
-	var texts []string
-	for _, p := range problems {
-		texts = append(texts, p.Error())
-	}
-	return strings.Join(texts, "; ")
 }

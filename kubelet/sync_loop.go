@@ -43,8 +43,7 @@ func (kl *Kubelet) run(ctx context.Context, updates <-chan api.PodUpdate, finish
 // wakeup. finished is called after each sync that succeeded, and returns when to call it
 // again even if nothing happens.
 func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, finished func() (done bool, again time.Time)) error {
-	alarm := newAlarm(kl.opts.SyncFrequency)
-	defer alarm.stop()
+	alarm := &alarm{tick: time.NewTicker(kl.opts.SyncFrequency), retry: time.NewTimer(0)}
 	sole := time.Now() // when this kubelet last had its hostname to itself
 	for kl.wait(ctx, updates, alarm) {
 		began, idle := time.Now(), len(kl.workers.Busy()) == 0
@@ -83,20 +82,11 @@ type alarm struct {
 	rest  <-chan time.Time // wakeups wait until then; nil: they do not
 }
 
-func newAlarm(syncFrequency time.Duration) *alarm {
-	return &alarm{tick: time.NewTicker(syncFrequency), retry: time.NewTimer(0)}
-}
-
 // set sets the time of the next retry. The zero time means none.
 func (a *alarm) set(retry time.Time) {
 	if a.retry.Stop(); !retry.IsZero() {
 		a.retry.Reset(time.Until(retry))
 	}
-}
-
-func (a *alarm) stop() {
-	a.tick.Stop()
-	a.retry.Stop()
 }
 
 // While a hundred pods start, every end of work is a wakeup, and each list takes time from

@@ -28,14 +28,15 @@ type found struct {
 // find finds a container of a pod that is desired or being removed. The error wraps
 // api.ErrNotFound if there is no such container and will be none.
 func (r *Reader) find(podFullName, name string) (*found, error) {
-	pod, newer, err := r.Pod(podFullName)
+	s, err := r.Snapshot()
 	if err != nil {
 		return nil, err
 	}
+	pod := s.Pod(podFullName)
 	if pod == nil {
 		return nil, notFound("there is no pod %s", podFullName)
 	}
-	f := &found{pod: pod.Desired, newer: newer}
+	f := &found{pod: pod.Desired, newer: s.Newer}
 	if f.pod != nil {
 		f.want = f.pod.Container(name)
 	}

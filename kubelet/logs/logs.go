@@ -19,8 +19,8 @@ import (
 // Reader reads the logs of a kubelet's containers. Its methods may be called concurrently.
 type Reader struct {
 	Docker dockertools.Interface
-	// Pod returns a pod as the last sync saw it, nil if there is none, and a channel that is closed after the next sync.
-	Pod func(fullName string) (pod *status.Pod, newer <-chan struct{}, err error)
+	// Snapshot returns the last snapshot, or an error before the first sync.
+	Snapshot func() (*status.Snapshot, error)
 }
 
 // Read writes the log of the newest attempt of a container, or of the attempt before

@@ -64,3 +64,12 @@ func (p *Pod) Problems() []plan.Problem {
 func (p *Pod) Faults() []plan.Problem {
 	return slices.DeleteFunc(p.Problems(), func(p plan.Problem) bool { return p.Reason == api.ReasonNeverRestarted })
 }
+
+// Join returns problems as one line.
+func Join(problems []plan.Problem) string {
+	var texts []string
+	for _, p := range problems {
+		texts = append(texts, p.Error())
+	}
+	return strings.Join(texts, "; ")
+}
