@@ -13,9 +13,8 @@ import (
 	"kubelet14/kubelet/watch"
 )
 
-// Run keeps the pods as the updates describe them until ctx is done. It then returns nil
-// and leaves the pods running. It waits for Docker to come up. The error is that another
-// kubelet has the same hostname or root_dir.
+// Run keeps the pods as the updates describe them until ctx is done, and leaves them running. It waits
+// for Docker to come up. The error is that another kubelet has the same hostname or root_dir.
 func (kl *Kubelet) Run(ctx context.Context, updates <-chan api.PodUpdate) error {
 	if err := kl.waitForDocker(ctx); err != nil || ctx.Err() != nil {
 		return err

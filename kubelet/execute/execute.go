@@ -75,8 +75,7 @@ func (e *Executor) Run(ctx, changed context.Context, pod *plan.Pod, todo plan.Pl
 		if ctx.Err() != nil || changed.Err() != nil {
 			break
 		}
-		failed := map[string]bool{}
-		stuck := false
+		failed, stuck := map[string]bool{}, false
 		for name := range w.problems {
 			failed[name] = true
 			stuck = stuck || required[name]
