@@ -56,13 +56,12 @@ type work struct {
 	problems map[string]plan.Problem // guarded by mu; by container name
 }
 
-// Run carries out the steps of a plan one after the other, the actions of a step concurrently. It stops at the end of a step if the desired state has changed, which changed tells. It returns
-// the problem of each container that has one.
+// Run carries out the steps of a plan one after the other, the actions of a step concurrently. It stops at the end of a step
+// if the desired state has changed: changed is done then. It returns the problem of each container that has one.
 //
-// After an action has failed nothing more is done to its container: what cannot be replaced is not
-// stopped. After a failure of the network container nothing more is done at all, and so it is with
-// what must happen before an init container starts. Only the removal that ends an eviction follows
-// a failure too, and kills what could not be stopped.
+// After a failed action nothing more is done to its container: what cannot be replaced is not stopped. After a failure of the
+// network container, or of what must precede an init container, no further step begins. Only the removal that ends an eviction
+// follows a failure, and kills what could not be stopped.
 func (e *Executor) Run(ctx, changed context.Context, pod *plan.Pod, todo plan.Plan) map[string]plan.Problem {
 	w := &work{Executor: e, pod: pod, changed: changed, created: map[string]plan.Action{}, problems: map[string]plan.Problem{}}
 	required := map[string]bool{api.NetworkContainerName: true}
