@@ -100,7 +100,7 @@ func (kl *Kubelet) watchEvents(ctx context.Context) {
 			case e.ID == "": // the stream begins
 				setErr(nil)
 			case e.Signalled: // an end may follow
-				kl.observer.NoteSignal(e.ID)
+				kl.observer.RecordSignal(e.ID)
 				return
 			}
 			kl.observer.Changed(e.ID, e.OutOfMemory)

@@ -66,7 +66,7 @@ func TestWhatIsGoneIsForgotten(t *testing.T) {
 			k.set(stays, pod(name("a"), "crash:2", "main"), ofImage(pod(name("b"), "main"), name("missing")+":2", ""))
 			wait(time.Minute)
 			k.set(stays)
-			k.kl.observer.NoteSignal(name("removed")) // by an event that comes late
+			k.kl.observer.RecordSignal(name("removed")) // by an event that comes late
 			wait(time.Hour)
 			after := weigh(k.kl)
 			for path, bytes := range after {

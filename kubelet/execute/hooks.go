@@ -56,6 +56,6 @@ func (w *work) postStart(ctx context.Context, a plan.Action) error {
 		problem.Message += fmt.Sprintf("; and then: %v", err)
 		return problem
 	}
-	w.Observer.NoteKilled(a.ID, problem)
+	w.Observer.RecordKilled(a.ID, problem)
 	return problem
 }

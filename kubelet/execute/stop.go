@@ -23,7 +23,7 @@ func (w *work) stop(ctx context.Context, a plan.Action) error {
 		return err
 	}
 	if a.Killed != "" {
-		w.Observer.NoteKilled(a.ID, plan.Problem{Container: a.Name.Name, Reason: a.Killed, Message: a.Reason})
+		w.Observer.RecordKilled(a.ID, plan.Problem{Container: a.Name.Name, Reason: a.Killed, Message: a.Reason})
 	}
 	w.Watcher.Did(a)
 	return nil
@@ -44,7 +44,7 @@ func (w *work) stopContainer(ctx context.Context, a plan.Action) error {
 			w.Watcher.Warned(a, "preStop failed", dockertools.TrimLayers(err.Error()))
 		}
 	}
-	w.Observer.NoteStop(a.ID)
+	w.Observer.RecordStop(a.ID)
 	err := w.Docker.StopContainer(ctx, a.ID, max(grace-time.Since(began), termGrace))
 	if errors.Is(err, dockertools.ErrNoSuchContainer) {
 		return nil

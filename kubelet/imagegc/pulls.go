@@ -43,7 +43,7 @@ func (c *Collector) sawPull(image string) {
 		return
 	}
 	name := dockertools.ImageName(image)
-	c.note(name, func(p *pull) {
+	c.update(name, func(p *pull) {
 		if p.unseen > 0 {
 			p.unseen--
 			return
@@ -53,8 +53,8 @@ func (c *Collector) sawPull(image string) {
 	})
 }
 
-// note changes the state of a name, and deletes it once it is empty.
-func (c *Collector) note(name string, change func(*pull)) {
+// update changes the state of a name, and deletes it once it is empty.
+func (c *Collector) update(name string, change func(*pull)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.pulls == nil {

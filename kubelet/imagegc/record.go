@@ -23,11 +23,11 @@ type record struct{ Name, ID string }
 // from an earlier pull of this kubelet, or if somebody else pulls the image meanwhile.
 func (c *Collector) PullImage(ctx context.Context, image string, auth dockertools.Auth, progress func(dockertools.PullProgress)) error {
 	name := dockertools.ImageName(image)
-	c.note(name, func(p *pull) { p.running, p.unseen = p.running+1, p.unseen+1 })
-	defer c.note(name, func(p *pull) { p.running-- })
+	c.update(name, func(p *pull) { p.running, p.unseen = p.running+1, p.unseen+1 })
+	defer c.update(name, func(p *pull) { p.running-- })
 	before, listErr := c.ListImages(ctx)
 	if err := c.Interface.PullImage(ctx, image, auth, progress); err != nil {
-		c.note(name, func(p *pull) { p.unseen = max(p.unseen-1, 0) }) // a failed pull has no event
+		c.update(name, func(p *pull) { p.unseen = max(p.unseen-1, 0) }) // a failed pull has no event
 		return err
 	}
 	id, err := c.InspectImage(ctx, image)
@@ -37,7 +37,7 @@ func (c *Collector) PullImage(ctx context.Context, image string, auth dockertool
 		return i.ID != ours && (named || i.ID == id)
 	})
 	if err = cmp.Or(listErr, err); err == nil && !foreign {
-		c.note(name, func(p *pull) {
+		c.update(name, func(p *pull) {
 			if !p.theirs {
 				err = c.write(record{name, id})
 			}

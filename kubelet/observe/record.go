@@ -77,23 +77,23 @@ func (o *Observer) Changed(id string, outOfMemory bool) {
 	}
 }
 
-// NoteStop records that this kubelet is stopping a container.
-func (o *Observer) NoteStop(id string) {
+// RecordStop records that this kubelet is stopping a container.
+func (o *Observer) RecordStop(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.record(id).life.stops = true
 }
 
-// NoteSignal records that Docker sent a container a signal.
-func (o *Observer) NoteSignal(id string) {
+// RecordSignal records that Docker sent a container a signal.
+func (o *Observer) RecordSignal(id string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r := o.record(id)
 	r.life.signal = !r.life.stops
 }
 
-// NoteKilled records why this kubelet stopped a container.
-func (o *Observer) NoteKilled(id string, why plan.Problem) {
+// RecordKilled records why this kubelet stopped a container.
+func (o *Observer) RecordKilled(id string, why plan.Problem) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.record(id).seen.Killed = why

@@ -102,7 +102,7 @@ func (p *planner) decideNetwork() (*Observed, *Action) {
 		case newest.State.Live() && reason == "":
 			return newest, nil
 		case newest.State.Live() && p.inUse(newest):
-			p.note(newest, reason+", and it stays: a container runs in it that is not started again")
+			p.report(newest, reason+", and it stays: a container runs in it that is not started again")
 			return newest, nil
 		case reason != "":
 		case newest.NeverStarted(), newest.Exit().Reason == api.ReasonPortTaken: // whose start is tried again, see podRecord.endWork

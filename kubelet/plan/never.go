@@ -18,17 +18,17 @@ func (p *planner) notRestarted(c, network *Observed) {
 		problem.Message += ", and is not started again"
 		p.Problems = append(p.Problems, problem)
 	case p.pod.startsOnce() && c.Of.Hash != p.pod.Container(c.Of.Name).Hash:
-		p.note(c, edited)
+		p.report(c, edited)
 	case c.State.Live() && network != nil && (c.NetworkContainer != network.ID || p.restarted(network)):
-		p.note(c, "it has no network since its network container ended, and with the restart policy never it is not started again")
+		p.report(c, "it has no network since its network container ended, and with the restart policy never it is not started again")
 	}
 }
 
 const edited = "the manifest was edited after the pod had started, and with the restart policy never the old version runs; " +
 	"to run the new one, give the manifest another name or uuid"
 
-// note adds a problem that stays.
-func (p *planner) note(c *Observed, message string) {
+// report adds a problem that stays.
+func (p *planner) report(c *Observed, message string) {
 	p.Problems = append(p.Problems, Problem{Container: c.Of.Name, Reason: api.ReasonNeverRestarted, Message: message})
 }
 
@@ -44,7 +44,7 @@ func (p *planner) keepsVersion() bool {
 // keepVersion reports what becomes of a container that had not started before such an edit.
 func (p *planner) keepVersion(want *Container, newest, network *Observed) {
 	if newest != nil && newest.NeverStarted() && newest.NetworkContainer == network.ID {
-		p.note(newest, edited)
+		p.report(newest, edited)
 		return
 	}
 	p.Problems = append(p.Problems, Problem{

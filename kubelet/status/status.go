@@ -173,8 +173,8 @@ func (s *view) container(want *plan.Container) api.ContainerStatus {
 		status.State.Running = running
 	case newest != nil && newest.Terminated() && (s.Desired == nil || want.Spec != nil && s.Desired.Done(want, newest)):
 		status.State.Terminated = terminated(newest)
-		if note := s.problem(want.Name); note.Reason == api.ReasonNeverRestarted || note.Reason == api.ReasonRestartPolicy {
-			status.State.Terminated.Message = strings.TrimPrefix(status.State.Terminated.Message+"; "+note.Message, "; ")
+		if problem := s.problem(want.Name); problem.Reason == api.ReasonNeverRestarted || problem.Reason == api.ReasonRestartPolicy {
+			status.State.Terminated.Message = strings.TrimPrefix(status.State.Terminated.Message+"; "+problem.Message, "; ")
 		}
 		return status
 	case want.Spec == nil && s.Plan.Finished, s.hasDoneInit(want): // and was removed
