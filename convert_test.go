@@ -36,9 +36,9 @@ containers:
   image: side:1
   livenessProbe: {tcpSocket: {port: "80"}, initialDelaySeconds: 7}
 `, `# - left out: the uuid u-1; a cluster gives each pod its own
-# - left out, as kubelet14 does not use it: dnsPolicy (Docker's DNS is used)
+# - left out, since kubelet14 does not use it: dnsPolicy (Docker's DNS is used)
 # - a crashing container waits 10 s to 5 min for its next start; in kubelet14 1 s to -max_restart_backoff
-# - "/data" must be on the node that gets the pod; a type such as Directory has that checked
+# - "/data" must be on the node that gets the pod; a type such as Directory checks that
 # - containers start one after the other, each after the postStart hook of the one before; in kubelet14 side by side
 # - $( became $$( and $$ became $$$$: v1 replaces variables
 # - an image that is latest is pulled at every start, and with IfNotPresent once; in kubelet14 for each version of the container
@@ -119,9 +119,9 @@ spec:
 kind: Pod
 metadata: {name: web, uid: u-1}
 spec: {nodeName: here, dnsPolicy: None, dnsConfig: {nameservers: [1.1.1.1]}, containers: [{name: main, image: a, args: [$(A)], livenessProbe: {tcpSocket: {port: 80}}}]}
-`, `# - this Pod is one of v1 already: its own file works with kubectl too, and has what is left out here, such as dnsPolicy
+`, `# - this is a v1 Pod already: its own file also works with kubectl, and has what is left out here, such as dnsPolicy
 # - left out: the uuid u-1; a cluster gives each pod its own
-# - left out, as kubelet14 does not use it: spec.nodeName
+# - left out, since kubelet14 does not use it: spec.nodeName
 apiVersion: v1
 kind: Pod
 metadata:

@@ -22,11 +22,11 @@ func Convert(pod *api.Pod, probePeriod time.Duration) (m api.ContainerManifest, 
 		}
 	}
 	isV1 := m.Version == api.VersionV1
-	note(isV1, "this Pod is one of v1 already: its own file works with kubectl too, and has what is left out here, such as dnsPolicy")
+	note(isV1, "this is a v1 Pod already: its own file also works with kubectl, and has what is left out here, such as dnsPolicy")
 	note(m.UUID != "", "left out: the uuid "+m.UUID+"; a cluster gives each pod its own")
-	note(len(m.Ignored) > 0, "left out, as kubelet14 does not use it: "+strings.Join(m.Ignored, ", "))
+	note(len(m.Ignored) > 0, "left out, since kubelet14 does not use it: "+strings.Join(m.Ignored, ", "))
 	note(len(m.Services) > 0, "the services of its namespace work in a cluster, too: apply their files")
-	note(m.ID == "", "the manifest has no id: this name is made of the path of its file")
+	note(m.ID == "", "the manifest has no id: this name comes from the path of its file")
 	m.ID, m.UUID = pod.Name, ""
 	if isV1 {
 		return m, notes, nil
@@ -39,7 +39,7 @@ func Convert(pod *api.Pod, probePeriod time.Duration) (m api.ContainerManifest, 
 	for i, v := range m.Volumes {
 		m.Volumes[i].Source = cmp.Or(v.Source, &api.VolumeSource{EmptyDir: &api.EmptyDir{}})
 		if dir := m.Volumes[i].Source.HostDir; dir != nil {
-			note(true, fmt.Sprintf("%q must be on the node that gets the pod; a type such as Directory has that checked", dir.Path))
+			note(true, fmt.Sprintf("%q must be on the node that gets the pod; a type such as Directory checks that", dir.Path))
 			if slices.Contains(strings.Split(dir.Path, "/"), "..") {
 				errs.Add(fmt.Sprintf("volumes[%d].source.hostDir.path", i), "v1 allows no '..': write the path without")
 			}
