@@ -160,7 +160,7 @@ func TestConvertAllOrNothing(t *testing.T) {
 	}
 	write("good.yaml", good)
 	stdout, _, exit := program(t, "-convert", "-config="+dir)
-	note := strings.Contains(stdout, "this name is made of the path") && !strings.Contains(stdout, "a crashing container")
+	note := strings.Contains(stdout, "this name comes from the path") && !strings.Contains(stdout, "a crashing container")
 	if exit != 0 || !note || !strings.Contains(stdout, "\n  name: goodyaml") || !strings.Contains(stdout, "\n  restartPolicy: Never") {
 		t.Errorf("exit code %d, and a manifest without an id is\n%s", exit, stdout)
 	}
