@@ -28,6 +28,9 @@ var (
 		"join": join, "tone": tone, "containerTone": containerTone, "exit": exitText, "count": api.Count, "isUpdate": isUpdate,
 		"port": portText, "base": path.Base, "short": shortID, "name": func(full string) string { name, _, _ := api.SplitFullName(full); return name },
 		"atMost": func(n int, pods []api.PodStatus) []api.PodStatus { return pods[:min(n, len(pods))] },
+		"doing": func(op string) string {
+			return map[string]string{"create": "Creating", "start": "Starting", "stop": "Stopping", "remove": "Removing"}[op]
+		},
 		"problem": func(c api.ContainerStatus, reason string) string { // which is shown before it
 			_, _, problem := describe(c)
 			return strings.TrimPrefix(strings.TrimPrefix(problem, reason), ": ")

@@ -126,7 +126,7 @@ func TestIntegrationPageWithoutScript(t *testing.T) {
 			return unittest.HasWords(eval[string](b, `document.body.textContent`), texts...)
 		})
 	}
-	follow("#change-list a", "Source file has read its manifests anew", "nothing to do")
+	follow("#change-list a", "Source file has read its manifests", "nothing to do")
 	b.fits("no-script-change")
 	follow("[id='"+link+"']", "serving on")
 }

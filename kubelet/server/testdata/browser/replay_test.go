@@ -56,7 +56,7 @@ func TestIntegrationPageReplaysAChange(t *testing.T) {
 
 	// From a click on the change to its end by the keyboard: the token is at the box of each stage.
 	b.click(chromedp.CSS("#change-list a"))
-	b.shows("caption", "", "has read its manifests anew", "config/source.go")
+	b.shows("caption", "", "has read its manifests", "config/source.go")
 	var kinds []string
 	eval[any](b, `goTo(0)`)
 	for i := 0; ; i++ {
@@ -74,7 +74,7 @@ func TestIntegrationPageReplaysAChange(t *testing.T) {
 		case s.Kind == "plan":
 			b.shows("compare", "", "runs until it succeeds B", "≠", "1 running A", "create attempt 2 B", "stop attempt 1", "start attempt 2")
 			b.fits("replay-plan")
-		case s.Kind == "end" && strings.Contains(s.Say, "create"):
+		case s.Kind == "end" && strings.Contains(s.Say, "Creating"):
 			b.shows("compare", "", "1 running A", "2 created B not listed yet", "≠")
 		case i == s.Of-1:
 			b.shows("compare", "", "=", "nothing to do")

@@ -42,7 +42,7 @@ func TestIntegrationPageTellsOfTwentyPods(t *testing.T) {
 	b.look(1360, "light", "reduce")
 	kinds, shown := b.tells("")
 	text := strings.Join(shown, "\n")
-	if n := len(shown); n > 40 || !strings.Contains(text, "The workers let Docker start containers of 20 pods") || strings.Contains(text, "more events were not kept") {
+	if n := len(shown); n > 40 || !strings.Contains(text, "The workers tell Docker to start containers of 20 pods") || strings.Contains(text, "more events were not kept") {
 		t.Errorf("the sum has %d stages: %s\n%s", n, kinds, text)
 	}
 	eval[any](b, `goTo(stages.findIndex(stage => stage.dataset.kind === 'begin'))`)
@@ -73,7 +73,7 @@ func TestIntegrationPageTellsOfASlowStop(t *testing.T) {
 	b.fits("slow-stop-live")
 	b.shows("change-list", "", "web.yaml was edited")
 	kinds, shown := b.tells("")
-	if text := strings.Join(shown, "\n"); len(shown) > 40 || strings.Count(kinds, "skip") > 3 || !strings.Contains(text, "To stop attempt 1 of main has taken 10") {
+	if text := strings.Join(shown, "\n"); len(shown) > 40 || strings.Count(kinds, "skip") > 3 || !strings.Contains(text, "Stopping attempt 1 of main took 10") {
 		t.Errorf("a slow stop has %d stages: %s\n%s", len(shown), kinds, text)
 	}
 	eval[any](b, `goTo(stages.findLastIndex(stage => stage.dataset.kind === 'skip'))`)
