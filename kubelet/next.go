@@ -91,9 +91,11 @@ func (kl *Kubelet) holdForSource(p *podRecord) plan.Problem {
 	if p.Desired == nil {
 		return kl.holdRemoval(p, source)
 	}
-	_, unsynced := kl.desired.unsynced[source]
+	if _, unsynced := kl.desired.unsynced[source]; !unsynced || p.adopted {
+		return plan.Problem{}
+	}
 	elsewhere := p.madeElsewhere()
-	if !unsynced || p.adopted || elsewhere == "" {
+	if elsewhere == "" {
 		return plan.Problem{}
 	}
 	return plan.Problem{Reason: api.ReasonSourceNotReady, Message: fmt.Sprintf(

@@ -15,13 +15,14 @@ import (
 // publish replaces the snapshot, and then tells what is up, so that the log is not ahead of the status.
 func (kl *Kubelet) publish() {
 	s := &status.Snapshot{Complete: len(kl.desired.unsynced) == 0, At: time.Now(), Newer: make(chan struct{})}
-	for _, p := range kl.records() {
+	records := kl.records()
+	for _, p := range records {
 		seen := p.Pod
 		s.Pods = append(s.Pods, &seen)
 	}
 	close(kl.snapshot.Swap(s).Newer)
 	kl.news.Held(s.Pods, kl.desired.unsynced)
-	for _, p := range kl.records() {
+	for _, p := range records {
 		if p.work == nil {
 			kl.news.State(&p.Pod, kl.status)
 		}

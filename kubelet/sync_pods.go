@@ -129,7 +129,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 		kl.opts.Step.Ask(p.forStep())
 	case rests:
 		tell(watch.Rests)
-		kl.opts.Step.Forget(p.forStep())
+		kl.opts.Step.Forget(&p.Pod)
 		p.WorkProblems, p.Failures, p.tried = nil, 0, ""
 		if p.Desired == nil && len(p.Observed) == 0 {
 			kl.news.Gone(p.Name)
@@ -137,7 +137,7 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 		}
 	case acts:
 		tell(watch.Works)
-		kl.opts.Step.Take(p.forStep(), p.allowed)
+		kl.opts.Step.Take(p.Name, p.allowed)
 		kl.startWork(ctx, p)
 	}
 	return again

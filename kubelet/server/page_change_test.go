@@ -22,7 +22,7 @@ func traceOf(text string, pods ...string) *trace.Trace {
 		t.Add(trace.Event{Kind: kind, Source: "file", N: 2, Pods: pods, Changed: pods})
 	}
 	for _, pod := range pods {
-		t.Add(trace.Event{Kind: trace.Apply, Pod: pod, Place: "/etc/web.yaml", Reason: "its manifest has changed", Change: watch.Edited, Changed: []string{"main: image changed"}})
+		t.Add(trace.Event{Kind: trace.Apply, Pod: pod, Place: "/etc/web.yaml", Change: watch.Edited, Changed: []string{"main: image changed"}})
 	}
 	t.Woken(watch.UPDATE)
 	t.Add(trace.Event{Kind: trace.List})

@@ -86,14 +86,14 @@ func (s *Stepper) Ask(p Plan) {
 	}
 }
 
-// Take records that allowed steps of a plan are being carried out.
-func (s *Stepper) Take(p Plan, steps [][]plan.Action) {
+// Take records that allowed steps of a pod's plan are being carried out.
+func (s *Stepper) Take(podFullName string, steps [][]plan.Action) {
 	if s == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := s.waits(p.Name)
+	w := s.waits(podFullName)
 	if w.id != "" { // otherwise they were taken before
 		w.carriedOut = slices.Concat(steps...)
 	}
@@ -103,7 +103,7 @@ func (s *Stepper) Take(p Plan, steps [][]plan.Action) {
 }
 
 // Forget ends the wait of a pod that has nothing left to do, and says so.
-func (s *Stepper) Forget(p Plan) {
+func (s *Stepper) Forget(p *status.Pod) {
 	if s == nil {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"kubelet14/kubelet/status"
 	"kubelet14/kubelet/trace"
 )
 
@@ -116,7 +117,7 @@ func (s *Stepper) printPlan(p Plan) {
 }
 
 // printEmpty says that there is nothing left to do for a pod, and what its problems are.
-func (s *Stepper) printEmpty(p Plan) {
+func (s *Stepper) printEmpty(p *status.Pod) {
 	if s.all {
 		return
 	}

@@ -153,11 +153,6 @@ func (t *Trace) Changes() []Change {
 func (t *Trace) Add(e Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.add(e)
-}
-
-// add is Add with t.mu locked.
-func (t *Trace) add(e Event) {
 	e.Time = time.Now()
 	switch e.Kind {
 	case Send, Update:

@@ -35,7 +35,7 @@ func (t *Trace) DockerEvent(of *plan.Observed) {
 
 // Changed shows the desired state beside what the last sync saw. Nothing is compared yet.
 func (t *Trace) Changed(pod *status.Pod, change watch.Change, _ api.PodOperation) {
-	e := Event{Kind: Apply, Pod: pod.Name, Place: pod.Origin, Reason: change.String(), Change: change}
+	e := Event{Kind: Apply, Pod: pod.Name, Place: pod.Origin, Change: change}
 	e.Rows, e.Changed = t.Compare(pod)
 	for i := range e.Rows {
 		e.Rows[i].Sign = "?"
