@@ -12,7 +12,7 @@ import (
 	"kubelet14/kubelet/options"
 )
 
-// convert prints the pods of -config as Pods of today, each below comments about what differs in a cluster. It prints all of
+// convert prints the pods of -config as v1 Pods, each below comments about what differs in a cluster. It prints all of
 // them or none.
 func convert(f *options.Options) error {
 	sources, _, err := openSources(f)

@@ -14,7 +14,8 @@ import (
 type Document struct {
 	Manifest *ContainerManifest // of a pod
 	Service  *Service
-	Where    string // "document 2", "item 3" of a list, or both; empty if it is the only one
+	LeftOut  string // an object that means nothing on one host, such as "Namespace shop", and why
+	Where    string // "document 2", "item 3" of a list, "Deployment web" for its pods, or several of these; may be empty
 }
 
 // document is a Document before it is decoded.
@@ -29,7 +30,7 @@ type FieldPather interface{ FieldPath(internal string) string }
 
 // Decode reads every object of the text, and checks it unless check is nil: each YAML document is a manifest of 2014, an object of
 // v1 such as a Pod, or a list of them. file is a label for people. The error is a *SourceError with all problems; then there are no documents.
-// There are none without an error only if every list is empty.
+// There are none without an error only if every list is empty, and every workload has no replicas.
 //
 // The text may come from anybody: Decode never panics, and its time and memory are bounded.
 func (s *Scheme) Decode(file string, data []byte, check func(Document) Mistakes) ([]Document, error) {
@@ -62,6 +63,7 @@ func (d *decoder) document(doc document) {
 	if wire == nil {
 		return
 	}
+	ahead := d.values
 	d.ignored = nil
 	out := reflect.ValueOf(wire).Elem()
 	if d.value(doc.path, doc.root, out); len(d.text.Mistakes) > before {
@@ -86,37 +88,41 @@ func (d *decoder) document(doc document) {
 			`a pod of its network container alone is written "containers: []"`)
 		return
 	}
-	decoded, problems := d.internalize(version, wire)
-	for _, p := range problems {
+	for _, p := range d.internalize(version, wire, doc.where, d.values-ahead) {
 		d.refuse(join(doc.path, p.Field), nearest(doc.root, p.Field), "%s", p.Text)
-	}
-	if len(problems) == 0 {
-		decoded.Where = doc.where
-		d.docs = append(d.docs, decoded)
 	}
 }
 
-// internalize converts and checks an object. The problems have the paths of the wire type.
-func (d *decoder) internalize(version string, wire any) (doc Document, problems Mistakes) {
+// internalize converts and checks an object of so many values, and appends it to d.docs unless it returns problems. These have the
+// paths of the wire type.
+func (d *decoder) internalize(version string, wire any, where string, values int) (problems Mistakes) {
 	internal, err := d.scheme.Internalize(version, wire)
 	if err != nil {
-		return doc, err.(Mistakes)
+		return err.(Mistakes)
 	}
+	doc := Document{Where: where}
 	switch obj := internal.(type) {
 	case *ContainerManifest:
 		doc.Manifest, obj.Ignored = obj, d.ignored
 	case *Service:
-		doc.Service, obj.Ignored = obj, d.ignored
+		doc.Service, obj.Ignored = obj, append(d.ignored, obj.Ignored...)
+	case *Workload:
+		problems = d.pods(obj, where, values)
 	}
-	if d.check != nil {
-		problems = d.check(doc)
+	if doc.Manifest != nil || doc.Service != nil {
+		if d.check != nil {
+			problems = d.check(doc)
+		}
+		if len(problems) == 0 {
+			d.docs = append(d.docs, doc)
+		}
 	}
 	if wire, ok := wire.(FieldPather); ok {
 		for i, p := range problems {
 			problems[i].Field = wire.FieldPath(p.Field)
 		}
 	}
-	return doc, problems
+	return problems
 }
 
 // items decodes the manifests of a list, which is at a path in a document.
@@ -132,8 +138,8 @@ func (d *decoder) items(list document, path string, n *yaml.Node) {
 	}
 }
 
-// newWireType returns the version of a manifest or a list and an empty value of its wire type; nil if it has reported a
-// problem.
+// newWireType returns the version of an object and an empty value of its wire type; nil if it has reported a problem, or if the
+// object is left out.
 func (d *decoder) newWireType(doc *document) (version string, wire any) {
 	versionField, kind, at, problem := "version", "ContainerManifest", "", ""
 	has := func(name string) bool { return field(doc.root, name) != nil }
@@ -153,8 +159,11 @@ func (d *decoder) newWireType(doc *document) (version string, wire any) {
 		problem = "this is a compose file, and this program runs Pods: write each service as a container of a Pod"
 	case has("desiredState"):
 		problem = "this is an object of the API of 2014: write what is in desiredState.manifest alone"
+	case known == "" && leftOut[kind] != "":
+		d.docs = append(d.docs, Document{LeftOut: describeLeftOut(kind, doc.root), Where: doc.where})
+		return "", nil
 	case known == "":
-		at, problem = "kind", otherKind(kind)
+		at, problem = "kind", d.scheme.otherKind(kind)
 	case n != nil: // the version is there
 	case versionField == "version":
 		at, problem = versionField, `required value '': write "apiVersion: v1" and "kind: Pod", or "version:" and `+known

@@ -12,7 +12,8 @@ import (
 // The types of fields that say how a name of a wire type is read. A struct has them as fields without a Go name; the tag
 // "fields" has the names, with blanks between them.
 type (
-	// Ignored is read and means nothing here: its path goes to ContainerManifest.Ignored, with the tag "why".
+	// Ignored is read and means nothing here: its path goes to ContainerManifest.Ignored, with the tag "why", unless it is
+	// null, empty, or the tag "default".
 	Ignored struct{}
 	// Unsupported is refused, unless it says nothing: null, false, empty, or the tag "default". The tag "instead" says what
 	// to do.
@@ -89,7 +90,8 @@ func (d *decoder) field(path string, key, n *yaml.Node, out reflect.Value, f ref
 	saysNothing := len(n.Content) == 0 && (n.Kind == yaml.SequenceNode || n.Tag == "!!null" || n.Kind == yaml.ScalarNode && (n.Value == "" || n.Value == "0s"))
 	switch f.Type {
 	case reflect.TypeFor[Ignored]():
-		if !saysNothing && !(n.Kind == yaml.MappingNode && len(n.Content) == 0) && len(d.ignored) < MaxMistakes {
+		isDefault := f.Tag.Get("default") != "" && n.Value == f.Tag.Get("default")
+		if !saysNothing && !isDefault && !(n.Kind == yaml.MappingNode && len(n.Content) == 0) && len(d.ignored) < MaxMistakes {
 			if why := f.Tag.Get("why"); why != "" {
 				path += " (" + why + ")"
 			}

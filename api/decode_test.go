@@ -115,7 +115,7 @@ func TestDecodeRefuses(t *testing.T) {
 	const topLevel = `the fields here are version, id, uuid, volumes, containers, restartPolicy`
 	for name, tt := range map[string]struct{ text, want string }{
 		"today's name":      {head + "volumes:\n- source: {hostPath: {}}\n", `3:12: volumes[0].source.hostPath: not supported: 2014 called it hostDir`},
-		"kind in plural":    {"apiVersion: v1\nkind: Pods\n", `2:7: kind: unsupported value 'Pods': write "kind: Pod"`},
+		"kind in plural":    {"apiVersion: v1\nkind: Pods\n", `2:7: kind: unsupported value 'Pods': did you mean "Pod"?`},
 		"field of nothing":  {head + "restartPolicy: {never: {max: 1}}\n", `2:25: restartPolicy.never.max: unknown field: there are no fields here, write {}`},
 		"list as a key":     {head + "? [id]\n: a\n", `2:3: unknown field: ` + topLevel},
 		"number for string": {"version: 1\n", `1:10: version: needs a string, but 1 is a number: put quotes around it, "1"`},

@@ -14,6 +14,18 @@ func (m *ContainerManifest) Clone() (out ContainerManifest) {
 	return out
 }
 
+// PortNamed returns the number of a container's port, or 0 if no container has one of this name.
+func (m *ContainerManifest) PortNamed(name string) int {
+	for _, c := range m.Containers {
+		for _, p := range c.Ports {
+			if p.Name == name {
+				return p.ContainerPort
+			}
+		}
+	}
+	return 0
+}
+
 // All returns the init containers and then the containers.
 func (m *ContainerManifest) All() (all []*Container) {
 	for i := range m.InitContainers {

@@ -76,6 +76,14 @@ func (s *Scheme) Versions(kind string) []string {
 	return slices.DeleteFunc(versions, func(version string) bool { return s.types[version][kind] == nil })
 }
 
+// kinds returns every kind of any version.
+func (s *Scheme) kinds() (kinds []string) {
+	for _, types := range s.types {
+		kinds = slices.AppendSeq(kinds, maps.Keys(types))
+	}
+	return kinds
+}
+
 // New returns a pointer to a zero value of a kind.
 func (s *Scheme) New(version, kind string) (any, error) {
 	t, ok := s.types[strings.ToLower(version)][kind]

@@ -58,6 +58,13 @@ type Volume struct {
 type VolumeSource struct {
 	HostDir  *HostDir  `json:"hostDir,omitempty"`
 	EmptyDir *EmptyDir `json:"emptyDir,omitempty"`
+	Claim    *Claim    `json:"persistentVolumeClaim,omitempty"`
+}
+
+// Claim is a directory of the root_dir that all pods of a namespace that name it share. It stays when they are gone.
+type Claim struct {
+	Name     string `json:"claimName"`
+	ReadOnly bool   `json:"readOnly,omitempty"`
 }
 
 // HostDir is a directory of the host, or what its type says. The kubelet removes none of them.

@@ -222,10 +222,5 @@ func (s *SourceEtcd) parse(key string, value []byte) ([]object, error) {
 	if key == s.root {
 		return s.parser.objects("etcd", key, value, strconv.Itoa)
 	}
-	name := func(int) string { return key[strings.LastIndex(key, "/")+1:] }
-	objects, err := s.parser.objects("etcd", key, value, name)
-	if len(objects) > 1 {
-		return nil, fmt.Errorf("%s: %d manifests: put each into a key of its own", key, len(objects))
-	}
-	return objects, err
+	return s.parser.objects("etcd", key, value, func(int) string { return key[strings.LastIndex(key, "/")+1:] })
 }

@@ -116,7 +116,7 @@ func TestEtcdBadValueKeepsTheLastGoodPods(t *testing.T) {
 	r := runEtcd(t, hourly, "", s.Endpoint())
 	for _, test := range []struct{ key, value, word string }{
 		{etcdPods + "b", "", "empty"},
-		{etcdPods + "b", manifest("web", "2") + "\n---\n" + manifest("db", "2"), "2 manifests: put each into a key of its own"},
+		{etcdPods + "b", manifest("", "2") + "\n---\n" + manifest("", "2"), `pod "b" is in`},
 		{etcdPods + "b", manifest("other", "2"), etcdPods + "a"},
 		{etcdList, "", "empty"},
 		{etcdList, list(manifest("listed", "2"), "version: v9"), "v9"},

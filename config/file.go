@@ -89,7 +89,7 @@ func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 func (s *SourceFile) ReadOnce() ([]api.Pod, error) {
 	s.last, s.inputs[""].err = s.snapshot()
 	s.read(s.last, time.Time{})
-	update := s.set()
+	update, _ := s.set()
 	for i := range update.Pods {
 		addServices(&update.Pods[i], update.Services)
 	}

@@ -311,7 +311,7 @@ func todaysPod(name, namespace, image, spec string) string {
 		"containers: [{name: main, image: \"" + image + "\"}]}\n"
 }
 
-// The fields of a pod that mean nothing here are logged once, on one line, and again when the pod has changed.
+// The fields of a pod that mean nothing here are logged once, on one line, and again when they come back.
 func TestIgnoredFieldsAreLoggedOnce(t *testing.T) {
 	f := newFileTest(t)
 	log := unittest.Log(t, "0")
@@ -333,6 +333,11 @@ func TestIgnoredFieldsAreLoggedOnce(t *testing.T) {
 	f.write("service.yaml", service("api", "shop", "app: web"))
 	f.expectServices("db=api web=api")
 	expectLines(1)
+	f.write("web.yaml", todaysPod("web", "shop", "2", "nodeName: a, overhead: {cpu: 1}, "))
+	f.expect("db=2 web=2")
+	expectLines(1)
+	f.write("web.yaml", todaysPod("web", "shop", "2", ""))
+	f.expect("db=2 web=2")
 	f.write("web.yaml", todaysPod("web", "shop", "2", "nodeName: a, overhead: {cpu: 1}, "))
 	f.expect("db=2 web=2")
 	expectLines(2)

@@ -3,8 +3,6 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/golang/glog"
@@ -39,6 +37,9 @@ func (p Parser) objects(source, place string, text []byte, defaultName func(numb
 		}
 		var o object
 		switch {
+		case doc.LeftOut != "":
+			objects = append(objects, object{objectID{kind: "left out", name: fmt.Sprint(place, i)}, origin + ": left out " + doc.LeftOut})
+			continue
 		case doc.Service != nil:
 			service := *doc.Service
 			service.Namespace, service.Origin = cmp.Or(service.Namespace, api.NamespaceDefault), origin
@@ -74,12 +75,27 @@ func (p Parser) pod(source string, manifest *api.ContainerManifest, defaultName 
 	return pod
 }
 
-// logIgnored logs the ignored fields of each pod that was not among those before.
-func logIgnored(before, pods []api.Pod) {
-	for _, pod := range pods {
-		ignored, same := pod.Manifest.Ignored, func(old api.Pod) bool { return reflect.DeepEqual(old, pod) }
-		if len(ignored) > 0 && !slices.ContainsFunc(before, same) {
-			glog.Warningf("pod %s: these fields mean nothing here: %s", &pod, strings.Join(ignored, ", "))
+// logIgnored logs what is read and means nothing here, each line once while it is so.
+func (s *source) logIgnored(update api.PodUpdate, leftOut []string) {
+	before := s.ignored
+	s.ignored = map[string]bool{}
+	log := func(line string) {
+		if s.ignored[line] = true; !before[line] {
+			glog.Warning(line)
 		}
+	}
+	fields := func(kind string, fields []string) {
+		if len(fields) > 0 {
+			log(kind + ": these fields mean nothing here: " + strings.Join(fields, ", "))
+		}
+	}
+	for _, pod := range update.Pods {
+		fields("pod "+pod.String(), pod.Manifest.Ignored)
+	}
+	for _, service := range update.Services {
+		fields(fmt.Sprintf("service %s (%s)", service.Name, service.Origin), service.Ignored)
+	}
+	for _, line := range leftOut {
+		log(line)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // object is what a text has: a pod, or what goes with pods.
 type object struct {
 	objectID
-	value any // an api.Pod or an api.Service
+	value any // an api.Pod, an api.Service, or a string that says why the object is left out
 }
 
 // objectID names one object of a source.
@@ -23,17 +23,19 @@ func serviceID(service *api.Service) objectID {
 	return objectID{"service", service.Namespace, service.Name}
 }
 
-// byKind returns the objects of each kind, in their order.
-func byKind(objects []object) (pods []api.Pod, services []api.Service) {
+// byKind returns the objects of each kind, and what is left out, in their order.
+func byKind(objects []object) (pods []api.Pod, services []api.Service, leftOut []string) {
 	for _, o := range objects {
 		switch value := o.value.(type) {
 		case api.Pod:
 			pods = append(pods, value)
 		case api.Service:
 			services = append(services, value)
+		case string:
+			leftOut = append(leftOut, value)
 		}
 	}
-	return pods, services
+	return pods, services, leftOut
 }
 
 // rejectDuplicates returns the objects of the inputs, each name once: that of the owner, which had

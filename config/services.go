@@ -28,6 +28,7 @@ func (s *source) checkServices(services []api.Service, pods []api.Pod) (good []a
 				service.Name, service.Origin, pods[taken].Origin)
 		}
 		if err == nil {
+			resolveTargets(service, pods)
 			good = append(good, *service)
 			continue
 		}
@@ -37,13 +38,26 @@ func (s *source) checkServices(services []api.Service, pods []api.Pod) (good []a
 	return good
 }
 
+// resolveTargets gives each port of a service that has a name in its pods the number of the first pod that has one of this name.
+func resolveTargets(service *api.Service, pods []api.Pod) {
+	service.Ports, service.Ignored = slices.Clone(service.Ports), slices.Clone(service.Ignored) // an input has them too
+	for i, target := range service.Targets {
+		first := slices.IndexFunc(pods, func(p api.Pod) bool {
+			return target != "" && p.Namespace == service.Namespace && service.Selects(p.Manifest.Labels) && p.Manifest.PortNamed(target) != 0
+		})
+		if first >= 0 {
+			service.SetTarget(i, pods[first].Manifest.PortNamed(target))
+		}
+	}
+}
+
 // addServices gives a pod the services of its namespace. Of these only what the pod gets from them is copied, so that
 // a service that moves to another file changes no pod.
 func addServices(pod *api.Pod, services []api.Service) {
 	pod.Manifest.Services = nil
 	for _, service := range services {
 		if service.Namespace == pod.Namespace {
-			service.Origin, service.Ignored = "", nil
+			service.Origin, service.Ignored, service.Targets = "", nil, nil
 			pod.Manifest.Services = append(pod.Manifest.Services, service)
 		}
 	}

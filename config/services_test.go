@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"kubelet14/api/unittest"
 	"kubelet14/api/v1"
 )
 
@@ -66,4 +67,25 @@ func TestPodsGetTheServicesOfTheirNamespace(t *testing.T) {
 	f.expectServices("db= web= other="+strings.Join(names[:maxServices/2], ","), `service "s00150"`, "and those after it are too many: 300 services, ports and labels")
 	f.remove("z.yaml")
 	f.expectServices("db= web= other=")
+}
+
+// A port of a service that has a name in its pods is theirs, and the number that nothing forwards is named, as is what is left out.
+func TestNamedPortsOfServices(t *testing.T) {
+	f, log := newFileTest(t), unittest.Log(t, "0")
+	v1.AddServices(f.parser.Scheme, true)
+	web := func(port int) string {
+		return strings.Replace(labelled(todaysPod("web", "shop", "web:1", ""), "app: web"), "image:", fmt.Sprintf("ports: [{name: http, containerPort: %d}], image:", port), 1)
+	}
+	f.write("a.yaml", "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}", service("pages", "shop", "app: web")[:len(service("pages", "shop", "app: web"))-1]+", ports: [{port: 80, targetPort: http}]}")
+	for i, test := range []struct{ port, lines int }{{8080, 1}, {80, 1}, {8080, 2}} {
+		f.write("web.yaml", web(test.port))
+		f.expectServices("web=pages")
+		if port := f.last.Services[0].Ports[0].ContainerPort; port != test.port {
+			t.Errorf("%d: the port is %d, want %d", i, port, test.port)
+		}
+		if n := strings.Count(log(), "service pages (") - strings.Count(log(), "a.yaml (document 1): left out Namespace shop: "); n != test.lines-1 ||
+			strings.Count(log(), "spec.ports[0].port (nothing forwards port 80: connect to 8080") != test.lines {
+			t.Errorf("%d: the log is\n%s", i, log())
+		}
+	}
 }

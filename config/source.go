@@ -58,6 +58,8 @@ type source struct {
 
 	pollInterval, noPodsWait time.Duration // noPodsWait is for doubt
 
+	ignored map[string]bool // lines that are logged
+
 	inputs map[string]*input   // files or keys by place; "" is the source as a whole
 	owners map[objectID]*input // the input that has the name
 	sent   api.PodUpdate       // the zero value at first
@@ -107,28 +109,28 @@ func (s *source) sortedInputs() (inputs []*input) {
 // publish sends what the inputs have if that or an error has changed, and returns the time
 // to the next poll.
 func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) (wait time.Duration) {
-	update := s.set()
+	update, leftOut := s.set()
 	s.logProblems(update.Pods)
 	s.setStatus(len(update.Pods), s.stale(update.Pods), update.Err)
 	update.NoPods, wait = s.doubt(len(update.Pods), update.Err)
+	s.logIgnored(update, leftOut)
 	if s.isNew(update) {
-		logIgnored(s.sent.Pods, update.Pods)
 		s.send(ctx, updates, update)
 	}
 	return wait
 }
 
-// set returns a SET of what the inputs have, with all errors.
-func (s *source) set() api.PodUpdate {
+// set returns a SET of what the inputs have, with all errors, and what of them is left out.
+func (s *source) set() (update api.PodUpdate, leftOut []string) {
 	inputs := s.sortedInputs()
-	pods, services := byKind(s.rejectDuplicates(inputs))
-	update := api.PodUpdate{Op: api.SET, Pods: pods, Services: s.checkServices(services, pods)}
+	pods, services, leftOut := byKind(s.rejectDuplicates(inputs))
+	update = api.PodUpdate{Op: api.SET, Pods: pods, Services: s.checkServices(services, pods)}
 	var errs []error
 	for _, in := range inputs {
 		errs = append(errs, in.problem())
 	}
 	update.Err = errors.Join(errs...)
-	return update
+	return update, leftOut
 }
 
 // isNew reports whether an update differs from the one that was sent last.

@@ -148,7 +148,7 @@ var update = flag.Bool("update", false, "write the .err files of testdata/manife
 func parse(file, text string) ([]api.Pod, error) {
 	parser := testParser()
 	objects, err := parser.objects("file", file, []byte(text), func(number int) string { return fmt.Sprint(number) })
-	pods, _ := byKind(objects)
+	pods, _, _ := byKind(objects)
 	return pods, err
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/golang/glog"
@@ -55,11 +56,15 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 			return err
 		}
 	}
-	volumes := "all volumes there"
+	volumes := "all their volumes"
 	if kl.opts.Volumes == nil {
 		volumes = "no volumes, since no kubelet14 has worked in that directory"
 	}
+	claims, err := kl.opts.Volumes.Claims()
+	if len(claims) > 0 {
+		glog.Infof("these claims stay; their data is yours. Remove them with: sudo rm -rf %s", strings.Join(claims, " "))
+	}
 	glog.Infof("removed %s of hostname %s and root_dir %s, and %s",
 		api.Count(len(removed), "pod"), kl.opts.Identity.Hostname, kl.opts.Identity.RootDir, volumes)
-	return nil
+	return err
 }

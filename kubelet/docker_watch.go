@@ -74,7 +74,7 @@ func (kl *Kubelet) connect(ctx context.Context) error {
 		return err
 	}
 	if kl.opts.Volumes != nil { // after the list, so that a hostname that is refused is not claimed
-		if err := kl.opts.Volumes.Claim(kl.opts.Identity.Hostname); err != nil {
+		if err := kl.opts.Volumes.RecordHostname(kl.opts.Identity.Hostname); err != nil {
 			return &dockertools.IdentityConflictError{Err: err}
 		}
 	}

@@ -14,6 +14,7 @@ const (
 	markerFile = "kubelet14.lock"
 	podsDir    = "pods"
 	trashDir   = "trash"
+	claimsDir  = "claims" // the kubelet deletes nothing there
 )
 
 const emptyDirs = "volumes/kubernetes.io~empty-dir" // in the directory of a pod
@@ -23,7 +24,7 @@ const emptyDirs = "volumes/kubernetes.io~empty-dir" // in the directory of a pod
 const marker = `pid %d
 hostname %s
 This directory belongs to kubelet14, which keeps the volumes of its pods here and
-deletes them when their pods are gone. Keep nothing of your own in it.
+deletes them when their pods are gone, except those in claims. Keep nothing of your own in it.
 `
 
 // RootDir owns everything below -root_dir. Its methods may be called concurrently.
@@ -90,10 +91,10 @@ func OpenExisting(path string) (*RootDir, error) {
 	return OpenRootDir(path)
 }
 
-// Claim records the hostname of the kubelet that opened the directory. It refuses a directory
+// RecordHostname records the hostname of the kubelet that opened the directory. It refuses a directory
 // with volumes of another hostname: that kubelet's containers may still use them, even if
 // the directory was moved.
-func (r *RootDir) Claim(hostname string) error {
+func (r *RootDir) RecordHostname(hostname string) error {
 	uids, err := r.PodUIDs()
 	if len(uids) > 0 && r.hostname != "" && r.hostname != hostname {
 		return fmt.Errorf("root_dir %q has volumes of a kubelet with hostname %q; this one has hostname %q. "+
@@ -216,4 +217,19 @@ func (r *RootDir) mkdir(rel string, perm fs.FileMode) (fs.FileInfo, error) {
 		err = fmt.Errorf("%q is not a directory (%v): remove it", r.abs(rel), info.Mode())
 	}
 	return info, err
+}
+
+// makeShared creates the directory rel, if it is missing, with mode 0777, so that any user in a container can write. Users of the
+// host cannot enter the directories above it.
+func (r *RootDir) makeShared(rel string) (made bool, err error) {
+	if err := r.mkdirAll(filepath.Dir(rel)); err != nil {
+		return false, err
+	}
+	// Mode 0 means that a crash came between Mkdir and Chmod. Any other mode was set by
+	// a container and stays. The umask does not apply to Chmod.
+	info, err := r.mkdir(rel, 0)
+	if err != nil || info.Mode().Perm() != 0 {
+		return false, err
+	}
+	return true, r.dir.Chmod(rel, 0o777)
 }

@@ -121,7 +121,7 @@ func TestVolumesOfAnotherHostnameAreRefused(t *testing.T) {
 		r, err := OpenRootDir(dir)
 		unittest.Must(t, err)
 		defer r.Close()
-		err = r.Claim(hostname)
+		err = r.RecordHostname(hostname)
 		then(r)
 		return err
 	}

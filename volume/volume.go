@@ -21,10 +21,16 @@ type Interface interface {
 }
 
 // CreateVolume returns the volume that v, with defaults filled in, describes for the pod
-// with the given UID. It does not touch the disk.
-func CreateVolume(v *api.Volume, podUID string, root *RootDir) (Interface, error) {
+// with the given namespace and UID. It does not touch the disk.
+func CreateVolume(v *api.Volume, namespace, podUID string, root *RootDir) (Interface, error) {
 	if dir := v.Source.HostDir; dir != nil {
 		return &HostDirectory{*dir}, nil
+	}
+	if claim := v.Source.Claim; claim != nil {
+		if err := errors.Join(checkName("namespace", namespace), checkName("claim", claim.Name)); err != nil {
+			return nil, fmt.Errorf("create volume %q: %w", v.Name, err)
+		}
+		return &ClaimDirectory{filepath.Join(claimsDir, namespace, claim.Name), root}, nil
 	}
 	// Validation checks these names too, but a gap there must not become a path.
 	if err := errors.Join(checkName("volume name", v.Name), checkName("uid", podUID)); err != nil {
@@ -48,19 +54,10 @@ type EmptyDirectory struct {
 	root *RootDir
 }
 
-// SetUp creates the directory with mode 0777, so that any user in a container can write.
-// Users of the host cannot enter the directories above it.
+// SetUp creates the directory, in which any user of a container can write.
 func (e *EmptyDirectory) SetUp() error {
-	if err := e.root.mkdirAll(filepath.Dir(e.rel)); err != nil {
-		return err
-	}
-	// Mode 0 means that a crash came between Mkdir and Chmod. Any other mode was set by
-	// a container and stays. The umask does not apply to Chmod.
-	info, err := e.root.mkdir(e.rel, 0)
-	if err != nil || info.Mode().Perm() != 0 {
-		return err
-	}
-	return e.root.dir.Chmod(e.rel, 0o777)
+	_, err := e.root.makeShared(e.rel)
+	return err
 }
 
 func (e *EmptyDirectory) GetPath() string { return e.root.abs(e.rel) }

@@ -26,7 +26,7 @@ func openRoot(t *testing.T) *RootDir {
 // emptyDir returns the emptyDir volume "vol" of a pod, which is not set up.
 func emptyDir(t *testing.T, r *RootDir, uid string) Interface {
 	t.Helper()
-	vol, err := CreateVolume(&api.Volume{Name: "vol", Source: &api.VolumeSource{EmptyDir: &api.EmptyDir{}}}, uid, r)
+	vol, err := CreateVolume(&api.Volume{Name: "vol", Source: &api.VolumeSource{EmptyDir: &api.EmptyDir{}}}, "default", uid, r)
 	unittest.Must(t, err)
 	return vol
 }
@@ -103,9 +103,10 @@ func TestCreateVolume(t *testing.T) {
 		path   string
 	}{
 		{"hostDir", &api.VolumeSource{HostDir: &api.HostDir{Path: "/dir"}}, "/dir"},
+		{"claim", &api.VolumeSource{Claim: &api.Claim{Name: "data.v2"}}, filepath.Join(r.Path(), "claims/default/data.v2")},
 		{"emptyDir", &api.VolumeSource{EmptyDir: &api.EmptyDir{}}, filepath.Join(r.Path(), "pods/my-id", emptyDirs, "emptyDir")},
 	} {
-		vol, err := CreateVolume(&api.Volume{Name: tt.name, Source: tt.source}, "my-id", r)
+		vol, err := CreateVolume(&api.Volume{Name: tt.name, Source: tt.source}, "default", "my-id", r)
 		unittest.Must(t, err)
 		if path := vol.GetPath(); path != tt.path {
 			t.Errorf("%s: the path is %q, want %q", tt.name, path, tt.path)
@@ -118,13 +119,40 @@ func TestOddNamesAreRefused(t *testing.T) {
 	r := openRoot(t)
 	for _, bad := range []string{"", ".", "..", "../x", "a/b", "/", `a\b`, "a\x00b", ".hidden"} {
 		source := &api.VolumeSource{EmptyDir: &api.EmptyDir{}}
-		_, nameErr := CreateVolume(&api.Volume{Name: bad, Source: source}, "uid", r)
-		_, uidErr := CreateVolume(&api.Volume{Name: "good", Source: source}, bad, r)
-		for _, err := range []error{nameErr, uidErr, r.MoveToTrash(bad)} {
+		_, nameErr := CreateVolume(&api.Volume{Name: bad, Source: source}, "default", "uid", r)
+		_, uidErr := CreateVolume(&api.Volume{Name: "good", Source: source}, "default", bad, r)
+		claim := &api.VolumeSource{Claim: &api.Claim{Name: bad}}
+		_, claimErr := CreateVolume(&api.Volume{Name: "good", Source: claim}, "default", "uid", r)
+		claim.Claim.Name = "good"
+		_, namespaceErr := CreateVolume(&api.Volume{Name: "good", Source: claim}, bad, "uid", r)
+		for _, err := range []error{nameErr, uidErr, claimErr, namespaceErr, r.MoveToTrash(bad)} {
 			if !errors.Is(err, fs.ErrInvalid) {
 				t.Errorf("%q: got error %v", bad, err)
 			}
 		}
+	}
+}
+
+func TestClaim(t *testing.T) {
+	r := openRoot(t)
+	vol, err := CreateVolume(&api.Volume{Name: "v", Source: &api.VolumeSource{Claim: &api.Claim{Name: "data"}}}, "shop", "uid", r)
+	unittest.Must(t, err)
+	if claims, err := r.Claims(); len(claims) > 0 || err != nil {
+		t.Errorf("claims of a new root_dir: %v, %v", claims, err)
+	}
+	unittest.Must(t, vol.SetUp())
+	write(t, filepath.Join(vol.GetPath(), "a/b"), "data")
+	unittest.Must(t, os.Chmod(vol.GetPath(), 0o700)) // as a database does with its directory
+	unittest.Must(t, vol.SetUp())                    // as the next pod does
+	unittest.Must(t, r.MoveToTrash("uid"))
+	unittest.Must(t, r.EmptyTrash(t.Context()))
+
+	wantText(t, filepath.Join(vol.GetPath(), "a/b"), "data")
+	if claims, err := r.Claims(); len(claims) != 1 || claims[0] != filepath.Join(r.Path(), "claims/shop/data") || err != nil {
+		t.Errorf("claims: %v, %v", claims, err)
+	}
+	if info, err := os.Stat(vol.GetPath()); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the directory is %v, %v", info.Mode(), err)
 	}
 }
 

@@ -17,6 +17,7 @@ func NewScheme() *api.Scheme {
 	s.AddKnownTypes(api.VersionV1, Pod{}, List{}, PodList{})
 	api.AddInternalConversion(s, api.VersionV1, internalize)
 	api.AddExternalConversion(s, api.VersionV1, externalize)
+	addWorkloads(s)
 	return s
 }
 
@@ -42,7 +43,7 @@ func internalize(in *Pod, out *api.ContainerManifest) (errs api.Mistakes) {
 	out.RestartPolicy = lookup(&errs, "spec.restartPolicy", in.Spec.Restart, restartPolicies)
 	lookup(&errs, "spec.dnsPolicy", in.Spec.DNSPolicy, dnsPolicies)
 	for i, v := range in.Spec.Volumes {
-		if v.HostDir != nil || v.EmptyDir != nil {
+		if v.HostDir != nil || v.EmptyDir != nil || v.Claim != nil {
 			out.Volumes[i].Source = &api.VolumeSource{}
 			api.Copy(out.Volumes[i].Source, &v)
 		}

@@ -20,14 +20,17 @@ type Service struct {
 			ContainerPort int             `json:"port"`
 			TargetPort    api.IntOrString `json:"targetPort"`
 
-			_ api.Ignored     `fields:"appProtocol"`
-			_ api.Unsupported `fields:"nodePort" instead:"use hostPort in the Pod"`
+			_ api.Ignored `fields:"appProtocol"`
+			_ api.Ignored `fields:"nodePort" why:"hostPort publishes a port"`
 		} `json:"ports"`
+		Type string `json:"type"`
 
+		_ api.Ignored     `fields:"clusterIP" default:"None" why:"pods are found by their own addresses"`
+		_ api.Ignored     `fields:"sessionAffinity" default:"None"`
 		_ api.Ignored     `fields:"clusterIPs internalTrafficPolicy ipFamilies ipFamilyPolicy publishNotReadyAddresses trafficDistribution"`
-		_ api.Unsupported `fields:"type" default:"ClusterIP" instead:"use hostPort in the Pod, and instead of an ExternalName the name itself"`
-		_ api.Unsupported `fields:"clusterIP" default:"None" instead:"pods are found by their own addresses; remove it"`
-		_ api.Unsupported `fields:"sessionAffinity" default:"None"`
+		_ api.Ignored     `fields:"allocateLoadBalancerNodePorts externalIPs externalTrafficPolicy healthCheckNodePort"`
+		_ api.Ignored     `fields:"loadBalancerClass loadBalancerIP loadBalancerSourceRanges sessionAffinityConfig"`
+		_ api.Unsupported `fields:"externalName" instead:"write the name itself where it is used"`
 	} `json:"spec"`
 
 	_ api.Ignored `fields:"status"`
@@ -42,21 +45,35 @@ func AddServices(s *api.Scheme, names bool) {
 		if !names {
 			errs.Add("kind", "not supported: with -pod_network=bridge pods have no names")
 		}
+		if published := lookup(&errs, "spec.type", in.Spec.Type, serviceTypes); published {
+			out.Ignored = append(out.Ignored, "spec.type (hostPort publishes a port)")
+		}
 		if len(in.Spec.Selector) == 0 {
 			errs.Add("spec.selector", "required value '': write labels of the Pods that get the name")
 		}
+		out.Targets = make([]string, len(in.Spec.Ports))
 		for i, p := range in.Spec.Ports {
-			path, port := fmt.Sprintf("spec.ports[%d].", i), strconv.Itoa(p.ContainerPort)
-			if p.ContainerPort < 1 || p.ContainerPort > 65535 {
-				errs.Add(path+"port", "invalid value '%s': use 1-65535", port)
-			} else if target := p.TargetPort.String(); target != "0" && target != port {
-				errs.Add(path+"targetPort", "unsupported value '%s': nothing forwards port %s, so write the container's port in both", target, port)
+			path := fmt.Sprintf("spec.ports[%d].", i)
+			isPort := p.ContainerPort >= 1 && p.ContainerPort <= 65535
+			if !isPort {
+				errs.Add(path+"port", "invalid value '%d': use 1-65535", p.ContainerPort)
 			}
 			out.Ports[i].Protocol = lookup(&errs, path+"protocol", p.Protocol, protocols)
+			switch target, err := strconv.Atoi(p.TargetPort.String()); {
+			case err != nil:
+				out.Targets[i] = p.TargetPort.Str
+			case target < 0 || target > 65535:
+				errs.Add(path+"targetPort", "invalid value '%d': use 1-65535, or the name of a port of a container", target)
+			case target > 0 && isPort:
+				out.SetTarget(i, target)
+			}
 		}
 		return errs
 	})
 }
+
+// serviceTypes are the types of Services that can be read; true: in a cluster it publishes its ports.
+var serviceTypes = map[string]bool{"": false, "ClusterIP": false, "NodePort": true, "LoadBalancer": true}
 
 var protocols = map[string]api.Protocol{"": api.ProtocolTCP, "TCP": api.ProtocolTCP, "UDP": api.ProtocolUDP}
 

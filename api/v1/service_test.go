@@ -1,6 +1,7 @@
 package v1_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -21,30 +22,52 @@ func decodeService(spec string, names bool) ([]api.Document, error) {
 
 func TestService(t *testing.T) {
 	docs, err := decodeService("{type: ClusterIP, clusterIP: None, clusterIPs: [None], sessionAffinity: None, selector: {app: db}, "+
-		`ports: [{name: sql, port: 5432, targetPort: 5432}, {port: 53, targetPort: "53", protocol: UDP, appProtocol: dns}]}`, true)
+		`ports: [{name: sql, port: 5432, targetPort: 5432}, {port: 53, targetPort: "53", protocol: UDP, appProtocol: dns}, `+
+		"{name: http, port: 80, targetPort: web}]}", true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []api.Document{{Service: &api.Service{
 		Name: "db", Namespace: "shop", Ignored: []string{"spec.clusterIPs", "spec.ports[1].appProtocol"}, Selector: map[string]string{"app": "db"},
-		Ports: []api.Port{{Name: "sql", ContainerPort: 5432, Protocol: "TCP"}, {ContainerPort: 53, Protocol: "UDP"}},
+		Ports:   []api.Port{{Name: "sql", ContainerPort: 5432, Protocol: "TCP"}, {ContainerPort: 53, Protocol: "UDP"}, {Name: "http", ContainerPort: 80, Protocol: "TCP"}},
+		Targets: []string{"", "", "web"},
 	}}}
 	if diff := cmp.Diff(want, docs); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
+// What a Service promises and this program does not do is named, and the ports are those that the pods have.
+func TestServicesOfAProxy(t *testing.T) {
+	for spec, want := range map[string]string{
+		"{type: NodePort, selector: {a: b}, ports: [{port: 80, nodePort: 30080}]}":           "[spec.ports[0].nodePort (hostPort publishes a port) spec.type (hostPort publishes a port)] [80]",
+		"{type: LoadBalancer, selector: {a: b}, loadBalancerIP: 10.0.0.1}":                   "[spec.loadBalancerIP spec.type (hostPort publishes a port)] []",
+		"{clusterIP: 10.0.0.1, selector: {a: b}}":                                            "[spec.clusterIP (pods are found by their own addresses)] []",
+		"{sessionAffinity: ClientIP, selector: {a: b}}":                                      "[spec.sessionAffinity] []",
+		"{selector: {a: b}, ports: [{port: 443}, {port: 80, targetPort: 8080}]}":             "[spec.ports[1].port (nothing forwards port 80: connect to 8080, or publish that with hostPort)] [443 8080]",
+		"{selector: {a: b}, ports: [{port: 80, targetPort: 80}, {port: 81, targetPort: 0}]}": "[] [80 81]",
+	} {
+		docs, err := decodeService(spec, true)
+		if err != nil {
+			t.Errorf("%s: %v", spec, err)
+			continue
+		}
+		var ports []int
+		for _, p := range docs[0].Service.Ports {
+			ports = append(ports, p.ContainerPort)
+		}
+		if got := fmt.Sprint(docs[0].Service.Ignored, ports); got != want {
+			t.Errorf("%s:\n got %s\nwant %s", spec, got, want)
+		}
+	}
+}
+
 func TestServicesThatAreRefused(t *testing.T) {
 	for spec, want := range map[string]string{
-		"{ports: [{port: 80}]}":                                                                                     "f:4:7: spec.selector: required value '': write labels of the Pods",
-		"{type: NodePort, selector: {a: b}}":                                                                        "f:4:8: spec.type: not supported: use hostPort in the Pod",
-		"{type: LoadBalancer, selector: {a: b}}":                                                                    "f:4:8: spec.type: not supported: use hostPort in the Pod",
-		"{type: ExternalName, externalName: a.b, selector: {a: b}}":                                                 "spec.externalName: unknown field",
-		"{clusterIP: 10.0.0.1, selector: {a: b}}":                                                                   "spec.clusterIP: not supported: pods are found by their own addresses",
-		"{sessionAffinity: ClientIP, selector: {a: b}}":                                                             "spec.sessionAffinity: not supported: remove it",
-		"{selector: {a: b}, ports: [{port: 80, targetPort: 8080}]}":                                                 "f:4:57: spec.ports[0].targetPort: unsupported value '8080': nothing forwards port 80",
-		"{selector: {a: b}, ports: [{port: 80, targetPort: http}]}":                                                 "spec.ports[0].targetPort: unsupported value 'http'",
-		"{selector: {a: b}, ports: [{port: 80, nodePort: 30080}]}":                                                  "spec.ports[0].nodePort: not supported: use hostPort in the Pod",
+		"{ports: [{port: 80}]}": "f:4:7: spec.selector: required value '': write labels of the Pods",
+		"{type: ExternalName, externalName: a.b, selector: {a: b}}":                                                 "f:4:28: spec.externalName: not supported: write the name itself where it is used",
+		"{type: ExternalName, selector: {a: b}}":                                                                    "f:4:14: spec.type: unsupported value 'ExternalName': use ClusterIP, LoadBalancer or NodePort",
+		"{selector: {a: b}, ports: [{port: 80, targetPort: 70000}]}":                                                "spec.ports[0].targetPort: invalid value '70000': use 1-65535, or the name",
 		"{selector: {a: b}, ports: [{port: 80, protocol: SCTP}]}":                                                   "spec.ports[0].protocol: unsupported value 'SCTP': use TCP or UDP",
 		"{selector: {a: b}, ports: [{port: 70000}]}":                                                                "spec.ports[0].port: invalid value '70000': use 1-65535",
 		"{selector: {a: b}, ports: [{name: x}]}":                                                                    "spec.ports[0].port: invalid value '0': use 1-65535",

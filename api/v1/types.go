@@ -62,9 +62,9 @@ type Volume struct {
 	Name     string        `json:"name"`
 	HostDir  *api.HostDir  `json:"hostPath,omitempty"`
 	EmptyDir *api.EmptyDir `json:"emptyDir,omitempty"`
+	Claim    *api.Claim    `json:"persistentVolumeClaim,omitempty"`
 
 	_ api.Unsupported `fields:"configMap secret projected" instead:"put the files into a directory of the host and use hostPath"`
-	_ api.Unsupported `fields:"persistentVolumeClaim" instead:"use a directory of the host, with hostPath"`
 	_ api.Unsupported `fields:"awsElasticBlockStore azureDisk azureFile cephfs cinder csi fc flexVolume" instead:"mount it on the host and use hostPath"`
 	_ api.Unsupported `fields:"gcePersistentDisk glusterfs iscsi nfs portworxVolume rbd vsphereVolume" instead:"mount it on the host and use hostPath"`
 	_ api.Unsupported `fields:"downwardAPI" instead:"use env with a fieldRef"`

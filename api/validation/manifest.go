@@ -36,12 +36,15 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Mistakes) {
 	for i, v := range m.Volumes {
 		c, source := c.in("volumes[%d]", i), cmp.Or(v.Source, &api.VolumeSource{})
 		c.name(v.Name, volumes)
-		c.oneField("source", *source, v.Source == nil, "exactly 1 volume type is required: emptyDir or hostDir, which v1 calls hostPath")
+		c.oneField("source", *source, v.Source == nil, "exactly 1 volume type is required, such as emptyDir")
 		if source.HostDir != nil {
 			c.absolute("source.hostDir.path", source.HostDir.Path)
 			kind := source.HostDir.Type
 			known := kind == api.HostDirAny || strings.Contains(hostDirTypes, " "+string(kind)+" ")
 			c.check(known, unsupported, "source.hostDir.type", kind, "use"+strings.TrimRight(hostDirTypes, " "))
+		}
+		if claim := source.Claim; claim != nil {
+			c.check(IsDNSSubdomain(claim.Name), invalid, "source.persistentVolumeClaim.claimName", claim.Name, wantSubdomain)
 		}
 	}
 	for i := range m.InitContainers {

@@ -240,10 +240,10 @@ func TestIntegrationServices(t *testing.T) {
 	write := func(port string) { h.Write("pages", strings.Replace(serviceOfToday, "PORT", port, 1)) }
 	write("8080")
 	h.WriteSleepers("web")
-	h.Run("-config="+h.Manifests, "-dry_run").MustExit(t, 1, "this program runs Pods and no Service", "-feature_gates=Services=true")
-	h.Run("-config="+h.Manifests, "-dry_run", "-feature_gates=Services=true", "-pod_network=bridge").MustExit(t, 1, "pages.yaml:2:7: kind: not supported", "\n> 2 | kind: Service")
+	h.Run("-config="+h.Manifests, "-dry_run", "-feature_gates=Services=false").MustExit(t, 1, "this program runs no Service", "-feature_gates=Services=true")
+	h.Run("-config="+h.Manifests, "-dry_run", "-pod_network=bridge").MustExit(t, 1, "pages.yaml:2:7: kind: not supported", "\n> 2 | kind: Service")
 
-	p := h.Start("-feature_gates=Services=true")
+	p := h.Start()
 	p.AwaitUp("web", "pages-1")
 	inWeb := func(command string, words ...string) {
 		t.Helper()
@@ -264,7 +264,7 @@ func TestIntegrationServices(t *testing.T) {
 		return errors.Join(err, unittest.HasWords(r.Body, "the services of its namespace have changed"))
 	})
 	p.Kill()
-	p = h.Start("-feature_gates=Services=true")
+	p = h.Start()
 	p.AwaitUp("web", "pages-1")
 	h.MustBe("after an edit of the service", before)
 	inWeb("env", "PAGES_SERVICE_PORT=8080")

@@ -20,17 +20,19 @@ func (e *Executor) setUpVolumes(ctx context.Context, pod *plan.Pod, a plan.Actio
 	defer e.Doing.Begin(a, api.ReasonCreating, "its volumes are being set up")()
 	for _, mount := range c.Spec.VolumeMounts {
 		i := slices.IndexFunc(pod.Complete.Volumes, func(v api.Volume) bool { return v.Name == mount.Name })
-		v, err := volume.CreateVolume(&pod.Complete.Volumes[i], pod.UID, e.Volumes)
+		spec := &pod.Complete.Volumes[i]
+		v, err := volume.CreateVolume(spec, pod.Namespace, pod.UID, e.Volumes)
 		if err == nil {
 			err = e.setUps.SetUp(ctx, v)
 		}
 		switch {
-		case err != nil && pod.Complete.Volumes[i].Source.HostDir != nil:
+		case err != nil && spec.Source.HostDir != nil:
 			return nil, plan.Problem{Reason: api.ReasonHostDirMissing, Message: fmt.Sprintf("cannot be created: volume %q: %v", mount.Name, err)}
 		case err != nil:
 			return nil, fmt.Errorf("set up volume %q: %w", mount.Name, err)
 		}
-		mounts = append(mounts, dockertools.Mount{HostPath: v.GetPath(), ContainerPath: mount.MountPath, ReadOnly: mount.ReadOnly})
+		readOnly := mount.ReadOnly || spec.Source.Claim != nil && spec.Source.Claim.ReadOnly
+		mounts = append(mounts, dockertools.Mount{HostPath: v.GetPath(), ContainerPath: mount.MountPath, ReadOnly: readOnly})
 	}
 	return mounts, nil
 }

@@ -1,5 +1,5 @@
 // Package features has the feature gates: switches for what a kubelet does only when it is told to. Upstream:
-// pkg/features and component-base/featuregate. There they are a global; here main passes a value on. There is no beta yet.
+// pkg/features and component-base/featuregate. There they are a global; here main passes a value on.
 package features
 
 import (
@@ -23,16 +23,19 @@ const (
 
 const (
 	alpha = "ALPHA" // off unless it is turned on
+	beta  = "BETA"  // on unless it is turned off
 	ga    = ""      // on, and locked: it cannot be turned off
 )
 
 // Stages has the stage of each gate, as upstream's metric names it.
-var Stages = map[string]string{AllAlpha: alpha, Eviction: alpha, ImageGarbageCollection: alpha, NodeLogQuery: ga, Services: alpha}
+var Stages = map[string]string{AllAlpha: alpha, Eviction: alpha, ImageGarbageCollection: alpha, NodeLogQuery: ga, Services: beta}
 
 // Usage describes each gate on a line, for the help of the flag.
 func Usage() (usage string) {
 	for _, gate := range slices.Sorted(maps.Keys(Stages)) {
-		usage += "\n" + gate + map[string]string{alpha: "=true|false (ALPHA - default=false)", ga: "=true (GA - locked)"}[Stages[gate]]
+		usage += "\n" + gate + map[string]string{
+			alpha: "=true|false (ALPHA - default=false)", beta: "=true|false (BETA - default=true)", ga: "=true (GA - locked)",
+		}[Stages[gate]]
 	}
 	return usage
 }
@@ -45,7 +48,7 @@ func (g Gates) Enabled(gate string) bool {
 	if on, set := g.set[gate]; set {
 		return on
 	}
-	return Stages[gate] == ga || g.set[AllAlpha]
+	return Stages[gate] != alpha || g.set[AllAlpha]
 }
 
 // Set adds gates written as A=true,B=false to those that were set before. The last one of a name counts.

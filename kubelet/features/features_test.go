@@ -14,14 +14,14 @@ func TestGates(t *testing.T) {
 		flags, on string // as flags that are given one after the other; the gates that are on
 		set       string
 	}{
-		{"", "NodeLogQuery", ""},
-		{"Eviction=true,", "Eviction NodeLogQuery", "Eviction=true"},
+		{"", "NodeLogQuery Services", ""},
+		{"Eviction=true,", "Eviction NodeLogQuery Services", "Eviction=true"},
 		{"AllAlpha=true", "AllAlpha Eviction ImageGarbageCollection NodeLogQuery Services", "AllAlpha=true"},
 		{"AllAlpha=true, Services=false", "AllAlpha Eviction ImageGarbageCollection NodeLogQuery", "AllAlpha=true,Services=false"},
 		{"Services=false AllAlpha=1", "AllAlpha Eviction ImageGarbageCollection NodeLogQuery", "AllAlpha=true,Services=false"},
-		{"AllAlpha=false,Eviction=true", "Eviction NodeLogQuery", "AllAlpha=false,Eviction=true"},
+		{"AllAlpha=false,Eviction=true", "Eviction NodeLogQuery Services", "AllAlpha=false,Eviction=true"},
 		{"Eviction=true Services=true Eviction=false", "NodeLogQuery Services", "Eviction=false,Services=true"},
-		{"NodeLogQuery=true", "NodeLogQuery", "NodeLogQuery=true"},
+		{"NodeLogQuery=true", "NodeLogQuery Services", "NodeLogQuery=true"},
 	} {
 		var gates features.Gates
 		for text := range strings.SplitSeq(strings.ReplaceAll(test.flags, ", ", ","), " ") {

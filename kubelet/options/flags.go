@@ -45,7 +45,7 @@ func (f *Options) topics() (topics []topic) {
 	fs.IntVar(&s.Port, "port", 10250, "`port` of the info server; 0 picks a free one")
 
 	begin("Sources of pods")
-	fs.BoolVar(&f.Convert, "convert", false, "print the pods of -config as Pods of today, for kubectl apply, and exit; "+
+	fs.BoolVar(&f.Convert, "convert", false, "print the pods of -config as v1 Pods, for kubectl apply, and exit; "+
 		"if one cannot be converted, print none and exit with 1")
 	fs.BoolVar(&f.ConfigWait, "config_wait", false, "wait for -config if it does not exist yet")
 	fs.DurationVar(&f.FileCheckFrequency, "file_check_frequency", 20*time.Second, "longest time between two reads of -config; most edits are noticed at once")
