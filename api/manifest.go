@@ -26,6 +26,14 @@ func (m *ContainerManifest) PortNamed(name string) int {
 	return 0
 }
 
+// Groups returns the groups that the processes of the pod have besides their own.
+func (m *ContainerManifest) Groups() []int64 {
+	if m.FSGroup == nil {
+		return m.SupplementalGroups
+	}
+	return append([]int64{*m.FSGroup}, m.SupplementalGroups...)
+}
+
 // All returns the init containers and then the containers.
 func (m *ContainerManifest) All() (all []*Container) {
 	for i := range m.InitContainers {

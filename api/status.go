@@ -128,6 +128,7 @@ const (
 	ReasonUUIDTaken        = "UUIDTaken"
 	ReasonHostDirMissing   = "HostDirMissing"
 	ReasonCommandNotFound  = "CommandNotFound"
+	ReasonConfig           = "CreateContainerConfigError" // it must not run as root, and its image does
 	ReasonCannotCreate     = "CannotCreate"
 	ReasonCannotStart      = "CannotStart"
 	ReasonNetworkContainer = "NetworkContainer" // it waits for the pod's network container

@@ -29,6 +29,12 @@ type ContainerManifest struct {
 	Priority                      int64             `json:"priority,omitempty"`                      // see package eviction
 	PriorityClassName             string            `json:"priorityClassName,omitempty"`
 	EnableServiceLinks            *bool             `json:"enableServiceLinks,omitempty"` // nil: true
+	HostPID                       bool              `json:"hostPID,omitempty"`
+	HostIPC                       bool              `json:"hostIPC,omitempty"`
+	ShareProcessNamespace         bool              `json:"shareProcessNamespace,omitempty"`
+	FSGroup                       *int64            `json:"fsGroup,omitempty"` // the group of EmptyDirs and Claims, and one of each process
+	SupplementalGroups            []int64           `json:"supplementalGroups,omitempty"`
+	Subdomain                     string            `json:"subdomain,omitempty"` // the pod is also found as HOSTNAME.SUBDOMAIN
 	// Ignored has the paths of fields that were read and mean nothing on one host, such as spec.nodeSelector.
 	Ignored []string `json:"-"`
 	// Services are those of the pod's namespace and source, sorted by name. PodConfig fills them in.
@@ -174,6 +180,8 @@ type Container struct {
 	ReadinessProbe           *Probe                   `json:"readinessProbe,omitempty"`
 	SecurityContext          *SecurityContext         `json:"securityContext,omitempty"`
 	TerminationMessagePolicy TerminationMessagePolicy `json:"terminationMessagePolicy,omitempty"`
+	Stdin                    bool                     `json:"stdin,omitempty"` // stays open, and nothing is written to it
+	TTY                      bool                     `json:"tty,omitempty"`
 	MemoryRequest            int64                    `json:"-"` // bytes; it is in no hash, see package eviction
 }
 
@@ -184,6 +192,9 @@ type SecurityContext struct {
 	CapAdd                 []string `json:"capAdd,omitempty"` // such as NET_ADMIN
 	CapDrop                []string `json:"capDrop,omitempty"`
 	ReadOnlyRootFilesystem bool     `json:"readOnlyRootFilesystem,omitempty"`
+	NonRoot                bool     `json:"runAsNonRoot,omitempty"`    // refuse an image that runs as root
+	NoNewPrivileges        bool     `json:"noNewPrivileges,omitempty"` // setuid programs give none
+	Unconfined             bool     `json:"unconfined,omitempty"`      // by seccomp; false: Docker's profile
 }
 
 // TerminationMessagePolicy is where a container's termination message comes from.

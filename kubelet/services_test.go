@@ -81,7 +81,7 @@ func TestServicesReachContainersAtTheirNextCreation(t *testing.T) {
 		w.kill("db-1", "net", 137)
 		settle()
 		w.checkGiven("after a crash", "web", webName, "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
-		w.checkGiven("after a crash", "db-1", "db.default "+dbName, "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
+		w.checkGiven("after a crash", "db-1", "db.default db.default.svc db.default.svc.cluster.local "+dbName, "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
 		if notes := k.notes(w, "db-1") + k.notes(w, "web"); notes != "" {
 			t.Errorf("after a crash the status is noted at %q", notes)
 		}
@@ -101,7 +101,7 @@ func TestServicesReachContainersAtTheirNextCreation(t *testing.T) {
 
 		k.set(pods...)
 		settle()
-		w.checkGiven("without services", "db-1", "db.default "+dbName, "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
+		w.checkGiven("without services", "db-1", "db.default db.default.svc db.default.svc.cluster.local "+dbName, "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
 		w.kill("db-1", "net", 137)
 		settle()
 		w.checkGiven("without services, after a crash", "db-1", dbName, "")
@@ -139,7 +139,7 @@ func TestServicesAfterACrashOfTheKubelet(t *testing.T) {
 	eachDeath(t, func(w *world, mortal func(func())) {
 		mortal(func() { w.run(inServices(pods, "db 80 db")...).end() })
 		w.run(inServices(pods, "db 80 db")...)
-		w.checkGiven("after a crash of the kubelet", "db-1", "db.default db-1.default", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
+		w.checkGiven("after a crash of the kubelet", "db-1", "db.default db.default.svc db.default.svc.cluster.local db-1.default", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
 		w.checkGiven("after a crash of the kubelet", "web", "web.default", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
 	})
 }

@@ -10,13 +10,14 @@ import (
 // ClaimDirectory is a directory below root_dir that all pods of a namespace that name it share. It starts empty, stays when its
 // pods are gone, and is never deleted: a new root_dir has none of them.
 type ClaimDirectory struct {
-	rel  string // its path in root_dir
-	root *RootDir
+	rel   string // its path in root_dir
+	group *int64 // GID; nil: the kubelet's
+	root  *RootDir
 }
 
 // SetUp creates the directory, in which any user of a container can write, and logs where it is.
 func (c *ClaimDirectory) SetUp() error {
-	made, err := c.root.makeShared(c.rel)
+	made, err := c.root.makeShared(c.rel, c.group)
 	if made {
 		glog.Infof("made the claim %s; it stays until you remove it", c.GetPath())
 	}

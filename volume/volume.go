@@ -20,23 +20,23 @@ type Interface interface {
 	GetPath() string
 }
 
-// CreateVolume returns the volume that v, with defaults filled in, describes for the pod
-// with the given namespace and UID. It does not touch the disk.
-func CreateVolume(v *api.Volume, namespace, podUID string, root *RootDir) (Interface, error) {
+// CreateVolume returns the volume that v, with defaults filled in, describes for a pod. It
+// does not touch the disk.
+func CreateVolume(v *api.Volume, pod *api.Pod, root *RootDir) (Interface, error) {
 	if dir := v.Source.HostDir; dir != nil {
 		return &HostDirectory{*dir}, nil
 	}
 	if claim := v.Source.Claim; claim != nil {
-		if err := errors.Join(checkName("namespace", namespace), checkName("claim", claim.Name)); err != nil {
+		if err := errors.Join(checkName("namespace", pod.Namespace), checkName("claim", claim.Name)); err != nil {
 			return nil, fmt.Errorf("create volume %q: %w", v.Name, err)
 		}
-		return &ClaimDirectory{filepath.Join(claimsDir, namespace, claim.Name), root}, nil
+		return &ClaimDirectory{filepath.Join(claimsDir, pod.Namespace, claim.Name), pod.Manifest.FSGroup, root}, nil
 	}
 	// Validation checks these names too, but a gap there must not become a path.
-	if err := errors.Join(checkName("volume name", v.Name), checkName("uid", podUID)); err != nil {
-		return nil, fmt.Errorf("create volume %q of uid %q: %w", v.Name, podUID, err)
+	if err := errors.Join(checkName("volume name", v.Name), checkName("uid", pod.UID)); err != nil {
+		return nil, fmt.Errorf("create volume %q of uid %q: %w", v.Name, pod.UID, err)
 	}
-	return &EmptyDirectory{filepath.Join(podsDir, podUID, emptyDirs, v.Name), root}, nil
+	return &EmptyDirectory{filepath.Join(podsDir, pod.UID, emptyDirs, v.Name), pod.Manifest.FSGroup, root}, nil
 }
 
 // checkName returns an error unless name can be a single directory entry.
@@ -50,13 +50,14 @@ func checkName(what, name string) error {
 // EmptyDirectory is a directory below root_dir that starts empty. In 2014 its path had
 // the pod's name in place of the UID, so same-named pods from two sources shared data.
 type EmptyDirectory struct {
-	rel  string // its path in root_dir
-	root *RootDir
+	rel   string // its path in root_dir
+	group *int64 // GID; nil: the kubelet's
+	root  *RootDir
 }
 
 // SetUp creates the directory, in which any user of a container can write.
 func (e *EmptyDirectory) SetUp() error {
-	_, err := e.root.makeShared(e.rel)
+	_, err := e.root.makeShared(e.rel, e.group)
 	return err
 }
 

@@ -26,7 +26,7 @@ func openRoot(t *testing.T) *RootDir {
 // emptyDir returns the emptyDir volume "vol" of a pod, which is not set up.
 func emptyDir(t *testing.T, r *RootDir, uid string) Interface {
 	t.Helper()
-	vol, err := CreateVolume(&api.Volume{Name: "vol", Source: &api.VolumeSource{EmptyDir: &api.EmptyDir{}}}, "default", uid, r)
+	vol, err := CreateVolume(&api.Volume{Name: "vol", Source: &api.VolumeSource{EmptyDir: &api.EmptyDir{}}}, testPod("default", uid), r)
 	unittest.Must(t, err)
 	return vol
 }
@@ -95,6 +95,8 @@ func runAgain(t *testing.T, env string, attr *syscall.SysProcAttr) *exec.Cmd {
 	return cmd
 }
 
+func testPod(namespace, uid string) *api.Pod { return &api.Pod{Namespace: namespace, UID: uid} }
+
 func TestCreateVolume(t *testing.T) {
 	r := openRoot(t)
 	for _, tt := range []struct {
@@ -106,7 +108,7 @@ func TestCreateVolume(t *testing.T) {
 		{"claim", &api.VolumeSource{Claim: &api.Claim{Name: "data.v2"}}, filepath.Join(r.Path(), "claims/default/data.v2")},
 		{"emptyDir", &api.VolumeSource{EmptyDir: &api.EmptyDir{}}, filepath.Join(r.Path(), "pods/my-id", emptyDirs, "emptyDir")},
 	} {
-		vol, err := CreateVolume(&api.Volume{Name: tt.name, Source: tt.source}, "default", "my-id", r)
+		vol, err := CreateVolume(&api.Volume{Name: tt.name, Source: tt.source}, testPod("default", "my-id"), r)
 		unittest.Must(t, err)
 		if path := vol.GetPath(); path != tt.path {
 			t.Errorf("%s: the path is %q, want %q", tt.name, path, tt.path)
@@ -119,12 +121,12 @@ func TestOddNamesAreRefused(t *testing.T) {
 	r := openRoot(t)
 	for _, bad := range []string{"", ".", "..", "../x", "a/b", "/", `a\b`, "a\x00b", ".hidden"} {
 		source := &api.VolumeSource{EmptyDir: &api.EmptyDir{}}
-		_, nameErr := CreateVolume(&api.Volume{Name: bad, Source: source}, "default", "uid", r)
-		_, uidErr := CreateVolume(&api.Volume{Name: "good", Source: source}, "default", bad, r)
+		_, nameErr := CreateVolume(&api.Volume{Name: bad, Source: source}, testPod("default", "uid"), r)
+		_, uidErr := CreateVolume(&api.Volume{Name: "good", Source: source}, testPod("default", bad), r)
 		claim := &api.VolumeSource{Claim: &api.Claim{Name: bad}}
-		_, claimErr := CreateVolume(&api.Volume{Name: "good", Source: claim}, "default", "uid", r)
+		_, claimErr := CreateVolume(&api.Volume{Name: "good", Source: claim}, testPod("default", "uid"), r)
 		claim.Claim.Name = "good"
-		_, namespaceErr := CreateVolume(&api.Volume{Name: "good", Source: claim}, bad, "uid", r)
+		_, namespaceErr := CreateVolume(&api.Volume{Name: "good", Source: claim}, testPod(bad, "uid"), r)
 		for _, err := range []error{nameErr, uidErr, claimErr, namespaceErr, r.MoveToTrash(bad)} {
 			if !errors.Is(err, fs.ErrInvalid) {
 				t.Errorf("%q: got error %v", bad, err)
@@ -135,7 +137,7 @@ func TestOddNamesAreRefused(t *testing.T) {
 
 func TestClaim(t *testing.T) {
 	r := openRoot(t)
-	vol, err := CreateVolume(&api.Volume{Name: "v", Source: &api.VolumeSource{Claim: &api.Claim{Name: "data"}}}, "shop", "uid", r)
+	vol, err := CreateVolume(&api.Volume{Name: "v", Source: &api.VolumeSource{Claim: &api.Claim{Name: "data"}}}, testPod("shop", "uid"), r)
 	unittest.Must(t, err)
 	if claims, err := r.Claims(); len(claims) > 0 || err != nil {
 		t.Errorf("claims of a new root_dir: %v, %v", claims, err)

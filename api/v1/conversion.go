@@ -32,6 +32,7 @@ var (
 		"OnFailure": {OnFailure: &api.RestartPolicyOnFailure{}},
 		"Never":     {Never: &api.RestartPolicyNever{}},
 	}
+	unconfined  = map[string]bool{"RuntimeDefault": false, "Unconfined": true}
 	dnsPolicies = map[string]bool{"": true, "ClusterFirst": true, "ClusterFirstWithHostNet": true, "Default": true, "None": true}
 )
 
@@ -58,6 +59,10 @@ func internalize(in *Pod, out *api.ContainerManifest) (errs api.Mistakes) {
 		errs.Add("spec.dnsPolicy", "None needs nameservers in dnsConfig")
 	}
 	pod := cmp.Or(in.Spec.SecurityContext, &PodSecurityContext{})
+	out.FSGroup, out.SupplementalGroups = pod.FSGroup, pod.SupplementalGroups
+	if pod.Seccomp != nil {
+		lookup(&errs, "spec.securityContext.seccompProfile.type", pod.Seccomp.Type, unconfined)
+	}
 	for i := range in.Spec.InitContainers {
 		internalizeContainer(&errs, fmt.Sprintf("spec.initContainers[%d]", i), &in.Spec.InitContainers[i], &out.InitContainers[i], pod)
 	}
@@ -99,6 +104,12 @@ func internalizeContainer(errs *api.Mistakes, path string, in *Container, out *a
 	out.SecurityContext = &api.SecurityContext{
 		RunAsUser: cmp.Or(own.RunAsUser, pod.RunAsUser), RunAsGroup: cmp.Or(own.RunAsGroup, pod.RunAsGroup),
 		CapAdd: own.Capabilities.Add, CapDrop: own.Capabilities.Drop, ReadOnlyRootFilesystem: own.ReadOnlyRootFilesystem,
+		NonRoot:         *cmp.Or(own.RunAsNonRoot, pod.RunAsNonRoot, new(bool)),
+		NoNewPrivileges: !*cmp.Or(own.AllowPrivilegeEscalation, new(true)),
+		Unconfined:      unconfined[cmp.Or(own.Seccomp, pod.Seccomp, &SeccompProfile{}).Type],
+	}
+	if own.Seccomp != nil {
+		lookup(errs, path+".securityContext.seccompProfile.type", own.Seccomp.Type, unconfined)
 	}
 	if reflect.ValueOf(*out.SecurityContext).IsZero() {
 		out.SecurityContext = nil
@@ -132,7 +143,8 @@ var (
 		".source.hostDir.", ".hostPath.", ".source.", ".",
 		"].command.", "].args.", "].entrypoint.", "].command.",
 		"].memory.", "].resources.limits.memory.", "].cpuLimit.", "].resources.limits.cpu.", "].cpu.", "].resources.requests.cpu.",
-		"].privileged.", "].securityContext.privileged.",
+		"].privileged.", "].securityContext.privileged.", ".noNewPrivileges.", ".allowPrivilegeEscalation.",
+		"fsGroup.", "securityContext.fsGroup.", "supplementalGroups[", "securityContext.supplementalGroups[",
 		".fieldPath.", ".valueFrom.fieldRef.fieldPath.", "dns.", "dnsConfig.",
 	)
 )

@@ -24,6 +24,9 @@ func externalize(in *api.ContainerManifest, out *Pod) {
 			api.Copy(&out.Spec.Volumes[i], v.Source)
 		}
 	}
+	if in.FSGroup != nil || in.SupplementalGroups != nil {
+		out.Spec.SecurityContext = &PodSecurityContext{FSGroup: in.FSGroup, SupplementalGroups: in.SupplementalGroups}
+	}
 	if in.DNS != nil {
 		out.Spec.DNSConfig = &DNSConfig{Nameservers: in.DNS.Nameservers, Searches: in.DNS.Searches}
 		for _, o := range in.DNS.Options {
@@ -54,8 +57,18 @@ func externalizeContainer(in *api.Container, out *Container) {
 	out.Resources.Requests.Memory, out.Resources.Limits.Memory = bytes(in.MemoryRequest), bytes(in.Memory)
 	if in.SecurityContext != nil || in.Privileged {
 		own := cmp.Or(in.SecurityContext, &api.SecurityContext{})
-		out.SecurityContext = &SecurityContext{Privileged: in.Privileged}
-		api.Copy(out.SecurityContext, own)
+		out.SecurityContext = &SecurityContext{
+			Privileged: in.Privileged, RunAsUser: own.RunAsUser, RunAsGroup: own.RunAsGroup, ReadOnlyRootFilesystem: own.ReadOnlyRootFilesystem,
+		}
+		if own.NonRoot {
+			out.SecurityContext.RunAsNonRoot = new(true)
+		}
+		if own.NoNewPrivileges {
+			out.SecurityContext.AllowPrivilegeEscalation = new(false)
+		}
+		if own.Unconfined {
+			out.SecurityContext.Seccomp = &SeccompProfile{Type: "Unconfined"}
+		}
 		out.SecurityContext.Capabilities.Add, out.SecurityContext.Capabilities.Drop = own.CapAdd, own.CapDrop
 	}
 }

@@ -41,20 +41,22 @@ type Spec struct {
 	Priority                      int64               `json:"priority,omitempty"`
 	PriorityClassName             string              `json:"priorityClassName,omitempty"`
 	EnableServiceLinks            *bool               `json:"enableServiceLinks,omitempty"`
+	HostPID                       bool                `json:"hostPID,omitempty"`
+	HostIPC                       bool                `json:"hostIPC,omitempty"`
+	ShareProcessNamespace         bool                `json:"shareProcessNamespace,omitempty"`
+	Subdomain                     string              `json:"subdomain,omitempty"`
 
 	_ api.Ignored `fields:"affinity nodeName nodeSelector tolerations topologySpreadConstraints schedulerName schedulingGates"`
 	_ api.Ignored `fields:"preemptionPolicy overhead os readinessGates"`
 	_ api.Ignored `fields:"serviceAccount serviceAccountName automountServiceAccountToken"`
+	_ api.Ignored `fields:"imagePullSecrets" why:"this host's docker login is used"`
 
 	_ api.Unsupported `fields:"activeDeadlineSeconds" instead:"let the program end itself, as with the command timeout"`
 	_ api.Unsupported `fields:"ephemeralContainers" instead:"use docker exec"`
-	_ api.Unsupported `fields:"hostIPC hostPID resourceClaims setHostnameAsFQDN"`
+	_ api.Unsupported `fields:"resourceClaims setHostnameAsFQDN"`
 	_ api.Unsupported `fields:"hostUsers" default:"true" instead:"set userns-remap in Docker's configuration"`
-	_ api.Unsupported `fields:"imagePullSecrets" instead:"log in to the registry on this host, with docker login"`
 	_ api.Unsupported `fields:"resources" instead:"write them in each container"`
 	_ api.Unsupported `fields:"runtimeClassName" instead:"set default-runtime in Docker's configuration"`
-	_ api.Unsupported `fields:"shareProcessNamespace" instead:"run the programs in one container"`
-	_ api.Unsupported `fields:"subdomain" instead:"pods find each other as NAME and NAME.NAMESPACE"`
 }
 
 // Volume is a directory that the containers of a pod may mount by name. One without a source is an emptyDir.
@@ -92,10 +94,14 @@ type PodSecurityContext struct {
 	RunAsUser  *int64 `json:"runAsUser,omitempty"`
 	RunAsGroup *int64 `json:"runAsGroup,omitempty"`
 
-	_ api.Unsupported `fields:"runAsNonRoot" instead:"remove it, and write a runAsUser that is not 0"`
-	_ api.Unsupported `fields:"seccompProfile appArmorProfile" default:"RuntimeDefault" instead:"use the type RuntimeDefault"`
-	_ api.Unsupported `fields:"fsGroup fsGroupChangePolicy" instead:"chown the volume in an init container, or the directory on the host"`
-	_ api.Unsupported `fields:"supplementalGroups supplementalGroupsPolicy" instead:"use runAsGroup"`
+	FSGroup            *int64          `json:"fsGroup,omitempty"`
+	SupplementalGroups []int64         `json:"supplementalGroups,omitempty"`
+	RunAsNonRoot       *bool           `json:"runAsNonRoot,omitempty"`
+	Seccomp            *SeccompProfile `json:"seccompProfile,omitempty"`
+
+	_ api.Ignored     `fields:"fsGroupChangePolicy" why:"the files in a volume keep their groups"`
+	_ api.Unsupported `fields:"supplementalGroupsPolicy" default:"Merge"`
+	_ api.Unsupported `fields:"appArmorProfile" default:"RuntimeDefault" instead:"use the type RuntimeDefault"`
 	_ api.Unsupported `fields:"sysctls" instead:"set them on the host"`
 	_ api.Unsupported `fields:"seLinuxChangePolicy seLinuxOptions windowsOptions"`
 }

@@ -21,12 +21,14 @@ type Container struct {
 	TerminationMessagePolicy api.TerminationMessagePolicy `json:"terminationMessagePolicy,omitempty"`
 	Pull                     string                       `json:"imagePullPolicy,omitempty"` // Always, Never or IfNotPresent
 	SecurityContext          *SecurityContext             `json:"securityContext,omitempty"`
+	Stdin                    bool                         `json:"stdin,omitempty"`
+	TTY                      bool                         `json:"tty,omitempty"`
 
 	_ api.Ignored `fields:"resizePolicy"`
 
 	_ api.Unsupported `fields:"envFrom" instead:"write each variable in env"`
 	_ api.Unsupported `fields:"restartPolicy restartPolicyRules" instead:"that of the spec is for all; a sidecar is one of the containers"`
-	_ api.Unsupported `fields:"stdin stdinOnce tty" instead:"run a command that needs no terminal, such as sleep"`
+	_ api.Unsupported `fields:"stdinOnce"`
 	_ api.Unsupported `fields:"volumeDevices" instead:"use volumeMounts and a hostPath of the type BlockDevice"`
 	_ api.Unsupported `fields:"cmd" instead:"v1 calls it args"`
 	_ api.Unsupported `fields:"entrypoint" instead:"v1 calls it command"`
@@ -88,9 +90,18 @@ type SecurityContext struct {
 	} `json:"capabilities,omitzero"`
 	ReadOnlyRootFilesystem bool `json:"readOnlyRootFilesystem,omitempty"`
 
-	_ api.Unsupported `fields:"allowPrivilegeEscalation" default:"true" instead:"remove it, and set no-new-privileges in Docker's configuration"`
-	_ api.Unsupported `fields:"runAsNonRoot" instead:"remove it, and write a runAsUser that is not 0"`
-	_ api.Unsupported `fields:"seccompProfile appArmorProfile" default:"RuntimeDefault" instead:"use the type RuntimeDefault"`
+	AllowPrivilegeEscalation *bool           `json:"allowPrivilegeEscalation,omitempty"`
+	RunAsNonRoot             *bool           `json:"runAsNonRoot,omitempty"`
+	Seccomp                  *SeccompProfile `json:"seccompProfile,omitempty"`
+
+	_ api.Unsupported `fields:"appArmorProfile" default:"RuntimeDefault" instead:"use the type RuntimeDefault"`
 	_ api.Unsupported `fields:"procMount" default:"Default"`
 	_ api.Unsupported `fields:"seLinuxOptions windowsOptions"`
+}
+
+// SeccompProfile says which system calls a container may make.
+type SeccompProfile struct {
+	Type string `json:"type"` // RuntimeDefault, which is Docker's, or Unconfined
+
+	_ api.Unsupported `fields:"localhostProfile" instead:"set seccomp-profile in Docker's configuration"`
 }

@@ -113,6 +113,7 @@ func addWorkloads(s *api.Scheme) {
 		addWorkload(s, version, func(in *DaemonSet, w *template) { w.one(&in.Metadata, &in.Spec.Template, always) })
 		addWorkload(s, version, func(in *StatefulSet, w *template) {
 			w.replicas(&in.Metadata, in.Spec.Replicas, &in.Spec.Template, always)
+			w.Template.Subdomain = cmp.Or(w.Template.Subdomain, in.Spec.ServiceName)
 			for i, claim := range in.Spec.Claims {
 				if w.Claims = append(w.Claims, claim.Metadata.Name); claim.Metadata.Name == "" {
 					w.errs.Add(fmt.Sprintf("spec.volumeClaimTemplates[%d].metadata.name", i), "required value '': write the name of a volume")

@@ -35,11 +35,13 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 	security := cmp.Or(in.SecurityContext, &api.SecurityContext{}) // Docker checks the names of capabilities
 	c.count("securityContext.runAsUser", *cmp.Or(security.RunAsUser, new(int64)))
 	c.count("securityContext.runAsGroup", *cmp.Or(security.RunAsGroup, new(int64)))
+	c.check(!security.NonRoot || *cmp.Or(security.RunAsUser, new(int64(1))) != 0, invalid, "securityContext.runAsUser", 0, "runAsNonRoot forbids root")
+	c.check(!security.NoNewPrivileges || !in.Privileged, invalid, "securityContext.noNewPrivileges", "false", "a privileged container has all privileges: remove one of them")
 	c.check(security.RunAsGroup == nil || security.RunAsUser != nil, invalid, "securityContext.runAsUser", "", "runAsGroup needs it")
 	policies := []api.TerminationMessagePolicy{"", api.MessageFile, api.MessageFallbackToLogs}
 	c.check(slices.Contains(policies, in.TerminationMessagePolicy), unsupported, "terminationMessagePolicy", in.TerminationMessagePolicy,
 		"use File or FallbackToLogsOnError")
-	c.check(r.AllowPrivileged || !in.Privileged, forbidden, "privileged", in.Privileged, "the kubelet runs without -allow_privileged")
+	c.check(r.AllowPrivileged || !in.Privileged, forbidden, "privileged", in.Privileged, notPrivileged)
 	for i, e := range in.Env {
 		name := "(hidden)" // a mistyped name may be PASSWORD=secret
 		if e.Name == "" {

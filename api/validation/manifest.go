@@ -2,6 +2,7 @@ package validation
 
 import (
 	"cmp"
+	"fmt"
 	"net/netip"
 	"strings"
 
@@ -30,6 +31,13 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Mistakes) {
 	c.check(m.ID == "" && !isPod || IsDNSSubdomain(m.ID), invalid, "id", m.ID, wantSubdomain)
 	c.check(m.UUID == "" || uid.MatchString(m.UUID), invalid, "uuid", m.UUID, "use A-Z, a-z, 0-9 and '-', at most 63 characters")
 	c.check(m.Namespace == "" || IsDNSLabel(m.Namespace), invalid, "namespace", m.Namespace, wantLabel)
+	c.check(r.AllowPrivileged || !m.HostPID, forbidden, "hostPID", m.HostPID, notPrivileged)
+	c.check(r.AllowPrivileged || !m.HostIPC, forbidden, "hostIPC", m.HostIPC, notPrivileged)
+	c.check(!m.HostPID || !m.ShareProcessNamespace, invalid, "shareProcessNamespace", "true", "with hostPID all processes are shared already: remove one of them")
+	c.count("fsGroup", *cmp.Or(m.FSGroup, new(int64)))
+	for i, group := range m.SupplementalGroups {
+		c.count(fmt.Sprintf("supplementalGroups[%d]", i), group)
+	}
 	validateNetwork(c, m)
 	c.count("terminationGracePeriodSeconds", *cmp.Or(m.TerminationGracePeriodSeconds, new(int64)))
 	volumes, containers, ports := names{}, names{}, hostPorts{}
@@ -63,12 +71,15 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Mistakes) {
 	return errs
 }
 
+const notPrivileged = "the kubelet runs without -allow_privileged"
+
 // hostDirTypes has a space on both sides of each word.
 const hostDirTypes = " Directory DirectoryOrCreate File FileOrCreate Socket CharDevice BlockDevice "
 
 // validateNetwork checks the network settings that the containers of a pod share.
 func validateNetwork(c checker, m *api.ContainerManifest) {
 	c.check(m.Hostname == "" || IsDNSLabel(m.Hostname), invalid, "hostname", m.Hostname, wantLabel)
+	c.check(m.Subdomain == "" || IsDNSLabel(m.Subdomain), invalid, "subdomain", m.Subdomain, wantLabel)
 	for i, alias := range m.HostAliases {
 		c := c.in("hostAliases[%d]", i)
 		c.ip("ip", alias.IP)

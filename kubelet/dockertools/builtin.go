@@ -28,7 +28,7 @@ func IsBuiltin(image string) bool { return builtin[image] != nil }
 // used even if an older kubelet made it. Two callers at once may both import it; either
 // image works.
 func EnsureBuiltin(ctx context.Context, docker Interface, image string) error {
-	if _, err := docker.InspectImage(ctx, image); !errors.Is(err, ErrNoSuchImage) {
+	if _, _, err := docker.InspectImage(ctx, image); !errors.Is(err, ErrNoSuchImage) {
 		return err
 	}
 	daemon, err := docker.Info(ctx) // Docker may run on another machine

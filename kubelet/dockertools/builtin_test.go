@@ -30,11 +30,11 @@ func (s *imageStore) Info(context.Context) (Info, error) {
 	return Info{OS: "linux", Arch: s.arch}, nil
 }
 
-func (s *imageStore) InspectImage(context.Context, string) (string, error) {
+func (s *imageStore) InspectImage(context.Context, string) (id, user string, err error) {
 	if len(s.layers) == 0 {
-		return "", ErrNoSuchImage
+		return "", "", ErrNoSuchImage
 	}
-	return "sha256:0123", nil
+	return "sha256:0123", "", nil
 }
 
 func (s *imageStore) ImportImage(_ context.Context, _ string, tar io.Reader) error {

@@ -52,8 +52,8 @@ type Interface interface {
 	// that something else made, stays; that is not an error.
 	RemoveNetwork(ctx context.Context, name string) error
 
-	// InspectImage returns the id of an image, or ErrNoSuchImage.
-	InspectImage(ctx context.Context, image string) (id string, err error)
+	// InspectImage returns the id of an image and the user that its programs run as, empty for root, or ErrNoSuchImage.
+	InspectImage(ctx context.Context, image string) (id, user string, err error)
 	// ImageLayers returns the ids of the layers of an image, lowest first, or ErrNoSuchImage. An image
 	// that was built on it starts with the same layers.
 	ImageLayers(ctx context.Context, image string) ([]string, error)
@@ -204,6 +204,15 @@ type ContainerSpec struct {
 	CapAdd         []string
 	CapDrop        []string
 	ReadOnlyRootFS bool
+
+	Groups          []string // additional GIDs
+	NoNewPrivileges bool     // setuid programs give none
+	Unconfined      bool     // by seccomp; false: Docker's profile
+	PIDMode         string   // "host", or "container:" and the id of the one whose processes it sees; empty: its own
+	IPCMode         string   // "host"; empty: Docker's default
+	Init            bool     // its first process is Docker's init, which reaps the others
+	Stdin           bool     // is open, and stays empty
+	TTY             bool
 
 	// NetworkContainer is the id of the container whose network this one joins. That one
 	// must run when this one starts. Docker then refuses Hostname and Ports.

@@ -38,7 +38,9 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 		if err != nil {
 			return err
 		}
-		a.ID, err = w.Docker.CreateContainer(ctx, spec)
+		if err = w.checkUser(ctx, a); err == nil {
+			a.ID, err = w.Docker.CreateContainer(ctx, spec)
+		}
 		switch {
 		case err == nil:
 			w.mu.Lock()

@@ -11,7 +11,13 @@ import (
 func (e *Executor) joinNetwork(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 	spec.Labels[dockertools.LabelNetwork] = e.PodNetwork
 	if e.PodNetwork != dockertools.BridgeNetwork {
-		spec.Network, spec.Aliases = e.PodNetwork, pod.NetworkNames()
+		spec.Network = e.PodNetwork
+		for _, name := range pod.NetworkNames() {
+			spec.Aliases = append(spec.Aliases, name)
+			if name != pod.Name+"."+pod.Namespace { // a cluster knows services and subdomains by these too
+				spec.Aliases = append(spec.Aliases, name+".svc", name+".svc.cluster.local")
+			}
+		}
 		spec.DNS = dns.InNamespace(pod.Namespace, pod.Complete.DNS, dns.HostSearches())
 	}
 }

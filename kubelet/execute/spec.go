@@ -49,6 +49,7 @@ func (e *Executor) containerSpec(pod *plan.Pod, a plan.Action, mounts []dockerto
 	}
 	e.setCommand(&spec, pod, a.Container.Spec, a.PodIP)
 	appSpec(&spec, a.Container.Spec)
+	sharedSpec(&spec, &pod.Complete)
 	path, err := e.Volumes.MakeTerminationFile(pod.UID, a.Name.TerminationFile())
 	spec.Mounts = append(slices.Clip(mounts), dockertools.Mount{HostPath: path, ContainerPath: a.Container.Spec.TerminationMessagePath})
 	return spec, err
@@ -82,6 +83,7 @@ func (e *Executor) networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 	}
 	spec.Hostname = pod.Hostname
 	spec.Ports = pod.Ports
+	spec.Init = pod.Complete.ShareProcessNamespace
 	e.joinNetwork(spec, pod)
 }
 
@@ -91,7 +93,9 @@ func appSpec(spec *dockertools.ContainerSpec, c *api.Container) {
 	spec.Memory = c.Memory
 	spec.CPUShares, spec.CPULimit = dockertools.CPUShares(c.CPU), c.CPULimit
 	spec.Privileged = c.Privileged
+	spec.Stdin, spec.TTY = c.Stdin, c.TTY
 	if s := c.SecurityContext; s != nil {
+		spec.NoNewPrivileges, spec.Unconfined = s.NoNewPrivileges, s.Unconfined
 		spec.CapAdd, spec.CapDrop, spec.ReadOnlyRootFS = s.CapAdd, s.CapDrop, s.ReadOnlyRootFilesystem
 		if s.RunAsUser != nil {
 			spec.User = strconv.FormatInt(*s.RunAsUser, 10)
@@ -99,6 +103,22 @@ func appSpec(spec *dockertools.ContainerSpec, c *api.Container) {
 		if s.RunAsGroup != nil { // validation refuses it without a user: Docker would take root
 			spec.User += ":" + strconv.FormatInt(*s.RunAsGroup, 10)
 		}
+	}
+}
+
+// sharedSpec completes the spec of an app container with what all containers of the pod share.
+func sharedSpec(spec *dockertools.ContainerSpec, m *api.ContainerManifest) {
+	switch {
+	case m.HostPID:
+		spec.PIDMode = "host"
+	case m.ShareProcessNamespace:
+		spec.PIDMode = "container:" + spec.NetworkContainer
+	}
+	if m.HostIPC {
+		spec.IPCMode = "host"
+	}
+	for _, group := range m.Groups() {
+		spec.Groups = append(spec.Groups, strconv.FormatInt(group, 10))
 	}
 }
 

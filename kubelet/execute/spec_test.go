@@ -114,9 +114,11 @@ func todaysPod() api.Pod {
 			CPULimit: 1500, TerminationMessagePolicy: api.MessageFile,
 			SecurityContext: &api.SecurityContext{
 				RunAsUser: new(int64(1000)), RunAsGroup: new(int64(2000)),
-				CapAdd: []string{"NET_ADMIN"}, CapDrop: []string{"ALL"}, ReadOnlyRootFilesystem: true,
+				CapAdd: []string{"NET_ADMIN"}, CapDrop: []string{"ALL"}, ReadOnlyRootFilesystem: true, NoNewPrivileges: true, Unconfined: true,
 			},
+			Stdin: true, TTY: true,
 		}},
+		ShareProcessNamespace: true, HostIPC: true, FSGroup: new(int64(7)), SupplementalGroups: []int64{8}, Subdomain: "pages",
 	}
 	return p
 }
@@ -149,15 +151,18 @@ func TestTheSpecOfAPodOfToday(t *testing.T) {
 		Env: []string{"NAME=web", "NAMESPACE=default", "UID=uid-web", "NODE=host", "HOST=" + dockertools.HostIP(), "IP=10.1.2.3",
 			"URL=http://10.1.2.3/$(LATER)", "LATER=http://10.1.2.3/$(LATER)!"},
 		User: "1000:2000", CapAdd: []string{"NET_ADMIN"}, CapDrop: []string{"ALL"}, ReadOnlyRootFS: true, CPUShares: 1536, CPULimit: 1500, NetworkContainer: "id",
+		NoNewPrivileges: true, Unconfined: true, Stdin: true, TTY: true, PIDMode: "container:id", IPCMode: "host", Groups: []string{"7", "8"},
 		Labels: labels("kubelet14.network_container", "id", "kubelet14.message_policy", "File"),
 	})
 	network := dockertools.ContainerSpec{
-		Image: "pause:1", Labels: labels("kubelet14.init", "", "kubelet14.network", "pods"), Hostname: "www", Network: "pods", Aliases: []string{"web.default"},
+		Image: "pause:1", Labels: labels("kubelet14.init", "", "kubelet14.network", "pods"), Hostname: "www", Network: "pods", Init: true,
+		Aliases:    []string{"web.default", "www.pages.default", "www.pages.default.svc", "www.pages.default.svc.cluster.local"},
 		ExtraHosts: []string{"a:10.0.0.1", "b:10.0.0.1"},
 		DNS:        &api.DNSConfig{Nameservers: []string{"10.0.0.2"}, Searches: []string{"default", "local"}, Options: []string{"ndots:2"}},
 	}
 	check(&pod.Network, network)
 	network.DNS = pod.Complete.DNS
+	network.Init = false
 	network.Network, network.Hostname, network.Aliases, network.Labels = "host", "", nil, labels("kubelet14.init", "")
 	pod.Complete.HostNetwork, pod.Ports = true, []api.Port{{HostPort: 80, ContainerPort: 80}}
 	check(&pod.Network, network)

@@ -21,7 +21,7 @@ func (e *Executor) setUpVolumes(ctx context.Context, pod *plan.Pod, a plan.Actio
 	for _, mount := range c.Spec.VolumeMounts {
 		i := slices.IndexFunc(pod.Complete.Volumes, func(v api.Volume) bool { return v.Name == mount.Name })
 		spec := &pod.Complete.Volumes[i]
-		v, err := volume.CreateVolume(spec, pod.Namespace, pod.UID, e.Volumes)
+		v, err := volume.CreateVolume(spec, &pod.Pod, e.Volumes)
 		if err == nil {
 			err = e.setUps.SetUp(ctx, v)
 		}

@@ -345,7 +345,7 @@ func TestKilledAfterEveryCall(t *testing.T) {
 					t.Error("a:1 was not collected")
 				}
 			}
-			if _, byHand := h.ByHand().InspectImage(t.Context(), "byhand:1"); byHand != nil || err != nil {
+			if _, _, byHand := h.ByHand().InspectImage(t.Context(), "byhand:1"); byHand != nil || err != nil {
 				t.Errorf("killed after %d calls: %v, %v", n, byHand, err)
 			}
 			files, _ := filepath.Glob(h.dir + "/image_manager/pulled/*")

@@ -30,7 +30,7 @@ func (c *Collector) PullImage(ctx context.Context, image string, auth dockertool
 		c.update(name, func(p *pull) { p.unseen = max(p.unseen-1, 0) }) // a failed pull has no event
 		return err
 	}
-	id, err := c.InspectImage(ctx, image)
+	id, _, err := c.InspectImage(ctx, image)
 	ours := c.pulled()[name]
 	foreign := slices.ContainsFunc(before, func(i dockertools.Image) bool {
 		named := slices.ContainsFunc(slices.Concat(i.Tags, i.Digests), func(other string) bool { return dockertools.ImageName(other) == name })

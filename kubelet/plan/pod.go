@@ -66,7 +66,10 @@ func NewPod(pod api.Pod, networkImage string, since time.Time) *Pod {
 		HostNetwork bool            `json:"hostNetwork,omitempty"`
 		HostAliases []api.HostAlias `json:"hostAliases,omitempty"`
 		DNS         *api.DNSConfig  `json:"dns,omitempty"`
-	}{p.Hostname, networkImage, hostPorts(&pod.Manifest), pod.Manifest.HostNetwork, pod.Manifest.HostAliases, pod.Manifest.DNS})}
+		Subdomain   string          `json:"subdomain,omitempty"`
+		SharePID    bool            `json:"sharePID,omitempty"`
+	}{p.Hostname, networkImage, hostPorts(&pod.Manifest), pod.Manifest.HostNetwork, pod.Manifest.HostAliases, pod.Manifest.DNS,
+		pod.Manifest.Subdomain, pod.Manifest.ShareProcessNamespace})}
 	return p
 }
 
@@ -125,8 +128,17 @@ func (c *Container) pulls(newest *Observed) bool {
 	return (newest == nil || newest.Of.Hash != c.Hash) && api.IsLatest(c.Spec.Image)
 }
 
+// shared are the settings of a pod that are part of each of its containers.
+type shared struct {
+	HostPID  bool    `json:"hostPID,omitempty"`
+	HostIPC  bool    `json:"hostIPC,omitempty"`
+	SharePID bool    `json:"sharePID,omitempty"`
+	FSGroup  *int64  `json:"fsGroup,omitempty"`
+	Groups   []int64 `json:"groups,omitempty"`
+}
+
 // appHash is the hash of everything that an app container depends on: its part of the manifest, the init
-// containers, and the volumes that they mount. 2014 hashed Go's print of the struct, with the addresses
+// containers, the volumes that they mount, and what all containers of the pod share. 2014 hashed Go's print of the struct, with the addresses
 // behind pointers, and restarted containers that had not changed.
 func appHash(m *api.ContainerManifest, c *api.Container) string {
 	mounts := slices.Clone(c.VolumeMounts)
@@ -140,7 +152,9 @@ func appHash(m *api.ContainerManifest, c *api.Container) string {
 		Container *api.Container  `json:"container"`
 		Volumes   []api.Volume    `json:"volumes,omitempty"`
 		Init      []api.Container `json:"init,omitempty"`
-	}{c, slices.DeleteFunc(slices.Clone(m.Volumes), notMounted), m.InitContainers})
+		Shared    shared          `json:"shared,omitzero"`
+	}{c, slices.DeleteFunc(slices.Clone(m.Volumes), notMounted), m.InitContainers,
+		shared{m.HostPID, m.HostIPC, m.ShareProcessNamespace, m.FSGroup, m.SupplementalGroups}})
 }
 
 // hash returns the FNV-1a hash of v's JSON in hex. Equal values have equal JSON, without unset fields.

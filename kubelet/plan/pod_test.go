@@ -56,6 +56,12 @@ func TestWhatChangesAHash(t *testing.T) {
 		{"the host name", func(m *api.ContainerManifest) { m.Hostname = "other" }, "net"},
 		{"a host alias", func(m *api.ContainerManifest) { m.HostAliases = []api.HostAlias{{IP: "10.0.0.1"}} }, "net"},
 		{"the DNS", func(m *api.ContainerManifest) { m.DNS = &api.DNSConfig{} }, "net"},
+		{"the subdomain", func(m *api.ContainerManifest) { m.Subdomain = "a" }, "net"},
+		{"shared processes", func(m *api.ContainerManifest) { m.ShareProcessNamespace = true }, "net web side"},
+		{"the host's processes", func(m *api.ContainerManifest) { m.HostPID = true }, "web side"},
+		{"the host's IPC", func(m *api.ContainerManifest) { m.HostIPC = true }, "web side"},
+		{"the groups", func(m *api.ContainerManifest) { m.SupplementalGroups = []int64{1} }, "web side"},
+		{"the group of volumes", func(m *api.ContainerManifest) { m.FSGroup = new(int64) }, "web side"},
 		{"an init container", func(m *api.ContainerManifest) { m.InitContainers = []api.Container{{Name: "init"}} }, "web side"},
 		{"labels, annotations and the grace", func(m *api.ContainerManifest) {
 			m.Labels, m.Annotations, m.TerminationGracePeriodSeconds = map[string]string{"a": "b"}, map[string]string{"a": "b"}, new(int64)

@@ -21,7 +21,13 @@ func (p *Pod) ServiceNames() (names []string) {
 }
 
 // NetworkNames returns the names of the pod in the pod network.
-func (p *Pod) NetworkNames() []string { return append(p.ServiceNames(), p.Name+"."+p.Namespace) }
+func (p *Pod) NetworkNames() []string {
+	names := append(p.ServiceNames(), p.Name+"."+p.Namespace)
+	if p.Complete.Subdomain != "" {
+		names = append(names, p.Hostname+"."+p.Complete.Subdomain+"."+p.Namespace)
+	}
+	return names
+}
 
 // ServiceEnv returns the variables of services, except those that a container sets itself. There are none in the host's network.
 func (p *Pod) ServiceEnv(c *api.Container) []api.EnvVar {

@@ -134,6 +134,7 @@ func TestLogLines(t *testing.T) {
 		"both streams":               {stamped(1, 1, "one\n") + stamped(2, 2, "two\n"), []string{"1 one\n", "2 two\n"}},
 		"a long one":                 {stamped(1, 1, half) + stamped(1, 1, "rest\n"), []string{"1 " + half, "1 rest\n"}},
 		"one without a time":         {stamped(1, 1, "one\n") + piece(1, "two\n"), []string{"1 one\n", "0 two\n"}},
+		"of a terminal":              {fmt.Sprintf(stamp, 1) + "one\r\n" + fmt.Sprintf(stamp, 2) + half + "\n" + fmt.Sprintf(stamp, 3) + "rest", []string{"1 one\r\n", "2 " + half + "\n", "3 rest"}},
 		"one before Docker's error":  {stamped(1, 1, "one\n") + piece(3, "out of cheese"), []string{"1 one\n", "error"}},
 		"one before an abrupt end":   {stamped(1, 1, "one\n") + "abort", []string{"1 one\n", "error"}},
 	} {

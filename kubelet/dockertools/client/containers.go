@@ -233,6 +233,8 @@ func createOptions(spec *dockertools.ContainerSpec) docker.CreateContainerOption
 		StopSignal:   spec.StopSignal,
 		Hostname:     spec.Hostname,
 		User:         spec.User,
+		OpenStdin:    spec.Stdin,
+		Tty:          spec.TTY,
 		ExposedPorts: map[docker.Port]struct{}{},
 	}
 	host := &docker.HostConfig{
@@ -244,9 +246,19 @@ func createOptions(spec *dockertools.ContainerSpec) docker.CreateContainerOption
 		ReadonlyRootfs: spec.ReadOnlyRootFS,
 		NetworkMode:    spec.Network,
 		ExtraHosts:     spec.ExtraHosts,
+		GroupAdd:       spec.Groups,
+		PidMode:        spec.PIDMode,
+		IpcMode:        spec.IPCMode,
+		Init:           spec.Init,
 		// Only the kubelet restarts containers: it counts the attempts.
 		RestartPolicy: docker.NeverRestart(),
 		PortBindings:  map[docker.Port][]docker.PortBinding{},
+	}
+	if spec.NoNewPrivileges {
+		host.SecurityOpt = append(host.SecurityOpt, "no-new-privileges")
+	}
+	if spec.Unconfined {
+		host.SecurityOpt = append(host.SecurityOpt, "seccomp=unconfined")
 	}
 	if spec.CPULimit > 0 { // microseconds in each 100 ms, at least 1 ms; NanoCPUs must not exceed the host's cores
 		host.CPUQuota = max(spec.CPULimit*100, 1000)

@@ -229,7 +229,7 @@ func noProgress(dockertools.PullProgress) {}
 func (d *contractDocker) pull(t *testing.T, image string) (id string) {
 	t.Helper()
 	unittest.Must(t, d.PullImage(t.Context(), image, dockertools.Auth{}, noProgress))
-	id, err := d.InspectImage(t.Context(), image)
+	id, _, err := d.InspectImage(t.Context(), image)
 	if err != nil || id == "" {
 		t.Fatalf("the image that was pulled: %q, %v", id, err)
 	}
@@ -240,7 +240,7 @@ func testPull(t *testing.T, d *contractDocker) {
 	r := d.registry(t)
 	r.Push("web:1")
 	image := r.Addr() + "/web:1"
-	if id, err := d.InspectImage(t.Context(), image); !errors.Is(err, dockertools.ErrNoSuchImage) {
+	if id, _, err := d.InspectImage(t.Context(), image); !errors.Is(err, dockertools.ErrNoSuchImage) {
 		t.Fatalf("before the pull: %q, %v", id, err)
 	}
 	var last dockertools.PullProgress
@@ -280,7 +280,7 @@ func testPullNames(t *testing.T, d *contractDocker) {
 		r.Addr() + "/web:latest": nil,
 		r.Addr() + "/web:other":  dockertools.ErrNoSuchImage, // and not every tag
 	} {
-		if _, err := d.InspectImage(t.Context(), image); !errors.Is(err, want) {
+		if _, _, err := d.InspectImage(t.Context(), image); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", image, err, want)
 		}
 	}
@@ -305,7 +305,7 @@ func (d *contractDocker) imageOf(t *testing.T, id string) (image dockertools.Ima
 }
 
 func testImages(t *testing.T, d *contractDocker) {
-	builtin, err := d.InspectImage(t.Context(), helloImage)
+	builtin, _, err := d.InspectImage(t.Context(), helloImage)
 	unittest.Must(t, err)
 	if i := d.imageOf(t, builtin); !slices.Contains(i.Tags, dockertools.ImageName(helloImage)) || i.Size == 0 ||
 		len(i.Digests) > 0 && !strings.HasSuffix(i.Digests[0], "@"+i.ID) {
@@ -410,7 +410,7 @@ func testPullCallerStops(t *testing.T, d *contractDocker) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("the pull: %v, want the context's error", err)
 	}
-	if _, err := d.InspectImage(t.Context(), r.Addr()+"/web:1"); !errors.Is(err, dockertools.ErrNoSuchImage) {
+	if _, _, err := d.InspectImage(t.Context(), r.Addr()+"/web:1"); !errors.Is(err, dockertools.ErrNoSuchImage) {
 		t.Errorf("the image: %v", err)
 	}
 }

@@ -143,10 +143,10 @@ func testRefusedCreation(t *testing.T, d *contractDocker) {
 	unittest.Must(t, d.RemoveContainer(t.Context(), id))
 	d.create(t, taken)
 	d.create(t, d.spec(t, "c", "sleep")) // no refused creation left that name behind
-	if _, err := d.InspectImage(t.Context(), noImage); !errors.Is(err, dockertools.ErrNoSuchImage) {
+	if _, _, err := d.InspectImage(t.Context(), noImage); !errors.Is(err, dockertools.ErrNoSuchImage) {
 		t.Errorf("inspect of an image that is not there: %v", err)
 	}
-	if id, err := d.InspectImage(t.Context(), helloImage); err != nil || id == "" {
+	if id, _, err := d.InspectImage(t.Context(), helloImage); err != nil || id == "" {
 		t.Errorf("inspect of an image that is there: %q, %v", id, err)
 	}
 }
@@ -157,7 +157,7 @@ func testImportedImage(t *testing.T, d *contractDocker) {
 	unittest.Must(t, dockertools.WriteLayer(&layer, fstest.MapFS{"empty": {Mode: 0o644}}))
 	unittest.Must(t, d.ImportImage(t.Context(), image, &layer))
 	t.Cleanup(func() { unittest.Must(t, d.removeImage(image)) })
-	if id, err := d.InspectImage(t.Context(), image); err != nil || id == "" {
+	if id, _, err := d.InspectImage(t.Context(), image); err != nil || id == "" {
 		t.Errorf("inspect: %q, %v", id, err)
 	}
 	spec := d.spec(t, "c")
@@ -224,9 +224,14 @@ func TestIntegrationDockerGetsAllOfTheSpec(t *testing.T) {
 		}
 	}
 	privileged := d.spec(t, "privileged") // which may not be started everywhere
-	privileged.Privileged = true
-	if found := inspectRaw(t, raw, d.create(t, privileged)); !found.HostConfig.Privileged {
-		t.Error("a privileged container is not privileged")
+	privileged.Privileged, privileged.PIDMode, privileged.IPCMode = true, "host", "host"
+	privileged.NoNewPrivileges, privileged.Unconfined, privileged.Groups = true, true, []string{"7", "8"}
+	privileged.Stdin, privileged.TTY, privileged.Init = true, true, true
+	found := inspectRaw(t, raw, d.create(t, privileged))
+	host := found.HostConfig
+	if !host.Privileged || host.PidMode != "host" || host.IpcMode != "host" || !host.Init || !found.Config.OpenStdin || !found.Config.Tty ||
+		fmt.Sprint(host.SecurityOpt[:2], host.GroupAdd) != "[no-new-privileges seccomp=unconfined] [7 8]" { // Docker adds label=disable
+		t.Errorf("a container that shares the host's processes: %+v", host)
 	}
 }
 

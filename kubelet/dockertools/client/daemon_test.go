@@ -143,7 +143,7 @@ func calls(c dockertools.Interface, id string) map[string]func(context.Context) 
 		"remove":  func(ctx context.Context) error { return c.RemoveContainer(ctx, id) },
 		"network": func(ctx context.Context) error { return c.MakeNetwork(ctx, "pods") },
 		"unmake":  func(ctx context.Context) error { return c.RemoveNetwork(ctx, "pods") },
-		"image":   func(ctx context.Context) error { _, err := c.InspectImage(ctx, "a/web:1"); return err },
+		"image":   func(ctx context.Context) error { _, _, err := c.InspectImage(ctx, "a/web:1"); return err },
 		"layers":  func(ctx context.Context) error { _, err := c.ImageLayers(ctx, "a/web:1"); return err },
 		"images":  func(ctx context.Context) error { _, err := c.ListImages(ctx); return err },
 		"rmi":     func(ctx context.Context) error { return c.RemoveImage(ctx, "a/web:1") },

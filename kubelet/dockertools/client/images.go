@@ -21,11 +21,14 @@ import (
 )
 
 // InspectImage makes its own request, because the library's takes no context.
-func (c *Client) InspectImage(ctx context.Context, image string) (id string, err error) {
-	var found struct{ ID string }
+func (c *Client) InspectImage(ctx context.Context, image string) (id, user string, err error) {
+	var found struct {
+		ID     string
+		Config struct{ User string }
+	}
 	r := c.begin(ctx, "inspect image %q", image)
 	err = r.end(r.getJSON("images/"+image+"/json", nil, &found))
-	return found.ID, err
+	return found.ID, found.Config.User, err
 }
 
 // ImageLayers makes its own request, because the library's takes no context.

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bufio"
 	"bytes"
 	"cmp"
 	"context"
@@ -20,8 +21,7 @@ import (
 )
 
 // Logs makes its own request, because the library takes Since in whole seconds, and does
-// not limit the time until the answer begins. The container must not have a terminal;
-// none made from a ContainerSpec has one.
+// not limit the time until the answer begins.
 func (c *Client) Logs(ctx context.Context, id string, opts dockertools.LogOptions, each func(dockertools.LogLine) error) error {
 	r := c.begin(ctx, "read the log of container %q", id)
 	r.silent = opts.Follow
@@ -39,10 +39,36 @@ func (c *Client) Logs(ctx context.Context, id string, opts dockertools.LogOption
 	}
 	body, err := r.open(http.MethodGet, "containers/"+id+"/logs", query, nil, nil)
 	if err == nil {
-		_, err = stdcopy.StdCopy(pass, pass, body)
+		err = copyLog(pass, body)
 	}
 	return cmp.Or(eachErr, r.end(err))
 }
+
+// copyLog writes each frame of a log to pass. With a terminal there are no frames, but the text itself: then it begins with the
+// year of the first line.
+func copyLog(pass logWriter, log io.Reader) error {
+	text := bufio.NewReaderSize(log, maxFrame)
+	if first, err := text.Peek(1); err != nil || first[0] < '0' {
+		_, err = stdcopy.StdCopy(pass, pass, text)
+		return err
+	}
+	for {
+		line, err := text.ReadSlice('\n')
+		if len(line) > 0 {
+			if _, err := pass.Write(line); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}
+
+// maxFrame is more than Docker's buffer and the time before it.
+const maxFrame = 32 << 10
 
 // logWriter passes on the frames of both streams, which StdCopy writes one at a time. Each
 // frame begins with its time.

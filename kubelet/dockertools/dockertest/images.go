@@ -16,16 +16,28 @@ type fakeImage struct {
 	created    time.Time
 	pulled     bool // and neither built nor imported
 	hasCommand bool
+	user       string                                  // empty: root
 	program    func(dockertools.ContainerSpec) Program // nil: the zero Program
 }
 
-func (f *Fake) InspectImage(ctx context.Context, image string) (string, error) {
-	return ask(ctx, f, "InspectImage", image, func() (string, error) {
+func (f *Fake) InspectImage(ctx context.Context, image string) (id, user string, err error) {
+	found, err := ask(ctx, f, "InspectImage", image, func() (*fakeImage, error) {
 		if found := f.images[dockertools.ImageName(image)]; found != nil {
-			return found.id, nil
+			return found, nil
 		}
-		return "", fmt.Errorf("%w: %s", dockertools.ErrNoSuchImage, image)
+		return &fakeImage{}, fmt.Errorf("%w: %s", dockertools.ErrNoSuchImage, image)
 	})
+	if err != nil {
+		return "", "", err
+	}
+	return found.id, found.user, nil
+}
+
+// SetImageUser sets the user that the programs of an image run as.
+func (f *Fake) SetImageUser(image, user string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.images[dockertools.ImageName(image)].user = user
 }
 
 func (f *Fake) ImageLayers(ctx context.Context, image string) ([]string, error) {
