@@ -86,7 +86,7 @@ func (s *SourceEtcd) accept(ctx context.Context, client *clientv3.Client, proble
 	return nil
 }
 
-// remember notes that a list was good. The time never goes back, whatever the clock does.
+// remember records that a list was good. The time never goes back, whatever the clock does.
 func (s *SourceEtcd) remember(header *etcdserverpb.ResponseHeader) {
 	if s.last.Cluster == header.ClusterId && s.last.Revision == header.Revision {
 		return

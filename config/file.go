@@ -19,23 +19,23 @@ import (
 )
 
 const (
-	// settleTime is the time between two snapshots that must be equal before anything
-	// is read. A file that is being written, renamed or replaced is complete by then.
+	// settleTime is the time between two looks at the files, whose fingerprints must be equal before
+	// anything is read. A file that is being written, renamed or replaced is complete by then.
 	settleTime = 50 * time.Millisecond
 	// maxUnsettled is how long files that change all the time delay the others.
 	maxUnsettled = time.Second
-	// hintDelay lets the first events of an edit lead to one snapshot.
+	// hintDelay lets the first events of an edit lead to one look.
 	hintDelay = time.Millisecond
 )
 
 // SourceFile is the source "file": the manifests of one file or of one directory. It
-// takes a snapshot of the files every pollInterval, and soon after a hint of inotify;
-// after a change it takes another one every settleTime.
+// looks at their fingerprints every pollInterval, and soon after a hint of inotify; after a
+// change it looks again every settleTime.
 type SourceFile struct {
 	source
-	last           snapshot             // nil if the path could not be read
-	unsettledSince time.Time            // zero if the last two snapshots are equal
-	changing       map[string]time.Time // since when each file has differed from snapshot to snapshot, by path
+	last           fingerprints         // nil if the path could not be read
+	unsettledSince time.Time            // zero if the last two looks found the same
+	changing       map[string]time.Time // since when each file has differed from look to look, by path
 	warned         map[string]string    // what was logged, by path, see warn
 }
 
@@ -78,7 +78,7 @@ func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 			}
 			due, hinted = time.After(wait), false
 		}
-		// No early snapshot while the files change: two equal ones would prove nothing.
+		// No early look while the files change: two equal ones would prove nothing.
 		if hint && !hinted && s.unsettledSince.IsZero() {
 			due, hinted = time.After(hintDelay), true
 		}
@@ -87,7 +87,7 @@ func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 
 // ReadOnce returns the pods of the files as they are now, or all that is wrong with any of them. It is called instead of Run.
 func (s *SourceFile) ReadOnce() ([]api.Pod, error) {
-	s.last, s.inputs[""].err = s.snapshot()
+	s.last, s.inputs[""].err = s.fingerprints()
 	s.read(s.last, time.Time{})
 	update, _ := s.set()
 	for i := range update.Pods {
@@ -96,11 +96,11 @@ func (s *SourceFile) ReadOnce() ([]api.Pod, error) {
 	return update.Pods, update.Err
 }
 
-// poll takes a snapshot, and if that is equal to the last one reads the files that
+// poll looks at the files, and if they are as at the last look reads those that
 // have changed. It returns when to poll again and whether the inputs are up to date.
 func (s *SourceFile) poll(now time.Time) (wait time.Duration, done bool) {
 	before, whole := s.last, s.inputs[""]
-	s.last, whole.err = s.snapshot()
+	s.last, whole.err = s.fingerprints()
 	switch {
 	case whole.err != nil: // the files stay as they were
 		s.unsettledSince, s.changing = time.Time{}, nil
@@ -125,9 +125,9 @@ func (s *SourceFile) poll(now time.Time) (wait time.Duration, done bool) {
 	return settleTime, true
 }
 
-// read brings the inputs up to date with the last snapshot and the one before it. A file that differs between the two is
+// read brings the inputs up to date with the last look and the one before it. A file that differs between the two is
 // still being written, and keeps its pods.
-func (s *SourceFile) read(before snapshot, now time.Time) {
+func (s *SourceFile) read(before fingerprints, now time.Time) {
 	s.forget(func(path string) bool { return s.last[path] == "" && before[path] == "" })
 	for path, fingerprint := range s.last {
 		since, changes := s.changing[path]

@@ -149,7 +149,7 @@ func TestFileThatNeverSettlesIsAnErrorInTheEnd(t *testing.T) {
 	}
 }
 
-// Each of sixty files is written once. No two snapshots are equal, and yet no file changes all the time. At the start the
+// Each of sixty files is written once. No two looks find the same, and yet no file changes all the time. At the start the
 // source is not ready before it has read all of them.
 func TestFilesThatKeepComing(t *testing.T) {
 	for first, want := range map[string]string{"": "files keep coming", "web=0": ""} { // what is there before; what is logged

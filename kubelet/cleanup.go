@@ -23,7 +23,7 @@ import (
 //
 // It is the sync loop without desired pods, and with an end.
 func (kl *Kubelet) Cleanup(ctx context.Context) error {
-	kl.observer.Cleanup = kl.opts.Volumes != nil // else the root_dir may be mistyped
+	kl.observer.Cleanup = kl.opts.Volumes != nil // a root_dir that does not exist may be mistyped
 	ctx, stop := kl.whileDockerAnswers(ctx)
 	defer stop()
 	if err := kl.connect(ctx); err != nil {

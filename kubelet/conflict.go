@@ -15,7 +15,8 @@ func (kl *Kubelet) giveWay(ctx context.Context, since time.Time) error {
 	errs := []error{err}
 	for _, c := range all {
 		_, own := kl.opts.Identity.Own(c)
-		recent := !c.Created.Before(since.Truncate(time.Second)) && !c.Created.After(time.Now()) // Docker's list has whole seconds, and the clock may have been set back
+		// Docker's list has whole seconds, and the clock may have been set back.
+		recent := !c.Created.Before(since.Truncate(time.Second)) && !c.Created.After(time.Now())
 		if own && recent {
 			glog.Warningf("removing container %q: another kubelet has created its own before", c.Name)
 			errs = append(errs, kl.docker.RemoveContainer(ctx, c.ID))

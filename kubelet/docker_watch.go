@@ -19,11 +19,11 @@ import (
 func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 	for {
 		err := kl.connect(ctx)
-		var conflict *dockertools.IdentityConflictError
-		if !errors.As(err, &conflict) && ctx.Err() == nil {
+		_, conflict := errors.AsType[*dockertools.IdentityConflictError](err)
+		if !conflict && ctx.Err() == nil {
 			kl.errors.Log("connect to Docker", err)
 		}
-		if err == nil || conflict != nil {
+		if err == nil || conflict {
 			return err
 		}
 		kl.health.set(func(h *healthState) { h.docker = err })
@@ -38,8 +38,8 @@ const answerLimit = 20 * time.Second
 
 var errFrozen = fmt.Errorf("no answer from Docker for %v; `journalctl -u docker` may say why", answerLimit)
 
-// whileDockerAnswers returns a context that ends within 30 s if Docker is frozen or gone. It asks Docker
-// something simple every 5 s, so a stop may take as long as its grace.
+// whileDockerAnswers returns a context that ends within 30 s if Docker is frozen or gone. It sends Docker a short
+// request every 5 s and limits no other, so that a stop may take as long as its grace.
 func (kl *Kubelet) whileDockerAnswers(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var wg sync.WaitGroup

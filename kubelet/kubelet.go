@@ -56,7 +56,7 @@ type Kubelet struct {
 	// Written before the sync loop begins, and then only read.
 	opts    Options
 	docker  dockertools.Interface
-	removes bool                  // pods and volumes that are not desired; false with RunOnce
+	removes bool                  // removes pods and volumes that are not desired; false in RunOnce
 	isFinal func(*podRecord) bool // reports a final outcome; always false outside RunOnce
 
 	// These need no lock, or have their own.
@@ -74,7 +74,7 @@ type Kubelet struct {
 	snapshot atomic.Pointer[status.Snapshot] // of the last sync; empty before it
 	wakeup   chan struct{}                   // 1-slot: a sync is needed
 	trash    chan struct{}                   // 1-slot: there may be volumes to delete
-	errors   watch.Errors                    // that are logged once
+	errors   watch.Errors                    // logs each error once
 
 	// The sync loop owns the rest.
 	desired desired

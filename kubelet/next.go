@@ -11,44 +11,34 @@ import (
 	"kubelet14/kubelet/eviction"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/step"
-)
-
-// decision is what is done about an idle pod now.
-type decision int
-
-const (
-	keeps   decision = iota // its containers stay as they are: it cannot be inspected, it must wait, or its outcome is final
-	asks                    // a person has to allow its plan
-	rests                   // it is as desired
-	retries                 // its steps have failed, and are tried again later
-	acts                    // its worker carries out the steps that are allowed
+	"kubelet14/kubelet/watch"
 )
 
 // next decides what is done about an idle pod, and when to decide again even if nothing happens. It changes nothing.
-func (kl *Kubelet) next(p *podRecord) (d decision, again time.Time) {
+func (kl *Kubelet) next(p *podRecord) (d watch.Decision, again time.Time) {
 	switch {
 	case p.held():
-		return keeps, p.Wait.RetryAt
+		return watch.Keeps, p.Wait.RetryAt
 	case p.Waits():
-		return asks, p.Plan.Next
+		return watch.Asks, p.Plan.Next
 	case len(p.Plan.Steps) == 0:
-		return rests, p.Plan.Next
+		return watch.Rests, p.Plan.Next
 	case kl.isFinal(p):
-		return keeps, time.Time{}
+		return watch.Keeps, time.Time{}
 	case kl.backsOff(p):
-		return retries, earliest(p.retryAt, p.Plan.Next)
+		return watch.Retries, earliest(p.retryAt, p.Plan.Next)
 	}
-	return acts, p.Plan.Next
+	return watch.Works, p.Plan.Next
 }
 
 // backsOff reports whether a pod's steps were tried, and it is too early to try them again.
 func (kl *Kubelet) backsOff(p *podRecord) bool {
-	return kl.attempt(p) == p.tried && time.Now().Before(p.retryAt)
+	return kl.tryID(p) == p.tried && time.Now().Before(p.retryAt)
 }
 
-// attempt returns a text that is another one for another plan, and after the end of a pull that the plan waits for: then it is
-// tried again at once.
-func (kl *Kubelet) attempt(p *podRecord) string {
+// tryID identifies a try to carry out a plan. It changes with the plan, and when a pull that the plan waits for has ended:
+// then the plan is tried again at once.
+func (kl *Kubelet) tryID(p *podRecord) string {
 	text := p.planID()
 	for _, a := range p.Plan.Actions() {
 		if a.Kind == plan.Create {
@@ -85,7 +75,7 @@ func (kl *Kubelet) holdForPressure(p *podRecord) plan.Problem {
 	return kl.pressure().Hold(p.Name, p.Desired.Complete.Priority, time.Now())
 }
 
-// holdForSource holds what the sources do not tell yet.
+// holdForSource holds a pod while its source is not ready, and may still want it as it is.
 func (kl *Kubelet) holdForSource(p *podRecord) plan.Problem {
 	_, _, source := api.SplitFullName(p.Name)
 	if p.Desired == nil {
@@ -128,8 +118,8 @@ func (kl *Kubelet) reads(source string) bool {
 	return slices.ContainsFunc(kl.opts.Sources(), func(s api.SourceStatus) bool { return s.Source == source })
 }
 
-// madeElsewhere returns the place that the manifest of the pod's containers was read from, if
-// none of them is from the place of today's manifest, and a newest attempt is not as that says.
+// madeElsewhere returns the origin of the pod's containers if none of them has the origin of today's manifest and
+// a newest attempt differs from that manifest, and "" otherwise.
 func (p *podRecord) madeElsewhere() (origin string) {
 	for i := range p.Observed {
 		c, want := &p.Observed[i], p.Desired.Container(p.Observed[i].Of.Name)

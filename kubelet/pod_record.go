@@ -31,24 +31,24 @@ type podRecord struct {
 	status.Pod
 	work    *work           // nil: none since the last endWork
 	allowed [][]plan.Action // the steps that may be carried out now: all, unless a person decides
-	version int             // how often the desired state has changed
+	edits   int             // how often the desired state has changed
 	adopted bool            // its containers are known to belong to its manifest, see holdForSource
 	leaving bool            // its removal has begun, and cannot be called off
 
-	tried   string    // the attempt of the last work, see attempt
-	retryAt time.Time // the same attempt is not made before
+	tried   string    // the tryID of the last work
+	retryAt time.Time // the same try is not made before
 }
 
 // desire sets the desired state.
 func (p *podRecord) desire(pod *plan.Pod) {
 	if pod != p.Desired {
-		p.Desired, p.version = pod, p.version+1
+		p.Desired, p.edits = pod, p.edits+1
 	}
 }
 
-// planID returns a text that identifies the plan and the version of the desired state it is for.
+// planID returns a text that identifies the plan and the desired state that it is for.
 func (p *podRecord) planID() string {
-	text := fmt.Sprint(p.version)
+	text := fmt.Sprint(p.edits)
 	for _, a := range p.Plan.Actions() {
 		text += fmt.Sprintf(" %s %s %s", a.Kind, a.Name, a.ID)
 	}

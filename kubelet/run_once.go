@@ -34,18 +34,18 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 	if err != nil {
 		return nil, err
 	}
-	outcomes := runOnce{}
+	final := outcomes{}
 	kl.removes = false
 	kl.isFinal = func(p *podRecord) bool {
-		_, final := outcomes.of(p)
-		return final
+		_, isFinal := final.of(p)
+		return isFinal
 	}
 	err = kl.run(ctx, nil, func() (done bool, again time.Time) {
 		done = true
 		for name := range kl.desired.pods {
 			p := kl.pods[name]
-			if outcome, final := outcomes.of(p); final {
-				outcomes[name] = outcome
+			if outcome, isFinal := final.of(p); isFinal {
+				final[name] = outcome
 				continue
 			}
 			done = false
@@ -55,7 +55,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 		}
 		return done, again
 	})
-	return kl.outcomes(ctx, outcomes, began), errors.Join(sourcesErr, err)
+	return kl.finalStatuses(ctx, final, began), errors.Join(sourcesErr, err)
 }
 
 // waitForSources applies updates until every source is ready or has said why it is not.
@@ -83,12 +83,12 @@ func (kl *Kubelet) waitForSources(ctx context.Context, updates <-chan api.PodUpd
 	}
 }
 
-// runOnce holds the final outcomes by full name. A success has no message.
-type runOnce map[string]plan.Problem
+// outcomes are the final outcomes of RunOnce by full name. A success has no message.
+type outcomes map[string]plan.Problem
 
 // of returns the outcome of a pod, and whether it is final.
-func (r runOnce) of(p *podRecord) (outcome plan.Problem, final bool) {
-	if outcome, final = r[p.Name]; final || p.work != nil || p.Err != nil {
+func (o outcomes) of(p *podRecord) (outcome plan.Problem, final bool) {
+	if outcome, final = o[p.Name]; final || p.work != nil || p.Err != nil {
 		return outcome, final
 	}
 	problems := p.Faults()
@@ -101,7 +101,7 @@ func (r runOnce) of(p *podRecord) (outcome plan.Problem, final bool) {
 	return plan.Problem{}, len(problems) == 0 && len(p.Plan.Steps) == 0 && (p.Plan.Finished || isUp)
 }
 
-// hasEnd reports whether a pod is a job, whose work ends.
+// hasEnd reports whether a pod is to finish by itself.
 func hasEnd(pod *plan.Pod) bool { return pod.Complete.RestartPolicy.Always == nil && len(pod.Apps) > 0 }
 
 // upAt returns when all containers of a pod will have run for long enough.
@@ -129,15 +129,15 @@ func (p *podRecord) lastEnd() (at time.Time) {
 	return at
 }
 
-// outcomes returns the statuses of the pods at the end of RunOnce.
-func (kl *Kubelet) outcomes(ctx context.Context, known runOnce, began time.Time) []api.PodStatus {
+// finalStatuses returns the statuses of the pods at the end of RunOnce.
+func (kl *Kubelet) finalStatuses(ctx context.Context, final outcomes, began time.Time) []api.PodStatus {
 	pods := []api.PodStatus{}
 	for _, name := range slices.Sorted(maps.Keys(kl.desired.pods)) {
 		p := kl.record(name) // a new one if there was no sync
 		p.Desired = kl.desired.pods[name]
 		p.Origin = p.Desired.Origin
 		pod, problems := kl.status(&p.Pod), p.Problems()
-		outcome, decided := known[name]
+		outcome, decided := final[name]
 		switch ended := p.lastEnd(); {
 		case decided && p.Plan.Finished && ended.Before(began):
 			pod.Message = cmp.Or(pod.Message, "was done before, at "+ended.Local().Format(time.DateTime))

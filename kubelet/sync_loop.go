@@ -38,9 +38,8 @@ func (kl *Kubelet) run(ctx context.Context, updates <-chan api.PodUpdate, finish
 	return err
 }
 
-// syncLoop calls SyncPods for each update, each tick, each retry that is due and each
-// wakeup. finished is called after each sync that succeeded, and returns when to call it
-// again even if nothing happens.
+// syncLoop calls SyncPods for each update, each tick, each retry that is due and each wakeup. finished is called after
+// each sync that succeeded, and returns when to call it again even if nothing happens.
 func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, finished func() (done bool, again time.Time)) error {
 	alarm := &alarm{tick: time.NewTicker(kl.opts.SyncFrequency), retry: time.NewTimer(0)}
 	sole := time.Now() // when this kubelet last had its hostname to itself
@@ -55,7 +54,7 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 		if ctx.Err() != nil {
 			return nil
 		}
-		if conflict := (*dockertools.IdentityConflictError)(nil); errors.As(err, &conflict) && idle { // else a worker may be creating what is older
+		if _, conflict := errors.AsType[*dockertools.IdentityConflictError](err); conflict && idle { // a busy worker may be creating the older container
 			return errors.Join(err, kl.giveWay(ctx, sole))
 		}
 		kl.errors.Log("sync pods", err)

@@ -16,9 +16,8 @@ import (
 	"kubelet14/kubelet/watch"
 )
 
-// SyncPods compares every pod with one list of the containers, starts the workers of those that are not
-// as desired, and publishes a snapshot. It does not wait for the workers. It returns when to sync again
-// even if nothing happens.
+// SyncPods compares every pod with one list of the containers, starts the workers of those that are not as desired, and
+// publishes a snapshot. It does not wait for the workers. It returns when to sync again even if nothing happens.
 //
 // A list that is begun while a worker is busy may not show what that worker does. So its pod is skipped,
 // and the end of the work wakes the sync loop.
@@ -120,23 +119,18 @@ func (kl *Kubelet) dispatch(ctx context.Context, p *podRecord) (again time.Time)
 	if !p.held() {
 		kl.syncProbes(ctx, p)
 	}
-	tell := func(d watch.Decision) {
-		kl.watcher.Decided(&p.Pod, d, len(p.allowed), func() api.PodPhase { return kl.status(&p.Pod).Phase })
-	}
+	kl.watcher.Decided(&p.Pod, d, len(p.allowed), func() api.PodPhase { return kl.status(&p.Pod).Phase })
 	switch d {
-	case asks:
-		tell(watch.Waits)
+	case watch.Asks:
 		kl.opts.Step.Ask(p.forStep())
-	case rests:
-		tell(watch.Rests)
+	case watch.Rests:
 		kl.opts.Step.Forget(&p.Pod)
 		p.WorkProblems, p.Failures, p.tried = nil, 0, ""
 		if p.Desired == nil && len(p.Observed) == 0 {
 			kl.news.Gone(p.Name)
 			delete(kl.pods, p.Name)
 		}
-	case acts:
-		tell(watch.Works)
+	case watch.Works:
 		kl.opts.Step.Take(p.Name, p.allowed)
 		kl.startWork(ctx, p)
 	}
@@ -148,7 +142,7 @@ func (kl *Kubelet) startWork(ctx context.Context, p *podRecord) {
 	w := &work{podFullName: p.Name, pod: p.Desired, todo: p.Plan}
 	w.todo.Steps = p.allowed
 	w.changed, w.supersede = context.WithCancel(context.Background())
-	p.tried, p.work = kl.attempt(p), w
+	p.tried, p.work = kl.tryID(p), w
 	kl.news.Works(p.Name)
 	kl.workers.Run(p.Name, func() {
 		defer w.supersede()

@@ -64,8 +64,7 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 	return errors.New("there is no free name, or no image, after 10 tries")
 }
 
-// nameTaken returns nil if the container of another program has the name, so that the next attempt number
-// is used.
+// nameTaken returns nil if the container of another program has the name, so that the next attempt number is used.
 func (w *work) nameTaken(ctx context.Context, a plan.Action, taken error) error {
 	all, err := w.Docker.ListContainers(ctx, nil)
 	if err != nil {

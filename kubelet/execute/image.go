@@ -14,9 +14,8 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// pullImage pulls the image of a Create action even if it is present. If the pull fails, a present image
-// will do, unless the policy is PullAlways: a registry that is down stops no pod. A built-in image is never
-// pulled.
+// pullImage pulls the image of a Create action even if it is present. If the pull fails, a present image will do,
+// unless the policy is PullAlways: a registry that is down stops no pod. A built-in image is never pulled.
 func (w *work) pullImage(ctx context.Context, a plan.Action) error {
 	spec := a.Container.Spec
 	if dockertools.IsBuiltin(spec.Image) {

@@ -48,20 +48,3 @@ func (w *work) startContainer(ctx context.Context, a plan.Action) error {
 		}
 	}
 }
-
-// makePodNetwork makes the pod network, unless it is known to exist and not missing now.
-func (e *Executor) makePodNetwork(ctx context.Context, missing bool) error {
-	name := e.PodNetwork
-	e.making.Lock()
-	defer e.making.Unlock()
-	if name == dockertools.BridgeNetwork || e.networkSeen && !missing {
-		return nil
-	}
-	if err := e.Docker.MakeNetwork(ctx, name); err != nil {
-		return plan.Problem{Reason: api.ReasonCannotStart, Message: fmt.Sprintf(
-			"could not start: %v; with -pod_network=%s pods use Docker's default network, in which they do not find each other by name",
-			err, dockertools.BridgeNetwork)}
-	}
-	e.networkSeen = true
-	return nil
-}

@@ -17,7 +17,7 @@ const (
 	minTermGrace = 2 * time.Second  // of these, for what follows the preStop hook, or half of a grace below 4 s
 )
 
-// stop stops a container, and notes why unless it is only replaced.
+// stop stops a container, and records why unless it is only replaced.
 func (w *work) stop(ctx context.Context, a plan.Action) error {
 	if err := w.stopContainer(ctx, a); err != nil {
 		return err

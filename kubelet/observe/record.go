@@ -62,8 +62,7 @@ func (o *Observer) record(id string) *record {
 	return o.records[id]
 }
 
-// Changed records an event: the container is inspected again at the next sync. An empty id
-// stands for all containers.
+// Changed records an event: the container is inspected again at the next sync. An empty id stands for all containers.
 func (o *Observer) Changed(id string, outOfMemory bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

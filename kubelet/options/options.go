@@ -1,5 +1,8 @@
 // Package options has the settings of the program: the flags with their defaults, checks and help, and where the log
 // goes. Upstream: cmd/kubelet/app/options.
+//
+// Each setting stands in one place: topics declares its flag with the default, and -h and -completion are made from that;
+// the tag of its field in KubeletConfiguration names the flag that the field sets. A test compares the operators' page with both.
 package options
 
 import (

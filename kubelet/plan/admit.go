@@ -17,7 +17,7 @@ import (
 // A pod whose containers have the UID or the port keeps it, even while it is being removed. So does a busy pod: the list may not
 // show the containers that its worker has created. Otherwise the first pod by name wins. (In 2014 it was the order of a Go map.)
 //
-// Finished pods need no port, and evicted pods choose first. The busy pods are the versions that their workers are starting.
+// Finished pods need no port, and evicted pods choose first. The busy pods are as their workers are starting them.
 func Admit(pods map[string]*Pod, finished, evicted func(*Pod) bool, busy []*Pod, list []dockertools.Listed) map[string]Problem {
 	uids, ports := owners(pods, busy, list)
 	waiting := map[string]Problem{}

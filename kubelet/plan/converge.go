@@ -10,8 +10,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// converge plans for one network container and one live container of each app, joined to
-// it. The order of the steps is
+// converge plans for one network container and one live container of each app, joined to it. The order of the steps is
 //
 //  1. create what is missing or replaced, the network container first;
 //  2. stop what is replaced, the network container last;
@@ -63,7 +62,7 @@ func (p *planner) converge() {
 			newest, reason = create.created(), create.Reason
 		}
 		if newest == nil {
-			continue // see keepVersion
+			continue // see reportLateEdit
 		}
 		if newest.NeverStarted() && (p.Init == "" || p.Init == app.Name && !waits) {
 			start := on(Start, newest, reason)
@@ -139,8 +138,8 @@ func (p *planner) decideApp(want *Container, newest, network *Observed) *Action 
 		return a
 	}
 	switch {
-	case p.keepsVersion() && (newest == nil || !newest.HasStarted()):
-		p.keepVersion(want, newest, network)
+	case p.editedTooLate() && (newest == nil || !newest.HasStarted()):
+		p.reportLateEdit(want, newest, network)
 		return nil
 	case newest == nil:
 		return create("the pod has no such container yet", 0, p.pod.Since)

@@ -53,10 +53,5 @@ func Evict(pod *Pod, containers []Observed, v Verdict) Plan {
 	return p.Plan
 }
 
-// IsNewest reports whether containers[i] is the newest attempt of its container.
-func IsNewest(containers []Observed, i int) bool {
-	return i+1 == len(containers) || containers[i+1].Of.Name != containers[i].Of.Name
-}
-
 // EndsEviction reports whether an action is the removal that ends an eviction, which kills what did not stop.
 func (a *Action) EndsEviction() bool { return a.Kind == Remove && a.Killed == api.ReasonEvicted }

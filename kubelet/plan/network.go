@@ -33,8 +33,7 @@ func (p *planner) hasOtherInit(network *Observed) bool {
 	return !p.pod.startsOnce() && network.Labels[dockertools.LabelInit] != p.pod.InitHash()
 }
 
-// inUse reports whether a live container that is never restarted has joined a network container,
-// which then must stay.
+// inUse reports whether a live container that is never restarted has joined a network container, which then must stay.
 func (p *planner) inUse(network *Observed) bool {
 	return p.pod.startsOnce() && slices.ContainsFunc(p.pod.InitAndApps(), func(app Container) bool {
 		c := p.newest(app.Name)

@@ -9,8 +9,7 @@ import (
 // With the restart policy never, a container that has started is not replaced, whatever happens to
 // the manifest or the network. There is nothing to do then, so the status says why.
 
-// notRestarted reports what is wrong with a container that is never restarted. The network is nil if it
-// was removed.
+// notRestarted reports what is wrong with a container that is never restarted. The network is nil if it was removed.
 func (p *planner) notRestarted(c, network *Observed) {
 	switch {
 	case c.Terminated() && c.Failed():
@@ -32,17 +31,17 @@ func (p *planner) report(c *Observed, message string) {
 	p.Problems = append(p.Problems, Problem{Container: c.Of.Name, Reason: api.ReasonNeverRestarted, Message: message})
 }
 
-// keepsVersion reports whether an init container, which is not restarted, ran for another version of the
-// pod. The other containers run in that version or not at all.
-func (p *planner) keepsVersion() bool {
+// editedTooLate reports whether the manifest was edited after an init container, which is not restarted, had
+// started. The containers that have not started then never do.
+func (p *planner) editedTooLate() bool {
 	return p.pod.startsOnce() && slices.ContainsFunc(p.pod.Init, func(init Container) bool {
 		c := p.newest(init.Name)
 		return c != nil && c.HasStarted() && c.Of.Hash != init.Hash
 	})
 }
 
-// keepVersion reports what becomes of a container that had not started before such an edit.
-func (p *planner) keepVersion(want *Container, newest, network *Observed) {
+// reportLateEdit reports why a container does not start after such an edit.
+func (p *planner) reportLateEdit(want *Container, newest, network *Observed) {
 	if newest != nil && newest.NeverStarted() && newest.NetworkContainer == network.ID {
 		p.report(newest, edited)
 		return

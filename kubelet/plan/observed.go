@@ -25,8 +25,7 @@ type Observed struct {
 // IsNetwork reports whether c is its pod's network container.
 func (c *Observed) IsNetwork() bool { return c.Of.Name == api.NetworkContainerName }
 
-// isConnected reports whether a network container is in its network. A list made before it started shows no
-// endpoint.
+// isConnected reports whether a network container is in its network. A list made before it started shows no endpoint.
 func (c *Observed) isConnected() bool { return c.Endpoint != "" || !c.ListState.Live() }
 
 // NeverStarted reports whether c was created and Docker was not asked to start it.
@@ -44,8 +43,7 @@ func (c *Observed) HasStarted() bool { return !c.StartedAt.IsZero() }
 // then exited with 0, as servers do.
 func (c *Observed) Failed() bool { return c.ExitCode != 0 || c.Killed.Reason != "" }
 
-// End returns when a terminated container ended, and how many times in a row it has crashed. A failed
-// start is a crash.
+// End returns when a terminated container ended, and how many times in a row it has crashed. A failed start is a crash.
 func (c *Observed) End() (at time.Time, crashes int) {
 	switch {
 	case !c.State.Ended():
@@ -54,4 +52,9 @@ func (c *Observed) End() (at time.Time, crashes int) {
 		return c.FinishedAt, c.QuickEnds + 1
 	}
 	return c.FinishedAt, 0
+}
+
+// IsNewest reports whether containers[i] is the newest attempt of its container.
+func IsNewest(containers []Observed, i int) bool {
+	return i+1 == len(containers) || containers[i+1].Of.Name != containers[i].Of.Name
 }

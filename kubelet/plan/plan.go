@@ -1,6 +1,5 @@
-// Package plan decides what to do to a pod. It is pure: it calls nothing and changes
-// nothing. A worker carries out a plan, -dry_run prints it, and the cases in testdata
-// test it.
+// Package plan decides what to do to a pod. It is pure: it calls nothing and changes nothing. A worker carries out a
+// plan, -dry_run prints it, and the cases in testdata test it.
 //
 //	desired state (Pod) ──────────┐
 //	observed state ([]Observed) ──┼─▶ Make ─▶ Plan: steps of actions, each with its reason

@@ -14,11 +14,11 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Pod is the desired state of a pod, ready to be compared with its containers. It is made once for each
-// version of a manifest, and again when its file is renamed. It never changes.
+// Pod is the desired state of a pod, ready to be compared with its containers. An edit of the manifest, or a new
+// name of its file, makes another one. It never changes.
 type Pod struct {
 	api.Pod                        // its Manifest is as written; hashes are made of it
-	Since    time.Time             // when this version arrived
+	Since    time.Time             // when the manifest arrived in this form
 	Complete api.ContainerManifest // the Manifest with defaults; containers are made of it
 	Hostname string
 	Ports    []api.Port // the host ports that its network container publishes; with HostNetwork, those that its containers use
@@ -117,7 +117,7 @@ func (p *Pod) Done(want *Container, newest *Observed) bool {
 }
 
 // pulls reports whether the image is pulled before the next attempt even if it is present. An image
-// tagged "latest" is pulled for a new version of the container, not after a crash.
+// tagged "latest" is pulled for a new or edited container, not after a crash.
 func (c *Container) pulls(newest *Observed) bool {
 	switch c.Spec.ImagePullPolicy {
 	case api.PullAlways:

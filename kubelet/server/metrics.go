@@ -88,12 +88,12 @@ var (
 )
 
 func (s *Server) serveMetrics(w http.ResponseWriter, r *http.Request) error {
-	promhttp.HandlerFor(prometheus.Gatherers{s.opts.Metrics.registry, s.snapshot()}, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	promhttp.HandlerFor(prometheus.Gatherers{s.opts.Metrics.registry, s.scrape()}, promhttp.HandlerOpts{}).ServeHTTP(w, r)
 	return nil
 }
 
-// snapshot returns the metrics that are read anew at each scrape. Those of pods are absent while Docker does not answer.
-func (s *Server) snapshot() *prometheus.Registry {
+// scrape returns the metrics that are read anew at each scrape. Those of pods are absent while Docker does not answer.
+func (s *Server) scrape() *prometheus.Registry {
 	registry := prometheus.NewRegistry()
 	f := factory{promauto.With(registry)}
 	set := func(name, help string, value float64) { f.gauge(name, help).WithLabelValues().Set(value) }

@@ -238,8 +238,7 @@ func (s *view) runningMessage(want *plan.Container, c *plan.Observed) string {
 	return ""
 }
 
-// waiting returns what a container that does not run waits for. A problem of the network
-// container is told there.
+// waiting returns what a container that does not run waits for. A problem of the network container is told there.
 func (s *view) waiting(want *plan.Container) *api.ContainerStateWaiting {
 	problem, network := cmp.Or(s.problem(want.Name), s.problem(""), s.Doing[want.Name]), s.problem(api.NetworkContainerName)
 	switch {

@@ -65,7 +65,7 @@ func (c *Change) Tell(pod string) (stages []Event) {
 	}
 	for _, e := range events {
 		switch e.Kind {
-		case Read: // the place of what differs is known to the loop, which notes it
+		case Read: // only the loop knows the place of what differs
 			e.Place = events[max(0, slices.IndexFunc(events, func(e Event) bool { return e.Kind == Apply }))].Place
 		case Apply, Plan, Wait, Idle:
 			rows = e.Rows

@@ -51,12 +51,13 @@ func (t *Trace) Listed(containers, inspected int, busy []string) {
 
 func (t *Trace) Problem(*status.Pod, plan.Problem) {} // the status has it
 
-// Decided leaves out a pod that rests and has rested before.
+// Decided leaves out a pod that stays as it is: it is kept, it backs off, or it rests and rested before.
 func (t *Trace) Decided(pod *status.Pod, decision watch.Decision, steps int, phase func() api.PodPhase) {
-	if decision == watch.Rests && !t.Follows(pod.Name) {
+	kind, shown := map[watch.Decision]Kind{watch.Rests: Idle, watch.Asks: Wait, watch.Works: Plan}[decision]
+	if !shown || kind == Idle && !t.Follows(pod.Name) {
 		return
 	}
-	e := Event{Kind: map[watch.Decision]Kind{watch.Rests: Idle, watch.Waits: Wait, watch.Works: Plan}[decision], Pod: pod.Name, Phase: string(phase())}
+	e := Event{Kind: kind, Pod: pod.Name, Phase: string(phase())}
 	e.Rows, _ = t.Compare(pod)
 	t.Add(e)
 	if decision == watch.Works {

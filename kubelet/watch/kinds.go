@@ -36,12 +36,14 @@ func (c Change) String() string {
 	return [...]string{"its manifest was found", "its manifest has changed", "the services of its namespace have changed", "it is no longer wanted"}[c]
 }
 
-// Decision is what the sync loop does about a pod that it has compared.
+// Decision is what the sync loop does about an idle pod.
 type Decision int
 
 // The decisions.
 const (
-	Rests Decision = iota // it is as desired
-	Waits                 // a person has to allow its plan
-	Works                 // its worker carries out steps of its plan
+	Keeps   Decision = iota // its containers stay as they are: it cannot be inspected, it must wait, or its outcome is final
+	Asks                    // a person has to allow its plan
+	Rests                   // it is as desired
+	Retries                 // its steps have failed, and are tried again later
+	Works                   // its worker carries out the steps that are allowed
 )

@@ -13,7 +13,8 @@ import (
 	"kubelet14/kubelet/status"
 )
 
-// News tells what is new after a sync: each problem of a pod once, and that a pod is up. Only the sync loop uses it.
+// News finds what is new after a sync: each problem of a pod once, and that a pod is up. It tells the Watcher of the problems.
+// What only the log has, such as that a pod is up, it logs itself. Only the sync loop uses it.
 type News struct {
 	Watcher Watcher
 	pods    map[string]told   // by full name

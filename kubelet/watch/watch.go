@@ -5,7 +5,9 @@
 //	workers ───────────┼─▶ Watcher (All)┼▶ Events
 //	events of Docker ──┘                └▶ trace.Trace
 //
-// The kubelet does not depend on them: without a listener it does the same.
+// The kubelet does not depend on them: without a listener it does the same. Pulls, probes and the look at the host
+// add their events with Events.Add and write their own log lines: no other listener wants these, and a pull logs
+// its progress, which is no event.
 package watch
 
 import (
@@ -34,7 +36,7 @@ type Watcher interface {
 	Listed(containers, inspected int, busy []string)
 	// Problem: a pod has a problem that is new or has changed.
 	Problem(pod *status.Pod, problem plan.Problem)
-	// Decided: what is done about an idle pod. The steps are those that its worker carries out, and phase tells what its status says.
+	// Decided: what is done about an idle pod. steps is the number of steps that its worker carries out; phase returns the phase of its status.
 	Decided(pod *status.Pod, decision Decision, steps int, phase func() api.PodPhase)
 	// Synced: the sync has decided about all pods.
 	Synced()

@@ -25,18 +25,17 @@ func isManifest(name string) bool { return slices.Contains(manifestSuffixes, fil
 
 var manifestSuffixes = []string{".yaml", ".yml", ".json", ".manifest"}
 
-// snapshot has the fingerprint of each file by path, which is never empty and changes
-// with the content.
-type snapshot map[string]string
+// fingerprints has the fingerprint of each file by path, which is never empty and changes with the content.
+type fingerprints map[string]string
 
 func fingerprintOf(info fs.FileInfo) string {
 	stat := info.Sys().(*syscall.Stat_t) // always, on Linux
 	return fmt.Sprint(stat.Dev, stat.Ino, stat.Size, stat.Mtim, stat.Ctim)
 }
 
-// snapshot returns the fingerprints of the files that count; a link has that of its
-// target. In a directory other entries are ignored.
-func (s *SourceFile) snapshot() (snapshot, error) {
+// fingerprints returns those of the files that count; a link has that of its target. In a directory other entries are
+// ignored.
+func (s *SourceFile) fingerprints() (fingerprints, error) {
 	info, err := os.Stat(s.place)
 	if err != nil {
 		return nil, err
@@ -44,7 +43,7 @@ func (s *SourceFile) snapshot() (snapshot, error) {
 	s.warnOfWriters(s.place, info)
 	switch {
 	case info.Mode().IsRegular():
-		return snapshot{s.place: fingerprintOf(info)}, nil
+		return fingerprints{s.place: fingerprintOf(info)}, nil
 	case !info.IsDir():
 		return nil, fmt.Errorf("%s is neither a file nor a directory", s.place)
 	}
@@ -52,7 +51,7 @@ func (s *SourceFile) snapshot() (snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := snapshot{}
+	files := fingerprints{}
 	for _, entry := range entries {
 		path := filepath.Join(s.place, entry.Name())
 		info, err := os.Stat(path)
