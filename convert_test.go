@@ -12,7 +12,8 @@ import (
 	"kubelet14/api/unittest"
 )
 
-// What is above a Pod is true of this pod: each of these manifests is printed with the notes and the fields that it needs.
+// The comments above a Pod are about this pod alone: each manifest is printed with the comments and fields that it
+// needs.
 func TestConvert(t *testing.T) {
 	for _, test := range []struct{ name, manifest, want string }{
 		{"all", `version: v1beta1
@@ -151,7 +152,7 @@ spec:
 	}
 }
 
-// Of a directory with anything that cannot be converted nothing is printed, and all of that is named.
+// If anything in a directory cannot be converted, nothing is printed and all of it is named.
 func TestConvertAllOrNothing(t *testing.T) {
 	const good = "version: v1beta1\nrestartPolicy: {never: {}}\ncontainers: [{name: main, image: 'a:1'}]\n"
 	dir := t.TempDir()

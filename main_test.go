@@ -20,7 +20,7 @@ import (
 	"kubelet14/kubelet/options"
 )
 
-// asProgram makes the test binary be kubelet14 itself.
+// asProgram makes the test binary run as kubelet14.
 const asProgram = "KUBELET14_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -116,7 +116,7 @@ func TestVersionIsPrintedWhateverElseIsAsked(t *testing.T) {
 	}
 }
 
-// The table of a pod that is up is of no use on a full disk.
+// On a full disk the table cannot be printed, even if the pod is up.
 func TestStatusThatCannotBePrinted(t *testing.T) {
 	infoServer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "POD ") }))
 	defer infoServer.Close()
@@ -162,7 +162,7 @@ kubelet14 -h lists the flags
 	}
 }
 
-// The program in this test does not end by itself after the first signal.
+// The program of this test does not end after the first signal.
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), asProgram+"=that waits")

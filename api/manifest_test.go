@@ -60,7 +60,7 @@ func throughWire(t *testing.T, scheme *api.Scheme, m api.ContainerManifest) (wir
 	return wire, *internal.(*api.ContainerManifest)
 }
 
-// checkFull reports fields of a wire type that are empty although the internal ones were not. Only old names are.
+// checkFull reports empty fields of a wire type whose internal fields are set. Only old names may be empty.
 func checkFull(t *testing.T, path string, v reflect.Value) {
 	t.Helper()
 	switch {
@@ -83,7 +83,7 @@ func checkFull(t *testing.T, path string, v reflect.Value) {
 type filler struct {
 	rand *rand.Rand
 	full bool // leave nothing empty
-	pod  bool // set one of what cannot be together in a Pod
+	pod  bool // a Pod can have only one of these
 }
 
 // awkward are strings that a YAML or JSON decoder could take for something else.
@@ -246,7 +246,7 @@ func TestFullNameIsReadFromTheRight(t *testing.T) {
 	}
 }
 
-// A UID that moves makes every kubelet that is upgraded start all its pods anew.
+// If a UID changed, an upgrade would replace every pod.
 func TestNewUIDNeverMoves(t *testing.T) {
 	const want = "17da653a5de638e17b04b1232d2ea299"
 	if got := api.NewUID("host", "file", "default", "web"); got != want {

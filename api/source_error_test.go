@@ -51,8 +51,8 @@ func TestWithExcerptsFindsEveryErrorWithin(t *testing.T) {
 	}
 }
 
-// A manifest comes from wherever its source is, and an error goes to a log and to a
-// terminal: what it quotes must neither look like another line nor control the terminal.
+// A manifest is not trusted, and an error goes to logs and terminals: the text that it quotes must not look like
+// another line or control the terminal.
 func TestWhatAnErrorQuotesIsOnePrintableLine(t *testing.T) {
 	const nasty = `"a\nb\e[31mc\u0085\u009bd\u202e"`
 	for name, text := range map[string]string{

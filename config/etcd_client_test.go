@@ -23,8 +23,7 @@ func newUserTest(t *testing.T) (s *etcdtest.Server, source *SourceEtcd, logins f
 	return s, source, func() float64 { return s.Authentications() - before }
 }
 
-// Each login costs etcd much of its CPU, also when nobody waits for it any more. One is for the
-// client and one for its watch.
+// Each login costs etcd much CPU, even after its caller has given up. The client needs one and its watch another.
 func TestEtcdThatHangsIsNotHammeredWithLogins(t *testing.T) {
 	t.Parallel()
 	_, source, logins := newUserTest(t)
@@ -38,7 +37,7 @@ func TestEtcdThatHangsIsNotHammeredWithLogins(t *testing.T) {
 	r.awaitStatus(func(s api.SourceStatus) bool { return s.LastErrorAt.After(first) })
 	w.locked(func() {
 		if w.logins != 1 {
-			t.Errorf("while it waits for a login there are %d", w.logins)
+			t.Errorf("there are %d logins while it waits for one", w.logins)
 		}
 	})
 	hold("")

@@ -59,7 +59,7 @@ func TestEtcdReplacedByAnEmptyOne(t *testing.T) {
 			s.Kill()
 			restart(s)
 			r.await("web=1", word, `etcdctl put /registry/accept "$(date -Iseconds)"`, "-etcd_accept")
-			for range 20 { // nothing that the new one says counts, also at a higher revision
+			for range 20 { // nothing from the new one counts, even at a higher revision
 				s.Ctl("put", etcdPods+"new", manifest("", "1"))
 			}
 			seen := r.Status().LastErrorAt
@@ -123,7 +123,7 @@ func TestEtcdThatDoesNotLetTheSourceIn(t *testing.T) {
 	}
 }
 
-// Etcd refuses a client's certificate after the handshake, and the client reports only that it has waited.
+// Etcd refuses a client's certificate after the handshake, and the client reports only a timeout.
 func TestEtcdThatRefusesACertificate(t *testing.T) {
 	t.Parallel()
 	server := etcdtest.Settings{Members: 1, Certificates: true}.Start(t)[0]
@@ -143,8 +143,7 @@ func TestEtcdThatRefusesACertificate(t *testing.T) {
 	}
 }
 
-// putPods puts ten more pods through a member, again when the cluster has no leader
-// for a moment, and returns what all pods are then.
+// putPods puts ten more pods through a member, tries again while the cluster has no leader, and returns all pods.
 func putPods(t *testing.T, s *etcdtest.Server, pods string) string {
 	t.Helper()
 	client := s.Client()

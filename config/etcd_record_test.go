@@ -13,8 +13,8 @@ import (
 	"kubelet14/config/etcdtest"
 )
 
-// newRecordTest starts an etcd with the pod web, and returns a function that starts a source with
-// the file of all sources before it, as when the kubelet is restarted.
+// newRecordTest starts an etcd with the pod web, and returns a function that starts a source with the same file as the
+// one before it, as a restarted kubelet does.
 func newRecordTest(t *testing.T) (s *etcdtest.Server, file string, start func(set ...func(*SourceEtcd)) *run) {
 	t.Helper()
 	s, file = etcdtest.Start(t), filepath.Join(t.TempDir(), "etcd")
@@ -79,7 +79,7 @@ func TestEtcdIsReplacedWhileTheKubeletIsDown(t *testing.T) {
 	}
 }
 
-// What etcd's documentation tells to do keeps the cluster's id, and makes its revision higher.
+// A restore by etcd's documentation keeps the cluster's id and raises its revision.
 func TestEtcdRestoredFromABackup(t *testing.T) {
 	t.Parallel()
 	s, _, start := newRecordTest(t)
@@ -101,7 +101,7 @@ func TestEtcdRestoredFromABackup(t *testing.T) {
 	r.await("web=3")
 }
 
-// Each host is accepted with its etcd, in time also before the source has seen the new one.
+// A new etcd can be accepted before the source has seen it, but each acceptance holds for one etcd only.
 func TestEtcdIsAcceptedBeforeItIsRead(t *testing.T) {
 	t.Parallel()
 	s, _, start := newRecordTest(t)
@@ -139,7 +139,7 @@ func TestEtcdUserMayNotReadTheKeyThatAccepts(t *testing.T) {
 	r.await("web=1")
 }
 
-// The file is written when etcd has changed, and is only an opportunity.
+// The file is written when etcd has changed. Without it the source works all the same.
 func TestEtcdRecordThatCannotBeWritten(t *testing.T) {
 	logged := unittest.Log(t, "0")
 	s, file, start := newRecordTest(t)

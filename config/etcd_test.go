@@ -28,7 +28,7 @@ const (
 
 // How often a source lists the keys without a hint.
 const (
-	hourly     = time.Hour // whatever it notices of changes it notices by its watch
+	hourly     = time.Hour // it notices changes only by its watch
 	frequently = 50 * time.Millisecond
 )
 
@@ -49,7 +49,7 @@ func newEtcdSource(t *testing.T, pollInterval time.Duration, file string, endpoi
 	source := NewSourceEtcd(etcd, testParser())
 	source.pollInterval, source.noPodsWait = pollInterval, pollInterval
 	if pollInterval == frequently {
-		source.silence, source.patience = time.Second, 2*time.Second // else a busy machine may take longer, and that is an error
+		source.silence, source.patience = time.Second, 2*time.Second // otherwise an error on a busy machine, which takes longer
 	}
 	return source
 }
@@ -102,8 +102,7 @@ func TestEtcdKeysArriveAsTheyChange(t *testing.T) {
 	}
 }
 
-// What is wrong with a value. Whatever it is, the key's last good pods and those of
-// other keys stay, and the error names the key.
+// Each value is bad in another way. The key's last good pods and those of other keys stay, and the error names the key.
 func TestEtcdBadValueKeepsTheLastGoodPods(t *testing.T) {
 	t.Parallel()
 	s := etcdtest.Start(t)

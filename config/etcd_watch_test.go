@@ -23,9 +23,9 @@ import (
 type wire struct {
 	mu      sync.Mutex
 	lists   []time.Time // of the requests
-	values  []int       // how many an answer had, of those that had any
+	values  []int       // in each answer that had any
 	answers int         // of the watch
-	cut     error       // what the watch ends with at its next message
+	cut     error       // ends the watch at its next message
 	streams []*stream   // of all watches
 	held    string      // calls of this method get no answer
 	logins  int
@@ -146,7 +146,7 @@ func TestEtcdListSendsWhatHasChanged(t *testing.T) {
 	})
 }
 
-// awaitWatch waits for the next answer of the watch, by which the source alone notices edits here.
+// awaitWatch waits for the next answer of the watch. In these tests the source notices edits by nothing else.
 func (w *wire) awaitWatch(r *run) {
 	r.t.Helper()
 	w.locked(func() { w.answers = 0 })
@@ -216,11 +216,11 @@ func TestEtcdWatchThatEndsIsLoggedOnce(t *testing.T) {
 	}
 	line := "the watch of " + etcdList + " at " + s.Endpoint() + " has ended and is opened again: rpc error: code = Canceled desc = a proxy has cut it\n"
 	if text := logged(); strings.Count(text, line) != 1 {
-		t.Errorf("the log has not once %q:\n%s", line, text)
+		t.Errorf("want %q once in the log:\n%s", line, text)
 	}
 }
 
-// Of a thousand hosts that have failed together no tenth comes back in one second.
+// Of a thousand hosts that fail together, fewer than a tenth come back within one second.
 func TestManyHostsDoNotStayInStep(t *testing.T) {
 	polls, retries := map[int]int{}, map[int]int{}
 	for range 1000 {

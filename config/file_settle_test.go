@@ -15,9 +15,8 @@ import (
 	"kubelet14/api/unittest"
 )
 
-// A manifest is written in pieces, in every way of replacing a file, with pauses
-// shorter than settleTime. The pod must never be anything but the old or the new one,
-// and never be gone. Half of a manifest may be valid: "1.1" is a part of "1.10".
+// A manifest is written in pieces, in every way of replacing a file, with pauses shorter than settleTime. The pod must
+// always be the old one or the new one. Half of a manifest may be valid: "1.1" is a part of "1.10".
 func TestHalfWrittenFileNeverChangesAPod(t *testing.T) {
 	for seed := range int64(unittest.Seeds(50)) {
 		random := rand.New(rand.NewSource(seed))
@@ -82,7 +81,7 @@ func TestFileIsReadWhenTwoSnapshotsAreEqual(t *testing.T) {
 	f.write("b.yaml", manifest("db", "1")) // written again as it was
 	for range 2 {
 		if f.settle() {
-			t.Error("an update without news")
+			t.Error("an update that changes nothing")
 		}
 	}
 }
@@ -119,8 +118,8 @@ func TestFilesThatWentWithTheirDirectoryStay(t *testing.T) {
 	f.expect("web=2")
 }
 
-// A file that changes all the time delays the others for a second. It keeps its last
-// good pods and is an error, so that before its first read the source is not ready.
+// A file that changes all the time delays the others for a second. It keeps its last good pods and counts as an error,
+// so the source is not ready before the first read of it.
 func TestFileThatNeverSettlesIsAnErrorInTheEnd(t *testing.T) {
 	for _, first := range []string{"", "web=0 "} { // what it had, if anything
 		f := newFileTest(t)
@@ -152,7 +151,7 @@ func TestFileThatNeverSettlesIsAnErrorInTheEnd(t *testing.T) {
 // Each of sixty files is written once. No two looks find the same, and yet no file changes all the time. At the start the
 // source is not ready before it has read all of them.
 func TestFilesThatKeepComing(t *testing.T) {
-	for first, want := range map[string]string{"": "files keep coming", "web=0": ""} { // what is there before; what is logged
+	for first, want := range map[string]string{"": "files keep coming", "web=0": ""} { // files that exist before; words of the log
 		f, there := newFileTest(t), strings.Count(first, "=")
 		if first != "" {
 			f.write("a.yaml", manifest("web", "0"))
@@ -228,8 +227,8 @@ func TestRunPollsWhatItCannotWatch(t *testing.T) {
 	r.await("web=1")
 }
 
-// The limits of inotify are those of its own user namespace. Where the kernel allows this user
-// none, it tests nothing.
+// The limits of inotify are those of a user namespace of its own. Where the kernel allows this user none, nothing is
+// tested.
 func TestALimitOfInotifyIsWarnedAboutOnce(t *testing.T) {
 	const env = "INOTIFY_LIMIT"
 	limit := os.Getenv(env)

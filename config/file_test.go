@@ -17,8 +17,7 @@ import (
 	"kubelet14/kubelet/watch"
 )
 
-// fileTest is a source on real files that polls when the test says so, by a clock
-// that jumps from poll to poll.
+// fileTest is a source of real files. It polls when the test says so, and its clock jumps from poll to poll.
 type fileTest struct {
 	*SourceFile
 	t       *testing.T
@@ -87,8 +86,7 @@ func (f *fileTest) expectNow(pods string, words ...string) {
 
 func (f *fileTest) path(name string) string { return filepath.Join(f.dir, name) }
 
-// write replaces the content of a file. Its time is unlike that of any other write,
-// as it would be if the test were slower.
+// write replaces the content of a file. Each write has another time, as if the test were slower.
 func (f *fileTest) write(name string, documents ...string) {
 	f.t.Helper()
 	unittest.Must(f.t, os.WriteFile(f.path(name), []byte(strings.Join(documents, "\n---\n")), 0o644))
@@ -220,8 +218,7 @@ func TestProblemsAreLoggedWhenTheyComeAndGo(t *testing.T) {
 	step("two have the same pod", `File source: pod "web" is in `)
 }
 
-// What can be wrong with the content of a file. Whatever it is, the file's last good
-// pods and those of other files stay, and the error names the file.
+// Each file is bad in another way. Its last good pods and those of other files stay, and the error names the file.
 func TestBadFileKeepsItsLastGoodPods(t *testing.T) {
 	for name, content := range map[string]string{
 		"empty":            "",
@@ -264,7 +261,7 @@ func TestFileThatCannotBeReadKeepsItsLastGoodPods(t *testing.T) {
 	}
 }
 
-// What is ignored has no pods, also in the place of a file that had some.
+// An ignored entry has no pods, even if it replaces a file that had some.
 func TestWhatADirectoryIgnores(t *testing.T) {
 	f := newFileTest(t)
 	for _, name := range []string{"sub", "pipe", "device", "subdir"} {
@@ -356,7 +353,7 @@ func TestSameNameInAnotherNamespace(t *testing.T) {
 	f.expect("web=1 web=2 web=3", `pod "web" is in `+f.path("a.yaml")+" and "+f.path("c.yaml"))
 }
 
-// A typo leaves a trace as far as podStorage, and the loop is not woken. An edit goes on to the loop.
+// The trace of a typo ends at podStorage, and the loop is not woken. An edit goes on to the loop.
 func TestTraceOfFiles(t *testing.T) {
 	f := newFileTest(t)
 	config := NewPodConfig(PodConfigNotificationSnapshotAndUpdates)

@@ -12,8 +12,8 @@ import (
 	"kubelet14/api/unittest"
 )
 
-// Whoever can write a manifest can make it as odd as he likes. What it costs grows with its length, and what is said about it
-// does not grow.
+// Manifests are not trusted. The cost of a manifest grows no faster than its length, and the messages about it do not
+// grow.
 func TestHostileManifestsCostLittle(t *testing.T) {
 	const pod = "version: v1beta1\nid: a\ncontainers: "
 	long := strings.Repeat("a", 20_000)
@@ -49,7 +49,7 @@ func TestHostileManifestsCostLittle(t *testing.T) {
 		small, _, _ := cost(50_000)
 		big, log, err := cost(200_000)
 		if big > 8*small+1<<20 || big > 1<<30 {
-			t.Errorf("%s: a text of four times the length allocates %d MB, and before it was %d MB", name, big>>20, small>>20)
+			t.Errorf("%s: a text four times as long allocates %d MB instead of %d MB", name, big>>20, small>>20)
 		}
 		if len(log) > 16_000 || len(err) > 40_000 || log == "" {
 			t.Errorf("%s: the log has %d bytes, the error %d", name, len(log), len(err))
@@ -57,7 +57,7 @@ func TestHostileManifestsCostLittle(t *testing.T) {
 	}
 }
 
-// Many pods that are in two files, or whose file is bad, cost little too.
+// Many pods cost little even if they are in two files, or if their file is bad.
 func TestManyPodsWithOneProblemCostLittle(t *testing.T) {
 	const count = 4000
 	var many []string

@@ -28,7 +28,7 @@ type httpTest struct {
 	asked   atomic.Int32
 }
 
-// newHTTPTest has a plain server with two pods, which have been received.
+// newHTTPTest starts a plain server and a source, which has received two pods.
 func newHTTPTest(t *testing.T) *httpTest {
 	h := newHTTPTestAt(t, "", (*httptest.Server).Start, nil)
 	h.answer(body(goodPods...))
@@ -39,8 +39,8 @@ func newHTTPTest(t *testing.T) *httpTest {
 
 var goodPods = []string{manifest("web", "1"), manifest("db", "1")}
 
-// newHTTPTestAt starts the server. The source, which is not started, asks it with the
-// user information, if any.
+// newHTTPTestAt starts a server and makes a source, which sends the user information if there is any. It does not start
+// the source.
 func newHTTPTestAt(t *testing.T, user string, start func(*httptest.Server), answer http.HandlerFunc) *httpTest {
 	h := &httpTest{}
 	h.server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,7 +63,7 @@ func newHTTPTestAt(t *testing.T, user string, start func(*httptest.Server), answ
 
 func (h *httpTest) start(t *testing.T) { h.run = runSource(t, h.source) }
 
-// answer has the server answer like this from now on.
+// answer sets how the server answers from now on.
 func (h *httpTest) answer(handler http.HandlerFunc) { h.handler.Store(&handler) }
 
 // body answers with the documents.
@@ -90,7 +90,7 @@ func jsonManifest(id, image string) string {
 	return fmt.Sprintf(`{"version":"v1beta1","id":%q,"containers":[{"name":"main","image":%q}]}`, id, image)
 }
 
-// Each form of a body: its pods, and where in the body each is.
+// Each form of a body, with its pods and their places in the body.
 func TestHTTPBody(t *testing.T) {
 	web, db, nameless := jsonManifest("web", "1"), jsonManifest("db", "1"), jsonManifest("", "1")
 	h := newHTTPTest(t)
@@ -149,13 +149,13 @@ func TestHTTPETag(t *testing.T) {
 	}
 	serve("", manifest("web", "3"))
 	h.await("web=3")
-	serve(`"one"`, manifest("web", "2")) // the source has another one by now
+	serve(`"one"`, manifest("web", "2")) // not the last one
 	h.await("web=2")
 	serve(`"bad"`, "bad: [")
 	h.await("web=2", "/pods:1:")
-	h.quiet() // it is still an error; in 2014 it was one once
+	h.quiet() // it is an error each time; in 2014 only once
 	if h.Status().FailingSince.IsZero() {
-		t.Error("a bad body is no error the second time")
+		t.Error("a bad body is not an error the second time")
 	}
 	serve(`"three"`, manifest("web", "3"))
 	h.await("web=3")
@@ -165,9 +165,8 @@ func TestHTTPETag(t *testing.T) {
 	h.await("web=3")
 }
 
-// What can be wrong with a body or an answer. Whatever it is, the last good pods stay, and
-// the error names the URL. It has the same words each time, or it would be logged and sent
-// at each poll.
+// Each body or answer is bad in another way. The last good pods stay, and the error names the URL. Its text is the same
+// each time, or it would be logged and sent at each poll.
 func TestHTTPBadAnswerKeepsTheLastGoodPods(t *testing.T) {
 	web := jsonManifest("web", "2")
 	status := func(code int) http.HandlerFunc {
@@ -285,7 +284,7 @@ func TestHTTPSameTLSProblemHasTheSameWords(t *testing.T) {
 	}
 }
 
-// A server can stop to answer before its answer, in the headers or in the body.
+// A server may stop answering before the headers, in them or in the body.
 func TestHTTPServerThatHangs(t *testing.T) {
 	for _, text := range []string{"", "HTTP/1.1 200 OK\r\nContent-", "HTTP/1.1 200 OK\r\n\r\n[]"} {
 		h := newHTTPTest(t)
@@ -296,7 +295,7 @@ func TestHTTPServerThatHangs(t *testing.T) {
 			io.Copy(io.Discard, conn) // until the source gives up
 		}))
 		unittest.Receive(t, asked, "the source does not ask its server")
-		h.stop() // ends at once, and that is not an error
+		h.stop() // it ends at once, without an error
 		if status := h.Status(); status.LastError != "" {
 			t.Errorf("the end is taken for an error: %v", status)
 		}
@@ -327,7 +326,7 @@ func TestHTTPRedirects(t *testing.T) {
 	h.await("", h.source.place, "redirects to http://me:xxxxx@", "not safe")
 }
 
-// The password goes to the server and nowhere else, whatever happens.
+// The password is sent to the server and appears nowhere else.
 func TestHTTPPasswordIsSecret(t *testing.T) {
 	logged := unittest.Log(t, "0")
 	good := func(w http.ResponseWriter, r *http.Request) {

@@ -79,8 +79,7 @@ func showUpdate(update api.PodUpdate) string {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// mismatch describes how a SET differs from the pods and from the words in its error.
-// Without words there must be no error.
+// mismatch describes how a SET differs from the pods and from the words in its error. Without words it wants no error.
 func mismatch(update api.PodUpdate, pods string, words []string) string {
 	text := fmt.Sprintf("%v %s\nerror: %v\nwant SET %s and an error with %q", update.Op, show(update.Pods), update.Err, pods, words)
 	if update.Op != api.SET || show(update.Pods) != pods || (update.Err == nil) != (len(words) == 0) {
@@ -94,7 +93,7 @@ func mismatch(update api.PodUpdate, pods string, words []string) string {
 	return ""
 }
 
-// mustEnd ends a test that waits for a lock, which no select and no bubble notices.
+// mustEnd fails a test that waits for a lock: neither a select nor a bubble notices that.
 func mustEnd(t *testing.T) {
 	timer := time.AfterFunc(unittest.Limit(), func() { panic(t.Name() + " waits for a lock") })
 	t.Cleanup(func() { timer.Stop() })
@@ -123,8 +122,8 @@ func runSource(t *testing.T, source Source) *run {
 	return r
 }
 
-// await receives until the pods are as wanted and the error has all of the words;
-// without words there must be no error.
+// await receives until the pods are as wanted and the error has all of the words; without words, until there is no
+// error.
 func (r *run) await(pods string, words ...string) {
 	r.t.Helper()
 	r.awaitThat(func() string { return mismatch(r.last, pods, words) })

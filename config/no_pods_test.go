@@ -13,12 +13,12 @@ import (
 	"kubelet14/api/unittest"
 )
 
-// mounted is a source on a directory that another one is mounted on. It runs as Run does, but
-// without hints, which a mount does not give, and in a bubble.
+// mounted is a source of a directory on which another one is mounted. It polls like Run in a bubble, without the hints
+// that a mount does not give.
 type mounted struct {
 	*fileTest
 	next time.Time // poll
-	real bool      // else a rename takes the place of a mount, which this user is not allowed
+	real bool      // false: this user may not mount, and a rename stands in for it
 }
 
 // inMount runs a test with two pods in the mounted directory.
@@ -61,7 +61,7 @@ func (m *mounted) unmount() {
 	unittest.Must(m.t, errors.Join(os.Rename(m.dir, m.dir+".other"), os.Mkdir(m.dir, 0o755)))
 }
 
-// lose loses the mount just before the next poll, and lets time pass until that is noticed.
+// lose unmounts it just before the next poll, and waits until that is noticed.
 func (m *mounted) lose() {
 	m.t.Helper()
 	m.run(time.Until(m.next) - time.Second)
@@ -90,7 +90,7 @@ func (m *mounted) run(d time.Duration) {
 	}
 }
 
-// inDoubt checks that the source wants no pods, and for how long it is not believed; 0: it is.
+// inDoubt checks that the source wants no pods, and how long that is not believed; 0: it is believed.
 func (m *mounted) inDoubt(when string, wait time.Duration) {
 	m.t.Helper()
 	if len(m.last.Pods) > 0 || (m.last.NoPods == nil) != (wait == 0) {

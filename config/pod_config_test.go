@@ -11,8 +11,7 @@ import (
 	"kubelet14/api/unittest"
 )
 
-// testPodConfig runs a test in a bubble. Everything must end with the context, also
-// what waits for a receiver.
+// testPodConfig runs a test in a bubble. Everything must end with the context, even a sender that waits for a receiver.
 func testPodConfig(t *testing.T, mode PodConfigNotificationMode, test func(ctx context.Context, config *PodConfig)) {
 	t.Helper()
 	mustEnd(t)
@@ -35,7 +34,7 @@ type sender struct {
 }
 
 func (s sender) Status() api.SourceStatus {
-	synctest.Wait() // gives a source that runs already the time to send
+	synctest.Wait() // gives a source that already runs the time to send
 	return api.SourceStatus{Source: s.name}
 }
 
@@ -254,15 +253,15 @@ func TestSourceIsSyncedAfterAnUpdateWithoutAnError(t *testing.T) {
 	}
 }
 
-// The UPDATE that comes before the SET of the same change does not have all pods of the
-// source yet, so the receiver would remove the others.
+// An UPDATE that comes before the SET of the same change does not have all pods of the source. If it said that the
+// source is ready, the receiver would remove the others.
 func TestOnlyTheLastUpdateOfAChangeMakesItsSourceSynced(t *testing.T) {
 	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
 	s.mergeFrom("test", api.PodUpdate{Op: api.SET, Pods: []api.Pod{newPod("a", "1")}, Err: errors.New("b.yaml is bad")})
 	s.expect(s.merge(api.SET, newPod("a", "2"), newPod("b", "1")), "UPDATE a=2 unsynced:test", "SET a=2 b=1")
 }
 
-// A receiver that writes to what it got does not change what others get.
+// A receiver may change its updates: nobody else sees that.
 func TestWhatWasSentIsACopy(t *testing.T) {
 	s := newStorageTest(t, PodConfigNotificationSnapshotAndUpdates)
 	s.Merge(t.Context(), "test", set(newPod("a", "1"), newPod("b", "1")))

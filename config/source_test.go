@@ -59,8 +59,7 @@ func TestNextInputTakesOverAName(t *testing.T) {
 	}
 }
 
-// After a restart nothing is known of the owner. While the error lasts the source is
-// not ready, so nothing is removed.
+// After a restart the owner is not known. While the error lasts, the source is not ready and nothing is removed.
 func TestFreeNameThatSeveralInputsHaveIsGivenToNone(t *testing.T) {
 	f := newFileTest(t)
 	f.write("a.yaml", manifest("web", "1"))
@@ -190,8 +189,7 @@ func TestValidManifests(t *testing.T) {
 	}
 }
 
-// The words of an error are part of what the program is for; read the .err files
-// when they change.
+// Good errors are a purpose of this program: read the .err files when they change.
 func TestInvalidManifests(t *testing.T) {
 	for path, text := range testFiles(t, "invalid-*.yaml") {
 		t.Run(filepath.Base(path), func(t *testing.T) {

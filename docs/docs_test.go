@@ -95,7 +95,7 @@ func TestOperatorsPageIsComplete(t *testing.T) {
 	}
 }
 
-// hidesPaths matches directives of systemd after which the kubelet sees other files than Docker, which mounts them.
+// hidesPaths matches directives of systemd that show the kubelet other files than those that Docker mounts.
 var hidesPaths = regexp.MustCompile(`(?m)^(Private|Protect|ReadOnly|Inaccessible|NoExec|Temporary|Root|Bind|Mount|DynamicUser)\w*=.*`)
 
 func TestUnitOfSystemd(t *testing.T) {
@@ -109,7 +109,7 @@ func TestUnitOfSystemd(t *testing.T) {
 	}
 	for line, why := range map[string]string{"StartLimitIntervalSec=0": "after five failed starts", "Restart=always": "after -exit_on_lock_contention"} {
 		if !strings.Contains(string(unit), "\n"+line+"\n") {
-			t.Errorf("without %s systemd does not start it again %s", line, why)
+			t.Errorf("%s is missing: without it systemd does not restart the kubelet %s", line, why)
 		}
 	}
 	root, token := submatches(`-root_dir=(\S+)`, string(unit)), submatches(`(/var/\S+)/token\b`, string(page))

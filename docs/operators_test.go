@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// operatorsPod has what the commands of operators.md are about, and says in a file that it was asked to stop.
+// operatorsPod has the volume, the server and the hook that the commands of operators.md need. Its hook writes a file
+// when it is stopped.
 const operatorsPod = `apiVersion: v1
 kind: Pod
 metadata: {name: web}
@@ -22,7 +23,7 @@ spec:
       lifecycle: {preStop: {exec: {command: [/hello, append, -for, 0s, /data/stops, stop]}}}
 `
 
-// operatorsHost stands for a host with the service of operators.md.
+// operatorsHost imitates a host with the service of operators.md.
 const operatorsHost = `
 PATH=$PWD:$PATH
 docker tag kubelet14/hello:1 try-%[1]d/server:1.2
@@ -36,7 +37,7 @@ systemctl start
 logged 'web.default.file is up'
 `
 
-// afterwards has, for words of a command, how it is run and what is true after it.
+// afterwards has, by words of a command, a script that runs it and checks its effect.
 var afterwards = []struct{ words, run string }{
 	{"-status", `%s | grep '^web.default.file *running *yes'`},
 	{"events", `%s | grep '"reason": "created"'`},
@@ -60,7 +61,7 @@ var afterwards = []struct{ words, run string }{
 	{"start kubelet14", `%s; is_up; cmp /tmp/try/stops $(volumes web)/*/data/stops`},
 }
 
-// operator gives the commands of operators.md, in their order, and looks at what each did to a pod.
+// operator runs the commands of operators.md in order, and checks what each does to a pod.
 func (r *reader) operator(t *testing.T) {
 	p, left := readPage(t, filepath.Join(r.dir, "docs/operators.md")), afterwards
 	blocks := p.marked("sh run")

@@ -92,7 +92,7 @@ func (r *reader) page(t *testing.T, path string) {
 	r.checkPrinted(t, own, r.bash(t, script))
 }
 
-// hasty waits for a line that a log never gets, and not for long.
+// hasty waits, for a short time, for a line that the log never gets.
 func (r *reader) hasty(t *testing.T) {
 	prepare := strings.Replace(r.prepare(t), "{1..12000}", "1", 1)
 	out := r.bash(t, fmt.Sprintf("%secho its last line >/tmp/try-%d/log\nlogged 'is up' || echo gave up", prepare, r.student))
@@ -121,7 +121,7 @@ make clean IMAGES=%[2]s
 	! make -n clean | grep kubelet14/ # by itself it leaves what is everybody's`, 80+r.student, image)))
 }
 
-// class types what teaching.md says at two terminals, and looks for what the teacher sees.
+// class types the commands of teaching.md at two terminals, and checks what the teacher sees.
 func (r *reader) class(t *testing.T) {
 	r.demo.Close()
 	blocks := readPage(t, filepath.Join(r.dir, "docs/teaching.md")).marked("sh")
@@ -241,8 +241,8 @@ type reader struct {
 	demo    net.Listener // has the port of the demo, so no chapter can use it
 }
 
-// A student of this run has a number that no other one has had: the class removes the directory that claims it before
-// its last containers are gone.
+// No student of this run gets a number that another one had: the class removes the directory that claims it before its
+// last containers are gone.
 var (
 	firstStudent = rand.IntN(120)
 	students     atomic.Int64

@@ -8,7 +8,7 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-// The clock of the host is set back by an hour: what has ended or started by the old clock did so in the future.
+// The host's clock is set back by an hour, so starts and ends of before lie in the future.
 func TestAClockSetBackDelaysNoRestart(t *testing.T) {
 	for _, failure := range []dockertest.Program{{Exits: true, After: time.Millisecond, ExitCode: 1}, {Missing: true}} {
 		attempts := map[time.Duration]int{}

@@ -18,8 +18,8 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-// Two kubelets with one hostname and two root_dirs start at the same time: each lists the
-// containers before the other has made one. The second is killed before it can give way.
+// Two kubelets with one hostname and two root_dirs start at the same time: each lists the containers before the other
+// has created one. The second is killed before it can give way.
 func TestTwoRootDirsSideBySide(t *testing.T) {
 	secondRoot := t.TempDir()
 	inWorld(t, func(first *world) {
@@ -52,9 +52,9 @@ func TestTwoRootDirsSideBySide(t *testing.T) {
 			t.Fatalf("the first has %d containers, the second %d\n%s", n, others, first.describe())
 		}
 		if message := fmt.Sprintf("%+v", k.statuses(first)[0].Containers[1].State.Waiting); !strings.Contains(message, secondRoot) || !strings.Contains(message, "-cleanup") {
-			t.Errorf("a pod whose names the second has: %q", message)
+			t.Errorf("the message of a pod whose names the second has is %q", message)
 		}
-		// The first goes on. Each removes what is its own.
+		// The first goes on, and each removes only its own containers.
 		k.set(pod("web", "main"), pod("new", "main"))
 		settle()
 		if k.kl.errors.Last("look for other kubelets") == "" {
@@ -83,7 +83,7 @@ func TestTwoRootDirsSideBySide(t *testing.T) {
 	})
 }
 
-// Every call takes a time of its own. One kubelet goes on, and nothing of the other is left.
+// Every call takes a different time. One kubelet goes on, and nothing of the other is left.
 func TestTwoRootDirsInTheSameInstant(t *testing.T) {
 	for seed := range unittest.Seeds(100) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -92,7 +92,7 @@ func TestTwoRootDirsInTheSameInstant(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.importPause()
 				w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-					if c.Method == "MakeNetwork" { // a mutex is held meanwhile, for which a bubble's clock does not go on
+					if c.Method == "MakeNetwork" { // a mutex is held meanwhile, and a bubble's clock stands still while somebody waits for one
 						return dockertest.Fault{}
 					}
 					mu.Lock()
@@ -130,7 +130,7 @@ func TestTwoRootDirsInTheSameInstant(t *testing.T) {
 	}
 }
 
-// Docker can lose a container, and keep its name.
+// Docker may lose a container and keep its name.
 func TestALostContainerOfAPodThatRunsOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{Exits: true} }
@@ -163,7 +163,7 @@ func TestALostContainerOfAPodThatRunsOnce(t *testing.T) {
 	})
 }
 
-// A root_dir was moved and the host renamed: no container shows whose volumes those are.
+// A root_dir was moved and the host renamed, so no container shows to whom the volumes belong.
 func TestAMovedRootDirOfAnotherHostname(t *testing.T) {
 	moved := filepath.Join(t.TempDir(), "moved")
 	inWorld(t, func(w *world) {

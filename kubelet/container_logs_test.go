@@ -127,7 +127,7 @@ func (k *kubelet) followBusy(w *world, opts api.LogOptions, busy chan struct{}) 
 	return f
 }
 
-// check compares what was followed so far, and whether that goes on.
+// check compares what the client has got, and whether it still follows.
 func (f *logFollower) check(when, want string, goesOn bool) {
 	f.t.Helper()
 	synctest.Wait()
@@ -154,8 +154,7 @@ func (f *logFollower) end() {
 	}
 }
 
-// A client that stops reading for a while delays no other, and misses no attempt that
-// Docker still has.
+// A client that stops reading for a while delays no other client, and misses no attempt that Docker still has.
 func TestFollowingGoesOnWithTheNextAttempts(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.MaxDeadContainers = 10 }
@@ -255,7 +254,7 @@ func TestFollowingEnds(t *testing.T) {
 	}
 }
 
-// A person stops a container, and starts it again before the kubelet has another.
+// A person stops a container and starts it again before the kubelet has created the next attempt.
 func TestFollowingSeesAStartByHand(t *testing.T) {
 	for _, tail := range []int{-1, 0, 1} {
 		inWorld(t, func(w *world) {
@@ -278,8 +277,7 @@ func TestFollowingSeesAStartByHand(t *testing.T) {
 	}
 }
 
-// cutShort is a Docker that does not give the last line of a log to a client that follows it
-// until its container ends.
+// cutShort is a Docker that withholds the last line of a log from a client that follows it to the end of the container.
 type cutShort struct{ *dockertest.Fake }
 
 func (d cutShort) Logs(ctx context.Context, id string, opts dockertools.LogOptions, each func(dockertools.LogLine) error) error {

@@ -15,11 +15,10 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// TestPlanConverges begins with a random desired state and random containers, some of them
-// unhealthy. It plans, acts, plans again, and so on. Within a few rounds there must be nothing
-// left to do, and on the way there are never two live containers of a kind, unless there were
-// at the beginning. In half of the cases the kubelet is killed after a random call, and the
-// next one continues.
+// TestPlanConverges begins with a random desired state and random containers, some of them unhealthy. It plans, acts,
+// plans again, and so on. Within a few rounds nothing must be left to do. Meanwhile no container may be live twice,
+// unless it was at the beginning. In half of the cases the kubelet is killed after a random call, and the next one
+// continues.
 func TestPlanConverges(t *testing.T) {
 	for seed := range unittest.Seeds(600) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -89,7 +88,7 @@ func (c *random) form() *plan.Pod {
 	return plan.NewPod(p, dockertools.PauseImage, time.Now())
 }
 
-// mess makes containers that a kubelet may have left and people may have changed since.
+// mess makes containers as a kubelet may have left them and people may have changed them since.
 func (c *random) mess() {
 	nets := []string{"none"}
 	for range c.IntN(8) {
@@ -140,7 +139,7 @@ func (c *random) maybeStart(id string, init bool) {
 	}
 }
 
-// doubles counts the live containers of a kind that are too many.
+// doubles counts the live containers beyond the first of each name.
 func (c *random) doubles() (n int) {
 	seen := map[string]bool{}
 	for parts, container := range c.containers() {
@@ -166,7 +165,7 @@ func (c *random) programs() {
 	}
 }
 
-// forbidDoubles lets all calls through, and looks before every call whether there are more than there were.
+// forbidDoubles passes on all calls, and fails the test if a container has become live twice before one of them.
 func (c *random) forbidDoubles(want *plan.Pod) {
 	most := c.doubles()
 	c.docker.SetFault(func(call dockertest.Call) dockertest.Fault {
@@ -250,7 +249,7 @@ func (c *random) checkResult(want *plan.Pod) {
 	for parts, container := range c.containers() {
 		switch {
 		case parts.UID != want.UID:
-			c.t.Errorf("%s is of another uid", container.Name)
+			c.t.Errorf("%s has another uid", container.Name)
 		case container.ListState.Live():
 			live[parts.Name] = container
 		}
@@ -280,13 +279,13 @@ func (c *random) checkResult(want *plan.Pod) {
 		}
 		hash := want.Container(name).Hash
 		if !strings.Contains(container.Name, "."+hash+"_") {
-			c.t.Errorf("container %q is of an old form", name)
+			c.t.Errorf("container %q is as before the edit", name)
 		}
 	}
 }
 
-// checkJob checks the newest attempt of each container of a pod that may finish. With never it
-// has been started; with onFailure it runs, or it succeeded in the form that is desired.
+// checkJob checks the newest attempt of each container of a pod that may finish. With never it has started; with
+// onFailure it runs, or it succeeded as the manifest describes it now.
 func (c *random) checkJob(want *plan.Pod) {
 	c.t.Helper()
 	newest := map[string]dockertest.FakeContainer{}

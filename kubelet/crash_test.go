@@ -11,11 +11,9 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-// TestCrashAfterEveryDockerCall lets the kubelet die after its first Docker call
-// that changes something, after its second, and so on, until it lives to the end.
-// Whenever it dies, the next one must end at exactly the right containers, and
-// healthy ones of a pod that was not changed must never be replaced. So it is when it undoes
-// an edit, and dies.
+// TestCrashAfterEveryDockerCall lets the kubelet die after its first Docker call that changes something, after its
+// second, and so on, until it reaches the end. The next kubelet must arrive at exactly the right containers, and must
+// never replace a healthy one of an unchanged pod, even if the first one died while it undid an edit.
 func TestCrashAfterEveryDockerCall(t *testing.T) {
 	bystander := pod("bystander", "main")
 	web := pod("web", "server", "side")
@@ -59,8 +57,7 @@ func TestCrashAfterEveryDockerCall(t *testing.T) {
 	}
 }
 
-// An answer that is lost, or a call that fails, is no death: the same kubelet goes
-// on and must end at the same containers.
+// If an answer is lost or a call fails, the same kubelet goes on and must arrive at the same containers.
 func TestEveryDockerCallFailsOnce(t *testing.T) {
 	for _, carriedOut := range []bool{false, true} {
 		t.Run(fmt.Sprintf("carried out %v", carriedOut), func(t *testing.T) {

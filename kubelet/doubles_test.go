@@ -41,15 +41,15 @@ func TestDockerStopIsRepairedAfterAMoment(t *testing.T) {
 			t.Errorf("it waits: %+v", waits)
 		}
 		w.after(2*time.Second, "three seconds later", "web/main", "web/net")
-		// SIGKILL is no restart.
+		// A SIGKILL does not mean a restart.
 		wait(time.Hour)
 		w.kill("web", "main", 137)
 		w.after(0, "after docker kill", "web/main", "web/net")
 	})
 }
 
-// Docker may take long to start the container that it restarts, on a busy host. The next attempt
-// exists then, or runs for a moment.
+// Docker may take long to start the container that it restarts, on a busy host. By then the next attempt exists, or
+// runs for a moment.
 func TestADockerRestartThatTakesLong(t *testing.T) {
 	for _, test := range []struct {
 		call    string // of the next attempt, before which Docker starts the first

@@ -52,7 +52,7 @@ func TestEventsOfAPod(t *testing.T) {
 	})
 }
 
-// TestEventsAreInTheLog: every event is in the log, and that of a stop before the stop ends.
+// TestEventsAreInTheLog: every event is in the log, and the event of a stop before the stop ends.
 func TestEventsAreInTheLog(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program {
@@ -90,7 +90,7 @@ func TestEventsAreInTheLog(t *testing.T) {
 	})
 }
 
-// After the first attempt only the message with the time of the next one is logged.
+// After the first attempt, only the message that has the time of the next one is logged.
 func TestAFailedStartIsLoggedOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{Missing: name == "main"} }

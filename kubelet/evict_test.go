@@ -16,7 +16,8 @@ import (
 	"kubelet14/kubelet/eviction"
 )
 
-// machine is what the kubelets of a world measure: how much of 1000 bytes is free, and of the disk of images less than all.
+// machine is what the kubelets of a world measure: the free bytes of 1000 of memory and of 1000 on the disk. Below
+// 2000, images are the free bytes on a disk of their own.
 type machine struct{ memory, disk, images atomic.Int64 }
 
 func newMachine(memory, disk int64) *machine {
@@ -38,7 +39,7 @@ func (m *machine) read() eviction.Reading {
 	return r
 }
 
-// startOnMachine starts a kubelet that looks at a machine every ten seconds, for the first time before its first sync.
+// startOnMachine starts a kubelet that looks at a machine before its first sync, and then every ten seconds.
 func (w *world) startOnMachine(m *machine, pods ...api.Pod) *kubelet {
 	w.t.Helper()
 	opts := eviction.DefaultOptions()
@@ -137,7 +138,7 @@ func TestAPodIsNotStartedUnderPressure(t *testing.T) {
 	})
 }
 
-// A kubelet whose flags know no such pressure starts at once what another one has held.
+// A kubelet whose flags set no such threshold starts at once the pods that another one has held.
 func TestWithoutTheThresholdAPodStartsAtOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.startOnMachine(newMachine(1, 500), pod("web", "main"))
@@ -240,7 +241,7 @@ func TestEvictionAndTheWayBack(t *testing.T) {
 	})
 }
 
-// An evicted pod keeps its port from others, which would be started in its place.
+// An evicted pod keeps its host port: no other pod starts in its place.
 func TestAnEvictedPodKeepsItsPort(t *testing.T) {
 	inWorld(t, func(w *world) {
 		m := newMachine(500, 500)
@@ -254,7 +255,7 @@ func TestAnEvictedPodKeepsItsPort(t *testing.T) {
 	})
 }
 
-// A disk that no pod has written to does not keep another one from relief.
+// A full disk to which no pod has written does not delay the relief of another one.
 func TestEachPressureIsRelieved(t *testing.T) {
 	inWorld(t, func(w *world) {
 		m := newMachine(500, 500)
@@ -268,7 +269,7 @@ func TestEachPressureIsRelieved(t *testing.T) {
 	})
 }
 
-// A pod that was evicted is made critical by an edit: it starts, and the next one is evicted.
+// An edit makes an evicted pod critical: it starts, and the next pod is evicted.
 func TestAnEvictedPodBecomesCritical(t *testing.T) {
 	inWorld(t, func(w *world) {
 		m := newMachine(500, 500)
@@ -281,7 +282,8 @@ func TestAnEvictedPodBecomesCritical(t *testing.T) {
 	})
 }
 
-// Without Docker, which alone knows what pods use, none is evicted; while it has no figures of one pod, it is another one.
+// Only Docker knows how much pods use: without it no pod is evicted, and if it cannot measure a pod, another one is
+// evicted.
 func TestEvictionWithoutFigures(t *testing.T) {
 	inWorld(t, func(w *world) {
 		m := newMachine(500, 500)
@@ -300,8 +302,8 @@ func TestEvictionWithoutFigures(t *testing.T) {
 	})
 }
 
-// A container whose stop hangs holds up no other eviction. One whose stop fails is killed, and so is a job whose next attempt cannot be
-// created, as on a full disk: it could be taken for done.
+// A stop that hangs delays no other eviction. If a stop fails, the container is killed. So is a job whose next attempt
+// cannot be created, as on a full disk: otherwise it could count as done.
 func TestEvictionOfWhatDoesNotEnd(t *testing.T) {
 	inWorld(t, func(w *world) {
 		m := newMachine(500, 500)
@@ -328,8 +330,8 @@ func TestEvictionOfWhatDoesNotEnd(t *testing.T) {
 	})
 }
 
-// What ends for a time ends as at any other time: by its hook, and it is not killed. Meanwhile its probes fail, which is no news. A
-// job that ends with 0 then has not succeeded.
+// An eviction stops a container like any other stop: its hook runs, and it is not killed. Its probes fail meanwhile,
+// which nobody reports. A job that then exits with 0 has not succeeded.
 func TestAnEvictedPodHasItsTimeToEnd(t *testing.T) {
 	for _, policy := range []func(api.Pod) api.Pod{func(p api.Pod) api.Pod { return p }, onFailure} {
 		inWorld(t, func(w *world) {
@@ -375,8 +377,8 @@ func TestAnEvictedPodHasItsTimeToEnd(t *testing.T) {
 	}
 }
 
-// TestCrashInAnEviction lets the kubelet die after each of its calls that change something while it evicts. The next one
-// finds the pressure or none, and nothing that was not evicted is touched.
+// TestCrashInAnEviction lets the kubelet die after each call that changes something during an eviction. Whether or not
+// the next kubelet finds the pressure, it touches no other pod.
 func TestCrashInAnEviction(t *testing.T) {
 	for name, policy := range map[string]func(api.Pod) api.Pod{
 		"always": func(p api.Pod) api.Pod { return p }, "onFailure": onFailure, "never": never,
@@ -417,7 +419,7 @@ func TestCrashInAnEviction(t *testing.T) {
 	}
 }
 
-// A pod that uses no more memory than it has asked for, by a limit or a request, ends after one that has asked for none.
+// A pod that uses no more memory than its request or limit is evicted after one without either.
 func TestEvictionForMemory(t *testing.T) {
 	inWorld(t, func(w *world) {
 		m := newMachine(500, 500)

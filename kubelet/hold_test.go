@@ -47,8 +47,8 @@ func TestABadFileDoesNotDelayTheRemovalOfPodsThatWereRead(t *testing.T) {
 	})
 }
 
-// TestANameFromAnotherFileWaitsForTheBadOne claims the name of a pod whose own file may be the
-// bad one. A manifest that was moved as it is need not wait, since it changes nothing.
+// TestANameFromAnotherFileWaitsForTheBadOne gives a new file the name of a pod whose own file may be the bad one. A
+// manifest that was only moved need not wait, since it changes nothing.
 func TestANameFromAnotherFileWaitsForTheBadOne(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.run(pod("web", "main:1", "same"), pod("moved", "main:1")).end()
@@ -70,7 +70,7 @@ func TestANameFromAnotherFileWaitsForTheBadOne(t *testing.T) {
 	})
 }
 
-// page is a web server of one page, whose answers take a while. An empty body is no answer.
+// page is a web server with one page, which answers slowly. An empty body means no answer.
 type page struct {
 	body   atomic.Value
 	period time.Duration // it is polled; 0: pagePeriod
@@ -85,7 +85,7 @@ func (p *page) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 200, ProtoMajor: 1, ContentLength: int64(len(body)), Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
 
-// has makes the page a list of these pods, each with an EmptyDir.
+// has sets the page to a list of these pods, each with an EmptyDir.
 func (p *page) has(names ...string) {
 	body := "[]"
 	for _, name := range names {
@@ -96,7 +96,7 @@ func (p *page) has(names ...string) {
 
 const pagePeriod = 20 * time.Second
 
-// startFrom starts a kubelet that polls a page, or one that has no such source.
+// startFrom starts a kubelet that polls a page, or one without such a source.
 func (w *world) startFrom(p *page) *kubelet {
 	w.t.Helper()
 	before := http.DefaultTransport
@@ -123,8 +123,8 @@ func (w *world) startFrom(p *page) *kubelet {
 	return k
 }
 
-// TestAllPodsAreRemovedWhenTheirSourceSaysSoTwice changes what a source says at half of the time
-// that is announced. Nothing that is there then is restarted.
+// TestAllPodsAreRemovedWhenTheirSourceSaysSoTwice changes the answer of a source after half of the announced time. No
+// pod that comes back is restarted.
 func TestAllPodsAreRemovedWhenTheirSourceSaysSoTwice(t *testing.T) {
 	up := []string{"a/main", "a/net", "b/main", "b/net"}
 	for name, test := range map[string]struct {
@@ -182,7 +182,7 @@ func TestAllPodsAreRemovedWhenTheirSourceSaysSoTwice(t *testing.T) {
 	}
 }
 
-// TestAShortPeriodMakesNoShortWait empties a page that is polled five times a second, for a second, and then for good.
+// TestAShortPeriodMakesNoShortWait polls a page five times a second, and empties it for a second and then for good.
 func TestAShortPeriodMakesNoShortWait(t *testing.T) {
 	inWorld(t, func(w *world) {
 		up := []string{"a/main", "a/net", "b/main", "b/net"}
@@ -203,7 +203,7 @@ func TestAShortPeriodMakesNoShortWait(t *testing.T) {
 	})
 }
 
-// TestASourceThatIsNotGivenAnyMore has nothing that could be read again.
+// TestASourceThatIsNotGivenAnyMore keeps the pods of a source that is no longer given for the announced time.
 func TestASourceThatIsNotGivenAnyMore(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.run(pod("a", "main")).end() // of source file
@@ -215,7 +215,7 @@ func TestASourceThatIsNotGivenAnyMore(t *testing.T) {
 	})
 }
 
-// TestVolumesOfAnEmptySourceWaitToo lets Docker lose the containers as well.
+// TestVolumesOfAnEmptySourceWaitToo also lets Docker lose the containers.
 func TestVolumesOfAnEmptySourceWaitToo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.run(pod("a", "main")).end()
@@ -232,7 +232,7 @@ func TestVolumesOfAnEmptySourceWaitToo(t *testing.T) {
 	})
 }
 
-// TestARemovalThatHasBegunGoesOn loses one of three pods, and then the others.
+// TestARemovalThatHasBegunGoesOn removes one of three pods from the source, and then the others.
 func TestARemovalThatHasBegunGoesOn(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }

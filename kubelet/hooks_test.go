@@ -12,8 +12,8 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-// TestHooksRunOnce restarts the kubelet. The handlers are in a label: a pod that was removed
-// while no kubelet ran gets its preStop.
+// TestHooksRunOnce restarts the kubelet. A label has the hooks, so the preStop hook runs even if the pod was removed
+// while no kubelet ran.
 func TestHooksRunOnce(t *testing.T) {
 	for _, ends := range []bool{false, true} {
 		inWorld(t, func(w *world) {
@@ -59,8 +59,8 @@ func TestAPostStartThatFailsStopsItsContainer(t *testing.T) {
 	}
 }
 
-// A postStart that hangs costs its container that attempt. It holds back no other pod, ends
-// at an edit of its own pod, and is cut in the end.
+// If a postStart hook hangs, its container loses the attempt. The hook delays no other pod, ends when its own pod is
+// edited, and is stopped after its time limit.
 func TestAHookThatHangs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: time.Hour} })
@@ -80,7 +80,7 @@ func TestAHookThatHangs(t *testing.T) {
 	})
 }
 
-// A manifest whose file is renamed is the same manifest.
+// A renamed file has the same manifest.
 func TestAMoveOfTheManifestInterruptsNoHook(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: 20 * time.Second} })
@@ -97,8 +97,8 @@ func TestAMoveOfTheManifestInterruptsNoHook(t *testing.T) {
 	})
 }
 
-// What is not at the path of a hostPath is the problem of its container. It is no longer reported
-// once the container was started, although the work goes on.
+// If nothing is at the path of a hostPath, its container has a problem. The problem ends when the container has
+// started, although the work goes on.
 func TestAProblemEndsWithItsCause(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: 20 * time.Second} })
@@ -127,7 +127,7 @@ func TestAProblemEndsWithItsCause(t *testing.T) {
 	})
 }
 
-// The label tells the grace of a pod whose manifest is gone. Its kubelet does not wait for the end of it.
+// A label has the grace of a pod whose manifest is gone. A kubelet that ends does not wait for the end of the grace.
 func TestTheGraceOfAPod(t *testing.T) {
 	for _, seconds := range []int64{-1, 0, 1, 30, 3600} { // -1: as in 2014
 		inWorld(t, func(w *world) {

@@ -13,7 +13,7 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-// watchPulls notes when pulls reach Docker from now on.
+// watchPulls records when pulls reach Docker from now on.
 func (w *world) watchPulls() *execs {
 	e := &execs{begun: time.Now()}
 	w.docker.SetFault(when("PullImage", func(dockertest.Call) dockertest.Fault {
@@ -25,7 +25,7 @@ func (w *world) watchPulls() *execs {
 	return e
 }
 
-// Twenty pods have five images, and the one of the network containers, which comes first.
+// Twenty pods have five images, and that of the network containers, which is pulled first.
 func TestPullsAreSharedAndKeepToTheirRate(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) {
@@ -63,8 +63,8 @@ func TestPullBackOff(t *testing.T) {
 	})
 }
 
-// While an image is pulled for an hour, the pod's other container is repaired at once,
-// and an edit acts at once.
+// While an image is pulled for an hour, the pod's other container is repaired at once, and an edit takes effect at
+// once.
 func TestAPullDelaysNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddRemoteImage("big:1", dockertest.RemoteImage{Takes: time.Hour})
@@ -99,7 +99,7 @@ func TestABuiltinImageIsMadeOnceAndNeverPulled(t *testing.T) {
 	})
 }
 
-// Two containers of a pod want it, and an hour has many tries.
+// Two containers of a pod want the image, which is tried many times in an hour.
 func TestAnImageThatCannotBePulledIsOneWarning(t *testing.T) {
 	inWorld(t, func(w *world) {
 		web := func(image string) api.Pod {
@@ -169,8 +169,7 @@ func TestWhenAnImageIsPulled(t *testing.T) {
 	}
 }
 
-// A present :latest is good enough when its registry is down; with PullAlways it is
-// not.
+// If the registry is down, a present :latest is used, but not with PullAlways.
 func TestAPresentImageWhenItsPullFails(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.AddImage("app", nil)
@@ -196,7 +195,7 @@ func TestAnImageThatVanishesIsPulledAgain(t *testing.T) {
 	})
 }
 
-// A pull that is on its way costs no syncs, and neither does a container that has failed for good.
+// Neither a running pull nor a container that has failed for good costs syncs.
 func TestStatusOfAPull(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = 24 * time.Hour }
@@ -259,7 +258,7 @@ func TestTheProgressOfAPullIsLogged(t *testing.T) {
 	})
 }
 
-// Until every source was read nobody knows which images pods need.
+// Until every source was read it is not known which images pods need.
 func TestNeededImages(t *testing.T) {
 	inWorld(t, func(w *world) {
 		check := func(k *kubelet, when string, wantComplete bool, want ...string) {

@@ -18,7 +18,7 @@ func TestHealth(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.docker.SetFault(on("Info", dockertest.Fault{Delay: time.Hour}))
 		if logged := w.logged("0", w.run().end); strings.Contains(logged, "connect to Docker") {
-			t.Errorf("a stop while Docker is asked logs %s", logged)
+			t.Errorf("a stop during a request to Docker logs %s", logged)
 		}
 		w.docker.SetFault(nil)
 		w.docker.Down()
@@ -117,8 +117,8 @@ func TestLoad(t *testing.T) {
 	})
 }
 
-// TestSyncDoneAndPullDone: durations and outcomes are observed. To wait is no failure, and
-// what the end of the kubelet interrupts is not observed.
+// TestSyncDoneAndPullDone: durations and outcomes are observed. A wait is not a failure, and what the end of the
+// kubelet interrupts is not observed.
 func TestSyncDoneAndPullDone(t *testing.T) {
 	web := pod("web", "main")
 	slow := ofImage(pod("slow", "main"), "slow:1", "")

@@ -18,8 +18,8 @@ func withInit(p api.Pod, containers ...string) api.Pod {
 	return p
 }
 
-// inTurn makes the init containers "one" and "two" take a second, and checks that each begins after the end of the one before,
-// and the containers "app" and "app2" after both. With fails, every third run fails.
+// inTurn makes the init containers "one" and "two" take a second each, and checks that "two" begins after the end of
+// "one", and "app" and "app2" after both. With fails, every third run fails.
 func (w *world) inTurn(fails bool) {
 	var mu sync.Mutex
 	good, runs := map[string]time.Time{}, 0 // the ends of the last runs that succeed
@@ -91,7 +91,7 @@ func TestInitContainers(t *testing.T) {
 	})
 }
 
-// What runs is not stopped for what cannot be created.
+// A running container is not stopped for one that cannot be created.
 func TestAnEditThatCannotBeCreatedStopsNothing(t *testing.T) {
 	apps := pod("web", "app", "app2")
 	for bad, web := range map[string]api.Pod{"net": apps, "one": withInit(apps, "one", "two"), "app": withInit(apps, "one", "two")} {
@@ -139,7 +139,7 @@ func (c *random) checkStart(want *plan.Pod, name string) {
 	}
 }
 
-// The IP is that of the network container in which the container starts, also after that was replaced.
+// The IP is that of the network container that the container joins, even after a replacement.
 func TestAContainerIsCreatedWithTheIPOfItsPod(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p := withInit(pod("web", "main"), "one")

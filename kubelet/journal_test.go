@@ -15,16 +15,15 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// journal is what the containers themselves have written: each run of a process, in their order. It
-// checks that an init container runs alone and first: nothing else runs beside it, and before a
-// container begins, the init containers before it have succeeded in its network, one after the
-// other, and since then no init container of another version has begun. No container of one UID
-// runs twice at a time.
+// journal is written by the containers themselves: each run of a process, in order. It checks that init containers run
+// alone and first: nothing runs beside one; and before a container begins, the init containers before it have succeeded
+// in its network, one after the other, and none of another version of the pod has begun since. No container of one UID
+// runs twice at the same time.
 type journal struct {
 	mu      sync.Mutex
 	runs    []*journalRun
 	forms   map[string]journalForm // by the hash of a container
-	byHand  bool                   // containers are started by hand, also beside others
+	byHand  bool                   // containers are started by hand, even beside others
 	doubles int                    // that ran beside another attempt
 }
 
@@ -43,7 +42,7 @@ type journalForm struct {
 	once   bool // nothing starts twice, in whatever network
 }
 
-// expect notes the versions of pods whose containers may begin.
+// expect records the versions of pods whose containers may begin.
 func (j *journal) expect(pods []api.Pod) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

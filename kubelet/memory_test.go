@@ -11,13 +11,14 @@ import (
 	"kubelet14/kubelet/trace"
 )
 
-// weights has how many bytes a value reaches, by the path of the slice, map or text that has them.
+// weights has the bytes that a value refers to, by the path of the slice, map or text.
 type weights struct {
 	bytes map[string]int
 	seen  map[[2]any]bool // addresses and types
 }
 
-// weigh returns the weights of what v points to. What is behind an interface, a function or a channel belongs to somebody else.
+// weigh returns the weights of what v points to. It stops at interfaces, functions and channels, which belong to
+// somebody else.
 func weigh(v any) map[string]int {
 	w := weights{map[string]int{}, map[[2]any]bool{}}
 	w.add("", reflect.ValueOf(v))
@@ -51,7 +52,7 @@ func (w *weights) add(path string, v reflect.Value) {
 	}
 }
 
-// Pods of ever new names and images come, crash, are edited and go: what the kubelet knows does not grow.
+// Pods with new names and images come, crash, are edited and go, and the memory of the kubelet does not grow.
 func TestWhatIsGoneIsForgotten(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "crash", ExitCode: 3} }

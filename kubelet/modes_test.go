@@ -52,8 +52,7 @@ func checkResults(t *testing.T, results map[string]api.PodStatus, want map[strin
 	}
 }
 
-// TestRunOnce waits until servers run and jobs have ended, for at most five minutes. Docker is
-// away for a while.
+// TestRunOnce waits, for at most five minutes, until servers run and jobs have ended. Docker is away for a while.
 func TestRunOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		time.AfterFunc(30*time.Second, w.docker.Down)
@@ -254,7 +253,7 @@ pod waits.default.file (waits.yaml)
 	})
 }
 
-// TestCleanupRemovesAllThatIsOurs also waits for the whole grace of a container.
+// TestCleanupRemovesAllThatIsOurs also waits for the full grace of a container.
 func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.RemovalWait = time.Hour } // does not count
@@ -295,7 +294,7 @@ func TestCleanupWithoutARootDir(t *testing.T) {
 	})
 }
 
-// A Docker that freezes or ends in the middle of a mode with an end ends it within 30 s.
+// If Docker freezes or ends in the middle of -dry_run or -cleanup, the kubelet ends within 30 s.
 func TestDockerEndsInTheMiddle(t *testing.T) {
 	dryRun := func(ctx context.Context, kl *Kubelet) error {
 		updates := make(chan api.PodUpdate, 1)
@@ -335,7 +334,7 @@ func TestDockerEndsInTheMiddle(t *testing.T) {
 	}
 }
 
-// So cron runs a job: what has succeeded is not run again, unless it was removed before.
+// This is how cron runs a job: a container that succeeded does not run again unless it is removed.
 func TestRunOnceOfAJobThatWasDoneBefore(t *testing.T) {
 	inWorld(t, func(w *world) {
 		runs := 0
@@ -360,7 +359,7 @@ func TestRunOnceOfAJobThatWasDoneBefore(t *testing.T) {
 	})
 }
 
-// Nobody changes a Kubelet from outside: it is made whole by NewMainKubelet (PR #551).
+// A Kubelet cannot be changed from outside: NewMainKubelet makes all of it (PR #551).
 func TestKubeletHasNoExportedField(t *testing.T) {
 	for field := range reflect.TypeFor[Kubelet]().Fields() {
 		if field.IsExported() {

@@ -11,7 +11,7 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-// What is not as desired, and stays so, is said everywhere, and nothing is called failing for it.
+// What stays different from the manifest is reported everywhere, and nothing counts as failing because of it.
 func TestAnEditOfAPodThatStartsOnceIsSaidToBeTooLate(t *testing.T) {
 	const late = "the manifest was edited after the pod had started"
 	inWorld(t, func(w *world) {
@@ -66,7 +66,8 @@ func TestALostNetworkOfAPodThatStartsOnceIsSaid(t *testing.T) {
 	})
 }
 
-// Another program has the port of a pod: nothing is made anew while its network container is tried again.
+// Another program has the port of a pod: while the start of its network container is tried again, nothing is created
+// anew.
 func TestAPortOfAnotherProgram(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()
@@ -84,7 +85,7 @@ func TestAPortOfAnotherProgram(t *testing.T) {
 	})
 }
 
-// A pod whose containers end together each time is started no more often than by the longest back-off.
+// A pod whose containers end together each time is started no more often than the longest back-off allows.
 func TestContainersThatAlwaysEndTogetherBackOff(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.run(pod("web", "main"))

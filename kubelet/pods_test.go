@@ -18,8 +18,8 @@ func onFailure(p api.Pod) api.Pod {
 	return p
 }
 
-// pod makes a pod with these app containers; each may have a tag after a colon,
-// which is an env value, so that two forms of it differ.
+// pod makes a pod with these app containers. Each may have a tag after a colon, the value of a variable, so that
+// another tag is an edit.
 func pod(name string, containers ...string) api.Pod {
 	p := api.Pod{Name: name, Namespace: "default", UID: "uid-" + name, Source: "file", Origin: name + ".yaml"}
 	p.Manifest = api.ContainerManifest{Version: "v1beta1", ID: name, Volumes: []api.Volume{{Name: "data"}}}

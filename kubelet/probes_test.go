@@ -37,7 +37,7 @@ func TestAnUnhealthyContainerIsRestarted(t *testing.T) {
 	})
 }
 
-// A restart of the kubelet is none of the container, and one by hand is.
+// A restart of the kubelet is not a restart of the container, but one by hand is.
 func TestTheInitialDelayCountsFromTheStart(t *testing.T) {
 	inWorld(t, func(w *world) {
 		e := w.asNow(succeed)
@@ -55,7 +55,7 @@ func TestTheInitialDelayCountsFromTheStart(t *testing.T) {
 	})
 }
 
-// Else all probes of a host would be asked at once after each restart of the kubelet.
+// Otherwise all containers of a host would be probed at once after each restart of the kubelet.
 func TestARestartOfTheKubeletKeepsThePhaseOfProbes(t *testing.T) {
 	inWorld(t, func(w *world) {
 		e := w.asNow(succeed)
@@ -75,8 +75,7 @@ func TestARestartOfTheKubeletKeepsThePhaseOfProbes(t *testing.T) {
 	})
 }
 
-// A probe that hangs is cut, counts as a failure, and delays nothing: not even
-// an edit of its own pod.
+// A probe that hangs is stopped, counts as a failure, and delays nothing, not even an edit of its own pod.
 func TestASlowProbeDelaysNothing(t *testing.T) {
 	inWorld(t, func(w *world) {
 		e := w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: time.Hour} })
@@ -91,8 +90,8 @@ func TestASlowProbeDelaysNothing(t *testing.T) {
 	})
 }
 
-// A container whose answer takes longer than the period is not asked again before it,
-// whatever becomes of its pod meanwhile. A paused one is not asked.
+// If an answer takes longer than the period, the next probe waits for it, whatever happens to the pod meanwhile. A
+// paused container is not probed.
 func TestAContainerIsProbedOnceAtATime(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.SyncFrequency = time.Second }
@@ -110,7 +109,7 @@ func TestAContainerIsProbedOnceAtATime(t *testing.T) {
 	})
 }
 
-// Docker may refuse to run a command, or be busy for minutes, as after a boot of the host.
+// Docker may refuse to run a command, or be busy for minutes, for instance after the host has booted.
 func TestAProbeThatCannotBeRunIsNoFailure(t *testing.T) {
 	for _, fault := range []dockertest.Fault{{Before: errors.New("Docker does not answer")}, {Delay: 20 * time.Second}} {
 		inWorld(t, func(w *world) {
@@ -141,7 +140,7 @@ func probedToday(startup, readiness, liveness api.Probe) api.Pod {
 	return p
 }
 
-// The startup probe comes first. The others count the answers in a row; readiness changes nothing but the status.
+// The startup probe comes first. The others count equal answers in a row; readiness changes only the status.
 func TestTheThreeProbesOfToday(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var e *execs
@@ -190,7 +189,7 @@ func TestTheThreeProbesOfToday(t *testing.T) {
 			"startup": "0s 1s 2s 3s", "readiness": "3s 5s 7s 9s 11s 13s 15s 17s 19s 21s 23s 25s", "liveness": "6s 9s 12s 15s 18s 21s 24s",
 		} {
 			if got := strings.Join(commands[probe], " "); got != want {
-				t.Errorf("%s is asked at %s, want %s", probe, got, want)
+				t.Errorf("the %s probe runs at %s, want %s", probe, got, want)
 			}
 		}
 		wait(2 * time.Second)
@@ -209,7 +208,7 @@ func TestTheThreeProbesOfToday(t *testing.T) {
 	})
 }
 
-// A startup probe that fails restarts its container before another probe runs. A late answer is a bad one.
+// If the startup probe fails, the container is restarted before another probe runs. A late answer is a bad one.
 func TestAStartupProbeThatFails(t *testing.T) {
 	inWorld(t, func(w *world) {
 		e := w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: time.Hour} })
@@ -238,7 +237,8 @@ func TestAStartupProbeAloneMakesReady(t *testing.T) {
 	})
 }
 
-// The log calls a pod up when its probes do. What they say later is logged for the container. One that has done its work is no wait.
+// The log reports a pod as up when its probes do. Later results are logged for the container. A container that has done
+// its work is not waited for.
 func TestTheLogSaysWhenAPodIsReady(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.asNow(func(since time.Duration) (outcome dockertest.ExecOutcome) {
@@ -263,7 +263,7 @@ func TestTheLogSaysWhenAPodIsReady(t *testing.T) {
 	})
 }
 
-// What an edit cannot replace is shown as it is, with what is wanted and why that is not there.
+// A container that an edit cannot replace is shown as it is, with the wanted image and why it is missing.
 func TestAnEditToAMissingImageChangesNoReadiness(t *testing.T) {
 	inWorld(t, func(w *world) {
 		var answer atomic.Int32
@@ -299,7 +299,7 @@ func TestAnEditToAMissingImageChangesNoReadiness(t *testing.T) {
 	})
 }
 
-// A pod that is not ready is well only while its containers start for the first time.
+// A pod that is not ready counts as well only while its containers start for the first time.
 func TestAPodThatIsNeverReadyIsNotWell(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program {

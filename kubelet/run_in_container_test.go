@@ -75,7 +75,7 @@ func TestRunInAContainerThatDoesNotRun(t *testing.T) {
 				}
 			}
 		}
-		// It ends when Docker is about to be asked, and the kubelet cannot know.
+		// The container ends just before the request to Docker, when the kubelet cannot know it.
 		w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
 			if c.Method == "Exec" || c.Method == "Stats" {
 				w.docker.Kill(c.Container, 137)
@@ -85,7 +85,7 @@ func TestRunInAContainerThatDoesNotRun(t *testing.T) {
 		for range 2 {
 			for _, err := range ask("web.default.file", "main") {
 				if !errors.Is(err, api.ErrNotFound) {
-					w.t.Errorf("one that ends meanwhile: %v", err)
+					w.t.Errorf("a container that ends meanwhile: %v", err)
 				}
 			}
 			settle()

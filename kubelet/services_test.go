@@ -30,7 +30,8 @@ func labelled(p api.Pod, label string) api.Pod {
 	return p
 }
 
-// checkGiven checks the names of a pod in the pod network, and the variables of its app that begin with DB_SERVICE_.
+// checkGiven checks the names of a pod in the pod network, and the variables of its app whose names begin with
+// DB_SERVICE_.
 func (w *world) checkGiven(when, podName, names, env string) {
 	w.t.Helper()
 	id, got := w.id(podName, "main"), []string{}
@@ -44,7 +45,7 @@ func (w *world) checkGiven(when, podName, names, env string) {
 	}
 }
 
-// notes returns which containers of a pod are said to be older than its services.
+// notes returns the containers of a pod whose status says that they are older than its services.
 func (k *kubelet) notes(w *world, podName string) (notes string) {
 	w.t.Helper()
 	for _, pod := range k.statuses(w) {
@@ -60,8 +61,8 @@ func (k *kubelet) notes(w *world, podName string) (notes string) {
 	return notes
 }
 
-// A service that comes, changes or goes restarts nothing. What is created later gets its name and variables, also by a kubelet
-// that has just started.
+// A service that is added, changed or removed restarts nothing. A container that is created later gets its name and
+// variables, even from a kubelet that has just started.
 func TestServicesReachContainersAtTheirNextCreation(t *testing.T) {
 	pods := []api.Pod{labelled(pod("db-1", "main"), "db"), pod("web", "main")}
 	const dbName, webName = "db-1.default", "web.default"
@@ -113,7 +114,7 @@ func TestServicesReachContainersAtTheirNextCreation(t *testing.T) {
 	})
 }
 
-// Own variables count, and a pod may want none of services, or be in the network of the host.
+// A container's own variables win. A pod may want no variables of services, or be in the host's network.
 func TestWhoGetsVariablesOfServices(t *testing.T) {
 	own, off, host := pod("own", "main"), pod("off", "main"), labelled(pod("host", "main"), "db")
 	own.Manifest.Version = api.VersionV1
@@ -133,7 +134,7 @@ func TestWhoGetsVariablesOfServices(t *testing.T) {
 	})
 }
 
-// Whenever the kubelet dies, the next one ends with names and variables.
+// Whenever the kubelet dies, the next one arrives at the names and variables.
 func TestServicesAfterACrashOfTheKubelet(t *testing.T) {
 	pods := []api.Pod{labelled(pod("db-1", "main"), "db"), pod("web", "main")}
 	eachDeath(t, func(w *world, mortal func(func())) {
@@ -166,7 +167,7 @@ func TestNamesThatTwoSourcesGive(t *testing.T) {
 	}
 }
 
-// What containers get from services is known before somebody asks for the status.
+// What containers get from services is computed before a status is asked for.
 func TestServicesCostTheStatusNothing(t *testing.T) {
 	var services []string
 	for i := range 100 {

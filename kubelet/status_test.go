@@ -11,7 +11,8 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-// A stop has a reason and a time while it lasts. Afterwards, and for the next kubelet, it is no crash. An end by itself is one.
+// While a stop lasts, the status has its reason and time. Afterwards it is not a crash, even for the next kubelet; an
+// end without a stop is one.
 func TestAStopIsAWaitAndNoCrash(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
@@ -40,7 +41,7 @@ func TestAStopIsAWaitAndNoCrash(t *testing.T) {
 	})
 }
 
-// While a pod is being repaired, what was wrong with it before does not count.
+// While a pod is being repaired, the problem before the repair does not count.
 func TestAPodThatIsBeingRepairedIsPending(t *testing.T) {
 	for name, fail := range map[string]func(*world, *kubelet){
 		"its image is missing": func(_ *world, k *kubelet) { k.set(ofImage(pod("web", "main"), "no-such-image:1", api.PullNever)) },

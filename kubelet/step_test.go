@@ -55,7 +55,7 @@ func atTerminal(w *world, pods ...api.Pod) (*person, *kubelet) {
 	return p, k
 }
 
-// enters types a line, and then the live containers must be these.
+// enters types a line, and checks the live containers.
 func (p *person) enters(line string, live ...string) {
 	p.w.t.Helper()
 	if _, err := io.WriteString(p.in, line+"\n"); err != nil {
@@ -64,7 +64,8 @@ func (p *person) enters(line string, live ...string) {
 	p.w.settle("after "+line, live...)
 }
 
-// reads checks that what was printed since the last time has these parts, in this order; none: nothing was.
+// reads checks that the text printed since the last call has these parts, in this order; without parts, that there is
+// none.
 func (p *person) reads(parts ...string) {
 	p.w.t.Helper()
 	p.mu.Lock()
@@ -151,8 +152,8 @@ func TestStep(t *testing.T) {
 	})
 }
 
-// TestStepsAreAllowedOnce lets a start fail that was allowed: the next try has to be allowed, too. So has what a
-// restarted kubelet wants to do.
+// TestStepsAreAllowedOnce lets an allowed start fail: the next try has to be allowed again, and so do the plans of a
+// restarted kubelet.
 func TestStepsAreAllowedOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p, k := atTerminal(w, ofImage(pod("a", "main"), "no-such-image:1", api.PullNever))
@@ -175,7 +176,7 @@ func TestStepsAreAllowedOnce(t *testing.T) {
 	})
 }
 
-// What was allowed stays allowed while its image is pulled, and nothing else is: not the other steps, and not an edit.
+// While its image is pulled, an allowed step stays allowed, but no other step and no edit.
 func TestStepWhileAnImageIsPulled(t *testing.T) {
 	inWorld(t, func(w *world) {
 		images := map[string]api.Pod{}
@@ -214,7 +215,7 @@ func TestStepWhileAnImageIsPulled(t *testing.T) {
 	})
 }
 
-// Printing to somebody who does not read holds nothing up, and what is not read takes little memory.
+// A person who does not read delays nothing, and unread text takes little memory.
 func TestStepWhileNobodyReads(t *testing.T) {
 	inWorld(t, func(w *world) {
 		reader, out := io.Pipe()
@@ -252,7 +253,7 @@ func TestStepWhileNobodyReads(t *testing.T) {
 	})
 }
 
-// A client allows the plan that it has seen, once, and no other.
+// A client can allow only the plan that it has seen, and only once.
 func TestStepByTicket(t *testing.T) {
 	inWorld(t, func(w *world) {
 		s := &step.Stepper{Out: io.Discard}
@@ -270,7 +271,7 @@ func TestStepByTicket(t *testing.T) {
 		k.set(pod("a", "main:other"))
 		settle()
 		if s.Allow(second[0], math.MaxInt) {
-			t.Error("a plan is allowed that nobody has seen")
+			t.Error("a plan that nobody has seen was allowed")
 		}
 		if !s.Allow(s.Waiting()[0], math.MaxInt) || len(s.Waiting()) > 0 {
 			t.Errorf("an allowed plan waits: %+v", s.Waiting())
@@ -279,7 +280,7 @@ func TestStepByTicket(t *testing.T) {
 	})
 }
 
-// A new version of a pod can have the address of an old one, and its plan is still another.
+// An edited pod may have the memory address of an earlier one, but its plan has another id.
 func TestAPlanHasTheIDOfItsVersion(t *testing.T) {
 	p, seen := podRecord{}, map[string]bool{}
 	for range 10000 {

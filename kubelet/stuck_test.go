@@ -49,8 +49,8 @@ func TestStuckStartsHoldUpNoOtherPod(t *testing.T) {
 	}
 }
 
-// A file system that never answers, as of a dead file server, is mounted here by FUSE. Where the
-// kernel allows this user no mounts, it tests nothing.
+// FUSE mounts a file system that never answers, like that of a dead file server. Where the kernel does not let this
+// user mount, nothing is tested.
 func TestADeadFileServerHoldsUpNoOtherPod(t *testing.T) {
 	w := &world{t: t, docker: dockertest.NewFake(), rootDir: t.TempDir()}
 	w.docker.AddImage("hello:1", nil)

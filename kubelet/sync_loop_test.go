@@ -41,8 +41,8 @@ func TestALateListDecidesNothing(t *testing.T) {
 	}
 }
 
-// TestAnInspectThatHangs delays the repair of other pods by 10 s once, and then for a minute
-// not at all, unless an event of the container shows that Docker has done something with it.
+// TestAnInspectThatHangs: the repair of other pods is delayed once, by 10 s, and then for a minute not at all, unless
+// an event shows that Docker has done something with the container.
 func TestAnInspectThatHangs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.run(pod("broken", "main"), pod("web", "main"))
@@ -75,7 +75,7 @@ func TestAnInspectThatHangs(t *testing.T) {
 	})
 }
 
-// What a dead container says is not needed to repair the one that replaced it.
+// The details of a dead container are not needed to repair the one that replaced it.
 func TestAnInspectOfAnOldContainerThatHangs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.run(pod("web", "main"))
@@ -165,9 +165,8 @@ func TestARepairAfterATickIsQuick(t *testing.T) {
 	})
 }
 
-// TestAPodThatCannotBeCreatedIsCheap also has another pod that crashes and a third that
-// pulls: neither Docker's events nor the ends of pulls shorten the back-off. The problem is
-// told once, although Docker names another layer each time.
+// TestAPodThatCannotBeCreatedIsCheap has a second pod that crashes and a third that pulls: neither Docker's events nor
+// the ends of pulls shorten the back-off. The problem is reported once, although Docker names another layer each time.
 func TestAPodThatCannotBeCreatedIsCheap(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(name string) dockertest.Program {
@@ -195,8 +194,8 @@ func TestAPodThatCannotBeCreatedIsCheap(t *testing.T) {
 	})
 }
 
-// TestTheRootDirIsLost: while the directory at the path of the root_dir is another one or
-// none, nothing is changed, in it or in Docker.
+// TestTheRootDirIsLost: while the root_dir is missing or another directory is at its path, nothing changes there or in
+// Docker.
 func TestTheRootDirIsLost(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.run(pod("web", "main"))
@@ -283,7 +282,7 @@ func (d slowAnswer) ListContainers(ctx context.Context, labels map[string]string
 	return list, err
 }
 
-// A pod is removed while its worker makes it, and the list that the removal looks at is late.
+// A pod is removed while its worker creates it, and the list for the removal is late.
 func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
 	for removed := range 8 {
 		inWorld(t, func(w *world) {
@@ -309,7 +308,7 @@ func TestAVolumeStaysWhileItsWorkerIsAtWork(t *testing.T) {
 	}
 }
 
-// Each action has a goroutine of its own, and a panic there must not end the program.
+// Each action runs in a goroutine of its own, where a panic must not end the program.
 func TestAPanicInAnActionEndsThatWorkAlone(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()

@@ -52,8 +52,8 @@ func TestWithoutEventsTheTickRepairs(t *testing.T) {
 	})
 }
 
-// TestNothingIsRemovedForASourceThatIsNotReady keeps containers and volumes, also at a tick and
-// of a pod whose containers are gone, and does not make another source wait.
+// TestNothingIsRemovedForASourceThatIsNotReady: containers and volumes stay, even at a tick, and even volumes of a pod
+// without containers. Another source does not wait.
 func TestNothingIsRemovedForASourceThatIsNotReady(t *testing.T) {
 	inWorld(t, func(w *world) {
 		ready := pod("ready", "main")
@@ -145,8 +145,7 @@ func TestAContainerNameOfAnotherProgramCostsOneAttempt(t *testing.T) {
 	})
 }
 
-// An edit that comes while the kubelet works on the one before is not lost, as in 2014, and
-// supersedes it.
+// An edit that comes during the work on the one before supersedes it. In 2014 it was lost.
 func TestTheLatestDesiredStateWins(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.importPause()
@@ -171,8 +170,7 @@ func TestTheLatestDesiredStateWins(t *testing.T) {
 	})
 }
 
-// lateList is a Docker whose list shows a death a while after its event, as the
-// real one does.
+// lateList is a Docker whose list shows a death some time after its event, as the real one does.
 type lateList struct{ *dockertest.Fake }
 
 func (d lateList) ListContainers(ctx context.Context, labels map[string]string) ([]dockertools.Container, error) {
@@ -203,7 +201,7 @@ func TestAnEventRepairs(t *testing.T) {
 	}
 }
 
-// Docker may list a container and fail to inspect it, such as one whose files are lost.
+// Docker may list a container that it cannot inspect, for instance because its files are lost.
 func TestAPodThatCannotBeInspectedDelaysNoOther(t *testing.T) {
 	server := publish(pod("bad", "main"), 80)
 	for _, bad := range []api.Pod{server, onFailure(server)} {
@@ -226,9 +224,9 @@ func TestAPodThatCannotBeInspectedDelaysNoOther(t *testing.T) {
 	}
 }
 
-// TestNoTwoPodsShareWhatOneHas adds, edits and removes pods, some of which have one UID or one host port, while Docker takes its time.
-// The list does not show what a busy worker is about to create: its pod keeps its UID and its port all the same, also
-// when it is no longer wanted.
+// TestNoTwoPodsShareWhatOneHas adds, edits and removes pods, some of which have one UID or one host port, while Docker
+// takes its time. The list does not show what a busy worker is about to create, but its pod keeps its UID and port,
+// even if it is no longer wanted.
 func TestNoTwoPodsShareWhatOneHas(t *testing.T) {
 	for seed := range unittest.Seeds(300) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -236,7 +234,7 @@ func TestNoTwoPodsShareWhatOneHas(t *testing.T) {
 				r, ofDocker, mu := rand.New(rand.NewPCG(seed, 25)), rand.New(rand.NewPCG(seed, 26)), sync.Mutex{}
 				w.importPause()
 				w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
-					if c.Method == "MakeNetwork" || c.Container == "" { // a mutex is held meanwhile, for which a bubble's clock does not go on
+					if c.Method == "MakeNetwork" || c.Container == "" { // a mutex is held meanwhile, and a bubble's clock stands still while somebody waits for one
 						return dockertest.Fault{}
 					}
 					mu.Lock()

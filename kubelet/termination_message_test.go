@@ -14,7 +14,7 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
-// ended runs a pod whose container runs program once, and returns how it ended.
+// ended runs a pod whose container runs program once, and returns how the container ended.
 func (w *world) ended(program dockertest.Program, policy api.TerminationMessagePolicy) *api.ContainerStateTerminated {
 	w.t.Helper()
 	program.Exits = true
@@ -118,7 +118,7 @@ func TestTerminationFilesGoWithTheirContainers(t *testing.T) {
 	})
 }
 
-// A person may start a dead container again, and it may end in another way.
+// A person may start a dead container again, which may then end in another way.
 func TestARestartByHandHasItsOwnMessage(t *testing.T) {
 	inWorld(t, func(w *world) {
 		life := 0

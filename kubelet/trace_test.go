@@ -18,7 +18,7 @@ func traced(w *world, pods ...api.Pod) (*trace.Trace, *kubelet) {
 	return k.kl.opts.Trace, k
 }
 
-// kinds returns what stages are about, without the events of Docker and what they lead to, which come at any time.
+// kinds returns the kinds of stages, without events of Docker and their effects, which come at any time.
 func kinds(events []trace.Event) string {
 	var kinds []string
 	for _, e := range events {
@@ -33,7 +33,7 @@ func kinds(events []trace.Event) string {
 	return strings.Join(kinds, " ")
 }
 
-// told checks a change: its title, and its stages for a pod, of which the last one shows the pod at rest.
+// told checks the title of a change and its stages for a pod, the last of which shows the pod at rest.
 func told(t *testing.T, c trace.Change, title, pod, want string) []trace.Event {
 	t.Helper()
 	if got := kinds(c.Events); c.Title() != title || got != want {
@@ -109,7 +109,7 @@ func TestTrace(t *testing.T) {
 	})
 }
 
-// While a container takes ten seconds to stop, lists show what was created, and the loop still has to compare.
+// While a container takes ten seconds to stop, lists show the new containers, but the loop has not compared them yet.
 func TestTraceOfASlowStop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }
@@ -125,7 +125,7 @@ func TestTraceOfASlowStop(t *testing.T) {
 	})
 }
 
-// A crash loop is one change, however often it happens.
+// A crash loop is one change, however many crashes it has.
 func TestTraceOfACrashLoop(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{Exits: true, ExitCode: 3} }
@@ -138,7 +138,8 @@ func TestTraceOfACrashLoop(t *testing.T) {
 	})
 }
 
-// Of twenty pods that start at once, and of a stop of ten seconds, each pod's story is short, and the sum is one, too.
+// When twenty pods start at once, and ten of them take ten seconds to stop, the story of each pod is short, and so is
+// the sum.
 func TestTraceOfManyPods(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{IgnoreTerm: true} }

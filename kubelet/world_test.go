@@ -140,8 +140,8 @@ func (w *world) run(pods ...api.Pod) *kubelet {
 	return k
 }
 
-// eachDeath runs a scenario again and again, each time in a new world. In the first one the kubelet of its mortal part
-// dies after its first Docker call that changes something, in the second one after two, and so on, until it lives to the end.
+// eachDeath runs a scenario repeatedly, each time in a new world. In the first one the kubelet dies in its mortal part
+// after the first Docker call that changes something, in the second one after two, and so on, until it reaches the end.
 func eachDeath(t *testing.T, scenario func(w *world, mortal func(life func()))) {
 	t.Helper()
 	for n, died := 1, true; died; n++ {
@@ -154,8 +154,8 @@ func eachDeath(t *testing.T, scenario func(w *world, mortal func(life func()))) 
 	}
 }
 
-// dies runs a part of a kubelet's life, in which its n-th call that changes something is the last, and reports whether it
-// came to that.
+// dies runs a part of a kubelet's life that ends with its n-th call that changes something, and reports whether there
+// was such a call.
 func (w *world) dies(n int, life func()) bool {
 	var died atomic.Bool
 	w.docker.StopAfter(n, func() { died.Store(true) })
@@ -172,7 +172,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// settle waits for a minute, which is enough for whatever must happen.
+// settle waits for a minute, which is enough for everything that must happen.
 func settle() { wait(time.Minute) }
 
 // wait waits, and then until nothing happens any more at that time.
@@ -187,12 +187,12 @@ func (w *world) kill(podName, name string, exitCode int) {
 	w.must(w.docker.Kill(w.id(podName, name), exitCode))
 }
 
-// on makes the calls of a method fail or wait that name a container by all these parts of its name.
+// on makes each call of a method fail or wait if it is about a container whose name has all these parts.
 func on(method string, fault dockertest.Fault, parts ...string) func(dockertest.Call) dockertest.Fault {
 	return when(method, func(dockertest.Call) dockertest.Fault { return fault }, parts...)
 }
 
-// when calls fault for the calls of a method that name a container by all these parts of its name.
+// when calls fault for each call of a method about a container whose name has all these parts.
 func when(method string, fault func(dockertest.Call) dockertest.Fault, parts ...string) func(dockertest.Call) dockertest.Fault {
 	return func(c dockertest.Call) dockertest.Fault {
 		missing := func(part string) bool { return !strings.Contains(c.Container, part) }
@@ -203,7 +203,7 @@ func when(method string, fault func(dockertest.Call) dockertest.Fault, parts ...
 	}
 }
 
-// containers returns what there is of all pods, live or not, by name.
+// containers returns all containers of pods, live or not, by name.
 func (w *world) containers() iter.Seq2[dockertools.NameParts, dockertest.FakeContainer] {
 	return func(yield func(dockertools.NameParts, dockertest.FakeContainer) bool) {
 		for _, c := range w.docker.Containers() {
@@ -255,7 +255,7 @@ func (w *world) live() []string {
 	return list
 }
 
-// check compares the live containers with what they must be.
+// check compares the live containers with the wanted ones.
 func (w *world) check(when string, want ...string) {
 	w.t.Helper()
 	if got := w.live(); !slices.Equal(got, want) {
@@ -263,13 +263,13 @@ func (w *world) check(when string, want ...string) {
 	}
 }
 
-// settle waits for a minute and compares the live containers with what they must be then.
+// settle waits for a minute and compares the live containers with the wanted ones.
 func (w *world) settle(when string, want ...string) {
 	w.t.Helper()
 	w.after(time.Minute, when, want...)
 }
 
-// after waits and compares the live containers with what they must be then.
+// after waits and compares the live containers with the wanted ones.
 func (w *world) after(d time.Duration, when string, want ...string) {
 	w.t.Helper()
 	wait(d)
@@ -371,14 +371,14 @@ func (w *world) checkVolumes(pods ...api.Pod) {
 	}
 }
 
-// execs notes what happens and when, such as the commands that are run in containers.
+// execs records events and their times, such as the commands that run in containers.
 type execs struct {
 	mu    sync.Mutex
 	begun time.Time
 	at    []string
 }
 
-// asNow makes the commands of every container end as outcome returns for the time since now.
+// asNow makes commands in every container end as outcome returns for the time since now.
 func (w *world) asNow(outcome func(since time.Duration) dockertest.ExecOutcome) *execs {
 	e := &execs{begun: time.Now()}
 	w.program = func(string) dockertest.Program {

@@ -10,7 +10,7 @@ import (
 	"kubelet14/api/v1"
 )
 
-// Each row is a manifest in old words, and either the same in new words, or the error.
+// Each row is a manifest in old words, and either the same manifest in new words or the error.
 func TestOldWords(t *testing.T) {
 	const (
 		mount   = "containers: [{volumeMounts: [{name: v, mountPath: /data}]}]"
@@ -60,7 +60,7 @@ func TestOldWords(t *testing.T) {
 	}
 }
 
-// BoundPods and PodInfo are written as in 2014, to the letter: what the kubelet knows beyond that is left out.
+// BoundPods and PodInfo are written exactly as in 2014: newer fields are left out.
 func TestInfoIsWrittenAsIn2014(t *testing.T) {
 	began := time.Date(2014, 10, 23, 12, 0, 0, 0, time.UTC)
 	info := func(s api.ContainerStatus) *api.PodInfo { return &api.PodInfo{"c": s} }

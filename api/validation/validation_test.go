@@ -46,7 +46,7 @@ containers:
 restartPolicy: {onFailure: {}}
 `
 
-// What users meet most is in config/testdata/manifests.
+// The most common mistakes are in config/testdata/manifests.
 func TestValidateManifest(t *testing.T) {
 	const (
 		first, second = "containers[0].", "containers[1]."
@@ -112,11 +112,11 @@ func TestValidateManifest(t *testing.T) {
 	}.check(t, good, first+"privileged: forbidden 'true'")
 }
 
-// rows replace a piece of a good manifest, each alone.
+// rows each replace one piece of a good manifest.
 type rows map[string]struct{ piece, by, want string }
 
-// check checks the problems of each row: their paths are those in the manifest, and they point at what was replaced. Without
-// -allow_privileged, and with defaults, there is the given problem more.
+// check checks the problems of each row: they have the paths of the manifest and point at the replaced piece. Without
+// -allow_privileged and with defaults there is one problem more, the given one.
 func (rows rows) check(t *testing.T, good, privileged string) {
 	t.Helper()
 	for name, tt := range rows {
@@ -213,7 +213,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// A check that compares each port with each other one runs into the time limit of go test.
+// A check that compares every port with every other one runs into the time limit of go test.
 func TestManyAddressesOfOnePort(t *testing.T) {
 	c := api.Container{Name: "a", Image: "a"}
 	for i := range 100_000 {

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { unittest.Main(m) }
 
-// Each bug is still in its exhibit and not in the program, and an exhibit is the same each time.
+// Each exhibit shows its bug, the program does not have it, and an exhibit prints the same each time.
 func TestExhibits(t *testing.T) {
 	const web, db, none = "web runs shop:1 in container 1", "db runs shop:1 in container 1", "nothing runs"
 	ends := map[string]struct{ then, today []string }{
@@ -33,7 +33,7 @@ func TestExhibits(t *testing.T) {
 				t.Errorf("2014 leaves %q, want %q; today leaves %q, want %q\n%s", then, want.then, today, want.today, &first)
 			}
 			if e.run(&second); first.String() != second.String() {
-				t.Errorf("it is not always the same:\n%s\n%s", &first, &second)
+				t.Errorf("two runs differ:\n%s\n%s", &first, &second)
 			}
 		})
 	}
@@ -42,7 +42,7 @@ func TestExhibits(t *testing.T) {
 	}
 }
 
-// Without the cause of its bug, the kubelet of 2014 does what is desired.
+// Without the cause of the bug, the kubelet of 2014 reaches the desired state.
 func TestTheCauseIsTheBug(t *testing.T) {
 	db, web, edited := pod("db", "shop:1"), pod("web", "shop:1"), pod("web", "shop:2")
 	for name, test := range map[string]struct {

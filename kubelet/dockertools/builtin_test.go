@@ -43,9 +43,8 @@ func (s *imageStore) ImportImage(_ context.Context, _ string, tar io.Reader) err
 	return err
 }
 
-// The digests are those of every version: an upgrade finds the image and its
-// containers unchanged. They stand for programs that were seen to sleep until they
-// are killed; that for arm64 is run by the test with the tag qemu.
+// The digests never change, so an upgrade finds the image and its containers unchanged. Their programs were seen to
+// sleep until they are killed; the test with the tag qemu runs that for arm64.
 func TestPauseImageIsMadeOnceForTheDaemonsMachine(t *testing.T) {
 	for arch, want := range map[string]string{
 		"amd64": "05e7d1284b07c8f5b965b944d02d75c3f92b72cf9f8b6edfe61efccc56abb16b",
@@ -60,8 +59,8 @@ func TestPauseImageIsMadeOnceForTheDaemonsMachine(t *testing.T) {
 	unittest.Says(t, EnsureBuiltin(t.Context(), &imageStore{arch: "riscv64"}, PauseImage), "linux/riscv64", "-network_container_image")
 }
 
-// The image holds this test, and the loader by the name that the test's own file gives,
-// where it has one. Docker on another machine gets an error that says what to do.
+// The image holds this test program and its loader, if there is one, under the name that the program's file gives. For
+// a Docker on another machine an error says what to do.
 func TestHelloImageIsThisProgram(t *testing.T) {
 	daemon := &imageStore{arch: runtime.GOARCH}
 	unittest.Must(t, EnsureBuiltin(t.Context(), daemon, HelloImage))

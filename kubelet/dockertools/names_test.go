@@ -62,7 +62,7 @@ func TestCheckConflict(t *testing.T) {
 	}
 }
 
-// A running host is found by these names: a change here starts every pod anew.
+// A kubelet finds its containers by these names. If they changed, an upgrade would replace every pod.
 func TestContainerNames(t *testing.T) {
 	long, uid := strings.Repeat("x", 253)+"."+strings.Repeat("y", 63)+".etcd", strings.Repeat("u", 63)
 	for want, p := range map[string]NameParts{

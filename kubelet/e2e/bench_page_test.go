@@ -15,7 +15,8 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// viewers are how many browsers have the page open. With none there is the trace alone, without a server not even that.
+// viewers is the number of browsers that have the page open. With none only the trace is kept, and without a server not
+// even that.
 var viewers = []struct {
 	name     string
 	browsers int
@@ -42,7 +43,7 @@ func (h *host) browse(browsers int) (close func()) {
 	return func() { cancel(); all.Wait() }
 }
 
-// cpu returns the time that a kubelet has used of the cores.
+// cpu returns the CPU time that a kubelet has used.
 func cpu(p *hosttest.Process) (spent time.Duration) {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.Cmd.Process.Pid))
 	for _, thread := range threads {
@@ -54,7 +55,8 @@ func cpu(p *hosttest.Process) (spent time.Duration) {
 	return spent
 }
 
-// BenchmarkPage measures what the trace and the page cost of a core: while pods start, and when they are up, with a sync each second.
+// BenchmarkPage measures the CPU time of the trace and the page: while pods start, and when they are up, with a sync
+// each second.
 func BenchmarkPage(b *testing.B) {
 	const pods = 20
 	v := versions(b)[0]
@@ -68,7 +70,7 @@ func BenchmarkPage(b *testing.B) {
 					p, seconds := h.startAtOnce(b, pods, append(viewer.flags, "-sync_frequency=1s")...)
 					used := cpu(p)
 					if name == "idle" {
-						time.Sleep(3 * time.Second) // for what the start has left to do
+						time.Sleep(3 * time.Second) // until the work of the start is done
 						began, before := time.Now(), cpu(p)
 						time.Sleep(15 * time.Second) // what is measured
 						seconds, used = time.Since(began), cpu(p)-before

@@ -16,9 +16,9 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// BenchmarkStart starts pods of two containers at once with both versions of the
-// kubelet, and then makes the same calls with a bare program that knows nothing but
-// their order, for four or eight pods at a time. A ratio is that of the best times.
+// BenchmarkStart starts pods of two containers at once with both versions of the kubelet, and then makes the same calls
+// with a bare program that knows only their order, for four or eight pods at a time. The ratio is that of the best
+// times.
 func BenchmarkStart(b *testing.B) {
 	for _, pods := range []int{1, 20, 100} {
 		b.Run(fmt.Sprintf("pods=%d", pods), func(b *testing.B) {
@@ -51,8 +51,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// calls returns what makes the containers of each pod of this host again, its network
-// container first.
+// calls returns the calls that create the containers of each pod of this host again, the network container first.
 func (h *host) calls() [][]docker.CreateContainerOptions {
 	h.T.Helper()
 	byPod := map[string][]docker.CreateContainerOptions{}
@@ -73,8 +72,7 @@ func (h *host) calls() [][]docker.CreateContainerOptions {
 	return slices.Collect(maps.Values(byPod))
 }
 
-// startBare makes the calls of some pods at a time, returns how long that took, and
-// removes the containers.
+// startBare makes the calls for some pods at a time, returns how long that took, and removes the containers.
 func startBare(b *testing.B, pods [][]docker.CreateContainerOptions, atOnce int) time.Duration {
 	b.Helper()
 	client, err := hosttest.Connect("")
@@ -130,7 +128,7 @@ func startBare(b *testing.B, pods [][]docker.CreateContainerOptions, atOnce int)
 	return took
 }
 
-// each calls do for all items, some at a time, and waits.
+// each calls do for every item, some at a time, and waits.
 func each[T any](items []T, atOnce int, do func(T)) {
 	places := make(chan struct{}, atOnce)
 	var all sync.WaitGroup

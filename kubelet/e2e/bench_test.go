@@ -12,8 +12,8 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// version is a program that a benchmark measures. Both versions run in the same run,
-// since a number of its own says little about a machine that nobody knows.
+// version is a program that a benchmark measures. Both versions are measured in the same run, since a single number
+// says little about an unknown machine.
 type version struct {
 	name, binary string
 	network      string // of its pods, made before
@@ -144,7 +144,7 @@ func BenchmarkIdle(b *testing.B) {
 			h.Binary, h.Network = v.binary, v.network
 			p = h.StartWith(append(h.from("http"), "-http_check_frequency=1h", "-sync_frequency=1s")...)
 			p.AwaitUp(ids...)
-			time.Sleep(2 * time.Second) // for what the start has left to do
+			time.Sleep(2 * time.Second) // until the work of the start is done
 			before, err := p.Metrics()
 			h.Must(err)
 			began := time.Now()

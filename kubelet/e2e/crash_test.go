@@ -105,9 +105,8 @@ func (w *crashWorld) healthyIDs() map[string]string {
 	return ids
 }
 
-// crash lets a kubelet work on some changes, kills it at a random moment and checks
-// what must hold even then. The moment is a number of Docker requests and a little
-// more, so that it falls into the work however fast the machine is.
+// crash lets a kubelet work on some changes, kills it at a random moment and checks what must hold even then. The
+// moment is a number of Docker requests and a little more, so that the kubelet is busy then on any machine.
 func (w *crashWorld) crash() {
 	w.T.Helper()
 	w.change()
@@ -154,7 +153,7 @@ func (w *crashWorld) awaitCalls(p *hosttest.Process, calls int) {
 	w.Await(fmt.Sprintf("the kubelet makes %d requests to Docker", calls), func() error {
 		page, err := p.Metrics()
 		if made := page.DockerCalls(); err == nil && made < float64(calls) {
-			err = fmt.Errorf("it has made %v", made)
+			err = fmt.Errorf("it has made the requests %v", made)
 		}
 		return err
 	})
@@ -168,8 +167,8 @@ func (w *crashWorld) mustBeUntouched() {
 	}
 }
 
-// isAsDesired checks that there are all pods in their last form, and nothing else: no
-// other pod, no container that was never started, no other volume.
+// isAsDesired checks that all pods are as last written, and that nothing else is there: no other pod, no container that
+// was never started, no other volume.
 func (w *crashWorld) isAsDesired() error {
 	var uids []string
 	for name, version := range w.desired {

@@ -13,17 +13,15 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// A kubelet waits for Docker, and repairs every pod once when Docker ends and comes
-// back. The second Docker has a log driver that keeps nothing. Neither has an image or a
-// registry: the kubelet under test makes the demo's image of itself.
+// A kubelet waits for Docker, and repairs every pod once when Docker has ended and come back. The second Docker has a
+// log driver that keeps nothing. Neither has an image or a registry: the kubelet makes the demo's image from itself.
 func TestIntegrationLongDockerComesAndGoes(t *testing.T) {
 	t.Parallel()
-	// Asked to stop, hello exits with 1 where told to: else it would have done its work
-	// by the rule of onFailure.
+	// Where told to, hello exits with 1 when it is stopped. With 0 its work would be done by the policy onFailure.
 	pods := []struct {
 		id, policy, flags string
 		containers        []string
-		before, after     bool   // whether they live before and after the restart; those that live were started once more
+		before, after     bool   // whether they run before and after the restart; those that do were started once more
 		phase             string // at the end
 	}{
 		{"always-1", "always", "", []string{"main", "side"}, true, true, "running"},
@@ -92,7 +90,7 @@ func TestIntegrationLongDockerComesAndGoes(t *testing.T) {
 				}
 			}
 
-			// A kubelet that knows nothing looks at every pod.
+			// A new kubelet looks at every pod.
 			p.Stop()
 			p = h.Start()
 			for _, pod := range pods {
@@ -105,7 +103,7 @@ func TestIntegrationLongDockerComesAndGoes(t *testing.T) {
 			}
 			h.Check(after())
 
-			// What bounds the log of a container is for one driver alone.
+			// The limits of logs apply to one driver only.
 			log := h.MustInspect(h.Live("always-1", "main").ID).HostConfig.LogConfig
 			if log.Type != driver || (len(log.Config) > 0) != (driver == "json-file") {
 				t.Errorf("the log is kept as %+v, want %s", log, driver)

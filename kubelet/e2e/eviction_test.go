@@ -14,13 +14,13 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// onlyNodeFs are the flags of a kubelet that evicts when its root_dir is full, whatever else this machine lacks.
+// onlyNodeFs are the flags of a kubelet that evicts only when its root_dir is full, whatever else this machine lacks.
 var onlyNodeFs = []string{
 	"-feature_gates=AllAlpha=true", "-eviction_hard=memory.available<0,imagefs.available<0", "-eviction_pressure_transition_period=1s",
 }
 
-// A pod fills the file system of the root_dir. It is evicted, and comes back with its data when there is room again, also
-// from a kubelet that was killed. The containers of others are left alone.
+// A pod fills the file system of the root_dir. It is evicted, and comes back with its data when there is room again,
+// even if the kubelet is killed. Containers of others are left alone.
 func TestIntegrationEvictionAndTheWayBack(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
@@ -80,7 +80,7 @@ func TestIntegrationEvictionAndTheWayBack(t *testing.T) {
 	}
 }
 
-// With a threshold that is always met nothing is started, and the status says why.
+// Under a pressure that never ends nothing is started, and the status says why.
 func TestIntegrationNothingStartsUnderPressure(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)

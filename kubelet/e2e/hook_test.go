@@ -9,7 +9,7 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// The diary of a container tells what came first: its hook, or its stop.
+// The diary of a container shows what came first, its hook or its stop.
 func TestIntegrationPreStopRunsBeforeTheStop(t *testing.T) {
 	t.Parallel()
 	h, dir := newHost(t), t.TempDir()
@@ -42,8 +42,8 @@ func TestIntegrationPreStopRunsBeforeTheStop(t *testing.T) {
 	}
 }
 
-// The next kubelet does not know how far the last one has come: it asks again. The hook
-// hangs, until its time is over.
+// The next kubelet does not know how far the last one came, so it runs the hook again. The hook hangs until its time is
+// up.
 func TestIntegrationKillTheKubeletInAStop(t *testing.T) {
 	t.Parallel()
 	h, dir := newHost(t), t.TempDir()

@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { hosttest.Main(m) }
 
-// host is a host whose pods may come from other sources too.
+// host is a host whose pods may also come from other sources.
 type host struct {
 	*hosttest.Host
 	web  *hosttest.WebServer // nil: none
@@ -25,7 +25,7 @@ func newHost(t testing.TB) *host {
 	return &host{Host: hosttest.New(t)}
 }
 
-// freePort returns a port of this machine that no other program gets by chance.
+// freePort returns a port of this machine that Linux gives to no other program.
 func freePort(t testing.TB) int {
 	t.Helper()
 	address, err := net.ResolveTCPAddr("tcp", etcdtest.ReserveAddress(t))

@@ -15,7 +15,7 @@ func TestIntegrationOtherContainersAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	h.WriteSleepers("web", "other")
-	// Step: where the name of the next attempt is taken, the one after that is used.
+	// If the name of the next attempt is taken, the attempt after it is used.
 	h.MustRun("-config="+h.Manifests, "-runonce")
 	main, net := h.Live("web", "main"), h.Live("web", "net")
 	image := h.commit(main.ID, nil) // with the labels of the kubelet's own container
@@ -64,7 +64,7 @@ func (h *host) stranger(name, image string) *docker.Container {
 	return h.MustInspect(created.ID)
 }
 
-// removeByID removes a container if it is still there.
+// removeByID removes a container if it still exists.
 func (h *host) removeByID(id string) {
 	h.T.Helper()
 	err := h.Docker.RemoveContainer(docker.RemoveContainerOptions{ID: id, Force: true, RemoveVolumes: true})

@@ -11,8 +11,8 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// Two kubelets share the network. It goes with the last one. They have a pod of the same
-// name and uuid, so that its containers even want the same names on Docker.
+// Two kubelets share a network, which is removed with the last one. Both have a pod of the same name and uuid, whose
+// containers even want the same names in Docker.
 func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	t.Parallel()
 	hosttest.Prepare(t)
@@ -95,7 +95,7 @@ spec:
   - {name: main, image: HELLO, command: [/hello, serve, -port, "8080"]}
 `
 
-// A bare name is the pod of that name in the same namespace of the same kubelet, and no other.
+// A name without a namespace is the pod of that name in the same namespace of the same kubelet, and no other.
 func TestIntegrationLongNamesBelongToOneNamespaceAndKubelet(t *testing.T) {
 	t.Parallel()
 	a, b := newHost(t), newHost(t)

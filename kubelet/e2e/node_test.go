@@ -17,7 +17,7 @@ import (
 	"kubelet14/kubelet/dockertools/registrytest"
 )
 
-// A pressure is reported, and without the gate Eviction that is all.
+// Without the gate Eviction a pressure is reported, and nothing else happens.
 func TestIntegrationAPressureIsReported(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -50,7 +50,7 @@ func TestIntegrationAPressureIsReported(t *testing.T) {
 	})
 }
 
-// Of all images only that goes which this kubelet has pulled and nobody needs.
+// Only the image that this kubelet has pulled and nobody needs is removed.
 func TestIntegrationLongImagesAreCollected(t *testing.T) {
 	t.Parallel()
 	h := newRegistryHost(t)
@@ -87,7 +87,7 @@ func TestIntegrationLongImagesAreCollected(t *testing.T) {
 		}
 	}
 
-	// What a person does meanwhile; the container never starts.
+	// This is done by a person meanwhile; the container never starts.
 	c, err := h.Docker.CreateContainer(docker.CreateContainerOptions{Config: &docker.Config{Image: images["with-container"].Ref}})
 	h.Must(err)
 	t.Cleanup(func() { h.removeByID(c.ID) })

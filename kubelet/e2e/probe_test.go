@@ -10,7 +10,7 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// A server has all the time that it needs to begin to listen and to answer. After that the first failure counts.
+// A server may take its time to listen and to answer. After that the first failure counts.
 const probedPod = `apiVersion: v1
 kind: Pod
 metadata: {name: ID}

@@ -12,8 +12,8 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// Which image a container runs when its tag moves in the registry, and how often the
-// registry is asked, depends on the policy alone.
+// When a tag moves in the registry, the policy alone decides which image a container runs and how often the registry is
+// asked.
 func TestIntegrationLongPullPolicies(t *testing.T) {
 	t.Parallel()
 	h := newRegistryHost(t)
@@ -81,7 +81,7 @@ func TestIntegrationLongPullPolicies(t *testing.T) {
 	}
 	check(2, "after an edit")
 
-	// Without the registry a present :latest will do, and PullAlways waits for it.
+	// Without the registry a present :latest is used, but PullAlways waits for the registry.
 	h.registry.Stop()
 	h.Kill("always", "main")
 	p.AwaitShows("always/main", "waiting", "PullFailed: ", "connection refused")
@@ -90,7 +90,7 @@ func TestIntegrationLongPullPolicies(t *testing.T) {
 	h.AwaitReplaced(latest)
 }
 
-// Passwords that nothing else in a log resembles.
+// Passwords that resemble nothing else in a log.
 const rightPassword, wrongPassword = "correct-horse-14", "battery-staple-88"
 
 // A wrong password is reported in the status, a corrected one counts at once, and
@@ -122,7 +122,7 @@ func TestIntegrationLongPullsWithCredentials(t *testing.T) {
 	for _, password := range []string{rightPassword, wrongPassword} {
 		encoded := base64.StdEncoding.EncodeToString([]byte("user:" + password))
 		if strings.Contains(told, password) || strings.Contains(told, encoded) {
-			t.Errorf("the kubelet tells the secret %q", password)
+			t.Errorf("the kubelet shows the secret %q", password)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// hungry takes 64 MB where it may have 16, again and again: on a busy host Docker does not
-// learn of each end that it was for want of memory, and less so at the moment of a start.
+// hungry takes 64 MB although its limit is 16, again and again: a busy Docker does not notice each time that a
+// container ran out of memory, least of all just after a start.
 func hungry(id string) string {
 	return strings.Replace(hosttest.Crashing(id, `/hello, eat, -over, 8s, "67108864"`), "image:", "memory: 16777216, image:", 1)
 }

@@ -12,8 +12,7 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// registryHost is a host with a registry, and with a Docker configuration of its own,
-// in which nobody is logged in anywhere.
+// registryHost is a host with a registry and a Docker configuration of its own, without any login.
 type registryHost struct {
 	*host
 	registry     *registrytest.Registry
@@ -40,7 +39,7 @@ func (h *registryHost) pull(image registrytest.Image) {
 	h.Must(h.Docker.PullImage(docker.PullImageOptions{Context: h.T.Context(), Repository: repo, Tag: tag}, docker.AuthConfiguration{}))
 }
 
-// awaitRuns waits until a pod of one container is whole and runs exactly this image.
+// awaitRuns waits until a pod of one container is up and runs exactly this image.
 func (h *host) awaitRuns(id string, image registrytest.Image) {
 	h.T.Helper()
 	h.Await(fmt.Sprintf("pod %s runs image %s", id, image.Ref), func() error {

@@ -62,7 +62,7 @@ func TestIntegrationRunOnce(t *testing.T) {
 	if now := h.Newest("job", "main"); now.ID != done.ID {
 		t.Errorf("the job has run twice: %s, before %s", now, done)
 	}
-	// A pod that is not given may be another run's.
+	// A pod that is in no manifest may belong to another run.
 	h.Remove("other")
 	delete(want, "other")
 	once()
@@ -100,7 +100,7 @@ func TestIntegrationRunOnceSaysWhyAPodFailed(t *testing.T) {
 		"port":   {"failed", `"net"`, "address already in use"},
 		"late":   {"failed", `"main"`, "exit code 9"},
 	})
-	h.mustHaveAsked(1, "by the end", "web:2") // it does not wait for what the registry does not have
+	h.mustHaveAsked(1, "by the end", "web:2") // it does not wait for an image that the registry lacks
 	h.Check(h.Up("good", "first"))
 	h.Check(h.Gone("second", "unread"))
 }

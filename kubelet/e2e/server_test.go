@@ -49,7 +49,7 @@ func TestIntegrationLogsOfAContainer(t *testing.T) {
 			}
 		})
 	}
-	following.Wait() // each has got something of the first attempt
+	following.Wait() // each has read something of the first attempt
 	h.Kill("web", "main")
 	all.Wait() // they end by themselves, since the second attempt succeeds
 	attempts := h.Of("web", "main")
@@ -70,8 +70,7 @@ func TestIntegrationLogsOfAContainer(t *testing.T) {
 	}
 }
 
-// The table goes to standard output, and what is wrong to standard error. /metrics has the
-// same numbers.
+// The table is printed to standard output, and problems to standard error. /metrics has the same numbers.
 func TestIntegrationStatusAndMetrics(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)

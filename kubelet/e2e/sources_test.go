@@ -18,14 +18,14 @@ import (
 func TestIntegrationSourcesThatFail(t *testing.T) {
 	t.Parallel()
 	h, p := testSourcesThatFail(t, "file", "http")
-	// A source that is not given any more loses its pods.
+	// The pods of a source that is no longer given are removed.
 	p.Stop()
 	h.startFrom("file")
 	h.AwaitGone("pod.default.http")
 	h.Check(h.Up("pod.default.file"))
 }
 
-// It takes a while until the end of etcd is noticed.
+// It takes a while to notice that etcd has ended.
 func TestIntegrationEtcdThatFails(t *testing.T) {
 	t.Parallel()
 	testSourcesThatFail(t, "file", "http", "etcd")
@@ -97,8 +97,7 @@ spec:
   - {name: writer, image: HELLO, command: [/hello, append, /data/log, begun], volumeMounts: [{name: data, mountPath: /data}]}
 `
 
-// Two pods with one uuid would share their volumes: the second one waits, and takes the
-// volume over.
+// Two pods with one uuid would share their volumes, so the second one waits, and then takes over the volume.
 func TestIntegrationAPodMovesToAnotherSourceWithItsVolume(t *testing.T) {
 	t.Parallel()
 	h := newSourcesHost(t)
@@ -129,8 +128,8 @@ func TestIntegrationAPodMovesToAnotherSourceWithItsVolume(t *testing.T) {
 		return errors.Join(h.Gone("pod.default.file"), h.Whole("pod.default.http", "main", "writer"), volume("begun\nbegun\n")())
 	})
 
-	// Back again over a restart: the kubelet reads first that the pod is not where it
-	// was, and later where it is.
+	// And back again during a restart: the kubelet first reads that the pod is gone from its old place, and later finds
+	// it in the new one.
 	p.Stop()
 	h.drop("pod.default.http")
 	h.put("pod.default.file", manifest)

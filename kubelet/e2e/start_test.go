@@ -40,7 +40,7 @@ func TestIntegrationRefusedStarts(t *testing.T) {
 	}
 	h.MustBe("after SIGTERM", before)
 
-	// With only one half of the identity.
+	// With only half of the identity.
 	otherRoot, otherName := filepath.Join(h.Dir, "other"), h.Hostname+"-other"
 	for flag, words := range map[string][]string{
 		"-root_dir=" + otherRoot:          {fmt.Sprintf("%q", otherRoot)},
@@ -64,7 +64,7 @@ func TestIntegrationRefusedStarts(t *testing.T) {
 	h.MustBe("after a restart", before)
 }
 
-// Two builds of one release can be told apart.
+// -version tells two builds of one release apart.
 func TestIntegrationTheVersionNamesTheCommit(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -156,7 +156,7 @@ func TestIntegrationTheRootDirIsHandedOver(t *testing.T) {
 	next.Stop()
 }
 
-// With the settings in a file the kubelet is the one that it is with flags: changing over touches no pod.
+// A kubelet with its settings in a file is the same as one with flags: the change touches no pod.
 func TestIntegrationSettingsInAFile(t *testing.T) {
 	t.Parallel()
 	h := newSourcesHost(t)

@@ -15,8 +15,8 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// A user who starts the kubelet in a terminal gets the link with the page's key there, and
-// nowhere else. The token is printed nowhere.
+// The link with the page's key is printed only to the terminal in which a user starts the kubelet. The token is printed
+// nowhere.
 func TestIntegrationTheLinkIsForATerminalAlone(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -86,7 +86,7 @@ func newTerminal(t *testing.T) (terminal *os.File, screen *hosttest.Buffer) {
 	t.Helper()
 	person, terminal := hosttest.OpenTerminal(t)
 	screen = &hosttest.Buffer{}
-	go io.Copy(screen, person) // ends when nobody has the terminal open any more
+	go io.Copy(screen, person) // it ends when nobody has the terminal open
 	t.Cleanup(func() { terminal.Close() })
 	return terminal, screen
 }

@@ -16,7 +16,7 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// earlierVersions are commits whose containers must survive an upgrade.
+// earlierVersions are commits. An upgrade from one of them must replace no container.
 var earlierVersions = []string{"e9072c7"}
 
 // buildVersion builds the program of an earlier commit once, and returns where its source and it are.
@@ -105,7 +105,7 @@ func testUpgrade(t *testing.T, commit string) {
 	}
 	p.Kill()
 
-	// Each removes what the other has made or looked after.
+	// Each version can remove what the other has made or looked after.
 	removeAll := func(binary string) {
 		t.Helper()
 		h.Binary = binary
@@ -121,7 +121,7 @@ func testUpgrade(t *testing.T, commit string) {
 	removeAll(hosttest.Binary())
 }
 
-// made identifies what kubelets have made: containers, directories and images.
+// made identifies everything that kubelets have made: containers, directories and images.
 func (h *host) made() map[string]string {
 	h.T.Helper()
 	all := map[string]string{}

@@ -14,8 +14,8 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// TestIntegrationAPodOfToday is the walk through a kubelet that stands alone: a web server
-// writes a log into a volume, and a second container empties it.
+// TestIntegrationAPodOfToday is the example of a standalone kubelet: a web server writes a log into a volume, and a
+// second container empties it.
 func TestIntegrationAPodOfToday(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -110,7 +110,7 @@ items:
 	}
 }
 
-// kubeadm's control plane: its four files are taken as they are.
+// kubeadm's control plane: its four files are accepted unchanged.
 func TestIntegrationStaticPodsOfACluster(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
@@ -196,7 +196,7 @@ spec:
     livenessProbe: {httpGet: {path: /healthz, port: PORT}, periodSeconds: 1, timeoutSeconds: 60, failureThreshold: 1}
 `
 
-// The stop of its pod takes ten minutes. The kubelet does not wait for that when it ends.
+// The stop of its pod may take ten minutes. The kubelet does not wait for that when it ends.
 func TestIntegrationHostNetworkAndGrace(t *testing.T) {
 	t.Parallel()
 	h, port := newHost(t), freePort(t)
@@ -233,7 +233,8 @@ metadata: {name: pages-1, labels: {app: pages}}
 spec: {containers: [{name: main, image: HELLO, command: [/hello, serve, -port, "8080"]}]}
 `
 
-// A pod finds others by the name of their service, and reads where in its environment. An edit of the service restarts nothing.
+// A pod finds others by the name of their service, which is also in its environment. An edit of the service restarts
+// nothing.
 func TestIntegrationServices(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)

@@ -108,8 +108,8 @@ func free(memory, disk, images uint64) Reading {
 	return Reading{MemoryAvailable: {memory, 10000, 0}, NodeFsAvailable: {disk, 10000, 1}, ImageFsAvailable: {images, 10000, 1}}
 }
 
-// rounds lets a Manager look at readings of a disk, ten seconds apart, and evict when that is wanted. The pods end at once.
-// It returns the round and the name of each eviction.
+// rounds gives a Manager readings of a disk, ten seconds apart, and evicts when it wants that. The pods end at once. It
+// returns the round and the pod of each eviction.
 func (m *Manager) rounds(readings []Reading, pods ...Usage) (evicted []string) {
 	for i, r := range readings {
 		now := noon.Add(time.Duration(i) * 10 * time.Second)
@@ -152,7 +152,7 @@ func TestEvictions(t *testing.T) {
 	}
 }
 
-// TestOrder: who goes first, and then the others.
+// TestOrder tests the order in which pods are evicted.
 func TestOrder(t *testing.T) {
 	pods := []Usage{ // name, priority, use, request
 		{"unknown", -5, -1, 0, true}, {"within", -9, 100, 100, false}, {"vital", 9, 900, 0, true}, {"over", 0, 500, 450, false},
@@ -174,7 +174,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// A pod that is evicted again and again comes back later each time, and sooner after a long time in which it was not.
+// A pod that is evicted repeatedly comes back later each time, and soon again after a long time without an eviction.
 func TestTheWayBack(t *testing.T) {
 	m, now := newManager(), noon
 	round := func(memory uint64) bool {
@@ -219,7 +219,7 @@ func TestTheWayBack(t *testing.T) {
 	}
 }
 
-// A kubelet without a transition period must not start and evict a pod for ever.
+// Without a transition period the kubelet must not start and evict a pod for ever.
 func TestWithoutATransitionPeriodTheWayBackGetsLonger(t *testing.T) {
 	m, now, evictions := newManager(), noon, 0
 	m.opts.TransitionPeriod = 0
@@ -241,7 +241,8 @@ func TestWithoutATransitionPeriodTheWayBackGetsLonger(t *testing.T) {
 	}
 }
 
-// A pod is released by the reading that ends the condition, however late that is noticed: else it would only be held anew.
+// A pod is released by the reading that ends the condition, however late that is noticed. Before that it would only be
+// held again.
 func TestAReleasedPodStarts(t *testing.T) {
 	m := newManager()
 	m.Observe(free(1, 5000, 5000), noon)
@@ -253,7 +254,7 @@ func TestAReleasedPodStarts(t *testing.T) {
 	}
 }
 
-// Images go, and what containers have written counts, only where that makes room.
+// Images are removed, and what containers have written counts, only if that frees space on the full disk.
 func TestTwoDisks(t *testing.T) {
 	const here, there = 1, 2
 	for _, tt := range []struct {

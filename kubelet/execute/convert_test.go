@@ -19,13 +19,13 @@ import (
 	"kubelet14/kubelet/plan/plantest"
 )
 
-// sameInSpec leaves to the comparison of specs what has $$ and the hooks, which have port numbers there.
+// sameInSpec leaves out fields with $$ and hooks. The comparison of specs covers them; hooks have port numbers there.
 var sameInSpec = cmp.Options{
 	cmpopts.IgnoreFields(api.Container{}, "Command", "Lifecycle"), cmpopts.IgnoreFields(api.EnvVar{}, "Value"),
 	cmp.Comparer(func(a, b api.IntOrString) bool { return a.String() == b.String() }),
 }
 
-// A pod whose manifest goes through v1.Convert and the text of a Pod has the same containers.
+// A manifest that becomes a Pod by v1.Convert, and is written and read again, makes the same containers.
 func TestConvertedPodIsTheSame(t *testing.T) {
 	e, syncFrequency := newExecutor(t), 7*time.Second
 	specs := func(pod *plan.Pod) (all []dockertools.ContainerSpec) {
@@ -53,7 +53,7 @@ func TestConvertedPodIsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, text)
 		}
-		// 2014 means these by leaving them out.
+		// A manifest of 2014 means these by leaving them out.
 		old := pod.Manifest.Clone()
 		old.Version, old.ID, old.UUID, old.Ignored = api.VersionV1, pod.Name, "", nil
 		old.TerminationGracePeriodSeconds = new(int64(stopGrace / time.Second))
@@ -81,7 +81,7 @@ func TestConvertedPodIsTheSame(t *testing.T) {
 	}
 }
 
-// oldPods returns those of the examples, and random ones.
+// oldPods returns the pods of the examples, and random ones.
 func oldPods(t *testing.T) []api.Pod {
 	t.Helper()
 	pods := []api.Pod{plantest.FullPod()}

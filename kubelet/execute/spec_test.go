@@ -97,7 +97,7 @@ func TestCPUShares(t *testing.T) {
 	}
 }
 
-// todaysPod uses every field that no manifest of 2014 has.
+// todaysPod has every field that no manifest of 2014 has.
 func todaysPod() api.Pod {
 	p := api.Pod{Name: "web", Namespace: "default", UID: "uid-web", Source: "file", Origin: "web.yaml"}
 	p.Manifest = api.ContainerManifest{

@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { unittest.Main(m) }
 
-// local is a container whose pod has the address that the tests listen on.
+// local is a container whose pod has the address on which the tests listen.
 var local = Target{PodIP: "127.0.0.1"}
 
 func httpProbe(path string, port int) *api.Probe {
@@ -37,7 +37,7 @@ func tcpProbe(port int) *api.Probe {
 
 var execProbe = &api.Probe{Exec: &api.ExecAction{Command: []string{"check", "all"}}}
 
-// execOf is a container whose commands print this and end like this.
+// execOf is a container whose commands print this output and end with this code or error.
 func execOf(output string, exitCode int, err error) Target {
 	return Target{Exec: func(_ context.Context, _ string, _ []string, out io.Writer) (int, error) {
 		io.WriteString(out, output)

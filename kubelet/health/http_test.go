@@ -60,13 +60,13 @@ func reset(conn *net.TCPConn) {
 	conn.SetLinger(0)
 }
 
-// Each server is asked once, and everything it sends counts.
+// Each server gets one request, and its whole answer counts.
 func TestAnswers(t *testing.T) {
 	const ok = "HTTP/1.1 200 OK\r\n"
 	const early = "HTTP/1.1 103 Early Hints\r\n\r\n"
 	for name, test := range map[string]struct {
 		port int
-		want string // the end of the fault; none if healthy
+		want string // the end of the error; empty: healthy
 	}{
 		"early hints":          {answer(t, early+ok+"\r\n", ""), ""},
 		"body that breaks off": {answer(t, ok+"Content-Length: 100\r\n\r\nabc", ""), ""},
@@ -194,7 +194,7 @@ func TestAServerThatDoesNotAnswer(t *testing.T) {
 	})
 	url := fmt.Sprintf("GET http://127.0.0.1:%d/", port)
 	want(t, Probe(ctx, httpProbe("/cancel", port), local), "unknown: "+url+"cancel: the kubelet stops")
-	// A body that does not come does not matter. The connection and the header can be late on a busy machine.
+	// A missing body does not matter. The connection and the header may be late on a busy machine.
 	limit := time.Millisecond
 	for ; Probe(late(t, limit), httpProbe("/body", port), local) != nil; limit *= 2 {
 	}

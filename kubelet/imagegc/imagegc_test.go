@@ -62,7 +62,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// host is a Docker with a kubelet of which only the collection of images is real.
+// host is a Docker with a kubelet that only collects images.
 type host struct {
 	*dockertest.Fake
 	dir      string
@@ -88,7 +88,7 @@ func (h *host) collector(opts Options) *Collector {
 	}
 }
 
-// pull pulls images from their registry, where they are new.
+// pull pulls images that are new in the registry.
 func (h *host) pull(t *testing.T, c dockertools.Interface, images ...string) {
 	t.Helper()
 	for _, image := range images {
@@ -104,7 +104,7 @@ func (h *host) pullSame(t *testing.T, c dockertools.Interface, images ...string)
 	}
 }
 
-// check compares the images that there are.
+// check compares the images that Docker has.
 func (h *host) check(t *testing.T, when string, want ...string) {
 	t.Helper()
 	list, err := h.ByHand().ListImages(t.Context())
@@ -121,7 +121,7 @@ func (h *host) check(t *testing.T, when string, want ...string) {
 	}
 }
 
-// collect collects images, in a file system that is so full, and compares those that are left.
+// collect collects images in a file system that is full by a percentage, and compares those that are left.
 func (h *host) collect(t *testing.T, c *Collector, percent uint64, when string, want ...string) {
 	t.Helper()
 	c.Collect(t.Context(), full(percent))
@@ -161,14 +161,14 @@ func TestWhatSomebodyNeedsStays(t *testing.T) {
 			t.Errorf("%d were counted, and the events are %q", h.removed, h.events)
 		}
 
-		// A container that is gone needs nothing, and neither does an image.
+		// Neither a removed container nor a removed image needs an image any longer.
 		h.ForceRemoveImage("child:1")
 		unittest.Must(t, h.ByHand().RemoveContainer(t.Context(), id))
 		h.collect(t, c, 50, "after that", "built:1", "byhand:1", "desired:1", "mine:1", "others:1", "present:1", "tagged:1")
 	})
 }
 
-// What was ours once, or is the same as what somebody has, is theirs.
+// An image that was pulled by this kubelet earlier, or equals an image of somebody else, is theirs.
 func TestWhatAPersonPullsAgainIsTheirs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t)
@@ -191,7 +191,8 @@ func TestWhatAPersonPullsAgainIsTheirs(t *testing.T) {
 	})
 }
 
-// While the kubelet runs it hears of every pull, and knows its own. When it pulls at the same time as somebody else, both may need it.
+// A running kubelet gets an event of every pull, and knows its own pulls. If somebody else pulls at the same time, both
+// may need the image.
 func TestAPullOfWhatIsThereIsHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHost(t)
@@ -207,7 +208,7 @@ func TestAPullOfWhatIsThereIsHeard(t *testing.T) {
 		h.pull(t, c, "ours:1", "again:1", "theirs:1")
 		h.pullSame(t, c, "again:1")
 		if err := c.PullImage(t.Context(), "none:1", dockertools.Auth{}, func(dockertools.PullProgress) {}); err == nil {
-			t.Error("a pull of an image that no registry has succeeded")
+			t.Error("a pull succeeded, of an image that no registry has")
 		}
 		h.AddRemoteImage("both:1", dockertest.RemoteImage{Takes: time.Minute})
 		for _, docker := range []dockertools.Interface{h.ByHand(), c} {
@@ -316,7 +317,8 @@ func TestAnImageThatDockerKeepsStays(t *testing.T) {
 	})
 }
 
-// A kubelet that is killed after any call leaves images that stay, or go in its next life, and never one that is not its own.
+// If the kubelet is killed after any call, the next one removes its images or leaves them, and never removes those of
+// others.
 func TestKilledAfterEveryCall(t *testing.T) {
 	for n := 1; ; n++ {
 		finished := false

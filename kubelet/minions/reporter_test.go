@@ -89,7 +89,7 @@ func (k *fakeKubelet) reporter(host string, etcd etcd) *Reporter {
 	}
 }
 
-// fakeEtcd takes writes at once, or answers with an error, or not at all.
+// fakeEtcd accepts writes at once, answers with an error, or does not answer.
 type fakeEtcd struct {
 	clientv3.KV
 	clientv3.Lease
@@ -180,7 +180,7 @@ func (x *fakeTxn) Commit() (*clientv3.TxnResponse, error) {
 	return nil, err
 }
 
-// inBubble runs reporters of as many hosts, with one kubelet and a fake etcd, and then the test; at its end it stops them.
+// inBubble starts the reporters of a number of hosts, with one kubelet and a fake etcd, runs the test, and stops them.
 func inBubble(t *testing.T, hosts int, test func(t *testing.T, k *fakeKubelet, e *fakeEtcd)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -245,7 +245,7 @@ func TestARecordIsWrittenOnChangeAndRarelyOtherwise(t *testing.T) {
 	})
 }
 
-// After an outage the hosts do not come all at once, and while it lasts they ask seldom.
+// After an outage the hosts do not write all at once, and during it they rarely try.
 func TestAnOutageMakesNoWave(t *testing.T) {
 	const hosts = 200
 	most := func(times []time.Time) (most int) { // in one second
@@ -301,7 +301,8 @@ func TestAnOutageMakesNoWave(t *testing.T) {
 	}
 }
 
-// A script that rolls out an edit waits for its revision and for pods that are up: these must be the pods after the edit.
+// A script that rolls out an edit waits for its revision and for its pods to be up: these must be the pods after the
+// edit.
 func TestTheRevisionIsThatOfTheStatuses(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, k *fakeKubelet, e *fakeEtcd) {
 		expect := func(revision int64, up int) {
@@ -323,7 +324,7 @@ func TestTheRevisionIsThatOfTheStatuses(t *testing.T) {
 	})
 }
 
-// The last record has what was not written yet.
+// The last record has everything that was not written before.
 func TestTheRecordOfAStopIsOfThatMoment(t *testing.T) {
 	var etcd *fakeEtcd
 	inBubble(t, 1, func(t *testing.T, k *fakeKubelet, e *fakeEtcd) {
@@ -335,7 +336,7 @@ func TestTheRecordOfAStopIsOfThatMoment(t *testing.T) {
 	}
 }
 
-// await returns the record of a host when it is good.
+// await returns the record of a host once it is good.
 func await(t *testing.T, client *clientv3.Client, key string, good func(*Record, clientv3.LeaseID) bool) (r Record) {
 	t.Helper()
 	unittest.Await(t, func() error {
@@ -398,7 +399,7 @@ func TestRecordInEtcd(t *testing.T) {
 	s.RestartEmpty() // without the lease
 	await(t, client, livePrefix+"host", func(r *Record, _ clientv3.LeaseID) bool { return r.Total == 1 })
 
-	// The end of one that has lost its host name to another one is not the end of that.
+	// If another kubelet has taken over the host name, the end of this one is not reported as the end of that.
 	_, err := client.Put(t.Context(), livePrefix+"host", `{"health": "ok"}`)
 	unittest.Must(t, err)
 	stop()

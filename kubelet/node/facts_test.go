@@ -43,18 +43,19 @@ func TestFacts(t *testing.T) {
 	}
 	r.Proc, r.DockerRoot = "/proc", r.RootDir
 	if f, err := r.Read(); err != nil || f.ImageFS.Total != f.NodeFS.Total || f.NodeFS.Total == 0 || f.Memory.Available == 0 || f.PIDs.Available == 0 {
-		t.Errorf("of this machine, with images on the file system of the root_dir: %+v, %v", f, err)
+		t.Errorf("this machine, with images on the file system of the root_dir: %+v, %v", f, err)
 	}
 
 	r = Reader{Proc: procOf(t, nil), RootDir: "/no/such", DockerRoot: "/no/such/either"}
 	f, err := r.Read()
 	if reading := f.Reading(); len(reading) > 0 || err == nil {
-		t.Fatalf("of what cannot be read: %v, %v", reading, err)
+		t.Fatalf("facts that cannot be read: %v, %v", reading, err)
 	}
 	unittest.Says(t, err, "meminfo", "loadavg", `"/no/such"`, `"/no/such/either"`)
 }
 
-// An operator checks the numbers with df, which rounds up. On a file system with a reserve for root other rules fail.
+// An operator checks the numbers with df, which rounds up. Other formulas fail on a file system with a reserve for
+// root.
 func TestFileSystemsAreMeasuredAsByDF(t *testing.T) {
 	const dir = "/"
 	df := func() (percent [2]uint64) {

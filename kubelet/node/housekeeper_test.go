@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { unittest.Main(m) }
 
-// machine is what a Housekeeper of a test sees. Its Docker has the images in /images.
+// machine is what the Housekeeper under test sees. Its Docker has the images in /images.
 type machine struct {
 	facts       Facts
 	err, health error
@@ -85,7 +85,8 @@ func TestConditions(t *testing.T) {
 			t.Errorf("the events are %q", m.events)
 		}
 
-		// Process numbers are back at once, memory when the transition period is over. Ready is of this moment.
+		// Enough process numbers end that pressure at once; memory takes the transition period. Ready is always
+		// current.
 		m.facts, m.health = enough(), nil
 		h.Look(t.Context())
 		check(t, h, "Ready=True MemoryPressure=True DiskPressure=False PIDPressure=False")

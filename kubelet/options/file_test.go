@@ -55,7 +55,7 @@ func fileFields(t reflect.Type, yaml string) (fields []fileField) {
 	return fields
 }
 
-// samples are two values of a flag. For each flag the first counts that it takes and that is not its default.
+// samples are pairs of values. The test uses for each flag the first pair that it accepts and that is not its default.
 var samples = [][2]string{
 	{"/7s", "/8s"}, {"7s", "8s"}, {"7", "8"}, {"true", "false"}, {"false", "true"}, {"Eviction=true", "Eviction=false"},
 	{"memory.available<7%", "memory.available<8%"}, {"memory.available=7s", "memory.available=8s"},
@@ -233,7 +233,7 @@ FILE:8:8: featureGates[a.b]: invalid value "a.b=true": unknown gate "a.b": use A
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
 	unittest.Must(t, syscall.Mkfifo(pipe, 0o600))
-	writer, err := os.OpenFile(pipe, os.O_RDWR, 0) // else a read would find its end
+	writer, err := os.OpenFile(pipe, os.O_RDWR, 0) // otherwise a read would find the end
 	unittest.Must(t, err)
 	defer writer.Close()
 	const special = "it is not a regular file"

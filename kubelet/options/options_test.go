@@ -136,7 +136,7 @@ func TestSources(t *testing.T) {
 	if want := []string{"http://a:1", "http://b:2", "http://c:3"}; !slices.Equal(f.EtcdServers, want) {
 		t.Errorf("etcd servers are %q, want %q", f.EtcdServers, want)
 	}
-	// Each of these is enough. Nothing is opened yet.
+	// Each of these is a source. Nothing is opened yet.
 	for _, source := range strings.Fields("-config=x -manifest_url=http://x -etcd_servers=http://x:1 -etcd_config=x -cleanup -status") {
 		parse(t, source)
 	}
@@ -144,7 +144,7 @@ func TestSources(t *testing.T) {
 	parse(t, "-status", "-etcd_config=x", "-port=0", "-enable_server=false", "-etcd_status", "-address=0.0.0.0") // which need no info server
 }
 
-// A kubelet that does not stay may run beside one that has the port.
+// A kubelet that does not keep running may run beside one that has the port.
 func TestOnlyAKubeletThatStaysServes(t *testing.T) {
 	for mode, want := range map[string]bool{
 		"-v=0": true, "-enable_server=false": false, "-runonce": false, "-dry_run": false, "-convert": false, "-cleanup": false, "-status=false": true,

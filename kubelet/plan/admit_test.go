@@ -12,9 +12,9 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// TestAdmit: each case has the desired pods as "name uid ports…", what exists as "name uid
-// state ports…", or "name uid busy ports…" for what a busy worker makes, and the pods that must wait, each with the pod that it waits for. A port
-// is [address:]number[/protocol]. A pod with the word "host" is in the host's network.
+// TestAdmit: each case has the desired pods as "name uid ports…", the containers as "name uid state ports…" or "name
+// uid busy ports…" for those that a busy worker is creating, and the pods that must wait, each with the pod for which
+// it waits. A port is [address:]number[/protocol]. A pod with the word "host" is in the host's network.
 func TestAdmit(t *testing.T) {
 	tests := []struct {
 		name     string

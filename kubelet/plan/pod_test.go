@@ -74,7 +74,7 @@ func TestWhatChangesAHash(t *testing.T) {
 			before := hashes(api.Pod{Manifest: *m})
 			m.Volumes[0].Source = &api.VolumeSource{HostDir: &api.HostDir{}}
 			if after := hashes(api.Pod{Manifest: *m}); after["side"] == before["side"] || after["init"] == before["init"] {
-				t.Errorf("the hash of a container that starts after it is the same")
+				t.Errorf("the hash of a container that starts after an edited init container is the same")
 			}
 		}, "web side"},
 		{"the order of containers", func(m *api.ContainerManifest) {

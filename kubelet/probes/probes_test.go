@@ -12,7 +12,7 @@ import (
 	"kubelet14/kubelet/plan"
 )
 
-// A clock that is set back, here by an hour, puts off no first question.
+// A clock that is set back, here by an hour, does not delay the first probe.
 func TestAStartInTheFuture(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := make(chan time.Duration, 1)
@@ -35,7 +35,7 @@ func TestAStartInTheFuture(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		probers.Sync(ctx, pod.FullName(), pod, []plan.Observed{c}, "")
 		if at := <-asked; at != 15*time.Second {
-			t.Errorf("the first question came after %v", at)
+			t.Errorf("the first probe came after %v", at)
 		}
 		cancel()
 		probers.Wait()

@@ -112,7 +112,7 @@ func TestAccess(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		listen  func(*Options)
-		granted func(access) access // what it is here to be granted so much over TCP
+		granted func(access) access // grants that much over TCP
 	}{
 		"loopback": {func(*Options) {}, func(granted access) access { return granted }},
 		"TLS": {withTLS(t), func(granted access) access {
@@ -145,7 +145,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// counts checks how many requests were refused for a reason.
+// counts checks how many requests were refused for this reason.
 func (s *testServer) counts(t testing.TB, reason string, want int) {
 	t.Helper()
 	sample := fmt.Sprintf("kubelet_http_requests_refused_total{reason=%q} %d\n", reason, want)
@@ -154,7 +154,7 @@ func (s *testServer) counts(t testing.TB, reason string, want int) {
 	}
 }
 
-// printed is what containers have printed, and what the kubelet tells of it in each kind of message.
+// printed is the output of containers, and each kind of message in which the kubelet quotes it.
 const printed = "the password is opensesame"
 
 func withOutput() *fakeKubelet {
@@ -172,7 +172,7 @@ func withOutput() *fakeKubelet {
 	return k
 }
 
-// Another user of the host learns from no answer what a container has printed, but which pods fail.
+// Another user of the host can see which pods fail, but no answer shows the output of a container.
 func TestOnlyClientsThatMayReadLogsSeeMessages(t *testing.T) {
 	tr := &trace.Trace{}
 	tr.Add(trace.Event{Kind: trace.End, Pod: "web.default.file", Error: printed, Reason: printed, Rows: []trace.Row{{
@@ -238,7 +238,7 @@ func TestEveryAnswerHasSecurityHeaders(t *testing.T) {
 	}
 }
 
-// Browsers write an address in its one short form.
+// Browsers write an address in its shortest form.
 func TestHostHeaderMayBeTheAddressWrittenInAnotherWay(t *testing.T) {
 	for address, hosts := range map[string][2]string{ // the second one is another host
 		"2001:DB8:0::5":   {"[2001:db8::5]:10250", "[2001:db8::6]:10250"},

@@ -55,7 +55,7 @@ func TestAttacksOnTheLogDirectory(t *testing.T) {
 		"token", ".dockercfg", "%2edockercfg", "%2e%2e", "..%2foutside", "..%2f..%2f..%2f..%2fetc%2fpasswd", "../../../../etc/passwd",
 		"up", "up/outside", "up%2foutside", "%2fetc%2fpasswd", "/etc/passwd", outside, logFile + "%00", logFile + "/", "%",
 	} {
-		// As it is: a client would tidy up the path.
+		// The path is sent unchanged: a client would clean it.
 		answer := s.raw(t, "GET /logs/%s HTTP/1.0\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", path, testToken)
 		if !strings.HasPrefix(answer, "HTTP/1.0 ") && !strings.HasPrefix(answer, "HTTP/1.1 400") || strings.HasPrefix(answer, "HTTP/1.0 200") ||
 			strings.Contains(answer, secret) || strings.Contains(answer, "root:") {
@@ -63,7 +63,7 @@ func TestAttacksOnTheLogDirectory(t *testing.T) {
 		}
 	}
 	if got := s.ask(t, "GET /logs/", withToken); strings.Count(got.body, "<a ") != 1 || !strings.Contains(got.body, logFile) {
-		t.Errorf("one of all these is a log, and the list is\n%s", got.body)
+		t.Errorf("only one of these files is a log, and the list is\n%s", got.body)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 		"sends one request, then nothing": {getAsOwner, false, readTimeout},
 	} {
 		k := withContainers()
-		k.statuses[0].Message = strings.Repeat("x", 1<<20) // more than fits into any buffer
+		k.statuses[0].Message = strings.Repeat("x", 1<<20) // more than any buffer holds
 		inBubble(t, k, func(t *testing.T, s *testServer) {
 			conn := s.dial(t)
 			var client sync.WaitGroup
@@ -124,7 +124,7 @@ func TestSlowClientsAreCutOff(t *testing.T) {
 	}
 }
 
-// A client beyond the limit waits until another goes, so that the kubelet does not run out of files.
+// A client beyond the limit waits until another one is gone, so that the kubelet does not run out of files.
 func TestConnectionsAreLimited(t *testing.T) {
 	s := serve(t, &fakeKubelet{})
 	var conns []net.Conn
@@ -161,7 +161,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 	}
 }
 
-// Wherever a client puts the token, rightly or by mistake, no answer and no log repeats it.
+// Wherever a client puts the token, no answer and no log repeats it.
 func TestTheTokenIsInNoLogAndNoAnswer(t *testing.T) {
 	const secret = "secret-token-of-this-test"
 	well, options := withEverything(t)
@@ -182,7 +182,7 @@ func TestTheTokenIsInNoLogAndNoAnswer(t *testing.T) {
 						}
 					}
 				}
-				// A name in the path is in the answer, but not in the log.
+				// The answer may repeat a name of the path, but the log does not.
 				for _, request := range []string{"GET /" + secret, logOf + secret + "/c", "GET /logs/" + secret, "GET /events?after=" + secret, secret + " /"} {
 					s.ask(t, request, set)
 				}

@@ -35,13 +35,13 @@ func newClient(t *testing.T, address string, port int, config *tls.Config, token
 	return client
 }
 
-// clientOf is a client of whatever listens.
+// clientOf is a client of any listener.
 func clientOf(t *testing.T, listener net.Listener) *client.Client {
 	t.Helper()
 	return newClient(t, "127.0.0.1", listener.Addr().(*net.TCPAddr).Port, nil, "")
 }
 
-// A terminal is drawn anew each second, since the times count on. Elsewhere there is a table for each change.
+// A terminal is redrawn each second, since times pass. Elsewhere a table is printed for each change.
 func TestWatch(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		pod := func(phase api.PodPhase) []api.PodStatus {
@@ -98,7 +98,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// A certificate file holds those behind the first that signed it. The holder of one of those must not get the token.
+// A certificate file also has the certificates that signed the first one. A server with one of those must not get the
+// token.
 func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
 	certFile, keyFile := makeCertificate(t, "node.example")
 	behindFile, behindKey := makeCertificate(t, "authority.example")
@@ -118,8 +119,8 @@ func TestTheTokenIsForTheHolderOfTheCertificateAlone(t *testing.T) {
 	}
 }
 
-// The client shows the messages to a user who may read the token. It never sends the token: whoever listens at another
-// port gets a key that no kubelet accepts, also with the instance of the kubelet, which everybody can ask for.
+// The client shows the messages to a user who may read the token. It never sends the token: a program at another port
+// gets a key that no kubelet accepts, even if it has asked the kubelet for its instance.
 func TestTheClientShowsMessagesWithoutSendingTheToken(t *testing.T) {
 	tokenFile := writeFile(t, filepath.Join(t.TempDir(), "token"), testToken, 0o600)
 	s := serve(t, withOutput())
@@ -195,7 +196,7 @@ func TestAKubeletThatHangsIsNamed(t *testing.T) {
 	})
 }
 
-// Any user of the host may listen at the port while no kubelet does.
+// While no kubelet listens at the port, any user of the host may.
 func TestClientTrustsNoAnswer(t *testing.T) {
 	const nasty = "one\x1b]0;title\x07\r\u009b31m\ntwo"
 	for name, tt := range map[string]struct {
@@ -220,7 +221,7 @@ func TestClientTrustsNoAnswer(t *testing.T) {
 	}
 }
 
-// Messages are written by containers, and must not reach a terminal as they are.
+// Containers write messages, so they must not reach a terminal unchanged.
 func TestWriteStatuses(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return noon.Add(-d) }
 	const junk = "a\tb\rc\vd\fe\x1b[2Jf\a\x00g\u202eh\u2028i é\nj"
@@ -312,7 +313,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// One pod is well though another is not, and though a source of others fails.
+// A pod is well even if another pod is not, or the source of other pods fails.
 func TestStatusOfOnePod(t *testing.T) {
 	named := func(name, namespace, source string, ready bool) api.PodStatus {
 		return api.PodStatus{Name: name, Namespace: namespace, Source: source, Phase: api.PodRunning, Ready: ready}

@@ -14,7 +14,7 @@ import (
 	"kubelet14/api/unittest"
 )
 
-// journalctl puts a program of this name on the PATH, which is a shell script.
+// journalctl puts a shell script of this name on the PATH.
 func journalctl(t testing.TB, script string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -46,7 +46,7 @@ func TestTheJournalIsAskedForWhatIsListedAndNoMore(t *testing.T) {
 	}
 }
 
-// Nothing of a request reaches journalctl except numbers, times and units that the flag lists.
+// Of a request only numbers, times and units that the flag lists reach journalctl.
 func TestAttacksOnTheJournal(t *testing.T) {
 	ran := filepath.Join(t.TempDir(), "ran")
 	journalctl(t, "echo \"$@\" >>"+ran)

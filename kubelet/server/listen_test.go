@@ -150,7 +150,8 @@ func TestATokenIsMadeOnce(t *testing.T) {
 	if again, err := token.Make(path); err != nil || again != made {
 		t.Errorf("made again it is %q, %v; want %q", again, err, made)
 	}
-	// It is written aside and renamed: a kubelet that is killed while it makes its token leaves no half of one.
+	// The token is written to another file, which is then renamed: a kubelet that is killed meanwhile leaves no half of
+	// a token.
 	path = filepath.Join(t.TempDir(), "token")
 	err = os.Mkdir(path+".new", 0o700)
 	got, makeErr := token.Make(path)
@@ -193,8 +194,9 @@ func TestTokenFiles(t *testing.T) {
 	}
 }
 
-// The link is for one start of the kubelet. Whoever listens at its port before the next start, and is asked by an open page, learns
-// nothing of use; and no answer sets a cookie, which browsers send to every port of the host.
+// The link is valid for one start of the kubelet. A program that listens at the port before the next start, and gets
+// the requests of an open page, learns nothing useful. No answer sets a cookie, since browsers send cookies to every
+// port of the host.
 func TestTheLinkShowsLogsUntilTheNextStart(t *testing.T) {
 	old := serve(t, withContainers())
 	for name, s := range map[string]*testServer{"without TLS": serve(t, withContainers()), "with TLS": serve(t, withContainers(), withTLS(t))} {

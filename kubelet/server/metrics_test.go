@@ -88,7 +88,7 @@ kubernetes_feature_enabled{name="NodeLogQuery",stage=""} 1
 kubernetes_feature_enabled{name="Services",stage="ALPHA"} 0
 `
 
-// No label holds what a client or a manifest has written.
+// No label holds text of a client or a manifest.
 func TestMetrics(t *testing.T) {
 	k := twoOfEverything()
 	k.load = api.Load{Workers: 4, Waiting: 3, Pulls: 2, Queued: 1}
@@ -123,7 +123,7 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("it lacks the metrics of the process:\n%s", body)
 	}
 
-	// While Docker is away the metrics of pods are absent, which is not 0.
+	// While Docker does not answer, the metrics of pods are absent and not 0.
 	k.set(func() { k.err, k.health = errors.New("Docker is away"), errors.New("Docker is away") })
 	away := regexp.MustCompile(`(?m)^kubelet_(pods|pod_ready|container_restarts_total|containers){.*\n`).ReplaceAllString(allMetrics, "")
 	check(strings.NewReplacer("docker_up 1", "docker_up 0", "healthy 1", "healthy 0").Replace(away))

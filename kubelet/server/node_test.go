@@ -26,7 +26,7 @@ var underPressure = node.Status{
 	},
 }
 
-// The answer is what kubectl get --raw /api/v1/nodes/NAME has of these fields.
+// The answer has these fields as kubectl get --raw /api/v1/nodes/NAME shows them.
 func TestTheNode(t *testing.T) {
 	s := serve(t, &fakeKubelet{node: underPressure})
 	got := s.ask(t, "GET /node", withToken)
@@ -53,7 +53,7 @@ func TestTheNode(t *testing.T) {
 	}
 }
 
-// A pressure is shown, and is no failure: a monitor that restarts what is not healthy would make it worse.
+// A pressure is shown, but /healthz does not fail: a monitor that restarts unhealthy programs would make it worse.
 func TestAPressureIsShown(t *testing.T) {
 	k := withContainers()
 	s := serve(t, k)

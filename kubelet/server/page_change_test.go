@@ -60,7 +60,7 @@ func (s *testServer) change(t *testing.T, query string) element {
 	return element{t, root}
 }
 
-// Each stage names a file, a function and a chapter that are there.
+// Each stage names a file, a function and a chapter that exist.
 func TestStagesPointAtTheCode(t *testing.T) {
 	s := serve(t, &fakeKubelet{}, func(o *Options) { o.Trace = traceOf("", "web.default.file") })
 	s.page(t).shows("change-1", "", "web.yaml was edited")
@@ -85,7 +85,7 @@ func TestStagesPointAtTheCode(t *testing.T) {
 	}
 }
 
-// A change of several pods can be told of each, or as a sum.
+// A change of several pods can be told for each pod, or as a sum.
 func TestChangeOfSeveralPods(t *testing.T) {
 	s := serve(t, &fakeKubelet{}, func(o *Options) { o.Trace = traceOf("", "a.default.file", "b.default.file") })
 	sum, one := s.change(t, ""), s.change(t, "&pod=b.default.file")

@@ -31,7 +31,7 @@ func TestTheHeadOfThePageSaysWhetherAllIsWell(t *testing.T) {
 	}
 }
 
-// A port is no link: nobody knows whether it speaks HTTP, and that of a pod that waits for it is another pod's.
+// A port is not a link: it may not speak HTTP, and the port that a pod waits for belongs to another pod.
 func TestThePageLinksToNoPort(t *testing.T) {
 	k := &fakeKubelet{statuses: []api.PodStatus{{
 		Name: "late", Phase: api.PodFailing, Reason: api.ReasonPortTaken, Message: "by pod web", Ports: []api.Port{{HostPort: 8014, ContainerPort: 8080}},
@@ -45,7 +45,7 @@ func TestThePageLinksToNoPort(t *testing.T) {
 	}
 }
 
-// Pods are by name, and with many of them rows; those in trouble are on top of the page, too, the worst first.
+// Pods are ordered by name; many pods are rows. Those in trouble are also at the top of the page, worst first.
 func TestPodsKeepTheirPlaces(t *testing.T) {
 	for n, want := range map[int]string{
 		8: "(crash) (taken) (stale) (gone) (sick) (done) (failed) (fresh): crash taken sick failed fresh stale", 6: "crash taken stale gone sick done: crash taken sick stale",
@@ -78,7 +78,7 @@ func TestPodsKeepTheirPlaces(t *testing.T) {
 	}
 }
 
-// Without pods the page shows what to do; a crash loop is few events.
+// Without pods the page shows what to do. A crash loop is shown as few events.
 func TestThePageSaysWhatToDoAndSumsUpEvents(t *testing.T) {
 	k := &fakeKubelet{sources: []api.SourceStatus{{Source: "file", Place: "/etc/pods", LastSuccess: noon}}}
 	for i, reason := range []string{"SET", "started", "BackOff", "started", "BackOff", "UPDATE", "started", "started"} {

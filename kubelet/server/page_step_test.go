@@ -12,7 +12,7 @@ import (
 	"kubelet14/kubelet/trace"
 )
 
-// A plan that waits is on the page with its ticket, which allows it once.
+// The page shows a waiting plan with its ticket, which allows it once.
 func TestStepOnThePage(t *testing.T) {
 	woken := 0
 	stepper := &step.Stepper{Out: io.Discard, Wake: func() { woken++ }, Compare: func(*status.Pod) ([]trace.Row, []string) { return nil, nil }}

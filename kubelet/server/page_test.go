@@ -65,7 +65,7 @@ func (e element) byID(id string) element {
 	return all[at]
 }
 
-// text is what a person reads, with single spaces.
+// text returns the text of an element with single spaces.
 func (e element) text() string {
 	var text strings.Builder
 	for n := range e.Descendants() {
@@ -90,7 +90,7 @@ func (e element) shows(id, class string, parts ...string) {
 	}
 }
 
-// everyKind is a kubelet in which everything happens that a page may have to show.
+// everyKind is a kubelet with everything that a page may have to show.
 func everyKind() *fakeKubelet {
 	now := time.Now()
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
@@ -147,7 +147,7 @@ func everyKind() *fakeKubelet {
 	return k
 }
 
-// In a bubble no time passes between the making of the kubelet and that of its page.
+// In a bubble no time passes between the creation of the kubelet and that of its page.
 func TestThePageShowsEverything(t *testing.T) { synctest.Test(t, testPageShowsEverything) }
 
 func testPageShowsEverything(t *testing.T) {
@@ -210,7 +210,7 @@ func TestThePageShowsTheNewestEventsFirst(t *testing.T) {
 	}
 }
 
-// There is no log of a container that has never run, and no link to that of a network container.
+// A container that has never run has no log, and the log of a network container has no link.
 func TestThePageLinksToLogs(t *testing.T) {
 	for debugging, want := range map[bool]string{
 		true: "crash.default.file sick.default.file failed.default.file stale.default.file gone.default.http done.default.file", false: "",
@@ -246,7 +246,7 @@ func TestThePagesFiles(t *testing.T) {
 	}
 }
 
-// hostile is what a manifest, a termination message or a log may hold.
+// hostile is a text that a manifest, a termination message or a log may contain.
 const hostile = `</p></script><script src="https://evil.example/x.js"></script>` +
 	`<img src=x onerror=alert(1)>"'` + "`" + `<a href="javascript:alert(1)">`
 
@@ -284,7 +284,7 @@ func TestForeignTextIsOnlyText(t *testing.T) {
 	}
 }
 
-// A screen reader needs headings in order and a name for all that it stops at.
+// A screen reader needs headings in order, and a name for every element at which it stops.
 func TestThePageByKeyboardAndByEar(t *testing.T) {
 	doc := serve(t, everyKind()).page(t)
 	level := 0
@@ -316,7 +316,7 @@ func TestThePageByKeyboardAndByEar(t *testing.T) {
 	}
 }
 
-// pushes returns a function that counts the pushes that have come to a new page since its last call, and checks their form.
+// pushes opens a page, and returns a function that counts the pushes since its last call and checks their form.
 func (s *testServer) pushes(t *testing.T) func() int {
 	t.Helper()
 	answer := s.open(t, context.Background(), "GET /stream", withKey(s.key))
@@ -419,7 +419,7 @@ func TestStreamsShareOneRendering(t *testing.T) {
 	})
 }
 
-// Any user of the host may ask for as many live pages as there are connections: the server goes on answering others.
+// Even if a user of the host opens as many live pages as there are connections, the server answers other requests.
 func TestLivePagesOfAnyUserLeaveTheServerToOthers(t *testing.T) {
 	inBubble(t, &fakeKubelet{}, func(t *testing.T, s *testServer) {
 		began := time.Now()
@@ -441,7 +441,7 @@ func TestLivePagesOfAnyUserLeaveTheServerToOthers(t *testing.T) {
 	})
 }
 
-// A page whose connection takes nothing any more is dropped.
+// A page that no longer reads from its connection is dropped.
 func TestStreamEndsWhenNothingIsRead(t *testing.T) {
 	k := &fakeKubelet{statuses: []api.PodStatus{{Message: strings.Repeat("x", 1<<20)}}}
 	inBubble(t, k, func(t *testing.T, s *testServer) {

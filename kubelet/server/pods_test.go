@@ -190,7 +190,7 @@ func TestWhileDockerIsAway(t *testing.T) {
 	}
 }
 
-// measure is what the kubelet knows of the containers of withContainers.
+// measure returns measurements of the containers of withContainers.
 func measure(pod, _ string) (api.ContainerStats, error) {
 	return api.ContainerStats{
 		Time: noon, Created: noon, Image: "busybox", ID: "id-of-" + pod, Name: "k8s_app", CPUShares: 512, MemoryLimit: 1 << 20,
@@ -291,7 +291,7 @@ func TestCAdvisor(t *testing.T) {
 		{"/stats/", `POST /containers/ {"num_stats":60}`, twoStats},
 		{`/stats/ {"num_stats":3}`, `POST /containers/ {"num_stats":3}`, twoStats},
 		{"/stats/web/app?num_stats=7", `POST /docker/id-of-web.default.file {"num_stats":7}`, app},
-		// What it does not know is answered by the kubelet.
+		// The kubelet itself answers what cAdvisor does not know.
 		{"/stats/twin.default.etcd/app", `POST /docker/id-of-twin.default.etcd {"num_stats":60}`, "/docker/id-of-twin.default.etcd"},
 		{"/stats/twin.default.file/app", `POST /docker/id-of-twin.default.file {"num_stats":60}`, "/docker/id-of-twin.default.file"},
 	} {

@@ -34,7 +34,7 @@ const testToken = "a-token-for-the-tests"
 
 var noon = time.Date(2014, 10, 23, 12, 0, 0, 0, time.UTC)
 
-// fakeKubelet returns what a test has set. While the server runs, set changes it.
+// fakeKubelet returns what a test has set. While the server runs, a test changes it with set.
 type fakeKubelet struct {
 	mu       sync.Mutex
 	health   error
@@ -48,7 +48,7 @@ type fakeKubelet struct {
 	node     node.Status
 	newer    chan struct{} // closed by publish
 
-	// print is what logs and commands do when they are asked for. Nil functions do nothing, and succeed.
+	// print writes the output of logs and commands. A nil function writes nothing and succeeds.
 	print func(ctx context.Context, asked string, out io.Writer) (exitCode int, err error)
 	stats func(pod, container string) (api.ContainerStats, error)
 	used  int // calls for logs and commands
@@ -280,7 +280,7 @@ func (s *testServer) ask(t testing.TB, request string, set ...func(*http.Request
 	return reply{resp.StatusCode, resp.Header, resp.Trailer, string(body)}
 }
 
-// open returns an answer when its status has come.
+// open returns an answer once its status has arrived.
 func (s *testServer) open(t testing.TB, ctx context.Context, request string, set ...func(*http.Request)) *http.Response {
 	t.Helper()
 	method, path, _ := strings.Cut(request, " ")
@@ -304,7 +304,7 @@ func (s *testServer) dial(t testing.TB) net.Conn {
 	return conn
 }
 
-// raw sends a text as it is, and returns the answer.
+// raw sends a text unchanged and returns the answer.
 func (s *testServer) raw(t testing.TB, format string, args ...any) string {
 	t.Helper()
 	conn := s.dial(t)

@@ -23,14 +23,14 @@ const (
 	runIn = "POST /run/default/"
 )
 
-// printing is a kubelet whose logs and commands are what print writes.
+// printing is a kubelet whose logs and commands are written by print.
 func printing(print func(ctx context.Context, asked string, out io.Writer) (exitCode int, err error)) *fakeKubelet {
 	k := withContainers()
 	k.print = print
 	return k
 }
 
-// echoing is a kubelet that prints what it is asked for.
+// echoing is a kubelet that prints its arguments.
 func echoing() *fakeKubelet {
 	return printing(func(_ context.Context, asked string, out io.Writer) (int, error) {
 		_, err := io.WriteString(out, asked)
@@ -88,7 +88,7 @@ func TestACommandRunsWordByWord(t *testing.T) {
 	}
 }
 
-// Logs and commands that end well, badly, without output, and by an error.
+// Logs and commands that succeed, fail, print nothing, or end with an error.
 func TestHowAStreamEnds(t *testing.T) {
 	gone := errors.New("Docker has\ngone away")
 	for _, tt := range []struct {
@@ -211,8 +211,8 @@ func TestEachLineIsSeenAsItComes(t *testing.T) {
 	}
 }
 
-// A client that goes ends its log or its command, and is in no log. Anyone may read the metrics, and go: in the first version each
-// of some 40 metrics was then a line of the log.
+// When a client disconnects, its log or command ends, and nothing is logged. Anyone may read the metrics and
+// disconnect; each of about 40 metrics could then be a line of the log.
 func TestStreamsEndWhenTheirClientGoes(t *testing.T) {
 	for request, lines := range map[string]int{logOf + "web/app?follow=1": 0, runIn + "web/app?cmd=cat": 0, "GET /metrics": 1, "GET /": 0} {
 		text := unittest.Logged(t, "0", func() {
@@ -222,7 +222,7 @@ func TestStreamsEndWhenTheirClientGoes(t *testing.T) {
 				return 0, ctx.Err()
 			}), func(t *testing.T, s *testServer) {
 				ctx, leave := context.WithCancel(t.Context())
-				s.open(t, ctx, request, withToken, with("Accept-Encoding", "identity")) // more than fits into buffers
+				s.open(t, ctx, request, withToken, with("Accept-Encoding", "identity")) // more than buffers hold
 				leave()
 				synctest.Wait()
 			})

@@ -16,9 +16,10 @@ import (
 	"kubelet14/kubelet/probes"
 )
 
-// parse makes a pod and what goes on of lines: a pod as plantest.ParsePod reads it, containers as plantest.ParseContainer does,
-// a problem such as "problem web PullFailed in=4s: no route", or "conflict PortTaken: another pod has it", which is one of the
-// whole pod, and "stopping web" for a container that its worker is stopping. A pull of image hello:1 has come half way.
+// parse makes a pod and its Now from lines: a pod as plantest.ParsePod reads it, containers as plantest.ParseContainer
+// does, a problem such as "problem web PullFailed in=4s: no route", or "conflict PortTaken: another pod has it", which
+// is one of the whole pod, and "stopping web" for a container that its worker is stopping. The pull of image hello:1 is
+// half done.
 func parse(t *testing.T, input string) *view {
 	t.Helper()
 	halfWay := func(image string) string {
@@ -55,7 +56,7 @@ func parse(t *testing.T, input string) *view {
 	return s
 }
 
-// statusText is a status in a few words: a line for the pod and one for each container.
+// statusText writes a status as a line for the pod and one for each container.
 func statusText(s api.PodStatus) string {
 	var b strings.Builder
 	reason := func(reason, message string) string {
@@ -95,7 +96,7 @@ func statusText(s api.PodStatus) string {
 	return b.String()
 }
 
-// TestStatus reads in the files of testdata what the status of a pod says.
+// TestStatus compares the status of a pod with the files of testdata.
 func TestStatus(t *testing.T) {
 	plantest.Cases(t, func(t *testing.T, input string) string {
 		v := parse(t, input)

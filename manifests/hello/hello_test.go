@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestMain lets the test program be hello: the tests start it with a command.
+// TestMain lets the test program run as hello: the tests start it with a command.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
 		Main()

@@ -50,7 +50,7 @@ func TestTheList(t *testing.T) {
 	}
 }
 
-// In Docker 26 and newer a start ends with its caller.
+// In Docker 26 and newer a start is canceled with its caller.
 func TestAStartThatWasCutOffIsNoFailure(t *testing.T) {
 	for text, want := range map[string]string{
 		"context canceled":           "",
@@ -202,7 +202,7 @@ func TestPullProgress(t *testing.T) {
 	}
 }
 
-// The contract has the other names of images and the password.
+// The contract tests the other names of images and the password.
 func TestPullRequest(t *testing.T) {
 	token := dockertools.Auth{IdentityToken: "token?>~", ServerAddress: "example.com"}
 	c := clientOf(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -229,8 +229,8 @@ func TestCPULimit(t *testing.T) {
 	}
 }
 
-// execDaemon plays a daemon that runs one command: start is its output, and states
-// are what it is at each inspect, the last one for ever.
+// execDaemon imitates a daemon that runs one command: start is its output, and states are the answers to the inspects,
+// the last one repeated for ever.
 func execDaemon(start http.HandlerFunc, states ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -247,8 +247,7 @@ func execDaemon(start http.HandlerFunc, states ...string) http.HandlerFunc {
 	}
 }
 
-// until begins to send the output of a command, calls then, and waits for the caller
-// to go away.
+// until begins to send the output of a command, calls then, and waits until the caller has gone away.
 func until(then func()) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body) // else the server does not notice that the client has gone
@@ -275,7 +274,7 @@ func TestExecMixesBothStreamsAndWaitsForTheEnd(t *testing.T) {
 	}
 }
 
-// A busy Docker keeps commands waiting, which is no fault of their containers.
+// A busy Docker keeps commands waiting, which is not the fault of their containers.
 func TestExecReportsWhetherTheCommandHasRun(t *testing.T) {
 	const noProcess = 4194305 // no process has this number
 	for state, want := range map[string]bool{
@@ -311,7 +310,7 @@ func TestACommandMayPrintNothingForADay(t *testing.T) {
 	})
 }
 
-// The contract has what is killed.
+// The contract tests which processes are killed.
 func TestExecKillsNothingElse(t *testing.T) {
 	cmd := exec.Command("cat")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // as Docker starts one

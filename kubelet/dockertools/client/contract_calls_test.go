@@ -36,7 +36,7 @@ func testDoneContext(t *testing.T, d *contractDocker) {
 	}
 	d.checkState(t, id, dockertools.StateCreated, 0)
 
-	// A caller that stops later leaves the grace of its stop to Docker.
+	// If the caller gives up later, Docker still waits for the grace of the stop.
 	id = d.running(t, d.spec(t, "running"), "-ignore-term")
 	ctx, cancel = context.WithCancel(t.Context())
 	stopped := make(chan error)
@@ -48,7 +48,7 @@ func testDoneContext(t *testing.T, d *contractDocker) {
 	d.checkState(t, id, dockertools.StateRunning, 0)
 }
 
-// At whatever moment the caller of a start goes away, the container runs or was never started.
+// Whenever the caller of a start goes away, the container runs or was never started.
 func testStartCallerStops(t *testing.T, d *contractDocker) {
 	for i := range 10 {
 		id := d.create(t, d.spec(t, fmt.Sprint("c", i), "sleep"))
@@ -110,7 +110,7 @@ func testEvents(t *testing.T, d *contractDocker) {
 		}
 	}
 	next("the stream begins", dockertools.Event{})
-	d.start(t, other) // it has not the labels
+	d.start(t, other) // it lacks the labels
 	d.start(t, id)
 	next("a start", dockertools.Event{ID: id})
 	for _, policy := range []string{"always", "no"} {
@@ -185,11 +185,11 @@ func testExec(t *testing.T, d *contractDocker) {
 		}
 	}
 
-	// One that is not there fails, and Docker says why.
+	// A command that does not exist fails, and Docker says why.
 	var out bytes.Buffer
 	code, err := d.Exec(t.Context(), id, []string{"/no/such/command"}, &out)
 	if err != nil || code == 0 || !strings.Contains(out.String(), "/no/such/command") {
-		t.Errorf("a command that is not there: exit code %d, %v, and as its output %q", code, err, out.String())
+		t.Errorf("a command that does not exist: exit code %d, %v, and as its output %q", code, err, out.String())
 	}
 	d.checkState(t, id, dockertools.StateRunning, 0)
 }
@@ -198,8 +198,8 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
-// execForEver runs, in a container of its own, a command that prints a line and does not
-// end by itself. writeErr is the answer to the line.
+// execForEver runs a command in a container of its own. The command prints a line and does not end by itself; writing
+// that line returns writeErr.
 func (d *contractDocker) execForEver(t *testing.T, ctx context.Context, name string, writeErr error) (id string, outcome func() (int, error)) {
 	t.Helper()
 	id = d.running(t, d.spec(t, name))
@@ -230,7 +230,7 @@ func (d *contractDocker) execForEver(t *testing.T, ctx context.Context, name str
 func testExecEnds(t *testing.T, d *contractDocker) {
 	id, outcome := d.execForEver(t, t.Context(), "c", nil)
 	unittest.Must(t, d.hands.Kill(id, 137))
-	// All processes of a container are killed with its first.
+	// When the first process of a container is killed, so are all others.
 	if code, err := outcome(); code != 137 || err != nil {
 		t.Errorf("the command ended with %d, %v", code, err)
 	}

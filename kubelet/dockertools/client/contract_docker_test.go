@@ -32,8 +32,8 @@ const helloImage = dockertools.HelloImage
 // kubelet/e2e, as a host's.
 const labelTest = dockertools.LabelHostname
 
-// contractDocker is one Docker under test: the Interface to be proved, a
-// person's hands beside it, and helpers that clean up after themselves.
+// contractDocker is a Docker under test: the Interface, calls that a person makes beside it, and helpers that clean up
+// after themselves.
 type contractDocker struct {
 	dockertools.Interface
 	hands interface {
@@ -84,7 +84,7 @@ func TestIntegrationContractDocker(t *testing.T) {
 	}
 }
 
-// newContractDocker is the real one, with a client beside the one under test.
+// newContractDocker returns the real Docker, with a second client for what a person does.
 func newContractDocker(t *testing.T) (*contractDocker, *docker.Client) {
 	t.Helper()
 	raw, err := docker.NewClientFromEnv()
@@ -154,8 +154,7 @@ func (h rawHands) Commands(id string) (int, error) {
 	return len(top.Processes) - 1, err
 }
 
-// spec is what every container of a test begins as: unique, and sure to be
-// cleaned up.
+// spec is the spec that each container of a test begins with: its name is unique, and it is cleaned up.
 func (d *contractDocker) spec(t *testing.T, name string, command ...string) dockertools.ContainerSpec {
 	return dockertools.ContainerSpec{
 		Name: d.name(t, name), Image: helloImage, Labels: map[string]string{labelTest: d.run},
@@ -168,7 +167,7 @@ func (d *contractDocker) name(t *testing.T, name string) string {
 	return d.run + "-" + regexp.MustCompile("[^a-z0-9]").ReplaceAllString(strings.ToLower(test), "-") + "-" + name
 }
 
-// create makes a container that goes with the test.
+// create creates a container that is removed with the test.
 func (d *contractDocker) create(t *testing.T, spec dockertools.ContainerSpec) (id string) {
 	t.Helper()
 	id, err := d.CreateContainer(t.Context(), spec)
@@ -190,8 +189,8 @@ func (d *contractDocker) start(t *testing.T, id string) {
 	unittest.Must(t, d.StartContainer(t.Context(), id))
 }
 
-// running creates and starts a container whose program has set up all it wants
-// to: hello listens for signals before it writes to a file.
+// running creates and starts a container, and waits until its program handles signals: hello does so before it writes
+// to a file.
 func (d *contractDocker) running(t *testing.T, spec dockertools.ContainerSpec, flags ...string) (id string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -224,7 +223,7 @@ func (d *contractDocker) details(t *testing.T, id string) dockertools.Inspected 
 	return details
 }
 
-// list gives the ids of all containers of this run that carry the labels.
+// list returns the ids of all containers of this run that have the labels.
 func (d *contractDocker) list(t *testing.T, labels map[string]string) map[string]dockertools.Container {
 	t.Helper()
 	all := map[string]string{labelTest: d.run}
@@ -241,14 +240,13 @@ func (d *contractDocker) list(t *testing.T, labels map[string]string) map[string
 	return byID
 }
 
-// listed is one container's line of the list, zero when there is none.
+// listed returns a container as the list has it, or the zero value.
 func (d *contractDocker) listed(t *testing.T, id string) dockertools.Container {
 	t.Helper()
 	return d.list(t, nil)[id]
 }
 
-// eventually waits for a condition, and prints what was seen last when it never
-// comes true.
+// eventually waits for a condition, and prints what was seen last if it never becomes true.
 func eventually(t *testing.T, what string, cond func() (ok bool, seen string)) {
 	t.Helper()
 	unittest.Await(t, func() error {
@@ -259,7 +257,7 @@ func eventually(t *testing.T, what string, cond func() (ok bool, seen string)) {
 	})
 }
 
-// fakeHello plays the program of manifests/hello as far as the contract runs it.
+// fakeHello imitates the program of manifests/hello as far as the contract uses it.
 func fakeHello(spec dockertools.ContainerSpec) dockertest.Program {
 	argv := append(slices.Clone(spec.Entrypoint), spec.Command...)
 	if argv[0] != "/hello" {
@@ -308,7 +306,7 @@ func runHello(mounts []dockertools.Mount, argv []string) (output string, code in
 	return "", 0, false
 }
 
-// flood is so many lines.
+// flood returns a number of lines.
 func flood(count string) (lines string) {
 	n, _ := strconv.Atoi(count)
 	for i := range n {

@@ -20,7 +20,7 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// checkState compares what Docker tells of a container with what it should be.
+// checkState compares the state of a container with the wanted one.
 func (d *contractDocker) checkState(t *testing.T, id string, state dockertools.State, exitCode int) dockertools.Inspected {
 	t.Helper()
 	details := d.details(t, id)
@@ -47,14 +47,14 @@ func testLife(t *testing.T, d *contractDocker) {
 	id := d.create(t, d.spec(t, "c", "sleep"))
 	endpoint := func() string { return d.listed(t, id).Endpoint }
 
-	// Created: it has never run. A stop of what does not run is no error, and does nothing.
+	// Created: it has never run. To stop a container that does not run is not an error and does nothing.
 	unittest.Must(t, d.StopContainer(t.Context(), id, time.Second))
 	created := d.checkState(t, id, dockertools.StateCreated, 0)
 	if !created.CreatedAt.Truncate(time.Second).Equal(d.listed(t, id).Created) || !created.StartedAt.IsZero() || !created.FinishedAt.IsZero() || created.Error != "" || endpoint() != "" {
 		t.Errorf("created: %+v", created)
 	}
 
-	// Running, for the first time. A start of what runs is no error, and does nothing.
+	// Running for the first time. To start a running container is not an error and does nothing.
 	d.start(t, id)
 	first, firstEndpoint := d.checkState(t, id, dockertools.StateRunning, 0), endpoint()
 	if first.StartedAt.IsZero() || !first.FinishedAt.IsZero() || first.Error != "" || first.IP == "" || firstEndpoint == "" {
@@ -65,7 +65,7 @@ func testLife(t *testing.T, d *contractDocker) {
 		t.Errorf("the second start has started it again: %+v, then %+v", first, again)
 	}
 
-	// Ended, twice stopped.
+	// Ended, and stopped twice.
 	unittest.Must(t, d.StopContainer(t.Context(), id, time.Second), d.StopContainer(t.Context(), id, time.Second))
 	ended := d.details(t, id)
 	if d.listed(t, id).ListState != dockertools.StateExited || !ended.StartedAt.Equal(first.StartedAt) ||
@@ -73,7 +73,7 @@ func testLife(t *testing.T, d *contractDocker) {
 		t.Errorf("ended: %+v", ended)
 	}
 
-	// Running again. Each start has an endpoint of its own, also a restart between two lists.
+	// Running again. Each start has another endpoint, even a restart between two lists.
 	d.start(t, id)
 	second, secondEndpoint := d.checkState(t, id, dockertools.StateRunning, 0), endpoint()
 	if second.StartedAt.Before(ended.FinishedAt) || !second.FinishedAt.Equal(ended.FinishedAt) {
@@ -96,7 +96,7 @@ func testMissingCommand(t *testing.T, d *contractDocker) {
 }
 
 func testEndByItself(t *testing.T, d *contractDocker) {
-	// After a start that fails the exit code of the run stays, but a failure is never 0.
+	// A failed start leaves the exit code of the last run, but a failure never has 0.
 	for ranWith, want := range map[string]int{"3": 3, "0": 128} {
 		net := d.create(t, d.spec(t, "net"+ranWith, "sleep"))
 		d.start(t, net)
@@ -105,7 +105,7 @@ func testEndByItself(t *testing.T, d *contractDocker) {
 		id := d.create(t, spec)
 		d.start(t, id)
 		ran := d.ended(t, id)
-		// Docker may learn of a quick end before it has noted the start, so their order is not promised.
+		// Docker may learn of a quick end before it has recorded the start, so their order is not promised.
 		if fmt.Sprint(ran.ExitCode) != ranWith || ran.StartedAt.IsZero() || ran.FinishedAt.IsZero() || ran.Error != "" {
 			t.Errorf("it ended with %+v", ran)
 		}
@@ -160,7 +160,7 @@ func (d *contractDocker) pause(t *testing.T, id string) {
 		t.Errorf("it is listed as %+v, its endpoint was %q", c, endpoint)
 	}
 	if err := d.StartContainer(t.Context(), id); err == nil {
-		t.Error("a start has thawed it")
+		t.Error("a start has unpaused it")
 	}
 }
 
@@ -203,7 +203,7 @@ func testNetworkContainerNotRunning(t *testing.T, d *contractDocker) {
 		t.Errorf("the reason %q names neither %s nor %s", details.Error, netID, name)
 	}
 
-	// Once it runs, also paused, the start goes well, and the reason is gone.
+	// Once that one runs, even paused, the start succeeds and the reason is gone.
 	d.start(t, netID)
 	unittest.Must(t, d.hands.Pause(netID))
 	d.start(t, app)
@@ -214,7 +214,7 @@ func testNetworkContainerNotRunning(t *testing.T, d *contractDocker) {
 		t.Errorf("it has an endpoint of its own: %+v", c)
 	}
 
-	// It outlives the one whose network it is in.
+	// It keeps running when the container whose network it has is gone.
 	unittest.Must(t, d.RemoveContainer(t.Context(), netID))
 	d.checkState(t, app, dockertools.StateRunning, 0)
 	unittest.Must(t, d.hands.Kill(app, 137))
@@ -283,9 +283,8 @@ func testTakenPort(t *testing.T, d *contractDocker) {
 	}
 }
 
-// freePort finds a port that nobody holds. Two test processes that look at once
-// must not find the same one, so each begins elsewhere; and none is in the range
-// from which Linux gives ports to whoever asks for any.
+// freePort finds a free port. Two test processes must not find the same one at the same time, so each begins elsewhere,
+// and outside the range from which Linux gives ports to programs that ask for any.
 func freePort(t *testing.T) int {
 	t.Helper()
 	for range 1000 {

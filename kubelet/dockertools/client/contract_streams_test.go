@@ -19,7 +19,7 @@ var wholeLog = dockertools.LogOptions{Tail: -1, Stdout: true, Stderr: true}
 
 func noLine(dockertools.LogLine) error { return nil }
 
-// log is what a log holds, as lines and as the text of all.
+// log is the content of a log, as lines and as one text.
 func (d *contractDocker) log(t *testing.T, id string, opts dockertools.LogOptions) (lines []dockertools.LogLine, text string) {
 	t.Helper()
 	unittest.Must(t, d.Logs(t.Context(), id, opts, func(line dockertools.LogLine) error {
@@ -30,8 +30,7 @@ func (d *contractDocker) log(t *testing.T, id string, opts dockertools.LogOption
 	return lines, text
 }
 
-// serving runs a program that prints one line on stdout now, and one on stderr when
-// it is stopped.
+// serving runs a program that prints a line on stdout at once, and one on stderr when it is stopped.
 func (d *contractDocker) serving(t *testing.T, name string) (id string) {
 	t.Helper()
 	id = d.create(t, d.spec(t, name, "serve", "-port", "8080"))
@@ -58,7 +57,7 @@ func (d *contractDocker) stop(t *testing.T, id string) {
 	unittest.Must(t, d.StopContainer(t.Context(), id, time.Hour))
 }
 
-// follower follows a log, from a goroutine of its own.
+// follower follows a log in a goroutine of its own.
 type follower struct {
 	lines chan string // closed at its end
 	err   error       // of its end
@@ -80,7 +79,7 @@ func (d *contractDocker) follow(ctx context.Context, id string) *follower {
 	return f
 }
 
-// reads checks what is printed next.
+// reads checks the next line.
 func (f *follower) reads(t *testing.T, want string) {
 	t.Helper()
 	got := ""
@@ -92,7 +91,7 @@ func (f *follower) reads(t *testing.T, want string) {
 	}
 }
 
-// ends checks that no more is printed, and how the following ends.
+// ends checks that nothing more is printed, and the error at the end.
 func (f *follower) ends(t *testing.T, want error) {
 	t.Helper()
 	if line, more := <-f.lines; more || !errors.Is(f.err, want) {
@@ -121,7 +120,7 @@ func testLogFollow(t *testing.T, d *contractDocker) {
 func testLogs(t *testing.T, d *contractDocker) {
 	before := time.Now()
 	if _, text := d.log(t, d.create(t, d.spec(t, "created", "flood", "-lines", "3")), wholeLog); text != "" {
-		t.Errorf("what has never run has the log %q", text)
+		t.Errorf("a container that has never run has the log %q", text)
 	}
 	id := d.serving(t, "c")
 	time.Sleep(time.Millisecond) // so that the two lines have two times
@@ -153,7 +152,7 @@ func testLogs(t *testing.T, d *contractDocker) {
 		}
 	}
 	if err := d.Logs(t.Context(), id, dockertools.LogOptions{Tail: -1}, noLine); err == nil {
-		t.Error("no stream at all is no error")
+		t.Error("a log of neither stream is not an error")
 	}
 	enough := errors.New("enough")
 	if err := d.Logs(t.Context(), id, wholeLog, func(dockertools.LogLine) error { return enough }); err != enough {
@@ -186,8 +185,8 @@ func testLogFollowEnds(t *testing.T, d *contractDocker) {
 	}
 }
 
-// contractRegistry is a registry that the Docker under test can reach. What is set
-// holds for images that are pushed later.
+// contractRegistry is a registry that the Docker under test can reach. Its settings apply to images that are pushed
+// later.
 type contractRegistry interface {
 	Addr() string
 	Push(repoTag string) (byDigest string)
@@ -199,7 +198,7 @@ type realRegistry struct{ *registrytest.Registry }
 
 func (r realRegistry) Push(repoTag string) string { return r.Registry.Push(repoTag).ByDigest }
 
-// fakeRegistry is what a Fake knows of remote images.
+// fakeRegistry holds the remote images of a Fake.
 type fakeRegistry struct {
 	fake   *dockertest.Fake
 	remote dockertest.RemoteImage
@@ -252,7 +251,7 @@ func testPull(t *testing.T, d *contractDocker) {
 		last = p
 	})
 	unittest.Must(t, err)
-	// How large they are may be among what a busy Docker leaves out.
+	// A busy Docker may leave out their sizes.
 	if last.Layers == 0 || last.LayersDone != last.Layers || last.Bytes != last.TotalBytes {
 		t.Errorf("the pull has succeeded, and its progress ended with %+v", last)
 	}
@@ -289,7 +288,7 @@ func testPullNames(t *testing.T, d *contractDocker) {
 	d.pull(t, strings.Replace(other, "@", ":any@", 1)) // the digest counts, not the tag
 }
 
-// imageOf returns the image of an id in the list, with whole names.
+// imageOf returns the image of an id as the list has it, with full names.
 func (d *contractDocker) imageOf(t *testing.T, id string) (image dockertools.Image) {
 	t.Helper()
 	list, err := d.ListImages(t.Context())

@@ -21,9 +21,8 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// contract is what interface.go says, sentence by sentence. The Fake and the
-// real Docker must both pass it, so that what is tested on the one is true of
-// the other.
+// contract tests interface.go sentence by sentence. The Fake and the real Docker must both pass it, so that tests with
+// the Fake are valid for Docker.
 var contract = []struct {
 	name string
 	test func(t *testing.T, d *contractDocker)
@@ -172,7 +171,7 @@ func testImportedImage(t *testing.T, d *contractDocker) {
 	}
 }
 
-// From here on: what only a real Docker can prove.
+// From here on the tests need a real Docker.
 
 func inspectRaw(t *testing.T, raw *docker.Client, id string) *docker.Container {
 	t.Helper()

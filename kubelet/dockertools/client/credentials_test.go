@@ -100,7 +100,7 @@ esac`,
 	}
 }
 
-// A helper that hangs holds up no pull, and runs once however often it is asked.
+// A helper that hangs holds up no pull, and runs only once at a time.
 func TestLookupDoesNotWaitForAHelperThatHangs(t *testing.T) {
 	pids := filepath.Join(t.TempDir(), "pids")
 	helpers(t, map[string]string{"hangs": `echo $$ >>` + pids + `; exec sleep 60`})
@@ -157,7 +157,7 @@ func TestNoErrorHasASecret(t *testing.T) {
 			continue
 		}
 		text := fmt.Sprintf("%v %+v %#v", err, err, err)
-		// A single letter of it would show as the decoder's "invalid character 's'".
+		// The decoder would show a letter of it: "invalid character 's'".
 		if strings.Contains(text, secret) || strings.Contains(text, encoded) || strings.Contains(text, "'s'") {
 			t.Errorf("%s: the error has a secret: %s", config, text)
 		}

@@ -28,9 +28,9 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// These tests play the daemon: what it answers, and that it does not answer.
+// These tests imitate the daemon, and one that does not answer.
 
-// clientOf returns a client of a played daemon on a unix socket.
+// clientOf returns a client of an imitated daemon on a unix socket.
 func clientOf(t *testing.T, daemon http.HandlerFunc) *Client {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "docker") // t.TempDir can be too long for a socket
@@ -57,7 +57,7 @@ func mustClient(t *testing.T, endpoint string) *Client {
 	return c
 }
 
-// answer is a daemon that answers everything with the same.
+// answer is a daemon with the same answer to every request.
 func answer(status int, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -66,7 +66,7 @@ func answer(status int, body string) http.HandlerFunc {
 	}
 }
 
-// transportOf returns a client whose requests end in a function.
+// transportOf returns a client whose requests a function answers.
 func transportOf(t *testing.T, f roundTripper) *Client {
 	c := mustClient(t, "tcp://192.0.2.1:2375")
 	c.network = f
@@ -81,15 +81,15 @@ func hung(t *testing.T) *Client {
 	})
 }
 
-// refusing returns a client of a daemon that begins an error and does not end it.
+// refusing returns a client of a daemon that begins to send an error and does not finish.
 func refusing(t *testing.T) *Client { return refusals(streamOf(t, 0, false, `{"mess`)) }
 
-// babbling returns a client of a daemon that goes on with its error for hours.
+// babbling returns a client of a daemon that sends an error for hours.
 func babbling(t *testing.T) *Client {
 	return refusals(streamOf(t, time.Second, true, slices.Repeat([]string{" "}, 7200)...))
 }
 
-// refusals makes all answers of a daemon errors.
+// refusals turns all answers of a daemon into errors.
 func refusals(c *Client) *Client {
 	network := c.network
 	c.network = roundTripper(func(req *http.Request) (*http.Response, error) {
@@ -102,8 +102,8 @@ func refusals(c *Client) *Client {
 	return c
 }
 
-// streamOf returns a client of a daemon that sends the pieces of an answer one by
-// one, each after a pause, and then stays silent or ends the answer.
+// streamOf returns a client of a daemon that sends an answer in pieces, each after a pause, and then stays silent or
+// ends the answer.
 func streamOf(t *testing.T, pause time.Duration, end bool, pieces ...string) *Client {
 	return transportOf(t, func(req *http.Request) (*http.Response, error) {
 		r, w := io.Pipe()
@@ -127,7 +127,7 @@ func isContextError(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// calls are the methods of a Docker, with the id of a container for those that take one.
+// calls has a call of each method of a Docker; those that take the id of a container get this one.
 func calls(c dockertools.Interface, id string) map[string]func(context.Context) error {
 	none := strings.NewReader("")
 	return map[string]func(context.Context) error{
@@ -169,7 +169,7 @@ func TestADaemonThatHangsIsGivenUp(t *testing.T) {
 				if took := time.Since(began); took != want {
 					t.Errorf("%s %s: came back after %v, want %v", name, what, took, want)
 				}
-				// Docker has failed, the caller has not stopped.
+				// Docker has failed; the caller has not given up.
 				if err == nil || isContextError(err) || !strings.Contains(err.Error(), "no answer") {
 					t.Errorf("%s %s: got %v, want an error about the missing answer", name, what, err)
 				}

@@ -16,8 +16,8 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// The contract test of dockertools/client proves that the Fake answers as Docker does.
-// These tests are for what only a Fake has: its clock, its faults and its programs.
+// The contract test of dockertools/client proves that the Fake answers as Docker does. These tests cover what only a
+// Fake has: its clock, its faults and its programs.
 
 func TestMain(m *testing.M) { unittest.Main(m) }
 
@@ -43,7 +43,7 @@ func app(name, program string) dockertools.ContainerSpec {
 	return dockertools.ContainerSpec{Name: name, Image: "app", Command: []string{program}}
 }
 
-// run starts containers whose names are those of their programs.
+// run starts containers that have the names of their programs.
 func run(t *testing.T, f *Fake, programs ...string) {
 	t.Helper()
 	for _, program := range programs {
@@ -79,7 +79,7 @@ func TestProgramsEndInTheirTime(t *testing.T) {
 		if details, err := f.InspectContainer(t.Context(), "greedy"); err != nil || !details.OOMKilled {
 			t.Errorf("the greedy one: %+v, %v", details, err)
 		}
-		// Docker kills after the grace also when the caller has gone.
+		// Docker kills after the grace even if the caller has gone.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		if err := f.StopContainer(ctx, "stubborn", time.Minute); !errors.Is(err, context.DeadlineExceeded) || !f.Containers()[3].ListState.Live() {
@@ -129,7 +129,7 @@ func TestFaults(t *testing.T) {
 
 func noProgress(dockertools.PullProgress) {}
 
-// The caller dies after each of its steps in turn; what it did until then stays.
+// The caller dies after each of its steps in turn; the effects of the steps before stay.
 func TestStopAfter(t *testing.T) {
 	for n, want := range map[int]string{1: "a created 0", 2: "a running 0", 3: "a running 0", 4: "a running 0", 5: "a exited 7"} {
 		inFake(t, func(t *testing.T, f *Fake) {

@@ -76,7 +76,7 @@ type host struct {
 func newFleet(tb testing.TB, hosts, members int, access string, defaults bool, out io.Writer) *fleet {
 	tb.Helper()
 	f := &fleet{TB: tb, out: out, started: make(chan struct{}, 2*podsOfHost*hosts)}
-	if f.dir = tb.TempDir(); defaults { // each host has a disk of its own, and here that of etcd is the only one
+	if f.dir = tb.TempDir(); defaults { // in reality each host has a disk; here all share that of etcd
 		dir, err := os.MkdirTemp("/dev/shm", "fleet-")
 		unittest.Must(f, err)
 		tb.Cleanup(func() { os.RemoveAll(dir) })
@@ -134,7 +134,7 @@ func (f *fleet) newHost(name string) *host {
 		switch call.Method {
 		case "CreateContainer":
 			h.created.Store(time.Now().UnixNano())
-		case "StartContainer": // whatever it replaces was stopped
+		case "StartContainer": // it has stopped what it replaces
 			f.started <- struct{}{}
 		}
 		return dockertest.Fault{}
@@ -151,7 +151,7 @@ func (f *fleet) newHost(name string) *host {
 		Trace:    &trace.Trace{},
 		Identity: dockertools.Identity{Hostname: name, RootDir: root.Path()},
 		Docker:   h.docker, Volumes: root, NetworkContainerImage: dockertools.PauseImage,
-		SyncFrequency: time.Hour, // whatever is asked of Docker has its cause in etcd
+		SyncFrequency: time.Hour, // every call of Docker is caused by etcd
 		Sources:       func() []api.SourceStatus { return []api.SourceStatus{source.Status()} },
 		SyncDone:      func(time.Duration, bool) {}, PullDone: func(time.Duration, bool) {},
 	})
@@ -180,7 +180,7 @@ func (f *fleet) edit(what string, hosts ...*host) (took []time.Duration) {
 		h.edits++
 		puts.Go(func() (err error) {
 			h.put = time.Now()
-			for { // a cluster that has just got a leader can fail
+			for { // a cluster may fail just after it has elected a leader
 				if _, err = f.client.Put(ctx, key(h.name, 0), manifest(h.edits)); err == nil || ctx.Err() != nil {
 					return err
 				}
@@ -197,8 +197,8 @@ func (f *fleet) edit(what string, hosts ...*host) (took []time.Duration) {
 	return took
 }
 
-// await waits until so many containers have started. Then nothing else may have happened since the
-// fleet was made: nothing is started twice, stopped or removed without an edit.
+// await waits until a number of containers have started, and checks that nothing else has happened since the fleet was
+// made: nothing was started twice, stopped or removed without an edit.
 func (f *fleet) await(what string, containers int) {
 	f.Helper()
 	limit, report := time.After(unittest.Limit()), time.NewTicker(10*time.Second)
@@ -222,7 +222,7 @@ func (f *fleet) await(what string, containers int) {
 	}
 }
 
-// quiet waits until the Dockers of these hosts were not called for a second, and returns the number of their calls.
+// quiet waits until the Dockers of these hosts have had no call for a second, and returns the number of their calls.
 func quiet(hosts []*host) (calls int) {
 	for before := -1; calls != before; time.Sleep(time.Second) {
 		before, calls = calls, 0

@@ -27,7 +27,7 @@ func BenchmarkFleet(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// A small fleet goes through all that the benchmark does, and no pod is lost or started again.
+// A small fleet goes through everything that the benchmark does. No pod is lost or started again.
 func TestFleetOnEtcd(t *testing.T) {
 	for access, members := range map[string]int{"passwords": 3, "certificates": 1} {
 		t.Run(access, func(t *testing.T) {
@@ -43,8 +43,8 @@ const (
 	idle     = time.Minute
 )
 
-// live lets the fleet live through good days and bad ones, and prints what each took. What
-// only shows in time is left out unless it is measured.
+// live lets the fleet pass through good and bad events, and prints how long each took. What only a measurement shows is
+// left out unless it measures.
 func (f *fleet) live(measured bool) {
 	const start, everywhere, one = "start until all containers run", "an edit on every node, put to create", "an edit on one node, put to create"
 	f.row("", "", etcdtest.LoadColumns)
@@ -110,7 +110,7 @@ func (f *fleet) live(measured bool) {
 	}
 }
 
-// survive prints how long after the beginning of something bad an edit on every node takes to run.
+// survive lets something bad begin, and prints how long an edit on every node then takes to run.
 func (f *fleet) survive(what string, bad func()) {
 	f.Helper()
 	what = "return after " + what
