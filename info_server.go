@@ -82,9 +82,8 @@ func onTerminal() bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// printStatus prints the table of the kubelet that runs with the same flags. It returns an
-// error if a pod is not up, or if a source was not read and may have more pods. With
-// -watch it prints the table until a signal.
+// printStatus prints the table of the kubelet that runs with the same flags. It returns an error if a pod is not up, or
+// if a source was not read and may have more pods. With -watch it prints the table until a signal.
 func printStatus(ctx context.Context, f *options.Options) error {
 	config, err := server.LoadTLS(f.TLSCertFile, f.TLSKeyFile)
 	if err != nil {

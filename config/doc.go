@@ -4,9 +4,8 @@
 //	-manifest_url ─▶ SourceHTTP ─┼─ PodUpdate(SET) ─▶ Mux ─▶ podStorage ─▶ Updates() ─▶ the kubelet
 //	-etcd_servers ─▶ SourceEtcd ─┘  one channel each         Merge
 //
-// A source sends all of its pods, as a SET, whenever they change. The Mux has a
-// goroutine for each source, which calls Merge. podStorage sends what has
-// changed, in the form its mode asks for. PodConfig is all of it.
+// A source sends all of its pods, as a SET, whenever they change. The Mux has a goroutine for each source, which calls
+// Merge. podStorage sends what has changed, in the form its mode asks for. PodConfig is all of it.
 //
 // The rules:
 //

@@ -28,8 +28,7 @@ const (
 	etcdSilence = 10 * time.Second
 )
 
-// SourceEtcd is the source "etcd". It lists the keys of this host every pollInterval
-// and after each hint of a watch:
+// SourceEtcd is the source "etcd". It lists the keys of this host every pollInterval and after each hint of a watch:
 //
 //	/registry/hosts/HOST/kubelet        a ContainerManifestList, as in 2014
 //	/registry/hosts/HOST/kubelet/POD    one manifest

@@ -25,8 +25,7 @@ import (
 	"kubelet14/api"
 )
 
-// Etcd is the connection of this process to etcd. Its methods may be called by any
-// goroutine.
+// Etcd is the connection of this process to etcd. Its methods may be called by any goroutine.
 type Etcd struct {
 	config clientv3.Config
 
@@ -77,9 +76,8 @@ func (e *Etcd) Certificates() []api.Certificate {
 	return []api.Certificate{{Name: "etcd client", NotAfter: e.config.TLS.Certificates[0].Leaf.NotAfter}}
 }
 
-// Client returns the one client. The first call makes it, which takes as long as etcd needs to
-// check a password, at most two minutes, and without one no time. Others wait for that
-// call, and after an error the next one tries again.
+// Client returns the one client. The first call makes it, which takes as long as etcd needs to check a password, at
+// most two minutes, and without one no time. Others wait for that call, and after an error the next one tries again.
 func (e *Etcd) Client(ctx context.Context) (*clientv3.Client, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -70,8 +70,7 @@ func (s *SourceEtcd) watch(ctx context.Context, client *clientv3.Client, since i
 	}
 }
 
-// watchOnce returns why a watch has ended. It sets since to the revision from which the next one
-// goes on.
+// watchOnce returns why a watch has ended. It sets since to the revision from which the next one goes on.
 func (s *SourceEtcd) watchOnce(ctx context.Context, client *clientv3.Client, since *int64, hint func(revision int64)) error {
 	ctx, cancel := context.WithCancelCause(clientv3.WithRequireLeader(ctx))
 	defer cancel(nil)

@@ -28,9 +28,8 @@ const (
 	hintDelay = time.Millisecond
 )
 
-// SourceFile is the source "file": the manifests of one file or of one directory. It
-// looks at their fingerprints every pollInterval, and soon after a hint of inotify; after a
-// change it looks again every settleTime.
+// SourceFile is the source "file": the manifests of one file or of one directory. It looks at their fingerprints every
+// pollInterval, and soon after a hint of inotify; after a change it looks again every settleTime.
 type SourceFile struct {
 	source
 	last           fingerprints         // nil if the path could not be read
@@ -39,8 +38,7 @@ type SourceFile struct {
 	warned         map[string]string    // what was logged, by path, see warn
 }
 
-// NewSourceFile returns the source for path, which is made absolute. pollInterval
-// must be more than 0.
+// NewSourceFile returns the source for path, which is made absolute. pollInterval must be more than 0.
 func NewSourceFile(path string, pollInterval time.Duration, parser Parser) *SourceFile {
 	if abs, err := filepath.Abs(path); err == nil { // fails only without a working directory
 		path = abs
@@ -153,9 +151,8 @@ func (s *SourceFile) read(before fingerprints, now time.Time) {
 	}
 }
 
-// fileName names the pod of a manifest without an id as in 2014: at most 15 letters
-// and digits of the file's name and a hash of its path. From the second manifest on
-// the number follows.
+// fileName names the pod of a manifest without an id as in 2014: at most 15 letters and digits of the file's name and a
+// hash of its path. From the second manifest on the number follows.
 func fileName(path string, number int) string {
 	readable := regexp.MustCompile("[^a-z0-9]").ReplaceAllString(strings.ToLower(filepath.Base(path)), "")
 	sum := sha1.Sum([]byte(path))

@@ -24,9 +24,8 @@ type SourceHTTP struct {
 	etag    string // of the latest body; empty if the server sent none
 }
 
-// NewSourceHTTP returns the source for an http or https URL. A user and a password in
-// it are sent to the server, and the password is in no error, status or log.
-// pollInterval must be more than 0.
+// NewSourceHTTP returns the source for an http or https URL. A user and a password in it are sent to the server, and
+// the password is in no error, status or log. pollInterval must be more than 0.
 func NewSourceHTTP(manifestURL string, pollInterval time.Duration, parser Parser) (*SourceHTTP, error) {
 	request, err := http.NewRequest(http.MethodGet, manifestURL, nil)
 	if err != nil || request.URL.Scheme != "http" && request.URL.Scheme != "https" || request.URL.Hostname() == "" {

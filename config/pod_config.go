@@ -21,9 +21,8 @@ const (
 	PodConfigNotificationIncremental
 )
 
-// PodConfig merges the pods of all sources into one stream of updates. Its methods may
-// be called by any goroutine, but the one that receives the updates may only call
-// Updates and Wait.
+// PodConfig merges the pods of all sources into one stream of updates. Its methods may be called by any goroutine, but
+// the one that receives the updates may only call Updates and Wait.
 type PodConfig struct {
 	*podStorage // Merge, MergedState, Sync
 	*Mux        // Wait
@@ -54,17 +53,14 @@ func (c *PodConfig) Start(ctx context.Context, sources ...Source) {
 	}
 }
 
-// Updates returns the channel of all changes, in order. A slow receiver delays the
-// sources and misses nothing.
+// Updates returns the channel of all changes, in order. A slow receiver delays the sources and misses nothing.
 func (c *PodConfig) Updates() <-chan api.PodUpdate { return c.updates }
 
-// MergeFunc merges an update of a source, and gives up when ctx is done. It is called by
-// one goroutine for each source.
+// MergeFunc merges an update of a source, and gives up when ctx is done. It is called by one goroutine for each source.
 type MergeFunc func(ctx context.Context, source string, update api.PodUpdate)
 
-// Mux passes the updates of any number of sources to one MergeFunc. In 2014 its
-// channels carried interface{}, so an update of a wrong type made another goroutine
-// panic.
+// Mux passes the updates of any number of sources to one MergeFunc. In 2014 its channels carried interface{}, so an
+// update of a wrong type made another goroutine panic.
 type Mux struct {
 	merge   MergeFunc
 	serving sync.WaitGroup
@@ -78,9 +74,8 @@ func NewMux(merge MergeFunc) *Mux {
 	return &Mux{merge: merge, channels: map[string]chan api.PodUpdate{}}
 }
 
-// Channel returns the channel of a source, the same one for the same name. The first
-// call starts the goroutine that receives from it until ctx is done; senders must give
-// up then too. The channel is never closed.
+// Channel returns the channel of a source, the same one for the same name. The first call starts the goroutine that
+// receives from it until ctx is done; senders must give up then too. The channel is never closed.
 func (m *Mux) Channel(ctx context.Context, source string) chan<- api.PodUpdate {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -93,8 +88,7 @@ func (m *Mux) Channel(ctx context.Context, source string) chan<- api.PodUpdate {
 	return updates
 }
 
-// Wait returns when the goroutines of all sources have ended, which they do when
-// their context is done.
+// Wait returns when the goroutines of all sources have ended, which they do when their context is done.
 func (m *Mux) Wait() { m.serving.Wait() }
 
 func (m *Mux) serve(ctx context.Context, source string, updates <-chan api.PodUpdate) {

@@ -24,9 +24,8 @@ var builtin = map[string]func(Info) (fstest.MapFS, error){PauseImage: pauseFiles
 // IsBuiltin reports whether an image is built in. Such an image is never pulled.
 func IsBuiltin(image string) bool { return builtin[image] != nil }
 
-// EnsureBuiltin imports a built-in image if Docker does not have it. An existing image is
-// used even if an older kubelet made it. Two callers at once may both import it; either
-// image works.
+// EnsureBuiltin imports a built-in image if Docker does not have it. An existing image is used even if an older kubelet
+// made it. Two callers at once may both import it; either image works.
 func EnsureBuiltin(ctx context.Context, docker Interface, image string) error {
 	if _, _, err := docker.InspectImage(ctx, image); !errors.Is(err, ErrNoSuchImage) {
 		return err

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// IdentityConflictError reports a container with this kubelet's hostname but another
-// root_dir, or the other way round.
+// IdentityConflictError reports a container with this kubelet's hostname but another root_dir, or the other way round.
 type IdentityConflictError struct{ Err error }
 
 func (e *IdentityConflictError) Error() string { return e.Err.Error() }
@@ -27,15 +26,13 @@ func (id Identity) Conflict(c Container) error {
 		c.Name, theirs.Hostname, theirs.RootDir, id.Hostname, id.RootDir, theirs.Hostname, theirs.RootDir)}
 }
 
-// CheckConflict looks for containers that this kubelet probably made under another
-// -hostname_override or -root_dir: it would start all its pods a second time. The error is
-// an *IdentityConflictError. It is returned as tolerated if this kubelet may carry on: if two
-// kubelets with one hostname run side by side, the one with the older oldest container does.
-// A cleanup tolerates a container with another root_dir, since it does not remove it.
+// CheckConflict looks for containers that this kubelet probably made under another -hostname_override or -root_dir: it
+// would start all its pods a second time. The error is an *IdentityConflictError. It is returned as tolerated if this
+// kubelet may carry on: if two kubelets with one hostname run side by side, the one with the older oldest container
+// does. A cleanup tolerates a container with another root_dir, since it does not remove it.
 //
-// Both kubelets reach the same answer: a kubelet alone creates its containers, so once its
-// workers are idle it knows its oldest one, and the other's oldest can only be older than
-// the one it sees.
+// Both kubelets reach the same answer: a kubelet alone creates its containers, so once its workers are idle it knows
+// its oldest one, and the other's oldest can only be older than the one it sees.
 func (id Identity) CheckConflict(containers []Container, cleanup bool) (tolerated, err error) {
 	for _, c := range containers {
 		conflict := id.Conflict(c)

@@ -1,5 +1,4 @@
-// Package dockertools defines what the kubelet asks of Docker, and what the names and
-// labels of its containers mean.
+// Package dockertools defines what the kubelet asks of Docker, and what the names and labels of its containers mean.
 //
 //	kubelet, kubelet/plan ─▶ dockertools.Interface ◀─ client.Client ─▶ dockerd
 //	                                               ◀─ dockertest.Fake (in memory, for tests)

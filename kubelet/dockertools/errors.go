@@ -21,8 +21,7 @@ func TrimLayers(text string) string {
 // busyPort finds the port in Docker's error about one that is taken.
 var busyPort = regexp.MustCompile(`:(\d+)(?: failed)?: (?:bind: )?(port is already allocated|address already in use)`)
 
-// StartFailure reads the reason of a failed start from Docker's error, which has no code
-// for it.
+// StartFailure reads the reason of a failed start from Docker's error, which has no code for it.
 func StartFailure(text string) (reason, message string) {
 	message = "could not start: " + TrimLayers(text)
 	contains := func(part string) bool { return strings.Contains(text, part) }

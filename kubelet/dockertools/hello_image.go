@@ -12,17 +12,15 @@ import (
 	"testing/fstest"
 )
 
-// loaded matches the files in /proc/self/maps that contain machine code: this program and
-// its libraries. A static program has no libraries; `go run` builds a dynamic one where
-// there is a C compiler.
+// loaded matches the files in /proc/self/maps that contain machine code: this program and its libraries. A static
+// program has no libraries; `go run` builds a dynamic one where there is a C compiler.
 var loaded = regexp.MustCompile(`(?m)^\S+ r-xp [^/\n]*(/.*)$`)
 
 // self is this program, even if its file was replaced after the start.
 const self = "/proc/self/exe"
 
-// helloFiles returns the files of HelloImage: this program, which under the name hello is
-// the program of the demo (see main), and its libraries. So the demo needs no registry and
-// no compiler.
+// helloFiles returns the files of HelloImage: this program, which under the name hello is the program of the demo (see
+// main), and its libraries. So the demo needs no registry and no compiler.
 func helloFiles(daemon Info) (fstest.MapFS, error) {
 	if is, wants := runtime.GOOS+"/"+runtime.GOARCH, daemon.OS+"/"+daemon.Arch; is != wants {
 		return nil, fmt.Errorf("it holds this program, which is for %s, but Docker runs on %s: make it from the source with "+

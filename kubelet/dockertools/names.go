@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// NameParts are the parts of a container's name. The last is the number of the attempt,
-// so two workers that create the same container choose the same name, and Docker refuses
-// one of them. In 2014 it was a random number.
+// NameParts are the parts of a container's name. The last is the number of the attempt, so two workers that create the
+// same container choose the same name, and Docker refuses one of them. In 2014 it was a random number.
 type NameParts struct {
 	Name        string // of the container in its manifest, or api.NetworkContainerName
 	Hash        string // of its desired state, in lower-case hex
@@ -23,8 +22,7 @@ func (p NameParts) String() string {
 	return fmt.Sprintf("k8s_%s.%s_%s_%s_%d", p.Name, p.Hash, p.PodFullName, p.UID, p.Attempt)
 }
 
-// TerminationFile returns the name of the container's termination message file in a
-// volume.RootDir.
+// TerminationFile returns the name of the container's termination message file in a volume.RootDir.
 func (p NameParts) TerminationFile() string { return fmt.Sprintf("%s.%d", p.Name, p.Attempt) }
 
 // ParseContainerName is the inverse of String. ok is false for every other name.
@@ -72,8 +70,7 @@ const (
 // in it. Its value is the network's name.
 const LabelNetwork = "kubelet14.network"
 
-// Identity is the identity of a kubelet. Several kubelets can share a Docker if both fields
-// differ.
+// Identity is the identity of a kubelet. Several kubelets can share a Docker if both fields differ.
 type Identity struct {
 	Hostname string
 	RootDir  string // absolute

@@ -23,8 +23,7 @@ const (
 	pauseEntry   = 120
 )
 
-// pauseAMD64 waits in pause(2), which returns only after a signal handler ran. There are
-// none; the loop is for safety.
+// pauseAMD64 waits in pause(2), which returns only after a signal handler ran. There are none; the loop is for safety.
 var pauseAMD64 = []byte{
 	0xb8, 0x22, 0x00, 0x00, 0x00, // loop: mov eax, 34    the number of pause
 	0x0f, 0x05, //                         syscall
@@ -42,9 +41,8 @@ var pauseARM64 = []byte{
 	0xfa, 0xff, 0xff, 0x17, //       b loop         6 instructions back
 }
 
-// PauseCommand is the entrypoint for PauseImage, since an imported image has none. As
-// the first process in its container, the program receives no signal but SIGKILL, so this
-// must be the container's stop signal.
+// PauseCommand is the entrypoint for PauseImage, since an imported image has none. As the first process in its
+// container, the program receives no signal but SIGKILL, so this must be the container's stop signal.
 func PauseCommand() []string { return []string{"/pause"} }
 
 // pauseFiles returns the files of PauseImage.

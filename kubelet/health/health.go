@@ -25,10 +25,9 @@ type Target struct {
 	Exec func(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error)
 }
 
-// Probe runs a probe, which has exactly one action, once. The error is nil if the container
-// is healthy and wraps Unhealthy if it is not; any other error means that the probe could
-// not be run. If the deadline of ctx passes, the container is unhealthy because of the
-// cause of ctx; if ctx is canceled, Probe returns the cause.
+// Probe runs a probe, which has exactly one action, once. The error is nil if the container is healthy and wraps
+// Unhealthy if it is not; any other error means that the probe could not be run. If the deadline of ctx passes, the
+// container is unhealthy because of the cause of ctx; if ctx is canceled, Probe returns the cause.
 func Probe(ctx context.Context, p *api.Probe, t Target) error {
 	switch {
 	case p.Exec != nil:

@@ -31,8 +31,7 @@ var localErrnos = []syscall.Errno{
 	syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS, syscall.EADDRNOTAVAIL, syscall.ENETUNREACH,
 }
 
-// classify turns an error of an action into Unhealthy, unless something other than the
-// container caused it.
+// classify turns an error of an action into Unhealthy, unless something other than the container caused it.
 func classify(ctx context.Context, err error) error {
 	errno, _ := errors.AsType[syscall.Errno](err)
 	_, lookup := errors.AsType[*net.DNSError](err)

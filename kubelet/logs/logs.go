@@ -26,10 +26,9 @@ type Reader struct {
 // Read writes the log of the newest attempt of a container, or of the attempt before
 // it, one line with each Write. The error wraps api.ErrNotFound if there is no such attempt.
 //
-// With Follow it continues with what comes: it waits for a container that is not created yet,
-// and after the end of an attempt it writes the log of the next one. It returns nil when ctx
-// is done, when the pod is gone and when the container is done. Docker may be restarted
-// meanwhile; each line is written once.
+// With Follow it continues with what comes: it waits for a container that is not created yet, and after the end of an
+// attempt it writes the log of the next one. It returns nil when ctx is done, when the pod is gone and when the
+// container is done. Docker may be restarted meanwhile; each line is written once.
 func (r *Reader) Read(ctx context.Context, podFullName, container string, opts api.LogOptions, out io.Writer) error {
 	found, err := r.find(podFullName, container)
 	if err != nil {
@@ -128,8 +127,7 @@ func (t *tail) next(found *found) *plan.Observed {
 	return nil
 }
 
-// readAttempt writes what was not written yet of the log of an attempt and, with Follow, what
-// comes until it ends.
+// readAttempt writes what was not written yet of the log of an attempt and, with Follow, what comes until it ends.
 func (t *tail) readAttempt(ctx context.Context, c *plan.Observed) error {
 	p := t.read[c.ID]
 	opts := dockertools.LogOptions{Since: p.last, Tail: p.tail, Follow: t.opts.Follow, Stdout: t.opts.Stdout, Stderr: t.opts.Stderr}

@@ -8,8 +8,7 @@ import (
 	"github.com/golang/glog"
 )
 
-// Catch calls f, and turns a panic into a log entry and an error: a bug that one pod meets
-// must not end the kubelet.
+// Catch calls f, and turns a panic into a log entry and an error: a bug that one pod meets must not end the kubelet.
 func Catch(what string, f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

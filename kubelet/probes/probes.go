@@ -27,8 +27,7 @@ import (
 // probeLimit is how long a probe in a manifest of 2014 may take.
 const probeLimit = 5 * time.Second
 
-// Probers probe containers. Every exported field must be set. Their methods may be called
-// concurrently.
+// Probers probe containers. Every exported field must be set. Their methods may be called concurrently.
 type Probers struct {
 	Period time.Duration // of the probes in manifests of 2014
 	Exec   func(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error)
@@ -132,9 +131,8 @@ func decideReady(c *api.Container) bool {
 
 const notProbed = "it has not been probed yet"
 
-// Result returns why a container is unhealthy and why it is not ready; "" means that it is
-// not unhealthy, or that it is ready. If it is not probed yet, the manifest's container want
-// says whether it has to be.
+// Result returns why a container is unhealthy and why it is not ready; "" means that it is not unhealthy, or that it is
+// ready. If it is not probed yet, the manifest's container want says whether it has to be.
 func (p *Probers) Result(c *plan.Observed, want *api.Container) (unhealthy, notReady string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -165,9 +163,8 @@ func (p *Probers) run(ctx context.Context, prober *prober) {
 	}
 }
 
-// answered records the answer to a probe, and reports whether the probe is done. failure is
-// empty if the answer was good. enough means that the threshold of equal answers in a row was
-// reached.
+// answered records the answer to a probe, and reports whether the probe is done. failure is empty if the answer was
+// good. enough means that the threshold of equal answers in a row was reached.
 func (p *Probers) answered(prober *prober, kind, failure string, enough bool) (done bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -199,9 +196,8 @@ func (p *Probers) answered(prober *prober, kind, failure string, enough bool) (d
 	return enough && (kind == "startup" || kind == "liveness" && failure != "")
 }
 
-// firstAsk returns the time of the first probe: after the initial delay. If a new kubelet
-// finds the container running, the first probe keeps to the old schedule; otherwise all
-// containers of the host would be probed at once.
+// firstAsk returns the time of the first probe: after the initial delay. If a new kubelet finds the container running,
+// the first probe keeps to the old schedule; otherwise all containers of the host would be probed at once.
 func (p *prober) firstAsk(delay, period time.Duration) time.Time {
 	since := max(p.begun.Sub(p.startedAt), 0) // the clock may have been set back
 	late := since - delay

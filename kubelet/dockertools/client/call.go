@@ -31,8 +31,7 @@ const (
 	maxErrorSize = 64 << 10 // bytes to read of an error
 )
 
-// call is one call of a method, from begin to end. It makes one request to the daemon, or
-// several in a row.
+// call is one call of a method, from begin to end. It makes one request to the daemon, or several in a row.
 type call struct {
 	c      *Client
 	ctx    context.Context // of the requests
@@ -116,8 +115,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// roundTrip sends a request of a call to the daemon. An answer of 400 or more is an
-// *apiError.
+// roundTrip sends a request of a call to the daemon. An answer of 400 or more is an *apiError.
 //
 // A request without a call is the one that the library sends in New. It is told the API
 // version of 20.10, the oldest daemon known to work. Requests name no version, so a daemon
@@ -205,8 +203,7 @@ func readAPIError(resp *http.Response) error {
 	return &apiError{answer.Message, errorKind(resp.StatusCode, answer.Message)}
 }
 
-// errorKind also looks at the words: a 404 for a creation can mean the image, or the
-// container whose network it joins.
+// errorKind also looks at the words: a 404 for a creation can mean the image, or the container whose network it joins.
 func errorKind(status int, text string) error {
 	text = strings.ToLower(text)
 	is := func(s int, words string) bool { return status == s && strings.Contains(text, words) }

@@ -26,29 +26,26 @@ import (
 
 var _ dockertools.Interface = (*Client)(nil)
 
-// Client is a client of one Docker daemon. It keeps no connection that it depends on, so
-// it survives a daemon that starts late, restarts or is upgraded. Its methods may be
-// called concurrently.
+// Client is a client of one Docker daemon. It keeps no connection that it depends on, so it survives a daemon that
+// starts late, restarts or is upgraded. Its methods may be called concurrently.
 type Client struct {
 	endpoint string
 	api      *docker.Client
 	network  http.RoundTripper // to the daemon
 	base     *url.URL          // of requests
 
-	// Observe, if set before the first call, is called for each request with its
-	// operation, such as "POST /containers/{id}/start", its outcome, and the time until
-	// the answer began. The outcome is "ok"; "refused" if the daemon answered with an
-	// error, for instance for a missing image; or "failed" if there was no answer or the
-	// caller did not wait for it. Observe must not block, and may be called concurrently.
+	// Observe, if set before the first call, is called for each request with its operation, such as "POST
+	// /containers/{id}/start", its outcome, and the time until the answer began. The outcome is "ok"; "refused" if the
+	// daemon answered with an error, for instance for a missing image; or "failed" if there was no answer or the caller
+	// did not wait for it. Observe must not block, and may be called concurrently.
 	Observe func(operation, outcome string, took time.Duration)
 }
 
 const endpointForms = "give one like unix:///var/run/docker.sock or tcp://host:2376"
 
-// New returns a client of the daemon at an endpoint, such as unix:///var/run/docker.sock
-// or tcp://host:2376. An empty endpoint means $DOCKER_HOST, or else the local socket. With
-// $DOCKER_TLS_VERIFY it uses TLS, with the ca.pem, cert.pem and key.pem in
-// $DOCKER_CERT_PATH, or else in Docker's configuration directory.
+// New returns a client of the daemon at an endpoint, such as unix:///var/run/docker.sock or tcp://host:2376. An empty
+// endpoint means $DOCKER_HOST, or else the local socket. With $DOCKER_TLS_VERIFY it uses TLS, with the ca.pem, cert.pem
+// and key.pem in $DOCKER_CERT_PATH, or else in Docker's configuration directory.
 //
 // New does not connect, so the daemon need not be up yet.
 func New(endpoint string) (*Client, error) {
@@ -59,9 +56,8 @@ func New(endpoint string) (*Client, error) {
 	}
 	c := &Client{endpoint: endpoint, api: api, network: api.HTTPClient.Transport}
 	api.HTTPClient.Transport = roundTripper(c.roundTrip)
-	// The library would ask for the API version in the middle of other calls, without a
-	// context, and store the answer without a lock. Ping makes it ask now, and roundTrip
-	// answers.
+	// The library would ask for the API version in the middle of other calls, without a context, and store the answer
+	// without a lock. Ping makes it ask now, and roundTrip answers.
 	api.SkipServerVersionCheck = false
 	if err := api.Ping(); err != nil || c.base.Scheme == "tcp" { // the library turns tcp into http or https if there is a port
 		return nil, fmt.Errorf("use Docker endpoint %q: %w", endpoint, cmp.Or(err, errors.New(endpointForms)))

@@ -20,30 +20,26 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Keyring finds the credentials for an image: in Docker's config.json or from the
-// credential helper that it names, or else in a .dockercfg, the file of 2014. It reads
-// the files at each Lookup, so a change takes effect at once. Its methods may be called
-// concurrently.
+// Keyring finds the credentials for an image: in Docker's config.json or from the credential helper that it names, or
+// else in a .dockercfg, the file of 2014. It reads the files at each Lookup, so a change takes effect at once. Its
+// methods may be called concurrently.
 type Keyring struct {
 	config, dockercfg string // paths
 	limit             time.Duration
 	lookups           singleflight.Group // by registry, so that a hanging helper runs only once
 }
 
-// NewKeyring returns a Keyring that reads config.json in dockerConfigDir, or if that is
-// empty in the docker command's directory, and the file dockercfg. Neither file has to
-// exist.
+// NewKeyring returns a Keyring that reads config.json in dockerConfigDir, or if that is empty in the docker command's
+// directory, and the file dockercfg. Neither file has to exist.
 func NewKeyring(dockerConfigDir, dockercfg string) *Keyring {
 	dir := cmp.Or(dockerConfigDir, config.Dir())
 	return &Keyring{config: filepath.Join(dir, config.ConfigFileName), dockercfg: dockercfg, limit: 10 * time.Second}
 }
 
-// Lookup returns the credentials for the registry of an image, or the zero Auth if there
-// are none. It returns after at most 10 seconds or when ctx is done, although the library
-// waits for a credential helper for as long as that runs.
+// Lookup returns the credentials for the registry of an image, or the zero Auth if there are none. It returns after at
+// most 10 seconds or when ctx is done, although the library waits for a credential helper for as long as that runs.
 //
-// Even with an error the Auth is valid: log the error and carry on. No error contains a
-// secret.
+// Even with an error the Auth is valid: log the error and carry on. No error contains a secret.
 func (k *Keyring) Lookup(ctx context.Context, image string) (dockertools.Auth, error) {
 	named, err := reference.ParseNormalizedNamed(image)
 	if err != nil {
@@ -63,8 +59,7 @@ func (k *Keyring) Lookup(ctx context.Context, image string) (dockertools.Auth, e
 	}
 }
 
-// find returns the credentials from the first file that has them, and the errors of the
-// files before it.
+// find returns the credentials from the first file that has them, and the errors of the files before it.
 func (k *Keyring) find(server string) (auth dockertools.Auth, err error) {
 	for _, path := range []string{k.config, k.dockercfg} {
 		found, findErr := k.findIn(path, server)

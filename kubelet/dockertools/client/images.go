@@ -127,8 +127,7 @@ func (r *call) createImage(query url.Values, header http.Header, tar io.Reader, 
 	}
 }
 
-// pullMessage is one of Docker's messages during a pull. Only Status, a text for display,
-// has the state.
+// pullMessage is one of Docker's messages during a pull. Only Status, a text for display, has the state.
 type pullMessage struct {
 	Status         string
 	ID             string // of a layer, or a tag

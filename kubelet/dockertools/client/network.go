@@ -19,10 +19,9 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// MakeNetwork derives the name of the Linux bridge from the network's name. If two requests
-// come at once, Docker can create two networks of one name, but never two on one bridge. A
-// request that is refused because of the bridge is repeated until Docker finds the other
-// network by its name.
+// MakeNetwork derives the name of the Linux bridge from the network's name. If two requests come at once, Docker can
+// create two networks of one name, but never two on one bridge. A request that is refused because of the bridge is
+// repeated until Docker finds the other network by its name.
 func (c *Client) MakeNetwork(ctx context.Context, name string) error {
 	hash := fnv.New32a()
 	hash.Write([]byte(name))

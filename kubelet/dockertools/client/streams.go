@@ -20,8 +20,8 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Logs makes its own request, because the library takes Since in whole seconds, and does
-// not limit the time until the answer begins.
+// Logs makes its own request, because the library takes Since in whole seconds, and does not limit the time until the
+// answer begins.
 func (c *Client) Logs(ctx context.Context, id string, opts dockertools.LogOptions, each func(dockertools.LogLine) error) error {
 	r := c.begin(ctx, "read the log of container %q", id)
 	r.silent = opts.Follow
@@ -70,8 +70,7 @@ func copyLog(pass logWriter, log io.Reader) error {
 // maxFrame is more than Docker's buffer and the time before it.
 const maxFrame = 32 << 10
 
-// logWriter passes on the frames of both streams, which StdCopy writes one at a time. Each
-// frame begins with its time.
+// logWriter passes on the frames of both streams, which StdCopy writes one at a time. Each frame begins with its time.
 type logWriter func(dockertools.LogLine) error
 
 func (each logWriter) Write(frame []byte) (int, error) {
@@ -99,12 +98,10 @@ func (c *Client) WatchPulls(ctx context.Context, pulled func(image string)) erro
 	return c.watch(ctx, map[string][]string{"type": {"image"}, "event": {"pull"}}, func(e docker.APIEvents) { pulled(e.Actor.ID) })
 }
 
-// watch makes its own request, because the library's monitor does not report when the
-// stream begins, drops events, and leaks a goroutine and a connection. The first event is
-// empty.
+// watch makes its own request, because the library's monitor does not report when the stream begins, drops events, and
+// leaks a goroutine and a connection. The first event is empty.
 func (c *Client) watch(ctx context.Context, of map[string][]string, each func(docker.APIEvents)) error {
-	// Docker answers a moment before it subscribes the stream; since makes it send the
-	// events in between.
+	// Docker answers a moment before it subscribes the stream; since makes it send the events in between.
 	filters, _ := json.Marshal(of) // strings always marshal
 	query := url.Values{"filters": {string(filters)}, "since": {unixTime(time.Now())}}
 	r := c.begin(ctx, "watch events")
