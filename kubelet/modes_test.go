@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -192,54 +193,9 @@ func TestDryRun(t *testing.T) {
 		if !errors.Is(err, lost) || !strings.Contains(err.Error(), `source "http" has errors`) {
 			t.Errorf("error %v, want that of the source and that of Docker", err)
 		}
-		want := `pod edited.default.file (edited.yaml)
-  create main (attempt 2): its part of the manifest has changed
-  stop   main (attempt 1): attempt 2 replaces it
-  start  main (attempt 2): its part of the manifest has changed
-pod gone.default.file (gone.yaml)
-  stop   main (attempt 1): its pod is no longer wanted
-  stop   net (attempt 1): its pod is no longer wanted
-  remove main (attempt 1): its pod is no longer wanted
-  remove net (attempt 1): its pod is no longer wanted
-pod holder.default.file (holder.yaml)
-  is as it should be
-pod init.default.file (init.yaml)
-  create net (attempt 1): the pod has no network container yet
-  start  net (attempt 1): the pod has no network container yet
-  create one (attempt 1): the pod has no such container yet
-  create main (attempt 1): the pod has no such container yet
-  start  one (attempt 1): the pod has no such container yet
-  the other containers start when init container "one" and those after it have succeeded
-pod late.default.etcd (late.yaml)
-  waits: source etcd wants no pods at all; its containers are removed at 00:01:20 unless the manifests come back
-  stop   main (attempt 1): its pod is no longer wanted
-  stop   net (attempt 1): its pod is no longer wanted
-  remove main (attempt 1): its pod is no longer wanted
-  remove net (attempt 1): its pod is no longer wanted
-pod local.default.file (local.yaml)
-  create net (attempt 1): the pod has no network container yet
-  start  net (attempt 1): the pod has no network container yet
-  create main (attempt 1): the pod has no such container yet
-         fails: image missing:1 is missing, and by its imagePullPolicy it is never pulled
-  start  main (attempt 1): the pod has no such container yet
-pod lost.default.file (lost.yaml)
-  cannot be inspected: InspectContainer "k8s_net.23b052f2_lost.default.file_uid-lost_1": RWLayer is unexpectedly nil
-pod other.default.http (other.yaml)
-  waits: it stays as it is until all of source http was read: no manifest names it so far
-pod pulled.default.file (pulled.yaml)
-  create net (attempt 1): the pod has no network container yet
-  start  net (attempt 1): the pod has no network container yet
-  create a (attempt 1): the pod has no such container yet
-         after a pull of missing:1
-  create b (attempt 1): the pod has no such container yet
-  start  a (attempt 1): the pod has no such container yet
-  start  b (attempt 1): the pod has no such container yet
-pod same.default.file (same.yaml)
-  is as it should be
-pod waits.default.file (waits.yaml)
-  waits: host port 80/tcp is taken by pod holder.default.file, which runs
-`
-		if diff := cmp.Diff(want, got.String()); diff != "" {
+		want, err := os.ReadFile("testdata/dry_run.txt")
+		w.must(err)
+		if diff := cmp.Diff(string(want), got.String()); diff != "" {
 			t.Errorf("it prints (-want +got):\n%s", diff)
 		}
 		if after := w.describe(); after != before {

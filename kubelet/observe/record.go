@@ -77,23 +77,20 @@ func (o *Observer) Changed(id string, outOfMemory bool) {
 }
 
 // RecordStop records that this kubelet is stopping a container.
-func (o *Observer) RecordStop(id string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.record(id).life.stops = true
-}
+func (o *Observer) RecordStop(id string) { o.update(id, func(r *record) { r.life.stops = true }) }
 
 // RecordSignal records that Docker sent a container a signal.
 func (o *Observer) RecordSignal(id string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	r := o.record(id)
-	r.life.signal = !r.life.stops
+	o.update(id, func(r *record) { r.life.signal = !r.life.stops })
 }
 
 // RecordKilled records why this kubelet stopped a container.
 func (o *Observer) RecordKilled(id string, why plan.Problem) {
+	o.update(id, func(r *record) { r.seen.Killed = why })
+}
+
+func (o *Observer) update(id string, change func(*record)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.record(id).seen.Killed = why
+	change(o.record(id))
 }

@@ -21,14 +21,10 @@ import (
 func Admit(pods map[string]*Pod, finished, evicted func(*Pod) bool, busy []*Pod, list []dockertools.Listed) map[string]Problem {
 	uids, ports := owners(pods, busy, list)
 	waiting := map[string]Problem{}
-	var order []string
-	for _, first := range []bool{true, false} {
-		for _, name := range slices.Sorted(maps.Keys(pods)) {
-			if evicted(pods[name]) == first {
-				order = append(order, name)
-			}
-		}
-	}
+	rank := map[bool]int{true: 0, false: 1} // by whether it was evicted
+	order := slices.SortedFunc(maps.Keys(pods), func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank[evicted(pods[a])], rank[evicted(pods[b])]), cmp.Compare(a, b))
+	})
 	for _, name := range order {
 		pod := pods[name]
 		uids[pod.UID] = cmp.Or(uids[pod.UID], name)
