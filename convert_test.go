@@ -15,107 +15,11 @@ import (
 // The comments above a Pod are about this pod alone: each manifest is printed with the comments and fields that it
 // needs.
 func TestConvert(t *testing.T) {
+	all, err := os.ReadFile("testdata/convert.yaml")
+	converted, wantErr := os.ReadFile("testdata/converted.yaml")
+	unittest.Must(t, err, wantErr)
 	for _, test := range []struct{ name, manifest, want string }{
-		{"all", `version: v1beta1
-id: web.example
-uuid: u-1
-dnsPolicy: ClusterFirst
-volumes: [{name: data, source: {hostDir: {path: /data}}}, {name: tmp}]
-containers:
-- name: main
-  image: example.com:5000/web
-  command: [sh, -c, "echo $(date) $$ $HOME"]
-  ports: [{name: http, containerPort: 80, hostPort: 8080}]
-  env: [{name: A, value: 010}]
-  cpu: 500
-  memory: 67108864
-  privileged: true
-  volumeMounts: [{name: data, mountPath: /data, readOnly: true}]
-  livenessProbe: {exec: {command: [sh, -c, "kill -0 $$"]}}
-  lifecycle: {postStart: {httpGet: {path: /started}}}
-- name: side
-  image: side:1
-  livenessProbe: {tcpSocket: {port: "80"}, initialDelaySeconds: 7}
-`, `# - left out: the uuid u-1; a cluster gives each pod its own
-# - left out, since kubelet14 does not use it: dnsPolicy (Docker's DNS is used)
-# - a crashing container waits 10 s to 5 min for its next start; in kubelet14 1 s to -max_restart_backoff
-# - "/data" must be on the node that gets the pod; a type such as Directory checks that
-# - containers start one after the other, each after the postStart hook of the one before; in kubelet14 side by side
-# - $( became $$( and $$ became $$$$: v1 replaces variables
-# - an image that is latest is pulled at every start, and with IfNotPresent once; in kubelet14 for each version of the container
-# - command became args: the image's ENTRYPOINT stays
-# - cpu became requests.cpu, which a node must have free
-# - limits.memory is also what a node must have free
-# - privileged: the namespace must allow it
-# - in the command of the livenessProbe $$ and variables in $( ) are replaced; in kubelet14 they are not
-# - every answer to an httpGet hook is good; in kubelet14 its status must be 200 to 399
-# - a container without cpu has the least share; in kubelet14 that of a whole core
-apiVersion: v1
-kind: Pod
-metadata:
-  name: web.example
-spec:
-  containers:
-  - args:
-    - sh
-    - -c
-    - echo $$(date) $$$$ $HOME
-    env:
-    - name: A
-      value: "010"
-    image: example.com:5000/web
-    lifecycle:
-      postStart:
-        httpGet:
-          path: /started
-          port: 80
-    livenessProbe:
-      exec:
-        command:
-        - sh
-        - -c
-        - kill -0 $$
-      failureThreshold: 1
-      initialDelaySeconds: 20
-      periodSeconds: 20
-      successThreshold: 1
-      timeoutSeconds: 5
-    name: main
-    ports:
-    - containerPort: 80
-      hostPort: 8080
-      name: http
-    resources:
-      limits:
-        memory: 64Mi
-      requests:
-        cpu: 500m
-    securityContext:
-      privileged: true
-    terminationMessagePolicy: FallbackToLogsOnError
-    volumeMounts:
-    - mountPath: /data
-      name: data
-      readOnly: true
-  - image: side:1
-    livenessProbe:
-      failureThreshold: 1
-      initialDelaySeconds: 7
-      periodSeconds: 20
-      successThreshold: 1
-      tcpSocket:
-        port: 80
-      timeoutSeconds: 5
-    name: side
-    terminationMessagePolicy: FallbackToLogsOnError
-  terminationGracePeriodSeconds: 10
-  volumes:
-  - hostPath:
-      path: /data
-    name: data
-  - emptyDir: {}
-    name: tmp
-`},
+		{"all", string(all), string(converted)},
 		{"a Pod of today", `apiVersion: v1
 kind: Pod
 metadata: {name: web, uid: u-1}
