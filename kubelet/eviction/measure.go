@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/status"
 	"kubelet14/volume"
 )
@@ -95,4 +96,15 @@ func (m Meter) memory(ctx context.Context, pod *status.Pod) (used, request int64
 		}
 	}
 	return cmp.Or(used, -1), request
+}
+
+// MayEvict reports whether a pod runs, is desired and is not critical.
+func MayEvict(p *status.Pod) bool {
+	return p.Desired != nil && p.IsLive() && !IsCritical(p.Desired)
+}
+
+// IsCritical reports whether a pod has one of upstream's two priority classes that are never evicted.
+func IsCritical(pod *plan.Pod) bool {
+	class := pod.Complete.PriorityClassName
+	return class == "system-cluster-critical" || class == "system-node-critical"
 }

@@ -61,3 +61,8 @@ func (p *planner) others(of *Observed) (ids []string) {
 	}
 	return ids
 }
+
+// IsNewest reports whether containers[i] is the newest attempt of its container.
+func IsNewest(containers []Observed, i int) bool {
+	return i+1 == len(containers) || containers[i+1].Of.Name != containers[i].Of.Name
+}

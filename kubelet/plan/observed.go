@@ -53,8 +53,3 @@ func (c *Observed) End() (at time.Time, crashes int) {
 	}
 	return c.FinishedAt, 0
 }
-
-// IsNewest reports whether containers[i] is the newest attempt of its container.
-func IsNewest(containers []Observed, i int) bool {
-	return i+1 == len(containers) || containers[i+1].Of.Name != containers[i].Of.Name
-}
