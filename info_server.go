@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -12,7 +11,6 @@ import (
 	"kubelet14/api"
 	"kubelet14/api/v1"
 	"kubelet14/kubelet"
-	"kubelet14/kubelet/client"
 	"kubelet14/kubelet/node"
 	"kubelet14/kubelet/options"
 	"kubelet14/kubelet/server"
@@ -80,26 +78,4 @@ func warnOfCertificates(ctx context.Context, certificates []api.Certificate) {
 func onTerminal() bool {
 	info, err := os.Stdout.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
-}
-
-// printStatus prints the table of the kubelet that runs with the same flags. It returns an error if a pod is not up, or
-// if a source was not read and may have more pods. With -watch it prints the table until a signal.
-func printStatus(ctx context.Context, f *options.Options) error {
-	config, err := server.LoadTLS(f.TLSCertFile, f.TLSKeyFile)
-	if err != nil {
-		return err
-	}
-	c, err := client.New(f.Server.Address, f.Server.Port, config, f.Server.TokenFile)
-	if err != nil {
-		return err
-	}
-	if f.Watch {
-		return c.Watch(ctx, os.Stdout, onTerminal())
-	}
-	table, err := c.Status(ctx)
-	if table != "" && c.Link != "" && onTerminal() {
-		table += "\nIn a browser: " + c.Link + "\n"
-	}
-	_, printErr := fmt.Print(table)
-	return errors.Join(err, printErr)
 }

@@ -37,6 +37,7 @@ import (
 	"kubelet14/kubelet/server"
 	"kubelet14/kubelet/step"
 	"kubelet14/kubelet/trace"
+	"kubelet14/kubelet/words"
 	"kubelet14/manifests/hello"
 	"kubelet14/volume"
 )
@@ -50,6 +51,12 @@ func main() {
 
 // exitCode runs the program. It returns 0 if all is well, 1 if something failed and 2 for wrong flags.
 func exitCode() int {
+	program := words.Program{Version: version, Out: os.Stdout, Err: os.Stderr, Terminal: onTerminal(), Proc: "/proc"}
+	ctx, stop := untilSignal()
+	defer stop()
+	if code, isWord := program.Run(ctx, os.Args[1:]); isWord {
+		return code
+	}
 	f, err := options.Parse(version, os.Args[1:])
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -64,13 +71,11 @@ func exitCode() int {
 		return 1
 	}
 	defer stopLog()
-	ctx, stop := untilSignal()
-	defer stop()
 	switch {
 	case f.Status && f.Etcd():
 		err = printHosts(ctx, f)
 	case f.Status:
-		err = printStatus(ctx, f)
+		err = words.Status(ctx, f, os.Stdout, onTerminal())
 	case f.Convert:
 		err = convert(f)
 	default:

@@ -25,6 +25,19 @@ func (p *Pod) FullName() string { return p.Name + "." + p.Namespace + "." + p.So
 
 func (p *PodStatus) FullName() string { return p.Name + "." + p.Namespace + "." + p.Source }
 
+// PodsNamed returns the pods that a name means: the one with this full name, or all with this NAME or NAME.NAMESPACE.
+func PodsNamed(pods []PodStatus, name string) (named []PodStatus) {
+	for _, p := range pods {
+		switch name {
+		case p.FullName(): // which may be the name of another pod, too
+			return []PodStatus{p}
+		case p.Name, p.Name + "." + p.Namespace:
+			named = append(named, p)
+		}
+	}
+	return named
+}
+
 // SplitFullName splits a full name, read from the right. It returns nothing if s has fewer than three parts.
 func SplitFullName(s string) (name, namespace, source string) {
 	parts := strings.Split(s, ".")

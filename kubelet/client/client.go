@@ -3,13 +3,17 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -37,6 +41,7 @@ type Client struct {
 	address    string // it and the port are part of the key
 	port       int
 	token      string // which is never sent; empty for a client that may not read it, and on a unix socket
+	tokenErr   error  // why it is empty
 	tag        string // of the table that Status has returned last; empty for none
 }
 
@@ -52,10 +57,10 @@ func New(address string, port int, config *tls.Config, tokenFile string) (c *Cli
 		return c, nil
 	}
 	scheme := "http"
-	c.token, err = token.Read(tokenFile)
+	c.token, c.tokenErr = token.Read(tokenFile)
 	if config != nil {
-		if err != nil {
-			return nil, err
+		if c.tokenErr != nil {
+			return nil, c.needsToken()
 		}
 		scheme, c.Transport.TLSClientConfig = "https", pin(config)
 	}
@@ -82,21 +87,15 @@ func pin(server *tls.Config) *tls.Config {
 // a terminal.
 func (c *Client) Status(ctx context.Context) (table string, err error) {
 	c.tag = ""
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no answer within %v", timeout))
+	ctx, cancel := c.withTimeout(ctx)
 	defer cancel()
-	resp, text, err := c.get(ctx, "/healthz")
-	if err == nil && c.token != "" {
-		key := token.Key(c.token, resp.Header.Get(token.InstanceHeader), c.address, c.port)
-		c.Link = c.base + "/?key=" + key
-		resp, text, err = c.get(ctx, "/status?key="+key)
-	} else if err == nil {
-		resp, text, err = c.get(ctx, "/status")
-	}
-	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
-		err = errors.New("no kubelet answers: is one running, with the same -address and -port, and without -enable_server=false?")
-	}
+	resp, err := c.send(ctx, http.MethodGet, "/status", nil)
 	if err != nil {
-		return "", fmt.Errorf("ask the kubelet at %s: %w", c.name, err)
+		return "", err
+	}
+	text, err := c.read(resp)
+	if err != nil {
+		return "", err
 	}
 	c.tag = resp.Header.Get("ETag")
 	reasons := max(strings.LastIndex(text, "\n\n"), 0)
@@ -106,24 +105,103 @@ func (c *Client) Status(ctx context.Context) (table string, err error) {
 	case resp.StatusCode == http.StatusServiceUnavailable && isTable:
 		return text[:reasons+1], errors.New(strings.ReplaceAll(strings.TrimSpace(text[reasons:]), "\n", ", "))
 	case resp.StatusCode == http.StatusOK:
-		return "", fmt.Errorf("the program that answers at %s is not a kubelet14", c.name)
+		return "", c.notKubelet()
 	}
-	return "", fmt.Errorf("the kubelet at %s answers %q: %s", c.name, resp.Status, strings.TrimSpace(text))
+	return "", c.refused(resp, text)
 }
 
-// get returns an answer, and its body, which is safe to print on a terminal.
-func (c *Client) get(ctx context.Context, path string) (*http.Response, string, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base+path, nil)
+// Get reads the JSON of an answer into value. Its texts are not safe to print on a terminal.
+func (c *Client) Get(ctx context.Context, path string, query url.Values, value any) error {
+	ctx, cancel := c.withTimeout(ctx)
+	defer cancel()
+	resp, err := c.Ask(ctx, http.MethodGet, path, query)
 	if err != nil {
-		return nil, "", err
-	}
-	resp, err := c.Transport.RoundTrip(r) // follows no redirects
-	if err != nil {
-		return nil, "", err
+		return err
 	}
 	defer resp.Body.Close()
+	if err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxAnswer)).Decode(value); err != nil {
+		return cmp.Or(context.Cause(ctx), c.notKubelet())
+	}
+	return nil
+}
+
+// Ask sends a request with the key, and returns an answer of status 200, whose body the caller closes. Other answers are errors.
+func (c *Client) Ask(ctx context.Context, method, path string, query url.Values) (*http.Response, error) {
+	resp, err := c.send(ctx, method, path, query)
+	if err != nil || resp.StatusCode == http.StatusOK {
+		return resp, err
+	}
+	text, err := c.read(resp)
+	if err != nil {
+		return nil, err
+	}
+	return nil, c.refused(resp, text)
+}
+
+// send sends a request with the key, if the client has the token. The first request asks who listens, for the key.
+func (c *Client) send(ctx context.Context, method, path string, query url.Values) (*http.Response, error) {
+	if query = maps.Clone(query); query == nil {
+		query = url.Values{}
+	}
+	if c.token != "" {
+		resp, err := c.roundTrip(ctx, http.MethodGet, "/healthz")
+		if err != nil {
+			return nil, err
+		}
+		resp.Body.Close()
+		key := token.Key(c.token, resp.Header.Get(token.InstanceHeader), c.address, c.port)
+		c.Link = c.base + "/?key=" + key
+		query.Set("key", key)
+	}
+	return c.roundTrip(ctx, method, (&url.URL{Path: path, RawQuery: query.Encode()}).String())
+}
+
+func (c *Client) roundTrip(ctx context.Context, method, path string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := c.Transport.RoundTrip(r) // follows no redirects
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
+		err = errors.New("no kubelet answers: is one running, with the same -address and -port, and without -enable_server=false?")
+	}
+	if err != nil {
+		return nil, c.failed(cmp.Or(context.Cause(ctx), err))
+	}
+	return resp, nil
+}
+
+// read returns the body of an answer, which is safe to print on a terminal.
+func (c *Client) read(resp *http.Response) (string, error) {
+	defer resp.Body.Close()
 	body, err := io.ReadAll(http.MaxBytesReader(nil, resp.Body, maxAnswer))
-	return resp, api.Printable(string(body)), err
+	if err != nil {
+		return "", c.failed(cmp.Or(context.Cause(resp.Request.Context()), err))
+	}
+	return api.Printable(string(body)), nil
+}
+
+func (c *Client) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(ctx, timeout, fmt.Errorf("no answer within %v", timeout))
+}
+
+func (c *Client) failed(err error) error { return fmt.Errorf("ask the kubelet at %s: %w", c.name, err) }
+
+func (c *Client) notKubelet() error {
+	return fmt.Errorf("the program that answers at %s is not a kubelet14", c.name)
+}
+
+// needsToken says what a user can do who may not read the token.
+func (c *Client) needsToken() error {
+	return fmt.Errorf("this needs the token of the kubelet: %w: use sudo, or give the kubelet's -root_dir or -token_file", c.tokenErr)
+}
+
+// refused returns the error of an answer.
+func (c *Client) refused(resp *http.Response, text string) error {
+	if resp.StatusCode == http.StatusUnauthorized && c.tokenErr != nil {
+		return c.needsToken()
+	}
+	return fmt.Errorf("the kubelet at %s answers %q: %s", c.name, resp.Status, strings.TrimSpace(text))
 }
 
 // Watch writes the table of Status, and again when it changes, until ctx is done. On a terminal the times count on; elsewhere

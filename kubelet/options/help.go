@@ -52,7 +52,7 @@ func printCompletion(all *flag.FlagSet) {
 	var names []string
 	all.VisitAll(func(f *flag.Flag) {
 		name := f.Name + "="
-		if b, ok := f.Value.(interface{ IsBoolFlag() bool }); ok && b.IsBoolFlag() {
+		if isBool(f) {
 			name = f.Name
 		}
 		if !strings.Contains(name, "-") {
@@ -62,17 +62,30 @@ func printCompletion(all *flag.FlagSet) {
 	fmt.Print(strings.Replace(completion, "NAMES", strings.Join(names, " "), 1))
 }
 
-// meantBy returns the flag that does what a word means in other programs, or "".
+// meantBy returns the command that does what a word means in other programs, or "".
 func meantBy(word string) string {
-	for name, words := range map[string]string{
-		"status": "status ps ls list get pods log logs events top", "cleanup": "cleanup stop down rm remove delete clean",
-		"runonce": "runonce run start up apply", "dry_run": "dry_run dry-run plan diff", "version": "version", "h": "help",
+	for command, words := range map[string]string{
+		"ps": "status ls list get pods", "logs": "log tail", "describe": "events inspect show", "top": "stats", "diff": "dry_run dry-run plan",
+		"check": "validate lint", "exec": "run sh shell attach", "-config=DIRECTORY": "up apply create",
+		"-cleanup": "cleanup down rm remove delete clean", "-runonce": "runonce once", "-version": "version",
 	} {
-		if slices.Contains(strings.Fields(words), word) {
-			return name
+		if strings.TrimLeft(command, "-") == word || slices.Contains(strings.Fields(words), word) {
+			return "kubelet14 " + command
 		}
 	}
 	return ""
+}
+
+// Meant completes "unknown word".
+func Meant(word string, known []string) string {
+	meant := meantBy(word)
+	if nearest := api.Nearest(word, known); meant == "" && nearest != "" {
+		meant = "kubelet14 " + nearest
+	}
+	if meant == "" {
+		return "every setting is a flag, such as -config=manifests"
+	}
+	return "did you mean " + meant + "?"
 }
 
 // suggestFlag adds to the error about an unknown flag the one that was probably meant, and
@@ -89,10 +102,14 @@ func suggestFlag(err error, known *flag.FlagSet) error {
 	var names []string
 	known.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
 	name = strings.TrimLeft(name, "-")
-	if meant := cmp.Or(meantBy(name), api.Nearest(name, names)); meant != "" {
-		return fmt.Errorf("unknown flag -%s: did you mean -%s?", name, meant)
+	meant := meantBy(name)
+	if nearest := api.Nearest(name, names); meant == "" && nearest != "" {
+		meant = "-" + nearest
 	}
-	return fmt.Errorf("unknown flag -%s", name)
+	if meant == "" {
+		return fmt.Errorf("unknown flag -%s", name)
+	}
+	return fmt.Errorf("unknown flag -%s: did you mean %s?", name, meant)
 }
 
 // takes says what the value of a flag is.

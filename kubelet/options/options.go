@@ -140,7 +140,7 @@ func (f *Options) check(args []string) error {
 	}{
 		{len(args) > 0 && (args[0] == "true" || args[0] == "false"),
 			fmt.Sprintf("unexpected argument %q: a flag that is true or false takes it after =, as in -enable_server=false", args)},
-		{meant != "", fmt.Sprintf("unexpected argument %q: did you mean -%s?", args, meant)},
+		{meant != "", fmt.Sprintf("unexpected argument %q: did you mean %s?", args, meant)},
 		{len(args) > 0, fmt.Sprintf("unexpected argument %q: every setting is a flag, such as -config=manifests", args)},
 		{s.LogDir != "" && (logDirErr != nil || !logDir.IsDir()), "-log_dir=" + s.LogDir + " is not a directory: make it first"},
 		{len(modes) > 1, "-runonce, -dry_run, -convert, -status and -cleanup cannot be combined: give one"},

@@ -105,24 +105,20 @@ func (s *Server) findPod(r *http.Request, namespace, name, uid string) (pod api.
 	if err != nil {
 		return pod, err
 	}
-	var fullNames []string
-	for _, p := range pods {
-		switch {
-		case namespace != "" && p.Namespace != namespace || uid != "" && p.UID != uid:
-		case p.FullName() == name: // which may be the name of another pod, too
-			return p, nil
-		case p.Name == name, p.Name+"."+p.Namespace == name:
-			pod, fullNames = p, append(fullNames, p.FullName())
-		}
-	}
-	switch {
-	case len(fullNames) > 1:
-		return pod, httpErrorf(http.StatusConflict, "several pods are named %q: use one of the full names %s",
-			name, strings.Join(fullNames, ", "))
-	case len(fullNames) == 0:
+	named := api.PodsNamed(slices.DeleteFunc(pods, func(p api.PodStatus) bool {
+		return namespace != "" && p.Namespace != namespace || uid != "" && p.UID != uid
+	}), name)
+	switch len(named) {
+	case 0:
 		return pod, httpErrorf(http.StatusNotFound, "there is no pod %q (namespace %q, UID %q)", name, cmp.Or(namespace, "any"), cmp.Or(uid, "any"))
+	case 1:
+		return named[0], nil
 	}
-	return pod, nil
+	var fullNames []string
+	for _, p := range named {
+		fullNames = append(fullNames, p.FullName())
+	}
+	return pod, httpErrorf(http.StatusConflict, "several pods are named %q: use one of the full names %s", name, strings.Join(fullNames, ", "))
 }
 
 // findContainer returns the full name of the pod and the container that the path of a request names.

@@ -1,0 +1,63 @@
+package words
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"kubelet14/api"
+	"kubelet14/api/unittest"
+)
+
+func TestNoKubelet(t *testing.T) {
+	h := newHost(t)
+	h.process("/", "bash", "-c", "kubelet14 -config=x")
+	h.process("/", "kubelet", "-config=x")
+	h.process("/", "kubelet14", "ps")
+	h.process("/", "kubelet14", "-config=x", "-runonce")
+	h.process("/", "")
+	h.fails("ps", 1, "no kubelet14 runs on this host: kubelet14 -config=DIRECTORY starts one")
+	h.fails("ps -root_dir=/gone -address=unix:/gone/socket", 1, "ask the kubelet at unix:/gone/socket: no kubelet answers")
+}
+
+func TestTheKubeletIsFound(t *testing.T) {
+	one, two := &fakeKubelet{statuses: []api.PodStatus{up("one", "default", "file")}}, &fakeKubelet{statuses: []api.PodStatus{up("two", "default", "file")}}
+	h := newHost(t)
+	dirOne := h.kubelet(one)
+	h.prints("ps", "one.default.file")
+	h.kubelet(one) // another
+	h.fails("ps", 1, "2 kubelets run on this host: say which by its -root_dir", "\n  -root_dir="+dirOne, "pid 1, hostname ")
+	h.prints("ps -root_dir="+dirOne, "one.default.file")
+
+	// Relative paths are those of the kubelet, and relative flags those of the user.
+	h = newHost(t)
+	h.serve(two, "unix:"+filepath.Join(dirOne, "second"))
+	unittest.Must(t, os.WriteFile(filepath.Join(dirOne, "kubelet.yaml"), []byte("apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n"+
+		"address: unix:"+dirOne+"/second\nstaticPodPath: pods\n"), 0o644))
+	for range 2 { // the second one waits for the lock
+		h.process(dirOne, "./kubelet14-new", "--root-dir", "root", "-config-file=kubelet.yaml", "-log_dir=logs", "-step", "-exit_on_lock_contention")
+	}
+	h.prints("ps", "two.default.file")
+	h.prints("ps -config_file="+dirOne+"/kubelet.yaml", "two.default.file")
+	h.prints("ps -root_dir="+dirOne+"/root", "two.default.file")
+	h.prints("ps -config_file="+dirOne+"/kubelet.yaml -root_dir=/elsewhere", "two.default.file") // which no kubelet has
+	t.Chdir(dirOne)
+	h.prints("ps -root_dir root", "two.default.file")
+	h.fails("ps -port=http", 1, `-port: it takes a port`)
+
+	h = newHost(t)
+	h.process("/", "kubelet14", "-config_file=/gone.yaml")
+	h.fails("ps", 1, "kubelet14: -config_file: open /gone.yaml: no such file")
+	h.kubelet(two)
+	h.fails("ps", 1, "2 kubelets", "\n  pid 1, whose settings cannot be read: -config_file")
+}
+
+func TestAKubeletThatCannotBeAsked(t *testing.T) {
+	h := newHost(t)
+	h.process("/", "kubelet14", "-config=/pods", "-enable_server=false")
+	h.fails("ps", 1, "runs with -enable_server=false")
+	h = newHost(t)
+	h.process("/", "kubelet14", "-config=/pods", "-port=0")
+	h.fails("ps", 1, "-port=0: give the -port that is in its log")
+	h.fails("ps -port=1", 1, "http://127.0.0.1:1: no kubelet answers")
+}

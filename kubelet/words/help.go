@@ -1,0 +1,43 @@
+package words
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+const wordsHelp = `
+They find the one kubelet that runs on this host. If there are several, give a flag of the one that is meant, such as
+-root_dir. POD is a name, NAME.NAMESPACE or a full name. kubelet14 WORD -h explains a word, and kubelet14 -h the flags.
+`
+
+// help prints the help of the words that are named, or a list of all.
+func (p *Program) help(names []string) int {
+	if len(names) == 0 {
+		fmt.Fprintf(p.Out, "Words for every day, about the pods of a kubelet that runs:\n\n")
+		table := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+		for _, w := range words {
+			fmt.Fprintf(table, "  kubelet14 %s\t%s\n", strings.TrimSpace(w.name+" "+w.args), w.does)
+		}
+		table.Flush()
+		fmt.Fprint(p.Out, wordsHelp)
+		return 0
+	}
+	i := slices.IndexFunc(words, func(w word) bool { return w.name == names[0] })
+	if i < 0 {
+		return p.wrong("there is no help for %q", names[0])
+	}
+	w := words[i]
+	fmt.Fprintf(p.Out, "kubelet14 %s: %s\n\n", strings.TrimSpace(w.name+" "+w.args), w.does)
+	for line := range strings.Lines(w.examples) {
+		fmt.Fprintf(p.Out, "  %s", line)
+	}
+	fs := flag.NewFlagSet("", flag.ContinueOnError)
+	w.declare(fs)
+	fmt.Fprint(p.Out, "\n\nFlags, besides those of kubelet14 -h that say which kubelet is meant:\n")
+	fs.SetOutput(p.Out)
+	fs.PrintDefaults()
+	return 0
+}

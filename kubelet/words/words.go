@@ -1,0 +1,122 @@
+package words
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"kubelet14/api"
+	"kubelet14/kubelet/options"
+)
+
+// Program is the program that a word is given to.
+type Program struct {
+	Version  string
+	Out, Err io.Writer
+	Terminal bool   // Out is one
+	Proc     string // the file system of processes
+}
+
+// A word is one command.
+type word struct {
+	name     string
+	args     string // what follows the name and is no flag
+	does     string // in one line
+	examples string
+	// declare declares the word's own flags, and returns what carries it out once they are parsed.
+	declare func(fs *flag.FlagSet) func(ctx context.Context, c *call) error
+}
+
+var words = []word{
+	{"ps", "", "print the pods and their containers, and exit with 0 if all is well",
+		"kubelet14 ps -w", ps},
+}
+
+// call is one use of a word.
+type call struct {
+	*Program
+	args    []string // all that are no flags
+	command []string // what follows --
+	given   []string // settings of the kubelet
+}
+
+// exitCode is an error that ends the program without a message.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", e) }
+
+// Run carries out the word that the arguments begin with, and returns the exit code of the program. It returns false if they
+// begin with a flag, or are none.
+func (p *Program) Run(ctx context.Context, args []string) (code int, isWord bool) {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return 0, false
+	}
+	i := slices.IndexFunc(words, func(w word) bool { return w.name == args[0] })
+	switch {
+	case args[0] == "help":
+		return p.help(args[1:]), true
+	case i < 0:
+		return p.wrong("unknown word %q: %s", args[0], options.Meant(args[0], names())), true
+	}
+	return p.run(ctx, &words[i], args[1:]), true
+}
+
+// run parses the arguments of a word and carries it out.
+func (p *Program) run(ctx context.Context, w *word, args []string) int {
+	c := &call{Program: p}
+	if i := slices.Index(args, "--"); i >= 0 {
+		args, c.command = args[:i], args[i+1:]
+	}
+	fs := flag.NewFlagSet(w.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	carryOut := w.declare(fs)
+	options.Record(fs, "", &c.given)
+	var err error
+	if c.args, err = options.ParseMixed(fs, args); errors.Is(err, flag.ErrHelp) {
+		return p.help([]string{w.name})
+	}
+	if !strings.Contains(w.args, " -- ") {
+		c.args, c.command = append(c.args, c.command...), nil
+	}
+	most := min(len(strings.Fields(w.args)), 1) // a POD
+	if strings.HasSuffix(w.args, "…") {
+		most = len(c.args)
+	}
+	switch {
+	case err != nil:
+	case len(c.args) > most:
+		err = fmt.Errorf("unexpected argument %q", c.args[most])
+	case len(c.args) == 0 && w.args != "":
+		err = fmt.Errorf("a %s is missing", strings.Fields(w.args)[0])
+	}
+	if err != nil {
+		return p.wrong("%s: %v", w.name, err)
+	}
+	err = carryOut(ctx, c)
+	var code exitCode
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	}
+	fmt.Fprintf(p.Err, "kubelet14: %s\n", api.Printable(err.Error()))
+	return 1
+}
+
+// wrong says what is wrong with the arguments.
+func (p *Program) wrong(format string, args ...any) int {
+	fmt.Fprintf(p.Err, "kubelet14: %s\nkubelet14 help lists the words, and kubelet14 -h the flags\n", api.Printable(fmt.Sprintf(format, args...)))
+	return 2
+}
+
+func names() (names []string) {
+	for _, w := range words {
+		names = append(names, w.name)
+	}
+	return names
+}

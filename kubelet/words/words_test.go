@@ -1,0 +1,172 @@
+package words
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kubelet14/api"
+	"kubelet14/api/unittest"
+	"kubelet14/api/v1"
+	"kubelet14/kubelet/node"
+	"kubelet14/kubelet/server"
+	"kubelet14/kubelet/trace"
+)
+
+func TestMain(m *testing.M) { unittest.Main(m) }
+
+// fakeKubelet has the pods that a test has set. A nil function does nothing.
+type fakeKubelet struct {
+	statuses []api.PodStatus
+	events   []api.Event
+	log      func(ctx context.Context, container string, opts api.LogOptions, out io.Writer) error
+	stats    func(pod, container string) (api.ContainerStats, error)
+}
+
+func (k *fakeKubelet) Health() error                       { return nil }
+func (k *fakeKubelet) Pods() []api.Pod                     { return nil }
+func (k *fakeKubelet) Load() api.Load                      { return api.Load{} }
+func (k *fakeKubelet) Comparisons() map[string][]trace.Row { return nil }
+func (k *fakeKubelet) Events(after uint64) []api.Event     { return k.events }
+func (k *fakeKubelet) Statuses() ([]api.PodStatus, <-chan struct{}, error) {
+	return append([]api.PodStatus{}, k.statuses...), nil, nil
+}
+
+func (k *fakeKubelet) ContainerLogs(ctx context.Context, pod, container string, opts api.LogOptions, out io.Writer) error {
+	return k.log(ctx, pod+" "+container, opts, out)
+}
+
+func (k *fakeKubelet) RunInContainer(context.Context, string, string, []string, io.Writer) (int, error) {
+	return 0, nil
+}
+
+func (k *fakeKubelet) ContainerStats(_ context.Context, pod, container string) (api.ContainerStats, error) {
+	return k.stats(pod, container)
+}
+
+// host is a machine with kubelets whose processes are files.
+type host struct {
+	t    *testing.T
+	proc string
+	pids int
+}
+
+func newHost(t *testing.T) *host { return &host{t: t, proc: t.TempDir()} }
+
+// process adds a process that runs in a directory.
+func (h *host) process(dir string, argv ...string) {
+	h.t.Helper()
+	h.pids++
+	pid := filepath.Join(h.proc, fmt.Sprint(h.pids))
+	unittest.Must(h.t, os.Mkdir(pid, 0o755), os.Symlink(dir, pid+"/cwd"),
+		os.WriteFile(pid+"/cmdline", []byte(strings.Join(argv, "\x00")+"\x00"), 0o644))
+}
+
+// kubelet starts an info server with the token in a new root_dir, and adds its process.
+func (h *host) kubelet(k *fakeKubelet) (rootDir string) {
+	h.t.Helper()
+	rootDir = h.t.TempDir()
+	socket := filepath.Join(rootDir, "s")
+	h.serve(k, "unix:"+socket)
+	h.process("/", "/usr/bin/kubelet14", "-config", "/pods", "-root_dir="+rootDir, "-address=unix:"+socket, "-v=9")
+	return rootDir
+}
+
+// serve starts an info server, and returns what ends it.
+func (h *host) serve(k *fakeKubelet, address string) (end func()) {
+	h.t.Helper()
+	s, err := server.New(server.Options{
+		Kubelet: k, Sources: func() []api.SourceStatus { return nil }, Node: func() node.Status { return node.Status{} }, Trace: &trace.Trace{},
+		Scheme: v1.NewScheme(), Address: address, Hostname: "host", Debugging: true, Metrics: server.NewMetrics(),
+	})
+	unittest.Must(h.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx) }()
+	end = func() {
+		if cancel(); ctx != nil {
+			unittest.Must(h.t, <-done)
+		}
+		ctx = nil
+	}
+	h.t.Cleanup(func() {
+		if ctx != nil {
+			end()
+		}
+	})
+	return end
+}
+
+// run gives a line to kubelet14.
+func (h *host) run(line string) (stdout, stderr string, code int) {
+	h.t.Helper()
+	var out, errs strings.Builder
+	p := Program{Version: "v0", Out: &out, Err: &errs, Proc: h.proc}
+	code, isWord := p.Run(h.t.Context(), strings.Fields(line))
+	if !isWord {
+		h.t.Errorf("%q is no word", line)
+	}
+	return out.String(), errs.String(), code
+}
+
+// fails checks that a line prints nothing but an error with all words.
+func (h *host) fails(line string, code int, words ...string) {
+	h.t.Helper()
+	stdout, stderr, got := h.run(line)
+	if err := unittest.HasWords(stderr, words...); got != code || stdout != "" || err != nil {
+		h.t.Errorf("%q: exit code %d, want %d; %v; it prints %q and %q", line, got, code, err, stdout, stderr)
+	}
+}
+
+// prints checks that a line succeeds and prints all words.
+func (h *host) prints(line string, words ...string) (stdout string) {
+	h.t.Helper()
+	stdout, stderr, code := h.run(line)
+	if err := unittest.HasWords(stdout, words...); code != 0 || stderr != "" || err != nil {
+		h.t.Errorf("%q: exit code %d, %v; it prints %q and %q", line, code, err, stdout, stderr)
+	}
+	return stdout
+}
+
+func up(name, namespace, source string, containers ...string) api.PodStatus {
+	p := api.PodStatus{Name: name, Namespace: namespace, Source: source, Origin: "/pods/" + name + ".yaml", Phase: api.PodRunning, Ready: true}
+	for _, c := range append(containers, api.NetworkContainerName) {
+		p.Containers = append(p.Containers, api.ContainerStatus{Name: c, Ready: true, State: api.ContainerState{Running: &api.ContainerStateRunning{}}})
+	}
+	return p
+}
+
+func TestFlagsAreNoWords(t *testing.T) {
+	for _, args := range [][]string{nil, {"-config=x"}, {"--status"}, {"-"}} {
+		if _, isWord := new(Program).Run(t.Context(), args); isWord {
+			t.Errorf("%q is a word", args)
+		}
+	}
+}
+
+func TestWrongWords(t *testing.T) {
+	h := newHost(t)
+	for line, want := range map[string]string{
+		"pz": `unknown word "pz": did you mean kubelet14 ps?`, "status": "did you mean kubelet14 ps?", "rm web": "did you mean kubelet14 -cleanup?",
+		"manifests": "such as -config=manifests", "ps web": `ps: unexpected argument "web"`, "ps -- web": `unexpected argument "web"`,
+		"ps -rootdir=x": "unknown flag -rootdir: did you mean -root-dir?", "ps -runonce": "unknown flag -runonce", "help pz": `no help for "pz"`,
+	} {
+		h.fails(line, 2, want, "kubelet14 help lists the words")
+	}
+}
+
+func TestHelp(t *testing.T) {
+	h := newHost(t)
+	list := h.prints("help", "WORD -h")
+	for _, w := range words {
+		unittest.Says(t, list, "kubelet14 "+w.name+" ", w.does)
+		want := h.prints("help "+w.name, "kubelet14 "+w.name, w.does, w.examples[:10])
+		if got := h.prints(w.name + " -h"); got != want {
+			t.Errorf("%s -h prints %q, want %q", w.name, got, want)
+		}
+	}
+}
