@@ -11,10 +11,11 @@ var ErrNotFound = errors.New("not found")
 
 // LogOptions select a part of a container's output.
 type LogOptions struct {
-	Tail       int  // lines from the end; -1: all that Docker has
-	Follow     bool // and what comes later
-	Timestamps bool // each line begins with its time, as RFC 3339 with nanoseconds
-	Previous   bool // of the attempt before the newest
+	Tail       int       // lines from the end; -1: all that Docker has
+	Since      time.Time // only lines from this time on; zero: all
+	Follow     bool      // and what comes later
+	Timestamps bool      // each line begins with its time, as RFC 3339 with nanoseconds
+	Previous   bool      // of the attempt before the newest
 	Stdout     bool
 	Stderr     bool
 }

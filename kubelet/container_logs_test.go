@@ -71,6 +71,7 @@ func TestLogsAreThoseOfTheAttemptAndPartAskedFor(t *testing.T) {
 			"stdout":       {api.LogOptions{Tail: -1, Stdout: true}, "run 2\nrun 2\n"},
 			"stderr":       {api.LogOptions{Tail: -1, Stderr: true}, "on stderr\n"},
 			"with times":   {api.LogOptions{Tail: 1, Stdout: true, Stderr: true, Timestamps: true}, stamped},
+			"since":        {api.LogOptions{Tail: -1, Stdout: true, Stderr: true, Since: began}, "on stderr\n"},
 			"the previous": {previousLog, "run 1\nrun 1\n"},
 		} {
 			var got strings.Builder

@@ -161,6 +161,7 @@ func (c *Client) roundTrip(ctx context.Context, method, path string) (*http.Resp
 	if err != nil {
 		return nil, err
 	}
+	r.Header.Set("TE", "trailers")
 	resp, err := c.Transport.RoundTrip(r) // follows no redirects
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
 		err = errors.New("no kubelet answers: is one running, with the same -address and -port, and without -enable_server=false?")
@@ -198,8 +199,11 @@ func (c *Client) needsToken() error {
 
 // refused returns the error of an answer.
 func (c *Client) refused(resp *http.Response, text string) error {
-	if resp.StatusCode == http.StatusUnauthorized && c.tokenErr != nil {
+	switch ofKubelet := resp.Header.Get(token.InstanceHeader) != ""; {
+	case resp.StatusCode == http.StatusUnauthorized && c.tokenErr != nil:
 		return c.needsToken()
+	case ofKubelet && resp.StatusCode < http.StatusInternalServerError:
+		return errors.New(strings.TrimSpace(text))
 	}
 	return fmt.Errorf("the kubelet at %s answers %q: %s", c.name, resp.Status, strings.TrimSpace(text))
 }

@@ -77,14 +77,14 @@ func (r *Reader) findRunning(podFullName, name string) (*found, *plan.Observed, 
 	case c.State == dockertools.StatePaused:
 		return nil, nil, notFound("container %q of pod %s is paused: docker unpause %s", name, podFullName, c.Name)
 	case c.State != dockertools.StateRunning:
-		return nil, nil, notFound("container %q of pod %s does not run: kubelet14 -status says why", name, podFullName)
+		return nil, nil, notFound("container %q of pod %s does not run: kubelet14 describe %[2]s says why", name, podFullName)
 	default:
 		return f, c, nil
 	}
 }
 
 func notCreatedYet(podFullName, container string) error {
-	return notFound("container %q of pod %s has not been created yet: kubelet14 -status says what it waits for", container, podFullName)
+	return notFound("container %q of pod %s has not been created yet: kubelet14 describe %[2]s says what it waits for", container, podFullName)
 }
 
 // justEnded returns a better error if the container has ended since the last sync.

@@ -130,9 +130,9 @@ func (t *tail) next(found *found) *plan.Observed {
 // readAttempt writes what was not written yet of the log of an attempt and, with Follow, what comes until it ends.
 func (t *tail) readAttempt(ctx context.Context, c *plan.Observed) error {
 	p := t.read[c.ID]
-	opts := dockertools.LogOptions{Since: p.last, Tail: p.tail, Follow: t.opts.Follow, Stdout: t.opts.Stdout, Stderr: t.opts.Stderr}
+	opts := dockertools.LogOptions{Since: t.opts.Since, Tail: p.tail, Follow: t.opts.Follow, Stdout: t.opts.Stdout, Stderr: t.opts.Stderr}
 	if !p.last.IsZero() {
-		opts.Tail = -1
+		opts.Since, opts.Tail = p.last, -1
 	}
 	began, written := time.Now(), p.same
 	err := t.docker.Logs(ctx, c.ID, opts, func(line dockertools.LogLine) error {

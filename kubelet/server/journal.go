@@ -39,7 +39,7 @@ func (s *Server) serveUnitLogs(w http.ResponseWriter, r *http.Request) error {
 		switch err := cmd.Run(); {
 		case err == nil:
 		case errors.Is(err, exec.ErrNotFound):
-			return httpErrorf(http.StatusNotImplemented, "this host has no journalctl: the logs of services are in systemd's journal")
+			return out.end(httpErrorf(http.StatusNotImplemented, "this host has no journalctl: the logs of services are in systemd's journal"))
 		case errors.Is(ctx.Err(), context.DeadlineExceeded):
 			return out.end(httpErrorf(http.StatusGatewayTimeout, "journalctl has not ended after %v: ask for fewer lines", writeTimeout))
 		default:

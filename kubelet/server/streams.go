@@ -40,7 +40,11 @@ func (s *Server) serveContainerLogs(w http.ResponseWriter, r *http.Request) erro
 	if opts.Follow {
 		out.begin()
 	}
-	return out.end(s.opts.Kubelet.ContainerLogs(r.Context(), pod, container, opts, out))
+	err = s.opts.Kubelet.ContainerLogs(r.Context(), pod, container, opts, out)
+	if err == nil && r.Context().Err() != nil {
+		panic(http.ErrAbortHandler) // the kubelet stops: a client that follows must not take this for the end of the log
+	}
+	return out.end(err)
 }
 
 // logOptions reads the query: everything that is kept, unless it says otherwise.
@@ -62,6 +66,15 @@ func logOptions(r *http.Request) (api.LogOptions, error) {
 		}
 		opts.Tail = int(n)
 	}
+	if text := r.URL.Query().Get("since"); text != "" {
+		ago, err := time.ParseDuration(text)
+		if opts.Since = time.Now().Add(-ago); err != nil {
+			opts.Since, err = time.Parse(time.RFC3339, text)
+		}
+		if err != nil {
+			return opts, httpErrorf(http.StatusBadRequest, "since=%q: it must be a duration, such as 5m, or a time, such as 2014-10-23T12:00:00Z", text)
+		}
+	}
 	switch {
 	case !opts.Stdout && !opts.Stderr:
 		return opts, httpErrorf(http.StatusBadRequest, "stdout=0 and stderr=0 leave nothing: leave one of them out")
@@ -80,10 +93,11 @@ type stream struct {
 	begun   bool        // the status is sent
 }
 
-// newStream returns a stream. When its request is canceled, the rest of its output gets a time limit, so that a client that does
-// not read cannot delay the end of its command.
+// newStream returns a stream. When its request is canceled, the rest of its output gets a time limit, so that
+// a client that does not read cannot delay the end of its command.
 func newStream(w http.ResponseWriter, r *http.Request) *stream {
 	s := &stream{w: w, r: r, control: clearDeadlines(w)}
+	w.Header().Set("Trailer", "Error")
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	s.close = context.AfterFunc(r.Context(), func() { _ = s.control.SetWriteDeadline(time.Now().Add(lastWriteTimeout)) })
 	return s
@@ -117,15 +131,22 @@ func (s *stream) Write(piece []byte) (int, error) {
 	return len(piece), s.control.Flush()
 }
 
-// end reports an error to the client: before the first write as an HTTP status, which it returns, later as a last line.
+// end reports an error to the client: before the first write as an HTTP status, which it returns, later in the trailer Error, and
+// as a last line to clients that do not ask for trailers.
 func (s *stream) end(err error) error {
-	if err == nil || !s.begun {
+	switch {
+	case err == nil:
+		return nil
+	case !s.begun:
+		s.w.Header().Del("Trailer")
 		return err
-	}
-	if !errors.Is(err, api.ErrNotFound) && s.r.Context().Err() == nil {
+	case !errors.Is(err, api.ErrNotFound) && s.r.Context().Err() == nil:
 		glog.Warningf("info server: %s: %v", s.r.Pattern, err)
 	}
-	_, _ = fmt.Fprintf(s, "\nkubelet14: %s\n", api.OneLine(err.Error()))
+	text := api.OneLine(err.Error())
+	if s.w.Header().Set("Error", text); s.r.Header.Get("TE") != "trailers" {
+		_, _ = fmt.Fprintf(s, "\nkubelet14: %s\n", text)
+	}
 	return nil
 }
 
@@ -142,16 +163,11 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := newStream(w, r)
 	defer out.close()
-	w.Header().Set("Trailer", "Exit-Code, Error")
+	w.Header().Add("Trailer", "Exit-Code")
 	exitCode, err := s.opts.Kubelet.RunInContainer(r.Context(), pod, container, command, out)
-	switch {
-	case err == nil:
+	if err == nil {
 		out.begin() // a header that is set before the status would be no trailer
 		w.Header().Set("Exit-Code", strconv.Itoa(exitCode))
-	case out.begun:
-		w.Header().Set("Error", api.OneLine(err.Error()))
-	default:
-		w.Header().Del("Trailer")
 	}
 	return out.end(err)
 }

@@ -42,15 +42,16 @@ func TestALogHasWhatIsAskedFor(t *testing.T) {
 	k := echoing()
 	s := serve(t, k)
 	for path, change := range map[string]func(*api.LogOptions){
-		"web/app":                        func(*api.LogOptions) {},
-		"web/helper?tail=&follow=":       func(*api.LogOptions) {},
-		"twin.default.etcd/app?follow=0": func(*api.LogOptions) {},
-		"web/net?follow=1&tail=0":        func(o *api.LogOptions) { o.Follow, o.Tail = true, 0 },
-		"web/app?timestamps=true":        func(o *api.LogOptions) { o.Timestamps = true },
-		"web/app?tail=all":               func(*api.LogOptions) {},
-		"web/app?previous=1":             func(o *api.LogOptions) { o.Previous = true },
-		"web/app?stdout=0":               func(o *api.LogOptions) { o.Stdout = false },
-		"web.default.file/app?stderr=0":  func(o *api.LogOptions) { o.Stderr = false },
+		"web/app":                            func(*api.LogOptions) {},
+		"web/helper?tail=&follow=":           func(*api.LogOptions) {},
+		"twin.default.etcd/app?follow=0":     func(*api.LogOptions) {},
+		"web/net?follow=1&tail=0":            func(o *api.LogOptions) { o.Follow, o.Tail = true, 0 },
+		"web/app?timestamps=true":            func(o *api.LogOptions) { o.Timestamps = true },
+		"web/app?tail=all":                   func(*api.LogOptions) {},
+		"web/app?since=2014-10-23T12:00:00Z": func(o *api.LogOptions) { o.Since = noon },
+		"web/app?previous=1":                 func(o *api.LogOptions) { o.Previous = true },
+		"web/app?stdout=0":                   func(o *api.LogOptions) { o.Stdout = false },
+		"web.default.file/app?stderr=0":      func(o *api.LogOptions) { o.Stderr = false },
 	} {
 		opts := api.LogOptions{Tail: -1, Stdout: true, Stderr: true}
 		change(&opts)
@@ -101,8 +102,8 @@ func TestHowAStreamEnds(t *testing.T) {
 		{runIn + "web/app?cmd=x", "out", 7, nil, "out", "7", ""},
 		{runIn + "web/app?cmd=x", "half", 0, gone, "half\nkubelet14: Docker has; gone away\n", "", "Docker has; gone away"},
 		{logOf + "web/app", "", 0, nil, "", "", ""},
-		{logOf + "web/app", "one\n", 0, gone, "one\n\nkubelet14: Docker has; gone away\n", "", ""},
-		{logOf + "web/app?follow=1", "", 0, gone, "\nkubelet14: Docker has; gone away\n", "", ""}, // the status was sent at once
+		{logOf + "web/app", "one\n", 0, gone, "one\n\nkubelet14: Docker has; gone away\n", "", "Docker has; gone away"},
+		{logOf + "web/app?follow=1", "", 0, gone, "\nkubelet14: Docker has; gone away\n", "", "Docker has; gone away"}, // the status was sent at once
 	} {
 		s := serve(t, printing(func(_ context.Context, _ string, out io.Writer) (int, error) {
 			io.WriteString(out, tt.printed)
@@ -112,6 +113,10 @@ func TestHowAStreamEnds(t *testing.T) {
 		if got.status != http.StatusOK || got.body != tt.body || got.trailer.Get("Exit-Code") != tt.code || got.trailer.Get("Error") != tt.text ||
 			got.header.Get("Exit-Code")+got.header.Get("Error") != "" {
 			t.Errorf("%+v: %d %q, header %v, trailer %v", tt, got.status, got.body, got.header, got.trailer)
+		}
+		got = s.ask(t, tt.request, withToken, func(r *http.Request) { r.Header.Set("TE", "trailers") })
+		if got.body != tt.printed || got.trailer.Get("Error") != tt.text {
+			t.Errorf("%+v: a client that asks for trailers gets %q, and the trailer %v", tt, got.body, got.trailer)
 		}
 	}
 }
@@ -140,6 +145,7 @@ func TestRequestsThatCannotBeAnswered(t *testing.T) {
 		{logOf + "web/app?tail=99999999999999999999", "", "", 400, "tail="},
 		{logOf + "web/app?follow=yes", "", "", 400, `follow="yes"`},
 		{logOf + "web/app?stdout=0&stderr=0", "", "", 400, "stdout=0 and stderr=0"},
+		{logOf + "web/app?since=yesterday", "", "", 400, "such as 5m"},
 		{logOf + "web/app?previous=1&follow=1", "", "", 400, "previous=1 and follow=1"},
 		{runIn + "web/app", "", "", 400, "?cmd=ls&cmd=-l"},
 		{runIn + "web/app?cmd=&cmd=ls", "", "", 400, "there is no command"},

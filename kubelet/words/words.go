@@ -34,6 +34,8 @@ type word struct {
 var words = []word{
 	{"ps", "", "print the pods and their containers, and exit with 0 if all is well",
 		"kubelet14 ps -w", ps},
+	{"logs", "POD", "print the logs of a pod's containers",
+		"kubelet14 logs web -f --tail 20\nkubelet14 logs web -c server -p", logs},
 }
 
 // call is one use of a word.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"kubelet14/api"
@@ -50,9 +51,11 @@ func (k *fakeKubelet) ContainerStats(_ context.Context, pod, container string) (
 
 // host is a machine with kubelets whose processes are files.
 type host struct {
-	t    *testing.T
-	proc string
-	pids int
+	t        *testing.T
+	proc     string
+	pids     int
+	terminal bool
+	end      func() // ends the newest info server
 }
 
 func newHost(t *testing.T) *host { return &host{t: t, proc: t.TempDir()} }
@@ -76,8 +79,8 @@ func (h *host) kubelet(k *fakeKubelet) (rootDir string) {
 	return rootDir
 }
 
-// serve starts an info server, and returns what ends it.
-func (h *host) serve(k *fakeKubelet, address string) (end func()) {
+// serve starts an info server.
+func (h *host) serve(k *fakeKubelet, address string) {
 	h.t.Helper()
 	s, err := server.New(server.Options{
 		Kubelet: k, Sources: func() []api.SourceStatus { return nil }, Node: func() node.Status { return node.Status{} }, Trace: &trace.Trace{},
@@ -87,25 +90,18 @@ func (h *host) serve(k *fakeKubelet, address string) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error)
 	go func() { done <- s.Serve(ctx) }()
-	end = func() {
-		if cancel(); ctx != nil {
-			unittest.Must(h.t, <-done)
-		}
-		ctx = nil
-	}
-	h.t.Cleanup(func() {
-		if ctx != nil {
-			end()
-		}
+	h.end = sync.OnceFunc(func() {
+		cancel()
+		unittest.Must(h.t, <-done)
 	})
-	return end
+	h.t.Cleanup(h.end)
 }
 
 // run gives a line to kubelet14.
 func (h *host) run(line string) (stdout, stderr string, code int) {
 	h.t.Helper()
 	var out, errs strings.Builder
-	p := Program{Version: "v0", Out: &out, Err: &errs, Proc: h.proc}
+	p := Program{Version: "v0", Out: &out, Err: &errs, Proc: h.proc, Terminal: h.terminal}
 	code, isWord := p.Run(h.t.Context(), strings.Fields(line))
 	if !isWord {
 		h.t.Errorf("%q is no word", line)
