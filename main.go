@@ -51,9 +51,11 @@ func main() {
 
 // exitCode runs the program. It returns 0 if all is well, 1 if something failed and 2 for wrong flags.
 func exitCode() int {
-	program := words.Program{Version: version, Out: os.Stdout, Err: os.Stderr, Terminal: onTerminal(), Proc: "/proc"}
 	ctx, stop := untilSignal()
 	defer stop()
+	program := words.Program{
+		Version: version, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: onTerminal(), Proc: "/proc", CarryOut: carryOut, Parser: parser,
+	}
 	if code, isWord := program.Run(ctx, os.Args[1:]); isWord {
 		return code
 	}
@@ -65,6 +67,11 @@ func exitCode() int {
 		fmt.Fprintf(os.Stderr, "kubelet14: %s\nkubelet14 -h lists the flags\n", api.WithExcerpts(err))
 		return 2
 	}
+	return carryOut(ctx, f)
+}
+
+// carryOut does what the flags say, and returns the exit code.
+func carryOut(ctx context.Context, f *options.Options) int {
 	stopLog, err := options.StartLog(f.Server.LogDir)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "kubelet14: %v\n", err)

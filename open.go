@@ -22,12 +22,19 @@ import (
 // sources are the sources of pods that the flags name.
 type sources []config.Source
 
+// parser returns what reads the manifests of all of them.
+func parser(f *options.Options) config.Parser {
+	p := config.Parser{Hostname: f.Kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: f.Rules}
+	if f.Gates.Enabled(features.Services) {
+		v1.AddServices(p.Scheme, f.Kubelet.PodNetwork != dockertools.BridgeNetwork)
+	}
+	return p
+}
+
 // openSources returns them, and the connection to etcd if it is one of them.
 func openSources(f *options.Options) (all sources, etcd *config.Etcd, err error) {
-	parser := config.Parser{Hostname: f.Kubelet.Identity.Hostname, Scheme: v1.NewScheme(), Rules: f.Rules, Watcher: f.Kubelet.Trace}
-	if f.Gates.Enabled(features.Services) {
-		v1.AddServices(parser.Scheme, f.Kubelet.PodNetwork != dockertools.BridgeNetwork)
-	}
+	parser := parser(f)
+	parser.Watcher = f.Kubelet.Trace
 	if f.Config != "" {
 		if _, err := os.Stat(f.Config); errors.Is(err, fs.ErrNotExist) && !f.ConfigWait {
 			return nil, nil, fmt.Errorf("-config=%s does not exist: make it, or give -config_wait if it will appear, as a mount does", f.Config)

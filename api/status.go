@@ -31,6 +31,7 @@ type PodStatus struct {
 	Starting    bool              `json:"starting,omitempty"` // it is not ready, and need not be yet
 	PodIP       string            `json:"podIP,omitempty"`
 	Ports       []Port            `json:"ports,omitempty"`       // of the host
+	Volumes     []Volume          `json:"volumes,omitempty"`     // as its manifest has them
 	Reason      string            `json:"reason,omitempty"`      // why the pod as a whole waits, such as PortTaken
 	Message     string            `json:"message,omitempty"`     // of the reason
 	SourceError string            `json:"sourceError,omitempty"` // why its manifest cannot be read: the pod may be older

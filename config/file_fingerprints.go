@@ -14,8 +14,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/golang/glog"
-
 	"kubelet14/api"
 )
 
@@ -77,7 +75,7 @@ func (s *SourceFile) warn(path, text string) {
 	if text == "" {
 		delete(s.warned, path)
 	} else if text != s.warned[path] {
-		glog.Warningf("%s: %s", s.title, text)
+		s.parser.warn(s.title + ": " + text)
 		s.warned[path] = text
 	}
 }

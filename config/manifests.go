@@ -16,7 +16,16 @@ type Parser struct {
 	Hostname string // is part of the UIDs of pods without a uuid
 	Scheme   *api.Scheme
 	Rules    validation.Rules
-	Watcher  Watcher // of the source; may be nil
+	Watcher  Watcher              // of the source; may be nil
+	Warn     func(warning string) // of what means nothing here or may not be meant; nil: the log
+}
+
+func (p Parser) warn(text string) {
+	if p.Warn != nil {
+		p.Warn(text)
+	} else {
+		glog.WarningDepth(1, text)
+	}
 }
 
 // objects decodes and validates a text and gives each object its identity, which depends only on its name and the place.
@@ -81,7 +90,7 @@ func (s *source) logIgnored(update api.PodUpdate, leftOut []string) {
 	s.ignored = map[string]bool{}
 	log := func(line string) {
 		if s.ignored[line] = true; !before[line] {
-			glog.Warning(line)
+			s.parser.warn(line)
 		}
 	}
 	fields := func(kind string, fields []string) {

@@ -197,6 +197,14 @@ func (c *Client) needsToken() error {
 	return fmt.Errorf("this needs the token of the kubelet: %w: use sudo, or give the kubelet's -root_dir or -token_file", c.tokenErr)
 }
 
+// Hidden returns an error if the answers have no messages, since the client may not read the token.
+func (c *Client) Hidden() error {
+	if c.tokenErr == nil {
+		return nil
+	}
+	return fmt.Errorf("messages are hidden: %w", c.needsToken())
+}
+
 // refused returns the error of an answer.
 func (c *Client) refused(resp *http.Response, text string) error {
 	switch ofKubelet := resp.Header.Get(token.InstanceHeader) != ""; {

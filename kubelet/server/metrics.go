@@ -176,7 +176,7 @@ func countStates(pods []api.PodStatus) map[string]int {
 	count := map[string]int{"waiting": 0, "running": 0, "terminated": 0}
 	for _, pod := range pods {
 		for _, c := range pod.Containers {
-			state, _, _ := describe(c)
+			state, _, _ := Describe(c)
 			count[state]++
 		}
 	}

@@ -25,14 +25,14 @@ var (
 	pageFiles embed.FS
 
 	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
-		"join": join, "tone": tone, "containerTone": containerTone, "exit": exitText, "count": api.Count, "isUpdate": isUpdate,
-		"port": portText, "base": path.Base, "short": shortID, "name": func(full string) string { name, _, _ := api.SplitFullName(full); return name },
+		"join": Join, "tone": tone, "containerTone": containerTone, "exit": ExitText, "count": api.Count, "isUpdate": isUpdate,
+		"port": PortText, "base": path.Base, "short": shortID, "name": func(full string) string { name, _, _ := api.SplitFullName(full); return name },
 		"atMost": func(n int, pods []api.PodStatus) []api.PodStatus { return pods[:min(n, len(pods))] },
 		"doing": func(op string) string {
 			return map[string]string{"create": "Creating", "start": "Starting", "stop": "Stopping", "remove": "Removing"}[op]
 		},
 		"problem": func(c api.ContainerStatus, reason string) string { // which is shown before it
-			_, _, problem := describe(c)
+			_, _, problem := Describe(c)
 			return strings.TrimPrefix(strings.TrimPrefix(problem, reason), ": ")
 		},
 	}).ParseFS(pageFiles, "page/*.html"))

@@ -26,7 +26,7 @@ func (p *page) Trouble() []api.PodStatus {
 // Culprit returns the container that keeps a pod from being up, preferably one with a log.
 func (p *page) Culprit(pod api.PodStatus) (culprit api.ContainerStatus) {
 	for _, c := range pod.Containers {
-		_, _, problem := describe(c)
+		_, _, problem := Describe(c)
 		better := culprit.Name == "" || p.LogLink(pod, culprit) == "" && p.LogLink(pod, c) != ""
 		if problem != "" && containerTone(c) != "done" && better {
 			culprit = c
@@ -57,7 +57,7 @@ func (p *page) View(pod api.PodStatus) view {
 		if i := slices.IndexFunc(p.Rows[v.ID], func(r trace.Row) bool { return r.Container == c.Name }); i >= 0 {
 			row.Row = p.Rows[v.ID][i]
 		}
-		if _, _, problem := describe(c); problem != join(pod.Reason, pod.Message) {
+		if _, _, problem := Describe(c); problem != Join(pod.Reason, pod.Message) {
 			row.Problem = problem
 		}
 		if c.Name != api.NetworkContainerName || len(row.Plan) > 0 || row.Problem != "" { // else it is of interest to nobody

@@ -122,23 +122,23 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 	for _, p := range pods {
 		var ports []string
 		for _, port := range p.Ports {
-			ports = append(ports, portText(port))
+			ports = append(ports, PortText(port))
 		}
-		problem := join(p.Reason, p.Message)
+		problem := Join(p.Reason, p.Message)
 		if problem == "" && p.SourceError != "" {
 			problem = "it may be older than its manifest, which cannot be read"
 		}
 		ready := readyText(p.Ready, p.Phase == api.PodSucceeded || p.Phase == api.PodFailed || p.Phase == api.PodRemoving)
 		fmt.Fprintf(table, "%s\t%s\t%s\t\t\t%s\t%s\t%s\n", p.FullName(), p.Phase, ready, p.PodIP, strings.Join(ports, ","), api.OneLine(problem))
 		for _, c := range p.Containers {
-			state, since, reason := describe(c)
+			state, since, reason := Describe(c)
 			age := "-"
 			if !since.IsZero() {
 				age = now.Sub(since).Round(time.Second).String()
 			}
 			switch {
 			case reason == "" && c.Last != nil && c.Name != api.NetworkContainerName: // which is always killed
-				reason = "before: " + exitText(c.Last)
+				reason = "before: " + ExitText(c.Last)
 			case c.State.Waiting != nil && strings.Contains(problem, c.State.Waiting.Message): // once is enough
 				reason = c.State.Waiting.Reason
 			}
@@ -149,15 +149,15 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 	return table.Flush()
 }
 
-// describe returns the state of a container as one word, its beginning if that is known, and what is wrong or how it has ended.
-func describe(c api.ContainerStatus) (state string, since time.Time, problem string) {
+// Describe returns the state of a container as one word, its beginning if that is known, and what is wrong or how it has ended.
+func Describe(c api.ContainerStatus) (state string, since time.Time, problem string) {
 	switch s := c.State; {
 	case s.Running != nil:
 		return "running", s.Running.StartedAt, s.Running.Message
 	case s.Terminated != nil:
-		return "terminated", s.Terminated.FinishedAt, join(exitText(s.Terminated), s.Terminated.Message)
+		return "terminated", s.Terminated.FinishedAt, Join(ExitText(s.Terminated), s.Terminated.Message)
 	case s.Waiting != nil:
-		return "waiting", time.Time{}, join(s.Waiting.Reason, s.Waiting.Message)
+		return "waiting", time.Time{}, Join(s.Waiting.Reason, s.Waiting.Message)
 	}
 	return "", time.Time{}, ""
 }
@@ -173,8 +173,8 @@ func readyText(ready, ended bool) string {
 	return "no"
 }
 
-// portText is the port of the host and that of the pod if it is another one, such as 127.0.0.1:8080->80/udp.
-func portText(port api.Port) string {
+// PortText is the port of the host and that of the pod if it is another one, such as 127.0.0.1:8080->80/udp.
+func PortText(port api.Port) string {
 	text := strconv.Itoa(port.HostPort)
 	if port.HostIP != "" {
 		text = net.JoinHostPort(port.HostIP, text)
@@ -191,15 +191,16 @@ func portText(port api.Port) string {
 // shortID is what Docker's commands print of an id.
 func shortID(id string) string { return id[:min(len(id), 12)] }
 
-func exitText(end *api.ContainerStateTerminated) string {
+// ExitText returns how a container has ended, such as "Error (exit code 3)".
+func ExitText(end *api.ContainerStateTerminated) string {
 	if end.ExitCode == 0 {
 		return end.Reason
 	}
 	return fmt.Sprintf("%s (exit code %d)", end.Reason, end.ExitCode)
 }
 
-// join returns "reason: message", or the one that is not empty.
-func join(reason, message string) string {
+// Join returns "reason: message", or the one that is not empty.
+func Join(reason, message string) string {
 	if reason == "" || message == "" {
 		return cmp.Or(reason, message)
 	}

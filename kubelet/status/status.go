@@ -37,7 +37,7 @@ func Of(pod *Pod, now Now) api.PodStatus {
 	status.Reason, status.Message = problem.Reason, problem.Message
 	var wanted []plan.Container
 	if s.Desired != nil {
-		status.UID, status.Ports = s.Desired.UID, s.Desired.Ports
+		status.UID, status.Ports, status.Volumes = s.Desired.UID, s.Desired.Ports, s.Desired.Complete.Volumes
 		wanted = s.Desired.Containers()
 	} else {
 		status.Reason = cmp.Or(s.Wait.Reason, api.ReasonRemoved)

@@ -96,8 +96,10 @@ func (c *call) settings(more ...string) (*options.Options, error) {
 			text += "\n  " + r.String()
 		}
 		return nil, errors.New(text)
+	case len(c.given) > 0 && len(more) > 0:
+		return options.Parse(c.Version, slices.Concat(c.given, more))
 	case len(c.given) > 0:
-		return options.Parse(c.Version, append(slices.Concat(c.given, more), "-status"))
+		return options.Parse(c.Version, append(c.given, "-status"))
 	}
 	return nil, errors.New("no kubelet14 runs on this host: kubelet14 -config=DIRECTORY starts one; to ask one that is hidden from you give its -address, -port and -root_dir")
 }

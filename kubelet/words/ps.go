@@ -2,15 +2,18 @@ package words
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/options"
 )
 
 func ps(fs *flag.FlagSet) func(context.Context, *call) error {
+	form := fs.String("o", "table", "`form`: table, json, or name for the full names alone")
 	watch := fs.Bool("w", false, "print the table again when it changes, until Ctrl-C")
 	return func(ctx context.Context, c *call) error {
 		f, err := c.settings()
@@ -18,7 +21,28 @@ func ps(fs *flag.FlagSet) func(context.Context, *call) error {
 			return err
 		}
 		f.Watch = *watch
-		return Status(ctx, f, c.Out, c.Terminal)
+		switch {
+		case *form == "table":
+			return Status(ctx, f, c.Out, c.Terminal)
+		case *watch:
+			return errors.New("-w is for the table: leave out -o")
+		case *form != "json" && *form != "name":
+			return fmt.Errorf("-o=%s: give table, json or name", *form)
+		}
+		cl, pods, err := c.pods(ctx)
+		if err != nil {
+			return err
+		}
+		text, err := json.MarshalIndent(map[string]any{"items": pods}, "", "  ")
+		if text = append(text, '\n'); *form == "name" {
+			text = nil
+			for _, p := range pods {
+				text = fmt.Appendln(text, p.FullName())
+			}
+		}
+		_, printErr := fmt.Fprint(c.Out, api.Printable(string(text)))
+		_, statusErr := cl.Status(ctx)
+		return errors.Join(err, printErr, statusErr)
 	}
 }
 

@@ -10,15 +10,19 @@ import (
 	"strings"
 
 	"kubelet14/api"
+	"kubelet14/config"
 	"kubelet14/kubelet/options"
 )
 
 // Program is the program that a word is given to.
 type Program struct {
 	Version  string
+	In       io.Reader
 	Out, Err io.Writer
-	Terminal bool   // Out is one
-	Proc     string // the file system of processes
+	Terminal bool                                               // Out is one
+	Proc     string                                             // the file system of processes
+	CarryOut func(context.Context, *options.Options) (code int) // does what flags say
+	Parser   func(*options.Options) config.Parser               // of manifests
 }
 
 // A word is one command.
@@ -36,6 +40,14 @@ var words = []word{
 		"kubelet14 ps -w", ps},
 	{"logs", "POD", "print the logs of a pod's containers",
 		"kubelet14 logs web -f --tail 20\nkubelet14 logs web -c server -p", logs},
+	{"describe", "POD", "print all that is known about a pod, and why it is not up",
+		"kubelet14 describe web", describe},
+	{"top", "", "print how much CPU and memory the pods use, busiest first",
+		"kubelet14 top -w", top},
+	{"diff", "", "print what the kubelet would do to each pod, with its own settings or other ones",
+		"kubelet14 diff\nkubelet14 diff -config=/path/to/changed", diff},
+	{"check", "FILE…", "print what is wrong with manifests; it needs no kubelet, and - is standard input",
+		"kubelet14 check web.yaml manifests/\nhelm template shop | kubelet14 check -", check},
 }
 
 // call is one use of a word.

@@ -13,7 +13,9 @@ import (
 	"kubelet14/api"
 	"kubelet14/api/unittest"
 	"kubelet14/api/v1"
+	"kubelet14/config"
 	"kubelet14/kubelet/node"
+	"kubelet14/kubelet/options"
 	"kubelet14/kubelet/server"
 	"kubelet14/kubelet/trace"
 )
@@ -22,6 +24,7 @@ func TestMain(m *testing.M) { unittest.Main(m) }
 
 // fakeKubelet has the pods that a test has set. A nil function does nothing.
 type fakeKubelet struct {
+	mu       sync.Mutex // for what its functions keep
 	statuses []api.PodStatus
 	events   []api.Event
 	log      func(ctx context.Context, container string, opts api.LogOptions, out io.Writer) error
@@ -55,6 +58,9 @@ type host struct {
 	proc     string
 	pids     int
 	terminal bool
+	in       string // standard input
+	carryOut func(context.Context, *options.Options) int
+	parser   func(*options.Options) config.Parser
 	end      func() // ends the newest info server
 }
 
@@ -79,12 +85,14 @@ func (h *host) kubelet(k *fakeKubelet) (rootDir string) {
 	return rootDir
 }
 
-// serve starts an info server.
-func (h *host) serve(k *fakeKubelet, address string) {
+const testToken = "a-token-for-the-tests"
+
+// serve starts an info server, and returns its port.
+func (h *host) serve(k *fakeKubelet, address string) (port string) {
 	h.t.Helper()
 	s, err := server.New(server.Options{
 		Kubelet: k, Sources: func() []api.SourceStatus { return nil }, Node: func() node.Status { return node.Status{} }, Trace: &trace.Trace{},
-		Scheme: v1.NewScheme(), Address: address, Hostname: "host", Debugging: true, Metrics: server.NewMetrics(),
+		Scheme: v1.NewScheme(), Address: address, Hostname: "host", Debugging: true, Token: testToken, Metrics: server.NewMetrics(),
 	})
 	unittest.Must(h.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -95,13 +103,14 @@ func (h *host) serve(k *fakeKubelet, address string) {
 		unittest.Must(h.t, <-done)
 	})
 	h.t.Cleanup(h.end)
+	return strings.Trim(s.URL()[strings.LastIndex(s.URL(), ":"):], ":/")
 }
 
 // run gives a line to kubelet14.
 func (h *host) run(line string) (stdout, stderr string, code int) {
 	h.t.Helper()
 	var out, errs strings.Builder
-	p := Program{Version: "v0", Out: &out, Err: &errs, Proc: h.proc, Terminal: h.terminal}
+	p := Program{Version: "v0", Out: &out, Err: &errs, Proc: h.proc, Terminal: h.terminal, In: strings.NewReader(h.in), CarryOut: h.carryOut, Parser: h.parser}
 	code, isWord := p.Run(h.t.Context(), strings.Fields(line))
 	if !isWord {
 		h.t.Errorf("%q is no word", line)

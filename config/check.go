@@ -1,0 +1,42 @@
+package config
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"time"
+
+	"kubelet14/api"
+)
+
+// Check reads files and directories, and standard input for "-", once and as one source. It returns the number of files and
+// their pods, or all that is wrong with any of them, with the paths as they are given.
+func Check(parser Parser, paths []string, stdin io.Reader) (files int, pods []api.Pod, err error) {
+	s := NewSourceFile("", time.Hour, parser)
+	all, errs := snapshot{}, []error(nil)
+	for _, path := range paths {
+		if path == "-" {
+			continue
+		}
+		s.place = path
+		found, err := s.snapshot()
+		errs = append(errs, err)
+		maps.Copy(all, found)
+	}
+	s.last = all
+	s.read(all, time.Time{})
+	if slices.Contains(paths, "-") {
+		s.inputs["-"] = &input{label: "standard input"}
+		s.inputs["-"].load("read", func() ([]object, error) {
+			text, err := io.ReadAll(io.LimitReader(stdin, api.MaxManifestBytes+1))
+			if err != nil {
+				return nil, err
+			}
+			return parser.objects("file", "standard input", text, func(number int) string { return fileName("-", number) })
+		})
+	}
+	update, leftOut := s.set()
+	s.logIgnored(update, leftOut)
+	return len(s.inputs) - 1, update.Pods, errors.Join(append(errs, update.Err)...)
+}

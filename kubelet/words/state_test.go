@@ -1,0 +1,170 @@
+package words
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"kubelet14/api"
+	"kubelet14/api/unittest"
+	"kubelet14/api/v1"
+	"kubelet14/config"
+	"kubelet14/kubelet/options"
+)
+
+func TestPs(t *testing.T) {
+	h, k := newHost(t), shop()
+	h.kubelet(k)
+	h.prints("ps", "POD / CONTAINER", "web.default.file")
+	if got := h.prints("ps -o name"); got != "web.default.file\ndb.one.file\ndb.two.etcd\n" {
+		t.Errorf("the names are %q", got)
+	}
+	h.prints("ps -o=json", "{\n  \"items\": [\n    {\n      \"name\": \"web\"")
+	h.fails("ps -o yaml", 1, "-o=yaml: give table, json or name")
+	h.fails("ps -o name -w", 1, "-w is for the table")
+	k.statuses[0].Phase, k.statuses[0].Message = api.PodFailing, "\x1b[31m"
+	for _, form := range []string{"table", "json", "name"} {
+		stdout, stderr, code := h.run("ps -o " + form)
+		if code != 1 || !strings.Contains(stdout, "db.one.file") && form != "json" || strings.Contains(stdout, "\x1b") || !strings.Contains(stderr, "not well: 1 of 3 pods") {
+			t.Errorf("-o %s: exit code %d, %q and %q", form, code, stdout, stderr)
+		}
+	}
+}
+
+func TestDescribe(t *testing.T) {
+	h, k := newHost(t), shop()
+	h.kubelet(k)
+	at := time.Date(2014, 10, 23, 12, 0, 0, 0, time.Local)
+	web := &k.statuses[0]
+	web.SourceError, web.PodIP, web.Phase, web.Ports = "a typo", "172.18.0.2", api.PodFailing, []api.Port{{HostPort: 80, ContainerPort: 8080}}
+	web.Volumes = []api.Volume{{Name: "conf", Source: &api.VolumeSource{HostDir: &api.HostDir{Path: "/etc"}}}}
+	web.Containers[0] = api.ContainerStatus{
+		Name: "server", RestartCount: 4, Image: "hello:1", ImageID: "sha256:1", State: api.ContainerState{Waiting: &api.ContainerStateWaiting{Reason: "BackOff", Message: "one\ntwo\x1b[31m"}},
+		Last: &api.ContainerStateTerminated{ExitCode: 3, Reason: "Error", FinishedAt: at},
+	}
+	for range 30 {
+		k.events = append(k.events, api.Event{Pod: "web.default.file", Reason: "old"}, api.Event{Pod: "db.one.file", Reason: "other"})
+	}
+	k.events = append(k.events, api.Event{Pod: "web.default.file", Container: "server", Time: at, Reason: "BackOff", Message: "ended"})
+	got := h.prints("describe web",
+		"Pod:                web.default.file\n", "Manifest:           /pods/web.yaml\nIt cannot be read:  a typo\nState:              failing\n",
+		"IP:                 172.18.0.2\nPorts:              80->8080\n", `conf {"hostDir":{"path":"/etc"}}`+"\n",
+		"Container server:\n  State:     waiting\n  Ready:     false\n  Reason:    BackOff: one; two?[31m\n  Before:    Error (exit code 3) at 2014-10-23 12:00:00\n  Restarts:  4\n  Image:     hello:1 sha256:1\n",
+		"Container cache:", "  2014-10-23 12:00:00  server  BackOff  ended\n")
+	if strings.Count(got, "old") != maxEvents-1 || strings.Contains(got, "other") {
+		t.Errorf("it has other events:\n%s", got)
+	}
+	h.fails("describe webb", 1, "did you mean web?")
+}
+
+// Messages need the token. Without it, logs say what to do, and the rest says that they are hidden.
+func TestWhoMayNotReadTheToken(t *testing.T) {
+	h, k := newHost(t), shop()
+	k.statuses[0].Message = "a secret"
+	port := h.serve(k, "127.0.0.1")
+	dir := t.TempDir()
+	h.process("/", "kubelet14", "-config=/pods", "-root_dir="+dir, "-port="+port)
+	h.prints("ps", "(shown with the token)")
+	want := "this needs the token of the kubelet: read the token: stat " + dir + "/token: no such file or directory: use sudo, or give the kubelet's -root_dir or -token_file"
+	h.fails("logs web", 1, "kubelet14: "+want)
+	stdout, stderr, code := h.run("describe web")
+	if code != 0 || !strings.Contains(stdout, "(shown with the token)") || stderr != "kubelet14: messages are hidden: "+want+"\n" {
+		t.Errorf("exit code %d, %q and %q", code, stdout, stderr)
+	}
+	unittest.Must(t, os.WriteFile(dir+"/token", []byte(testToken), 0o600))
+	h.prints("describe web", "a secret")
+	h.prints("logs web", "server | web.default.file server tail -1")
+}
+
+func TestTop(t *testing.T) {
+	h, k := newHost(t), shop()
+	h.kubelet(k)
+	looks := map[string]uint64{}
+	began := time.Date(2014, 10, 23, 12, 0, 0, 0, time.UTC)
+	k.stats = func(pod, container string) (s api.ContainerStats, err error) {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		of := pod + " " + container
+		looks[of]++
+		busy := map[string]uint64{"web.default.file cache": 250, "web.default.file server": 1500, "db.one.file main": 1}[of]
+		s.ID, s.Time, s.CPU.Total = of, began.Add(time.Duration(looks[of])*time.Second), 1e18+looks[of]*busy*1e6
+		s.Memory.WorkingSet = 1 << 20 * uint64(len(of))
+		if container == "x" {
+			return s, errors.New("Docker is away")
+		}
+		return s, nil
+	}
+	want := `POD / CONTAINER   CPU (1000m: a core)  MEMORY  
+web.default.file  1750m                45MiB   
+  server          1500m                23MiB   
+  cache           250m                 22MiB   
+  x               0m                   0B      PROBLEM
+db.one.file       1m                   16MiB   
+  main            1m                   16MiB   
+db.two.etcd       0m                   16MiB   
+  main            0m                   16MiB   
+`
+	if got := h.prints("top"); !strings.Contains(got, "Docker is away") || got[:strings.Index(got, "  x")] != want[:strings.Index(want, "  x")] ||
+		!strings.HasSuffix(got, want[strings.Index(want, "db."):]) {
+		t.Errorf("it prints\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestDiff(t *testing.T) {
+	h := newHost(t)
+	var got *options.Options
+	h.carryOut = func(_ context.Context, f *options.Options) int { got = f; return 0 }
+	h.fails("diff", 1, "no kubelet14 runs")
+	h.prints("diff -config=/other")
+	if !got.DryRun || got.Config != "/other" {
+		t.Errorf("without a kubelet it plans with %+v", got)
+	}
+	h.process("/", "kubelet14", "-config=/pods", "-root_dir=/root-dir", "-step", "-enable_server=false", "-allow_privileged")
+	h.prints("diff")
+	if !got.DryRun || got.Step || got.Config != "/pods" || got.RootDir != "/root-dir" || !got.Rules.AllowPrivileged {
+		t.Errorf("it plans with %+v", got)
+	}
+	h.prints("diff -config=/other -allow_privileged=false")
+	if got.Config != "/other" || got.RootDir != "/root-dir" || got.Rules.AllowPrivileged {
+		t.Errorf("it plans with %+v", got)
+	}
+	h.carryOut = func(context.Context, *options.Options) int { return 1 }
+	if stdout, stderr, code := h.run("diff"); code != 1 || stdout+stderr != "" {
+		t.Errorf("when it fails: exit code %d, %q, %q", code, stdout, stderr)
+	}
+}
+
+const goodPod = "apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec:\n  nodeSelector: {a: b}\n  containers: [{name: main, image: hello}]\n"
+
+func TestCheck(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) { unittest.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)) }
+	pod := func(name string) string { return strings.Replace(goodPod, "%s", name, 1) }
+	write("web.yaml", pod("web"))
+	write("README", "no manifest")
+	unittest.Must(t, os.Mkdir(dir+"/more", 0o755))
+	write("more/db", pod("db")+"---\n"+pod("cache"))
+	t.Chdir(dir)
+	h := newHost(t)
+	h.parser = func(f *options.Options) config.Parser {
+		return config.Parser{Hostname: "host", Scheme: v1.NewScheme(), Rules: f.Rules}
+	}
+	h.in = pod("piped")
+	const ignored = ": these fields mean nothing here: spec.nodeSelector\n"
+	stdout, stderr, code := h.run("check . more/db -")
+	if want := "4 pods in 3 files: all are taken\n"; code != 0 || stdout != want || strings.Count(stderr, ignored) != 4 || !strings.Contains(stderr, "(standard input)") ||
+		!strings.Contains(stderr, "warning: pod cache.default.file (more/db (document 2))") || strings.Contains(stderr, "W1") {
+		t.Errorf("exit code %d, %q and %q, want %q", code, stdout, stderr, want)
+	}
+	h.in = pod("db") + "spec: {}\n"
+	write("more/bad.yaml", strings.Replace(pod("bad"), "image", "imige", 1))
+	write("again.yaml", pod("web"))
+	h.fails("check more . more/db - /gone", 1, `more/bad.yaml:6:29: spec.containers[0].imige: unknown field: did you mean "image"?`, "> 6 |   containers: [{name: main, imige: hello}]",
+		`pod "web" is in again.yaml and web.yaml: keep one of them`, "standard input:", "stat /gone: no such file or directory")
+	h.fails("check", 2, "check: a FILE… is missing")
+	h.fails("check x -port=y", 1, "-port")
+}
