@@ -16,6 +16,7 @@ const (
 	PodFailing   PodPhase = "failing"   // something is wrong: a container crashes, cannot start or is unhealthy, or the pod has to wait
 	PodSucceeded PodPhase = "succeeded" // all have ended for good, with exit code 0
 	PodFailed    PodPhase = "failed"    // all have ended for good, some with another exit code
+	PodStopped   PodPhase = "stopped"   // somebody has stopped it, and it stays so
 	PodRemoving  PodPhase = "removing"  // no longer wanted
 )
 
@@ -38,9 +39,9 @@ type PodStatus struct {
 	Containers  []ContainerStatus `json:"containers"`            // in the order of the manifest, then the network container, then those that still run and are in no manifest
 }
 
-// Up reports whether there is nothing to wait for and nothing to repair. A pod that is being removed counts as up.
+// Up reports whether there is nothing to wait for and nothing to repair. A pod that is stopped or being removed counts as up.
 func (s *PodStatus) Up() bool {
-	return s.Phase == PodRunning || s.Phase == PodSucceeded || s.Phase == PodRemoving
+	return s.Phase == PodRunning || s.Phase == PodSucceeded || s.Phase == PodStopped || s.Phase == PodRemoving
 }
 
 // NotReady reports whether a pod is up, and is to serve and does not.
@@ -140,6 +141,7 @@ const (
 	ReasonNotReady         = "NotReady"         // its readiness probe has not succeeded, or a container has ended for good
 	ReasonNeverRestarted   = "NeverRestarted"   // it is not as desired, and starts only once
 	ReasonRestartPolicy    = "RestartPolicy"    // somebody has told Docker to start it again by itself
+	ReasonRestarted        = "Restarted"        // by a person
 	ReasonRemoved          = "Removed"
 	ReasonWaitsForStep     = "WaitsForStep"   // see package step
 	ReasonSourceNotReady   = "SourceNotReady" // what its source has not read may still want it as it is
@@ -149,7 +151,7 @@ const (
 	ReasonCompleted  = "Completed"
 	ReasonError      = "Error"
 	ReasonOOMKilled  = "OOMKilled"
-	ReasonStopped    = "Stopped" // by the kubelet, for a newer attempt
+	ReasonStopped    = "Stopped" // by the kubelet for a newer attempt, or with its pod by a person
 	ReasonUnhealthy  = "Unhealthy"
 	ReasonHookFailed = "HookFailed"
 )

@@ -46,6 +46,8 @@ func (kl *Kubelet) DryRun(ctx context.Context, updates <-chan api.PodUpdate, w i
 			if p.Wait.Reason == api.ReasonRemoved {
 				kl.writePlan(ctx, w, p.Plan)
 			}
+		case p.Desired != nil && p.Desired.Stopped != "" && len(p.Plan.Steps) == 0:
+			fmt.Fprintf(w, "  %s\n", p.Desired.Stopped)
 		default:
 			kl.writePlan(ctx, w, p.Plan)
 		}

@@ -37,10 +37,10 @@ func (kl *Kubelet) makePlan(p *podRecord) plan.Plan {
 	return plan.Make(p.Desired, p.Observed, limits, time.Now())
 }
 
-// syncProbes lets the containers of a pod be probed, unless it is being evicted.
+// syncProbes lets the containers of a pod be probed, unless it is stopped or being evicted.
 func (kl *Kubelet) syncProbes(ctx context.Context, p *podRecord) {
 	pod := p.Desired
-	if kl.evicts(p).Message != "" {
+	if kl.evicts(p).Message != "" || pod != nil && pod.Stopped != "" {
 		pod = nil
 	}
 	kl.probes.Sync(ctx, p.Name, pod, p.Observed, status.PodIP(p.Observed))

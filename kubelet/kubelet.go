@@ -20,6 +20,7 @@ import (
 	"kubelet14/kubelet/step"
 	"kubelet14/kubelet/trace"
 	"kubelet14/kubelet/watch"
+	"kubelet14/kubelet/wishes"
 	"kubelet14/volume"
 )
 
@@ -44,6 +45,7 @@ type Options struct {
 	Trace    *trace.Trace              // of what happens
 	Step     *step.Stepper             // lets a person decide when a plan is carried out; may be nil
 	Eviction *eviction.Manager         // decides which pods wait or end while the host runs short; may be nil
+	Wishes   *wishes.Wishes            // of people who stop and restart pods; may be nil
 
 	// SyncDone and PullDone are called after each piece of work on a pod and each pull of an image, unless the end of the
 	// kubelet interrupted it. ok is false if something failed. They are called concurrently and must not block.
@@ -111,6 +113,7 @@ func NewMainKubelet(opts Options) *Kubelet {
 		NetworkImage: opts.NetworkContainerImage, PodNetwork: opts.PodNetwork, Observer: kl.observer, Doing: &kl.doing, Watcher: kl.watcher}
 	kl.snapshot.Store(&status.Snapshot{Newer: make(chan struct{})})
 	kl.logs = &logs.Reader{Docker: opts.Docker, Snapshot: kl.synced}
+	opts.Wishes.Tell(kl.events.Add, wake(watch.Person))
 	if opts.Step != nil {
 		opts.Step.Wake, opts.Step.Compare = wake(watch.Person), opts.Trace.Compare
 	}

@@ -44,6 +44,11 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (again time.Time, err error) {
 	}
 	if kl.removes {
 		kl.errors.Log("remove volumes that no pod needs", kl.trashVolumes(list))
+		kl.opts.Wishes.Keep(func(pod, source string) bool {
+			_, unsynced := kl.desired.unsynced[source]
+			p := kl.pods[pod]
+			return p == nil && unsynced || p != nil && !p.leaving
+		})
 	}
 	kl.watcher.Synced()
 	kl.publish()
@@ -71,6 +76,11 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed, busy
 			p.endWork(kl.opts.SyncFrequency)
 		} else if p.work.pod != nil {
 			making = append(making, p.work.pod)
+		}
+		if pod := kl.desired.pods[name]; pod != nil {
+			if kl.desired.pods[name] = kl.opts.Wishes.Apply(pod, observed[name]); kl.desired.pods[name] != pod && p.work != nil {
+				p.work.supersede()
+			}
 		}
 		p.desire(kl.desired.pods[name])
 		p.Observed, p.Err = observed[name], errs[name]

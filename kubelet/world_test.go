@@ -21,6 +21,7 @@ import (
 	"kubelet14/kubelet/dockertools/dockertest"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/trace"
+	"kubelet14/kubelet/wishes"
 	"kubelet14/volume"
 )
 
@@ -68,7 +69,10 @@ func (w *world) newKubelet() (kl *Kubelet, close func()) {
 	w.t.Helper()
 	root, err := volume.OpenRootDir(w.rootDir)
 	w.must(err)
+	people, err := wishes.Open(root.Path())
+	w.must(err)
 	opts := Options{
+		Wishes:                people,
 		Identity:              dockertools.Identity{Hostname: "host", RootDir: root.Path()},
 		Docker:                w.docker,
 		Volumes:               root,

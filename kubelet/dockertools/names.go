@@ -55,6 +55,7 @@ const (
 	LabelNetworkContainer = "kubelet14.network_container" // the id of the container whose network it joins
 	LabelQuickEnds        = "kubelet14.quick_ends"        // how many attempts in a row crashed before it
 	LabelRestarts         = "kubelet14.restarts"          // how many attempts with the same hash were started before it
+	LabelRestart          = "kubelet14.restart"           // the newest restart of its pod by a person, in milliseconds since 1970
 	LabelLifecycle        = "kubelet14.lifecycle"         // its hooks, as the JSON of an api.Lifecycle whose ports are numbers
 	LabelGrace            = "kubelet14.grace"             // seconds that stopping it may take, including its preStop hook
 	LabelInit             = "kubelet14.init"              // of a network container: the plan.Pod.InitHash of its pod
@@ -95,6 +96,7 @@ type Listed struct {
 	NetworkContainer string // see LabelNetworkContainer
 	QuickEnds        int    // see LabelQuickEnds
 	Restarts         int    // see LabelRestarts
+	Restart          int64  // see LabelRestart
 }
 
 // Own reports whether a container belongs to this kubelet. The name alone does not tell:
@@ -106,12 +108,14 @@ func (id Identity) Own(c Container) (Listed, bool) {
 	}
 	crashes, _ := strconv.Atoi(c.Labels[LabelQuickEnds]) // 0 if it is not a number
 	restarts, _ := strconv.Atoi(c.Labels[LabelRestarts])
+	restart, _ := strconv.ParseInt(c.Labels[LabelRestart], 10, 64)
 	return Listed{
 		Container:        c,
 		Of:               parts,
 		NetworkContainer: c.Labels[LabelNetworkContainer],
 		QuickEnds:        max(crashes, 0),
 		Restarts:         max(restarts, 0),
+		Restart:          restart,
 	}, true
 }
 

@@ -32,6 +32,9 @@ func (e *Executor) containerSpec(pod *plan.Pod, a plan.Action, mounts []dockerto
 	if a.Name.Attempt > 1 {
 		spec.Labels[dockertools.LabelRestarts] = strconv.Itoa(a.Restarts)
 	}
+	if pod.Restart > 0 {
+		spec.Labels[dockertools.LabelRestart] = strconv.FormatInt(pod.Restart, 10)
+	}
 	if a.Container.Services != "" {
 		spec.Labels[dockertools.LabelServices] = a.Container.Services
 	}

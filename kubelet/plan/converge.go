@@ -143,6 +143,8 @@ func (p *planner) decideApp(want *Container, newest, network *Observed) *Action 
 		return nil
 	case newest == nil:
 		return create("the pod has no such container yet", 0, p.pod.Since)
+	case p.pod.predates(newest):
+		return create(restarted, 0, time.UnixMilli(p.pod.Restart))
 	case p.pod.startsOnce() && newest.HasStarted():
 		p.notRestarted(newest, network)
 		return nil

@@ -37,9 +37,10 @@ func Evict(pod *Pod, containers []Observed, v Verdict) Plan {
 		}
 	}
 	p.step(create)
-	p.remove(remove, v.Message)
 	if pod.startsOnce() {
-		p.Steps = p.Steps[:max(len(p.Steps)-1, 0)]
+		p.stop(remove, v.Message)
+	} else {
+		p.remove(remove, v.Message)
 	}
 	for _, step := range p.Steps {
 		for i := range step {

@@ -38,7 +38,7 @@ func (p *planner) started(containers []Container, network *Observed) bool {
 
 // counts reports whether the work of a container counts in this network.
 func (p *planner) counts(c, network *Observed) bool {
-	return c.NetworkContainer == network.ID || p.pod.startsOnce()
+	return c.NetworkContainer == network.ID || p.pod.startsOnce() && !p.pod.predates(c)
 }
 
 // initFailed reports whether an init container failed for good.

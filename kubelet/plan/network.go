@@ -7,9 +7,13 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
+const restarted = "somebody has asked for a restart of its pod"
+
 // replaceNetwork returns why a network container must be replaced, running or not; empty if it need not.
 func (p *planner) replaceNetwork(network *Observed) string {
 	switch {
+	case p.pod.predates(network):
+		return restarted
 	case network.Of.Hash != p.pod.Network.Hash:
 		return "the pod's ports, names or network container image have changed"
 	case cmp.Or(network.Labels[dockertools.LabelNetwork], p.limits.PodNetwork) != p.limits.PodNetwork: // none in the host's network
@@ -37,6 +41,6 @@ func (p *planner) hasOtherInit(network *Observed) bool {
 func (p *planner) inUse(network *Observed) bool {
 	return p.pod.startsOnce() && slices.ContainsFunc(p.pod.InitAndApps(), func(app Container) bool {
 		c := p.newest(app.Name)
-		return c != nil && c.State.Live() && c.NetworkContainer == network.ID
+		return c != nil && c.State.Live() && !p.pod.predates(c) && c.NetworkContainer == network.ID
 	})
 }

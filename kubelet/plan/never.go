@@ -36,7 +36,7 @@ func (p *planner) report(c *Observed, message string) {
 func (p *planner) editedTooLate() bool {
 	return p.pod.startsOnce() && slices.ContainsFunc(p.pod.Init, func(init Container) bool {
 		c := p.newest(init.Name)
-		return c != nil && c.HasStarted() && c.Of.Hash != init.Hash
+		return c != nil && c.HasStarted() && !p.pod.predates(c) && c.Of.Hash != init.Hash
 	})
 }
 

@@ -33,7 +33,7 @@ type Plan struct {
 	Steps    [][]Action
 	Next     time.Time // when to plan again even if nothing changes; zero: not needed
 	Problems []Problem // why containers do not run although Steps will not start them
-	Finished bool      // every app container is done, and never runs again
+	Finished bool      // every app container is done and never runs again, or the pod is stopped
 	Init     string    // the init container that runs or must run before the apps start; empty: none
 }
 
@@ -118,6 +118,10 @@ func Make(pod *Pod, containers []Observed, limits Limits, now time.Time) Plan {
 		return p.Plan
 	}
 	p.remove(unknown, "its pod no longer has such a container")
+	if p.Finished = pod.Stopped != ""; p.Finished {
+		p.stop(p.own, pod.Stopped)
+		return p.Plan
+	}
 	p.dropDoubles()
 	if p.Finished = p.allDone(); p.Finished {
 		p.finish()
@@ -135,7 +139,8 @@ type planner struct {
 	pod      *Pod
 	limits   Limits
 	now      time.Time
-	attempts map[string][]*Observed // by container name, oldest first
+	own      []*Observed            // the pod's containers
+	attempts map[string][]*Observed // of these, by container name, oldest first
 }
 
 // newPlanner returns a planner, and the containers that are not the pod's.
@@ -147,7 +152,7 @@ func newPlanner(pod *Pod, containers []Observed) (p planner, unknown []*Observed
 			unknown = append(unknown, c)
 			continue
 		}
-		p.attempts[c.Of.Name] = append(p.attempts[c.Of.Name], c)
+		p.own, p.attempts[c.Of.Name] = append(p.own, c), append(p.attempts[c.Of.Name], c)
 	}
 	return p, unknown
 }

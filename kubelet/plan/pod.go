@@ -14,8 +14,8 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-// Pod is the desired state of a pod, ready to be compared with its containers. An edit of the manifest, or a new
-// name of its file, makes another one. It never changes.
+// Pod is the desired state of a pod, ready to be compared with its containers. An edit of the manifest, a new
+// name of its file, or a person who stops or restarts the pod makes another one. It never changes.
 type Pod struct {
 	api.Pod                        // its Manifest is as written; hashes are made of it
 	Since    time.Time             // when the manifest arrived in this form
@@ -24,6 +24,8 @@ type Pod struct {
 	Ports    []api.Port // the host ports that its network container publishes; with HostNetwork, those that its containers use
 	Grace    string     // see dockertools.LabelGrace
 	Network  Container
+	Stopped  string      // why no container may run, as a person wants it; empty: they may
+	Restart  int64       // its newest restart by a person, see dockertools.LabelRestart; 0: none
 	Init     []Container // run one after the other before the apps
 	Apps     []Container // in the order of the manifest
 }
@@ -105,11 +107,14 @@ func (p *Pod) InitHash() string {
 // startsOnce reports whether the restart policy is never: each container starts once for a UID.
 func (p *Pod) startsOnce() bool { return p.Complete.RestartPolicy.Never != nil }
 
+// predates reports whether a container is from before the pod's newest restart by a person, and so counts for nothing.
+func (p *Pod) predates(c *Observed) bool { return c.Restart < p.Restart }
+
 // Done reports whether a container never runs again, given its newest attempt. One that starts once is done
 // however it ended, even if the manifest has been edited since. An init container that succeeded runs again
 // only in another network, see nextInit.
 func (p *Pod) Done(want *Container, newest *Observed) bool {
-	if !newest.Terminated() || !newest.HasStarted() {
+	if !newest.Terminated() || !newest.HasStarted() || p.predates(newest) {
 		return false
 	}
 	succeeds := p.Complete.RestartPolicy.OnFailure != nil || p.IsInit(want.Name)

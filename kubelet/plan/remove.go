@@ -16,23 +16,31 @@ func on(kind Kind, c *Observed, reason string) Action {
 	}
 }
 
-// remove stops and removes containers. Network containers are stopped last.
+// remove stops and removes containers.
 func (p *planner) remove(containers []*Observed, reason string) {
-	var stopApps, stopNetwork, remove []Action
+	var remove []Action
+	for _, c := range containers {
+		if c.State != dockertools.StateRemoving {
+			remove = append(remove, on(Remove, c, reason))
+		}
+	}
+	p.stop(containers, reason)
+	p.step(remove)
+}
+
+// stop stops the containers that are live, network containers last.
+func (p *planner) stop(containers []*Observed, reason string) {
+	var stopApps, stopNetwork []Action
 	for _, c := range containers {
 		switch {
-		case c.State == dockertools.StateRemoving:
-			continue
 		case c.State.Live() && c.IsNetwork():
 			stopNetwork = append(stopNetwork, on(Stop, c, reason))
 		case c.State.Live():
 			stopApps = append(stopApps, on(Stop, c, reason))
 		}
-		remove = append(remove, on(Remove, c, reason))
 	}
 	p.step(stopApps)
 	p.step(stopNetwork)
-	p.step(remove)
 }
 
 // finish plans for a pod whose app containers are all done. Its network container is removed, so that the

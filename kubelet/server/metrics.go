@@ -142,7 +142,7 @@ func (s *Server) scrape() *prometheus.Registry {
 		failing.WithLabelValues(source.Source).Set(oneIf[!source.FailingSince.IsZero()])
 		desired.WithLabelValues(source.Source).Set(float64(source.Pods))
 		for _, phase := range []api.PodPhase{
-			api.PodPending, api.PodRunning, api.PodFailing, api.PodSucceeded, api.PodFailed, api.PodRemoving,
+			api.PodPending, api.PodRunning, api.PodFailing, api.PodSucceeded, api.PodFailed, api.PodStopped, api.PodRemoving,
 		} {
 			if err == nil {
 				pods.WithLabelValues(source.Source, string(phase)) // 0, not absent
@@ -158,9 +158,9 @@ func (s *Server) scrape() *prometheus.Registry {
 	}
 	restarts := f.counter("kubelet_container_restarts_total", "Restarts of a container since its manifest was edited.",
 		"source", "namespace", "pod", "container")
-	ready := f.gauge("kubelet_pod_ready", "1 while a pod is ready; absent for one that has succeeded or is being removed.", "source", "namespace", "pod")
+	ready := f.gauge("kubelet_pod_ready", "1 while a pod is ready; absent for one that has succeeded, is stopped or is being removed.", "source", "namespace", "pod")
 	for _, pod := range statuses {
-		if pod.Phase != api.PodSucceeded && pod.Phase != api.PodRemoving {
+		if pod.Phase != api.PodSucceeded && pod.Phase != api.PodStopped && pod.Phase != api.PodRemoving {
 			ready.WithLabelValues(pod.Source, pod.Namespace, pod.Name).Set(oneIf[pod.Ready])
 		}
 		pods.WithLabelValues(pod.Source, string(pod.Phase)).Inc()

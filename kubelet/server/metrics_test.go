@@ -74,6 +74,8 @@ kubelet_pods{phase="removing",source="file"} 1
 kubelet_pods{phase="removing",source="http"} 0
 kubelet_pods{phase="running",source="file"} 0
 kubelet_pods{phase="running",source="http"} 2
+kubelet_pods{phase="stopped",source="file"} 0
+kubelet_pods{phase="stopped",source="http"} 0
 kubelet_pods{phase="succeeded",source="file"} 0
 kubelet_pods{phase="succeeded",source="http"} 0
 kubelet_source_age_seconds{source="file"} AGE

@@ -127,7 +127,8 @@ func tone(p api.PodStatus) string {
 		return "busy"
 	}
 	return map[api.PodPhase]string{
-		api.PodPending: "busy", api.PodRunning: "good", api.PodFailing: "bad", api.PodSucceeded: "done", api.PodFailed: "bad", api.PodRemoving: "busy",
+		api.PodPending: "busy", api.PodRunning: "good", api.PodFailing: "bad", api.PodSucceeded: "done", api.PodFailed: "bad", api.PodStopped: "done",
+		api.PodRemoving: "busy",
 	}[p.Phase]
 }
 

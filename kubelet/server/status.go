@@ -128,7 +128,8 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 		if problem == "" && p.SourceError != "" {
 			problem = "it may be older than its manifest, which cannot be read"
 		}
-		ready := readyText(p.Ready, p.Phase == api.PodSucceeded || p.Phase == api.PodFailed || p.Phase == api.PodRemoving)
+		ended := []api.PodPhase{api.PodSucceeded, api.PodFailed, api.PodStopped, api.PodRemoving}
+		ready := readyText(p.Ready, slices.Contains(ended, p.Phase))
 		fmt.Fprintf(table, "%s\t%s\t%s\t\t\t%s\t%s\t%s\n", p.FullName(), p.Phase, ready, p.PodIP, strings.Join(ports, ","), api.OneLine(problem))
 		for _, c := range p.Containers {
 			state, since, reason := Describe(c)

@@ -34,6 +34,9 @@ func (p *Pod) Label() string { return fmt.Sprintf("pod %s (%s)", p.Name, p.Origi
 // Waits reports whether the pod keeps its containers although other ones are desired.
 func (p *Pod) Waits() bool { return p.Wait.Message != "" }
 
+// isStopped reports whether a person wants the pod stopped.
+func (p *Pod) isStopped() bool { return p.Desired != nil && p.Desired.Stopped != "" }
+
 // IsLive reports whether a container of the pod runs.
 func (p *Pod) IsLive() bool {
 	return slices.ContainsFunc(p.Observed, func(c plan.Observed) bool { return c.State.Live() })

@@ -35,6 +35,9 @@ func Of(pod *Pod, now Now) api.PodStatus {
 	}
 	problem := s.problem("")
 	status.Reason, status.Message = problem.Reason, problem.Message
+	if s.isStopped() && problem.Message == "" {
+		status.Message = s.Desired.Stopped
+	}
 	var wanted []plan.Container
 	if s.Desired != nil {
 		status.UID, status.Ports, status.Volumes = s.Desired.UID, s.Desired.Ports, s.Desired.Complete.Volumes
@@ -93,7 +96,12 @@ func (s *view) phase() api.PodPhase {
 		return api.PodRemoving
 	case s.Wait.Reason == api.ReasonWaitsForStep, s.Desired == nil && s.Wait.Reason == api.ReasonSourceNotReady: // nobody knows whether it is wanted
 		return api.PodPending
-	case s.Plan.Finished && !s.Waits():
+	case s.isStopped() && !s.Waits() && len(problems) == 0:
+		if s.IsLive() {
+			return api.PodPending
+		}
+		return api.PodStopped
+	case s.Plan.Finished && !s.isStopped() && !s.Waits():
 		for _, c := range s.Desired.InitAndApps() {
 			if newest, _ := s.newest(c.Name); newest != nil && newest.Failed() {
 				return api.PodFailed
@@ -177,7 +185,7 @@ func (s *view) container(want *plan.Container) api.ContainerStatus {
 			status.State.Terminated.Message = strings.TrimPrefix(status.State.Terminated.Message+"; "+problem.Message, "; ")
 		}
 		return status
-	case want.Spec == nil && s.Plan.Finished, s.hasDoneInit(want): // and was removed
+	case want.Spec == nil && s.Plan.Finished && !s.isStopped(), s.hasDoneInit(want): // and was removed
 		status.State.Terminated = &api.ContainerStateTerminated{Reason: api.ReasonCompleted}
 		return status
 	default:
@@ -244,6 +252,8 @@ func (s *view) waiting(want *plan.Container) *api.ContainerStateWaiting {
 	switch {
 	case problem.Message != "":
 		return &api.ContainerStateWaiting{Reason: problem.Reason, Message: s.message(want, problem), Next: problem.RetryAt}
+	case s.isStopped():
+		return &api.ContainerStateWaiting{Reason: api.ReasonStopped, Message: s.Desired.Stopped}
 	case network.Message != "" && network.Reason != api.ReasonNeverRestarted:
 		return &api.ContainerStateWaiting{Reason: api.ReasonNetworkContainer, Message: "waits for the network container", Next: network.RetryAt}
 	case s.Plan.Finished: // although this one has not run

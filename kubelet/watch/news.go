@@ -71,7 +71,7 @@ func (n *News) State(p *status.Pod, of func(*status.Pod) api.PodStatus) {
 		return
 	}
 	now := of(p)
-	state := map[api.PodPhase]string{api.PodRunning: "is up", api.PodSucceeded: "has done its work"}[now.Phase]
+	state := map[api.PodPhase]string{api.PodRunning: "is up", api.PodSucceeded: "has done its work", api.PodStopped: "is stopped"}[now.Phase]
 	if now.Phase == api.PodRunning && !now.Ready {
 		state = notReady
 	}
