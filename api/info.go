@@ -2,6 +2,7 @@ package api
 
 import (
 	"errors"
+	"io"
 	"reflect"
 	"time"
 )
@@ -19,6 +20,17 @@ type LogOptions struct {
 	Stdout     bool
 	Stderr     bool
 }
+
+// Streams are what a command in a container reads and writes.
+type Streams struct {
+	Stdin          io.Reader           // nil: the command has no input; after its end Stdin may still be read, until it ends itself
+	Stdout, Stderr io.Writer           // written by one goroutine; with Terminal all output goes to Stdout
+	Terminal       bool                // the command runs in a terminal
+	Resize         <-chan TerminalSize // the sizes of the terminal; nil: Docker's
+}
+
+// TerminalSize is the size of a terminal in characters.
+type TerminalSize struct{ Rows, Columns uint16 }
 
 // Load is how much a kubelet has to do.
 type Load struct {

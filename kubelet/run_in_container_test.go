@@ -3,6 +3,7 @@ package kubelet
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -39,13 +40,13 @@ func TestCommandsAndStatsOfAContainer(t *testing.T) {
 		}
 
 		var out strings.Builder
-		code, err := k.kl.RunInContainer(w.t.Context(), "web.default.file", "main", []string{"date"}, &out)
+		code, err := k.kl.RunInContainer(w.t.Context(), "web.default.file", "main", []string{"date"}, api.Streams{Stdout: &out, Stderr: &out})
 		if code != 3 || err != nil || out.String() != "ran\n" {
 			w.t.Errorf("exit code %d, %v, output %q", code, err, out.String())
 		}
 		ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
 		defer cancel()
-		_, err = k.kl.RunInContainer(ctx, "web.default.file", "main", []string{"date"}, &out)
+		_, err = k.kl.RunInContainer(ctx, "web.default.file", "main", []string{"date"}, api.Streams{Stdout: &out, Stderr: &out})
 		if n, _ := w.docker.Commands(w.id("web", "main")); n != 0 || !errors.Is(err, context.DeadlineExceeded) {
 			w.t.Errorf("after the time limit of the caller: %v, and %d commands go on", err, n)
 		}
@@ -58,7 +59,7 @@ func TestRunInAContainerThatDoesNotRun(t *testing.T) {
 		k := w.run(onFailure(pod("web", "main", "done", "paused")))
 		w.must(w.docker.Pause(w.id("web", "paused")))
 		ask := func(podFullName, name string) (errs []error) {
-			_, runErr := k.kl.RunInContainer(w.t.Context(), podFullName, name, []string{"date"}, &strings.Builder{})
+			_, runErr := k.kl.RunInContainer(w.t.Context(), podFullName, name, []string{"date"}, api.Streams{Stdout: io.Discard, Stderr: io.Discard})
 			_, statsErr := k.kl.ContainerStats(w.t.Context(), podFullName, name)
 			return []error{runErr, statsErr}
 		}

@@ -115,8 +115,8 @@ func (kl *Kubelet) ContainerLogs(ctx context.Context, podFullName, container str
 	return kl.logs.Read(ctx, podFullName, container, opts, out)
 }
 
-func (kl *Kubelet) RunInContainer(ctx context.Context, podFullName, container string, command []string, out io.Writer) (exitCode int, err error) {
-	return kl.logs.Run(ctx, podFullName, container, command, out)
+func (kl *Kubelet) RunInContainer(ctx context.Context, podFullName, container string, command []string, streams api.Streams) (exitCode int, err error) {
+	return kl.logs.Run(ctx, podFullName, container, command, streams)
 }
 
 func (kl *Kubelet) ContainerStats(ctx context.Context, podFullName, container string) (api.ContainerStats, error) {

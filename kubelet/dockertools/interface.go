@@ -78,6 +78,8 @@ type Interface interface {
 	// its process group are killed. It keeps running if Docker is on another host, or does
 	// not start it within a second.
 	Exec(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error)
+	// ExecWith is Exec for a command with an input, a terminal, or outputs that are kept apart.
+	ExecWith(ctx context.Context, id string, command []string, streams api.Streams) (exitCode int, err error)
 	// Logs calls each for every line that a container has printed, in Docker's order, and
 	// with Follow for new lines until the container ends. It calls each on the caller's
 	// goroutine, and returns its error unchanged. It may return ErrLogNotKept.

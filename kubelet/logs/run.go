@@ -2,20 +2,19 @@ package logs
 
 import (
 	"context"
-	"io"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
 // Run runs a command, without a shell, in a running container of a pod that is
-// desired or being removed. It writes the command's output to out and returns its exit code.
-func (r *Reader) Run(ctx context.Context, podFullName, container string, command []string, out io.Writer) (exitCode int, err error) {
+// desired or being removed. It returns the command's exit code.
+func (r *Reader) Run(ctx context.Context, podFullName, container string, command []string, streams api.Streams) (exitCode int, err error) {
 	_, c, err := r.findRunning(podFullName, container)
 	if err != nil {
 		return 0, err
 	}
-	exitCode, err = r.Docker.Exec(ctx, c.ID, command, out)
+	exitCode, err = r.Docker.ExecWith(ctx, c.ID, command, streams)
 	return exitCode, justEnded(err, podFullName, container)
 }
 

@@ -83,8 +83,8 @@ type Kubelet interface {
 	// ContainerLogs writes the output of a container. To follow means to go on, over later attempts of the container
 	// too, until ctx is done, the pod is gone or the container has run for the last time.
 	ContainerLogs(ctx context.Context, podFullName, container string, opts api.LogOptions, out io.Writer) error
-	// RunInContainer runs a command and writes its output. When ctx is done it kills the command.
-	RunInContainer(ctx context.Context, podFullName, container string, command []string, out io.Writer) (exitCode int, err error)
+	// RunInContainer runs a command. When ctx is done it kills the command.
+	RunInContainer(ctx context.Context, podFullName, container string, command []string, streams api.Streams) (exitCode int, err error)
 	// ContainerStats measures a running container.
 	ContainerStats(ctx context.Context, podFullName, container string) (api.ContainerStats, error)
 }

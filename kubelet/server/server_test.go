@@ -50,6 +50,7 @@ type fakeKubelet struct {
 
 	// print writes the output of logs and commands. A nil function writes nothing and succeeds.
 	print func(ctx context.Context, asked string, out io.Writer) (exitCode int, err error)
+	exec  func(ctx context.Context, asked string, streams api.Streams) (exitCode int, err error) // instead, for commands
 	stats func(pod, container string) (api.ContainerStats, error)
 	used  int // calls for logs and commands
 	looks int // calls of Statuses
@@ -114,16 +115,20 @@ func (k *fakeKubelet) Events(after uint64) (events []api.Event) {
 }
 
 func (k *fakeKubelet) ContainerLogs(ctx context.Context, pod, container string, opts api.LogOptions, out io.Writer) error {
-	_, err := k.RunInContainer(ctx, pod, container, []string{fmt.Sprintf("%+v", opts)}, out)
+	_, err := k.RunInContainer(ctx, pod, container, []string{fmt.Sprintf("%+v", opts)}, api.Streams{Stdout: out, Stderr: out})
 	return err
 }
 
-func (k *fakeKubelet) RunInContainer(ctx context.Context, pod, container string, command []string, out io.Writer) (int, error) {
+func (k *fakeKubelet) RunInContainer(ctx context.Context, pod, container string, command []string, streams api.Streams) (int, error) {
 	k.set(func() { k.used++ })
-	if k.print == nil {
+	call := fmt.Sprintf("%s %s %q", pod, container, command)
+	switch {
+	case k.exec != nil:
+		return k.exec(ctx, call, streams)
+	case k.print == nil:
 		return 0, nil
 	}
-	return k.print(ctx, fmt.Sprintf("%s %s %q", pod, container, command), out)
+	return k.print(ctx, call, streams.Stdout)
 }
 
 func (k *fakeKubelet) ContainerStats(_ context.Context, pod, container string) (api.ContainerStats, error) {

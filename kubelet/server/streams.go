@@ -164,7 +164,7 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) error {
 	out := newStream(w, r)
 	defer out.close()
 	w.Header().Add("Trailer", "Exit-Code")
-	exitCode, err := s.opts.Kubelet.RunInContainer(r.Context(), pod, container, command, out)
+	exitCode, err := s.opts.Kubelet.RunInContainer(r.Context(), pod, container, command, api.Streams{Stdout: out, Stderr: out})
 	if err == nil {
 		out.begin() // a header that is set before the status would be no trailer
 		w.Header().Set("Exit-Code", strconv.Itoa(exitCode))

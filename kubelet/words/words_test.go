@@ -44,7 +44,7 @@ func (k *fakeKubelet) ContainerLogs(ctx context.Context, pod, container string, 
 	return k.log(ctx, pod+" "+container, opts, out)
 }
 
-func (k *fakeKubelet) RunInContainer(context.Context, string, string, []string, io.Writer) (int, error) {
+func (k *fakeKubelet) RunInContainer(context.Context, string, string, []string, api.Streams) (int, error) {
 	return 0, nil
 }
 

@@ -9,12 +9,16 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"sync/atomic"
+	"syscall"
 	"time"
+
+	"golang.org/x/term"
 )
 
 func serve(f *flags) error {
@@ -233,6 +237,32 @@ func sleep(f *flags) error {
 	f.parse(0)
 	fmt.Println("asleep; SIGTERM ends it")
 	rest()
+	return nil
+}
+
+func repeat(f *flags) error {
+	code := f.Int("exit", 0, "exit with this code afterwards")
+	f.parse(0)
+	resized := make(chan os.Signal, 1)
+	signal.Notify(resized, syscall.SIGWINCH)
+	go func() {
+		for range resized {
+			if columns, rows, err := term.GetSize(0); err == nil {
+				fmt.Printf("terminal of %d rows and %d columns\n", rows, columns)
+			}
+		}
+	}()
+	if columns, rows, err := term.GetSize(0); err == nil && rows > 0 {
+		fmt.Printf("terminal of %d rows and %d columns\n", rows, columns)
+	}
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		fmt.Println(in.Text())
+	}
+	if err := in.Err(); err != nil {
+		return err
+	}
+	os.Exit(*code)
 	return nil
 }
 

@@ -35,6 +35,7 @@ func commands() []command {
 		{"fetch", "[-try D] URL", "GET URL and print the body; exit 1 unless the status is 2xx", fetch},
 		{"sleep", "[-for D] [-exit N]", "do nothing for a time, or for ever, then exit", sleep},
 		{"eat", "[-over D] [-for D] [-exit N] BYTES", "take so much memory, then do as sleep does", eat},
+		{"repeat", "[-exit N]", "print each line of the input, and each size of the terminal it comes from, until it ends; then exit", repeat},
 		{"exit", "CODE", "exit with CODE", exit},
 		{"env", "", "print the environment, host name, directory and arguments", env},
 		{"flood", "[-lines N] [-bytes N] [-every D]", "print N lines of N bytes each", flood},

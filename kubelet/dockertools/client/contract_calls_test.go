@@ -1,10 +1,12 @@
 package client
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -192,6 +194,62 @@ func testExec(t *testing.T, d *contractDocker) {
 		t.Errorf("a command that does not exist: exit code %d, %v, and as its output %q", code, err, out.String())
 	}
 	d.checkState(t, id, dockertools.StateRunning, 0)
+}
+
+// testExecWith gives commands an input, keeps their outputs apart, and runs one in a terminal that is resized.
+func testExecWith(t *testing.T, d *contractDocker) {
+	id := d.running(t, d.spec(t, "c"))
+	long := flood("3000")
+	var out, errs bytes.Buffer
+	code, err := d.ExecWith(t.Context(), id, []string{"/hello", "repeat", "-exit", "7"}, api.Streams{Stdin: strings.NewReader(long), Stdout: &out, Stderr: &errs})
+	if err != nil || code != 7 || out.String() != long || errs.Len() > 0 {
+		t.Errorf("a command with an input: exit code %d, %v, and %d bytes of output, want %d; %q", code, err, out.Len(), len(long), errs.String())
+	}
+	out.Reset()
+	code, err = d.ExecWith(t.Context(), id, []string{"/hello", "cat", "/no such file"}, api.Streams{Stdout: &out, Stderr: &errs})
+	if err != nil || code != 1 || out.Len() > 0 || !strings.Contains(errs.String(), "no such file") {
+		t.Errorf("outputs kept apart: exit code %d, %v, %q and %q", code, err, out.String(), errs.String())
+	}
+
+	typed, keys := io.Pipe()
+	defer keys.Close()
+	sizes := make(chan api.TerminalSize, 1)
+	screen, shown := io.Pipe()
+	sizes <- api.TerminalSize{Rows: 30, Columns: 90}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer shown.Close()
+		defer typed.Close()
+		code, err = d.ExecWith(t.Context(), id, []string{"/hello", "repeat", "-exit", "5"},
+			api.Streams{Stdin: typed, Stdout: shown, Stderr: io.Discard, Terminal: true, Resize: sizes})
+	}()
+	lines := bufio.NewScanner(screen)
+	see := func(want string) {
+		t.Helper()
+		for lines.Scan() {
+			if strings.TrimSpace(lines.Text()) == want {
+				return
+			}
+		}
+		t.Errorf("the terminal did not show %q", want)
+	}
+	see("terminal of 30 rows and 90 columns")
+	sizes <- api.TerminalSize{Rows: 40, Columns: 100}
+	see("terminal of 40 rows and 100 columns")
+	io.WriteString(keys, "hello\n")
+	see("hello") // as it was typed
+	see("hello")
+	io.WriteString(keys, "\x04\n")
+	for lines.Scan() {
+	}
+	if <-ended; err != nil || code != 5 {
+		t.Errorf("a command in a terminal: exit code %d, %v", code, err)
+	}
+	stopped := d.create(t, d.spec(t, "stopped", "sleep"))
+	if _, err := d.ExecWith(t.Context(), stopped, []string{"/hello", "repeat"}, api.Streams{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out}); !errors.Is(err, dockertools.ErrNotRunning) {
+		t.Errorf("in a container that does not run: %v", err)
+	}
 }
 
 type writerFunc func([]byte) (int, error)

@@ -275,7 +275,14 @@ func fakeHello(spec dockertools.ContainerSpec) dockertest.Program {
 		if command[0] != "/hello" {
 			return dockertest.ExecOutcome{ExitCode: 126, Output: fmt.Sprintf("exec: %q: no such file or directory\r\n", command[0])}
 		}
+		if command[1] == "repeat" {
+			code, _ := strconv.Atoi(command[len(command)-1])
+			return dockertest.ExecOutcome{Repeats: true, ExitCode: code}
+		}
 		output, code, ends := runHello(spec.Mounts, command)
+		if command[1] == "cat" {
+			return dockertest.ExecOutcome{Errors: output, ExitCode: code}
+		}
 		if !ends {
 			return dockertest.ExecOutcome{Output: output, After: 24 * time.Hour}
 		}

@@ -38,6 +38,7 @@ var contract = []struct {
 	{"a stop", testStop},
 	{"a container in every state", testEveryState},
 	{"a command in a container", testExec},
+	{"a command with an input", testExecWith},
 	{"a command whose container ends", testExecEnds},
 	{"a command whose output nobody reads", testExecIsKilled},
 	{"a measurement", testStats},

@@ -7,9 +7,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
+	"net/http/httptrace"
+	"net/url"
 	"os"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -17,17 +22,23 @@ import (
 	"github.com/golang/glog"
 	"github.com/moby/moby/api/pkg/stdcopy"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 )
 
 func (c *Client) Exec(ctx context.Context, id string, command []string, out io.Writer) (exitCode int, err error) {
+	return c.ExecWith(ctx, id, command, api.Streams{Stdout: out, Stderr: out})
+}
+
+func (c *Client) ExecWith(ctx context.Context, id string, command []string, streams api.Streams) (exitCode int, err error) {
 	r := c.begin(ctx, "run %q in container %q", command, id)
-	options := docker.CreateExecOptions{Container: id, Cmd: command, AttachStdout: true, AttachStderr: true, Context: r.ctx}
+	options := docker.CreateExecOptions{Container: id, Cmd: command, AttachStdin: streams.Stdin != nil, AttachStdout: true, AttachStderr: true,
+		Tty: streams.Terminal, DetachKeys: noDetachKeys, Context: r.ctx}
 	exec, err := c.api.CreateExec(options)
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, r.end(err))
 	}
-	err = r.startExec(exec.ID, out)
+	err = r.startExec(exec.ID, streams)
 	// A command may close its output long before it ends.
 	for wait := 5 * time.Millisecond; err == nil; wait = min(2*wait, time.Second) {
 		var state execState
@@ -46,18 +57,66 @@ func (c *Client) Exec(ctx context.Context, id string, command []string, out io.W
 	return 0, err
 }
 
+// noDetachKeys are more than anybody types. By Docker's own ones, Ctrl-P and Ctrl-Q, a shell would not see a Ctrl-P at once.
+var noDetachKeys = strings.Repeat("ctrl-_,", 15) + "ctrl-_"
+
 // startExec returns when the command has closed its output. It does not use the library,
-// whose call continues after the context is done.
-func (r *call) startExec(exec string, out io.Writer) error {
+// whose call continues after the context is done. With an input the connection is upgraded,
+// and then it belongs to nobody else.
+func (r *call) startExec(exec string, s api.Streams) error {
 	header := http.Header{"Content-Type": {"application/json"}}
-	body, err := r.open(http.MethodPost, "exec/"+exec+"/start", nil, header, strings.NewReader("{}"))
+	var conn net.Conn
+	if s.Stdin != nil {
+		header.Set("Connection", "Upgrade")
+		header.Set("Upgrade", "tcp")
+		defer func(ctx context.Context) { r.ctx = ctx }(r.ctx)
+		r.ctx = httptrace.WithClientTrace(r.ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { conn = got.Conn }})
+	}
+	body, err := r.open(http.MethodPost, "exec/"+exec+"/start", nil, header, strings.NewReader(fmt.Sprintf(`{"Tty":%v}`, s.Terminal)))
 	if err != nil {
 		return err
 	}
 	r.silent = true
 	defer func() { r.silent = false }()
-	_, err = stdcopy.StdCopy(out, out, body)
+	if s.Stdin != nil {
+		defer conn.Close()
+		defer context.AfterFunc(r.ctx, func() { conn.Close() })()
+		go func() { // ends with the input, or when the command no longer reads it
+			_, _ = io.Copy(conn, s.Stdin)
+			_ = conn.(interface{ CloseWrite() error }).CloseWrite()
+		}()
+	}
+	if !s.Terminal {
+		_, err = stdcopy.StdCopy(s.Stdout, s.Stderr, body)
+		return err
+	}
+	ctx, end := context.WithCancel(r.ctx)
+	var resizing sync.WaitGroup
+	resizing.Go(func() { r.c.resize(ctx, exec, s.Resize) })
+	defer resizing.Wait()
+	defer end()
+	_, err = io.Copy(s.Stdout, body)
 	return err
+}
+
+// resize passes on the sizes of a terminal until ctx is done. Docker refuses one while the command is about to start, so each is tried
+// for a second.
+func (c *Client) resize(ctx context.Context, exec string, sizes <-chan api.TerminalSize) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case size := <-sizes:
+			query := url.Values{"h": {strconv.Itoa(int(size.Rows))}, "w": {strconv.Itoa(int(size.Columns))}}
+			for err, try := errors.New("not tried"), 0; err != nil && try < 50 && ctx.Err() == nil; try++ {
+				r := c.begin(ctx, "resize the terminal of command %s", exec)
+				_, err = r.open(http.MethodPost, "exec/"+exec+"/resize", query, nil, nil)
+				if err = r.end(err); err != nil {
+					time.Sleep(20 * time.Millisecond)
+				}
+			}
+		}
+	}
 }
 
 // execState is the result of inspecting a command. The library omits Pid.
