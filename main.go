@@ -37,6 +37,7 @@ import (
 	"kubelet14/kubelet/server"
 	"kubelet14/kubelet/step"
 	"kubelet14/kubelet/trace"
+	"kubelet14/kubelet/wishes"
 	"kubelet14/kubelet/words"
 	"kubelet14/manifests/hello"
 	"kubelet14/volume"
@@ -146,6 +147,9 @@ func run(ctx context.Context, f *options.Options) error {
 		defer opts.Volumes.Close()
 		opts.Identity.RootDir = opts.Volumes.Path()
 	}
+	if opts.Wishes, err = wishes.Open(opts.Identity.RootDir); err != nil {
+		return err
+	}
 	warnOfGates(f)
 	pressure := eviction.NewManager(f.Eviction)
 	pressure.Evicted = metrics.Evicted
@@ -171,6 +175,7 @@ func run(ctx context.Context, f *options.Options) error {
 		house.Act = append(house.Act, images.Collect)
 	}
 	house.Act = append(house.Act, func(ctx context.Context, _ node.Facts) { kl.RelievePressure(ctx) })
+	f.Server.Wishes = opts.Wishes
 	infoServer, err := openServer(f, kl, sources, house, metrics)
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -138,10 +139,40 @@ func (c *Client) Ask(ctx context.Context, method, path string, query url.Values)
 	return nil, c.refused(resp, text)
 }
 
-// send sends a request with the key, if the client has the token. The first request asks who listens, for the key.
-func (c *Client) send(ctx context.Context, method, path string, query url.Values) (*http.Response, error) {
+// Order sends a POST that only the token allows, and returns the text of the answer, which is safe to print on a terminal. It waits
+// for the answer until ctx is done.
+func (c *Client) Order(ctx context.Context, path string, query url.Values) (string, error) {
+	resp, err := c.Ask(ctx, http.MethodPost, path, query)
+	if err != nil {
+		return "", err
+	}
+	return c.read(resp)
+}
+
+// Upgrade sends a POST that only the token allows, and returns the connection, which now speaks another protocol.
+func (c *Client) Upgrade(ctx context.Context, path string, query url.Values, protocol string) (io.ReadWriteCloser, error) {
+	resp, err := c.send(ctx, http.MethodPost, path, query, "Connection", "Upgrade", "Upgrade", protocol)
+	if err != nil {
+		return nil, err
+	}
+	if conn, ok := resp.Body.(io.ReadWriteCloser); ok && resp.StatusCode == http.StatusSwitchingProtocols {
+		return conn, nil
+	}
+	text, err := c.read(resp)
+	if err != nil {
+		return nil, err
+	}
+	return nil, c.refused(resp, text)
+}
+
+// send sends a request with the key, if the client has the token, and a POST with the proof of it. The first request asks who
+// listens, for the key. Header has names and values.
+func (c *Client) send(ctx context.Context, method, path string, query url.Values, header ...string) (*http.Response, error) {
 	if query = maps.Clone(query); query == nil {
 		query = url.Values{}
+	}
+	if method == http.MethodPost && c.tokenErr != nil {
+		return nil, c.needsToken()
 	}
 	if c.token != "" {
 		resp, err := c.roundTrip(ctx, http.MethodGet, "/healthz")
@@ -151,17 +182,25 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 		resp.Body.Close()
 		key := token.Key(c.token, resp.Header.Get(token.InstanceHeader), c.address, c.port)
 		c.Link = c.base + "/?key=" + key
-		query.Set("key", key)
+		if method == http.MethodPost {
+			proof := token.RunKey(c.token, resp.Header.Get(token.InstanceHeader), c.address, c.port)
+			header = append(header, "Authorization", "Bearer "+proof)
+		} else {
+			query.Set("key", key)
+		}
 	}
-	return c.roundTrip(ctx, method, (&url.URL{Path: path, RawQuery: query.Encode()}).String())
+	return c.roundTrip(ctx, method, (&url.URL{Path: path, RawQuery: query.Encode()}).String(), header...)
 }
 
-func (c *Client) roundTrip(ctx context.Context, method, path string) (*http.Response, error) {
+func (c *Client) roundTrip(ctx context.Context, method, path string, header ...string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, nil)
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set("TE", "trailers")
+	for pair := range slices.Chunk(header, 2) {
+		r.Header.Set(pair[0], pair[1])
+	}
 	resp, err := c.Transport.RoundTrip(r) // follows no redirects
 	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, os.ErrNotExist) {
 		err = errors.New("no kubelet answers: is one running, with the same -address and -port, and without -enable_server=false?")

@@ -19,7 +19,7 @@ const (
 	anyone  access = iota // no token, even with TLS
 	reading               // the token or the key with TLS; without it every user of this host
 	logs                  // the token or the key: logs, all messages, which may quote them, and the live page
-	running               // the token
+	running               // the token, or the proof of it that kubelet14's own words send
 )
 
 var securityHeaders = map[string]string{
@@ -112,7 +112,7 @@ func (s *Server) checkAccess(r *http.Request, need access) error {
 // granted returns what a request may do.
 func (s *Server) granted(r *http.Request) access {
 	switch {
-	case s.unix(), equal(s.token, bearer(r)):
+	case s.unix(), equal(s.token, bearer(r)), equal(s.runKey, bearer(r)):
 		return running
 	case equal(s.key, r.URL.Query().Get("key")):
 		return logs

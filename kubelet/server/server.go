@@ -24,6 +24,7 @@ import (
 	"kubelet14/kubelet/step"
 	"kubelet14/kubelet/token"
 	"kubelet14/kubelet/trace"
+	"kubelet14/kubelet/wishes"
 )
 
 // Limits for each client.
@@ -45,6 +46,7 @@ type Options struct {
 	Node    func() node.Status
 	Trace   *trace.Trace
 	Step    *step.Stepper // may be nil
+	Wishes  *wishes.Wishes
 	Scheme  *api.Scheme
 
 	Address   string      // an IP address, or unix:PATH
@@ -97,6 +99,8 @@ type Server struct {
 	certificate *x509.Certificate // nil without TLS
 	instance    string            // differs after a restart
 	key         string            // see token.Key
+	runKey      string            // see token.RunKey
+	execs       sync.WaitGroup    // of commands on upgraded connections
 
 	mu   sync.Mutex
 	live *page // guarded by mu: what the streams have sent last
@@ -113,6 +117,7 @@ func New(opts Options) (*Server, error) {
 		s.opts.Port = at.Port
 	}
 	s.key = token.Key(s.token, s.instance, opts.Address, s.opts.Port)
+	s.runKey = token.RunKey(s.token, s.instance, opts.Address, s.opts.Port)
 	return s, nil
 }
 
@@ -141,6 +146,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		return fmt.Errorf("info server: %w", err)
 	}
 	<-ended
+	s.execs.Wait()
 	return nil
 }
 
@@ -168,7 +174,11 @@ func (s *Server) routes() http.Handler {
 	add("/stats/{$}", reading, asJSON(s.machineStats)) // clients of 2014 post a question
 	add("/stats/{pod}/{container}", reading, asJSON(s.containerStats))
 	add("/stats/{namespace}/{pod}/{uid}/{container}", reading, asJSON(s.containerStats))
+	add("POST /stop/{pod}", running, s.serveStop)
+	add("POST /start/{pod}", running, s.serveStart)
+	add("POST /restart/{pod}", running, s.serveRestart)
 	if s.opts.Debugging {
+		add("POST /exec/{pod}/{container}", running, s.serveExec)
 		add("GET /containerLogs/{namespace}/{pod}/{container}", logs, s.serveContainerLogs)
 		add("GET /containerLogs/{pod}/{container}", logs, s.serveContainerLogs)
 		add("POST /run/{pod}/{container}", running, s.serveRun)

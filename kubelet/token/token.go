@@ -30,6 +30,12 @@ func Key(token, instance, address string, port int) string {
 	return fmt.Sprintf("%x", mac.Sum(nil)[:16])
 }
 
+// RunKey returns the proof of the token that a client sends to run commands and to stop pods, instead of the token. It is as
+// useless elsewhere as a Key, and no page or link has it.
+func RunKey(token, instance, address string, port int) string {
+	return Key("run "+token, instance, address, port)
+}
+
 // Form is what RFC 6750 allows in a header, with a minimum length.
 var Form = regexp.MustCompile(`^[A-Za-z0-9._~+/=-]{16,}$`)
 

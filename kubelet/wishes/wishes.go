@@ -89,6 +89,21 @@ func (w *Wishes) set(podFullName string, wanted wish, reason string) error {
 	return nil
 }
 
+// IsStopped reports whether a pod must be stopped.
+func (w *Wishes) IsStopped(podFullName string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.all[podFullName].Stop
+}
+
+// IsRestarting reports whether a restart of a pod has not begun yet.
+func (w *Wishes) IsRestarting(podFullName string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	wanted, found := w.all[podFullName]
+	return found && !wanted.Stop
+}
+
 // Apply returns a pod as a person wants it, given its containers: the same one if that is not new. A restart that has begun is
 // in the labels of containers, and is forgotten here.
 func (w *Wishes) Apply(pod *plan.Pod, containers []plan.Observed) *plan.Pod {
