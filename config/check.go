@@ -14,13 +14,13 @@ import (
 // their pods, or all that is wrong with any of them, with the paths as they are given.
 func Check(parser Parser, paths []string, stdin io.Reader) (files int, pods []api.Pod, err error) {
 	s := NewSourceFile("", time.Hour, parser)
-	all, errs := snapshot{}, []error(nil)
+	all, errs := fingerprints{}, []error(nil)
 	for _, path := range paths {
 		if path == "-" {
 			continue
 		}
 		s.place = path
-		found, err := s.snapshot()
+		found, err := s.fingerprints()
 		errs = append(errs, err)
 		maps.Copy(all, found)
 	}
