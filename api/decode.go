@@ -14,6 +14,7 @@ import (
 type Document struct {
 	Manifest *ContainerManifest // of a pod
 	Service  *Service
+	Config   *ConfigObject
 	LeftOut  string // an object that means nothing on one host, such as "Namespace shop", and why
 	Where    string // "document 2", "item 3" of a list, "Deployment web" for its pods, or several of these; may be empty
 }
@@ -66,6 +67,7 @@ func (d *decoder) document(doc document) {
 	ahead := d.values
 	d.ignored = nil
 	out := reflect.ValueOf(wire).Elem()
+	d.hides = out.Type().Name() == KindSecret
 	if d.value(doc.path, doc.root, out); len(d.text.Mistakes) > before {
 		return
 	}
@@ -106,10 +108,12 @@ func (d *decoder) internalize(version string, wire any, where string, values int
 		doc.Manifest, obj.Ignored = obj, d.ignored
 	case *Service:
 		doc.Service, obj.Ignored = obj, append(d.ignored, obj.Ignored...)
+	case *ConfigObject:
+		doc.Config = obj
 	case *Workload:
 		problems = d.pods(obj, where, values)
 	}
-	if doc.Manifest != nil || doc.Service != nil {
+	if doc.Manifest != nil || doc.Service != nil || doc.Config != nil {
 		if d.check != nil {
 			problems = d.check(doc)
 		}

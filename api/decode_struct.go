@@ -64,7 +64,7 @@ func (d *decoder) mapping(path string, n *yaml.Node, out reflect.Value) {
 		}
 		f, known := fieldNamed(t, name)
 		field, first := join(path, name), lines[name]
-		if !known && isSecret(path) {
+		if !known && isSecret(path) || d.hides && (t.Kind() == reflect.Map && child.Tag == "!!null" || !known && !resembles(name, t)) {
 			field = path // {name: PASSWORD, value: open,sesame} has a field "sesame"
 		}
 		switch {

@@ -22,6 +22,7 @@ type decoder struct {
 	check   func(Document) Mistakes
 	text    *SourceError // collects the problems
 	values  int          // decoded so far
+	hides   bool         // the object is a Secret: no value of it may be quoted
 	docs    []Document
 	ignored []string // paths in the object that is decoded
 }
@@ -111,7 +112,7 @@ func (d *decoder) string(path string, n *yaml.Node, out reflect.Value) {
 		out.SetString(n.Value)
 	case n.Kind != yaml.ScalarNode:
 		d.refuse(path, n, "needs a string, but this is %s", describe(n))
-	case isSecret(path):
+	case d.hides || isSecret(path):
 		d.refuse(path, n, "needs a string, but this is %s: put quotes around it", describe(n))
 	default:
 		d.refuse(path, n, "needs a string, but %s is %s: put quotes around it, \"%[1]s\"", n.Value, describe(n))
@@ -119,9 +120,13 @@ func (d *decoder) string(path string, n *yaml.Node, out reflect.Value) {
 }
 
 func (d *decoder) integer(path string, n *yaml.Node, out reflect.Value) {
-	i, err := strconv.ParseInt(n.Value, 10, out.Type().Bits())
+	base, isMode := 10, out.Type() == reflect.TypeFor[FileMode]()
+	if isMode {
+		base = 0
+	}
+	i, err := strconv.ParseInt(n.Value, base, out.Type().Bits())
 	switch {
-	case n.Tag == "!!int" && err == nil && strconv.FormatInt(i, 10) == n.Value:
+	case n.Tag == "!!int" && err == nil && (isMode || strconv.FormatInt(i, 10) == n.Value):
 		out.SetInt(i)
 	case errors.Is(err, strconv.ErrRange):
 		d.refuse(path, n, "this number is too big")

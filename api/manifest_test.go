@@ -119,10 +119,11 @@ func (f filler) fill(t *testing.T, v reflect.Value) {
 		for i := range v.NumField() {
 			f.fill(t, v.Field(i))
 		}
-		if e, ok := v.Addr().Interface().(*api.EnvVar); ok && f.pod && f.rand.IntN(2) == 0 {
-			e.Value = ""
-		} else if ok && f.pod {
-			e.FieldPath = ""
+		if e, ok := v.Addr().Interface().(*api.EnvVar); ok && f.pod {
+			*e = []api.EnvVar{
+				{Name: e.Name, Value: e.Value}, {Name: e.Name, FieldPath: e.FieldPath},
+				{Name: e.Name, ConfigMapKey: e.ConfigMapKey}, {Name: e.Name, SecretKey: e.SecretKey},
+			}[f.rand.IntN(4)]
 		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))

@@ -77,6 +77,9 @@ type PodUpdate struct {
 	// What goes with pods, each kind in a field of its own, is set by sources only, with a SET. Merge gives it to the pods.
 	Services []Service // sorted by name
 
+	// Configs are the ConfigMaps and Secrets of a source, sorted. PodConfig sends those of all sources with every update.
+	Configs []*ConfigObject `json:"-"`
+
 	// Err is set by sources only. It says what could not be read. Pods then holds the last good
 	// pods of what is in error; what was never read without an error is missing. A source is
 	// synced after its first update without an error, and stays synced.

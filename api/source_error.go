@@ -94,8 +94,9 @@ func WithExcerpts(err error) string {
 	var lines []string
 	switch err := err.(type) {
 	case *SourceError:
+		secret := secretLines(err.lines)
 		for _, p := range err.Mistakes {
-			lines = append(append(lines, err.line(p)), err.excerpt(p)...)
+			lines = append(append(lines, err.line(p)), err.excerpt(p, secret)...)
 		}
 	case interface{ Unwrap() []error }:
 		for _, e := range err.Unwrap() {
@@ -116,11 +117,14 @@ func hideUserInfo(line string) string {
 }
 
 // excerpt returns the line of a problem, two lines before and one after it, and a caret below the column; nothing for a
-// problem of the text as a whole.
-func (e *SourceError) excerpt(p Mistake) (out []string) {
+// problem of the text as a whole. It shows no line that is secret.
+func (e *SourceError) excerpt(p Mistake, secret []bool) (out []string) {
 	const width = 100
 	if p.Line < 1 || p.Line > len(e.lines) {
 		return nil
+	}
+	if secret[p.Line-1] {
+		return []string{fmt.Sprintf("> %d | (not shown: it may be of a Secret)", p.Line)}
 	}
 	from := max(0, p.Column-width*3/4) // all lines are cut at the same column
 	digits := len(strconv.Itoa(min(p.Line+1, len(e.lines))))
@@ -128,6 +132,10 @@ func (e *SourceError) excerpt(p Mistake) (out []string) {
 		mark, line := "  ", Printable(Shorten(cut(hideUserInfo(e.lines[n-1]), from, width+1), width))
 		if n == p.Line {
 			mark = "> "
+		}
+		if secret[n-1] {
+			out = append(out, fmt.Sprintf("%s%*d | (not shown: it may be of a Secret)", mark, digits, n))
+			continue
 		}
 		if from > 0 && line != "" {
 			line = "…" + line[offset(line, 1):]

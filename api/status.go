@@ -130,7 +130,7 @@ const (
 	ReasonUUIDTaken        = "UUIDTaken"
 	ReasonHostDirMissing   = "HostDirMissing"
 	ReasonCommandNotFound  = "CommandNotFound"
-	ReasonConfig           = "CreateContainerConfigError" // it must not run as root, and its image does
+	ReasonConfig           = "CreateContainerConfigError" // a ConfigMap or Secret is missing, or its image may run as root
 	ReasonCannotCreate     = "CannotCreate"
 	ReasonCannotStart      = "CannotStart"
 	ReasonNetworkContainer = "NetworkContainer" // it waits for the pod's network container

@@ -8,13 +8,20 @@ import (
 	"strings"
 )
 
+// fieldNames returns the names of the fields of a struct.
+func fieldNames(t reflect.Type) (names []string) {
+	for f := range t.Fields() {
+		names = append(names, JSONName(f))
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
+
+// resembles reports whether a name may be a mistyped field of a struct.
+func resembles(name string, t reflect.Type) bool { return Nearest(name, fieldNames(t)) != "" }
+
 // didYouMean completes "unknown field".
 func didYouMean(name string, t reflect.Type) string {
-	var known []string
-	for f := range t.Fields() {
-		known = append(known, JSONName(f))
-	}
-	known = slices.DeleteFunc(known, func(name string) bool { return name == "" })
+	known := fieldNames(t)
 	switch best := Nearest(name, known); {
 	case len(known) == 0:
 		return "there are no fields here, write {}"

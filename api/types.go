@@ -65,6 +65,12 @@ type VolumeSource struct {
 	HostDir  *HostDir  `json:"hostDir,omitempty"`
 	EmptyDir *EmptyDir `json:"emptyDir,omitempty"`
 	Claim    *Claim    `json:"persistentVolumeClaim,omitempty"`
+
+	// The kubelet makes the files of these, see Projections:
+	ConfigMap   *ObjectFiles `json:"configMap,omitempty"`
+	Secret      *SecretFiles `json:"secret,omitempty"`
+	DownwardAPI *FieldFiles  `json:"downwardAPI,omitempty"`
+	Projected   *Projected   `json:"projected,omitempty"`
 }
 
 // Claim is a directory of the root_dir that all pods of a namespace that name it share. It stays when they are gone.
@@ -132,10 +138,11 @@ type VolumeMount struct {
 	Name      string `json:"name"` // of a volume of the pod
 	ReadOnly  bool   `json:"readOnly,omitempty"`
 	MountPath string `json:"mountPath"`
+	SubPath   string `json:"subPath,omitempty"` // what of the volume is mounted; empty: all of it
 
 	_ Unsupported `fields:"mountPropagation" default:"None"`
 	_ Unsupported `fields:"recursiveReadOnly" default:"Disabled"`
-	_ Unsupported `fields:"subPath subPathExpr" instead:"make a volume for each directory"`
+	_ Unsupported `fields:"subPathExpr" instead:"write the path itself, as subPath"`
 }
 
 // EnvVar is one environment variable of a container.
@@ -144,16 +151,21 @@ type EnvVar struct {
 	Value string `json:"value,omitempty"`
 	// FieldPath names a field of the pod that is the value, such as status.podIP; empty: Value is.
 	FieldPath string `json:"fieldPath,omitempty"`
+	// At most one of them is set; then it is the value.
+	ConfigMapKey *KeyRef `json:"configMapKey,omitempty"`
+	SecretKey    *KeyRef `json:"secretKey,omitempty"`
 }
 
-// The fields of a pod that can be the value of an environment variable.
+// The fields of a pod that can be the value of an environment variable, or a file.
 const (
-	FieldName      = "metadata.name"
-	FieldNamespace = "metadata.namespace"
-	FieldUID       = "metadata.uid"
-	FieldPodIP     = "status.podIP"
-	FieldHostIP    = "status.hostIP"
-	FieldNodeName  = "spec.nodeName"
+	FieldName        = "metadata.name"
+	FieldNamespace   = "metadata.namespace"
+	FieldUID         = "metadata.uid"
+	FieldLabels      = "metadata.labels" // a file; one of them is metadata.labels['KEY']
+	FieldAnnotations = "metadata.annotations"
+	FieldPodIP       = "status.podIP" // a variable, as those that follow
+	FieldHostIP      = "status.hostIP"
+	FieldNodeName    = "spec.nodeName"
 )
 
 // Container is one program of a pod and what it runs with.
@@ -175,6 +187,7 @@ type Container struct {
 
 	// Fields that no manifest of 2014 has:
 	Entrypoint               []string                 `json:"entrypoint,omitempty"` // replaces the image's ENTRYPOINT and CMD
+	EnvFrom                  []EnvFrom                `json:"envFrom,omitempty"`    // variables before those of Env
 	CPULimit                 int64                    `json:"cpuLimit,omitempty"`   // the most it gets: thousandths of a core, 0: no limit
 	StartupProbe             *Probe                   `json:"startupProbe,omitempty"`
 	ReadinessProbe           *Probe                   `json:"readinessProbe,omitempty"`

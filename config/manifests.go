@@ -53,6 +53,10 @@ func (p Parser) objects(source, place string, text []byte, defaultName func(numb
 			service := *doc.Service
 			service.Namespace, service.Origin = cmp.Or(service.Namespace, api.NamespaceDefault), origin
 			o = object{serviceID(&service), service}
+		case doc.Config != nil:
+			doc.Config.Namespace, doc.Config.Origin = cmp.Or(doc.Config.Namespace, api.NamespaceDefault), origin
+			doc.Config.Source = source
+			o = object{configID(doc.Config), doc.Config}
 		default:
 			pod := p.pod(source, doc.Manifest, defaultName(i+1))
 			if pod.Origin = origin; !validation.IsDNSSubdomain(pod.Name) {

@@ -11,7 +11,7 @@ import (
 // object is what a text has: a pod, or what goes with pods.
 type object struct {
 	objectID
-	value any // an api.Pod, an api.Service, or a string that says why the object is left out
+	value any // an api.Pod, an api.Service, an *api.ConfigObject, or a string that says why the object is left out
 }
 
 // objectID names one object of a source.
@@ -23,19 +23,23 @@ func serviceID(service *api.Service) objectID {
 	return objectID{"service", service.Namespace, service.Name}
 }
 
+func configID(o *api.ConfigObject) objectID { return objectID{o.Kind, o.Namespace, o.Name} }
+
 // byKind returns the objects of each kind, and what is left out, in their order.
-func byKind(objects []object) (pods []api.Pod, services []api.Service, leftOut []string) {
+func byKind(objects []object) (pods []api.Pod, services []api.Service, configs []*api.ConfigObject, leftOut []string) {
 	for _, o := range objects {
 		switch value := o.value.(type) {
 		case api.Pod:
 			pods = append(pods, value)
 		case api.Service:
 			services = append(services, value)
+		case *api.ConfigObject:
+			configs = append(configs, value)
 		case string:
 			leftOut = append(leftOut, value)
 		}
 	}
-	return pods, services, leftOut
+	return pods, services, configs, leftOut
 }
 
 // rejectDuplicates returns the objects of the inputs, each name once: that of the owner, which had

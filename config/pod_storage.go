@@ -49,6 +49,7 @@ type podStorage struct {
 type sourceState struct {
 	pods     podSet
 	services []api.Service
+	configs  []*api.ConfigObject
 	synced   bool  // has sent an update without an error; never unset
 	err      error // of its latest update
 	noPods   *api.NoPodsError
@@ -75,8 +76,9 @@ func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpd
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state, before := s.sources[source], s.unsynced()
+	newConfigs := update.Op == api.SET && !reflect.DeepEqual(state.configs, update.Configs)
 	if update.Op == api.SET {
-		state.services = update.Services
+		state.services, state.configs = update.Services, update.Configs
 	}
 	pods := mergePods(state.pods, source, update, state.services)
 	added, updated, removed := compare(state.pods, pods)
@@ -106,7 +108,7 @@ func (s *podStorage) Merge(ctx context.Context, source string, update api.PodUpd
 	}
 	unsynced := s.unsynced()
 	switch n := len(changes); {
-	case all || n == 0 && !maps.EqualFunc(before, unsynced, sameText):
+	case all || n == 0 && (newConfigs || !maps.EqualFunc(before, unsynced, sameText)):
 		changes = append(changes, s.set())
 	case n > 0:
 		changes[n-1].Unsynced = unsynced
@@ -138,6 +140,7 @@ func mergePods(old podSet, source string, update api.PodUpdate, services []api.S
 
 func (s *podStorage) send(ctx context.Context, updates ...api.PodUpdate) {
 	for _, update := range updates {
+		update.Configs = s.configs()
 		s.Watcher.SendsUpdate(update)
 		select {
 		case s.updates <- update:
@@ -168,6 +171,14 @@ func (s *podStorage) set() api.PodUpdate {
 		maps.Copy(pods, state.pods)
 	}
 	return api.PodUpdate{Op: api.SET, Pods: copySorted(pods), Unsynced: s.unsynced()}
+}
+
+// configs returns those of all sources.
+func (s *podStorage) configs() (all []*api.ConfigObject) {
+	for _, name := range slices.Sorted(maps.Keys(s.sources)) {
+		all = append(all, s.sources[name].configs...)
+	}
+	return all
 }
 
 // unsynced returns every source that is not synced, with its latest error, or that is not

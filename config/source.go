@@ -123,8 +123,8 @@ func (s *source) publish(ctx context.Context, updates chan<- api.PodUpdate) (wai
 // set returns a SET of what the inputs have, with all errors, and what of them is left out.
 func (s *source) set() (update api.PodUpdate, leftOut []string) {
 	inputs := s.sortedInputs()
-	pods, services, leftOut := byKind(s.rejectDuplicates(inputs))
-	update = api.PodUpdate{Op: api.SET, Pods: pods, Services: s.checkServices(services, pods)}
+	pods, services, configs, leftOut := byKind(s.rejectDuplicates(inputs))
+	update = api.PodUpdate{Op: api.SET, Pods: pods, Services: s.checkServices(services, pods), Configs: configs}
 	var errs []error
 	for _, in := range inputs {
 		errs = append(errs, in.problem())
@@ -136,7 +136,8 @@ func (s *source) set() (update api.PodUpdate, leftOut []string) {
 // isNew reports whether an update differs from the one that was sent last.
 func (s *source) isNew(update api.PodUpdate) bool {
 	return s.sent.Op != api.SET || !sameText(update.Err, s.sent.Err) || !reflect.DeepEqual(update.NoPods, s.sent.NoPods) ||
-		!reflect.DeepEqual(update.Pods, s.sent.Pods) || !reflect.DeepEqual(update.Services, s.sent.Services)
+		!reflect.DeepEqual(update.Pods, s.sent.Pods) || !reflect.DeepEqual(update.Services, s.sent.Services) ||
+		!reflect.DeepEqual(update.Configs, s.sent.Configs)
 }
 
 // send sends an update. It gives up when ctx is done.

@@ -147,7 +147,7 @@ var update = flag.Bool("update", false, "write the .err files of testdata/manife
 func parse(file, text string) ([]api.Pod, error) {
 	parser := testParser()
 	objects, err := parser.objects("file", file, []byte(text), func(number int) string { return fmt.Sprint(number) })
-	pods, _, _ := byKind(objects)
+	pods, _, _, _ := byKind(objects)
 	return pods, err
 }
 
@@ -172,6 +172,7 @@ func TestValidManifests(t *testing.T) {
 		"valid-every-field.yaml": "everything",
 		"valid-old-names.yaml":   "old",
 		"valid-pod.yaml":         "web db web cache",
+		"valid-config.yaml":      "web",
 	}
 	files := testFiles(t, "valid-*")
 	if len(files) != len(want) {

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/configmaps"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/eviction"
 	"kubelet14/kubelet/execute"
@@ -67,6 +68,7 @@ type Kubelet struct {
 	images   *images.Puller
 	probes   *probes.Probers
 	logs     *logs.Reader
+	configs  *configmaps.Store
 	watcher  watch.Watcher
 	news     *watch.News // used by the sync loop alone
 	events   *watch.Events
@@ -109,7 +111,8 @@ func NewMainKubelet(opts Options) *Kubelet {
 	kl.images = &images.Puller{Pull: opts.Docker.PullImage, Credentials: opts.Credentials, Limiter: rate.NewLimiter(limit, opts.RegistryBurst),
 		Done: opts.PullDone, Note: kl.events.Add, Wake: wake(watch.EndOfPull)}
 	kl.probes = &probes.Probers{Period: opts.SyncFrequency, Exec: opts.Docker.Exec, Note: kl.events.Add, Wake: wake(watch.Probe)}
-	kl.executor = &execute.Executor{Docker: opts.Docker, Identity: opts.Identity, Volumes: opts.Volumes, Images: kl.images,
+	kl.configs = configmaps.NewStore(opts.Volumes, opts.Sources, kl.events.Add, kl.errors.Log)
+	kl.executor = &execute.Executor{Docker: opts.Docker, Identity: opts.Identity, Volumes: opts.Volumes, Configs: kl.configs, Images: kl.images,
 		NetworkImage: opts.NetworkContainerImage, PodNetwork: opts.PodNetwork, Observer: kl.observer, Doing: &kl.doing, Watcher: kl.watcher}
 	kl.snapshot.Store(&status.Snapshot{Newer: make(chan struct{})})
 	kl.logs = &logs.Reader{Docker: opts.Docker, Snapshot: kl.synced}

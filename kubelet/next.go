@@ -36,13 +36,13 @@ func (kl *Kubelet) backsOff(p *podRecord) bool {
 	return kl.tryID(p) == p.tried && time.Now().Before(p.retryAt)
 }
 
-// tryID identifies a try to carry out a plan. It changes with the plan, and when a pull that the plan waits for has ended:
-// then the plan is tried again at once.
+// tryID identifies a try to carry out a plan. It changes with the plan, and when a pull that the plan waits for has ended
+// or a ConfigMap or Secret has changed: then the plan is tried again at once.
 func (kl *Kubelet) tryID(p *podRecord) string {
 	text := p.planID()
 	for _, a := range p.Plan.Actions() {
 		if a.Kind == plan.Create {
-			text += fmt.Sprintf(" %v", kl.images.EndedAt(kl.executor.ImageOf(a.Container)))
+			text += fmt.Sprintf(" %v %d", kl.images.EndedAt(kl.executor.ImageOf(a.Container)), kl.configs.Version())
 		}
 	}
 	return text

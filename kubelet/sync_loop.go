@@ -29,6 +29,7 @@ func (kl *Kubelet) run(ctx context.Context, updates <-chan api.PodUpdate, finish
 	var wg sync.WaitGroup
 	wg.Go(func() { kl.watchEvents(ctx) })
 	wg.Go(func() { kl.emptyTrash(ctx) })
+	wg.Go(func() { kl.configs.Run(ctx) })
 	err := kl.syncLoop(ctx, updates, finished)
 	cancel()
 	wg.Wait()
@@ -140,5 +141,6 @@ func (kl *Kubelet) applyUpdate(update api.PodUpdate) {
 		}
 		kl.watcher.Changed(&seen, change, update.Op)
 	})
+	kl.configs.Update(update.Configs, kl.desired.pods)
 	kl.errors.Log("find pods by name", kl.checkNames())
 }

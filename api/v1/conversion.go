@@ -17,6 +17,7 @@ func NewScheme() *api.Scheme {
 	s.AddKnownTypes(api.VersionV1, Pod{}, List{}, PodList{})
 	api.AddInternalConversion(s, api.VersionV1, internalize)
 	api.AddExternalConversion(s, api.VersionV1, externalize)
+	addConfigObjects(s)
 	addWorkloads(s)
 	return s
 }
@@ -44,9 +45,9 @@ func internalize(in *Pod, out *api.ContainerManifest) (errs api.Mistakes) {
 	out.RestartPolicy = lookup(&errs, "spec.restartPolicy", in.Spec.Restart, restartPolicies)
 	lookup(&errs, "spec.dnsPolicy", in.Spec.DNSPolicy, dnsPolicies)
 	for i, v := range in.Spec.Volumes {
-		if v.HostDir != nil || v.EmptyDir != nil || v.Claim != nil {
-			out.Volumes[i].Source = &api.VolumeSource{}
-			api.Copy(out.Volumes[i].Source, &v)
+		source := &api.VolumeSource{}
+		if api.Copy(source, &v); *source != (api.VolumeSource{}) {
+			out.Volumes[i].Source = source
 		}
 	}
 	if dns := in.Spec.DNSConfig; dns != nil {
@@ -76,15 +77,15 @@ func internalize(in *Pod, out *api.ContainerManifest) (errs api.Mistakes) {
 func internalizeContainer(errs *api.Mistakes, path string, in *Container, out *api.Container, pod *PodSecurityContext) {
 	out.ImagePullPolicy = lookup(errs, path+".imagePullPolicy", in.Pull, pullPolicies)
 	for i, e := range in.Env {
-		field := fmt.Sprintf("%s.env[%d].valueFrom", path, i)
-		switch {
+		field, from := fmt.Sprintf("%s.env[%d].valueFrom", path, i), cmp.Or(e.ValueFrom, &ValueFrom{})
+		out.Env[i].FieldPath = cmp.Or(from.FieldRef, &api.FieldRef{}).FieldPath
+		out.Env[i].ConfigMapKey, out.Env[i].SecretKey = from.ConfigMapKey, from.SecretKey
+		switch sources := countSet(from.FieldRef != nil, from.ConfigMapKey != nil, from.SecretKey != nil); {
 		case e.ValueFrom == nil:
 		case e.Value != "":
 			errs.Add(field, "there is a value too: keep one of them")
-		case cmp.Or(e.ValueFrom.FieldRef, &FieldRef{}).FieldPath == "":
-			errs.Add(field, "required value '': write a fieldRef with a fieldPath")
-		default:
-			out.Env[i].FieldPath = e.ValueFrom.FieldRef.FieldPath
+		case sources != 1 || from.FieldRef != nil && from.FieldRef.FieldPath == "":
+			errs.Add(field, "required value '': write one of a fieldRef with a fieldPath, a configMapKeyRef and a secretKeyRef")
 		}
 	}
 	parse := func(field string, q Quantity, units int64) int64 {
@@ -116,6 +117,16 @@ func internalizeContainer(errs *api.Mistakes, path string, in *Container, out *a
 	}
 }
 
+// countSet returns how many are true.
+func countSet(all ...bool) (n int) {
+	for _, set := range all {
+		if set {
+			n++
+		}
+	}
+	return n
+}
+
 // lookup returns the internal value for a word of v1.
 func lookup[T any](errs *api.Mistakes, path, word string, words map[string]T) T {
 	value, known := words[word]
@@ -145,6 +156,7 @@ var (
 		"].memory.", "].resources.limits.memory.", "].cpuLimit.", "].resources.limits.cpu.", "].cpu.", "].resources.requests.cpu.",
 		"].privileged.", "].securityContext.privileged.", ".noNewPrivileges.", ".allowPrivilegeEscalation.",
 		"fsGroup.", "securityContext.fsGroup.", "supplementalGroups[", "securityContext.supplementalGroups[",
-		".fieldPath.", ".valueFrom.fieldRef.fieldPath.", "dns.", "dnsConfig.",
+		"].fieldPath.", "].valueFrom.fieldRef.fieldPath.", "dns.", "dnsConfig.",
+		"].configMapKey.", "].valueFrom.configMapKeyRef.", "].secretKey.", "].valueFrom.secretKeyRef.",
 	)
 )

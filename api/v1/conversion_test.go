@@ -51,7 +51,7 @@ func TestInternalize(t *testing.T) {
 		}},
 		"dns": {"dnsPolicy: None\n  dnsConfig: {nameservers: [1.1.1.1], options: [{name: ndots, value: \"2\"}, {name: rotate}]}", "",
 			manifest{Containers: []container{{}}, DNS: &api.DNSConfig{Nameservers: []string{"1.1.1.1"}, Options: []string{"ndots:2", "rotate"}}}},
-		"of no meaning": {"nodeName: a\n  tolerations: []\n  priority: null\n  affinity: {a: [{b: c}]}\n  hostPID: false\n  hostUsers: true", "resizePolicy: {}, stdin: false, envFrom: []",
+		"of no meaning": {"nodeName: a\n  tolerations: []\n  priority: null\n  affinity: {a: [{b: c}]}\n  hostPID: false\n  hostUsers: true", "resizePolicy: {}, stdin: false",
 			manifest{Containers: []container{{}}, Ignored: []string{"spec.nodeName", "spec.affinity"}}},
 	} {
 		docs, err := v1.NewScheme().Decode("f", pod(tt.spec, tt.container), nil)
@@ -72,8 +72,10 @@ func TestRefused(t *testing.T) {
 	const c = "spec.containers[0]."
 	for _, tt := range []struct{ spec, container, want string }{
 		{"", "env: [{name: A, value: s3cret, valueFrom: {fieldRef: {fieldPath: a}}}]", c + "env[0].valueFrom: there is a value too: keep one of them"},
-		{"", "env: [{name: A, valueFrom: {fieldRef: {apiVersion: v1}}}]", c + "env[0].valueFrom: required value '': write a fieldRef with a fieldPath"},
-		{"", "env: [{name: A, valueFrom: {secretKeyRef: {name: a}}}]", c + "env[0].valueFrom.secretKeyRef: not supported: write the value itself"},
+		{"", "env: [{name: A, valueFrom: {fieldRef: {apiVersion: v1}}}]", c + "env[0].valueFrom: required value '': write one of a fieldRef with a fieldPath, a configMapKeyRef and a secretKeyRef"},
+		{"", "env: [{name: A, valueFrom: {secretKeyRef: {name: a, key: b}, configMapKeyRef: {name: a, key: b}}}]", c + "env[0].valueFrom: required value '': write one of a fieldRef with a fieldPath, a configMapKeyRef and a secretKeyRef"},
+		{"", "env: [{name: A, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}]", c + "env[0].valueFrom.resourceFieldRef: not supported: write the value itself"},
+		{"volumes: [{name: a, projected: {sources: [{serviceAccountToken: {path: token}}]}}]", "", "spec.volumes[0].projected.sources[0].serviceAccountToken: not supported: there is no API server that would take it"},
 		{"", "env: [{name: A, valueFrom: {fieldRef: {apiVersion: v2, fieldPath: a}}}]", c + "env[0].valueFrom.fieldRef.apiVersion: not supported: write v1"},
 		{"", "resources: {limits: {memory: 64MB}}", c + "resources.limits.memory: invalid value '64MB': write a number, which may end with k, M, G, Ki, Mi, Gi, or m for thousandths"},
 		{"", "resources: {limits: {cpu: 1E}}", c + "resources.limits.cpu: invalid value '1E': this number is too big"},
@@ -86,7 +88,7 @@ func TestRefused(t *testing.T) {
 		{"", "securityContext: {seccompProfile: {type: Localhost}}", c + "securityContext.seccompProfile.type: unsupported value 'Localhost': use RuntimeDefault or Unconfined"},
 		{"securityContext: {seccompProfile: {type: unconfined}}", "", "spec.securityContext.seccompProfile.type: unsupported value 'unconfined': did you mean \"Unconfined\"?"},
 		{"", "livenessProbe: {grpc: {port: 1}}", c + "livenessProbe.grpc: not supported: use tcpSocket, or exec with a program of the image"},
-		{"", "volumeMounts: [{name: a, mountPath: /a, subPath: b}]", c + "volumeMounts[0].subPath: not supported: make a volume for each directory"},
+		{"", "volumeMounts: [{name: a, mountPath: /a, subPathExpr: b}]", c + "volumeMounts[0].subPathExpr: not supported: write the path itself, as subPath"},
 		{"volumes: [{name: a, gcePersistentDisk: {pdName: b}}]", "", "spec.volumes[0].gcePersistentDisk: not supported: mount it on the host and use hostPath"},
 		{"hostUsers: false", "", "spec.hostUsers: not supported: set userns-remap in Docker's configuration"},
 		{"restartPolicy: Sometimes", "", "spec.restartPolicy: unsupported value 'Sometimes': use Always, Never or OnFailure"},

@@ -50,7 +50,9 @@ func externalizeContainer(in *api.Container, out *Container) {
 	out.Pull = strings.TrimPrefix(string(in.ImagePullPolicy), "Pull")
 	for i, e := range in.Env {
 		if e.FieldPath != "" {
-			out.Env[i].ValueFrom = &ValueFrom{FieldRef: &FieldRef{FieldPath: e.FieldPath}}
+			out.Env[i].ValueFrom = &ValueFrom{FieldRef: &api.FieldRef{FieldPath: e.FieldPath}}
+		} else if e.ConfigMapKey != nil || e.SecretKey != nil {
+			out.Env[i].ValueFrom = &ValueFrom{ConfigMapKey: e.ConfigMapKey, SecretKey: e.SecretKey}
 		}
 	}
 	out.Resources.Requests.CPU, out.Resources.Limits.CPU = quantity(in.CPU, "m"), quantity(in.CPULimit, "m")

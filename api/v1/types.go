@@ -66,10 +66,13 @@ type Volume struct {
 	EmptyDir *api.EmptyDir `json:"emptyDir,omitempty"`
 	Claim    *api.Claim    `json:"persistentVolumeClaim,omitempty"`
 
-	_ api.Unsupported `fields:"configMap secret projected" instead:"put the files into a directory of the host and use hostPath"`
+	ConfigMap   *api.ObjectFiles `json:"configMap,omitempty"`
+	Secret      *api.SecretFiles `json:"secret,omitempty"`
+	DownwardAPI *api.FieldFiles  `json:"downwardAPI,omitempty"`
+	Projected   *api.Projected   `json:"projected,omitempty"`
+
 	_ api.Unsupported `fields:"awsElasticBlockStore azureDisk azureFile cephfs cinder csi fc flexVolume" instead:"mount it on the host and use hostPath"`
 	_ api.Unsupported `fields:"gcePersistentDisk glusterfs iscsi nfs portworxVolume rbd vsphereVolume" instead:"mount it on the host and use hostPath"`
-	_ api.Unsupported `fields:"downwardAPI" instead:"use env with a fieldRef"`
 	_ api.Unsupported `fields:"ephemeral" instead:"use emptyDir"`
 	_ api.Unsupported `fields:"gitRepo image" instead:"fill an emptyDir in an init container"`
 	_ api.Unsupported `fields:"hostDir" instead:"v1 calls it hostPath"`

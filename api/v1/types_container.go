@@ -10,6 +10,7 @@ type Container struct {
 	Command                  []string                     `json:"args,omitempty"`
 	WorkingDir               string                       `json:"workingDir,omitempty"`
 	Ports                    []api.Port                   `json:"ports,omitempty"`
+	EnvFrom                  []api.EnvFrom                `json:"envFrom,omitempty"`
 	Env                      []EnvVar                     `json:"env,omitempty"`
 	Resources                Resources                    `json:"resources,omitzero"`
 	VolumeMounts             []api.VolumeMount            `json:"volumeMounts,omitempty"`
@@ -26,7 +27,6 @@ type Container struct {
 
 	_ api.Ignored `fields:"resizePolicy"`
 
-	_ api.Unsupported `fields:"envFrom" instead:"write each variable in env"`
 	_ api.Unsupported `fields:"restartPolicy restartPolicyRules" instead:"that of the spec is for all; a sidecar is one of the containers"`
 	_ api.Unsupported `fields:"stdinOnce"`
 	_ api.Unsupported `fields:"volumeDevices" instead:"use volumeMounts and a hostPath of the type BlockDevice"`
@@ -37,25 +37,20 @@ type Container struct {
 	_ api.Unsupported `fields:"privileged" instead:"in v1 it is securityContext.privileged"`
 }
 
-// EnvVar is one environment variable: a value, or a field of the pod.
+// EnvVar is one environment variable: a value, or where it comes from.
 type EnvVar struct {
 	Name      string     `json:"name"`
 	Value     string     `json:"value,omitempty"`
 	ValueFrom *ValueFrom `json:"valueFrom,omitempty"`
 }
 
-// ValueFrom is the source of a variable's value.
+// ValueFrom is the source of a variable's value. Exactly one field is set.
 type ValueFrom struct {
-	FieldRef *FieldRef `json:"fieldRef,omitempty"`
+	FieldRef     *api.FieldRef `json:"fieldRef,omitempty"`
+	ConfigMapKey *api.KeyRef   `json:"configMapKeyRef,omitempty"`
+	SecretKey    *api.KeyRef   `json:"secretKeyRef,omitempty"`
 
-	_ api.Unsupported `fields:"configMapKeyRef fileKeyRef resourceFieldRef secretKeyRef" instead:"write the value itself"`
-}
-
-// FieldRef names a field of the pod.
-type FieldRef struct {
-	FieldPath string `json:"fieldPath"`
-
-	_ api.Unsupported `fields:"apiVersion" default:"v1" instead:"write v1"`
+	_ api.Unsupported `fields:"fileKeyRef resourceFieldRef" instead:"write the value itself"`
 }
 
 // Quantity is a number that may have a suffix, such as 64Mi or 250m; see api.ParseQuantity.

@@ -50,9 +50,8 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 		c := c.in("env[%d]", i)
 		known := cIdentifier.MatchString(e.Name) || m.Version == api.VersionV1 && envName.MatchString(e.Name)
 		c.check(known, invalid, "name", name, "use A-Z, a-z, 0-9 and '_', in a v1 Pod also '-' and '.', and no digit first")
-		c.check(e.FieldPath == "" || slices.Contains(fieldPaths, e.FieldPath), unsupported, "fieldPath", e.FieldPath,
-			"use one of "+strings.Join(fieldPaths, " "))
 	}
+	validateEnvSources(c, in)
 	portNames, mountPaths := names{}, names{messagePath: true} // the message file is mounted there
 	for i := range in.Ports {
 		c, p := c.in("ports[%d]", i), &in.Ports[i]
@@ -63,14 +62,15 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 		}
 		validatePort(c, p, number, portNames, ports)
 	}
-	for i, m := range in.VolumeMounts {
-		c, clean := c.in("volumeMounts[%d]", i), path.Clean(m.MountPath)
-		c.check(volumes[m.Name], notFound, "name", m.Name, "the pod has no volume of this name")
-		c.absolute("mountPath", m.MountPath)
-		c.check(!strings.Contains(m.MountPath, ":"), invalid, "mountPath", m.MountPath, "a ':' cannot be part of it")
-		c.check(clean != "/", invalid, "mountPath", m.MountPath, "a volume cannot replace the whole file system of the container")
-		c.check(!mountPaths[clean], duplicate, "mountPath", m.MountPath, "another volume or the termination message has this path")
-		mountPaths[clean] = m.MountPath != ""
+	for i, mount := range in.VolumeMounts {
+		c, clean := c.in("volumeMounts[%d]", i), path.Clean(mount.MountPath)
+		c.check(volumes[mount.Name], notFound, "name", mount.Name, "the pod has no volume of this name")
+		c.absolute("mountPath", mount.MountPath)
+		c.check(!strings.Contains(mount.MountPath, ":"), invalid, "mountPath", mount.MountPath, "a ':' cannot be part of it")
+		c.check(clean != "/", invalid, "mountPath", mount.MountPath, "a volume cannot replace the whole file system of the container")
+		c.check(!mountPaths[clean], duplicate, "mountPath", mount.MountPath, "another volume or the termination message has this path")
+		c.subPath(&mount, m.Volumes)
+		mountPaths[clean] = mount.MountPath != ""
 	}
 	validateProbe(c.in("livenessProbe"), in.LivenessProbe, in.Ports, 1)
 	validateProbe(c.in("startupProbe"), in.StartupProbe, in.Ports, 1)

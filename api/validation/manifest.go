@@ -16,8 +16,11 @@ type Rules struct {
 
 // Validate returns the problems of an object as it was written. Optional fields may be missing.
 func (r Rules) Validate(doc api.Document) api.Mistakes {
-	if doc.Service != nil {
+	switch {
+	case doc.Service != nil:
 		return validateService(doc.Service)
+	case doc.Config != nil:
+		return validateConfigObject(doc.Config)
 	}
 	return r.ValidateManifest(doc.Manifest)
 }
@@ -45,6 +48,7 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Mistakes) {
 		c, source := c.in("volumes[%d]", i), cmp.Or(v.Source, &api.VolumeSource{})
 		c.name(v.Name, volumes)
 		c.oneField("source", *source, v.Source == nil, "exactly 1 volume type is required, such as emptyDir")
+		validateFiles(c.in("source"), source)
 		if source.HostDir != nil {
 			c.absolute("source.hostDir.path", source.HostDir.Path)
 			kind := source.HostDir.Type

@@ -60,6 +60,7 @@ const (
 	LabelGrace            = "kubelet14.grace"             // seconds that stopping it may take, including its preStop hook
 	LabelInit             = "kubelet14.init"              // of a network container: the plan.Pod.InitHash of its pod
 	LabelServices         = "kubelet14.services"          // what it got from services
+	LabelConfig           = "kubelet14.config"            // what it got from ConfigMaps and Secrets, see configmaps.Variables
 	LabelMessagePolicy    = "kubelet14.message_policy"    // an api.TerminationMessagePolicy
 
 	// Prefixes for the keys of the pod's labels and annotations, which are for people and other programs.

@@ -100,6 +100,9 @@ func oldPods(t *testing.T) []api.Pod {
 				t.Fatal(err)
 			}
 			for _, doc := range docs {
+				if doc.Manifest == nil {
+					continue
+				}
 				pods = append(pods, api.Pod{Name: doc.Manifest.ID, Namespace: "default", UID: "u", Source: "file", Origin: file, Manifest: *doc.Manifest})
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/configmaps"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/images"
 	"kubelet14/kubelet/observe"
@@ -31,6 +32,7 @@ type Executor struct {
 	Docker       dockertools.Interface
 	Identity     dockertools.Identity
 	Volumes      *volume.RootDir
+	Configs      *configmaps.Store // what ConfigMaps and Secrets give a container
 	Images       *images.Puller
 	NetworkImage string               // of network containers
 	PodNetwork   string               // see BridgeNetwork

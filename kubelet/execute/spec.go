@@ -1,7 +1,6 @@
 package execute
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 
@@ -50,7 +49,9 @@ func (e *Executor) containerSpec(pod *plan.Pod, a plan.Action, mounts []dockerto
 	if a.Container.Spec.TerminationMessagePolicy == api.MessageFile {
 		spec.Labels[dockertools.LabelMessagePolicy] = string(api.MessageFile)
 	}
-	e.setCommand(&spec, pod, a.Container.Spec, a.PodIP)
+	if err := e.setCommand(&spec, pod, a); err != nil {
+		return spec, err
+	}
 	appSpec(&spec, a.Container.Spec)
 	sharedSpec(&spec, &pod.Complete)
 	path, err := e.Volumes.MakeTerminationFile(pod.UID, a.Name.TerminationFile())
@@ -125,30 +126,32 @@ func sharedSpec(spec *dockertools.ContainerSpec, m *api.ContainerManifest) {
 	}
 }
 
-// setCommand sets the environment and the command of a container. In a v1 Pod $(NAME) stands for a variable:
-// in the environment for an earlier one, in the command for any.
-func (e *Executor) setCommand(spec *dockertools.ContainerSpec, pod *plan.Pod, c *api.Container, podIP string) {
-	vars := map[string]string{}
-	expand := func(text string) string { return text }
-	if pod.Complete.Version == api.VersionV1 {
-		expand = func(text string) string { return envvars.Expand(text, vars) }
-	}
-	fields := map[string]string{
-		api.FieldName: pod.Name, api.FieldNamespace: pod.Namespace, api.FieldUID: pod.UID, api.FieldPodIP: podIP,
-		api.FieldNodeName: e.Identity.Hostname,
-	}
-	for _, env := range slices.Concat(pod.ServiceEnv(c), c.Env) {
-		value := cmp.Or(fields[env.FieldPath], expand(env.Value))
-		if env.FieldPath == api.FieldHostIP { // which asks for a route
-			value = dockertools.HostIP()
+// setCommand sets the environment and the command of a container. In a v1 Pod $(NAME) in the command stands for a variable.
+func (e *Executor) setCommand(spec *dockertools.ContainerSpec, pod *plan.Pod, a plan.Action) error {
+	c := a.Container.Spec
+	vars, err := e.Configs.Variables(pod, c, func(field string) string {
+		switch field {
+		case api.FieldPodIP:
+			return a.PodIP
+		case api.FieldNodeName:
+			return e.Identity.Hostname
+		case api.FieldHostIP:
+			return dockertools.HostIP() // which asks for a route
 		}
-		vars[env.Name] = value
-		spec.Env = append(spec.Env, env.Name+"="+value)
+		return ""
+	})
+	if spec.Env = vars.List; vars.Used != "" {
+		spec.Labels[dockertools.LabelConfig] = vars.Used
 	}
-	for _, word := range c.Entrypoint {
-		spec.Entrypoint = append(spec.Entrypoint, expand(word))
+	expand := func(words []string) (all []string) {
+		for _, word := range words {
+			if pod.Complete.Version == api.VersionV1 {
+				word = envvars.Expand(word, vars.Value)
+			}
+			all = append(all, word)
+		}
+		return all
 	}
-	for _, word := range c.Command {
-		spec.Command = append(spec.Command, expand(word))
-	}
+	spec.Entrypoint, spec.Command = expand(c.Entrypoint), expand(c.Command)
+	return err
 }

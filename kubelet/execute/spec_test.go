@@ -8,6 +8,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/configmaps"
 	"kubelet14/kubelet/dns"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
@@ -24,6 +25,7 @@ func newExecutor(t *testing.T) *Executor {
 	t.Cleanup(func() { root.Close() })
 	return &Executor{
 		Docker: dockertest.NewFake(), Identity: dockertools.Identity{Hostname: "host", RootDir: root.Path()}, Volumes: root,
+		Configs:      configmaps.NewStore(root, nil, nil, nil),
 		NetworkImage: dockertools.PauseImage, PodNetwork: "pods", Doing: &status.Doing{},
 	}
 }

@@ -3,12 +3,12 @@ package execute
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
-	"kubelet14/volume"
 )
 
 // setUpVolumes sets up the volumes that a container mounts, and returns its mounts.
@@ -21,7 +21,7 @@ func (e *Executor) setUpVolumes(ctx context.Context, pod *plan.Pod, a plan.Actio
 	for _, mount := range c.Spec.VolumeMounts {
 		i := slices.IndexFunc(pod.Complete.Volumes, func(v api.Volume) bool { return v.Name == mount.Name })
 		spec := &pod.Complete.Volumes[i]
-		v, err := volume.CreateVolume(spec, &pod.Pod, e.Volumes)
+		v, err := e.Configs.CreateVolume(spec, pod)
 		if err == nil {
 			err = e.setUps.SetUp(ctx, v)
 		}
@@ -31,8 +31,8 @@ func (e *Executor) setUpVolumes(ctx context.Context, pod *plan.Pod, a plan.Actio
 		case err != nil:
 			return nil, fmt.Errorf("set up volume %q: %w", mount.Name, err)
 		}
-		readOnly := mount.ReadOnly || spec.Source.Claim != nil && spec.Source.Claim.ReadOnly
-		mounts = append(mounts, dockertools.Mount{HostPath: v.GetPath(), ContainerPath: mount.MountPath, ReadOnly: readOnly})
+		readOnly := mount.ReadOnly || spec.Source.HasFiles() || spec.Source.Claim != nil && spec.Source.Claim.ReadOnly
+		mounts = append(mounts, dockertools.Mount{HostPath: filepath.Join(v.GetPath(), mount.SubPath), ContainerPath: mount.MountPath, ReadOnly: readOnly})
 	}
 	return mounts, nil
 }

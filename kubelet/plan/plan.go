@@ -97,7 +97,7 @@ func (p Problem) Error() string {
 
 // IsFailure reports whether the problem is a failure, not a pull or a wait.
 func (p Problem) IsFailure() bool {
-	return p.RetryAt.IsZero() && p.Reason != api.ReasonPulling && p.Reason != api.ReasonNeverRestarted
+	return p.RetryAt.IsZero() && p.Reason != api.ReasonPulling && p.Reason != api.ReasonNeverRestarted && p.Reason != api.ReasonConfig
 }
 
 // Limits are the settings that plans depend on.

@@ -17,6 +17,7 @@ type Now struct {
 	Doing        map[string]plan.Problem                                           // what the worker is doing, by container name
 	PullProgress func(image string) string                                         // empty if it is not being pulled
 	ProbeResult  func(*plan.Observed, *api.Container) (unhealthy, notReady string) // see probes.Probers.Result
+	Stale        func(pod *plan.Pod, c *api.Container, used string) string         // see configmaps.Store.Stale
 }
 
 // view is a pod at this moment.
@@ -237,6 +238,8 @@ func (s *view) runningMessage(want *plan.Container, c *plan.Observed) string {
 		return "the other containers wait until it has succeeded"
 	case s.Desired != nil && len(s.Plan.Steps) == 0 && c.Labels[dockertools.LabelServices] != want.Services:
 		return "the services of its namespace have changed: it gets their names and variables when it is created anew"
+	case s.Desired != nil && len(s.Plan.Steps) == 0 && want.Spec != nil:
+		return s.Stale(s.Desired, want.Spec, c.Labels[dockertools.LabelConfig])
 	}
 	for _, a := range s.Plan.Actions() {
 		if a.Kind == plan.Stop && a.Name.Name == want.Name && len(s.Problems()) == 0 {

@@ -18,7 +18,8 @@ import (
 
 // parse makes a pod and its Now from lines: a pod as plantest.ParsePod reads it, containers as plantest.ParseContainer
 // does, a problem such as "problem web PullFailed in=4s: no route", or "conflict PortTaken: another pod has it", which
-// is one of the whole pod, and "stopping web" for a container that its worker is stopping. The pull of image hello:1 is
+// is one of the whole pod, "stopping web" for a container that its worker is stopping, and
+// "stale web: its values have changed". The pull of image hello:1 is
 // half done.
 func parse(t *testing.T, input string) *view {
 	t.Helper()
@@ -27,6 +28,8 @@ func parse(t *testing.T, input string) *view {
 	}
 	s := &view{&Pod{Name: "p.default.test"}, Now{Doing: map[string]plan.Problem{}, PullProgress: halfWay, ProbeResult: new(probes.Probers).Result}}
 	var problems []plan.Problem
+	stale := map[string]string{}
+	s.Stale = func(_ *plan.Pod, c *api.Container, _ string) string { return stale[c.Name] }
 	for line := range strings.Lines(input) {
 		line = strings.TrimSpace(line)
 		switch words, message, _ := strings.Cut(line, ": "); strings.Fields(line)[0] {
@@ -34,6 +37,8 @@ func parse(t *testing.T, input string) *view {
 		case "stopping":
 			name := strings.Fields(line)[1]
 			s.Doing[name] = plan.Problem{Container: name, Reason: api.ReasonStopping, Message: "attempt 1 has until 12:00:30 to end"}
+		case "stale":
+			stale[strings.Fields(words)[1]] = message
 		case "conflict":
 			s.Wait = plan.Problem{Reason: strings.Fields(words)[1], Message: message}
 			problems = append(problems, s.Wait)
