@@ -10,6 +10,7 @@ import (
 	"maps"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,15 +84,16 @@ func (s *SourceFile) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	}
 }
 
-// ReadOnce returns the pods of the files as they are now, or all that is wrong with any of them. It is called instead of Run.
-func (s *SourceFile) ReadOnce() ([]api.Pod, error) {
+// ReadOnce returns the pods, ConfigMaps and Secrets of the files as they are now, or all that
+// is wrong with any of them. It is called instead of Run.
+func (s *SourceFile) ReadOnce() (pods []api.Pod, configs []*api.ConfigObject, err error) {
 	s.last, s.inputs[""].err = s.fingerprints()
 	s.read(s.last, time.Time{})
 	update, _ := s.set()
 	for i := range update.Pods {
 		addServices(&update.Pods[i], update.Services)
 	}
-	return update.Pods, update.Err
+	return update.Pods, update.Configs, update.Err
 }
 
 // poll looks at the files, and if they are as at the last look reads those that
@@ -127,7 +129,8 @@ func (s *SourceFile) poll(now time.Time) (wait time.Duration, done bool) {
 // still being written, and keeps its pods.
 func (s *SourceFile) read(before fingerprints, now time.Time) {
 	s.forget(func(path string) bool { return s.last[path] == "" && before[path] == "" })
-	for path, fingerprint := range s.last {
+	for _, path := range slices.Sorted(maps.Keys(s.last)) {
+		fingerprint := s.last[path]
 		since, changes := s.changing[path]
 		if changes && now.Sub(since) < maxUnsettled {
 			if s.status.LastSuccess.IsZero() { // else it is as if the file had come a moment later

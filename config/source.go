@@ -29,10 +29,11 @@ type Source interface {
 type input struct {
 	label       string // its place for people
 	lastGood    []object
-	fingerprint string // of the text of lastGood; it changes with the text
-	err         error  // why the latest text cannot be read or parsed
-	duplicate   error  // which objects do not count beside those of other inputs
-	logged      error  // the problem that was logged last
+	fingerprint string  // of the text of lastGood; it changes with the text
+	err         error   // why the latest text cannot be read or parsed
+	duplicate   error   // which objects do not count beside those of other inputs
+	logged      error   // the problem that was logged last
+	configs     *amount // of all inputs of the source
 }
 
 // problem returns all that is wrong with an input.
@@ -44,6 +45,9 @@ func (in *input) load(fingerprint string, parse func() ([]object, error)) {
 		return
 	}
 	objects, err := parse()
+	if err == nil {
+		err = in.admit(objects)
+	}
 	if in.err = err; err == nil {
 		in.fingerprint, in.lastGood = fingerprint, objects
 	}
@@ -59,6 +63,7 @@ type source struct {
 	pollInterval, noPodsWait time.Duration // noPodsWait is for doubt
 
 	ignored map[string]bool // lines that are logged
+	configs *amount         // of all inputs
 
 	inputs map[string]*input   // files or keys by place; "" is the source as a whole
 	owners map[objectID]*input // the input that has the name
@@ -72,9 +77,10 @@ func newSource(title, name, place string, pollInterval time.Duration, parser Par
 	if parser.Watcher == nil {
 		parser.Watcher = noWatcher{}
 	}
+	configs := &amount{}
 	return source{
 		title: title, place: place, pollInterval: pollInterval, noPodsWait: NoPodsWait(pollInterval), parser: parser,
-		inputs: map[string]*input{"": {label: place}},
+		configs: configs, inputs: map[string]*input{"": {label: place, configs: configs}},
 		status: api.SourceStatus{Source: name, Place: place},
 	}
 }
@@ -82,7 +88,7 @@ func newSource(title, name, place string, pollInterval time.Duration, parser Par
 // input returns the input of a place, a new one if there is none.
 func (s *source) input(place string) *input {
 	if s.inputs[place] == nil {
-		s.inputs[place] = &input{label: label(place)}
+		s.inputs[place] = &input{label: label(place), configs: s.configs}
 	}
 	return s.inputs[place]
 }
@@ -91,6 +97,9 @@ func (s *source) input(place string) *input {
 func (s *source) forget(gone func(place string) bool) {
 	maps.DeleteFunc(s.inputs, func(place string, in *input) bool {
 		remove := place != "" && gone(place)
+		if remove {
+			*s.configs = s.configs.minus(amountOf(in.lastGood))
+		}
 		if remove && in.logged != nil {
 			glog.Infof("%s: %s is gone", s.title, in.label)
 		}

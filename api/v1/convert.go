@@ -26,6 +26,9 @@ func Convert(pod *api.Pod, probePeriod time.Duration) (m api.ContainerManifest, 
 	note(m.UUID != "", "left out: the uuid "+m.UUID+"; a cluster gives each pod its own")
 	note(len(m.Ignored) > 0, "left out, since kubelet14 does not use it: "+strings.Join(m.Ignored, ", "))
 	note(len(m.Services) > 0, "the services of its namespace work in a cluster, too: apply their files")
+	for _, ref := range m.ConfigRefs() {
+		note(ref.Kind == api.KindSecret, "it needs Secret "+ref.Name+", which is printed nowhere: apply its own file")
+	}
 	note(m.ID == "", "the manifest has no id: this name comes from the path of its file")
 	m.ID, m.UUID = pod.Name, ""
 	if isV1 {
