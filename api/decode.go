@@ -67,6 +67,7 @@ func (d *decoder) document(doc document) {
 	ahead := d.values
 	d.ignored = nil
 	out := reflect.ValueOf(wire).Elem()
+	d.nulls = field(doc.root, "version") == nil && field(doc.root, "items") == nil
 	d.hides = out.Type().Name() == KindSecret
 	if d.value(doc.path, doc.root, out); len(d.text.Mistakes) > before {
 		return

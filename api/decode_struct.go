@@ -74,6 +74,8 @@ func (d *decoder) mapping(path string, n *yaml.Node, out reflect.Value) {
 			d.refuse(field, key, "this field is here twice: the first is on line %d", first)
 		case !known:
 			d.refuse(field, key, "unknown field: %s", didYouMean(name, t))
+		case t.Kind() == reflect.Map && child.Tag == "!!null":
+			d.refuse(field, child, `there is no value: write "" or remove it`)
 		case t.Kind() == reflect.Map:
 			value := reflect.New(t.Elem()).Elem()
 			d.value(field, child, value)

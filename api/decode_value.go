@@ -23,6 +23,7 @@ type decoder struct {
 	text    *SourceError // collects the problems
 	values  int          // decoded so far
 	hides   bool         // the object is a Secret: no value of it may be quoted
+	nulls   bool         // a field of the object may have no value, and is missing then
 	docs    []Document
 	ignored []string // paths in the object that is decoded
 }
@@ -52,8 +53,9 @@ func (d *decoder) value(path string, n *yaml.Node, out reflect.Value) {
 		d.refuse(path, n, "tags are not supported: remove the word that begins with '!'")
 		return
 	case n.Tag == "!!null":
-		// Encoders write null for what is not there; a missing value is a mistake, and in a list neither has a meaning.
-		if n.Value == "" || strings.HasSuffix(path, "]") {
+		// Encoders write null for what is not there. In a manifest of 2014 a missing value is a mistake: "never:" must not mean
+		// always. For kubectl it is null. In a list neither has a meaning.
+		if n.Value == "" && !d.nulls || strings.HasSuffix(path, "]") {
 			d.refuse(path, n, "there is no value: write %s", cmp.Or(emptyValues[out.Kind()], "one or remove it"))
 		}
 		return

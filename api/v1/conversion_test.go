@@ -51,6 +51,7 @@ func TestInternalize(t *testing.T) {
 		}},
 		"dns": {"dnsPolicy: None\n  dnsConfig: {nameservers: [1.1.1.1], options: [{name: ndots, value: \"2\"}, {name: rotate}]}", "",
 			manifest{Containers: []container{{}}, DNS: &api.DNSConfig{Nameservers: []string{"1.1.1.1"}, Options: []string{"ndots:2", "rotate"}}}},
+		"of no value": {"volumes:\n  securityContext:\n  restartPolicy:", "env: , ports: null", manifest{Containers: []container{{}}}},
 		"of no meaning": {"nodeName: a\n  tolerations: []\n  priority: null\n  affinity: {a: [{b: c}]}\n  hostPID: false\n  hostUsers: true", "resizePolicy: {}, stdin: false",
 			manifest{Containers: []container{{}}, Ignored: []string{"spec.nodeName", "spec.affinity"}}},
 	} {
