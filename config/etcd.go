@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// etcdPollInterval is the least time between two lists without a hint of the watch, which
-	// may have none for a change: a proxy can keep the connection and lose the watch. Most is twice that.
+	// etcdPollInterval is the shortest time between two lists without a hint of the watch; the longest is twice that.
+	// The watch may miss a change: a proxy can keep the connection and lose the watch.
 	etcdPollInterval = 30 * time.Second
 	// etcdHintDelay lets a burst of changes lead to one list.
 	etcdHintDelay = 5 * time.Millisecond
 	// etcdPatience is how long etcd may take for a list.
 	etcdPatience = 30 * time.Second
-	// etcdSilence is how long etcd may be silent until the watch has asked it for an answer, and how
-	// long the answer to a list may take until the status says so.
+	// etcdSilence is how long etcd may be silent before the watch asks it for an answer, and how long a list may take
+	// before the status says so.
 	etcdSilence = 10 * time.Second
 )
 
@@ -33,23 +33,22 @@ const (
 //	/registry/hosts/HOST/kubelet        a ContainerManifestList, as in 2014
 //	/registry/hosts/HOST/kubelet/POD    one manifest
 type SourceEtcd struct {
-	// Record is the path of a file that outlives the kubelet, with what is known of the etcd of
-	// the latest list; see etcdRecord. Without a path, or without the file, any etcd is as good as
-	// another at the start. Set these fields before Run.
+	// Record is the path of a file with what is known of the etcd of the latest list, see etcdRecord. It outlives the
+	// kubelet. Without a path or the file, the source accepts any etcd at its start. Set these fields before Run.
 	Record   string
 	ReadOnly bool // the file is not written
-	Accept   bool // the file is not read: etcd is good as it is at this start
+	Accept   bool // the file is not read: etcd is accepted as it is at this start
 
 	source
 	etcd      *Etcd
 	patience  time.Duration // for a list
 	silence   time.Duration
-	root, end string // the range [root, end) has all keys, and a few of others
+	root, end string // the range [root, end) has all keys, and a few keys of other hosts
 
 	last      etcdRecord
 	recordErr error            // why the file was not written
 	known     map[string]int64 // the ModRevision of each key in the range
-	since     int64            // the next list is of the keys that were changed at this revision or later; 0: all
+	since     int64            // the next list has the keys that were changed at this revision or later; 0: all keys
 	arrived   atomic.Int64     // see Revision
 }
 
@@ -72,9 +71,9 @@ func NewSourceEtcd(etcd *Etcd, parser Parser) *SourceEtcd {
 	return s
 }
 
-// Revision returns the revision of etcd at the latest list that changed a key of this host, or
-// at the first one; 0 before it. When it is at least the revision of a put, the kubelet has
-// received what was put. It may be called by any goroutine.
+// Revision returns the revision of etcd at the latest list in which a key of this host had changed, or at the first
+// list; 0 before that. Once it is at least the revision of a put, the kubelet has received that put. It may be called
+// by any goroutine.
 func (s *SourceEtcd) Revision() int64 { return s.arrived.Load() }
 
 func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
@@ -111,7 +110,8 @@ func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 			watching.Go(func() { s.watch(ctx, client, since, hints) })
 		}
 		if arrived {
-			// It is taken a second time when the kubelet has it: the Mux merges one update after the other.
+			// When the Mux takes the update a second time, the kubelet has received the first: it merges one after the
+			// other.
 			select {
 			case updates <- s.sent:
 				s.arrived.Store(s.last.Revision)
@@ -122,8 +122,8 @@ func (s *SourceEtcd) Run(ctx context.Context, updates chan<- api.PodUpdate) {
 	}
 }
 
-// await calls f, which is to get an answer of etcd. While that takes long it shows an error, less and
-// less often, and goes on waiting: etcd also works for callers that have given up.
+// await calls f, which waits for an answer of etcd. While that takes long, await reports an error, less and less often,
+// and goes on waiting: etcd works even for callers that have given up.
 func (s *SourceEtcd) await(ctx context.Context, updates chan<- api.PodUpdate, answer string, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()
@@ -142,7 +142,7 @@ func (s *SourceEtcd) fail(ctx context.Context, updates chan<- api.PodUpdate, err
 	s.publish(ctx, updates)
 }
 
-// rest returns after the wait, or after the hint of a revision that is newer than the latest list.
+// rest returns after the wait, or after a hint of a revision newer than that of the latest list.
 func (s *SourceEtcd) rest(ctx context.Context, hints <-chan int64, wait time.Duration) {
 	poll := time.After(wait)
 	for {
@@ -162,8 +162,8 @@ func (s *SourceEtcd) rest(ctx context.Context, hints <-chan int64, wait time.Dur
 	}
 }
 
-// list reads the keys that have changed, and reports whether there are any of this host. The
-// count of all keys in the range tells whether others were deleted. Then it reads all.
+// list reads the keys that have changed, and reports whether any of them is of this host. If the count of all keys in
+// the range shows that some were deleted, it reads all.
 func (s *SourceEtcd) list(ctx context.Context, updates chan<- api.PodUpdate, client *clientv3.Client) (changed bool, err error) {
 	var list *clientv3.GetResponse
 	var keys map[string]int64
@@ -215,8 +215,8 @@ func (s *SourceEtcd) list(ctx context.Context, updates chan<- api.PodUpdate, cli
 	return changed, nil
 }
 
-// parse makes objects of the value of a key. A manifest without an id in a key of its own
-// is named by the last part of the key.
+// parse returns the objects in the value of a key. A manifest without an id in a key of its own has the last part of
+// the key as its name.
 func (s *SourceEtcd) parse(key string, value []byte) ([]object, error) {
 	if key == s.root {
 		return s.parser.objects("etcd", key, value, strconv.Itoa)

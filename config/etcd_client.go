@@ -33,8 +33,8 @@ type Etcd struct {
 	client *clientv3.Client // nil before the first call of Client
 }
 
-// OpenEtcd returns the connection to servers or, without any, to those that a file in
-// the etcd client's own YAML format names. It checks both, and connects to none yet.
+// OpenEtcd returns the connection to these servers or, if there are none, to those that a file in the etcd client's own
+// YAML format names. It checks both, and connects to none yet.
 func OpenEtcd(servers []string, file string) (*Etcd, error) {
 	config := &clientv3.Config{Endpoints: servers}
 	if len(servers) == 0 {
@@ -57,7 +57,7 @@ func OpenEtcd(servers []string, file string) (*Etcd, error) {
 		warnOfPlainHTTP(u)
 	}
 	config.Logger = zap.NewNop()                                   // its errors are returned too
-	config.DialTimeout = cmp.Or(config.DialTimeout, 2*time.Minute) // of a login; others may be before it
+	config.DialTimeout = cmp.Or(config.DialTimeout, 2*time.Minute) // of a login, which may queue behind others
 	// Without these it takes a quarter of an hour to notice a host that is cut off.
 	config.DialKeepAliveTime = cmp.Or(config.DialKeepAliveTime, 10*time.Second)
 	config.DialKeepAliveTimeout = cmp.Or(config.DialKeepAliveTimeout, 30*time.Second)
@@ -68,7 +68,7 @@ func OpenEtcd(servers []string, file string) (*Etcd, error) {
 	return &Etcd{config: *config}, nil
 }
 
-// Certificates returns the one that shows etcd who this is, if the configuration has one.
+// Certificates returns the client certificate, if the configuration has one.
 func (e *Etcd) Certificates() []api.Certificate {
 	if e.config.TLS == nil || len(e.config.TLS.Certificates) == 0 {
 		return nil
@@ -76,8 +76,8 @@ func (e *Etcd) Certificates() []api.Certificate {
 	return []api.Certificate{{Name: "etcd client", NotAfter: e.config.TLS.Certificates[0].Leaf.NotAfter}}
 }
 
-// Client returns the one client. The first call makes it, which takes as long as etcd needs to check a password, at
-// most two minutes, and without one no time. Others wait for that call, and after an error the next one tries again.
+// Client returns the client. The first call makes it; with a password that takes as long as etcd needs to check it, at
+// most two minutes. Other calls wait for the first, and the next one after an error tries again.
 func (e *Etcd) Client(ctx context.Context) (*clientv3.Client, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -99,7 +99,7 @@ func (e *Etcd) Client(ctx context.Context) (*clientv3.Client, error) {
 	return e.client, err
 }
 
-// Close closes the client. Call it when nobody uses the connection any more.
+// Close closes the client. Nobody may use the connection afterwards.
 func (e *Etcd) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -113,8 +113,8 @@ var etcdFields = strings.Fields(`endpoints auto-sync-interval dial-timeout dial-
 	username password token reject-old-cluster permit-without-stream max-unary-retries backoff-wait-between
 	backoff-jitter-fraction insecure-transport insecure-skip-tls-verify cert-file key-file trusted-ca-file`)
 
-// checkEtcdFile rejects what the client ignores: an unknown field, and a certificate
-// without its key. It also rejects times that were not meant: the client takes nanoseconds.
+// checkEtcdFile rejects what the client ignores, an unknown field and a certificate without its key, and times that are
+// probably wrong: the client takes nanoseconds.
 func checkEtcdFile(file string) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -158,9 +158,9 @@ func endpointURL(endpoint string, config *tls.Config) (*url.URL, error) {
 	return u, nil
 }
 
-// Explain adds to an error of the client what to do about it. Of an answer, such as "a list", that
-// did not come in time it finds the cause, since the client waits for a server and then reports
-// only that. rights are those that the user needs, as etcdctl takes them. Without an error it returns nil.
+// Explain adds to an error of the client what to do about it; nil stays nil. If an answer, such as "a list", did not
+// come in time, it finds the cause, since the client reports only the timeout. rights are those that the user needs, as
+// etcdctl takes them.
 func (e *Etcd) Explain(ctx context.Context, err error, answer, rights string) error {
 	switch {
 	case err == nil:
@@ -200,7 +200,8 @@ func (e *Etcd) dialEndpoints(ctx context.Context) (errs error) {
 	return errs
 }
 
-// dial connects to a server. Since TLS 1.3 a server refuses a client's certificate after the handshake: the client reads why.
+// dial connects to a server. Since TLS 1.3 a server refuses a client's certificate only after the handshake, so dial
+// reads the refusal.
 func (e *Etcd) dial(ctx context.Context, server *url.URL) error {
 	const patience = time.Second
 	plain := &net.Dialer{Timeout: patience}

@@ -18,9 +18,9 @@ import (
 	"kubelet14/volume"
 )
 
-// etcdRecord is what is known of the etcd of the latest good list. The revision of a cluster and
-// the ModRevision of a key only grow. A cluster with another id, or one in which they have become
-// lower, was replaced or has lost data, so missing keys mean nothing.
+// etcdRecord is what is known of the etcd of the latest good list. The revision of a cluster and the ModRevision of a
+// key only grow. If the cluster has another id or one of them is lower, etcd was replaced or has lost data, and missing
+// keys mean nothing.
 type etcdRecord struct {
 	Cluster  uint64    `json:"cluster"` // id; 0 before the first list
 	Revision int64     `json:"revision"`
@@ -52,12 +52,12 @@ func (s *SourceEtcd) checkHistory(list *clientv3.GetResponse) error {
 	return fmt.Errorf("%s, so it has lost data or was restored from a backup", last.Lost)
 }
 
-// acceptKey has the time at which an operator has accepted etcd as it is, for all hosts. A
-// backup may have an older time, which does not count.
+// acceptKey holds the time at which an operator accepted etcd as it is, for all hosts. A backup may hold an older time,
+// which does not count.
 const acceptKey = "/registry/accept"
 
-// accept returns nil, and makes the source forget the etcd before, if an operator wants that.
-// Otherwise the error says what is wrong and how to accept it.
+// accept returns nil and makes the source forget the former etcd if an operator has accepted this one. Otherwise the
+// error says what is wrong and how to accept it.
 func (s *SourceEtcd) accept(ctx context.Context, client *clientv3.Client, problem error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.patience)
 	defer cancel()

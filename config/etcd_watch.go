@@ -18,13 +18,13 @@ import (
 // etcdMaxBackoff is the longest pause after a failure.
 const etcdMaxBackoff = 30 * time.Second
 
-// pause is that after a number of failures in a row: 1 to 2 seconds, 2 to 4 and so on.
+// pause returns the pause after a number of failures in a row: 1 to 2 seconds, 2 to 4 and so on.
 func pause(failures int) time.Duration {
 	return jitter(backoff.Wait(failures, time.Second, etcdMaxBackoff/2))
 }
 
-// jitter returns a time between d and 2d. Without it a thousand hosts that fail together would
-// come back together, again and again; and d is there so that none comes back at once.
+// jitter returns a time between d and 2d. Without it a thousand hosts that fail together would come back together,
+// again and again; and none may come back at once.
 func jitter(d time.Duration) time.Duration { return d + rand.N(max(d, 1)) }
 
 // Hints that are no revisions.
@@ -33,8 +33,8 @@ const (
 	listAll   = math.MaxInt64     // a list of what has changed may lack something
 )
 
-// watch sends the revision of each change of the keys since a revision, until ctx is done. It opens
-// a watch that has ended anew. The client itself opens one whose connection was lost.
+// watch sends the revision of each change of the keys since a revision, until ctx is done. It reopens a watch that has
+// ended; the client itself reopens one that has lost its connection.
 func (s *SourceEtcd) watch(ctx context.Context, client *clientv3.Client, since int64, hints chan int64) {
 	hint := func(revision int64) {
 		select {

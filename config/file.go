@@ -35,7 +35,7 @@ type SourceFile struct {
 	source
 	last           fingerprints         // nil if the path could not be read
 	unsettledSince time.Time            // zero if the last two looks found the same
-	changing       map[string]time.Time // since when each file has differed from look to look, by path
+	changing       map[string]time.Time // when each changing file began to change, by path
 	warned         map[string]string    // what was logged, by path, see warn
 }
 

@@ -13,7 +13,7 @@ import (
 	"kubelet14/api"
 )
 
-// httpTimeout is how long a server may take for its whole response.
+// httpTimeout is the time limit for a whole response.
 const httpTimeout = 20 * time.Second
 
 // SourceHTTP is the source "http": the manifests at a URL, which it polls.
@@ -39,7 +39,7 @@ func NewSourceHTTP(manifestURL string, pollInterval time.Duration, parser Parser
 	}, nil
 }
 
-// checkRedirect follows as many redirects as usual, but not from https to http.
+// checkRedirect follows up to ten redirects, but none from https to http.
 func checkRedirect(next *http.Request, via []*http.Request) error {
 	switch last := via[len(via)-1].URL; {
 	case len(via) >= 10:

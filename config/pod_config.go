@@ -34,9 +34,9 @@ func NewPodConfig(mode PodConfigNotificationMode) *PodConfig {
 	return &PodConfig{pods, NewMux(pods.Merge)}
 }
 
-// Channel declares a source, which is not ready yet, and returns the channel to send
-// its updates to; see Mux.Channel. Declare every source before the first one sends:
-// until a source is declared it counts as empty, and its pods are removed.
+// Channel declares a source, which is not ready yet, and returns the channel to send its updates to; see Mux.Channel.
+// Declare every source before the first one sends: a source that is not declared yet counts as empty, and its pods are
+// removed.
 func (c *PodConfig) Channel(ctx context.Context, source string) chan<- api.PodUpdate {
 	c.declare(source)
 	return c.Mux.Channel(ctx, source)

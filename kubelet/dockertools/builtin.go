@@ -11,8 +11,8 @@ import (
 	"testing/fstest"
 )
 
-// The built-in images are built here and imported. They do not come from a registry, where
-// anybody could publish a program under these names.
+// The built-in images are built here and imported, not pulled: anybody could publish a program under these names in a
+// registry.
 const (
 	PauseImage = "kubelet14/pause:1" // of the network container; 2014 pulled kubernetes/pause:latest
 	HelloImage = "kubelet14/hello:1" // of the demo; it needs a new tag when manifests/ uses features that older programs lack

@@ -31,8 +31,8 @@ func (id Identity) Conflict(c Container) error {
 // kubelet may carry on: if two kubelets with one hostname run side by side, the one with the older oldest container
 // does. A cleanup tolerates a container with another root_dir, since it does not remove it.
 //
-// Both kubelets reach the same answer: a kubelet alone creates its containers, so once its workers are idle it knows
-// its oldest one, and the other's oldest can only be older than the one it sees.
+// Both kubelets reach the same answer: only a kubelet itself creates its containers, so while its workers are idle it
+// knows its oldest one, and the other's oldest can only be older than the one it sees.
 func (id Identity) CheckConflict(containers []Container, cleanup bool) (tolerated, err error) {
 	for _, c := range containers {
 		conflict := id.Conflict(c)

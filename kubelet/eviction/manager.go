@@ -117,7 +117,7 @@ func (m *Manager) Observe(r Reading, now time.Time) {
 	}
 }
 
-// compare records a pressure if the reading has been below the threshold for the grace period.
+// compare records a pressure if the readings have been below a threshold for its grace period.
 func (m *Manager) compare(kind string, signal Signal, threshold string, grace time.Duration) {
 	key := kind + string(signal)
 	have, known := m.reading[signal]

@@ -13,14 +13,14 @@ import (
 	"kubelet14/volume"
 )
 
-// Meter measures how much pods have of what a host runs short of.
+// Meter measures how much pods use of a resource that runs short.
 type Meter struct {
 	Docker     dockertools.Interface
 	Containers map[string]string // labels of the containers to measure
 	Volumes    *volume.RootDir
 }
 
-// What hangs or has no end must not take the figures of others.
+// One measurement that hangs must not prevent the others.
 const (
 	measureLimit  = 5 * time.Second  // for one pod
 	measuresLimit = 20 * time.Second // for all of them

@@ -87,8 +87,8 @@ func (m *Manager) WasEvicted(pod *plan.Pod) bool {
 	return cmp.Or(m.pods[pod.FullName()], &held{}).evictions > 0
 }
 
-// Release lets one pod run again: of those that were due at the last reading, the one with the highest priority. It forgets
-// all pods that are not in mayWait.
+// Release lets one pod run again, the one with the highest priority among those that were due at the last reading, and
+// reports whether there was one. It forgets all pods that are not in mayWait.
 func (m *Manager) Release(mayWait map[string]bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -116,8 +116,8 @@ const unread = math.MaxUint64
 // Wanted returns the pressures that call for an eviction now, most urgent first. The caller says whether an evicted pod still
 // runs, and when it looked: only a later reading shows what the end of that pod freed.
 //
-// On a disk an eviction frees little, but it ends the writing. So until the next reading the disk gets a chance to be cleaned of
-// unneeded images, and a second pod is evicted only if free space has kept falling since the first one ended.
+// On a disk an eviction frees little, but it ends the writing. So until the next reading unneeded images may be
+// removed, and a second pod is evicted only if free space has kept falling since the first one ended.
 func (m *Manager) Wanted(looked time.Time, ending bool) (wanted []*Pressure) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -15,9 +15,9 @@ type World struct {
 	Needed     map[string]bool         // names that desired pods need, or that are being pulled
 }
 
-// Candidates returns the images that this kubelet pulled and nobody needs. It spares images that somebody else may count on:
-// those with a different id than the one pulled, with a second name, without a registry's digest, or with a container; and the
-// base of an image that stays, since its layers would stay too.
+// Candidates returns the images that this kubelet pulled and nobody needs. It spares images that somebody else may use:
+// those whose id is not the one pulled, and those with a second name, without a registry's digest, or with a container.
+// It also spares the base of an image that stays, since its layers would stay too.
 func Candidates(w World) []dockertools.Image {
 	stays := func(i dockertools.Image) bool {
 		name := nameOf(i)

@@ -57,7 +57,7 @@ type pull struct {
 	succeeded time.Time // end of the last pull that succeeded; zero: none
 	err       error     // of the last pull
 	failures  int       // in a row
-	retryAt   time.Time // earliest next pull; zero: nobody asked since the failure
+	retryAt   time.Time // earliest next pull; zero: nobody has asked since the failure
 }
 
 // Require returns nil if the image was pulled at or after the given time. Otherwise it

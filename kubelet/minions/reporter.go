@@ -54,8 +54,8 @@ type etcd interface {
 	Explain(ctx context.Context, err error, answer, rights string) error
 }
 
-// Run writes a record soon after each change, and every few minutes, until ctx is done. The waits are random, since all hosts
-// of an etcd may start, change or reconnect at the same time.
+// Run writes a record soon after each change and every few minutes until ctx is done. Its waits are random, since all
+// hosts of an etcd may start, change or reconnect at the same time.
 func (r *Reporter) Run(ctx context.Context) {
 	var last Record // as it is in etcd, without its time
 	var lastAt time.Time

@@ -60,7 +60,8 @@ func (f Facts) Reading() eviction.Reading {
 	return reading
 }
 
-// innerInterface matches the loopback, and the interfaces of Docker and of pod networks: their traffic passes another interface too.
+// innerInterface matches the loopback and the interfaces of Docker and of pod networks, whose traffic passes another
+// interface too.
 var innerInterface = regexp.MustCompile(`^(lo$|veth|docker|br-|k14-)`)
 
 // Read reads the facts. The error names everything that cannot be read.

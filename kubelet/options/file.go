@@ -79,7 +79,8 @@ type KubeletConfiguration struct {
 	_ api.Unsupported `fields:"runOnce" instead:"give -runonce"`
 }
 
-// readFile sets the flags that the file names and the command line does not. What check says of them is a problem of the file.
+// readFile sets the flags that the file names and the command line does not. An error of check about one of them is a
+// problem of the file.
 func (f *Options) readFile(flags *flag.FlagSet, check func() error) error {
 	if f.ConfigFile == "" {
 		return nil
@@ -120,7 +121,8 @@ func (f *Options) readFile(flags *flag.FlagSet, check func() error) error {
 
 type setting struct{ field, flag, text string } // field may be a part of one
 
-// settingsOf returns what the fields of a struct set, unless they are empty or 0s: encoders write these for what is not set.
+// settingsOf returns the settings of the fields of a struct, without those that are empty or 0s: encoders write these
+// for unset fields.
 func settingsOf(path, dir string, obj reflect.Value) (all []setting) {
 	for f, value := range obj.Fields() {
 		field, flag := path+api.JSONName(f), f.Tag.Get("flag")

@@ -53,8 +53,8 @@ type logWriter struct {
 	failed bool   // the last write to the file
 }
 
-// Write never returns an error. It reports the first of a row of failures of the file, which it opens anew each time:
-// it may have been moved away.
+// Write never returns an error. It reports the first of several failures in a row. It opens the file anew each time,
+// since the file may have been moved away.
 func (l *logWriter) Write(text []byte) (int, error) {
 	l.stderr.Write(text)
 	if l.path == "" {

@@ -197,7 +197,7 @@ func (p *Probers) answered(prober *prober, kind, failure string, enough bool) (d
 }
 
 // firstAsk returns the time of the first probe: after the initial delay. If a new kubelet finds the container running,
-// the first probe keeps to the old schedule; otherwise all containers of the host would be probed at once.
+// the first probe follows the old schedule; otherwise all containers of the host would be probed at once.
 func (p *prober) firstAsk(delay, period time.Duration) time.Time {
 	since := max(p.begun.Sub(p.startedAt), 0) // the clock may have been set back
 	late := since - delay

@@ -72,8 +72,8 @@ func (s *Server) allowedHost(header string) bool {
 
 var crossOriginProtection = http.NewCrossOriginProtection()
 
-// crossOrigin reports whether a page of another origin makes the request. Reads are checked as strictly as writes. A link to the
-// page is allowed.
+// crossOrigin reports whether a page of another origin makes the request. Reads are checked as strictly as writes, but
+// a link to the page is allowed.
 func crossOrigin(r *http.Request) bool {
 	isLink := r.Method == http.MethodGet && r.URL.Path == "/" &&
 		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"

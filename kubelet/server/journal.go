@@ -49,9 +49,9 @@ func (s *Server) serveUnitLogs(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// journalArgs returns the arguments of each journalctl that answers a query. All units share one, which sorts their lines by
-// time, except docker: with Docker's log driver journald its unit has the output of everybody's containers, so only the lines
-// of dockerd itself are taken.
+// journalArgs returns the arguments of each journalctl that answers a query. All units share one command, which sorts
+// their lines by time, except docker: with Docker's log driver journald its unit has the output of everybody's
+// containers, so only the lines of dockerd itself are taken.
 func (s *Server) journalArgs(query url.Values) (commands [][]string, err error) {
 	shown := cmp.Or(s.opts.LogUnits, "none")
 	valid := len(query["query"]) > 0 && len(query["query"]) <= maxJournalUnits

@@ -71,7 +71,7 @@ func withoutEnv(container object) object {
 	return container
 }
 
-// machine reads what these paths tell of this machine.
+// machine reads the facts of this machine.
 func machine() (node.Facts, error) { return node.Reader{Proc: "/proc", RootDir: "/"}.Read() }
 
 func (s *Server) spec(*http.Request) (any, error) {

@@ -52,8 +52,8 @@ type waiting struct {
 	carriedOut []plan.Action // of the steps that were allowed last
 }
 
-// Allowed returns the steps of a plan that may be carried out now; if there are none, it waits. Steps are allowed once, and
-// again while an image of theirs is pulled. Allowed changes nothing.
+// Allowed returns the steps of a plan that may be carried out now; if there are none, the plan waits. Steps are allowed
+// once, and again while one of their images is pulled. Allowed changes nothing.
 func (s *Stepper) Allowed(p Plan) [][]plan.Action {
 	if s == nil {
 		return p.Plan.Steps

@@ -65,7 +65,7 @@ func (s *Stepper) allow(pod string, steps int) {
 	}
 }
 
-// say prints a text without waiting for a reader. The oldest unread texts are dropped. s.mu is locked.
+// say prints a text without waiting for a reader, and drops the oldest unread texts. s.mu is locked.
 func (s *Stepper) say(format string, args ...any) {
 	s.unread = append(s.unread, fmt.Sprintf(format, args...))
 	size := 0

@@ -10,13 +10,13 @@ import (
 	"kubelet14/kubelet/status"
 )
 
-// versions knows what the containers of each pod are made of, for display.
+// versions holds the versions of the containers of each pod, for display.
 type versions struct {
 	mu   sync.Mutex
 	pods map[string]podVersions // guarded by mu; by full name, each in the order in which they were seen
 }
 
-// version is what a container is made of. It is shown as a letter: its hash would confirm a guessed password.
+// version is a version of a container, shown as a letter: its hash would confirm a guessed password.
 type version struct {
 	container, made string
 	letter          rune
@@ -27,7 +27,7 @@ type version struct {
 // podVersions are those of one pod.
 type podVersions []*version
 
-// see returns a version. A new version of a container gets the next letter.
+// see returns a version of a container. A new one gets the next letter.
 func (all *podVersions) see(container, uid, hash string) *version {
 	next := &version{container: container, made: uid + hash, letter: 'A', needed: true}
 	for _, v := range *all {

@@ -37,7 +37,7 @@ func (c *Change) Title() string {
 	return "Source " + c.Events[0].Source + " was read"
 }
 
-// Took is how long it lasted.
+// Took returns how long a change lasted.
 func (c *Change) Took() time.Duration {
 	return c.Events[len(c.Events)-1].Time.Sub(c.Events[0].Time).Round(10 * time.Millisecond)
 }
@@ -86,8 +86,8 @@ func (c *Change) Tell(pod string) (stages []Event) {
 	return stages
 }
 
-// about returns the events about a pod. For "" it returns all, but of the pods that come to rest only the last. It keeps the looks
-// of the loop that found something, and the first that skipped the pod after each creation.
+// about returns the events about a pod; for "" those of all pods, with only the last of those that come to rest. Of the
+// looks of the loop it keeps those that found something, and after each creation the first that skipped the pod.
 func (c *Change) about(pod string) (events []Event) {
 	var look []Event
 	skipped, all := false, len(c.Pods())
@@ -187,7 +187,7 @@ func each(rows []Row, change func(*Attempt)) []Row {
 	return rows
 }
 
-// Name is what people call the pod of an event, or the pods.
+// Name returns the name of the pod of an event, or the number of its pods.
 func (e Event) Name() string {
 	if len(e.Pods) > 1 || e.Pod == "" && len(e.Pods) == 0 {
 		return api.Count(max(len(e.Pods), e.N), "pod")

@@ -112,8 +112,8 @@ type Act struct {
 // Change is what happened between two moments of rest.
 type Change struct {
 	Number  uint64
-	Times   int // how often it has happened in a row
-	Dropped int // events that were too many
+	Times   int // how many times it happened in a row
+	Dropped int // number of events left out, for lack of space
 	Events  []Event
 
 	bytes int // of the events
@@ -126,15 +126,15 @@ type Trace struct {
 	mu      sync.Mutex
 	last    []Change         // guarded by mu, like all below; newest first, and replaced as a whole
 	open    Change           // what has happened since the last rest
-	because []string         // what has woken the loop since its last list
+	because []string         // what woke the loop since its last list
 	looking time.Time        // when that began
-	coming  bool             // a source has sent something that the loop has not applied
+	coming  bool             // a source has sent an update that the loop has not applied yet
 	busy    int              // workers
-	again   bool             // the sync that goes on is not the last: a worker is busy, or was when it began
-	found   map[string]Event // the last apply, plan or wait of each pod that was not seen at rest since then
+	again   bool             // another sync follows the current one: a worker is busy, or was when it began
+	found   map[string]Event // the last apply, plan or wait of each pod that has not rested since
 }
 
-// Follows reports whether something happened to a pod that has not come to rest since.
+// Follows reports whether something has happened to a pod since it last rested.
 func (t *Trace) Follows(pod string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -201,8 +201,8 @@ func (t *Trace) Add(e Event) {
 	}
 }
 
-// rest ends the open change, unless a worker is busy. A change that repeats the one before replaces it. One in which the loop only
-// looked is dropped.
+// rest ends the open change, unless a worker is busy. A change that repeats the last one replaces it. A change in which
+// the loop only looked is dropped.
 func (t *Trace) rest() {
 	if t.busy > 0 {
 		return
