@@ -1,7 +1,6 @@
 package kubelet
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -12,14 +11,10 @@ import (
 	"kubelet14/kubelet/watch"
 )
 
-var noPressure = eviction.NewManager(eviction.Options{}) // it gets no readings
-
-func (kl *Kubelet) pressure() *eviction.Manager { return cmp.Or(kl.opts.Eviction, noPressure) }
-
 // evicts returns why a pod must end for a time; no message: it need not, or it has ended.
 func (kl *Kubelet) evicts(p *podRecord) (v plan.Verdict) {
 	if eviction.MayEvict(&p.Pod) {
-		v = kl.pressure().Verdict(p.Name)
+		v = kl.opts.Eviction.Verdict(p.Name)
 	}
 	return v
 }
@@ -31,7 +26,7 @@ func (kl *Kubelet) makePlan(p *podRecord) plan.Plan {
 		return plan.Evict(p.Desired, p.Observed, v)
 	}
 	limits := kl.opts.Limits
-	if kl.pressure().DiskPressure() {
+	if kl.opts.Eviction.DiskPressure() {
 		limits.MaxDeadContainers, limits.MinDeadAge = 1, 0
 	}
 	return plan.Make(p.Desired, p.Observed, limits, time.Now())
@@ -49,7 +44,7 @@ func (kl *Kubelet) syncProbes(ctx context.Context, p *podRecord) {
 // RelievePressure is called after each look at the host. It releases a pod that was held, or chooses one to evict; the next
 // sync starts or stops it.
 func (kl *Kubelet) RelievePressure(ctx context.Context) {
-	m, s := kl.pressure(), kl.snapshot.Load()
+	m, s := kl.opts.Eviction, kl.snapshot.Load()
 	if s.At.IsZero() || kl.Health() != nil { // nobody can be stopped, or measured
 		return
 	}

@@ -1,6 +1,7 @@
 package kubelet
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
 	"time"
@@ -87,6 +88,7 @@ type Kubelet struct {
 
 // NewMainKubelet returns a Kubelet. It does not call Docker, which may not be up yet.
 func NewMainKubelet(opts Options) *Kubelet {
+	opts.Eviction = cmp.Or(opts.Eviction, eviction.NewManager(eviction.Options{})) // without readings there is no pressure
 	kl := &Kubelet{
 		opts:    opts,
 		docker:  opts.Docker,

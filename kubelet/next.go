@@ -72,7 +72,7 @@ func (kl *Kubelet) holdForPressure(p *podRecord) plan.Problem {
 	if p.Desired == nil || p.Err != nil || p.Plan.Finished || p.IsLive() || eviction.IsCritical(p.Desired) {
 		return plan.Problem{}
 	}
-	return kl.pressure().Hold(p.Name, p.Desired.Complete.Priority, time.Now())
+	return kl.opts.Eviction.Hold(p.Name, p.Desired.Complete.Priority, time.Now())
 }
 
 // holdForSource holds a pod while its source is not ready, and may still want it as it is.

@@ -70,12 +70,12 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed, busy
 	if ctx.Err() != nil {
 		return inspected // an interrupted inspect is no fault of its pod
 	}
-	var making []*plan.Pod
+	var busyPods []*plan.Pod
 	for name, p := range kl.pods {
 		if !busy[name] {
 			p.endWork(kl.opts.SyncFrequency)
 		} else if p.work.pod != nil {
-			making = append(making, p.work.pod)
+			busyPods = append(busyPods, p.work.pod)
 		}
 		if pod := kl.desired.pods[name]; pod != nil {
 			if kl.desired.pods[name] = kl.opts.Wishes.Apply(pod, observed[name]); kl.desired.pods[name] != pod && p.work != nil {
@@ -98,7 +98,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed, busy
 		p := kl.pods[pod.FullName()]
 		return p.Err == nil && p.Plan.Finished
 	}
-	conflicts := plan.Admit(kl.desired.pods, finished, kl.pressure().WasEvicted, making, list)
+	conflicts := plan.Admit(kl.desired.pods, finished, kl.opts.Eviction.WasEvicted, busyPods, list)
 	for name, p := range kl.pods {
 		p.allowed = kl.opts.Step.Allowed(p.forStep())
 		p.Wait = kl.hold(p, conflicts[name], busy[name])
