@@ -51,7 +51,7 @@ func TestStatusOfAllHostsInEtcd(t *testing.T) {
 		return table, stderr, exit
 	}
 	if table, stderr, exit := program(t, "-status", servers); table != "" || exit != 1 || !strings.Contains(stderr, "give them -etcd_status") {
-		t.Errorf("without a host it prints %q, %q and exits with %d", table, stderr, exit)
+		t.Errorf("without any host, -status prints %q, %q and exits with %d", table, stderr, exit)
 	}
 	start("quiet-1")
 	start("quiet-2")
@@ -70,11 +70,11 @@ func TestStatusOfAllHostsInEtcd(t *testing.T) {
 	start("host-1", "-etcd_status")
 	await("host-1 unhealthy ")
 	if keys := etcd.Ctl("get", "--prefix", "--keys-only", "/registry/"); strings.Contains(keys, "quiet") {
-		t.Errorf("without -etcd_status there are the keys\n%s", keys)
+		t.Errorf("without -etcd_status etcd has the keys\n%s", keys)
 	}
 	etcd.Ctl("put", "/registry/minions/host-1", `{"health":"ok","up":1,"total":1}`)
 	if table, stderr, exit := program(t, "-status", servers); exit != 0 {
-		t.Errorf("when all is well it exits with %d and prints\n%s%s", exit, table, stderr)
+		t.Errorf("when all is well, -status exits with %d and prints\n%s%s", exit, table, stderr)
 	}
 	watch := exec.Command(os.Args[0], "-status", "-watch", servers)
 	watch.Env = append(os.Environ(), asProgram+"=1")
@@ -96,7 +96,7 @@ func TestStatusOfAllHostsInEtcd(t *testing.T) {
 	}
 	etcd.EnableAuth("host-1")
 	if _, stderr, exit := program(t, "-status", servers); exit != 1 || !strings.Contains(stderr, "this etcd wants a user") {
-		t.Errorf("without rights it exits with %d and prints %s", exit, stderr)
+		t.Errorf("without rights -status exits with %d and prints %s", exit, stderr)
 	}
 }
 

@@ -30,7 +30,7 @@ func TestEtcdKilledAndRestarted(t *testing.T) {
 	s.Ctl("put", etcdPods+"web", manifest("", "2"))
 	r.await("web=2")
 	if now, err := etcd.Client(t.Context()); now != client || err != nil {
-		t.Errorf("it has made another client, error %v", err)
+		t.Errorf("the second client is another one, error %v", err)
 	}
 }
 

@@ -202,7 +202,7 @@ func TestEtcdPodsThatAreAllRemovedWaitForSeconds(t *testing.T) {
 	source := newEtcdSource(t, hourly, "", s.Endpoint())
 	unittest.Must(t, err)
 	if wait := NewSourceEtcd(etcd, testParser()).noPodsWait; wait > 5*time.Second {
-		t.Errorf("they wait for %v", wait)
+		t.Errorf("their removal waits for %v, want at most 5s", wait)
 	}
 	source.noPodsWait = frequently
 	r := runSource(t, source)

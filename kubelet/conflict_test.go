@@ -150,7 +150,7 @@ func TestALostContainerOfAPodThatRunsOnce(t *testing.T) {
 		}, "k8s_main"))
 		k := w.run(never)
 		if w.newest("main") > 0 || !strings.Contains(k.main(w).State.Waiting.Message, "another id") {
-			t.Errorf("it has run again, or is not explained: %+v\n%s", k.main(w).State, w.describe())
+			t.Errorf("the container has run again, or its status does not explain why not: %+v\n%s", k.main(w).State, w.describe())
 		}
 		again := never
 		again.UID = "another"

@@ -114,7 +114,7 @@ func TestAPodIsNotStartedUnderPressure(t *testing.T) {
 		}
 		k.statusIs(w, "done", api.PodSucceeded, "", "")
 		if n := strings.Count(w.logged("0", settle), "NodePressure"); n != 0 {
-			t.Errorf("it is logged again %d times that pods wait", n)
+			t.Errorf("%d lines of the log repeat that pods wait", n)
 		}
 		k.end()
 		w.startOnMachine(newMachine(500, 98), pods...).end() // it is killed before it looks a second time

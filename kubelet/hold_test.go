@@ -42,7 +42,7 @@ func TestABadFileDoesNotDelayTheRemovalOfPodsThatWereRead(t *testing.T) {
 			w.settle("the bad file is removed", "new/main", "new/net")
 		})
 		if n := strings.Count(logged, "1 pod that no manifest names: it stays as it is until all of source file was read"); n != 1 {
-			t.Errorf("it is logged %d times that removals wait, want once:\n%s", n, logged)
+			t.Errorf("the log says %d times that removals wait, want once:\n%s", n, logged)
 		}
 	})
 }

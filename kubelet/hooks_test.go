@@ -110,7 +110,7 @@ func TestAProblemEndsWithItsCause(t *testing.T) {
 			t.Helper()
 			waiting := k.main(w).State.Waiting
 			if waiting == nil || waiting.Reason != api.ReasonHostDirMissing || !strings.HasPrefix(waiting.Message, "cannot be created: "+message) {
-				t.Errorf("without its directory it waits for %+v", waiting)
+				t.Errorf("without its directory the container waits for %+v", waiting)
 			}
 		}
 		check("")

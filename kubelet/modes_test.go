@@ -304,7 +304,7 @@ func TestRunOnceOfAJobThatWasDoneBefore(t *testing.T) {
 			w.must(err)
 			checkResults(t, results, map[string]podResult{"job": want})
 			if runs != wantRuns {
-				t.Errorf("it has run %d times, want %d", runs, wantRuns)
+				t.Errorf("the job has run %d times, want %d", runs, wantRuns)
 			}
 			time.Sleep(time.Hour)
 		}

@@ -248,7 +248,7 @@ func TestStepWhileNobodyReads(t *testing.T) {
 			}
 		}
 		if !strings.Contains(text.String(), "is lost") || text.Len() > 2<<20 {
-			t.Errorf("of %d plans that nobody has read %d bytes are left", plans, text.Len())
+			t.Errorf("%d unread plans leave %d bytes", plans, text.Len())
 		}
 	})
 }

@@ -91,7 +91,7 @@ func TestAnInspectOfAnOldContainerThatHangs(t *testing.T) {
 		w.docker.SetFault(nil)
 		w.after(observe.InspectRetry, "removed, when Docker answers again")
 		if containers := w.describe(); containers != "" {
-			t.Errorf("what is left:\n%s", containers)
+			t.Errorf("the containers that are left:\n%s", containers)
 		}
 	})
 }

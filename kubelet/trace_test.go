@@ -60,13 +60,13 @@ func TestTrace(t *testing.T) {
 			created := len(row.Observed) == 2 && row.Observed[1].Attempt == 2 && row.Observed[1].Version == "B" && row.Observed[1].Unlisted
 			switch {
 			case i == 0 && (row.Sign != "?" || fmt.Sprint(row.Changed) != "[env TAG changed]"):
-				t.Errorf("before it has compared, the loop knows %+v", row)
+				t.Errorf("before the comparison the row is %+v", row)
 			case s.Kind == trace.Plan && (row.Sign != "≠" || len(row.Plan) != 3 || row.Plan[0].Progress != "" || row.Version+row.Observed[0].Version != "BA"):
-				t.Errorf("it plans %+v", row)
+				t.Errorf("in the plan the row is %+v", row)
 			case s.Kind == trace.Begin && s.Op == "create" && (s.Busy != "a.default.file" || row.Plan[0].Progress != "doing"):
-				t.Errorf("worker %q begins %+v", s.Busy, row)
+				t.Errorf("while %q is busy, the row is %+v", s.Busy, row)
 			case s.Kind == trace.End && s.Op == "create" && (row.Sign != "≠" || !created):
-				t.Errorf("what no list has shown is %+v", row)
+				t.Errorf("before a list shows the new container, the row is %+v", row)
 			case s.Kind == trace.Ended && row.Plan[2].Progress != "done":
 				t.Errorf("at the end of work the plan is %+v", row.Plan)
 			}
@@ -77,7 +77,7 @@ func TestTrace(t *testing.T) {
 			inspected += e.Inspected
 		}
 		if inspected < 2 {
-			t.Errorf("of the containers that have changed %d were inspected", inspected)
+			t.Errorf("%d containers were inspected, want at least 2", inspected)
 		}
 
 		w.kill("a", "main", 3)

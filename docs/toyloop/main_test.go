@@ -18,7 +18,7 @@ func TestDecide(t *testing.T) {
 		"running": nil,
 	} {
 		if got := decide("c", manifest, state); !slices.Equal(got, want) {
-			t.Errorf("for a container that is %q: %q, want %q", state, got, want)
+			t.Errorf("a container that is %q: %q, want %q", state, got, want)
 		}
 	}
 }

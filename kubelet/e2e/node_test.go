@@ -37,7 +37,7 @@ func TestIntegrationAPressureIsReported(t *testing.T) {
 			got = append(got, c.Type+"="+c.Status)
 		}
 		if text := strings.Join(got, " "); err == nil && text != want {
-			err = fmt.Errorf("they are %s", text)
+			err = fmt.Errorf("the conditions are %s", text)
 		}
 		return err
 	})
@@ -101,7 +101,7 @@ func TestIntegrationLongImagesAreCollected(t *testing.T) {
 	h.Await("the kubelet hears of the pull", func() error {
 		records, err := filepath.Glob(filepath.Join(h.RootDir, "image_manager/pulled/*"))
 		if len(records) != 6 {
-			err = fmt.Errorf("it has %d records of its own pulls, %v", len(records), err)
+			err = fmt.Errorf("the kubelet has %d records of its own pulls, %v", len(records), err)
 		}
 		return err
 	})

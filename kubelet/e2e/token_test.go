@@ -54,7 +54,7 @@ func TestIntegrationTheLinkIsForATerminalAlone(t *testing.T) {
 	linkForm := regexp.MustCompile(`http://\S+/\?key=(\S+)`)
 	h.Await("the terminal has the link", func() error {
 		if !linkForm.MatchString(screen.String()) {
-			return fmt.Errorf("it has %q", screen)
+			return fmt.Errorf("the screen shows %q", screen)
 		}
 		return nil
 	})

@@ -46,7 +46,7 @@ spec:
 	h.Await("the log is emptied", func() error {
 		text, err := os.ReadFile(log)
 		if strings.Contains(string(text), "GET /") {
-			err = fmt.Errorf("it has %q", text)
+			err = fmt.Errorf("the log has %q", text)
 		}
 		return err
 	})

@@ -133,7 +133,7 @@ func TestACommandThatPrintsWithoutEnd(t *testing.T) {
 			}
 		}
 		if kept := cap(*out.(*limitedBuffer)); kept > 2*maxOutput || !slices.Equal(command, execProbe.Exec.Command) {
-			t.Errorf("of %q %d bytes are kept, want about %d", command, kept, maxOutput)
+			t.Errorf("the output of %q is kept to %d bytes, want about %d", command, kept, maxOutput)
 		}
 		return 0, nil
 	}}

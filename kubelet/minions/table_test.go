@@ -31,7 +31,7 @@ func TestARecordIsSmall(t *testing.T) {
 			t.Errorf("%v, %d bytes: %s", err, len(data), data)
 		}
 		if got.Total != 11 || got.Up != 0 || len(got.Failing) != 5 || !strings.HasPrefix(got.Failing[4], api.ReasonCommandNotFound+": 4") {
-			t.Errorf("it tells %+v", got)
+			t.Errorf("the record holds %+v", got)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestTableFromEtcd(t *testing.T) {
 	unittest.Must(t, err)
 	t.Cleanup(etcd.Close)
 	if table, err := Table(t.Context(), etcd); table != "" || err == nil || !strings.Contains(err.Error(), "give them -etcd_status") {
-		t.Errorf("without a record it is %q, %v", table, err)
+		t.Errorf("the table without records is %q, %v", table, err)
 	}
 	put := func(host, known, live string) {
 		t.Helper()
@@ -67,7 +67,7 @@ func TestTableFromEtcd(t *testing.T) {
 		"b-fine  up     -      2 of 2  815       v1       " + expired + "\n" +
 		"\n2 of 2 hosts are up, and on these 4 of 4 pods\n"
 	if table, err := Table(t.Context(), etcd); err != nil || table != want {
-		t.Errorf("when all is well it is %v\n%s", err, table)
+		t.Errorf("when all is well, Table returns %v\n%s", err, table)
 	}
 
 	put("c-source", "", record("ok", `"up":2,"total":2,"sourceError":"a typo","later":[1]`))
@@ -115,6 +115,6 @@ func TestTableFromEtcd(t *testing.T) {
 		unittest.Must(t, err)
 	}
 	if table, _ := Table(t.Context(), etcd); !strings.Contains(table, "\n10004 of 10011 hosts are up") {
-		t.Errorf("of many hosts it is %q …", api.Shorten(table, 1000))
+		t.Errorf("the table of many hosts is %q …", api.Shorten(table, 1000))
 	}
 }

@@ -116,7 +116,7 @@ func TestFileOfKubeadm(t *testing.T) {
 	}
 	f.ConfigFile, f.Ignored = "", nil
 	if want := parse(t, "-config=/etc/kubernetes/manifests"); !reflect.DeepEqual(f, want) {
-		t.Errorf("it gives\n%+v, want\n%+v", f, want)
+		t.Errorf("the options are\n%+v, want\n%+v", f, want)
 	}
 }
 
@@ -222,7 +222,7 @@ FILE:8:8: featureGates[a.b]: invalid value "a.b=true": unknown gate "a.b": use A
 		path := strings.TrimPrefix(flag, "-config_file=")
 		_, err := Parse("v0", []string{flag})
 		if err == nil {
-			t.Errorf("it is taken:\n%s", test.text)
+			t.Errorf("this file is accepted:\n%s", test.text)
 			continue
 		}
 		got := strings.NewReplacer(path, "FILE", filepath.Dir(path), "DIR").Replace(api.WithExcerpts(err))

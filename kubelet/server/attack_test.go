@@ -157,7 +157,7 @@ func TestConnectionsAreLimited(t *testing.T) {
 	}
 	conns[0].Close()
 	if err := ask(maxConnections, unittest.Limit()); err != nil {
-		t.Errorf("when another has gone: %v", err)
+		t.Errorf("after another client has gone: %v", err)
 	}
 }
 

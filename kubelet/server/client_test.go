@@ -61,7 +61,7 @@ func TestWatch(t *testing.T) {
 			}
 			var out bytes.Buffer
 			if err := client.Watch(t.Context(), &out, terminal); err == nil || out.Len() > 0 {
-				t.Errorf("without a kubelet it returns %v, or prints something", err)
+				t.Errorf("without a kubelet Watch returns %v, or prints something", err)
 			}
 			away.Store(false)
 			ctx, interrupt := context.WithCancel(t.Context())
@@ -331,7 +331,7 @@ func TestStatusOfOnePod(t *testing.T) {
 	} {
 		got := s.ask(t, "GET /status?pod="+query)
 		if code, words, _ := strings.Cut(want, " "); fmt.Sprint(got.status) != code || !strings.Contains(got.body, words) || code == "200" && strings.Count(got.body, "\n") != 2 {
-			t.Errorf("of %s it answers %d, want %s\n%s", query, got.status, want, got.body)
+			t.Errorf("/status?pod=%s answers %d, want %s\n%s", query, got.status, want, got.body)
 		}
 	}
 }

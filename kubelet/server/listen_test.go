@@ -100,7 +100,7 @@ func TestASocketIsForItsOwnerAlone(t *testing.T) {
 		s := serve(t, &fakeKubelet{}, onSocket(t))
 		path = strings.TrimPrefix(s.URL(), unixPrefix)
 		if info, err := os.Lstat(path); err != nil || info.Mode() != os.ModeSocket|0o600 || s.Link() != "" {
-			t.Errorf("it is %v, %v; the link is %q", info.Mode(), err, s.Link())
+			t.Errorf("the socket is %v, %v; the link is %q", info.Mode(), err, s.Link())
 		}
 	})
 	if _, err := os.Lstat(path); !os.IsNotExist(err) {
@@ -148,7 +148,7 @@ func TestATokenIsMadeOnce(t *testing.T) {
 		t.Errorf("%q was made in a file of mode %v, %v", made, info.Mode(), err)
 	}
 	if again, err := token.Make(path); err != nil || again != made {
-		t.Errorf("made again it is %q, %v; want %q", again, err, made)
+		t.Errorf("the second token.Make returns %q, %v; want %q", again, err, made)
 	}
 	// The token is written to another file, which is then renamed: a kubelet that is killed meanwhile leaves no half of
 	// a token.
@@ -156,7 +156,7 @@ func TestATokenIsMadeOnce(t *testing.T) {
 	err = os.Mkdir(path+".new", 0o700)
 	got, makeErr := token.Make(path)
 	if _, statErr := os.Lstat(path); err != nil || got != "" || !strings.Contains(fmt.Sprint(makeErr), "make a token: ") || !os.IsNotExist(statErr) {
-		t.Errorf("without a place aside: it is %q, %v; the file: %v", got, makeErr, statErr)
+		t.Errorf("when the other file cannot be written, token.Make returns %q, %v; the file: %v", got, makeErr, statErr)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestTokenFiles(t *testing.T) {
 		text := fmt.Sprint(err)
 		isFine := err == nil && file.want == "" || err != nil && file.want != "" && strings.Contains(text, file.want) && strings.Contains(text, at(name))
 		if !isFine || got != want || strings.Contains(text, good[1:]) { // the token
-			t.Errorf("%s: it is %q, %v", name, got, err)
+			t.Errorf("%s: token.Read returns %q, %v", name, got, err)
 		}
 	}
 }

@@ -87,7 +87,7 @@ kubernetes_feature_enabled{name="AllAlpha",stage="ALPHA"} 0
 kubernetes_feature_enabled{name="Eviction",stage="ALPHA"} 1
 kubernetes_feature_enabled{name="ImageGarbageCollection",stage="ALPHA"} 0
 kubernetes_feature_enabled{name="NodeLogQuery",stage=""} 1
-kubernetes_feature_enabled{name="Services",stage="ALPHA"} 0
+kubernetes_feature_enabled{name="Services",stage="BETA"} 1
 `
 
 // No label holds text of a client or a manifest.

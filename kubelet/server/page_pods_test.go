@@ -65,7 +65,7 @@ func TestPodsKeepTheirPlaces(t *testing.T) {
 			trouble = append(trouble, e.all("a")[0].text())
 		}
 		if got := strings.Join(got, " ") + ": " + strings.Join(trouble, " "); got != want {
-			t.Errorf("of %d pods: %q, want %s", n, got, want)
+			t.Errorf("%d pods are shown as %q, want %s", n, got, want)
 		}
 	}
 	k := &fakeKubelet{}
@@ -74,7 +74,7 @@ func TestPodsKeepTheirPlaces(t *testing.T) {
 	}
 	doc := serve(t, k).page(t)
 	if n := len(doc.byID("trouble").all("li")); n != 9 || !strings.Contains(doc.byID("trouble").text(), "200 in all") {
-		t.Errorf("of 200 pods in trouble %d lines are on top", n)
+		t.Errorf("%d lines are on top for 200 pods in trouble, want 9", n)
 	}
 }
 

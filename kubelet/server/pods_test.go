@@ -257,7 +257,7 @@ func TestTheMachineIsDescribedAndMeasured(t *testing.T) {
 	if stats.Stats[0].Network["rx_bytes"] == nil || machine["num_cores"] != float64(len(cpu.PerCPU)) || machine["boot_id"] == "" ||
 		stats.Name != "/" || machine["memory_capacity"] != stats.Spec.Memory.Limit || time.Since(stats.Spec.CreationTime) < 0 ||
 		cpu.Total < cpu.User+cpu.System || cpu.User == 0 || memory.Usage == 0 || float64(memory.WorkingSet) > stats.Spec.Memory.Limit {
-		t.Errorf("it is %+v and %+v", machine, stats)
+		t.Errorf("the machine is %+v and its stats are %+v", machine, stats)
 	}
 }
 
@@ -307,7 +307,7 @@ func TestCAdvisor(t *testing.T) {
 	for _, answer := range []string{"<html>a web page</html>", `["a list"]`, `{"num_cores":`} {
 		answers["/machine"] = answer
 		if got := s.ask(t, "GET /spec/"); got.status != http.StatusOK || !strings.Contains(got.body, `"boot_id"`) {
-			t.Errorf("when it answers %q: %d %s, want our own", answer, got.status, got.body)
+			t.Errorf("when cAdvisor answers %q: %d %s, want the kubelet's own answer", answer, got.status, got.body)
 		}
 		<-asked
 	}

@@ -266,7 +266,7 @@ func testPull(t *testing.T, d *contractDocker) {
 	}
 	r.Push("web:1")
 	if changed := d.pull(t, image); changed == id {
-		t.Errorf("it has changed in the registry, and is still %s", changed)
+		t.Errorf("the image has changed in the registry, and the pull still returns %s", changed)
 	}
 }
 
@@ -360,10 +360,10 @@ func testContainerSizes(t *testing.T, d *contractDocker) {
 	sizes, err := d.ContainerSizes(t.Context(), map[string]string{labelTest: d.run})
 	unittest.Must(t, err)
 	if size, ok := sizes[small]; !ok || size >= 100_000 || sizes[large] < 100_000 {
-		t.Errorf("it is %v, want %d for %s and nearly nothing for %s", sizes, 100_000, large, small)
+		t.Errorf("the sizes are %v, want at least %d for %s and less for %s", sizes, 100_000, large, small)
 	}
 	if sizes, err := d.ContainerSizes(t.Context(), map[string]string{d.name(t, "none"): ""}); err != nil || len(sizes) > 0 {
-		t.Errorf("of containers that there are not: %v, %v", sizes, err)
+		t.Errorf("the sizes of no containers are %v, %v", sizes, err)
 	}
 }
 
