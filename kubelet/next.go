@@ -42,7 +42,7 @@ func (kl *Kubelet) tryID(p *podRecord) string {
 	text := p.planID()
 	for _, a := range p.Plan.Actions() {
 		if a.Kind == plan.Create {
-			text += fmt.Sprintf(" %v %d", kl.images.EndedAt(kl.executor.ImageOf(a.Container)), kl.configs.Version())
+			text += fmt.Sprintf(" %v %d", kl.images.EndedAt(kl.executor.ImageOf(a.Container)), kl.configs.Edits())
 		}
 	}
 	return text

@@ -78,13 +78,7 @@ func (kl *Kubelet) NeededImages() (images []string, complete bool) {
 	if err != nil {
 		return nil, false
 	}
-	images = []string{kl.opts.NetworkContainerImage}
-	for _, pod := range s.Desired() {
-		for _, c := range pod.Manifest.All() {
-			images = append(images, c.Image)
-		}
-	}
-	return images, s.Complete
+	return append(s.Images(), kl.opts.NetworkContainerImage), s.Complete
 }
 
 // Load returns how much work there is.
@@ -97,11 +91,7 @@ func (kl *Kubelet) Load() api.Load {
 
 // Comparisons returns the desired state, the observed state and the plan of each pod, by full name.
 func (kl *Kubelet) Comparisons() map[string][]trace.Row {
-	rows := map[string][]trace.Row{}
-	for _, p := range kl.snapshot.Load().Pods {
-		rows[p.Name], _ = kl.opts.Trace.Compare(p)
-	}
-	return rows
+	return kl.opts.Trace.CompareAll(kl.snapshot.Load().Pods)
 }
 
 // Note records an event of the node.

@@ -33,7 +33,7 @@ type Store struct {
 	objects map[id][]*api.ConfigObject // guarded by mu; one of each source that has it
 	all     []*api.ConfigObject        // guarded by mu; in the order of the update
 	pods    map[string]*plan.Pod       // guarded by mu; by full name
-	version int                        // guarded by mu; grows with each change of an object
+	edits   int                        // guarded by mu; grows with each change of an object
 }
 
 // id names the objects that one reference may mean.
@@ -56,7 +56,7 @@ func (s *Store) Update(objects []*api.ConfigObject, pods map[string]*plan.Pod) {
 	}
 	s.pods = maps.Clone(pods)
 	if !same {
-		s.version++
+		s.edits++
 		s.all, s.objects = objects, map[id][]*api.ConfigObject{}
 		for _, o := range objects {
 			name := id{o.Kind, o.Namespace, o.Name}
@@ -74,11 +74,11 @@ func (s *Store) look() {
 	}
 }
 
-// Version returns a number that is another one after each change of an object.
-func (s *Store) Version() int {
+// Edits returns a number that grows with each change of an object.
+func (s *Store) Edits() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.version
+	return s.edits
 }
 
 // find returns the object that a pod means: that of its own source, else the only one. It returns nil for one that is missing and

@@ -25,6 +25,16 @@ func (s *Snapshot) Desired() (pods []*plan.Pod) {
 	return pods
 }
 
+// Images returns the images of the desired pods.
+func (s *Snapshot) Images() (images []string) {
+	for _, pod := range s.Desired() {
+		for _, c := range pod.Manifest.All() {
+			images = append(images, c.Image)
+		}
+	}
+	return images
+}
+
 // Pod returns a pod by its full name, or nil.
 func (s *Snapshot) Pod(fullName string) *Pod {
 	for _, p := range s.Pods {

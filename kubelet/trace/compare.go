@@ -123,6 +123,15 @@ func (t *Trace) Compare(p *status.Pod) (rows []Row, edited []string) {
 	return rows, edited
 }
 
+// CompareAll returns the rows of each pod, by full name.
+func (t *Trace) CompareAll(pods []*status.Pod) map[string][]Row {
+	rows := map[string][]Row{}
+	for _, p := range pods {
+		rows[p.Name], _ = t.Compare(p)
+	}
+	return rows
+}
+
 // addPlan adds to a row its part of a plan.
 func addPlan(row *Row, todo plan.Plan) {
 	for n, step := range todo.Steps {
