@@ -144,7 +144,7 @@ func (p *planner) decideApp(want *Container, newest, network *Observed) *Action 
 	case newest == nil:
 		return create("the pod has no such container yet", 0, p.pod.Since)
 	case p.pod.predates(newest):
-		return create(restarted, 0, time.UnixMilli(p.pod.Restart))
+		return create(restartAsked, 0, time.UnixMilli(p.pod.Restart))
 	case p.pod.startsOnce() && newest.HasStarted():
 		p.notRestarted(newest, network)
 		return nil

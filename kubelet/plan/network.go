@@ -7,13 +7,13 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
-const restarted = "somebody has asked for a restart of its pod"
+const restartAsked = "somebody has asked for a restart of its pod"
 
 // replaceNetwork returns why a network container must be replaced, running or not; empty if it need not.
 func (p *planner) replaceNetwork(network *Observed) string {
 	switch {
 	case p.pod.predates(network):
-		return restarted
+		return restartAsked
 	case network.Of.Hash != p.pod.Network.Hash:
 		return "the pod's ports, names or network container image have changed"
 	case cmp.Or(network.Labels[dockertools.LabelNetwork], p.limits.PodNetwork) != p.limits.PodNetwork: // none in the host's network

@@ -52,19 +52,17 @@ func (c *call) pod(ctx context.Context) (*client.Client, *api.PodStatus, error) 
 // container returns the container of a pod that -c names, or its only one.
 func container(p *api.PodStatus, name string) (string, error) {
 	known := map[string]bool{}
-	var apps []string
 	for _, c := range p.Containers {
-		if known[c.Name] = true; c.Name != api.NetworkContainerName {
-			apps = append(apps, c.Name)
-		}
+		known[c.Name] = true
 	}
-	switch {
+	switch apps := apps(p); {
 	case known[name]:
 		return name, nil
 	case name != "":
 		return "", fmt.Errorf("pod %s has no container %q: %s", p.FullName(), name, api.Suggest(name, known))
 	case len(apps) == 1:
 		return apps[0], nil
+	default:
+		return "", fmt.Errorf("pod %s has the containers %s: say which by -c NAME", p.FullName(), strings.Join(apps, ", "))
 	}
-	return "", fmt.Errorf("pod %s has the containers %s: say which by -c NAME", p.FullName(), strings.Join(apps, ", "))
 }
