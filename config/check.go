@@ -27,8 +27,9 @@ func Check(parser Parser, paths []string, stdin io.Reader) (files int, pods []ap
 	s.last = all
 	s.read(all, time.Time{})
 	if slices.Contains(paths, "-") {
-		s.inputs["-"] = &input{label: "standard input"}
-		s.inputs["-"].load("read", func() ([]object, error) {
+		in := s.input("-")
+		in.label = "standard input"
+		in.load("read", func() ([]object, error) {
 			text, err := io.ReadAll(io.LimitReader(stdin, api.MaxManifestBytes+1))
 			if err != nil {
 				return nil, err
