@@ -69,7 +69,8 @@ func TestPodsGetTheServicesOfTheirNamespace(t *testing.T) {
 	f.expectServices("db= web= other=")
 }
 
-// A port of a service that has a name in its pods is theirs, and the number that nothing forwards is named, as is what is left out.
+// A named target port is the port of the pods with that name. The log names the port that nothing forwards, and the
+// fields that are left out.
 func TestNamedPortsOfServices(t *testing.T) {
 	f, log := newFileTest(t), unittest.Log(t, "0")
 	v1.AddServices(f.parser.Scheme, true)

@@ -30,7 +30,7 @@ func (k *kubelet) restart(w *world) {
 	w.must(k.kl.opts.Wishes.Restart(webName, "ada"))
 }
 
-// isStopped checks that the pod is stopped, which is no fault, and that its status says by whom.
+// isStopped checks that the pod is stopped, which is not a fault, and that its status says by whom.
 func (k *kubelet) isStopped(w *world, when string) {
 	w.t.Helper()
 	w.settle(when)
@@ -130,11 +130,11 @@ func TestAStoppedPodThatIsRemovedIsForgotten(t *testing.T) {
 func (w *world) noWishes() {
 	w.t.Helper()
 	if files, _ := filepath.Glob(filepath.Join(w.rootDir, "wishes", "*", "*")); len(files) > 0 {
-		w.t.Errorf("there are the wishes %v", files)
+		w.t.Errorf("the files of wishes are %v, want none", files)
 	}
 }
 
-// restarts are pods before and after a restart: what the containers do, and whether the pod runs then.
+// restarts are pods to restart, with what their containers do and whether the pod runs afterwards.
 var restarts = map[string]struct {
 	pod     api.Pod
 	program dockertest.Program // of the app
@@ -155,7 +155,8 @@ func hostNetwork(p api.Pod) api.Pod {
 	return p
 }
 
-// checkRestarted checks that each container of the pod has started so often in all, and that the last ones run if they are to.
+// checkRestarted checks how many times each container of the pod has started in all, and whether its newest attempt
+// runs.
 func (w *world) checkRestarted(when string, p api.Pod, runs bool, times int) {
 	w.t.Helper()
 	starts := map[string]int{}
@@ -215,7 +216,7 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// A kubelet that is killed after any step of a restart, or of a stop, leaves it to the next one, which completes it.
+// If a kubelet is killed after any step of a restart or a stop, the next one completes it.
 func TestARestartAndAStopSurviveTheKubelet(t *testing.T) {
 	for name, r := range restarts {
 		for _, stops := range []bool{false, true} {
@@ -266,7 +267,8 @@ func TestARestartByAClockThatWasSetBack(t *testing.T) {
 	})
 }
 
-// A restart ends a back-off, gets the image anew if the pod wants that of each attempt, and ends what is probed as unhealthy.
+// A restart ends a back-off, pulls the image again if the policy asks for that at each attempt, and ends an unhealthy
+// container.
 func TestARestartOfACrashingPodIsAtOnce(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{Exits: true, ExitCode: 1} }
@@ -282,7 +284,7 @@ func TestARestartOfACrashingPodIsAtOnce(t *testing.T) {
 	})
 }
 
-// Until all is over, nothing runs twice at a time, and nothing of a stopped pod.
+// Meanwhile no container runs twice at the same time, and no container of a stopped pod runs.
 func TestWishesEditsAndDeathsInAnyOrder(t *testing.T) {
 	for seed := range unittest.Seeds(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -385,7 +387,7 @@ func TestAStoppedPodAndTheOtherModes(t *testing.T) {
 	})
 }
 
-// What is damaged starts nothing.
+// A damaged wish starts nothing.
 func TestADamagedWish(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.run(pod("web", "main"))
@@ -419,7 +421,7 @@ func TestAStopWhileAPodStarts(t *testing.T) {
 		k.stop(w)
 		k.isStopped(w, "stopped")
 		if n := slices.Max([]int{w.newest("one"), w.newest("main")}); n != 1 || time.Since(began) > 2*time.Minute {
-			t.Errorf("attempt %d", n)
+			t.Errorf("the newest attempt is %d", n)
 		}
 	})
 }

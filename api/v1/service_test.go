@@ -37,7 +37,7 @@ func TestService(t *testing.T) {
 	}
 }
 
-// What a Service promises and this program does not do is named, and the ports are those that the pods have.
+// The parts of a Service that this program does not provide are named, and its ports are those of the pods.
 func TestServicesOfAProxy(t *testing.T) {
 	for spec, want := range map[string]string{
 		"{type: NodePort, selector: {a: b}, ports: [{port: 80, nodePort: 30080}]}":           "[spec.ports[0].nodePort (hostPort publishes a port) spec.type (hostPort publishes a port)] [80]",

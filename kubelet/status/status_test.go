@@ -18,9 +18,8 @@ import (
 
 // parse makes a pod and its Now from lines: a pod as plantest.ParsePod reads it, containers as plantest.ParseContainer
 // does, a problem such as "problem web PullFailed in=4s: no route", or "conflict PortTaken: another pod has it", which
-// is one of the whole pod, "stopping web" for a container that its worker is stopping, and
-// "stale web: its values have changed". The pull of image hello:1 is
-// half done.
+// is one of the whole pod, "stopping web" for a container that its worker is stopping, and "stale web: its values have
+// changed". The pull of image hello:1 is half done.
 func parse(t *testing.T, input string) *view {
 	t.Helper()
 	halfWay := func(image string) string {

@@ -13,7 +13,7 @@ import (
 	"kubelet14/api/unittest"
 )
 
-// shop has a pod with three containers, and one whose name two namespaces have. A log is what was asked for.
+// shop has a pod with three containers, and one whose name two namespaces have. Each log repeats what was asked for.
 func shop() *fakeKubelet {
 	return &fakeKubelet{
 		statuses: []api.PodStatus{up("web", "default", "file", "server", "cache", "x"), up("db", "one", "file", "main"), up("db", "two", "etcd", "main")},
@@ -76,7 +76,7 @@ func TestWhatHasNoLog(t *testing.T) {
 	}
 }
 
-// A terminal gets nothing that it could take for a command. Elsewhere a log is as it was written.
+// A terminal gets no control sequences. Elsewhere a log is printed unchanged.
 func TestALogIsSafeForATerminal(t *testing.T) {
 	h, k := newHost(t), shop()
 	long := strings.Repeat("x", 100<<10) + "\x1b]0;title\x07\n"
@@ -94,7 +94,8 @@ func TestALogIsSafeForATerminal(t *testing.T) {
 	}
 }
 
-// While logs are followed, lines come as they are written, and the end of the kubelet is an error. The end of the pod is none.
+// Lines of logs that are followed arrive as they are written. The end of the kubelet is an error, and the end of the
+// pod is not.
 func TestLogsThatAreFollowed(t *testing.T) {
 	for _, stops := range []bool{true, false} {
 		h, k := newHost(t), shop()
@@ -103,7 +104,7 @@ func TestLogsThatAreFollowed(t *testing.T) {
 		over := make(chan struct{})
 		k.log = func(ctx context.Context, _ string, opts api.LogOptions, out io.Writer) error {
 			if !opts.Follow {
-				t.Error("it does not follow")
+				t.Error("the log is not followed")
 			}
 			fmt.Fprintln(out, "first")
 			writing.Done()
@@ -139,7 +140,7 @@ func TestLogsThatAreFollowed(t *testing.T) {
 	}
 }
 
-// signalWriter closes a channel after so many lines.
+// signalWriter closes a channel after a number of lines.
 type signalWriter struct {
 	lines   int
 	written chan struct{}

@@ -56,12 +56,12 @@ func TestDescribe(t *testing.T) {
 		"Container server:\n  State:     waiting\n  Ready:     false\n  Reason:    BackOff: one; two?[31m\n  Before:    Error (exit code 3) at 2014-10-23 12:00:00\n  Restarts:  4\n  Image:     hello:1 sha256:1\n",
 		"Container cache:", "  2014-10-23 12:00:00  server  BackOff  ended\n")
 	if strings.Count(got, "old") != maxEvents-1 || strings.Contains(got, "other") {
-		t.Errorf("it has other events:\n%s", got)
+		t.Errorf("describe prints other events:\n%s", got)
 	}
 	h.fails("describe webb", 1, "did you mean web?")
 }
 
-// Messages need the token. Without it, logs say what to do, and the rest says that they are hidden.
+// Messages need the token. Without it, logs says what to do, and the other words say that messages are hidden.
 func TestWhoMayNotReadTheToken(t *testing.T) {
 	h, k := newHost(t), shop()
 	k.statuses[0].Message = "a secret"
@@ -121,16 +121,16 @@ func TestDiff(t *testing.T) {
 	h.fails("diff", 1, "no kubelet14 runs")
 	h.prints("diff -config=/other")
 	if !got.DryRun || got.Config != "/other" {
-		t.Errorf("without a kubelet it plans with %+v", got)
+		t.Errorf("without a kubelet, diff plans with %+v", got)
 	}
 	h.process("/", "kubelet14", "-config=/pods", "-root_dir=/root-dir", "-step", "-enable_server=false", "-allow_privileged")
 	h.prints("diff")
 	if !got.DryRun || got.Step || got.Config != "/pods" || got.RootDir != "/root-dir" || !got.Rules.AllowPrivileged {
-		t.Errorf("it plans with %+v", got)
+		t.Errorf("diff plans with %+v", got)
 	}
 	h.prints("diff -config=/other -allow_privileged=false")
 	if got.Config != "/other" || got.RootDir != "/root-dir" || got.Rules.AllowPrivileged {
-		t.Errorf("it plans with %+v", got)
+		t.Errorf("diff plans with %+v", got)
 	}
 	h.carryOut = func(context.Context, *options.Options) int { return 1 }
 	if stdout, stderr, code := h.run("diff"); code != 1 || stdout+stderr != "" {

@@ -113,7 +113,7 @@ func (h *host) run(line string) (stdout, stderr string, code int) {
 	p := Program{Version: "v0", Out: &out, Err: &errs, Proc: h.proc, Terminal: h.terminal, In: strings.NewReader(h.in), CarryOut: h.carryOut, Parser: h.parser}
 	code, isWord := p.Run(h.t.Context(), strings.Fields(line))
 	if !isWord {
-		h.t.Errorf("%q is no word", line)
+		h.t.Errorf("%q is not a word", line)
 	}
 	return out.String(), errs.String(), code
 }
