@@ -20,7 +20,7 @@ const usage = `kubelet14 runs the pods of this host as their manifests say.
   kubelet14 -config=manifests/ -dry_run   print what it would do and why, change nothing
   kubelet14 -config=manifests/ -step      show each plan, and carry it out when you say so
   kubelet14 -config=manifests/ -convert   print them as v1 Pods, for kubectl apply
-  kubelet14 -status                       print the pods of the running kubelet
+  kubelet14 ps                            print its pods while it runs; kubelet14 help lists more such words
   kubelet14 -status -etcd_servers=ADDRESS print all hosts of this etcd whose kubelets run with -etcd_status
   kubelet14 -cleanup                      remove all containers and volumes it has made
 

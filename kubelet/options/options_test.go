@@ -254,13 +254,25 @@ func TestHelpListsEveryFlag(t *testing.T) {
 }
 
 func TestCompletion(t *testing.T) {
-	script := printed(t, "-completion")
-	for word, want := range map[string]string{
+	const program = `kubelet14() { case "$*" in
+help) printf '  kubelet14 ps         print\n  kubelet14 logs POD   print\n  kubelet14 check FILE…  print\n';;
+"help logs") printf '  -c name\n        of\n  -runs\n    x\n';;
+"ps -o name") printf 'web.default.file\ndb.default.file\n';;
+*) exit 1;; esac; }
+`
+	script := program + printed(t, "-completion")
+	for words, want := range map[string]string{
 		"-runonce_": "-runonce_timeout=", "--root": "--root_dir=", "-dry-r": "-dry-run", "-run": "-runonce -runonce_timeout=", "manifests": "",
+		"l": "logs", "p": "ps", "logs w": "web.default.file", "logs -f d": "db.default.file", "ps w": "", "check w": "",
+		"logs -c": "-config= -config_file= -config_wait -completion -convert -cleanup -cadvisor_port= -container_log_max_files= -container_log_max_size= -c", "logs web --run": "--runonce --runonce_timeout= --runs",
 	} {
-		bash := exec.Command("bash", "-c", script+"\nCOMP_WORDS=(kubelet14 "+word+"); COMP_CWORD=1; _kubelet14; echo ${COMPREPLY[@]}")
-		if out, _ := bash.Output(); string(out) != want+"\n" { // compopt needs a terminal
-			t.Errorf("bash completes %s with %q", word, out)
+		bash := exec.Command("bash", "-c", script+"\nCOMP_WORDS=(kubelet14 "+words+`); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _kubelet14; echo ${COMPREPLY[@]}`)
+		out, _ := bash.Output() // compopt needs a terminal
+		got := strings.Fields(string(out))
+		slices.Sort(got)
+		sorted := strings.Fields(want)
+		if slices.Sort(sorted); !slices.Equal(got, sorted) {
+			t.Errorf("bash completes %s with %q, want %q", words, got, sorted)
 		}
 	}
 }

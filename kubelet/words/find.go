@@ -101,7 +101,7 @@ func (c *call) settings(more ...string) (*options.Options, error) {
 	case len(c.given) > 0:
 		return options.Parse(c.Version, append(c.given, "-status"))
 	}
-	return nil, errors.New("no kubelet14 runs on this host: kubelet14 -config=DIRECTORY starts one; to ask one that is hidden from you give its -address, -port and -root_dir")
+	return nil, errors.New("no kubelet14 runs on this host: kubelet14 -config=DIRECTORY starts one")
 }
 
 // kubelet returns a client of the kubelet that is meant.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -140,6 +141,9 @@ func (h *Host) args(more ...string) []string {
 	}
 	if h.Network != "" {
 		args = append(args, "-pod_network="+h.Network)
+	}
+	if len(more) > 0 && !strings.HasPrefix(more[0], "-") {
+		return slices.Concat(more[:1], args, more[1:]) // a word, such as ps
 	}
 	return append(args, more...)
 }
