@@ -36,6 +36,11 @@ func TestNamesInBackticksExist(t *testing.T) {
 					t.Errorf("%s: %q changes nothing: %v", p.path, command, err)
 				}
 			}
+			for _, word := range submatches(`^\s*(?:sudo )?(?:\./)?kubelet14 ([a-z]+)`, command) {
+				if word != "help" && !slices.Contains(n.words, word) {
+					t.Errorf("%s: %q: there is no word %s", p.path, command, word)
+				}
+			}
 			named := submatches(`\b((?:Test|Fuzz|Benchmark)[A-Z]\w*)`, command)
 			for _, flags := range submatches(`^\s*(?:sudo )?(?:\$KUBELET|\./kubelet14|kubelet14|go run \.)( -[^|;&<>]*)`, command) {
 				named = append(named, submatches(`(?:^|\s)(-[a-z][a-z_]*)`, flags)...)

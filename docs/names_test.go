@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"errors"
 	"flag"
 	"go/ast"
 	"go/parser"
@@ -24,6 +25,7 @@ type names struct {
 	known   map[string]bool // Go names, alone and after their package or type; text constants; fields of manifests; files
 	flags   map[string]bool
 	make    []string     // targets of the Makefile
+	words   []string     // of package words
 	reasons []string     // of package api
 	texts   string       // all string literals of the program
 	lines   map[bool]int // of Go: of tests, and of the program
@@ -56,9 +58,11 @@ func readNames(t *testing.T) *names {
 		return nil
 	})
 	makefile, errMake := os.ReadFile("../Makefile")
-	if err != nil || errMake != nil {
-		t.Fatal(err, errMake)
+	words, errWords := os.ReadFile("../kubelet/words/words.go")
+	if err := errors.Join(err, errMake, errWords); err != nil {
+		t.Fatal(err)
 	}
+	n.words = submatches(`(?m)^\t\{"([a-z]+)", `, string(words))
 	n.make = submatches(`(?m)^([a-z-]+):`, string(makefile))
 	return n
 }

@@ -27,26 +27,29 @@ spec:
 const operatorsHost = `
 PATH=$PWD:$PATH
 docker tag kubelet14/hello:1 try-%[1]d/server:1.2
-kubelet14() { command kubelet14 -hostname_override=try-%[1]d -port=%[2]d17 "$@"; }
+kubelet14() { # with the flags of this kubelet, behind a word
+	local word; [[ $1 = -* ]] || { word=$1; shift; }
+	command kubelet14 $word -hostname_override=try-%[1]d -port=%[2]d17 "$@"
+}
 systemctl() { # start or stop
 	if [ $1 = stop ]; then kill $kubelet; wait $kubelet; return; fi
 	$KUBELET -v=2 2>>/tmp/try-%[1]d/log & kubelet=$!
 }
-is_up() { until [ "$(c web server)" ] && kubelet14 -status -root_dir=/tmp/try-%[1]d/root >/dev/null 2>&1; do sleep 0.1; done; }
+is_up() { until [ "$(c web server)" ] && kubelet14 ps >/dev/null 2>&1; do sleep 0.1; done; }
 systemctl start
 logged 'web.default.file is up'
 `
 
 // afterwards has, by words of a command, a script that runs it and checks its effect.
 var afterwards = []struct{ words, run string }{
-	{"-status", `%s | grep '^web.default.file *running *yes'`},
-	{"events", `%s | grep '"reason": "created"'`},
-	{"previous=1", `docker stop $(c web server); is_up; %s | grep serving`},
+	{"14 ps", `%s | grep '^web.default.file *running *yes'`},
+	{"describe", `%s | grep 'server *created *attempt 1'`},
+	{"logs web -c server -p", `docker stop $(c web server); is_up; %s | grep serving`},
 	{"/status", `%s | grep '^web.default.file *running *yes'`},
-	{"follow=1", `%s >/tmp/try/followed & until grep serving /tmp/try/followed; do sleep 0.1; done`},
+	{"logs web -f", `%s >/tmp/try/followed & until grep serving /tmp/try/followed; do sleep 0.1; done`},
 	{"docker exec", `%s | grep ^HOSTNAME=web`},
 	{"docker run", `%s | grep ^HOSTNAME=`},
-	{"docker stats", `[ $(%s | grep -c k8s_) = 2 ]`},
+	{"top", `%s | grep '^  server *[0-9]*m .*B'`},
 	{"du -sh", `%s | grep K`},
 	{"docker stop $(c", `old=$(c web server); %s; is_up; [ $(c web server) != $old ]`},
 	{"docker rm -f", `old=$(c web server)$(c web net); %s; until [ "$(c web server)" ] && [ $(c web server)$(c web net) != $old ]; do sleep 0.1; done; is_up
