@@ -233,7 +233,11 @@ func (c *Client) notKubelet() error {
 
 // needsToken says what a user can do who may not read the token.
 func (c *Client) needsToken() error {
-	return fmt.Errorf("this needs the token of the kubelet: %w: use sudo, or give the kubelet's -root_dir or -token_file", c.tokenErr)
+	err := fmt.Errorf("this needs the token of the kubelet: %w", c.tokenErr)
+	if errors.Is(err, os.ErrNotExist) {
+		err = fmt.Errorf("%w: give the -root_dir or the -token_file of the kubelet", err)
+	}
+	return err
 }
 
 // Hidden returns an error if the answers have no messages, since the client may not read the token.

@@ -47,7 +47,7 @@ kubelet14 ps -o name
 	unittest.Says(t, string(out), "-root_dir="+one.RootDir+" (pid ", "-root_dir="+two.RootDir+" (pid ")
 	rest := string(out)
 	for _, want := range []string{
-		"no kubelet14 runs on this host: kubelet14 -config=DIRECTORY starts one\nexit code 1\n", "exit code 0\n",
+		"no kubelet14 runs on this host as root or as you: kubelet14 -config=DIRECTORY starts one\nexit code 1\n", "exit code 0\n",
 		"one.default.file\nexit code 0\n",
 		"pod one.default.file (" + one.Manifests + "/one.yaml)\n  is as it should be\nexit code 0\n",
 		"2 kubelets run on this host: say which by its -root_dir\n  -root_dir=", "\n  -root_dir=", "exit code 1\n",

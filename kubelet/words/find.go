@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"kubelet14/kubelet/client"
 	"kubelet14/kubelet/options"
@@ -23,17 +24,21 @@ type running struct {
 	err error // why the settings are not known
 }
 
-// running returns all of them.
+// running returns those of root and of the user. Any user can run a program that looks like one, and would get what a word sends.
 func (c *call) running() (all []running) {
-	files, _ := filepath.Glob(filepath.Join(c.Proc, "[0-9]*", "cmdline"))
-	for _, file := range files {
-		line, _ := os.ReadFile(file)
+	processes, _ := filepath.Glob(filepath.Join(c.Proc, "[0-9]*"))
+	for _, process := range processes {
+		line, _ := os.ReadFile(process + "/cmdline")
 		argv := strings.Split(strings.TrimSuffix(string(line), "\x00"), "\x00")
-		if !strings.HasPrefix(filepath.Base(argv[0]), "kubelet14") {
+		info, err := os.Stat(process)
+		if err != nil || !strings.HasPrefix(filepath.Base(argv[0]), "kubelet14") {
 			continue
 		}
-		r := running{pid: filepath.Base(filepath.Dir(file))}
-		dir, _ := os.Readlink(filepath.Join(filepath.Dir(file), "cwd")) // which only root and its own user may read
+		if owner := info.Sys().(*syscall.Stat_t).Uid; owner != 0 && owner != uint32(os.Geteuid()) {
+			continue
+		}
+		r := running{pid: filepath.Base(process)}
+		dir, _ := os.Readlink(process + "/cwd")
 		fs := flag.NewFlagSet("", flag.ContinueOnError)
 		fs.SetOutput(io.Discard)
 		options.Record(fs, dir, &r.args)
@@ -67,46 +72,41 @@ func (r *running) String() string {
 	return fmt.Sprintf("-root_dir=%s (pid %s, hostname %s, %s)", r.Kubelet.Identity.RootDir, r.pid, r.Kubelet.Identity.Hostname, at)
 }
 
-// settings returns the settings of the kubelet that is meant, and more: those of the one that runs at the place that the given
-// flags name, and otherwise the given ones.
+// settings returns the settings of the kubelet that runs at the place that the given flags name, or the given ones if none does,
+// and more.
 func (c *call) settings(more ...string) (*options.Options, error) {
-	all := c.running()
 	var meant []running
-	for _, r := range all {
-		if r.err != nil && len(c.given) == 0 {
-			meant = append(meant, r)
+	for _, r := range c.running() {
+		with := r
+		with.args = slices.Concat(r.args, c.given)
+		if r.err == nil {
+			var err error
+			if with.Options, err = options.Parse(c.Version, with.args); err != nil {
+				return nil, err
+			}
 		}
-		if r.err != nil {
-			continue
-		}
-		f, err := options.Parse(c.Version, slices.Concat(r.args, c.given, more))
-		if err != nil {
-			return nil, err
-		}
-		if with := (running{r.pid, nil, f, nil}); with.isSame(r) {
+		if with.isSame(r) || r.err != nil && c.given == nil {
 			meant = append(meant, with)
 		}
 	}
 	switch {
 	case len(meant) == 1:
-		return meant[0].Options, meant[0].err
+		return options.Parse(c.Version, append(meant[0].args, more...))
 	case len(meant) > 1:
 		text := fmt.Sprintf("%d kubelets run on this host: say which by its -root_dir", len(meant))
 		for _, r := range meant {
 			text += "\n  " + r.String()
 		}
 		return nil, errors.New(text)
-	case len(c.given) > 0 && len(more) > 0:
+	case c.given != nil:
 		return options.Parse(c.Version, slices.Concat(c.given, more))
-	case len(c.given) > 0:
-		return options.Parse(c.Version, append(c.given, "-status"))
 	}
-	return nil, errors.New("no kubelet14 runs on this host: kubelet14 -config=DIRECTORY starts one")
+	return nil, errors.New("no kubelet14 runs on this host as root or as you: kubelet14 -config=DIRECTORY starts one")
 }
 
 // kubelet returns a client of the kubelet that is meant.
 func (c *call) kubelet() (*client.Client, error) {
-	f, err := c.settings()
+	f, err := c.settings("-status", "-step=false")
 	if err != nil {
 		return nil, err
 	}
@@ -114,12 +114,6 @@ func (c *call) kubelet() (*client.Client, error) {
 }
 
 func clientOf(f *options.Options) (*client.Client, error) {
-	switch {
-	case !f.EnableServer:
-		return nil, errors.New("the kubelet runs with -enable_server=false, and this asks its info server")
-	case f.Server.Port == 0 && !strings.HasPrefix(f.Server.Address, "unix:"):
-		return nil, errors.New("the kubelet runs with -port=0: give the -port that is in its log")
-	}
 	config, err := server.LoadTLS(f.TLSCertFile, f.TLSKeyFile)
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	"kubelet14/api"
@@ -58,8 +59,6 @@ type printer struct {
 // printAll prints the logs of several containers, and their names before each line: one after the other, or those that are
 // followed as lines come.
 func (l *printer) printAll(ctx context.Context, containers []string, follow bool) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	width := 0
 	for _, c := range containers {
 		width = max(width, len(c))
@@ -67,21 +66,14 @@ func (l *printer) printAll(ctx context.Context, containers []string, follow bool
 	errs := make([]error, len(containers))
 	var printing sync.WaitGroup
 	for i, c := range containers {
-		printing.Go(func() {
-			if errs[i] = l.print(ctx, c, fmt.Sprintf("%-*s | ", width, c)); errs[i] == errCut {
-				cancel(errCut) // which the others are too
-				errs[i] = nil
-			}
-		})
+		printing.Go(func() { errs[i] = l.print(ctx, c, fmt.Sprintf("%-*s | ", width, c)) })
 		if !follow {
 			printing.Wait()
 		}
 	}
 	printing.Wait()
-	if context.Cause(ctx) == errCut {
-		errs = append(errs, errCut)
-	}
-	return errors.Join(errs...)
+	slices.SortFunc(errs, func(a, b error) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	return errors.Join(slices.CompactFunc(errs, func(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) })...)
 }
 
 // print prints the log of a container, with a prefix before each line.

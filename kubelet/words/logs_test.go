@@ -71,7 +71,7 @@ func TestWhatHasNoLog(t *testing.T) {
 	}
 	h.fails("logs web -c cache", 1, "kubelet14: container cache has not been created yet")
 	stdout, stderr, code := h.run("logs web")
-	if want := "kubelet14: Docker is away\ncontainer cache has not been created yet: not found\nDocker is away\n"; stdout != "server | a line\nx      | a line\n" || stderr != want || code != 1 {
+	if want := "kubelet14: Docker is away\ncontainer cache has not been created yet: not found\n"; stdout != "server | a line\nx      | a line\n" || stderr != want || code != 1 {
 		t.Errorf("it prints %q and %q, and exits with %d", stdout, stderr, code)
 	}
 }

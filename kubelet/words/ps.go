@@ -16,7 +16,7 @@ func ps(fs *flag.FlagSet) func(context.Context, *call) error {
 	form := fs.String("o", "table", "`form`: table, json, or name for the full names alone")
 	watch := fs.Bool("w", false, "print the table again when it changes, until Ctrl-C")
 	return func(ctx context.Context, c *call) error {
-		f, err := c.settings()
+		f, err := c.settings("-status", "-step=false")
 		if err != nil {
 			return err
 		}

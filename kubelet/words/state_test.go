@@ -5,7 +5,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -65,19 +67,29 @@ func TestDescribe(t *testing.T) {
 func TestWhoMayNotReadTheToken(t *testing.T) {
 	h, k := newHost(t), shop()
 	k.statuses[0].Message = "a secret"
-	port := h.serve(k, "127.0.0.1")
-	dir := t.TempDir()
+	port, dir := h.serve(k, "127.0.0.1"), t.TempDir()
 	h.process("/", "kubelet14", "-config=/pods", "-root_dir="+dir, "-port="+port)
-	h.prints("ps", "(shown with the token)")
-	want := "this needs the token of the kubelet: read the token: stat " + dir + "/token: no such file or directory: use sudo, or give the kubelet's -root_dir or -token_file"
-	h.fails("logs web", 1, "kubelet14: "+want)
-	stdout, stderr, code := h.run("describe web")
-	if code != 0 || !strings.Contains(stdout, "(shown with the token)") || stderr != "kubelet14: messages are hidden: "+want+"\n" {
-		t.Errorf("exit code %d, %q and %q", code, stdout, stderr)
+	check := func(why, what string) {
+		t.Helper()
+		h.prints("ps", "(shown with the token)")
+		want := "this needs the token of the kubelet: read the token: " + why
+		h.fails("logs web", 1, "kubelet14: "+want+what+"\n")
+		stdout, stderr, code := h.run("describe web")
+		if code != 0 || !strings.Contains(stdout, "(shown with the token)") || !strings.HasPrefix(stderr, "kubelet14: messages are hidden: "+want) {
+			t.Errorf("exit code %d, %q and %q", code, stdout, stderr)
+		}
 	}
+	check("stat "+dir+"/token: no such file or directory", ": give the -root_dir or the -token_file of the kubelet")
 	unittest.Must(t, os.WriteFile(dir+"/token", []byte(testToken), 0o600))
 	h.prints("describe web", "a secret")
 	h.prints("logs web", "server | web.default.file server tail -1")
+
+	unittest.Must(t, os.Chmod(dir+"/token", 0), os.Chmod(dir, 0o755), os.Chmod(filepath.Dir(dir), 0o755))
+	runtime.LockOSThread() // root would read it: this thread is another user to files
+	defer runtime.UnlockOSThread()
+	syscall.Setfsuid(65534)
+	defer syscall.Setfsuid(os.Geteuid())
+	check("open "+dir+"/token: permission denied", ": use sudo")
 }
 
 func TestTop(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -93,12 +94,12 @@ func (p *Program) run(ctx context.Context, w *word, args []string) int {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args, c.command = args[:i], args[i+1:]
 	}
-	fs := flag.NewFlagSet(w.name, flag.ContinueOnError)
-	fs.SetOutput(io.Discard)
-	carryOut := w.declare(fs)
-	options.Record(fs, "", &c.given)
+	flags := flag.NewFlagSet(w.name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	carryOut := w.declare(flags)
+	options.Record(flags, "", &c.given)
 	var err error
-	if c.args, err = options.ParseMixed(fs, args); errors.Is(err, flag.ErrHelp) {
+	if c.args, err = options.ParseMixed(flags, args); errors.Is(err, flag.ErrHelp) {
 		return p.help([]string{w.name})
 	}
 	if !strings.Contains(w.args, " -- ") {
@@ -125,6 +126,8 @@ func (p *Program) run(ctx context.Context, w *word, args []string) int {
 		return 0
 	case errors.As(err, &code):
 		return int(code)
+	case errors.Is(err, fs.ErrPermission):
+		err = fmt.Errorf("%w: use sudo", err)
 	}
 	fmt.Fprintf(p.Err, "kubelet14: %s\n", api.Printable(err.Error()))
 	return 1
