@@ -38,7 +38,10 @@ func (c *call) running() (all []running) {
 			continue
 		}
 		r := running{pid: filepath.Base(process)}
-		dir, _ := os.Readlink(process + "/cwd")
+		dir, err := os.Readlink(process + "/cwd")
+		if err != nil {
+			dir = process + "/cwd" // so that a relative path cannot be read either
+		}
 		fs := flag.NewFlagSet("", flag.ContinueOnError)
 		fs.SetOutput(io.Discard)
 		options.Record(fs, dir, &r.args)
@@ -57,7 +60,7 @@ func (c *call) running() (all []running) {
 // isSame reports whether two kubelets have the same place. Any port is that of a kubelet which has picked its own.
 func (r *running) isSame(other running) bool {
 	a, b := r.Options, other.Options
-	return a != nil && b != nil && a.Kubelet.Identity == b.Kubelet.Identity && a.ConfigFile == b.ConfigFile &&
+	return other.err == nil && a.Kubelet.Identity == b.Kubelet.Identity && a.ConfigFile == b.ConfigFile &&
 		a.Server.Address == b.Server.Address && (a.Server.Port == b.Server.Port || b.Server.Port == 0)
 }
 
@@ -75,19 +78,23 @@ func (r *running) String() string {
 // settings returns the settings of the kubelet that runs at the place that the given flags name, or the given ones if none does,
 // and more.
 func (c *call) settings(more ...string) (*options.Options, error) {
-	var meant []running
+	var meant, unreadable []running
 	for _, r := range c.running() {
-		with := r
-		with.args = slices.Concat(r.args, c.given)
-		if r.err == nil {
-			var err error
-			if with.Options, err = options.Parse(c.Version, with.args); err != nil {
-				return nil, err
-			}
+		if r.err != nil {
+			unreadable = append(unreadable, r)
+			continue
 		}
-		if with.isSame(r) || r.err != nil && c.given == nil {
+		args := slices.Concat(r.args, c.given)
+		f, err := options.Parse(c.Version, args)
+		if err != nil {
+			return nil, err
+		}
+		if with := (running{r.pid, args, f, nil}); with.isSame(r) {
 			meant = append(meant, with)
 		}
+	}
+	if c.given == nil || meant == nil {
+		meant = append(meant, unreadable...)
 	}
 	switch {
 	case len(meant) == 1:

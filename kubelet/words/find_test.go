@@ -53,8 +53,21 @@ func TestTheKubeletIsFound(t *testing.T) {
 	h = newHost(t)
 	h.process("/", "kubelet14", "-config_file=/gone.yaml")
 	h.fails("ps", 1, "kubelet14: -config_file: open /gone.yaml: no such file")
-	h.kubelet(two)
+	dirTwo := h.kubelet(two)
+	h.prints("ps -root_dir="+dirTwo, "two.default.file")
 	h.fails("ps", 1, "2 kubelets", "\n  pid 1, whose settings cannot be read: -config_file")
+}
+
+// A user may not see where the kubelet of root runs.
+func TestAKubeletWhoseDirectoryIsHidden(t *testing.T) {
+	h := newHost(t)
+	h.process("/root", "kubelet14", "-config=pods", "-root_dir=root")
+	cwd := filepath.Join(h.proc, "1", "cwd")
+	unittest.Must(t, os.Remove(cwd), os.WriteFile(cwd, nil, 0o644)) // which is no link, and no directory
+	h.fails("ps", 1, "kubelet14: not a directory")
+	h.fails("ps -port=10", 1, "kubelet14: not a directory")
+	h.kubelet(shop())
+	h.fails("ps", 1, "2 kubelets", "pid 1, whose settings cannot be read: not a directory")
 }
 
 func TestAKubeletThatCannotBeAsked(t *testing.T) {
