@@ -27,17 +27,14 @@ func (p *Program) help(names []string) int {
 	}
 	i := slices.IndexFunc(words, func(w word) bool { return w.name == names[0] })
 	if i < 0 {
-		return p.wrong("there is no help for %q", names[0])
+		return p.wrong("help", "there is no help for %q", names[0])
 	}
 	w := words[i]
-	fmt.Fprintf(p.Out, "kubelet14 %s: %s\n\n", strings.TrimSpace(w.name+" "+w.args), w.does)
-	for line := range strings.Lines(w.examples) {
-		fmt.Fprintf(p.Out, "  %s", line)
-	}
-	fs := flag.NewFlagSet("", flag.ContinueOnError)
-	w.declare(fs)
-	fmt.Fprint(p.Out, "\n\nFlags, besides those of kubelet14 -h that say which kubelet is meant:\n")
-	fs.SetOutput(p.Out)
-	fs.PrintDefaults()
+	fmt.Fprintf(p.Out, "kubelet14 %s: %s\n\n  %s\n\n", strings.TrimSpace(w.name+" "+w.args), w.does, strings.ReplaceAll(w.examples, "\n", "\n  "))
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	flags.SetOutput(p.Out)
+	w.declare(flags)
+	flags.PrintDefaults()
+	fmt.Fprint(p.Out, "\nFlags may stand anywhere. Those of kubelet14 -h, such as -root_dir, say which kubelet is meant.\n")
 	return 0
 }

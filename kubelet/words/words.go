@@ -83,7 +83,7 @@ func (p *Program) Run(ctx context.Context, args []string) (code int, isWord bool
 	case args[0] == "help":
 		return p.help(args[1:]), true
 	case i < 0:
-		return p.wrong("unknown word %q: %s", args[0], options.Meant(args[0], names())), true
+		return p.wrong("help", "unknown word %q: %s", args[0], options.Meant(args[0], names())), true
 	}
 	return p.run(ctx, &words[i], args[1:]), true
 }
@@ -117,7 +117,7 @@ func (p *Program) run(ctx context.Context, w *word, args []string) int {
 		err = fmt.Errorf("a %s is missing", strings.Fields(w.args)[0])
 	}
 	if err != nil {
-		return p.wrong("%s: %v", w.name, err)
+		return p.wrong("help "+w.name, "%s: %v", w.name, err)
 	}
 	err = carryOut(ctx, c)
 	var code exitCode
@@ -133,9 +133,9 @@ func (p *Program) run(ctx context.Context, w *word, args []string) int {
 	return 1
 }
 
-// wrong says what is wrong with the arguments.
-func (p *Program) wrong(format string, args ...any) int {
-	fmt.Fprintf(p.Err, "kubelet14: %s\nkubelet14 help lists the words, and kubelet14 -h the flags\n", api.Printable(fmt.Sprintf(format, args...)))
+// wrong says what is wrong with the arguments, and which help there is.
+func (p *Program) wrong(help, format string, args ...any) int {
+	fmt.Fprintf(p.Err, "kubelet14: %s\nkubelet14 %s explains it, and kubelet14 -h the flags\n", api.Printable(fmt.Sprintf(format, args...)), help)
 	return 2
 }
 

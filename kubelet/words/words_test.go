@@ -160,7 +160,7 @@ func TestWrongWords(t *testing.T) {
 		"manifests": "such as -config=manifests", "ps web": `ps: unexpected argument "web"`, "ps -- web": `unexpected argument "web"`,
 		"ps -rootdir=x": "unknown flag -rootdir: did you mean -root-dir?", "ps -runonce": "unknown flag -runonce", "help pz": `no help for "pz"`,
 	} {
-		h.fails(line, 2, want, "kubelet14 help lists the words")
+		h.fails(line, 2, want, "\nkubelet14 help", " explains it, and kubelet14 -h the flags\n")
 	}
 }
 
