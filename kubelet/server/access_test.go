@@ -50,6 +50,10 @@ var everyRoute = []struct {
 	{"GET /logs/{$}", "GET /logs/", logs},
 	{"GET /logs/{$}", "HEAD /logs/?query=a", logs},
 	{"GET /logs/{file}", "GET /logs/" + logFile, logs},
+	{"POST /stop/{pod}", "POST /stop/web?by=ada", running},
+	{"POST /start/{pod}", "POST /start/web", running},
+	{"POST /restart/{pod}", "POST /restart/web", running},
+	{"POST /exec/{pod}/{container}", "POST /exec/web/app?cmd=id", running}, // without an upgrade
 	{"POST /run/{pod}/{container}", "POST /run/web/app?cmd=id", running},
 	{"POST /run/{namespace}/{pod}/{container}", "POST /run/default/web/app?cmd=id", running},
 	{"POST /run/{namespace}/{pod}/{uid}/{container}", "POST /run/default/web/web-uid/app?cmd=id", running},
@@ -75,6 +79,7 @@ func withEverything(t testing.TB) (*fakeKubelet, func(*Options)) {
 	k := withContainers()
 	k.sources = []api.SourceStatus{{Source: "file", LastSuccess: noon}}
 	return k, func(o *Options) {
+		k.fulfil(t, o)
 		o.LogDir, o.LogUnits, o.Trace, o.Step = dir, "a", traceOf("", "web.default.file"), &step.Stepper{}
 	}
 }
@@ -107,6 +112,10 @@ func TestAccess(t *testing.T) {
 			{"the key of another address", withKey(token.Key(testToken, s.instance, "127.0.0.9", s.opts.Port)), reading},
 			{"the beginning of the key", withKey(s.key[1:]), reading},
 			{"the key as token", with("Authorization", "Bearer "+s.key), reading},
+			{"the proof of the token", with("Authorization", "Bearer "+token.RunKey(testToken, s.instance, s.opts.Address, s.opts.Port)), running},
+			{"the proof in the address", withKey(s.runKey), reading},
+			{"the proof for another start", with("Authorization", "Bearer "+token.RunKey(testToken, "another", s.opts.Address, s.opts.Port)), reading},
+			{"the proof of no token", with("Authorization", "Bearer "+token.RunKey("", s.instance, s.opts.Address, s.opts.Port)), reading},
 			{"the key as cookie", with("Cookie", "key="+s.key), reading}, // browsers send it to every port of a host
 		}
 	}
@@ -130,7 +139,8 @@ func TestAccess(t *testing.T) {
 			for _, route := range everyRoute {
 				before := k.usedTimes()
 				got := s.ask(t, route.request, client.set)
-				good := got.status == http.StatusOK || route.route == "POST /step" && got.status == http.StatusBadRequest
+				good := got.status == http.StatusOK || route.route == "POST /step" && got.status == http.StatusBadRequest ||
+					strings.HasPrefix(route.route, "POST /exec") && got.status == http.StatusUpgradeRequired
 				if tt.granted(client.granted) < route.need {
 					refused++
 					good = got.status == http.StatusUnauthorized && strings.HasPrefix(got.header.Get("WWW-Authenticate"), "Bearer ") &&
@@ -210,6 +220,8 @@ func TestWithoutDebuggingHandlersThereAreNone(t *testing.T) {
 		case "GET /boundPods":
 			want = http.StatusForbidden
 		case "GET /stream", "GET /changes/{number}":
+			want = http.StatusOK
+		case "POST /stop/{pod}", "POST /start/{pod}", "POST /restart/{pod}":
 			want = http.StatusOK
 		case "POST /step":
 			want = http.StatusBadRequest
@@ -314,7 +326,7 @@ func TestPagesOfOtherOriginsAreRefused(t *testing.T) {
 		{fetch("cross-site", "no-cors", "image"), false}, // the attack of 2014
 		{link, false},
 	} {
-		for _, request := range []string{"GET /pods", "HEAD /pods", "GET /healthz", logOf + "web/app", runIn + "web/app?cmd=id"} {
+		for _, request := range []string{"GET /pods", "HEAD /pods", "GET /healthz", logOf + "web/app", runIn + "web/app?cmd=id", "POST /stop/web"} {
 			before := k.usedTimes()
 			got := all.ask(t, request, with("Host", host), withToken, with(tt.headers...))
 			good := got.status == http.StatusOK

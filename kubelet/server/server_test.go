@@ -24,8 +24,11 @@ import (
 	"kubelet14/api"
 	"kubelet14/api/unittest"
 	"kubelet14/api/v1"
+	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/node"
+	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/trace"
+	"kubelet14/kubelet/wishes"
 )
 
 func TestMain(m *testing.M) { unittest.Main(m) }
@@ -70,6 +73,28 @@ func (k *fakeKubelet) publish() {
 		}
 		k.newer = nil
 	})
+}
+
+// fulfil makes the kubelet do at once what people want of its pods.
+func (k *fakeKubelet) fulfil(t testing.TB, o *Options) {
+	people, err := wishes.Open(t.TempDir())
+	unittest.Must(t, err)
+	apply := func() {
+		k.set(func() {
+			for i := range k.statuses {
+				p := &k.statuses[i]
+				pod := &plan.Pod{Pod: api.Pod{Name: p.Name, Namespace: p.Namespace, Source: p.Source}}
+				begun := plan.Observed{Listed: dockertools.Listed{Restart: time.Now().Add(time.Hour).UnixMilli()}}
+				p.Phase = api.PodRunning
+				if people.Apply(pod, []plan.Observed{begun}).Stopped != "" {
+					p.Phase = api.PodStopped
+				}
+			}
+		})
+		k.publish()
+	}
+	people.Tell(func(_, _, _, _ string) {}, func() { go apply() }) // a wish waits for no sync
+	o.Wishes = people
 }
 
 func (k *fakeKubelet) addEvent(e api.Event) {
