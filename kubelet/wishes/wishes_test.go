@@ -113,11 +113,13 @@ func TestNamesOfWishes(t *testing.T) {
 func TestDamagedWishes(t *testing.T) {
 	good := `{"stop":false,"by":"ada","at":"2026-11-24T10:00:00Z"}`
 	for name, damage := range map[string]func(file string) error{
-		"empty":           func(file string) error { return os.WriteFile(file, nil, 0o600) },
-		"cut":             func(file string) error { return os.WriteFile(file, []byte(good[:30]), 0o600) },
-		"without a time":  func(file string) error { return os.WriteFile(file, []byte("{}"), 0o600) },
-		"two of them":     func(file string) error { return os.WriteFile(file, []byte(good+good), 0o600) },
-		"too large":       func(file string) error { return os.WriteFile(file, []byte(strings.Replace(good, "ada", strings.Repeat("a", 1<<20), 1)), 0o600) },
+		"empty":          func(file string) error { return os.WriteFile(file, nil, 0o600) },
+		"cut":            func(file string) error { return os.WriteFile(file, []byte(good[:30]), 0o600) },
+		"without a time": func(file string) error { return os.WriteFile(file, []byte("{}"), 0o600) },
+		"two of them":    func(file string) error { return os.WriteFile(file, []byte(good+good), 0o600) },
+		"too large": func(file string) error {
+			return os.WriteFile(file, []byte(strings.Replace(good, "ada", strings.Repeat("a", 1<<20), 1)), 0o600)
+		},
 		"another type":    func(file string) error { return os.WriteFile(file, []byte(`[true]`), 0o600) },
 		"a link":          func(file string) error { return os.Symlink("/etc/passwd", file) },
 		"a link to a log": func(file string) error { return os.Symlink("../../good", file) },

@@ -221,7 +221,9 @@ func testExecWith(t *testing.T, d *contractDocker) {
 		defer close(ended)
 		defer shown.Close()
 		defer typed.Close()
-		code, err = d.ExecWith(t.Context(), id, []string{"/hello", "repeat", "-exit", "5"},
+		ctx, cancel := context.WithTimeout(t.Context(), unittest.Limit())
+		defer cancel()
+		code, err = d.ExecWith(ctx, id, []string{"/hello", "repeat", "-exit", "5"},
 			api.Streams{Stdin: typed, Stdout: shown, Stderr: io.Discard, Terminal: true, Resize: sizes})
 	}()
 	lines := bufio.NewScanner(screen)

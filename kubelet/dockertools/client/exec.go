@@ -66,13 +66,14 @@ var noDetachKeys = strings.Repeat("ctrl-_,", 15) + "ctrl-_"
 func (r *call) startExec(exec string, s api.Streams) error {
 	header := http.Header{"Content-Type": {"application/json"}}
 	var conn net.Conn
+	ctx := r.ctx
 	if s.Stdin != nil {
 		header.Set("Connection", "Upgrade")
 		header.Set("Upgrade", "tcp")
-		defer func(ctx context.Context) { r.ctx = ctx }(r.ctx)
 		r.ctx = httptrace.WithClientTrace(r.ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { conn = got.Conn }})
 	}
 	body, err := r.open(http.MethodPost, "exec/"+exec+"/start", nil, header, strings.NewReader(fmt.Sprintf(`{"Tty":%v}`, s.Terminal)))
+	r.ctx = ctx // the connections of other requests are others
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func (r *call) startExec(exec string, s api.Streams) error {
 		_, err = stdcopy.StdCopy(s.Stdout, s.Stderr, body)
 		return err
 	}
-	ctx, end := context.WithCancel(r.ctx)
+	ctx, end := context.WithCancel(ctx)
 	var resizing sync.WaitGroup
 	resizing.Go(func() { r.c.resize(ctx, exec, s.Resize) })
 	defer resizing.Wait()
@@ -100,7 +101,7 @@ func (r *call) startExec(exec string, s api.Streams) error {
 }
 
 // resize passes on the sizes of a terminal until ctx is done. Docker refuses one while the command is about to start, so each is tried
-// for a second.
+// until it is taken.
 func (c *Client) resize(ctx context.Context, exec string, sizes <-chan api.TerminalSize) {
 	for {
 		select {
@@ -108,12 +109,13 @@ func (c *Client) resize(ctx context.Context, exec string, sizes <-chan api.Termi
 			return
 		case size := <-sizes:
 			query := url.Values{"h": {strconv.Itoa(int(size.Rows))}, "w": {strconv.Itoa(int(size.Columns))}}
-			for err, try := errors.New("not tried"), 0; err != nil && try < 50 && ctx.Err() == nil; try++ {
+			for wait := 20 * time.Millisecond; ctx.Err() == nil; wait = min(2*wait, time.Second) {
 				r := c.begin(ctx, "resize the terminal of command %s", exec)
-				_, err = r.open(http.MethodPost, "exec/"+exec+"/resize", query, nil, nil)
-				if err = r.end(err); err != nil {
-					time.Sleep(20 * time.Millisecond)
+				_, err := r.open(http.MethodPost, "exec/"+exec+"/resize", query, nil, nil)
+				if r.end(err) == nil {
+					break
 				}
+				time.Sleep(wait)
 			}
 		}
 	}
