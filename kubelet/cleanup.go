@@ -52,7 +52,7 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 		return err
 	}
 	if network := kl.opts.PodNetwork; network != dockertools.BridgeNetwork { // other kubelets may use it
-		if err := kl.docker.RemoveNetwork(ctx, network); err != nil {
+		if err := kl.opts.Docker.RemoveNetwork(ctx, network); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 // giveWay removes what this kubelet has created since it last had the hostname to itself. Another
 // kubelet was started beside it and waits for the names.
 func (kl *Kubelet) giveWay(ctx context.Context, since time.Time) error {
-	all, err := kl.docker.ListContainers(ctx, kl.opts.Identity.Selector())
+	all, err := kl.opts.Docker.ListContainers(ctx, kl.opts.Identity.Selector())
 	errs := []error{err}
 	for _, c := range all {
 		_, own := kl.opts.Identity.Own(c)
@@ -80,7 +80,7 @@ func (kl *Kubelet) giveWay(ctx context.Context, since time.Time) error {
 		recent := !c.Created.Before(since.Truncate(time.Second)) && !c.Created.After(time.Now())
 		if own && recent {
 			glog.Warningf("removing container %q: another kubelet has created its own before", c.Name)
-			errs = append(errs, kl.docker.RemoveContainer(ctx, c.ID))
+			errs = append(errs, kl.opts.Docker.RemoveContainer(ctx, c.ID))
 		}
 	}
 	return errors.Join(errs...)

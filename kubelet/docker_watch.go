@@ -46,7 +46,7 @@ func (kl *Kubelet) whileDockerAnswers(ctx context.Context) (_ context.Context, s
 	wg.Go(func() {
 		for answered := time.Now(); sleep(ctx, 5*time.Second); {
 			limited, done := context.WithTimeoutCause(ctx, answerLimit, errFrozen)
-			_, err := kl.docker.Info(limited)
+			_, err := kl.opts.Docker.Info(limited)
 			done()
 			if err == nil {
 				answered = time.Now()
@@ -65,7 +65,7 @@ func (kl *Kubelet) whileDockerAnswers(ctx context.Context) (_ context.Context, s
 func (kl *Kubelet) connect(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errFrozen)
 	defer cancel()
-	docker, err := kl.docker.Info(ctx)
+	docker, err := kl.opts.Docker.Info(ctx)
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (kl *Kubelet) watchEvents(ctx context.Context) {
 		kl.errors.Log("watch Docker's events", err)
 	}
 	for {
-		err := kl.docker.WatchEvents(ctx, kl.opts.Identity.Selector(), func(e dockertools.Event) {
+		err := kl.opts.Docker.WatchEvents(ctx, kl.opts.Identity.Selector(), func(e dockertools.Event) {
 			switch {
 			case e.ID == "": // the stream begins
 				setErr(nil)

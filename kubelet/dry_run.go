@@ -66,7 +66,7 @@ func (kl *Kubelet) writePlan(ctx context.Context, w io.Writer, p plan.Plan) {
 		if dockertools.IsBuiltin(image) {
 			continue
 		}
-		_, _, err := kl.docker.InspectImage(ctx, image)
+		_, _, err := kl.opts.Docker.InspectImage(ctx, image)
 		missing := errors.Is(err, dockertools.ErrNoSuchImage)
 		switch {
 		case missing && a.Container.Spec != nil && a.Container.Spec.ImagePullPolicy == api.PullNever:

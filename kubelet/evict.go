@@ -57,7 +57,7 @@ func (kl *Kubelet) RelievePressure(ctx context.Context) {
 	candidates := slices.DeleteFunc(slices.Clone(s.Pods), func(p *status.Pod) bool {
 		return !eviction.MayEvict(p) || p.Err != nil || p.Waits() || p.Plan.Finished || m.Verdict(p.Name).Message != ""
 	})
-	meter := eviction.Meter{Docker: kl.docker, Containers: kl.opts.Identity.Selector(), Volumes: kl.opts.Volumes}
+	meter := eviction.Meter{Docker: kl.opts.Docker, Containers: kl.opts.Identity.Selector(), Volumes: kl.opts.Volumes}
 	for _, p := range m.Wanted(s.At, ending) {
 		if m.Evict(p, meter.Measure(ctx, candidates, p)) {
 			changed = true

@@ -59,7 +59,6 @@ type Options struct {
 type Kubelet struct {
 	// Written before the sync loop begins, and then only read.
 	opts    Options
-	docker  dockertools.Interface
 	removes bool                  // removes pods and volumes that are not desired; false in RunOnce
 	isFinal func(*podRecord) bool // reports a final outcome; always false outside RunOnce
 
@@ -91,7 +90,6 @@ func NewMainKubelet(opts Options) *Kubelet {
 	opts.Eviction = cmp.Or(opts.Eviction, eviction.NewManager(eviction.Options{})) // without readings there is no pressure
 	kl := &Kubelet{
 		opts:    opts,
-		docker:  opts.Docker,
 		removes: true,
 		isFinal: func(*podRecord) bool { return false },
 		events:  &watch.Events{},
