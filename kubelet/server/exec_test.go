@@ -54,7 +54,7 @@ func TestExec(t *testing.T) {
 			size := <-s.Resize
 			fmt.Fprintf(s.Stdout, "%s %v %d x %d", asked, s.Terminal, size.Rows, size.Columns)
 			in, err := io.ReadAll(s.Stdin)
-			io.WriteString(s.Stderr, string(in))
+			s.Stderr.Write(in)
 			return 7, err
 		})
 		s := serve(t, k, options)
