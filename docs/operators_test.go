@@ -51,6 +51,8 @@ var afterwards = []struct{ words, run string }{
 	{"docker run", `%s | grep ^HOSTNAME=`},
 	{"top", `%s | grep '^  server *[0-9]*m .*B'`},
 	{"du -sh", `%s | grep K`},
+	{"check", `%s | grep '^1 pod in 1 file: all are taken'`},
+	{"diff", `%s | grep '^pod web.default.file'`},
 	{"docker stop $(c", `old=$(c web server); %s; is_up; [ $(c web server) != $old ]`},
 	{"docker rm -f", `old=$(c web server)$(c web net); %s; until [ "$(c web server)" ] && [ $(c web server)$(c web net) != $old ]; do sleep 0.1; done; is_up
 		grep stop $(volumes web)/*/data/stops`},
