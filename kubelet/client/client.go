@@ -32,7 +32,7 @@ const (
 )
 
 // Client asks the info server of a kubelet on this host. It does not trust the answer: while no kubelet listens, any user
-// of the host can listen at its port.
+// of the host can listen at its port. All methods but Status and Watch may be called concurrently.
 type Client struct {
 	Link string // the page's address with the key of the kubelet that has answered last; empty without the token
 
@@ -99,6 +99,9 @@ func (c *Client) Status(ctx context.Context) (table string, err error) {
 		return "", err
 	}
 	c.tag = resp.Header.Get("ETag")
+	if c.token != "" {
+		c.Link = c.base + "/?key=" + c.keyFor(resp)
+	}
 	reasons := max(strings.LastIndex(text, "\n\n"), 0)
 	switch isTable := strings.Contains(text, "POD "); {
 	case resp.StatusCode == http.StatusOK && isTable:
@@ -121,7 +124,7 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, value a
 	}
 	defer resp.Body.Close()
 	if err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxAnswer)).Decode(value); err != nil {
-		return cmp.Or(context.Cause(ctx), c.notKubelet())
+		return c.failed(cmp.Or(context.Cause(ctx), err))
 	}
 	return nil
 }
@@ -129,8 +132,12 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values, value a
 // Ask sends a request with the key, and returns an answer of status 200, whose body the caller closes. Other answers are errors.
 func (c *Client) Ask(ctx context.Context, method, path string, query url.Values) (*http.Response, error) {
 	resp, err := c.send(ctx, method, path, query)
-	if err != nil || resp.StatusCode == http.StatusOK {
+	switch {
+	case err != nil || resp.StatusCode == http.StatusOK && resp.Header.Get(token.InstanceHeader) != "":
 		return resp, err
+	case resp.StatusCode == http.StatusOK:
+		resp.Body.Close()
+		return nil, c.notKubelet()
 	}
 	text, err := c.read(resp)
 	if err != nil {
@@ -180,16 +187,19 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 			return nil, err
 		}
 		resp.Body.Close()
-		key := token.Key(c.token, resp.Header.Get(token.InstanceHeader), c.address, c.port)
-		c.Link = c.base + "/?key=" + key
 		if method == http.MethodPost {
 			proof := token.RunKey(c.token, resp.Header.Get(token.InstanceHeader), c.address, c.port)
 			header = append(header, "Authorization", "Bearer "+proof)
 		} else {
-			query.Set("key", key)
+			query.Set("key", c.keyFor(resp))
 		}
 	}
 	return c.roundTrip(ctx, method, (&url.URL{Path: path, RawQuery: query.Encode()}).String(), header...)
+}
+
+// keyFor returns the key of the kubelet that has sent an answer.
+func (c *Client) keyFor(resp *http.Response) string {
+	return token.Key(c.token, resp.Header.Get(token.InstanceHeader), c.address, c.port)
 }
 
 func (c *Client) roundTrip(ctx context.Context, method, path string, header ...string) (*http.Response, error) {

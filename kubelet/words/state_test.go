@@ -3,6 +3,9 @@ package words
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,6 +19,7 @@ import (
 	"kubelet14/api/v1"
 	"kubelet14/config"
 	"kubelet14/kubelet/options"
+	"kubelet14/kubelet/token"
 )
 
 func TestPs(t *testing.T) {
@@ -123,6 +127,30 @@ db.two.etcd       0m                   16MiB
 	if got := h.prints("top"); !strings.Contains(got, "Docker is away") || got[:strings.Index(got, "  x")] != want[:strings.Index(want, "  x")] ||
 		!strings.HasSuffix(got, want[strings.Index(want, "db."):]) {
 		t.Errorf("it prints\n%s\nwant\n%s", got, want)
+	}
+}
+
+// While no kubelet listens at its port, any user may.
+func TestWordsTrustNoAnswer(t *testing.T) {
+	for answer, want := range map[string]string{
+		"\x1b[31m<html>": "invalid character", `{"items": [{"name": "web\u001b[31m"}, {"name": "web\u001b[31m"}]}`: "2 pods are named web\x1b[31m", "none": "is not a kubelet14",
+		`{"items": [{"name": "other\u009b31m"}]}`: "there is no pod",
+	} {
+		fake := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if answer != "none" {
+				w.Header().Set(token.InstanceHeader, "x")
+			}
+			io.WriteString(w, answer)
+		}))
+		h := newHost(t)
+		h.process("/", "kubelet14", "-config=/pods", "-root_dir="+t.TempDir(), "-port="+fake.URL[strings.LastIndex(fake.URL, ":")+1:])
+		for _, line := range []string{"describe web\x1b[31m", "logs web\x1b[31m"} {
+			h.fails(line, 1, api.Printable(want))
+			if _, stderr, _ := h.run(line); strings.ContainsAny(stderr, "\x1b\u009b") {
+				t.Errorf("it prints %q", stderr)
+			}
+		}
+		fake.Close()
 	}
 }
 

@@ -89,8 +89,9 @@ func (c *call) measure(ctx context.Context, before map[string]stats) (pods []*us
 	for _, pod := range pods {
 		for _, u := range pod.containers {
 			old := before[u.stats.Name]
-			if took := u.stats.Timestamp.Sub(old.Timestamp); old.Name != "" && took > 0 {
-				u.cpu = 1000 * float64(u.stats.CPU.Usage.Total-old.CPU.Usage.Total) / float64(took)
+			used, took := u.stats.CPU.Usage.Total-old.CPU.Usage.Total, u.stats.Timestamp.Sub(old.Timestamp)
+			if old.Name != "" && took > 0 && u.stats.CPU.Usage.Total >= old.CPU.Usage.Total { // else Docker has restarted it
+				u.cpu = 1000 * float64(used) / float64(took)
 			}
 			before[u.stats.Name] = u.stats
 			pod.cpu, pod.stats.Memory.WorkingSet = pod.cpu+u.cpu, pod.stats.Memory.WorkingSet+u.stats.Memory.WorkingSet

@@ -75,13 +75,12 @@ func (h *host) process(dir string, argv ...string) {
 		os.WriteFile(pid+"/cmdline", []byte(strings.Join(argv, "\x00")+"\x00"), 0o644))
 }
 
-// kubelet starts an info server with the token in a new root_dir, and adds its process.
+// kubelet starts an info server with its token in a new root_dir, and adds its process.
 func (h *host) kubelet(k *fakeKubelet) (rootDir string) {
 	h.t.Helper()
 	rootDir = h.t.TempDir()
-	socket := filepath.Join(rootDir, "s")
-	h.serve(k, "unix:"+socket)
-	h.process("/", "/usr/bin/kubelet14", "-config", "/pods", "-root_dir="+rootDir, "-address=unix:"+socket, "-v=9")
+	unittest.Must(h.t, os.WriteFile(rootDir+"/token", []byte(testToken), 0o600))
+	h.process("/", "/usr/bin/kubelet14", "-config", "/pods", "-root_dir="+rootDir, "-port", h.serve(k, "127.0.0.1"), "-v=9")
 	return rootDir
 }
 
