@@ -108,7 +108,7 @@ func (f *Options) topics() (topics []topic) {
 	fs.BoolVar(&f.ExitOnLockContention, "exit_on_lock_contention", false, "wait for the -root_dir at the start, and exit with 0 when another kubelet14 waits for it")
 	fs.Var(&f.Gates, "feature_gates", "`gates` to turn on or off, such as Services=true,AllAlpha=false:"+features.Usage())
 	fs.BoolVar(&f.Version, "version", false, "print the version and exit")
-	fs.BoolVar(&f.Completion, "completion", false, "print a script for the completion of flags in bash and exit")
+	fs.BoolVar(&f.Completion, "completion", false, "print a script for the completion of flags, words and names of pods in bash and exit")
 	return topics
 }
 
