@@ -70,10 +70,10 @@ func (r *call) startExec(exec string, s api.Streams) error {
 	if s.Stdin != nil {
 		header.Set("Connection", "Upgrade")
 		header.Set("Upgrade", "tcp")
-		r.ctx = httptrace.WithClientTrace(r.ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { conn = got.Conn }})
+		r.ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(got httptrace.GotConnInfo) { conn = got.Conn }})
 	}
 	body, err := r.open(http.MethodPost, "exec/"+exec+"/start", nil, header, strings.NewReader(fmt.Sprintf(`{"Tty":%v}`, s.Terminal)))
-	r.ctx = ctx // the connections of other requests are others
+	r.ctx = ctx // the connection of a later request is another one
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (r *call) startExec(exec string, s api.Streams) error {
 	defer func() { r.silent = false }()
 	if s.Stdin != nil {
 		defer conn.Close()
-		defer context.AfterFunc(r.ctx, func() { conn.Close() })()
+		defer context.AfterFunc(ctx, func() { conn.Close() })()
 		go func() { // ends with the input, or when the command no longer reads it
 			_, _ = io.Copy(conn, s.Stdin)
 			_ = conn.(interface{ CloseWrite() error }).CloseWrite()
