@@ -70,7 +70,7 @@ func TestIntegrationAStoppedPod(t *testing.T) {
 	h.AwaitGone("pod")
 	h.Await("its wish is forgotten", func() error { return hosttest.DirHolds(filepath.Join(h.RootDir, "wishes", "default.file")) })
 	h.Write("pod", hosttest.EmptyDirPod())
-	h.AwaitUp("pod")
+	h.Await("it starts", func() error { return h.Whole("pod", "main", "writer") })
 }
 
 // What is stopped stays so over every end of Docker, with what runs beside it.
