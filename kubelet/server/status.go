@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
@@ -115,9 +116,11 @@ func CountUp(pods []api.PodStatus) (up int, err error) {
 	return up, err
 }
 
-// WriteStatuses writes a table of pods and their containers, which is safe to print on a terminal.
+// WriteStatuses writes a table of pods and their containers, which is safe to print on a terminal. It writes once, so that no line of
+// a log is in the middle of the table.
 func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var text bytes.Buffer
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "POD / CONTAINER\tSTATE\tREADY\tRESTARTS\tSINCE\tIP / ID\tPORTS / IMAGE\tREASON")
 	for _, p := range pods {
 		var ports []string
@@ -147,7 +150,11 @@ func WriteStatuses(w io.Writer, pods []api.PodStatus, now time.Time) error {
 				cmp.Or(shortID(c.ContainerID), "-"), cmp.Or(api.OneLine(c.Image), "-"), cmp.Or(api.OneLine(reason), "-"))
 		}
 	}
-	return table.Flush()
+	err := table.Flush()
+	if err == nil {
+		_, err = w.Write(text.Bytes())
+	}
+	return err
 }
 
 // Describe returns the state of a container as one word, its beginning if that is known, and what is wrong or how it has ended.
