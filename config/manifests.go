@@ -3,9 +3,6 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"strings"
-
-	"github.com/golang/glog"
 
 	"kubelet14/api"
 	"kubelet14/api/validation"
@@ -18,14 +15,6 @@ type Parser struct {
 	Rules    validation.Rules
 	Watcher  Watcher              // of the source; may be nil
 	Warn     func(warning string) // of what means nothing here or may not be meant; nil: the log
-}
-
-func (p Parser) warn(text string) {
-	if p.Warn != nil {
-		p.Warn(text)
-	} else {
-		glog.WarningDepth(1, text)
-	}
 }
 
 // objects decodes and validates a text and gives each object its identity, which depends only on its name and the place.
@@ -86,29 +75,4 @@ func (p Parser) pod(source string, manifest *api.ContainerManifest, defaultName 
 		pod.UID = api.NewUID(p.Hostname, source, pod.Namespace, pod.Name)
 	}
 	return pod
-}
-
-// logIgnored logs what is read and means nothing here, each line once while it is so.
-func (s *source) logIgnored(update api.PodUpdate, leftOut []string) {
-	before := s.ignored
-	s.ignored = map[string]bool{}
-	log := func(line string) {
-		if s.ignored[line] = true; !before[line] {
-			s.parser.warn(line)
-		}
-	}
-	fields := func(kind string, fields []string) {
-		if len(fields) > 0 {
-			log(kind + ": these fields mean nothing here: " + strings.Join(fields, ", "))
-		}
-	}
-	for _, pod := range update.Pods {
-		fields("pod "+pod.String(), pod.Manifest.Ignored)
-	}
-	for _, service := range update.Services {
-		fields(fmt.Sprintf("service %s (%s)", service.Name, service.Origin), service.Ignored)
-	}
-	for _, line := range leftOut {
-		log(line)
-	}
 }

@@ -147,7 +147,7 @@ func TestIntegrationARestart(t *testing.T) {
 		t.Errorf("the word ends well although the kubelet was killed: %s", &said)
 	}
 	h.Kill("stubborn", "main")
-	p = h.Start()
+	h.Start()
 	h.AwaitReplaced(old)
 	h.AwaitUp("stubborn")
 	if all := h.Of("stubborn", "main"); len(all) != 2 {
