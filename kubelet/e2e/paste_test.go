@@ -1,0 +1,220 @@
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kubelet14/api/unittest"
+)
+
+// shop has what people paste: a database with its claim and its Secret, and a site with a Service of a load balancer, as two
+// Deployments with what a cluster needs beside them.
+const shop = `apiVersion: v1
+kind: Namespace
+metadata: {name: shop}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: db-pass}
+type: Opaque
+stringData: {password: changeme}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: db-data, labels: {app: shop}}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 20Gi}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: db, labels: {app: shop}}
+spec: {clusterIP: None, ports: [{port: 8080}], selector: {app: shop, tier: db}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: db, labels: {app: shop}}
+spec:
+  selector: {matchLabels: {app: shop, tier: db}}
+  strategy: {type: Recreate}
+  template:
+    metadata: {labels: {app: shop, tier: db}}
+    spec:
+      containers:
+      - name: main
+        image: HELLO
+        command: [/hello, serve, -port, "8080", -show, /data]
+        env:
+        - name: ROOT_PASSWORD
+          valueFrom: {secretKeyRef: {name: db-pass, key: password}}
+        ports: [{containerPort: 8080, name: db}]
+        volumeMounts: [{name: data, mountPath: /data}]
+      volumes:
+      - name: data
+        persistentVolumeClaim: {claimName: db-data}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: site}
+spec: {type: LoadBalancer, ports: [{port: 80, targetPort: 8080}], selector: {app: shop, tier: site}}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: site}
+spec:
+  replicas: REPLICAS
+  selector: {matchLabels: {app: shop, tier: site}}
+  template:
+    metadata: {labels: {app: shop, tier: site}}
+    spec:
+      serviceAccountName: site
+      containers:
+      - name: main
+        image: HELLO
+        command: [/hello, serve, -port, "8080"]
+        env: [{name: DB_HOST, value: db}, {name: EDITION, value: "NUMBER"}]
+        resources: {requests: {cpu: 100m, memory: 20Mi}}
+`
+
+// A file of Deployments runs as it is pasted; scaled, edited, killed, restarted by the word and removed it does what its reader expects,
+// and the data of its claim is there at the end, also after -cleanup.
+func TestIntegrationPastedDeployments(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	write := func(replicas, edit string) {
+		h.Write("shop", strings.NewReplacer("REPLICAS", replicas, "NUMBER", edit).Replace(shop))
+	}
+	write("2", "1")
+	p := h.Start()
+	p.AwaitUp("db-0", "site-0", "site-1")
+	p.AwaitLog("left out Namespace shop: ", "left out PersistentVolumeClaim db-data: ", "spec.type (hostPort publishes a port)",
+		"nothing forwards port 80: connect to 8080", "pod db-0.default.file", "these fields mean nothing here: spec.strategy")
+	in := func(pod, command string, words ...string) {
+		t.Helper()
+		h.Await("in "+pod+" "+command+" prints "+fmt.Sprint(words), func() error {
+			r, err := p.Ask("POST", "/run/default/"+pod+"/main?cmd=/hello&cmd="+strings.ReplaceAll(command, " ", "&cmd="))
+			return errors.Join(err, unittest.HasWords(r.Body, words...))
+		})
+	}
+	in("site-0", "fetch http://db:8080/", "Hello from pod db-0.")
+	in("db-0", "fetch http://site.default.svc.cluster.local:8080/", "Hello from pod site-")
+	in("db-0", "env", "ROOT_PASSWORD=changeme")
+	in("site-1", "env", "DB_HOST=db", "SITE_SERVICE_PORT=8080")
+	claim := filepath.Join(h.RootDir, "claims/default/db-data")
+	h.Must(os.WriteFile(filepath.Join(claim, "orders"), []byte("three\n"), 0o644))
+	in("site-0", "fetch http://db:8080/", "three")
+
+	before := h.IDs()
+	write("3", "1")
+	p.AwaitUp("site-2")
+	h.MustBe("a replica more", before, "site-2")
+	write("1", "1")
+	h.AwaitGone("site-1", "site-2")
+	h.MustBe("two replicas less", before, "site-1", "site-2")
+	old := h.Live("site-0", "main")
+	write("1", "2")
+	h.AwaitReplaced(old)
+	in("site-0", "env", "EDITION=2")
+	h.MustBe("an edit of the site", before, "site-0", "site-1", "site-2")
+	h.Mend("db-0")
+	old = h.Live("db-0", "main")
+	h.MustRun("restart", "db-0")
+	h.AwaitReplaced(old)
+	p.AwaitUp("db-0")
+	in("site-0", "fetch http://db:8080/", "three")
+
+	h.Remove("shop")
+	h.WriteSleepers("other") // a source without pods is not believed at once
+	h.AwaitGone("db-0", "site-0")
+	p.Stop()
+	h.MustRun("-cleanup").MustExit(t, 0, "sudo rm -rf "+claim)
+	if data, err := os.ReadFile(filepath.Join(claim, "orders")); string(data) != "three\n" || err != nil {
+		t.Errorf("the claim has %q, %v", data, err)
+	}
+}
+
+// The pods of a StatefulSet know each other by their numbers, each with a claim of its own; one that goes and comes back has its data.
+// A DaemonSet is one pod, and a Job ends.
+func TestIntegrationPastedSets(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	sets := func(replicas string) string {
+		return `apiVersion: v1
+kind: Service
+metadata: {name: ring, labels: {app: ring}}
+spec: {ports: [{port: 8080, name: web}], clusterIP: None, selector: {app: ring}}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: ring}
+spec:
+  selector: {matchLabels: {app: ring}}
+  serviceName: ring
+  replicas: ` + replicas + `
+  minReadySeconds: 10
+  template:
+    metadata: {labels: {app: ring}}
+    spec:
+      terminationGracePeriodSeconds: 10
+      securityContext: {fsGroup: 2000}
+      containers:
+      - name: main
+        image: HELLO
+        command: [/hello, serve, -port, "8080", -show, /data]
+        ports: [{containerPort: 8080, name: web}]
+        volumeMounts: [{name: data, mountPath: /data}]
+  volumeClaimTemplates:
+  - metadata: {name: data}
+    spec: {accessModes: [ReadWriteOnce], storageClassName: fast, resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: watcher}
+spec:
+  selector: {matchLabels: {name: watcher}}
+  updateStrategy: {type: RollingUpdate}
+  template:
+    metadata: {labels: {name: watcher}}
+    spec:
+      tolerations: [{key: node-role.kubernetes.io/control-plane, operator: Exists, effect: NoSchedule}]
+      containers:
+      - name: main
+        image: HELLO
+        command: [/hello, sleep]
+        volumeMounts: [{name: log, mountPath: /var/log, readOnly: true}]
+      volumes: [{name: log, hostPath: {path: /var/log}}]
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: count}
+spec:
+  backoffLimit: 4
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: HELLO, command: [/hello, exit, "0"]}]
+`
+	}
+	h.Write("sets", sets("3"))
+	p := h.Start()
+	p.AwaitUp("ring-0", "ring-1", "ring-2", "watcher")
+	h.Await("the Job has ended", func() error { return h.Ended("count") })
+	h.Await("ring-2 finds ring-0", func() error {
+		r, err := p.Ask("POST", "/run/default/ring-2/main?cmd=/hello&cmd=fetch&cmd=http://ring-0.ring:8080/")
+		return errors.Join(err, unittest.HasWords(r.Body, "Hello from pod ring-0."))
+	})
+	before := h.IDs()
+	data := filepath.Join(h.RootDir, "claims/default/data-ring-2")
+	if info, err := os.Stat(data); err != nil || info.Mode() != os.ModeDir|os.ModeSetgid|0o777 {
+		t.Errorf("the claim with an fsGroup: %v, %v", info.Mode(), err)
+	}
+	h.Must(os.WriteFile(filepath.Join(data, "name"), []byte("second\n"), 0o644))
+	h.Write("sets", sets("2"))
+	h.AwaitGone("ring-2")
+	h.Write("sets", sets("3"))
+	h.MustServe("ring-2", "/")
+	h.Must(h.Ask("ring-2", "/", "second"))
+	h.MustBe("a pod that went and came back", before, "ring-2")
+}
