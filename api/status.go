@@ -141,7 +141,6 @@ const (
 	ReasonNotReady         = "NotReady"         // its readiness probe has not succeeded, or a container has ended for good
 	ReasonNeverRestarted   = "NeverRestarted"   // it is not as desired, and starts only once
 	ReasonRestartPolicy    = "RestartPolicy"    // somebody has told Docker to start it again by itself
-	ReasonRestarted        = "Restarted"        // by a person
 	ReasonRemoved          = "Removed"
 	ReasonWaitsForStep     = "WaitsForStep"   // see package step
 	ReasonSourceNotReady   = "SourceNotReady" // what its source has not read may still want it as it is

@@ -47,21 +47,20 @@ var afterwards = []struct{ words, run string }{
 	{"logs web -c server -p", `docker stop $(c web server); is_up; %s | grep serving`},
 	{"/status", `%s | grep '^web.default.file *running *yes'`},
 	{"logs web -f", `%s >/tmp/try/followed & until grep serving /tmp/try/followed; do sleep 0.1; done`},
-	{"docker exec", `%s | grep ^HOSTNAME=web`},
+	{"exec -it", `%s | grep ^HOSTNAME=web`},
 	{"docker run", `%s | grep ^HOSTNAME=`},
 	{"top", `%s | grep '^  server *[0-9]*m .*B'`},
 	{"du -sh", `%s | grep K`},
 	{"check", `%s | grep '^1 pod in 1 file: all are taken'`},
 	{"diff", `%s | grep '^pod web.default.file'`},
 	{"docker stop $(c", `old=$(c web server); %s; is_up; [ $(c web server) != $old ]`},
-	{"docker rm -f", `old=$(c web server)$(c web net); %s; until [ "$(c web server)" ] && [ $(c web server)$(c web net) != $old ]; do sleep 0.1; done; is_up
-		grep stop $(volumes web)/*/data/stops`},
+	{"restart web", `old=$(c web server)$(c web net); %s | grep 'is running'; [ $(c web server)$(c web net) != $old ]; grep stop $(volumes web)/*/data/stops`},
 	{"docker pull", `docker commit --change 'LABEL of=new' $(c web server) $image
-		old=$(c web server); %s; until [ "$(c web server)" != $old ]; do sleep 0.1; done; is_up; docker inspect $(c web server) | grep '"of": "new"'`},
-	{"s/^spec:", `%s; until [ "$(c web stopped)" ] && ! [ "$(c web server)" ]; do sleep 0.1; done; cp $(volumes web)/*/data/stops /tmp/try/stops`},
-	{"-delete", `%s; ls $(volumes web)/*; [ -z "$(ls $(volumes web)/*/data)" ]`},
-	{"-xzf", `%s; cmp /tmp/try/stops $(volumes web)/*/data/stops`},
-	{"/d' ", `%s; is_up; cmp /tmp/try/stops $(volumes web)/*/data/stops`},
+		old=$(c web server); %s; [ "$(c web server)" != $old ]; docker inspect $(c web server) | grep '"of": "new"'`},
+	{"stop web", `%s; [ -z "$(c web '.*')" ]; kubelet14 ps | grep 'stopped by'; cp $data/*/data/stops /tmp/try/stops`},
+	{"-delete", `%s; ls $data/*; [ -z "$(ls $data/*/data)" ]`},
+	{"-xzf", `%s; cmp /tmp/try/stops $data/*/data/stops`},
+	{"start web", `%s; is_up; cmp /tmp/try/stops $(volumes web)/*/data/stops`},
 	{"stop -t 60", `%s; [ -z "$(c web server)" ]`},
 	{"start kubelet14", `%s; is_up; cmp /tmp/try/stops $(volumes web)/*/data/stops`},
 }
@@ -85,7 +84,7 @@ func (r *reader) operator(t *testing.T) {
 	out := r.bash(t, strings.NewReplacer(
 		"/etc/kubelet14", dir+"/pods", "/var/lib/kubelet14", dir+"/root", ":10250", fmt.Sprintf(":%d17", port), "/root/web.tgz", dir+"/web.tgz",
 		"docker pull example.com/team/server:1.2", "true", " -it ", " -i ", "alpine sh", "kubelet14/hello:1 /hello env", ") sh\n", ") /hello env\n",
-		") sh ", ") /hello env ", "/tmp/try/", dir+"/",
+		"-- sh ", "-- /hello env ", ") sh ", ") /hello env ", "/tmp/try/", dir+"/",
 	).Replace(script))
 	if len(left) > 0 {
 		t.Errorf("the page lacks a command with %q, here or at all", left[0].words)

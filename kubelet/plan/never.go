@@ -7,7 +7,8 @@ import (
 )
 
 // With the restart policy never, a container that has started is not replaced, whatever happens to
-// the manifest or the network. There is nothing to do then, so the status says why.
+// the manifest or the network, unless a person restarts its pod. There is nothing to do then, so the
+// status says why.
 
 // notRestarted reports what is wrong with a container that is never restarted. The network is nil if it was removed.
 func (p *planner) notRestarted(c, network *Observed) {

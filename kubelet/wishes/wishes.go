@@ -59,18 +59,18 @@ func (w *Wishes) Tell(note func(podFullName, container, reason, message string),
 
 // Stop makes a pod stay stopped until Restart.
 func (w *Wishes) Stop(podFullName, by string) error {
-	return w.set(podFullName, wish{Stop: true, By: by}, api.ReasonStopped)
+	return w.set(podFullName, wish{Stop: true, By: by}, "stopped")
 }
 
 // Restart makes a pod start anew, also one that is stopped or done.
 func (w *Wishes) Restart(podFullName, by string) error {
-	return w.set(podFullName, wish{By: by}, api.ReasonRestarted)
+	return w.set(podFullName, wish{By: by}, "restarted")
 }
 
 // maxBy is the most bytes of the name of a person.
 const maxBy = 64
 
-func (w *Wishes) set(podFullName string, wanted wish, reason string) error {
+func (w *Wishes) set(podFullName string, wanted wish, done string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	wanted.By = cmp.Or(api.Shorten(api.OneLine(wanted.By), maxBy), "somebody")
@@ -82,9 +82,8 @@ func (w *Wishes) set(podFullName string, wanted wish, reason string) error {
 		return fmt.Errorf("remember what is wanted of pod %s: %w", podFullName, err)
 	}
 	w.all[podFullName] = wanted
-	message := fmt.Sprintf("%s by %s", map[bool]string{true: "stopped", false: "restarted"}[wanted.Stop], wanted.By)
-	glog.Infof("pod %s is to be %s", podFullName, message)
-	w.note(podFullName, "", reason, message)
+	glog.Infof("pod %s is to be %s by %s", podFullName, done, wanted.By)
+	w.note(podFullName, "", done, "by "+wanted.By)
 	w.wake()
 	return nil
 }
