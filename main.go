@@ -15,6 +15,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -147,7 +148,11 @@ func run(ctx context.Context, f *options.Options) error {
 		defer opts.Volumes.Close()
 		opts.Identity.RootDir = opts.Volumes.Path()
 	}
-	if opts.Wishes, err = wishes.Open(opts.Identity.RootDir); err != nil {
+	opts.Wishes, err = wishes.Open(opts.Identity.RootDir)
+	switch {
+	case f.DryRun && errors.Is(err, fs.ErrPermission): // which needs no other right to the root_dir
+		glog.Warningf("%v: a plan may start pods that are stopped", err)
+	case err != nil:
 		return err
 	}
 	warnOfGates(f)

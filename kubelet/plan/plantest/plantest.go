@@ -49,6 +49,8 @@ func FullPod() api.Pod {
 //	want never web:a side:b     the restart policy (always if left out) and each app container with its hash; the network container's is "n"
 //	want web:a+latest           … of an image :latest, or +always: with PullAlways, or +pullnever
 //	want web:a+ip setup:i+init  … that is created with the pod's IP; an init container
+//	want stopped web:a          … that a person has stopped
+//	want asked=2 web:a          … and asked to restart a second time
 //	unwanted                    no pod
 func ParsePod(line string) *plan.Pod {
 	words := strings.Fields(line)
@@ -68,6 +70,10 @@ func ParsePod(line string) *plan.Pod {
 			want.Init = append(want.Init, parseApp(name, hash))
 		case isContainer:
 			want.Apps = append(want.Apps, parseApp(name, hash))
+		case word == "stopped":
+			want.Stopped = "stopped by ada"
+		case strings.HasPrefix(word, "asked="):
+			want.Restart, _ = strconv.ParseInt(word[len("asked="):], 10, 64)
 		case word == "never":
 			want.Complete.RestartPolicy.Never = &api.RestartPolicyNever{}
 		case word == "onFailure":
@@ -116,6 +122,7 @@ func parseApp(name, options string) plan.Container {
 //	    oom                     the kernel killed it
 //	    message=one|two         its termination message, with | between the lines
 //	    grace=30                the seconds that its pod has to end
+//	    asked=2                 created for the second restart by a person
 func ParseContainer(tb testing.TB, line string) plan.Observed {
 	tb.Helper()
 	words := strings.Fields(line)
@@ -156,6 +163,8 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 			c.QuickEnds = i
 		case "restarts":
 			c.Restarts = i
+		case "asked":
+			c.Restart = int64(i)
 		case "failed":
 			c.Error, c.ExitCode = strings.ReplaceAll(value, "|", " "), 127
 		case "created":
