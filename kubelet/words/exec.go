@@ -27,7 +27,7 @@ const interrupted = exitCode(128 + int(syscall.SIGINT))
 func exec(fs *flag.FlagSet) func(context.Context, *call) error {
 	name := fs.String("c", "", "`name` of the container; default is the first one")
 	stdin := fs.Bool("i", false, "give the command this input")
-	terminal := fs.Bool("t", false, "run the command in a terminal")
+	terminal := fs.Bool("t", false, "run the command in this terminal, as -it does")
 	both := fs.Bool("it", false, "-i and -t, for a shell")
 	return func(ctx context.Context, c *call) error {
 		if len(c.command) == 0 {
@@ -52,7 +52,8 @@ func exec(fs *flag.FlagSet) func(context.Context, *call) error {
 			fmt.Fprintln(c.Err, "kubelet14: the input is no terminal, so the command gets none")
 			wantsTerminal = false
 		}
-		query := url.Values{"cmd": c.command, "stdin": {strconv.FormatBool(*stdin || *both)}, "tty": {strconv.FormatBool(wantsTerminal)}}
+		wantsInput := *stdin || *both || wantsTerminal // else Ctrl-C would reach nobody
+		query := url.Values{"cmd": c.command, "stdin": {strconv.FormatBool(wantsInput)}, "tty": {strconv.FormatBool(wantsTerminal)}}
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		conn, err := cl.Upgrade(ctx, "/exec/"+pod.FullName()+"/"+only, query, frames.Protocol)
@@ -69,7 +70,7 @@ func exec(fs *flag.FlagSet) func(context.Context, *call) error {
 			}
 			defer leave()
 		}
-		if *stdin || *both {
+		if wantsInput {
 			go s.sendInput(ctx, c.In) // nothing ends a read of a terminal
 		}
 		if err = s.receive(c.Out, c.Err); ctx.Err() != nil {

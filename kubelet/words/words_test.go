@@ -29,6 +29,7 @@ type fakeKubelet struct {
 	events   []api.Event
 	log      func(ctx context.Context, container string, opts api.LogOptions, out io.Writer) error
 	stats    func(pod, container string) (api.ContainerStats, error)
+	exec     func(ctx context.Context, asked string, s api.Streams) (int, error)
 }
 
 func (k *fakeKubelet) Health() error                       { return nil }
@@ -44,8 +45,8 @@ func (k *fakeKubelet) ContainerLogs(ctx context.Context, pod, container string, 
 	return k.log(ctx, pod+" "+container, opts, out)
 }
 
-func (k *fakeKubelet) RunInContainer(context.Context, string, string, []string, api.Streams) (int, error) {
-	return 0, nil
+func (k *fakeKubelet) RunInContainer(ctx context.Context, pod, container string, command []string, s api.Streams) (int, error) {
+	return k.exec(ctx, fmt.Sprintf("%s %s %q", pod, container, command), s)
 }
 
 func (k *fakeKubelet) ContainerStats(_ context.Context, pod, container string) (api.ContainerStats, error) {
