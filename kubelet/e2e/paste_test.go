@@ -89,8 +89,10 @@ func TestIntegrationPastedDeployments(t *testing.T) {
 	write("2", "1")
 	p := h.Start()
 	p.AwaitUp("db-0", "site-0", "site-1")
-	p.AwaitLog("left out Namespace shop: ", "left out PersistentVolumeClaim db-data: ", "spec.type (hostPort publishes a port)",
-		"nothing forwards port 80: connect to 8080", "pod db-0.default.file", "these fields mean nothing here: spec.strategy")
+	for _, words := range []string{"left out Namespace shop: ", "left out PersistentVolumeClaim db-data: ", "spec.type (hostPort publishes a port)",
+		"nothing forwards port 80: connect to 8080", "mean nothing here: spec.strategy"} {
+		p.AwaitLog(words)
+	}
 	in := func(pod, command string, words ...string) {
 		t.Helper()
 		h.Await("in "+pod+" "+command+" prints "+fmt.Sprint(words), func() error {
