@@ -93,6 +93,11 @@ func TestAStoppedPodThatIsRemovedIsForgotten(t *testing.T) {
 		k.stop(w)
 		w.settle("the first is stopped", "zoo/main", "zoo/net")
 		k.end()
+		for parts, c := range w.containers() { // docker container prune
+			if parts.PodFullName == webName {
+				w.must(w.docker.ByHand().RemoveContainer(w.t.Context(), c.ID))
+			}
+		}
 		k = w.startWith(api.PodUpdate{Op: api.SET, Pods: []api.Pod{other}, Unsynced: map[string]error{"file": errors.New("bad.yaml is bad")}})
 		settle()
 		k.set(web, other)
@@ -423,5 +428,20 @@ func TestAStopWhileAPodStarts(t *testing.T) {
 		if n := slices.Max([]int{w.newest("one"), w.newest("main")}); n != 1 || time.Since(began) > 2*time.Minute {
 			t.Errorf("the newest attempt is %d", n)
 		}
+	})
+}
+
+// A stop interrupts a postStart hook that takes long.
+func TestAStopInterruptsTheWorkerOfAPod(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.importPause()
+		w.asNow(func(time.Duration) dockertest.ExecOutcome { return dockertest.ExecOutcome{After: 25 * time.Second} })
+		p := hooked(pod("web", "main"))
+		p.Manifest.Containers[0].Lifecycle.PreStop = nil
+		k := w.start(p)
+		w.after(time.Second, "its hook runs", "web/main", "web/net")
+		k.stop(w)
+		w.after(2*time.Second, "stopped")
+		k.isStopped(w, "a minute later")
 	})
 }
