@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"kubelet14/api"
 	"kubelet14/api/unittest"
@@ -128,31 +130,44 @@ func TestACommandEndsWithItsClient(t *testing.T) {
 
 // A kubelet that stops waits until its commands are killed.
 func TestTheServerEndsAfterItsCommands(t *testing.T) {
-	server, err := New(testOptions(executing(func(ctx context.Context, _ string, s api.Streams) (int, error) {
-		io.WriteString(s.Stdout, "begun")
-		<-ctx.Done()
-		return 0, ctx.Err()
-	})))
-	unittest.Must(t, err)
-	ctx, cancel := context.WithCancel(t.Context())
-	served := make(chan error)
-	go func() { served <- server.Serve(ctx) }()
-	conn, err := net.Dial("tcp", server.listener.Addr().String())
-	unittest.Must(t, err)
-	defer conn.Close()
-	fmt.Fprintf(conn, "POST /exec/web/app?cmd=sleep HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n",
-		testToken, frames.Protocol)
-	r := bufio.NewReader(conn)
-	resp, err := http.ReadResponse(r, nil)
-	if err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
-		t.Fatalf("%+v, %v", resp, err)
-	}
-	command := frames.NewConn(r, conn)
-	next(t, command, frames.Stdout, "begun")
-	cancel()
-	kind, text, err := command.Receive()
-	if err != nil || kind != frames.Failed || !strings.Contains(string(text), "canceled") {
-		t.Errorf("a frame of kind %d with %q, %v", kind, text, err)
-	}
-	unittest.Must(t, <-served)
+	synctest.Test(t, func(t *testing.T) {
+		killed := make(chan struct{})
+		server, err := New(testOptions(executing(func(ctx context.Context, _ string, s api.Streams) (int, error) {
+			io.WriteString(s.Stdout, "begun")
+			<-ctx.Done()
+			<-killed
+			return 0, ctx.Err()
+		})))
+		unittest.Must(t, err, server.listener.Close())
+		listener := &pipes{conns: make(chan net.Conn), closed: make(chan struct{})}
+		server.listener = listener
+		ctx, cancel := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- server.Serve(ctx) }()
+		conn := listener.dial()
+		defer conn.Close()
+		go fmt.Fprintf(conn, "POST /exec/web/app?cmd=sleep HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n",
+			testToken, frames.Protocol)
+		r := bufio.NewReader(conn)
+		resp, err := http.ReadResponse(r, nil)
+		if err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
+			t.Fatalf("%+v, %v", resp, err)
+		}
+		command := frames.NewConn(r, conn)
+		next(t, command, frames.Stdout, "begun")
+		cancel()
+		time.Sleep(lastWriteTimeout / 2)
+		synctest.Wait()
+		select {
+		case err := <-served:
+			t.Errorf("it ends before its command, with %v", err)
+		default:
+		}
+		close(killed)
+		kind, text, err := command.Receive()
+		if err != nil || kind != frames.Failed || !strings.Contains(string(text), "canceled") {
+			t.Errorf("a frame of kind %d with %q, %v", kind, text, err)
+		}
+		unittest.Must(t, <-served)
+	})
 }
