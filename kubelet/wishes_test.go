@@ -445,3 +445,25 @@ func TestAStopInterruptsTheWorkerOfAPod(t *testing.T) {
 		k.isStopped(w, "a minute later")
 	})
 }
+
+// What an edit does not do to a pod that starts once, a restart does, and only that.
+func TestARestartRunsTheNewVersionOfAPodThatStartsOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.forRestart(dockertest.Program{})
+		web := func(tag string) api.Pod { return never(withInit(pod("web", "main:"+tag), "one:"+tag)) }
+		k := w.run(web("1"))
+		k.set(web("2"))
+		w.settle("edited", "web/main:1", "web/net")
+		k.restart(w)
+		w.settle("restarted", "web/main:2", "web/net")
+		k.set(web("3"))
+		w.settle("edited again", "web/main:2", "web/net")
+		w.kill("web", "main", 1)
+		w.settle("it has ended")
+		k.restart(w)
+		w.settle("restarted", "web/main:3", "web/net")
+		if s := k.statuses(w)[0]; s.Phase != api.PodRunning || s.Containers[1].State.Running.Message != "" {
+			t.Errorf("the status is %+v", s)
+		}
+	})
+}

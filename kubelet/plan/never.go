@@ -25,7 +25,7 @@ func (p *planner) notRestarted(c, network *Observed) {
 }
 
 const edited = "the manifest was edited after the pod had started, and with the restart policy never the old version runs; " +
-	"to run the new one, give the manifest another name or uuid"
+	"`kubelet14 restart` runs the new one"
 
 // report adds a problem that stays.
 func (p *planner) report(c *Observed, message string) {
@@ -49,6 +49,6 @@ func (p *planner) reportLateEdit(want *Container, newest, network *Observed) {
 	}
 	p.Problems = append(p.Problems, Problem{
 		Container: want.Name, Reason: api.ReasonCannotCreate, Message: "cannot be created: the manifest was edited after an init container had started, " +
-			"which is not started again; undo the edit, or give the manifest another name or uuid",
+			"which is not started again; undo the edit, or run the new version with `kubelet14 restart`",
 	})
 }
