@@ -120,6 +120,9 @@ func (v *FileVolume) writeVersion(files map[string]File) (version string, err er
 
 // writeFile writes one file, which does not exist yet, and the directories above it.
 func (v *FileVolume) writeFile(version, name string, file File) error {
+	if !fs.ValidPath(name) || name == "." || strings.HasPrefix(name, "..") {
+		return fmt.Errorf("the path %q: %w", name, fs.ErrInvalid) // validation checks it too
+	}
 	for i, c := range name {
 		if c == '/' {
 			_, err := v.root.mkdir(filepath.Join(version, name[:i]), 0o755)

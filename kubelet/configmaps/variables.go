@@ -110,15 +110,15 @@ func isText(value []byte) bool { return utf8.Valid(value) && !slices.Contains(va
 // used returns a hash of the variables that come from objects. It is in a label, beside the values in the container's environment, so
 // that a change of them is seen later. No other pod has the same hash of a value.
 func used(pod *plan.Pod, vars []variable) string {
-	hash, any := sha256.New(), false
+	hash, some := sha256.New(), false
 	fmt.Fprintf(hash, "%q", pod.UID)
 	for _, v := range vars {
 		if v.ofObject {
-			any = true
+			some = true
 			fmt.Fprintf(hash, "%q%q", v.Name, v.Value)
 		}
 	}
-	if !any {
+	if !some {
 		return ""
 	}
 	return fmt.Sprintf("%x", hash.Sum(nil))[:16]
