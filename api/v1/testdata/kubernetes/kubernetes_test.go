@@ -52,7 +52,8 @@ func convert(t *testing.T, path string) []byte {
 	return out
 }
 
-// strict decodes Pods as the API server does when it is strict: unknown fields and fields that are there twice are errors.
+// strict decodes Pods, and the ConfigMaps beside them, as the API server does when it is strict: unknown fields and fields that are
+// there twice are errors. It returns the Pods.
 func strict(t *testing.T, text []byte) (pods []core.Pod) {
 	t.Helper()
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
@@ -62,11 +63,17 @@ func strict(t *testing.T, text []byte) (pods []core.Pod) {
 			return pods
 		}
 		var pod core.Pod
-		if err == nil {
+		isPod := !bytes.Contains(document, []byte("\nkind: ConfigMap\n"))
+		if err == nil && isPod {
 			err = yaml.UnmarshalStrict(document, &pod)
+		} else if err == nil {
+			err = yaml.UnmarshalStrict(document, &core.ConfigMap{})
 		}
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, document)
+		}
+		if !isPod {
+			continue
 		}
 		check(t, &pod)
 		pods = append(pods, pod)
