@@ -34,6 +34,10 @@ type Store struct {
 	all     []*api.ConfigObject        // guarded by mu; in the order of the update
 	pods    map[string]*plan.Pod       // guarded by mu; by full name
 	edits   int                        // guarded by mu; grows with each change of an object
+
+	// What the last refresh has looked at; guarded by mu.
+	lookedPods    map[string]*plan.Pod
+	lookedObjects map[id][]*api.ConfigObject
 }
 
 // id names the objects that one reference may mean.

@@ -50,10 +50,22 @@ func (f *files) SetUp() error {
 	_, err := f.write()
 	f.store.mu.Lock()
 	defer f.store.mu.Unlock()
-	if f.store.pods[f.pod.FullName()] != f.pod { // the manifest has changed meanwhile, and its labels may be in a file
+	if name := f.pod.FullName(); f.store.pods[name] != f.pod { // the manifest has changed meanwhile, and its labels may be in a file
+		delete(f.store.lookedPods, name)
 		f.store.look()
 	}
 	return err
+}
+
+// refresh makes the files as they must be now if the volume exists, and reports whether that changed any.
+func (f *files) refresh() (changed bool, err error) {
+	f.store.writing.Lock() // SetUp may be making it
+	exists := f.Exists()
+	f.store.writing.Unlock()
+	if !exists {
+		return false, nil
+	}
+	return f.write()
 }
 
 // write makes the files as they must be now, and reports whether that changed any.
@@ -160,23 +172,30 @@ func (s *Store) Run(ctx context.Context) {
 	}
 }
 
-// refresh makes the files of all volumes that exist.
+// refresh makes the files of all volumes that exist and whose pods or objects have changed since the last refresh.
 func (s *Store) refresh(ctx context.Context) error {
 	s.mu.Lock()
-	pods := s.pods
+	pods, objects, podsBefore, objectsBefore := s.pods, s.objects, s.lookedPods, s.lookedObjects
+	s.lookedPods, s.lookedObjects = maps.Clone(pods), objects
 	s.mu.Unlock()
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
 		pod := pods[name]
 		for i := range pod.Complete.Volumes {
 			v := &pod.Complete.Volumes[i]
-			if !v.Source.HasFiles() || ctx.Err() != nil {
+			projections, _ := v.Source.Projections()
+			same := podsBefore[name] == pod && !slices.ContainsFunc(projections, func(p api.Projection) bool {
+				ref, _ := p.Ref()
+				of := id{ref.Kind, pod.Namespace, ref.Name}
+				return !slices.Equal(objects[of], objectsBefore[of])
+			})
+			if !v.Source.HasFiles() || same || ctx.Err() != nil {
 				continue
 			}
 			dir, err := s.volumes.FileVolume(pod.UID, v.Name)
 			changed := false
-			if err == nil && dir.Exists() {
-				changed, err = (&files{dir, s, v, pod}).write()
+			if err == nil {
+				changed, err = (&files{dir, s, v, pod}).refresh()
 			}
 			if _, missing := errors.AsType[plan.Problem](err); !missing { // else the status tells
 				errs = append(errs, err)
@@ -187,7 +206,13 @@ func (s *Store) refresh(ctx context.Context) error {
 			}
 		}
 	}
-	return errors.Join(errs...)
+	err := errors.Join(errs...)
+	if err != nil { // all are looked at again
+		s.mu.Lock()
+		s.lookedPods = nil
+		s.mu.Unlock()
+	}
+	return err
 }
 
 // Stale returns how a container that runs differs from what its objects say now, given its Variables.Used; nothing if it does not.

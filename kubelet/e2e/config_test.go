@@ -67,6 +67,7 @@ func TestIntegrationConfigMapsAndSecrets(t *testing.T) {
 	page := func(words ...string) {
 		h.Await(fmt.Sprint("the files have ", words), func() error { return h.Ask("web", "/", words...) })
 	}
+	p.AwaitUp("web")
 	page("colour:\nred", "again:\nred", "shop.conf:\npaint red", "labels:\napp=\"shop\"")
 	h.Must(h.Ask("web", "/env", "WEB_colour=red\n", "WEB_shop.conf=paint red\n", "PASSWORD=hunter2\n", "COLOUR=red\n", "APP=shop\n", "URL=http://shop/red\n"))
 	for file, want := range map[string]fs.FileMode{"some/etc/shop.conf": 0o440, "secret/PASSWORD": 0o600, "all/colour": 0o644} {
@@ -160,6 +161,7 @@ func TestIntegrationKilledWhileAConfigMapChanges(t *testing.T) {
 	write := func(colour string) { h.Write("web", configMap(colour)+"---\n"+configSecret+"---\n"+configPod) }
 	write("red")
 	p := h.Start()
+	p.AwaitUp("web")
 	h.Await("it runs", func() error { return h.Ask("web", "/", "colour:\nred") })
 	before := h.IDs()
 	stop, ends := make(chan struct{}), make(chan error)
