@@ -186,19 +186,22 @@ func TestOwnSourceFirst(t *testing.T) {
 	}
 }
 
-// tree returns the files of a volume with their modes and texts.
-func tree(t *testing.T, dir string) (text string) {
-	t.Helper()
+// tree returns the files of a volume with their modes and texts, or an error, as when they are replaced meanwhile.
+func tree(dir string) (text string) {
 	data, err := filepath.EvalSymlinks(filepath.Join(dir, "..data"))
-	unittest.Must(t, err)
-	unittest.Must(t, filepath.Walk(data, func(path string, info os.FileInfo, err error) error {
-		if err == nil && !info.IsDir() {
-			data, err := os.ReadFile(path)
-			unittest.Must(t, err)
-			text += fmt.Sprintf("%s %o %q\n", strings.TrimPrefix(path, filepath.Dir(path)+"/"), info.Mode(), data)
-		}
-		return err
-	}))
+	if err == nil {
+		err = filepath.Walk(data, func(path string, info os.FileInfo, err error) error {
+			if err == nil && !info.IsDir() {
+				var data []byte
+				data, err = os.ReadFile(path)
+				text += fmt.Sprintf("%s %o %q\n", filepath.Base(path), info.Mode(), data)
+			}
+			return err
+		})
+	}
+	if err != nil {
+		return err.Error()
+	}
 	return text
 }
 
@@ -221,7 +224,7 @@ func TestFiles(t *testing.T) {
 		pod := pods["web.default.file"]
 		vol, err := s.CreateVolume(&pod.Complete.Volumes[0], pod)
 		unittest.Must(t, err, vol.SetUp())
-		if got := tree(t, vol.GetPath()); got != tt.want {
+		if got := tree(vol.GetPath()); got != tt.want {
 			t.Errorf("%s:\n%s\nwant\n%s", tt.volume, got, tt.want)
 		}
 		if text := fmt.Sprint(vol); text != vol.GetPath() {
@@ -269,7 +272,7 @@ func TestRun(t *testing.T) {
 	await := func(dir int, want string) {
 		t.Helper()
 		unittest.Must(t, unittest.Wait(func() error {
-			if got := tree(t, dirs[dir]); got != want {
+			if got := tree(dirs[dir]); got != want {
 				return fmt.Errorf("the files are %q, want %q", got, want)
 			}
 			return nil

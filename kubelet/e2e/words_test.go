@@ -80,7 +80,12 @@ func TestIntegrationLogsAreFollowed(t *testing.T) {
 	cmd, stdout, stderr := follow()
 	lines := func(stdout *hosttest.Buffer, words ...string) {
 		t.Helper()
-		h.Await(fmt.Sprintf("the log has %q", words), func() error { return unittest.HasWords(stdout.String(), words...) })
+		h.Await(fmt.Sprintf("the log has %q", words), func() error {
+			if err := unittest.HasWords(stdout.String(), words...); err != nil {
+				return fmt.Errorf("%w; %s", err, stderr)
+			}
+			return nil
+		})
 	}
 	lines(stdout, "main | 1 x", "main | 2 x", "side | 1 x")
 	h.AwaitReplaced(h.Kill("web", "main"))

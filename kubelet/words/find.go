@@ -87,7 +87,7 @@ func (c *call) settings(more ...string) (*options.Options, error) {
 		args := slices.Concat(r.args, c.given)
 		f, err := options.Parse(c.Version, args)
 		if err != nil {
-			return nil, err
+			continue // the flags do not go with its settings, so they are not for it
 		}
 		if with := (running{r.pid, args, f, nil}); with.isSame(r) {
 			meant = append(meant, with)
