@@ -45,7 +45,7 @@ func TestTheKubeletIsFound(t *testing.T) {
 	h.prints("ps", "two.default.file")
 	h.prints("ps -config_file="+dirOne+"/kubelet.yaml", "two.default.file")
 	h.prints("ps -root_dir="+dirOne+"/root", "two.default.file")
-	h.prints("ps -config_file="+dirOne+"/kubelet.yaml -root_dir=/elsewhere", "two.default.file") // which no kubelet has
+	h.prints("ps -config_file="+dirOne+"/kubelet.yaml -root_dir=/elsewhere", "two.default.file")                // which no kubelet has
 	h.process("/", "kubelet14", "-config=x", "-root_dir=/other", "-tls_cert_file=a", "-tls_private_key_file=b") // which cannot be at a socket
 	h.prints("ps -root_dir="+dirOne+"/root -address=unix:"+dirOne+"/second", "two.default.file")
 	t.Chdir(dirOne)
