@@ -62,7 +62,7 @@ type Resources struct {
 		CPU    Quantity `json:"cpu,omitempty"`
 		Memory Quantity `json:"memory,omitempty"`
 
-		_ api.Unsupported `fields:"ephemeral-storage" instead:"use a volume on a file system of the right size"`
+		_ api.Ignored `fields:"ephemeral-storage" why:"nothing limits it"`
 	} `json:"limits,omitzero"`
 	Requests struct {
 		CPU    Quantity `json:"cpu,omitempty"` // its share
