@@ -79,12 +79,14 @@ func (k *fakeKubelet) publish() {
 func (k *fakeKubelet) fulfil(t testing.TB, o *Options) {
 	people, err := wishes.Open(t.TempDir())
 	unittest.Must(t, err)
+	syncs := time.Duration(0)
 	apply := func() {
 		k.set(func() {
+			syncs++ // each begins the restarts of before, also those of its own millisecond
 			for i := range k.statuses {
 				p := &k.statuses[i]
 				pod := &plan.Pod{Pod: api.Pod{Name: p.Name, Namespace: p.Namespace, Source: p.Source}}
-				begun := plan.Observed{Listed: dockertools.Listed{Restart: time.Now().Add(time.Hour).UnixMilli()}}
+				begun := plan.Observed{Listed: dockertools.Listed{Restart: time.Now().Add(syncs * time.Hour).UnixMilli()}}
 				p.Phase = api.PodRunning
 				if people.Apply(pod, []plan.Observed{begun}).Stopped != "" {
 					p.Phase = api.PodStopped
