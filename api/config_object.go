@@ -1,6 +1,10 @@
 package api
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
 
 // The kinds of a ConfigObject.
 const (
@@ -49,3 +53,6 @@ func (v Values) Format(f fmt.State, _ rune) { fmt.Fprint(f, Count(len(v), "value
 
 // MarshalJSON refuses to write values.
 func (v Values) MarshalJSON() ([]byte, error) { return nil, fmt.Errorf("%v: they are not written", v) }
+
+// IsText reports whether a value can be a string of a manifest and a variable: it is UTF-8 without NUL.
+func IsText(value []byte) bool { return utf8.Valid(value) && !slices.Contains(value, 0) }

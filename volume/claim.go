@@ -9,23 +9,16 @@ import (
 
 // ClaimDirectory is a directory below root_dir that all pods of a namespace that name it share. It starts empty, stays when its
 // pods are gone, and is never deleted: a new root_dir has none of them.
-type ClaimDirectory struct {
-	rel   string // its path in root_dir
-	group *int64 // GID; nil: the kubelet's
-	root  *RootDir
-}
+type ClaimDirectory struct{ directory }
 
 // SetUp creates the directory, in which any user of a container can write, and logs where it is.
 func (c *ClaimDirectory) SetUp() error {
-	made, err := c.root.makeShared(c.rel, c.group)
+	made, err := c.create()
 	if made {
 		glog.Infof("made the claim %s; it stays until you remove it", c.GetPath())
 	}
 	return err
 }
-
-// GetPath returns the absolute path of the directory on the host.
-func (c *ClaimDirectory) GetPath() string { return c.root.abs(c.rel) }
 
 // Claims returns the paths of all claims, sorted.
 func (r *RootDir) Claims() (paths []string, err error) {

@@ -218,26 +218,3 @@ func (r *RootDir) mkdir(rel string, perm fs.FileMode) (fs.FileInfo, error) {
 	}
 	return info, err
 }
-
-// makeShared creates the directory rel, if it is missing, with mode 0777, so that any user in a container can write. Users of the
-// host cannot enter the directories above it. The group, if there is one, gets the directory and what is made in it from then on.
-func (r *RootDir) makeShared(rel string, group *int64) (made bool, err error) {
-	if err := r.mkdirAll(filepath.Dir(rel)); err != nil {
-		return false, err
-	}
-	// Mode 0 means that a crash came between Mkdir and Chmod. Any other mode was set by
-	// a container and stays. The umask does not apply to Chmod.
-	info, err := r.mkdir(rel, 0)
-	if err != nil {
-		return false, err
-	}
-	mode := info.Mode()
-	if made = mode.Perm() == 0; made {
-		mode = 0o777
-		err = r.dir.Chmod(rel, mode)
-	}
-	if group != nil && int64(info.Sys().(*syscall.Stat_t).Gid) != *group {
-		err = errors.Join(err, r.dir.Chown(rel, -1, int(*group)), r.dir.Chmod(rel, mode|fs.ModeSetgid))
-	}
-	return made, err
-}

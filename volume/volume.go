@@ -30,13 +30,13 @@ func CreateVolume(v *api.Volume, pod *api.Pod, root *RootDir) (Interface, error)
 		if err := errors.Join(checkName("namespace", pod.Namespace), checkName("claim", claim.Name)); err != nil {
 			return nil, fmt.Errorf("create volume %q: %w", v.Name, err)
 		}
-		return &ClaimDirectory{filepath.Join(claimsDir, pod.Namespace, claim.Name), pod.Manifest.FSGroup, root}, nil
+		return &ClaimDirectory{directory{filepath.Join(claimsDir, pod.Namespace, claim.Name), pod.Manifest.FSGroup, root}}, nil
 	}
 	// Validation checks these names too, but a gap there must not become a path.
 	if err := errors.Join(checkName("volume name", v.Name), checkName("uid", pod.UID)); err != nil {
 		return nil, fmt.Errorf("create volume %q of uid %q: %w", v.Name, pod.UID, err)
 	}
-	return &EmptyDirectory{filepath.Join(podsDir, pod.UID, emptyDirs, v.Name), pod.Manifest.FSGroup, root}, nil
+	return &EmptyDirectory{directory{filepath.Join(podsDir, pod.UID, emptyDirs, v.Name), pod.Manifest.FSGroup, root}}, nil
 }
 
 // checkName returns an error unless name can be a single directory entry.
@@ -49,19 +49,13 @@ func checkName(what, name string) error {
 
 // EmptyDirectory is a directory below root_dir that starts empty. In 2014 its path had
 // the pod's name in place of the UID, so same-named pods from two sources shared data.
-type EmptyDirectory struct {
-	rel   string // its path in root_dir
-	group *int64 // GID; nil: the kubelet's
-	root  *RootDir
-}
+type EmptyDirectory struct{ directory }
 
 // SetUp creates the directory, in which any user of a container can write.
 func (e *EmptyDirectory) SetUp() error {
-	_, err := e.root.makeShared(e.rel, e.group)
+	_, err := e.create()
 	return err
 }
-
-func (e *EmptyDirectory) GetPath() string { return e.root.abs(e.rel) }
 
 // HostDirectory is a directory of the host, or another kind of file if its type says so.
 type HostDirectory struct{ api.HostDir }

@@ -4,8 +4,6 @@ import (
 	"encoding/base64"
 	"maps"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
 	"kubelet14/api"
 )
@@ -61,7 +59,7 @@ func addConfigObjects(s *api.Scheme) {
 		out.Metadata = Metadata{ID: in.Name, Namespace: in.Namespace}
 		out.Data, out.BinaryData = map[string]string{}, map[string]string{}
 		for key, value := range in.Data {
-			if utf8.Valid(value) && !strings.Contains(string(value), "\x00") {
+			if api.IsText(value) {
 				out.Data[key] = string(value)
 			} else {
 				out.BinaryData[key] = base64.StdEncoding.EncodeToString(value)
@@ -82,14 +80,15 @@ func decode(errs *api.Mistakes, field string, in map[string]string, out api.Valu
 }
 
 // FieldPath translates the path of a field of api.ConfigObject to its path in a ConfigMap.
-func (*ConfigMap) FieldPath(internal string) string { return objectPath(internal) }
+func (*ConfigMap) FieldPath(internal string) string { return objectPath(internal, "") }
 
 // FieldPath translates the path of a field of api.ConfigObject to its path in a Secret.
-func (*Secret) FieldPath(internal string) string { return objectPath(internal) }
+func (*Secret) FieldPath(internal string) string { return objectPath(internal, "") }
 
-func objectPath(internal string) string {
+// objectPath returns the path of a field of an object whose fields, but for its name, are below a path.
+func objectPath(internal, below string) string {
 	if internal == "name" || internal == "namespace" {
 		return "metadata." + internal
 	}
-	return internal
+	return below + internal
 }

@@ -78,9 +78,4 @@ var serviceTypes = map[string]bool{"": false, "ClusterIP": false, "NodePort": tr
 var protocols = map[string]api.Protocol{"": api.ProtocolTCP, "TCP": api.ProtocolTCP, "UDP": api.ProtocolUDP}
 
 // FieldPath translates the path of a field of api.Service to its path in a Service.
-func (*Service) FieldPath(internal string) string {
-	if internal == "name" || internal == "namespace" {
-		return "metadata." + internal
-	}
-	return "spec." + internal
-}
+func (*Service) FieldPath(internal string) string { return objectPath(internal, "spec.") }

@@ -105,14 +105,14 @@ type ClaimTemplate struct {
 func addWorkloads(s *api.Scheme) {
 	for _, version := range []string{"apps/v1", "apps/v1beta1", "apps/v1beta2", "extensions/v1beta1"} {
 		addWorkload(s, version, func(in *Deployment, w *template) {
-			w.replicas(&in.Metadata, in.Spec.Replicas, &in.Spec.Template, always)
+			w.replicas(&in.Metadata, in.Spec.Replicas, &in.Spec.Template)
 		})
 		addWorkload(s, version, func(in *ReplicaSet, w *template) {
-			w.replicas(&in.Metadata, in.Spec.Replicas, &in.Spec.Template, always)
+			w.replicas(&in.Metadata, in.Spec.Replicas, &in.Spec.Template)
 		})
-		addWorkload(s, version, func(in *DaemonSet, w *template) { w.one(&in.Metadata, &in.Spec.Template, always) })
+		addWorkload(s, version, func(in *DaemonSet, w *template) { w.one(&in.Metadata, &in.Spec.Template, "Always") })
 		addWorkload(s, version, func(in *StatefulSet, w *template) {
-			w.replicas(&in.Metadata, in.Spec.Replicas, &in.Spec.Template, always)
+			w.replicas(&in.Metadata, in.Spec.Replicas, &in.Spec.Template)
 			w.Template.Subdomain = cmp.Or(w.Template.Subdomain, in.Spec.ServiceName)
 			for i, claim := range in.Spec.Claims {
 				if w.Claims = append(w.Claims, claim.Metadata.Name); claim.Metadata.Name == "" {
@@ -122,10 +122,10 @@ func addWorkloads(s *api.Scheme) {
 		})
 	}
 	addWorkload(s, api.VersionV1, func(in *ReplicationController, w *template) {
-		w.replicas(&in.Metadata, in.Spec.Replicas, &in.Spec.Template, always)
+		w.replicas(&in.Metadata, in.Spec.Replicas, &in.Spec.Template)
 	})
 	addWorkload(s, "batch/v1", func(in *Job, w *template) {
-		w.one(&in.Metadata, &in.Spec.Template, []string{"OnFailure", "Never"})
+		w.one(&in.Metadata, &in.Spec.Template, "OnFailure", "Never")
 		if in.Spec.Suspend {
 			w.Pods = nil
 		}
@@ -133,8 +133,6 @@ func addWorkloads(s *api.Scheme) {
 }
 
 const maxReplicas = 1000
-
-var always = []string{"Always"}
 
 // template converts the template of a workload.
 type template struct {
@@ -154,8 +152,8 @@ func addWorkload[Wire any](s *api.Scheme, version string, convert func(*Wire, *t
 	})
 }
 
-// one converts a workload of one pod, which has its name.
-func (w *template) one(metadata *Metadata, in *Template, restart []string) {
+// one converts a workload of one pod, which has its name and one of these restart policies.
+func (w *template) one(metadata *Metadata, in *Template, restart ...string) {
 	pod := &Pod{Metadata: *metadata, Spec: in.Spec}
 	pod.Metadata.UUID, pod.Metadata.Labels, pod.Metadata.Annotations = "", in.Metadata.Labels, in.Metadata.Annotations
 	for _, e := range internalize(pod, &w.Template) {
@@ -167,9 +165,9 @@ func (w *template) one(metadata *Metadata, in *Template, restart []string) {
 	w.Name, w.Pods = metadata.ID, []string{metadata.ID}
 }
 
-// replicas converts a workload of numbered pods.
-func (w *template) replicas(metadata *Metadata, replicas *int, in *Template, restart []string) {
-	w.one(metadata, in, restart)
+// replicas converts a workload of numbered pods, which are always restarted.
+func (w *template) replicas(metadata *Metadata, replicas *int, in *Template) {
+	w.one(metadata, in, "Always")
 	n := 1
 	if replicas != nil {
 		n = *replicas

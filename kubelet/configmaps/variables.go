@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"kubelet14/api"
 	"kubelet14/api/validation"
@@ -78,7 +77,7 @@ func (s *Store) fromObjects(pod *plan.Pod, c *api.Container) (vars []variable, s
 			continue
 		}
 		for _, key := range slices.Sorted(maps.Keys(o.Data)) {
-			if name := from.Prefix + key; validation.IsEnvName(name) && isText(o.Data[key]) {
+			if name := from.Prefix + key; validation.IsEnvName(name) && api.IsText(o.Data[key]) {
 				vars = append(vars, variable{api.EnvVar{Name: name, Value: string(o.Data[key])}, true})
 			} else if len(skipped) < api.MaxMistakes {
 				skipped = append(skipped, key)
@@ -95,7 +94,7 @@ func (s *Store) fromObjects(pod *plan.Pod, c *api.Container) (vars []variable, s
 		switch {
 		case err != nil:
 			return nil, nil, err
-		case !isText(value):
+		case !api.IsText(value):
 			return nil, nil, problem("the value of key %q in %s %q is no text, so it cannot be variable %s: mount it as a file", key, ref.Kind, ref.Name, env.Name)
 		case value != nil:
 			vars = append(vars, variable{api.EnvVar{Name: env.Name, Value: string(value)}, true})
@@ -103,9 +102,6 @@ func (s *Store) fromObjects(pod *plan.Pod, c *api.Container) (vars []variable, s
 	}
 	return vars, skipped, nil
 }
-
-// isText reports whether a variable can have a value.
-func isText(value []byte) bool { return utf8.Valid(value) && !slices.Contains(value, 0) }
 
 // used returns a hash of the variables that come from objects. It is in a label, beside the values in the container's environment, so
 // that a change of them is seen later. No other pod has the same hash of a value.
