@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"kubelet14/api/unittest"
 	"kubelet14/kubelet/e2e/hosttest"
@@ -72,6 +73,22 @@ func TestIntegrationLongDockerComesAndGoes(t *testing.T) {
 			}
 			h.Await("the pods come up with Docker", func() error { return are(func(i int) (bool, int) { return pods[i].before, 1 }) })
 
+			// A container that ends sooner after its start than the longest back-off counts as a crash, also when its pod ends with it.
+			h.Await("every container has run for a while", func() error {
+				for _, c := range h.Containers() {
+					if !c.Live() {
+						continue
+					}
+					detail, err := h.Inspect(c.ID)
+					if err == nil && time.Since(detail.State.StartedAt) < hosttest.MaxRestartBackoff {
+						err = fmt.Errorf("%s has run since %v", c, detail.State.StartedAt)
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
 			d.End(signal)
 			h.Must(unittest.Wait(unhealthy))
 			d.Start("--log-driver=" + driver)

@@ -23,6 +23,9 @@ import (
 	"kubelet14/kubelet/dockertools"
 )
 
+// MaxRestartBackoff is the longest back-off of the kubelets.
+const MaxRestartBackoff = time.Second
+
 // Host is the machine of one test or benchmark: what makes a kubelet different from
 // all others, and where its pods come from.
 type Host struct {
@@ -135,7 +138,7 @@ func (h *Host) Await(what string, check func() error) {
 
 // args are the flags that make the program the kubelet of this host.
 func (h *Host) args(more ...string) []string {
-	args := []string{"-hostname_override=" + h.Hostname, "-root_dir=" + h.RootDir, "-address=unix:" + h.Socket, "-v=2", "-max_restart_backoff=1s"}
+	args := []string{"-hostname_override=" + h.Hostname, "-root_dir=" + h.RootDir, "-address=unix:" + h.Socket, "-v=2", fmt.Sprint("-max_restart_backoff=", MaxRestartBackoff)}
 	if h.endpoint != "" {
 		args = append(args, "-docker_endpoint="+h.endpoint)
 	}
