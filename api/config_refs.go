@@ -45,7 +45,7 @@ type KeyPath struct {
 	Mode *FileMode `json:"mode,omitempty"`
 }
 
-// FieldFiles makes files of fields of the pod.
+// FieldFiles makes files of fields of the pod and of its containers' resources.
 type FieldFiles struct {
 	Items       []FieldPath `json:"items,omitempty"`
 	DefaultMode *FileMode   `json:"defaultMode,omitempty"`
@@ -57,7 +57,7 @@ type FieldPath struct {
 	FieldRef *FieldRef `json:"fieldRef,omitempty"`
 	Mode     *FileMode `json:"mode,omitempty"`
 
-	_ Unsupported `fields:"resourceFieldRef" instead:"write the amount into a ConfigMap"`
+	ResourceRef *ResourceRef `json:"resourceFieldRef,omitempty"` // in place of FieldRef
 }
 
 // FieldRef names a field of the pod, such as metadata.labels.
@@ -66,6 +66,16 @@ type FieldRef struct {
 
 	_ Unsupported `fields:"apiVersion" default:"v1" instead:"write v1"`
 }
+
+// ResourceRef names a limit or request of a container, such as limits.memory.
+type ResourceRef struct {
+	Container string `json:"containerName,omitempty"` // empty: the one whose variable it is
+	Resource  string `json:"resource"`
+	Divisor   Text   `json:"divisor,omitempty"` // a quantity, which counts as 1; empty or 0: a core, a byte
+}
+
+// ResourceUnits are the resources that a ResourceRef can name. Each has the number of units that ParseQuantity counts in a core or a byte.
+var ResourceUnits = map[string]int64{"limits.cpu": 1000, "requests.cpu": 1000, "limits.memory": 1, "requests.memory": 1}
 
 // FileMode is the permissions of a file. Decode reads 0440 as YAML 1.1 does, as an octal number.
 type FileMode int64

@@ -152,8 +152,9 @@ type EnvVar struct {
 	// FieldPath names a field of the pod that is the value, such as status.podIP; empty: Value is.
 	FieldPath string `json:"fieldPath,omitempty"`
 	// At most one of them is set; then it is the value.
-	ConfigMapKey *KeyRef `json:"configMapKey,omitempty"`
-	SecretKey    *KeyRef `json:"secretKey,omitempty"`
+	ConfigMapKey *KeyRef      `json:"configMapKey,omitempty"`
+	SecretKey    *KeyRef      `json:"secretKey,omitempty"`
+	ResourceRef  *ResourceRef `json:"resourceRef,omitempty"`
 }
 
 // The fields of a pod that can be the value of an environment variable, or a file.

@@ -79,13 +79,13 @@ func internalizeContainer(errs *api.Mistakes, path string, in *Container, out *a
 	for i, e := range in.Env {
 		field, from := fmt.Sprintf("%s.env[%d].valueFrom", path, i), cmp.Or(e.ValueFrom, &ValueFrom{})
 		out.Env[i].FieldPath = cmp.Or(from.FieldRef, &api.FieldRef{}).FieldPath
-		out.Env[i].ConfigMapKey, out.Env[i].SecretKey = from.ConfigMapKey, from.SecretKey
-		switch sources := countSet(from.FieldRef != nil, from.ConfigMapKey != nil, from.SecretKey != nil); {
+		out.Env[i].ConfigMapKey, out.Env[i].SecretKey, out.Env[i].ResourceRef = from.ConfigMapKey, from.SecretKey, from.ResourceRef
+		switch sources := countSet(from.FieldRef != nil, from.ConfigMapKey != nil, from.SecretKey != nil, from.ResourceRef != nil); {
 		case e.ValueFrom == nil:
 		case e.Value != "":
 			errs.Add(field, "there is a value too: keep one of them")
 		case sources != 1 || from.FieldRef != nil && from.FieldRef.FieldPath == "":
-			errs.Add(field, "required value '': write one of a fieldRef with a fieldPath, a configMapKeyRef and a secretKeyRef")
+			errs.Add(field, "required value '': write one of a fieldRef with a fieldPath, a resourceFieldRef, a configMapKeyRef and a secretKeyRef")
 		}
 	}
 	parse := func(field string, q Quantity, units int64) int64 {
@@ -158,5 +158,6 @@ var (
 		"fsGroup.", "securityContext.fsGroup.", "supplementalGroups[", "securityContext.supplementalGroups[",
 		"].fieldPath.", "].valueFrom.fieldRef.fieldPath.", "dns.", "dnsConfig.",
 		"].configMapKey.", "].valueFrom.configMapKeyRef.", "].secretKey.", "].valueFrom.secretKeyRef.",
+		"].resourceRef.", "].valueFrom.resourceFieldRef.",
 	)
 )

@@ -29,6 +29,11 @@ func TestInternalize(t *testing.T) {
 			manifest{Containers: []container{{CPU: 250, CPULimit: 2000, Memory: 64 << 20, MemoryRequest: 1 << 30}}}},
 		"field": {"", "env: [{name: A, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: status.podIP}}}]",
 			manifest{Containers: []container{{Env: []api.EnvVar{{Name: "A", FieldPath: "status.podIP"}}}}}},
+		"resource": {"volumes: [{name: a, downwardAPI: {items: [{path: a, resourceFieldRef: {containerName: a, resource: requests.cpu}}]}}]", "env: [{name: A, valueFrom: {resourceFieldRef: {resource: limits.memory, divisor: 1Mi}}}]",
+			manifest{
+				Volumes:    []api.Volume{{Name: "a", Source: &api.VolumeSource{DownwardAPI: &api.FieldFiles{Items: []api.FieldPath{{Path: "a", ResourceRef: &api.ResourceRef{Container: "a", Resource: "requests.cpu"}}}}}}},
+				Containers: []container{{Env: []api.EnvVar{{Name: "A", ResourceRef: &api.ResourceRef{Resource: "limits.memory", Divisor: "1Mi"}}}}},
+			}},
 		"pull policy": {"restartPolicy: OnFailure", "imagePullPolicy: IfNotPresent",
 			manifest{Containers: []container{{ImagePullPolicy: api.PullIfNotPresent}}, RestartPolicy: api.RestartPolicy{OnFailure: &api.RestartPolicyOnFailure{}}}},
 		"users of the pod": {"securityContext: {runAsUser: 1, runAsGroup: 2, seccompProfile: {type: RuntimeDefault}}", "securityContext: {runAsUser: 2, privileged: true}",
@@ -73,9 +78,9 @@ func TestRefused(t *testing.T) {
 	const c = "spec.containers[0]."
 	for _, tt := range []struct{ spec, container, want string }{
 		{"", "env: [{name: A, value: s3cret, valueFrom: {fieldRef: {fieldPath: a}}}]", c + "env[0].valueFrom: there is a value too: keep one of them"},
-		{"", "env: [{name: A, valueFrom: {fieldRef: {apiVersion: v1}}}]", c + "env[0].valueFrom: required value '': write one of a fieldRef with a fieldPath, a configMapKeyRef and a secretKeyRef"},
-		{"", "env: [{name: A, valueFrom: {secretKeyRef: {name: a, key: b}, configMapKeyRef: {name: a, key: b}}}]", c + "env[0].valueFrom: required value '': write one of a fieldRef with a fieldPath, a configMapKeyRef and a secretKeyRef"},
-		{"", "env: [{name: A, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}]", c + "env[0].valueFrom.resourceFieldRef: not supported: write the value itself"},
+		{"", "env: [{name: A, valueFrom: {fieldRef: {apiVersion: v1}}}]", c + "env[0].valueFrom: required value '': write one of a fieldRef with a fieldPath, a resourceFieldRef, a configMapKeyRef and a secretKeyRef"},
+		{"", "env: [{name: A, valueFrom: {secretKeyRef: {name: a, key: b}, configMapKeyRef: {name: a, key: b}}}]", c + "env[0].valueFrom: required value '': write one of a fieldRef with a fieldPath, a resourceFieldRef, a configMapKeyRef and a secretKeyRef"},
+		{"", "env: [{name: A, valueFrom: {fileKeyRef: {key: a}}}]", c + "env[0].valueFrom.fileKeyRef: not supported: write the value itself"},
 		{"volumes: [{name: a, projected: {sources: [{serviceAccountToken: {path: token}}]}}]", "", "spec.volumes[0].projected.sources[0].serviceAccountToken: not supported: there is no API server that would take it"},
 		{"", "env: [{name: A, valueFrom: {fieldRef: {apiVersion: v2, fieldPath: a}}}]", c + "env[0].valueFrom.fieldRef.apiVersion: not supported: write v1"},
 		{"", "resources: {limits: {memory: 64MB}}", c + "resources.limits.memory: invalid value '64MB': write a number, which may end with k, M, G, Ki, Mi, Gi, or m for thousandths"},

@@ -49,10 +49,12 @@ func externalize(in *api.ContainerManifest, out *Pod) {
 func externalizeContainer(in *api.Container, out *Container) {
 	out.Pull = strings.TrimPrefix(string(in.ImagePullPolicy), "Pull")
 	for i, e := range in.Env {
+		from := &ValueFrom{ConfigMapKey: e.ConfigMapKey, SecretKey: e.SecretKey, ResourceRef: e.ResourceRef}
 		if e.FieldPath != "" {
-			out.Env[i].ValueFrom = &ValueFrom{FieldRef: &api.FieldRef{FieldPath: e.FieldPath}}
-		} else if e.ConfigMapKey != nil || e.SecretKey != nil {
-			out.Env[i].ValueFrom = &ValueFrom{ConfigMapKey: e.ConfigMapKey, SecretKey: e.SecretKey}
+			from.FieldRef = &api.FieldRef{FieldPath: e.FieldPath}
+		}
+		if *from != (ValueFrom{}) {
+			out.Env[i].ValueFrom = from
 		}
 	}
 	out.Resources.Requests.CPU, out.Resources.Limits.CPU = quantity(in.CPU, "m"), quantity(in.CPULimit, "m")

@@ -50,7 +50,9 @@ type ValueFrom struct {
 	ConfigMapKey *api.KeyRef   `json:"configMapKeyRef,omitempty"`
 	SecretKey    *api.KeyRef   `json:"secretKeyRef,omitempty"`
 
-	_ api.Unsupported `fields:"fileKeyRef resourceFieldRef" instead:"write the value itself"`
+	ResourceRef *api.ResourceRef `json:"resourceFieldRef,omitempty"`
+
+	_ api.Unsupported `fields:"fileKeyRef" instead:"write the value itself"`
 }
 
 // Quantity is a number that may have a suffix, such as 64Mi or 250m; see api.ParseQuantity.

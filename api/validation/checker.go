@@ -22,11 +22,14 @@ const (
 type checker struct {
 	path string // empty, or such as "containers[0]."
 	errs *api.Mistakes
+
+	containers names // of the pod
 }
 
 // in returns a checker for the object in a field. The field may contain fmt verbs.
 func (c checker) in(field string, args ...any) checker {
-	return checker{c.path + fmt.Sprintf(field, args...) + ".", c.errs}
+	c.path += fmt.Sprintf(field, args...) + "."
+	return c
 }
 
 // check adds the problem "field: kind 'value': advice" unless ok. The advice may be empty.

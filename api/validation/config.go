@@ -65,6 +65,9 @@ func validateEnvSources(c checker, in *api.Container) {
 		if e.FieldPath != "" {
 			c.field("fieldPath", e.FieldPath, fieldPaths)
 		}
+		if e.ResourceRef != nil {
+			c.in("resourceRef").resource(in.Name, e.ResourceRef)
+		}
 		for field, ref := range map[string]*api.KeyRef{"configMapKey": e.ConfigMapKey, "secretKey": e.SecretKey} {
 			if ref != nil {
 				c.in("%s", field).object(ref.Name)
@@ -132,7 +135,12 @@ func (c checker) fieldFiles(f *api.FieldFiles) {
 	paths := names{}
 	for i, item := range f.Items {
 		c := c.in("items[%d]", i)
-		c.field("fieldRef.fieldPath", cmp.Or(item.FieldRef, &api.FieldRef{}).FieldPath, volumeFields)
+		c.check(item.FieldRef == nil || item.ResourceRef == nil, invalid, "resourceFieldRef", cmp.Or(item.ResourceRef, &api.ResourceRef{}).Resource, "there is a fieldRef too: keep one of them")
+		if item.ResourceRef != nil {
+			c.in("resourceFieldRef").resource("", item.ResourceRef)
+		} else {
+			c.field("fieldRef.fieldPath", cmp.Or(item.FieldRef, &api.FieldRef{}).FieldPath, volumeFields)
+		}
 		c.filePath(item.Path, paths)
 		c.mode("mode", item.Mode)
 	}
@@ -143,6 +151,16 @@ func (c checker) field(field, path string, known []string) {
 	_, key := api.SplitField(path)
 	c.check(slices.Contains(known, path) || key != "", unsupported, field, path,
 		"use one of "+strings.Join(known, " ")+" metadata.labels['KEY'] metadata.annotations['KEY']")
+}
+
+// resource checks a reference to a limit or request of a container, which is the one with the name of if it names none.
+func (c checker) resource(of string, ref *api.ResourceRef) {
+	units, known := api.ResourceUnits[ref.Resource]
+	c.check(known, unsupported, "resource", ref.Resource, "use limits.cpu, limits.memory, requests.cpu or requests.memory")
+	name := cmp.Or(ref.Container, of)
+	c.check(c.containers[name], notFound, "containerName", name, "write the name of a container of this pod")
+	n, err := api.ParseQuantity(cmp.Or(string(ref.Divisor), "0"), units)
+	c.check(err == nil && n >= 0, invalid, "divisor", ref.Divisor, "use a quantity such as 1Mi, or 1m for thousandths of a core")
 }
 
 func (c checker) mode(field string, mode *api.FileMode) {

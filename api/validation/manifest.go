@@ -27,7 +27,10 @@ func (r Rules) Validate(doc api.Document) api.Mistakes {
 
 // ValidateManifest returns the problems of a manifest. The conversion has already normalized words such as TCP.
 func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Mistakes) {
-	c := checker{errs: &errs}
+	c := checker{errs: &errs, containers: names{}}
+	for _, in := range m.All() {
+		c.containers[in.Name] = true
+	}
 	isPod := m.Version == api.VersionV1
 	c.check(isPod || m.Version == "v1beta1" || m.Version == "v1beta2", unsupported, "version", m.Version, "use v1, v1beta1 or v1beta2")
 	c.check(!isPod || len(m.Containers) > 0, invalid, "containers", "", "a Pod has at least one")

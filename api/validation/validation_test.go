@@ -251,7 +251,7 @@ spec:
     command: [/bin/sh]
     args: [-c, exit]
     ports: [{name: http, containerPort: 80, hostPort: 80}]
-    env: [{name: IP, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: status.podIP}}}]
+    env: [{name: IP, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: status.podIP}}}, {name: M, valueFrom: {resourceFieldRef: {resource: limits.memory, divisor: 1Mi}}}]
     resources: {limits: {cpu: 1.5, memory: 64Mi}, requests: {cpu: 250m}}
     livenessProbe: {httpGet: {port: http, scheme: HTTPS, httpHeaders: [{name: X-A, value: b}]}, periodSeconds: 1, successThreshold: 1}
     startupProbe: {tcpSocket: {port: 80}, failureThreshold: 30, timeoutSeconds: 2}
@@ -277,6 +277,11 @@ func TestValidatePodOfToday(t *testing.T) {
 		"hostPort":          {"hostPort: 80", "hostPort: 81", main + "ports[0].hostPort: invalid value '81'"},
 		"variable":          {"name: IP", "name: discovery.type-1", ""},
 		"fieldPath":         {"status.podIP", "status.phase", main + "env[0].valueFrom.fieldRef.fieldPath: unsupported value 'status.phase'"},
+		"resource":          {"limits.memory", "limits.disk", main + "env[1].valueFrom.resourceFieldRef.resource: unsupported value 'limits.disk'"},
+		"its divisor":       {"1Mi", "-1", main + "env[1].valueFrom.resourceFieldRef.divisor: invalid value '-1'"},
+		"its container":     {"{resource:", "{containerName: other, resource:", main + "env[1].valueFrom.resourceFieldRef.containerName: not found 'other'"},
+		"of no container":   {"{name: empty}", "{name: own, downwardAPI: {items: [{path: cpu, resourceFieldRef: {resource: requests.cpu, divisor: 1m}}]}}", "spec.volumes[1].downwardAPI.items[0].resourceFieldRef.containerName: required value ''"},
+		"two of them":       {"{name: empty}", "{name: own, downwardAPI: {items: [{path: cpu, fieldRef: {fieldPath: metadata.name}, resourceFieldRef: {containerName: main, resource: requests.cpu, divisor: 1m}}]}}", "spec.volumes[1].downwardAPI.items[0].resourceFieldRef: invalid value 'requests.cpu'"},
 		"memory":            {"64Mi", "6M", main + "resources.limits.memory: invalid value '6000000'"},
 		"cpu":               {"1.5", "9.1m", ""},
 		"much cpu":          {"1.5", "1000001", main + "resources.limits.cpu: invalid value '1000001000'"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +101,13 @@ func TestVariables(t *testing.T) {
 			"C=", ""},
 		{"fields", `env: [{name: A, valueFrom: {fieldRef: {fieldPath: "metadata.labels['app']"}}}, {name: B, valueFrom: {fieldRef: {fieldPath: "metadata.annotations['none']"}}}, {name: C, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}, {name: D, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}]`,
 			"A=shop B= C=field spec.nodeName D=web-uid", ""},
+		{"resources", "resources: {limits: {cpu: 1500m, memory: 64Mi}, requests: {memory: 32Mi}}, env: [{name: A, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}, {name: B, valueFrom: {resourceFieldRef: {resource: limits.memory}}}, " +
+			"{name: C, valueFrom: {resourceFieldRef: {resource: requests.memory, divisor: 1Gi}}}, {name: D, valueFrom: {resourceFieldRef: {containerName: main, resource: requests.cpu, divisor: 1m}}}]",
+			"A=2 B=67108864 C=1 D=1500", ""},
+		{"no requests", "resources: {limits: {memory: 64Mi}}, env: [{name: A, valueFrom: {resourceFieldRef: {resource: requests.memory, divisor: 1Mi}}}, {name: B, valueFrom: {resourceFieldRef: {resource: requests.cpu, divisor: \"0\"}}}]",
+			"A=64 B=0", ""},
+		{"no limits: what the host has", "env: [{name: A, valueFrom: {resourceFieldRef: {resource: limits.cpu, divisor: 1}}}, {name: B, valueFrom: {resourceFieldRef: {resource: limits.memory, divisor: 1Ki}}}]",
+			fmt.Sprintf("A=%d B=%d", runtime.NumCPU(), hostMemory()>>10), ""},
 	} {
 		s := newTest(t)
 		pods, objects := decode(t, objects+podWith(tt.container, ""))
@@ -117,7 +125,7 @@ func TestVariables(t *testing.T) {
 		if notes := strings.Join(s.notes, "\n"); !strings.Contains(notes, tt.notes) || (tt.notes == "") != (notes == "") {
 			t.Errorf("%s: it notes %q, want %q", tt.name, notes, tt.notes)
 		}
-		none := slices.Contains([]string{"no object", "optional", "fields"}, tt.name)
+		none := slices.Contains([]string{"no object", "optional", "fields", "resources", "no requests", "no limits: what the host has"}, tt.name)
 		if (vars.Used == "") != none {
 			t.Errorf("%s: the hash is %q", tt.name, vars.Used)
 		}
@@ -211,6 +219,7 @@ func TestFiles(t *testing.T) {
 		{"secret: {secretName: web}", "colour 600 \"gold\"\npassword 600 \"hunter2\"\n"},
 		{"secret: {secretName: web, defaultMode: 0440, items: [{key: colour, path: a}, {key: password, path: x/b, mode: 256}]}", "a 440 \"gold\"\nb 400 \"hunter2\"\n"},
 		{"configMap: {name: no, optional: true}", ""},
+		{"downwardAPI: {items: [{path: memory, resourceFieldRef: {containerName: main, resource: limits.memory, divisor: 1Mi}}]}", "memory 644 \"64\"\n"},
 		{"configMap: {name: web, optional: true, items: [{key: no, path: a}, {key: colour, path: b}]}", "b 644 \"red\"\n"},
 		{"downwardAPI: {items: [{path: labels, fieldRef: {fieldPath: metadata.labels}}, {path: note, fieldRef: {fieldPath: metadata.annotations}, mode: 0600}, {path: name, fieldRef: {fieldPath: metadata.name}}]}",
 			"labels 644 \"app=\\\"shop\\\"\\nb=\\\"1\\\"\"\nname 644 \"web\"\nnote 600 \"note=\\\"a\\\\nb\\\"\"\n"},
@@ -219,7 +228,7 @@ func TestFiles(t *testing.T) {
 		{"projected: {}", ""},
 	} {
 		s := newTest(t)
-		pods, objects := decode(t, objects+podWith("", "{name: v, "+tt.volume+"}"))
+		pods, objects := decode(t, objects+podWith("resources: {limits: {memory: 64Mi}}", "{name: v, "+tt.volume+"}"))
 		s.Update(objects, pods)
 		pod := pods["web.default.file"]
 		vol, err := s.CreateVolume(&pod.Complete.Volumes[0], pod)

@@ -96,7 +96,13 @@ func (s *Store) filesOf(pod *plan.Pod, v *api.Volume) (map[string]volume.File, e
 func (s *Store) project(pod *plan.Pod, p api.Projection, made *making) error {
 	if p.DownwardAPI != nil {
 		for _, item := range p.DownwardAPI.Items {
-			made.add(item.Path, []byte(pod.Field(item.FieldRef.FieldPath)), item.Mode, 0o644)
+			value := ""
+			if item.ResourceRef != nil {
+				value = amount(&pod.Complete, "", item.ResourceRef)
+			} else {
+				value = pod.Field(item.FieldRef.FieldPath)
+			}
+			made.add(item.Path, []byte(value), item.Mode, 0o644)
 		}
 		return nil
 	}

@@ -39,6 +39,8 @@ func (s *Store) Variables(pod *plan.Pod, c *api.Container, field func(path strin
 		switch {
 		case env.FieldPath != "":
 			env.Value = pod.Field(env.FieldPath) + field(env.FieldPath) // one of them is empty
+		case env.ResourceRef != nil:
+			env.Value = amount(&pod.Complete, c.Name, env.ResourceRef)
 		case !env.ofObject && pod.Complete.Version == api.VersionV1:
 			env.Value = envvars.Expand(env.Value, v.Value)
 		}

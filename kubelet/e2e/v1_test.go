@@ -128,7 +128,9 @@ spec:
   hostAliases: [{ip: 10.9.8.7, hostnames: [db, cache]}]
   dnsPolicy: None
   dnsConfig: {nameservers: [10.9.8.6], searches: [local], options: [{name: ndots, value: "2"}]}
-  volumes: [{name: new, hostPath: {path: DIR/new, type: DirectoryOrCreate}}]
+  volumes:
+  - {name: new, hostPath: {path: DIR/new, type: DirectoryOrCreate}}
+  - {name: own, downwardAPI: {items: [{path: memory, resourceFieldRef: {containerName: status, resource: limits.memory, divisor: 1Mi}}]}}
   containers:
   - name: main
     image: HELLO
@@ -140,11 +142,13 @@ spec:
     - {name: NAME, value: hosts}
     - {name: IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
     - {name: URL, value: "http://$(IP):$(PORT)/$$(PORT)"}
+    - {name: CPUS, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}
     resources: {limits: {cpu: 64}}
   - name: status
     image: HELLO
     command: [/hello, append, /new/log, hello]
-    volumeMounts: [{name: new, mountPath: /new}, {name: new, mountPath: /old, readOnly: true}]
+    resources: {limits: {memory: 64Mi}}
+    volumeMounts: [{name: new, mountPath: /new}, {name: new, mountPath: /old, readOnly: true}, {name: own, mountPath: /own}]
     securityContext: {runAsUser: 0, runAsGroup: 2000, readOnlyRootFilesystem: true, capabilities: {drop: [ALL], add: [NET_ADMIN]}}
 `
 
@@ -166,7 +170,8 @@ func TestIntegrationFieldsOfToday(t *testing.T) {
 		t.Errorf("its limit is %d, want 64 cores, however many there are", quota)
 	}
 	for command, words := range map[string][]string{
-		"main?cmd=/hello&cmd=env":                                {"\nIP=" + ip, "\nURL=http://" + ip + ":8080/$(PORT)\n", "\nhostname: www"},
+		"main?cmd=/hello&cmd=env":                                {"CPUS=64\n", "\nIP=" + ip, "\nURL=http://" + ip + ":8080/$(PORT)\n", "\nhostname: www"},
+		"status?cmd=/hello&cmd=cat&cmd=/own/memory":              {"64"},
 		"main?cmd=/hello&cmd=cat&cmd=/etc/hosts":                 {"10.9.8.7\tdb\n", "10.9.8.7\tcache\n"},
 		"main?cmd=/hello&cmd=cat&cmd=/etc/resolv.conf":           {"search default local\n", "options ndots:2"},
 		"status?cmd=/hello&cmd=cat&cmd=/proc/self/status":        {"\nGid:\t2000\t", "\nCapEff:\t0000000000001000\n"},
