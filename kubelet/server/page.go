@@ -31,6 +31,7 @@ var (
 		"doing": func(op string) string {
 			return map[string]string{"create": "Creating", "start": "Starting", "stop": "Stopping", "remove": "Removing"}[op]
 		},
+		"style": pageStyle, "script": pageScript,
 		"problem": func(c api.ContainerStatus, reason string) string { // which is shown before it
 			_, _, problem := Describe(c)
 			return strings.TrimPrefix(strings.TrimPrefix(problem, reason), ": ")
@@ -43,6 +44,7 @@ const pageEvents = 100 // how many the page shows
 // page is what the templates show.
 type page struct {
 	Options
+	Saved       bool   // for a saved replay
 	Key         string // of links; empty for a client that may not read logs, whose page does not change
 	Now         time.Time
 	Ill, Docker error // what is wrong with the kubelet, and with Docker
@@ -184,6 +186,9 @@ func (s *Server) serveChange(w http.ResponseWriter, r *http.Request) error {
 			c := change{&p.Changes[i], p, r.URL.Query().Get("pod")}
 			if pods := c.Pods(); len(pods) == 1 {
 				c.Pod = pods[0]
+			}
+			if r.URL.Query().Get("save") != "" {
+				return writeReplay(w, c)
 			}
 			return writeHTML(w, "change.html", c)
 		}

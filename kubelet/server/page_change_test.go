@@ -103,6 +103,10 @@ func TestForeignTextIsOnlyTextInAChange(t *testing.T) {
 	if n := strings.Count(doc.byID("stages").text(), "<img src=x onerror=alert(1)>"); n < 5 {
 		t.Errorf("the text is shown %d times only", n)
 	}
+	saved := s.ask(t, "GET /changes/1?save=1&key="+s.key)
+	if n := strings.Count(saved.body, "<script"); n != 1 {
+		t.Errorf("a saved replay has %d scripts", n)
+	}
 	for _, e := range append(doc.all(), s.page(t).all()...) {
 		if slices.Contains([]string{"img", "iframe"}, e.Data) || e.Data == "script" && e.attr("src") != "/static/page.js" {
 			t.Errorf("there is a <%s>", e.Data)

@@ -3,6 +3,7 @@
 
 const byId = id => document.getElementById(id);
 const live = byId('live'), statusLine = byId('status');
+const saved = document.body.classList.contains('saved'); // a replay in a file: there is no kubelet to ask
 
 // Screen readers announce the status line, so it is only touched when its text changes.
 function setStatus(text, connected) {
@@ -15,6 +16,7 @@ function setStatus(text, connected) {
 let stream, watchdog;
 
 function connect() {
+  if (saved) return;
   clearTimeout(watchdog);
   stream?.close();
   stream = new EventSource('/stream' + location.search); // which has the key
@@ -48,7 +50,7 @@ function expectMore() {
 document.addEventListener('visibilitychange', () => {
   if (!document.hidden) return connect();
   clearTimeout(watchdog);
-  stream.close();
+  stream?.close();
 });
 
 function show(html) {
@@ -216,9 +218,9 @@ function closeLog() {
   byId(openedFrom)?.focus();
 }
 
-byId('log-close').addEventListener('click', closeLog);
+byId('log-close')?.addEventListener('click', closeLog);
 document.addEventListener('keydown', key => {
-  if (key.key !== 'Escape' || log.hidden) return;
+  if (key.key !== 'Escape' || !log || log.hidden) return;
   closeLog();
   key.stopImmediatePropagation(); // a replay goes on
 });
@@ -244,7 +246,13 @@ async function openChange(number, pod = '', from = 0) {
   const address = byId('replay-' + number)?.href;
   const answer = address && await fetch(address + (pod && '&pod=' + encodeURIComponent(pod))).catch(() => null);
   if (!answer?.ok) return false;
-  const html = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  byId('save').href = address + '&save=1&pod=' + encodeURIComponent(pod);
+  tell(new DOMParser().parseFromString(await answer.text(), 'text/html'), number, from);
+  return true;
+}
+
+// tell shows the change of a document.
+function tell(html, number, from) {
   byId('list').replaceChildren(html.getElementById('stages'));
   byId('who').replaceChildren(html.getElementById('of-pods') ?? '');
   stages = [...byId('stages').children];
@@ -260,13 +268,13 @@ async function openChange(number, pod = '', from = 0) {
   byId('share').textContent = `${html.getElementById('change-title').textContent}. In real time ${(stages.at(-1).dataset.ms / 1000).toFixed(2)} s; grey is what Docker took.`;
   player.hidden = false;
   document.body.classList.add('playing');
-  if (innerHeight < 950) byId('flow').scrollIntoView({ block: 'start', behavior: still.matches ? 'auto' : 'smooth' });
+  if (innerHeight < 950 && !saved) byId('flow').scrollIntoView({ block: 'start', behavior: still.matches ? 'auto' : 'smooth' });
   pause();
   seek(from);
-  return true;
 }
 
 function leave() {
+  if (saved) return;
   pause();
   document.body.classList.remove('playing');
   player.hidden = byId('token').hidden = true;
@@ -414,7 +422,6 @@ document.addEventListener('keydown', key => {
   }
   key.preventDefault();
 });
-byId('auto-label').hidden = false;
 
 // ---- With -step: a button allows the plan that was seen. Another plan needs another look.
 
@@ -431,8 +438,11 @@ live.addEventListener('click', async click => {
 setInterval(countOn, 1000);
 reveal();
 const moment = location.hash.match(/^#replay=(\d+)@(\d+)$/);
-if (moment) openChange(moment[1], '', +moment[2] + travels);
+if (saved) tell(document, '1', moment ? +moment[2] + travels : 0);
+else if (moment) openChange(moment[1], '', +moment[2] + travels);
 connect();
-// Last: the storage throws in a browser that blocks the data of sites.
-auto.checked = localStorage.auto === 'yes';
-auto.addEventListener('change', () => { localStorage.auto = auto.checked ? 'yes' : 'no'; });
+if (!saved) { // last: the storage throws in a browser that blocks the data of sites
+  byId('auto-label').hidden = false;
+  auto.checked = localStorage.auto === 'yes';
+  auto.addEventListener('change', () => { localStorage.auto = auto.checked ? 'yes' : 'no'; });
+}

@@ -1,0 +1,47 @@
+package server
+
+import (
+	"fmt"
+	"html/template"
+	"net/http"
+	"path"
+	"slices"
+
+	"kubelet14/api"
+)
+
+// The styles and the script of a saved replay are in its file.
+func pageStyle(name string) (template.CSS, error) {
+	text, err := pageFiles.ReadFile(path.Join("page", name))
+	return template.CSS(text), err
+}
+
+func pageScript(name string) (template.JS, error) {
+	text, err := pageFiles.ReadFile(path.Join("page", name))
+	return template.JS(text), err
+}
+
+// writeReplay answers with a change as a file that plays without a kubelet and without a network. The file is for others too: of this
+// host it has the change alone, and nothing that a container has printed.
+func writeReplay(w http.ResponseWriter, c change) error {
+	told := c.ForOthers()
+	c.Change, c.Page = &told, &page{Saved: true, Options: Options{Version: c.Page.Version}}
+	var sources []string
+	for _, e := range c.Events {
+		sources = append(sources, e.Source)
+	}
+	for _, name := range c.Pods() {
+		pod := api.PodStatus{}
+		pod.Name, pod.Namespace, pod.Source = api.SplitFullName(name)
+		c.Page.Pods = append(c.Page.Pods, pod)
+		sources = append(sources, pod.Source)
+	}
+	slices.Sort(sources)
+	for _, source := range slices.Compact(sources) {
+		if source != "" {
+			c.Page.SourceList = append(c.Page.SourceList, api.SourceStatus{Source: source})
+		}
+	}
+	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=replay-%d.html", c.Number))
+	return writeHTML(w, "replay.html", c)
+}
