@@ -34,10 +34,11 @@ type TerminalSize struct{ Rows, Columns uint16 }
 
 // Load is how much a kubelet has to do.
 type Load struct {
-	Workers int // pods that have a worker
-	Waiting int // pods with work that has not begun
-	Pulls   int // images that are being pulled
-	Queued  int // of these, those that wait for -registry_qps
+	Workers int       // pods that have a worker
+	Waiting int       // pods with work that has not begun
+	Pulls   int       // images that are being pulled
+	Queued  int       // of these, those that wait for -registry_qps
+	Listed  time.Time // of the last list of the containers; zero: there was none
 }
 
 // ContainerStats is one measurement of a running container. The JSON of its parts is

@@ -57,7 +57,7 @@ func TestHealth(t *testing.T) {
 		k.healthIs(t, "the loop hangs for at most 9 s", "")
 		time.Sleep(25 * time.Second)
 		k.healthIs(t, "the loop hangs for more than 20 s", "the sync loop has waited for Docker since")
-		if _, newer, err := k.kl.Statuses(); newer == nil || err == nil || !strings.Contains(err.Error(), "the sync loop has waited for Docker since") {
+		if pods, newer, err := k.kl.Statuses(); len(pods) != 1 || newer == nil || err == nil || !strings.Contains(err.Error(), "the sync loop has waited for Docker since") {
 			t.Errorf("the statuses while Docker hangs: %v", err)
 		}
 		w.docker.SetFault(nil)

@@ -29,16 +29,14 @@ func (kl *Kubelet) publish() {
 	}
 }
 
-// Statuses returns the status of every pod, ordered by full name, and a channel that is closed when there
-// are newer ones. It does not call Docker. The error says why Docker does not answer.
+// Statuses returns the status of every pod as of the last list, ordered by full name, and a channel that is closed when there
+// are newer ones. It does not call Docker. The error says why Docker does not answer now.
 func (kl *Kubelet) Statuses() (pods []api.PodStatus, newer <-chan struct{}, err error) {
 	s, err := kl.synced()
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := kl.dockerError(); err != nil {
-		return nil, s.Newer, err
-	}
+	err = kl.dockerError()
 	errs := map[string]string{}
 	for _, source := range kl.opts.Sources() {
 		maps.Copy(errs, source.Stale)
@@ -48,7 +46,7 @@ func (kl *Kubelet) Statuses() (pods []api.PodStatus, newer <-chan struct{}, err 
 		pod.SourceError = errs[p.Name]
 		pods = append(pods, pod)
 	}
-	return pods, s.Newer, nil
+	return pods, s.Newer, err
 }
 
 // status returns the status of a pod at this moment.
@@ -84,7 +82,8 @@ func (kl *Kubelet) NeededImages() (images []string, complete bool) {
 // Load returns how much work there is.
 func (kl *Kubelet) Load() api.Load {
 	busy := kl.workers.Busy()
-	load := api.Load{Workers: len(busy), Waiting: kl.snapshot.Load().Waiting(busy)}
+	last := kl.snapshot.Load()
+	load := api.Load{Workers: len(busy), Waiting: last.Waiting(busy), Listed: last.At}
 	load.Pulls, load.Queued = kl.images.Load()
 	return load
 }

@@ -102,6 +102,9 @@ func (r *Reporter) look() (record Record, newer <-chan struct{}) {
 		r.received, r.synced = received, newer
 	}
 	record = Record{Version: r.Version, Health: healthy, Revision: r.revision}
+	if err != nil {
+		pods = nil // as they are now
+	}
 	if err := cmp.Or(err, r.Kubelet.Health()); err != nil {
 		record.Health = api.OneLine(err.Error())
 	}

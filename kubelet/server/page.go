@@ -75,9 +75,7 @@ func (s *Server) look(k Kubelet) *page {
 		p.Key, p.Changes, p.Waiting = s.key, s.opts.Trace.Changes(), s.opts.Step.Waiting()
 	}
 	p.Pods, p.newer, p.Docker = k.Statuses()
-	if p.Docker == nil {
-		p.Rows = k.Comparisons()
-	}
+	p.Rows = k.Comparisons()
 	for _, rows := range p.Rows {
 		for _, row := range rows {
 			for _, a := range row.Observed {
@@ -99,33 +97,6 @@ func (s *Server) look(k Kubelet) *page {
 // isUpdate reports whether an event is that of a manifest.
 func isUpdate(e api.Event) bool {
 	return e.Reason == api.SET.String() || e.Reason == api.UPDATE.String()
-}
-
-// Banner is the head of the page: its class, and whether all is well.
-func (p *page) Banner() (banner struct{ Tone, Text string }) {
-	up, err := CountUp(p.Pods)
-	problems := describeProblems(p.SourceList)
-	banner.Tone, banner.Text = "good", fmt.Sprintf("%d of %s are up", up, api.Count(len(p.Pods), "pod"))
-	if len(p.Pods) == 1 {
-		banner.Text = map[bool]string{true: "The pod is up", false: "The pod is not up"}[err == nil]
-	}
-	switch {
-	case p.Ill != nil:
-		banner.Tone, banner.Text = "bad", "The kubelet cannot manage its pods: "+p.Ill.Error()
-	case p.Docker != nil:
-		banner.Tone, banner.Text = "busy", "The state of the pods is not known: "+api.OneLine(p.Docker.Error())
-	case err != nil:
-		banner.Tone = tone(slices.MinFunc(p.Pods, byTrouble))
-	case slices.ContainsFunc(p.Pods, api.PodStatus.NotReady):
-		banner.Tone = "busy"
-		banner.Text += ", but not all are ready yet"
-	case len(problems) > 0:
-		banner.Tone = "busy"
-	case len(p.Pods) == 0:
-		banner.Text = "There are no pods"
-	}
-	banner.Text = strings.Join(append([]string{banner.Text}, problems...), "; ")
-	return banner
 }
 
 // Age is the time since a moment, and Until the time to it. The script keeps counting.

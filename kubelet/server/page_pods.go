@@ -4,7 +4,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strings"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/trace"
@@ -12,28 +11,6 @@ import (
 
 // Many reports whether pods are shown as rows that can be opened, and not as cards.
 func (p *page) Many() bool { return len(p.Pods) > 6 }
-
-// byTrouble orders pods: those that need attention come first.
-func byTrouble(a, b api.PodStatus) int { return strings.Compare(tone(a), tone(b)) }
-
-// Trouble returns the pods that need attention, worst first.
-func (p *page) Trouble() []api.PodStatus {
-	pods := slices.DeleteFunc(slices.Clone(p.Pods), func(pod api.PodStatus) bool { return pod.Up() && !pod.NotReady() && pod.SourceError == "" })
-	slices.SortStableFunc(pods, byTrouble)
-	return pods
-}
-
-// Culprit returns the container that keeps a pod from being up, preferably one with a log.
-func (p *page) Culprit(pod api.PodStatus) (culprit api.ContainerStatus) {
-	for _, c := range pod.Containers {
-		_, _, problem := Describe(c)
-		better := culprit.Name == "" || p.LogLink(pod, culprit) == "" && p.LogLink(pod, c) != ""
-		if problem != "" && containerTone(c) != "done" && better {
-			culprit = c
-		}
-	}
-	return culprit
-}
 
 // view is a comparison as the templates show it; ID is empty in a replay, and so is what the status tells.
 type view struct {

@@ -1,35 +1,12 @@
 package server
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"kubelet14/api"
 )
-
-func TestTheHeadOfThePageSaysWhetherAllIsWell(t *testing.T) {
-	up, starting := api.PodStatus{Name: "a", Phase: api.PodRunning, Ready: true}, api.PodStatus{Name: "b", Phase: api.PodPending}
-	notReady := api.PodStatus{Name: "c", Phase: api.PodRunning}
-	for name, tt := range map[string]struct {
-		k           *fakeKubelet
-		class, text string
-	}{
-		"all are up":       {&fakeKubelet{statuses: []api.PodStatus{up}}, "good", "The pod is up"},
-		"one starts":       {&fakeKubelet{statuses: []api.PodStatus{up, starting}}, "busy", "1 of 2 pods are up"},
-		"a source fails":   {&fakeKubelet{sources: []api.SourceStatus{{Source: "http", FailingSince: noon}}}, "busy", `source "http" has errors`},
-		"one is not ready": {&fakeKubelet{statuses: []api.PodStatus{up, notReady}}, "busy", "2 of 2 pods are up, but not all are ready yet"},
-		"no pods":          {&fakeKubelet{}, "good", "There are no pods"},
-		"Docker is silent": {&fakeKubelet{err: errors.New("away")}, "busy", "The state of the pods is not known: away"},
-	} {
-		doc := serve(t, tt.k).page(t)
-		doc.shows("summary", "summary "+tt.class, tt.text)
-		if strings.Contains(doc.text(), "as they were last read") { // none was ever read
-			t.Errorf("%s: the pods of a source that was never read stay", name)
-		}
-	}
-}
 
 // A port is not a link: it may not speak HTTP, and the port that a pod waits for belongs to another pod.
 func TestThePageLinksToNoPort(t *testing.T) {

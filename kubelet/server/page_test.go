@@ -156,7 +156,7 @@ func testPageShowsEverything(t *testing.T) {
 		id, class string
 		parts     []string
 	}{
-		{"summary", "summary bad", []string{`3 of 8 pods are up; source "file" has errors; source "etcd" has not been read yet`}},
+		{"summary", "summary bad", []string{`2 of 8 pods are up, 1 done; source "file" has errors; source "etcd" has not been read yet`}},
 		{"status", "", []string{"reload to see changes"}}, // until the script says otherwise
 		{"source-file", "source bad", []string{"failing for 1 min, last good read 2 min ago, 7 pods", "/etc"}},
 		{"failing-file", "", []string{"unknown field", "stay as they were last read"}},

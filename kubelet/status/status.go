@@ -95,6 +95,8 @@ func (s *view) phase() api.PodPhase {
 	switch {
 	case s.Desired == nil && !s.Waits():
 		return api.PodRemoving
+	case s.Wait.Reason == api.ReasonWaitsForStep && s.serves(): // whatever its plan is
+		return api.PodRunning
 	case s.Wait.Reason == api.ReasonWaitsForStep, s.Desired == nil && s.Wait.Reason == api.ReasonSourceNotReady: // nobody knows whether it is wanted
 		return api.PodPending
 	case s.isStopped() && !s.Waits() && len(problems) == 0:
@@ -131,6 +133,15 @@ func (s *view) phase() api.PodPhase {
 		}
 	}
 	return phase
+}
+
+// serves reports whether each container of the manifest, of whatever version, runs without a problem or is done.
+func (s *Pod) serves() bool {
+	return s.Desired != nil && s.Plan.Init == "" && !slices.ContainsFunc(s.Desired.InitAndApps(), func(want plan.Container) bool {
+		return !s.Desired.IsInit(want.Name) && !slices.ContainsFunc(s.Observed, func(c plan.Observed) bool {
+			return c.Of.Name == want.Name && (c.State == dockertools.StateRunning && c.Unhealthy == "" || s.Desired.Done(&want, &c))
+		})
+	})
 }
 
 // newest returns the attempt of a container that counts, and the one before it; nil if there is none.

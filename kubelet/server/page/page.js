@@ -130,9 +130,9 @@ live.addEventListener('click', click => {
   filterEvents();
 });
 
-// A link to a pod that is a row opens it.
+// A link to a pod that is a row opens it, and so does one into a list that is closed.
 function reveal() {
-  const row = byId(location.hash.slice(1))?.querySelector('details');
+  const target = byId(location.hash.slice(1)), row = target?.querySelector('details') ?? target?.closest('details');
   if (row) row.open = true;
 }
 addEventListener('hashchange', reveal);
