@@ -125,15 +125,52 @@ func TestTraceOfASlowStop(t *testing.T) {
 	})
 }
 
-// A crash loop is one change, however many crashes it has.
-func TestTraceOfACrashLoop(t *testing.T) {
+// Broken pods leave few changes: one is merged with its like, and to try again or to remove a dead attempt is none.
+func TestTraceOfBrokenPods(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.program = func(string) dockertest.Program { return dockertest.Program{Exits: true, ExitCode: 3} }
-		tr, _ := traced(w, pod("a", "main"))
-		settle()
+		tr, k := traced(w, pod("crash", "main"), ofImage(pod("pull", "main"), "gone:1", ""))
+		wait(time.Hour)
+		titles := func() (all []string) {
+			for _, c := range tr.Changes() {
+				all = append(all, c.Title())
+			}
+			return slices.Sorted(slices.Values(all))
+		}
 		changes := tr.Changes()
-		if len(changes) > 2 || changes[0].Times < 5 || changes[0].Title() != "main of a: it ended with exit code 3" {
-			t.Errorf("%d changes, the last %d times: %q", len(changes), changes[0].Times, changes[0].Title())
+		i := slices.IndexFunc(changes, func(c trace.Change) bool { return c.Title() == "main of crash: it ended with exit code 3" })
+		if len(changes) > 5 || i < 0 || changes[i].Times < 5 || !strings.Contains(strings.Join(titles(), "\n"), "\nmain of pull: PullImage \"gone:1\": ") {
+			t.Errorf("the changes of an hour are %q", titles())
+		}
+		before := len(changes)
+		k.set(pod("crash", "main:2"), ofImage(pod("pull", "main"), "gone:1", ""))
+		wait(time.Hour)
+		if n := len(tr.Changes()); n != before+2 || strings.Count(strings.Join(titles(), "\n"), "main of crash: it ended") != 2 {
+			t.Errorf("after an edit the changes are %q", titles())
+		}
+	})
+}
+
+// A kubelet that starts again reads a file, which is not new. The version that runs is older than the one that is desired.
+func TestTraceAfterARestart(t *testing.T) {
+	inWorld(t, func(w *world) {
+		_, k := traced(w, pod("a", "main"))
+		k.end()
+		tr, k := traced(w, pod("a", "main:2"))
+		settle()
+		stages := tr.Changes()[0].Tell("a.default.file")
+		i := slices.IndexFunc(stages, func(s trace.Event) bool { return s.Kind == trace.Plan })
+		if row := stages[i].Rows[1]; tr.Changes()[0].Title() != "a.yaml was read" || row.Observed[0].Version != "A" || row.Version != "B" {
+			t.Errorf("%q, and its plan has %+v", tr.Changes()[0].Title(), row)
+		}
+		if j := slices.IndexFunc(stages, func(s trace.Event) bool { return s.Kind == trace.List }); stages[j].Reason != "SET" {
+			t.Errorf("the first list is woken by %q", stages[j].Reason)
+		}
+		k.end()
+		tr, _ = traced(w, pod("a", "main:2"), pod("b", "main"))
+		settle()
+		if title := tr.Changes()[0].Title(); title != "2 pods changed" {
+			t.Errorf("a pod that is new beside one that was there: %q", title)
 		}
 	})
 }

@@ -97,6 +97,26 @@ func TestChangeOfSeveralPods(t *testing.T) {
 	}
 }
 
+// A new container replaces one that runs, but not one that has ended. The story of one pod skips that pod alone.
+func TestStagesSayWhatHasHappened(t *testing.T) {
+	for state, want := range map[string]bool{"running": true, "ended": false} {
+		tr := traceOf("", "a.default.file", "b.default.file")
+		for _, kind := range []trace.Kind{trace.Plan, trace.Work, trace.Begin, trace.End, trace.Ended, trace.List, trace.Listed} {
+			tr.Add(trace.Event{Kind: kind, Pod: "c.default.file", Container: "main", Attempt: 2, Op: "create", Rows: []trace.Row{
+				{Container: "main", Observed: []trace.Attempt{{Attempt: 1, State: state}}, Plan: []trace.Act{{Do: "create"}}},
+			}})
+		}
+		tr.Synced()
+		s := serve(t, &fakeKubelet{}, func(o *Options) { o.Trace = tr })
+		text := s.ask(t, "GET /changes/2?key="+s.key).body
+		if got := strings.Contains(text, "What it replaces runs on"); got != want || strings.Contains(text, "Woken by") {
+			t.Errorf("with an attempt that is %s the stages are %s", state, text)
+		}
+	}
+	s := serve(t, &fakeKubelet{}, func(o *Options) { o.Trace = traceOf("", "a.default.file", "b.default.file") })
+	s.change(t, "&pod=a.default.file").shows("stages", "", "the worker of a was busy", "a is skipped", "2 pods are new, edited or gone")
+}
+
 func TestForeignTextIsOnlyTextInAChange(t *testing.T) {
 	s := serve(t, &fakeKubelet{}, func(o *Options) { o.Trace = traceOf(hostile, hostile+".default.file") })
 	doc := s.change(t, "")

@@ -2,39 +2,110 @@ package trace
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/images"
 	"kubelet14/kubelet/watch"
 )
 
-// Title names a change by its cause.
+// Title names a change by its cause, or by what failed if nothing was done.
 func (c *Change) Title() string {
+	pods := c.acted()
 	for _, e := range c.Events {
 		file, pod := path.Base(e.Place), e.Name()
 		switch {
 		case e.Kind == Read && e.Error != "":
 			return "Source " + e.Source + " has errors"
 		case e.Kind == Apply && len(c.Pods()) > 1:
-			return api.Count(len(c.Pods()), "pod") + " changed"
+			return api.Count(len(c.Pods()), "pod") + map[bool]string{true: " were read", false: " changed"}[c.wereThere()]
+		case e.Kind == Apply && c.wereThere():
+			return file + " was read"
 		case e.Kind == Apply:
 			return map[watch.Change]string{
 				watch.Found: file + " is new", watch.Edited: file + " was edited", watch.NoLongerWanted: pod + " is no longer wanted",
 				watch.ServicesChanged: "services of " + pod + " have changed",
 			}[e.Change]
-		case e.Kind == Plan && len(c.Pods()) > 1:
-			return api.Count(len(c.Pods()), "pod") + " were not as desired"
+		case len(pods) == 0 && e.Kind == End && e.Error != "":
+			text, _, _ := strings.Cut(e.Error, images.NextPull)
+			return e.Container + " of " + pod + ": " + text
+		}
+	}
+	if pods == nil {
+		pods = c.Pods()
+	}
+	for _, e := range c.Events {
+		if !slices.Contains(pods, e.Pod) || e.Rows == nil {
+			continue
+		}
+		if len(pods) > 1 {
+			return api.Count(len(pods), "pod") + " were not as desired"
 		}
 		for _, row := range e.Rows {
 			for _, a := range row.Plan {
-				return row.Container + " of " + pod + ": " + a.Reason
+				return row.Container + " of " + e.Name() + ": " + a.Reason
 			}
 		}
 	}
 	return "Source " + c.Events[0].Source + " was read"
+}
+
+// acted returns the pods of which a container was created, started or stopped.
+func (c *Change) acted() (pods []string) {
+	for _, e := range c.Events {
+		if e.Kind == End && e.Error == "" && e.Op != "remove" && !slices.Contains(pods, e.Pod) {
+			pods = append(pods, e.Pod)
+		}
+	}
+	return pods
+}
+
+// wereThere reports whether the pods were only found again, with their containers, after a start of the kubelet.
+func (c *Change) wereThere() bool {
+	seen := map[string]bool{} // whether the first comparison of a found pod has containers
+	for _, e := range c.Events {
+		switch _, compared := seen[e.Pod]; {
+		case e.Kind == Apply && e.Change != watch.Found:
+			return false
+		case !compared && slices.Contains([]Kind{Plan, Wait, Idle}, e.Kind):
+			seen[e.Pod] = slices.ContainsFunc(e.Rows, func(r Row) bool { return len(r.Observed) > 0 })
+		}
+	}
+	return len(seen) > 0 && !slices.Contains(slices.Collect(maps.Values(seen)), false)
+}
+
+// isNone reports whether only dead attempts were to be removed, or what failed before has failed again.
+func (c *Change) isNone(before []Change) bool {
+	planned, failed, compared := false, false, false
+	for _, e := range c.Events {
+		if e.Kind == Apply || e.Kind == Read && e.Error != "" {
+			return false
+		}
+		failed = failed || e.Kind == End && e.Error != ""
+		compared = compared || e.Rows != nil
+		planned = planned || slices.ContainsFunc(e.Rows, func(r Row) bool {
+			return slices.ContainsFunc(r.Plan, func(a Act) bool { return a.Do != "remove" })
+		})
+	}
+	return compared && c.acted() == nil && (!planned || failed && c.like(before) >= 0)
+}
+
+// like returns the place of the change with the same cause, unless one of its pods was edited since; -1: there is none.
+func (c *Change) like(before []Change) int {
+	for i, b := range before {
+		if b.Title() == c.Title() {
+			return i
+		}
+		edits := func(e Event) bool { return e.Kind == Apply && slices.Contains(c.Pods(), e.Pod) }
+		if slices.ContainsFunc(b.Events, edits) {
+			break
+		}
+	}
+	return -1
 }
 
 // Took returns how long a change lasted.
@@ -103,7 +174,10 @@ func (c *Change) about(pod string) (events []Event) {
 			if mine = !skipped && (pod == "" && len(e.Pods) > 0 || slices.Contains(e.Pods, pod)); !mine {
 				continue
 			}
-			e.Kind, skipped = Skip, true
+			e.Kind, e.N, skipped = Skip, 0, true
+			if pod != "" {
+				e.Pods = []string{pod}
+			}
 		case Idle:
 			resting--
 			mine = mine && (pod != "" || resting == 0)
@@ -118,6 +192,7 @@ func (c *Change) about(pod string) (events []Event) {
 		}
 		events = append(events, e)
 	}
+	slices.SortStableFunc(events, func(a, b Event) int { return a.Time.Compare(b.Time) }) // a look may have found something only later
 	return events
 }
 
@@ -185,6 +260,13 @@ func each(rows []Row, change func(*Attempt)) []Row {
 		}
 	}
 	return rows
+}
+
+// Replaces reports whether a container of a stage is created to replace one that runs.
+func (e Event) Replaces() bool {
+	return e.Op == "create" && slices.ContainsFunc(e.Rows, func(r Row) bool {
+		return r.Container == e.Container && slices.ContainsFunc(r.Observed, func(a Attempt) bool { return a.State == "running" })
+	})
 }
 
 // Name returns the name of the pod of an event, or the number of its pods.

@@ -112,7 +112,7 @@ type Act struct {
 // Change is what happened between two moments of rest.
 type Change struct {
 	Number  uint64
-	Times   int // how many times it happened in a row
+	Times   int // how many times it has happened
 	Dropped int // number of events left out, for lack of space
 	Events  []Event
 
@@ -201,8 +201,8 @@ func (t *Trace) Add(e Event) {
 	}
 }
 
-// rest ends the open change, unless a worker is busy. A change that repeats the last one replaces it. A change in which
-// the loop only looked is dropped.
+// rest ends the open change, unless a worker is busy. A change that repeats another one replaces it. A change in which
+// the loop only looked, and one that is none, is dropped.
 func (t *Trace) rest() {
 	if t.busy > 0 {
 		return
@@ -210,16 +210,16 @@ func (t *Trace) rest() {
 	open := t.open
 	t.open = Change{}
 	looks := []Kind{Docker, List, Listed, Idle, Update}
-	if !slices.ContainsFunc(open.Events, func(e Event) bool { return !slices.Contains(looks, e.Kind) }) {
+	last := t.last
+	if !slices.ContainsFunc(open.Events, func(e Event) bool { return !slices.Contains(looks, e.Kind) }) || open.isNone(last) {
 		return
 	}
-	last := t.last
 	if open.Number, open.Times = 1, 1; len(last) > 0 {
 		open.Number += last[0].Number
 		edited := slices.ContainsFunc(open.Events, func(e Event) bool { return e.Kind == Apply })
-		if !edited && last[0].Title() == open.Title() {
-			open.Times += last[0].Times
-			last = last[1:]
+		if i := open.like(last); !edited && i >= 0 {
+			open.Times += last[i].Times
+			last = slices.Delete(slices.Clone(last), i, i+1)
 		}
 	}
 	bytes := open.bytes

@@ -36,9 +36,15 @@ func (t *Trace) DockerEvent(of *plan.Observed) {
 // Changed shows the desired state beside what the last sync saw. Nothing is compared yet.
 func (t *Trace) Changed(pod *status.Pod, change watch.Change, _ api.PodOperation) {
 	e := Event{Kind: Apply, Pod: pod.Name, Place: pod.Origin, Change: change}
-	e.Rows, e.Changed = t.Compare(pod)
+	compare := t.Compare
+	if len(pod.Observed) == 0 { // Docker may have older versions: they get the first letters
+		compare = new(Trace).Compare
+	}
+	e.Rows, e.Changed = compare(pod)
 	for i := range e.Rows {
-		e.Rows[i].Sign = "?"
+		if e.Rows[i].Sign = "?"; len(pod.Observed) == 0 {
+			e.Rows[i].Version = ""
+		}
 	}
 	t.Add(e)
 }
