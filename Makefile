@@ -53,6 +53,10 @@ browser: # the page in a real browser: a module of its own, with the chromium of
 	mkdir -p .artifacts
 	go test -C kubelet/server/testdata/browser -count=1 -artifacts -outputdir $(CURDIR)/.artifacts ./...
 
+picture: ## make docs/replay.html and docs/replay.gif anew: an edit, as the page replays it
+	go test ./kubelet/e2e -count=1 -run ReplayOfAnEdit -rewrite
+	go test -C kubelet/server/testdata/browser -count=1 -run TheReplayInDocs ./... -picture
+
 unit: ## run the tests that need no Docker
 	go test -skip '$(INTEGRATION)|$(LONG)' ./...
 
@@ -89,4 +93,4 @@ clean: ## stop and remove what `make run` has made, and what was built
 	rm -f kubelet14
 	rm -rf bin .artifacts
 
-.PHONY: help run build test test-all kubernetes browser alerts unit lint check student bench fleet etcd clean
+.PHONY: help run build test test-all kubernetes browser alerts picture unit lint check student bench fleet etcd clean

@@ -25,7 +25,7 @@ func pageScript(name string) (template.JS, error) {
 // host it has the change alone, and nothing that a container has printed.
 func writeReplay(w http.ResponseWriter, c change) error {
 	told := c.ForOthers()
-	c.Change, c.Page = &told, &page{Saved: true, Options: Options{Version: c.Page.Version}}
+	c.Change, c.Page = &told, &page{Saved: true}
 	var sources []string
 	for _, e := range c.Events {
 		sources = append(sources, e.Source)
