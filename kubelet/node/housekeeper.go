@@ -4,6 +4,7 @@ package node
 
 import (
 	"context"
+	"os"
 	"sync"
 	"time"
 
@@ -49,6 +50,10 @@ type Status struct {
 	Conditions []Condition
 }
 
+// OnHost reports whether Docker runs on the host that the kubelet sees. If not, or if it is not known yet, the addresses and
+// network interfaces are not those of Docker's host: the kubelet is in a container that has its own, or Docker is elsewhere.
+func (s Status) OnHost() bool { return s.Docker.RootDir != "" }
+
 // Run looks and then calls each Act, every ten seconds until ctx is done.
 func (h *Housekeeper) Run(ctx context.Context) {
 	tick := time.NewTicker(roundInterval)
@@ -73,6 +78,9 @@ func (h *Housekeeper) Look(ctx context.Context) Facts {
 	defer cancel()
 	if time.Since(h.asked) >= askInterval {
 		if info, err := h.Info(ctx); err == nil { // otherwise the sync loop reports Docker's problem
+			if host, _ := os.Hostname(); info.Name != host && h.asked.IsZero() {
+				glog.Warningf("Docker runs on host %q and this kubelet on %q, where probes may not reach the pods: in a container give it --network=host", info.Name, host)
+			}
 			h.Reader.DockerRoot, h.asked = info.RootDir, time.Now()
 			h.mu.Lock()
 			h.status.Docker = info

@@ -15,10 +15,20 @@ import (
 // node returns this node as a v1 Node, as far as its kubelet knows it.
 func (s *Server) node(*http.Request) (any, error) {
 	n := s.opts.Node()
-	kib := func(a node.Amount) string { return fmt.Sprintf("%dKi", a.Total>>10) }
+	addresses, capacity := []object{{"type": "Hostname", "address": s.opts.Hostname}}, object{}
+	if n.OnHost() {
+		addresses = append([]object{{"type": "InternalIP", "address": dockertools.HostIP()}}, addresses...)
+	}
+	if n.Cores > 0 {
+		capacity["cpu"] = fmt.Sprint(n.Cores)
+	}
+	for name, amount := range map[string]node.Amount{"memory": n.Memory, "ephemeral-storage": n.NodeFS} {
+		if amount.Total > 0 { // known
+			capacity[name] = fmt.Sprintf("%dKi", amount.Total>>10)
+		}
+	}
 	status := object{
-		"addresses": []object{{"type": "InternalIP", "address": dockertools.HostIP()}, {"type": "Hostname", "address": s.opts.Hostname}},
-		"capacity":  object{"cpu": fmt.Sprint(n.Cores), "memory": kib(n.Memory), "ephemeral-storage": kib(n.NodeFS)},
+		"addresses": addresses, "capacity": capacity,
 		"nodeInfo": object{
 			"machineID": n.MachineID, "bootID": n.BootID, "systemUUID": "", "kernelVersion": n.Docker.Kernel, "osImage": n.Docker.OSImage,
 			"operatingSystem": n.Docker.OS, "architecture": n.Docker.Arch, "containerRuntimeVersion": "docker://" + n.Docker.Version,

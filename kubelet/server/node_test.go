@@ -18,7 +18,7 @@ import (
 var underPressure = node.Status{
 	Facts: node.Facts{Cores: 2, MachineID: "machine", BootID: "boot", SystemUUID: "only for root",
 		Memory: node.Amount{Available: 2e9, Total: 24_646_656 << 10}, NodeFS: node.Amount{Available: 3e9, Total: 264_212_084 << 10}},
-	Docker: dockertools.Info{Version: "20.10.24", OS: "linux", Arch: "amd64", OSImage: "Debian GNU/Linux 12", Kernel: "6.1.0"},
+	Docker: dockertools.Info{Version: "20.10.24", OS: "linux", Arch: "amd64", OSImage: "Debian GNU/Linux 12", Kernel: "6.1.0", RootDir: "/images"},
 	Conditions: []node.Condition{
 		{Type: "Ready", Status: "True", Reason: "KubeletReady", Message: "well", Since: noon, ReadAt: noon.Add(time.Hour)},
 		{Type: "MemoryPressure", Status: "True", Reason: "KubeletHasInsufficientMemory", Message: "memory.available is low", Since: noon},
@@ -50,6 +50,20 @@ func TestTheNode(t *testing.T) {
 				"lastTransitionTime": "2014-10-23T12:00:00Z", "lastHeartbeatTime": "0001-01-01T00:00:00Z"}]}}`)
 	if diff := cmp.Diff(want, parseJSON(t, got.body)); diff != "" || got.status != http.StatusOK {
 		t.Errorf("%d, -want +got\n%s", got.status, diff)
+	}
+}
+
+// A kubelet in a container may see neither the addresses and interfaces of Docker's host nor its amounts. They are missing then.
+func TestWhatAContainerDoesNotSee(t *testing.T) {
+	elsewhere := node.Status{Docker: dockertools.Info{Version: "20.10.24", Name: "host"}}
+	s := serve(t, &fakeKubelet{node: elsewhere})
+	for path, missing := range map[string]string{"/node": `InternalIP "cpu" "memory" ephemeral-storage`, "/stats/": `rx_bytes "has_network":true`} {
+		got := s.ask(t, "GET "+path, withToken)
+		for _, name := range strings.Fields(missing) {
+			if strings.Contains(got.body, name) || got.status != http.StatusOK {
+				t.Errorf("GET %s: %d, and the answer has %s:\n%s", path, got.status, name, got.body)
+			}
+		}
 	}
 }
 

@@ -238,7 +238,7 @@ func TestContainerStats(t *testing.T) {
 }
 
 func TestTheMachineIsDescribedAndMeasured(t *testing.T) {
-	s := serve(t, &fakeKubelet{})
+	s := serve(t, &fakeKubelet{node: underPressure})
 	machine, _ := parseJSON(t, s.ask(t, "GET /spec/").body).(object)
 	var stats struct {
 		Name string

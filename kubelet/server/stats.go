@@ -94,15 +94,18 @@ func (s *Server) machineStats(r *http.Request) (any, error) {
 		return withoutEnv(stats), nil
 	}
 	m, err := machine()
+	now := object{"timestamp": time.Now(), "cpu": object{"usage": m.CPU, "load_average": int(m.Load * 1000)}, "memory": m.MemoryStats}
+	onHost := s.opts.Node().OnHost()
+	if onHost {
+		now["network"] = m.Network
+	}
 	return object{
 		"name": "/",
 		"spec": object{
-			"creation_time": m.BootTime, "has_cpu": true, "has_memory": true, "has_network": true,
+			"creation_time": m.BootTime, "has_cpu": true, "has_memory": true, "has_network": onHost,
 			"cpu": object{"limit": defaultShares, "mask": m.OnlineCPUs}, "memory": object{"limit": m.Memory.Total},
 		},
-		"stats": []object{{
-			"timestamp": time.Now(), "cpu": object{"usage": m.CPU, "load_average": int(m.Load * 1000)}, "memory": m.MemoryStats, "network": m.Network,
-		}},
+		"stats": []object{now},
 	}, err
 }
 
