@@ -16,7 +16,7 @@ func (m *ContainerManifest) Clone() (out ContainerManifest) {
 
 // PortNamed returns the number of a container's port, or 0 if no container has one of this name.
 func (m *ContainerManifest) PortNamed(name string) int {
-	for _, c := range m.Containers {
+	for _, c := range m.Staying() {
 		for _, p := range c.Ports {
 			if p.Name == name {
 				return p.ContainerPort
@@ -43,6 +43,16 @@ func (m *ContainerManifest) All() (all []*Container) {
 		all = append(all, &m.Containers[i])
 	}
 	return all
+}
+
+// Staying returns the sidecars and then the containers: those that run at the same time.
+func (m *ContainerManifest) Staying() (staying []*Container) {
+	for i, c := range m.All() {
+		if c.Sidecar || i >= len(m.InitContainers) {
+			staying = append(staying, c)
+		}
+	}
+	return staying
 }
 
 // Copy copies what two structs have in common: each field of *in goes to the field of *out with its name, if there is

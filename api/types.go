@@ -20,7 +20,7 @@ type ContainerManifest struct {
 	Namespace                     string            `json:"namespace,omitempty"` // empty: NamespaceDefault
 	Labels                        map[string]string `json:"labels,omitempty"`
 	Annotations                   map[string]string `json:"annotations,omitempty"`
-	InitContainers                []Container       `json:"initContainers,omitempty"` // run one after the other before the containers
+	InitContainers                []Container       `json:"initContainers,omitempty"` // start one after the other before the containers
 	HostNetwork                   bool              `json:"hostNetwork,omitempty"`
 	Hostname                      string            `json:"hostname,omitempty"` // empty: the name of the pod
 	HostAliases                   []HostAlias       `json:"hostAliases,omitempty"`
@@ -196,7 +196,8 @@ type Container struct {
 	TerminationMessagePolicy TerminationMessagePolicy `json:"terminationMessagePolicy,omitempty"`
 	Stdin                    bool                     `json:"stdin,omitempty"` // stays open, and nothing is written to it
 	TTY                      bool                     `json:"tty,omitempty"`
-	MemoryRequest            int64                    `json:"-"` // bytes; it is in no hash, see package eviction
+	Sidecar                  bool                     `json:"sidecar,omitempty"` // of an init container: it stays, see plan.Container.IsSidecar
+	MemoryRequest            int64                    `json:"-"`                 // bytes; it is in no hash, see package eviction
 }
 
 // SecurityContext is what a container may do, besides Privileged.

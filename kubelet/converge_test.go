@@ -72,6 +72,9 @@ func (c *random) form() *plan.Pod {
 	}
 	if c.IntN(3) == 0 {
 		p = withInit(p, []string{"i:1", "j", "k"}[c.IntN(2):1+c.IntN(2)+1]...)
+		if init := &p.Manifest.InitContainers; c.IntN(2) == 0 {
+			*init = slices.Insert(*init, c.IntN(len(*init)+1), api.Container{Name: "side", Image: "hello:1", Sidecar: true})
+		}
 	}
 	if len(names) > 0 && c.IntN(2) == 0 {
 		p = hooked(p)

@@ -76,7 +76,7 @@ func (kl *Kubelet) writePlan(ctx context.Context, w io.Writer, p plan.Plan) {
 		}
 	}
 	if p.Init != "" {
-		fmt.Fprintf(w, "  the other containers start when init container %q and those after it have succeeded\n", p.Init)
+		fmt.Fprintf(w, "  the other containers wait for init container %q and those after it\n", p.Init)
 	}
 	for _, problem := range p.Problems {
 		fmt.Fprintf(w, "  %v\n", problem)

@@ -38,8 +38,9 @@ type journalRun struct {
 type journalForm struct {
 	inits  []string // the hashes of the init containers
 	before int      // how many of them are before this container
-	isInit bool
-	once   bool // nothing starts twice, in whatever network
+	isInit bool     // and no sidecar
+	stays  bool     // a sidecar: what is after it needs only its beginning
+	once   bool     // nothing starts twice, in whatever network
 }
 
 // expect records the versions of pods whose containers may begin.
@@ -55,7 +56,8 @@ func (j *journal) expect(pods []api.Pod) {
 			j.forms = map[string]journalForm{}
 		}
 		for i, c := range made.InitAndApps() {
-			form.before, form.isInit = min(i, len(form.inits)), i < len(form.inits)
+			form.before, form.isInit = min(i, len(form.inits)), made.IsInit(c.Name)
+			form.stays = c.IsSidecar()
 			j.forms[c.Hash] = form
 		}
 	}
@@ -71,7 +73,8 @@ func (j *journal) begin(t *testing.T, run *journalRun) {
 		if r.UID != run.UID || !known {
 			continue
 		}
-		if !r.over && (of.isInit || form.isInit) {
+		beside := (of.stays || form.stays) && r.network == run.network
+		if !r.over && (of.isInit || form.isInit) && !beside {
 			t.Errorf("%v begins while %v runs\n%s", run, r, j.describe())
 		}
 		if !r.over && r.Name == run.Name && r.network != "" { // no program of a stranger
@@ -85,7 +88,7 @@ func (j *journal) begin(t *testing.T, run *journalRun) {
 	}
 	for _, hash := range form.inits[:form.before] {
 		i := slices.IndexFunc(j.runs[since:], func(r *journalRun) bool {
-			return r.Hash == hash && r.UID == run.UID && r.over && r.code == 0 && (r.network == run.network || form.once)
+			return r.Hash == hash && r.UID == run.UID && (r.over && r.code == 0 || !j.forms[hash].isInit) && (r.network == run.network || form.once)
 		})
 		if i < 0 {
 			t.Errorf("%v begins before the init container %s has succeeded\n%s", run, hash, j.describe())
@@ -125,7 +128,11 @@ func TestInitContainersRunAloneAndFirst(t *testing.T) {
 				}
 				form := func() api.Pod {
 					tag := func(name string) string { return fmt.Sprintf("%s:%d", name, r.IntN(2)) }
-					return withInit(pod("web", []string{tag("app"), "app2"}[:1+r.IntN(2)]...), []string{tag("one"), "two"}[:1+r.IntN(2)]...)
+					p := withInit(pod("web", []string{tag("app"), "app2"}[:1+r.IntN(2)]...), []string{tag("one"), "side", "two"}[:1+r.IntN(3)]...)
+					if init := p.Manifest.InitContainers; len(init) > 1 {
+						init[1].Sidecar = true
+					}
+					return p
 				}
 				want := form()
 				k := w.start(want)
@@ -153,7 +160,7 @@ func TestInitContainersRunAloneAndFirst(t *testing.T) {
 				w.program = func(name string) dockertest.Program { return dockertest.Program{Exits: name == "one" || name == "two"} }
 				k.set(want)
 				wait(3 * time.Minute)
-				if n := len(want.Manifest.Containers) + 1; len(w.live()) != n {
+				if n := len(want.Manifest.Staying()) + 1; len(w.live()) != n {
 					t.Errorf("%d containers run, want %d\n%s", len(w.live()), n, w.describe())
 				}
 			})

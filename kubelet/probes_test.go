@@ -237,6 +237,29 @@ func TestAStartupProbeAloneMakesReady(t *testing.T) {
 	})
 }
 
+// What starts after a sidecar waits for its startup probe, not for its readiness probe, and not for the next tick.
+func TestAStartupProbeOfASidecar(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var e *execs
+		e = w.asNow(func(since time.Duration) (outcome dockertest.ExecOutcome) {
+			if since < 3*time.Second || strings.HasPrefix(e.at[len(e.at)-1], "readiness") {
+				outcome.ExitCode = 1
+			}
+			return outcome
+		})
+		often := api.Probe{PeriodSeconds: 1, FailureThreshold: 10}
+		p := probedToday(often, often, often)
+		p.Manifest.InitContainers, p.Manifest.Containers = p.Manifest.Containers, pod("", "app").Manifest.Containers
+		p.Manifest.InitContainers[0].Sidecar = true
+		k := w.start(p)
+		w.after(2500*time.Millisecond, "before the startup probe has succeeded", "web/main", "web/net")
+		w.after(time.Second, "after it", "web/app", "web/main", "web/net")
+		if s := k.statuses(w)[0]; s.Ready || s.Phase != api.PodRunning {
+			t.Errorf("the pod is %s, ready: %v", s.Phase, s.Ready)
+		}
+	})
+}
+
 // The log reports a pod as up when its probes do. Later results are logged for the container. A container that has done
 // its work is not waited for.
 func TestTheLogSaysWhenAPodIsReady(t *testing.T) {

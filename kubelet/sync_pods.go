@@ -86,7 +86,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed, busy
 		p.Observed, p.Err = observed[name], errs[name]
 		for i := range p.Observed {
 			c := &p.Observed[i]
-			c.Unhealthy, _ = kl.probes.Result(c, nil)
+			c.Unhealthy, c.StartupPassed = kl.probes.Healthy(c)
 		}
 		panicked := panics.Catch("plan for pod "+name, func() error {
 			p.Plan = kl.makePlan(p)

@@ -76,6 +76,9 @@ func internalize(in *Pod, out *api.ContainerManifest) (errs api.Mistakes) {
 // internalizeContainer converts the fields that Copy cannot.
 func internalizeContainer(errs *api.Mistakes, path string, in *Container, out *api.Container, pod *PodSecurityContext) {
 	out.ImagePullPolicy = lookup(errs, path+".imagePullPolicy", in.Pull, pullPolicies)
+	if out.Sidecar = in.Restart == "Always"; in.Restart != "" && !out.Sidecar {
+		errs.Add(path+".restartPolicy", "unsupported value '%s': that of the spec is for all; an init container with Always is a sidecar", in.Restart)
+	}
 	for i, e := range in.Env {
 		field, from := fmt.Sprintf("%s.env[%d].valueFrom", path, i), cmp.Or(e.ValueFrom, &ValueFrom{})
 		out.Env[i].FieldPath = cmp.Or(from.FieldRef, &api.FieldRef{}).FieldPath
@@ -158,6 +161,6 @@ var (
 		"fsGroup.", "securityContext.fsGroup.", "supplementalGroups[", "securityContext.supplementalGroups[",
 		"].fieldPath.", "].valueFrom.fieldRef.fieldPath.", "dns.", "dnsConfig.",
 		"].configMapKey.", "].valueFrom.configMapKeyRef.", "].secretKey.", "].valueFrom.secretKeyRef.",
-		"].resourceRef.", "].valueFrom.resourceFieldRef.",
+		"].sidecar.", "].restartPolicy.", "].resourceRef.", "].valueFrom.resourceFieldRef.",
 	)
 )

@@ -48,6 +48,9 @@ func externalize(in *api.ContainerManifest, out *Pod) {
 // externalizeContainer converts the fields that Copy cannot.
 func externalizeContainer(in *api.Container, out *Container) {
 	out.Pull = strings.TrimPrefix(string(in.ImagePullPolicy), "Pull")
+	if in.Sidecar {
+		out.Restart = "Always"
+	}
 	for i, e := range in.Env {
 		from := &ValueFrom{ConfigMapKey: e.ConfigMapKey, SecretKey: e.SecretKey, ResourceRef: e.ResourceRef}
 		if e.FieldPath != "" {

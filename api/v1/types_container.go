@@ -24,10 +24,11 @@ type Container struct {
 	SecurityContext          *SecurityContext             `json:"securityContext,omitempty"`
 	Stdin                    bool                         `json:"stdin,omitempty"`
 	TTY                      bool                         `json:"tty,omitempty"`
+	Restart                  string                       `json:"restartPolicy,omitempty"` // of an init container: Always makes it a sidecar
 
 	_ api.Ignored `fields:"resizePolicy"`
 
-	_ api.Unsupported `fields:"restartPolicy restartPolicyRules" instead:"that of the spec is for all; a sidecar is one of the containers"`
+	_ api.Unsupported `fields:"restartPolicyRules" instead:"the restartPolicy of the spec is for all"`
 	_ api.Unsupported `fields:"stdinOnce"`
 	_ api.Unsupported `fields:"volumeDevices" instead:"use volumeMounts and a hostPath of the type BlockDevice"`
 	_ api.Unsupported `fields:"cmd" instead:"v1 calls it args"`

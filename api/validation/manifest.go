@@ -64,15 +64,21 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Mistakes) {
 	}
 	for i := range m.InitContainers {
 		c, in := c.in("initContainers[%d]", i), &m.InitContainers[i]
-		r.validateContainer(c, m, in, containers, volumes, hostPorts{}) // it ends before the others start
-		plain := in.LivenessProbe == nil && in.ReadinessProbe == nil && in.StartupProbe == nil && in.Lifecycle == nil
-		c.check(plain, forbidden, "", in.Name, "an init container has neither probes nor a lifecycle")
+		taken := hostPorts{} // it ends before the others start
+		if in.Sidecar {
+			taken = ports
+		}
+		r.validateContainer(c, m, in, containers, volumes, taken)
+		plain := in.Sidecar || in.LivenessProbe == nil && in.ReadinessProbe == nil && in.StartupProbe == nil && in.Lifecycle == nil
+		c.check(plain, forbidden, "", in.Name, "an init container has neither probes nor a lifecycle, except with restartPolicy: Always")
 	}
 	for i := range m.Containers {
 		if len(errs) > api.MaxMistakes { // further problems are not reported
 			return errs
 		}
-		r.validateContainer(c.in("containers[%d]", i), m, &m.Containers[i], containers, volumes, ports)
+		c, in := c.in("containers[%d]", i), &m.Containers[i]
+		r.validateContainer(c, m, in, containers, volumes, ports)
+		c.check(!in.Sidecar, forbidden, "sidecar", "Always", "that of the spec is for all; a sidecar is one of the initContainers")
 	}
 	c.oneField("restartPolicy", m.RestartPolicy, true, "only 1 policy is allowed")
 	return errs

@@ -245,6 +245,7 @@ spec:
   - {name: empty}
   initContainers:
   - {name: first, image: a}
+  - {name: second, image: a, restartPolicy: Always, ports: [{containerPort: 82}], lifecycle: {}, livenessProbe: {exec: {command: [a]}}}
   containers:
   - name: main
     image: a
@@ -273,6 +274,8 @@ func TestValidatePodOfToday(t *testing.T) {
 		"same name":         {"name: first", "name: main", main + "name: duplicate value 'main'"},
 		"init with a probe": {"first, image: a", "first, image: a, lifecycle: {}", "spec.initContainers[0]: forbidden 'first'"},
 		"port of an init":   {"first, image: a", "first, image: a, ports: [{containerPort: 80}]", ""},
+		"port of a sidecar": {"containerPort: 80, hostPort: 80", "containerPort: 82, hostPort: 82", main + "ports[0].hostPort: duplicate value '82'"},
+		"sidecar elsewhere": {"command: [/bin/sh]", "restartPolicy: Always", main + "restartPolicy: forbidden 'Always'"},
 		"port of the host":  {"hostPort: 80}", "hostPort: 80}, {containerPort: 80}", main + "ports[1].hostPort: duplicate value '80'"},
 		"hostPort":          {"hostPort: 80", "hostPort: 81", main + "ports[0].hostPort: invalid value '81'"},
 		"variable":          {"name: IP", "name: discovery.type-1", ""},

@@ -59,6 +59,7 @@ const (
 	LabelLifecycle        = "kubelet14.lifecycle"         // its hooks, as the JSON of an api.Lifecycle whose ports are numbers
 	LabelGrace            = "kubelet14.grace"             // seconds that stopping it may take, including its preStop hook
 	LabelInit             = "kubelet14.init"              // of a network container: the plan.Pod.InitHash of its pod
+	LabelSidecar          = "kubelet14.sidecar"           // of a sidecar: its turn to be stopped after the apps, from 1
 	LabelServices         = "kubelet14.services"          // what it got from services
 	LabelConfig           = "kubelet14.config"            // what it got from ConfigMaps and Secrets, see configmaps.Variables
 	LabelMessagePolicy    = "kubelet14.message_policy"    // an api.TerminationMessagePolicy

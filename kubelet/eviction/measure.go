@@ -83,7 +83,7 @@ func (m Meter) usage(ctx context.Context, pod *status.Pod, p *Pressure) Usage {
 
 // memory returns how much memory a pod uses, -1 if that is not known, and how much it has requested.
 func (m Meter) memory(ctx context.Context, pod *status.Pod) (used, request int64) {
-	for _, app := range pod.Desired.Apps {
+	for _, app := range pod.Desired.Staying() {
 		request += cmp.Or(app.Spec.MemoryRequest, app.Spec.Memory)
 	}
 	for i := range pod.Observed {

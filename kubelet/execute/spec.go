@@ -43,6 +43,9 @@ func (e *Executor) containerSpec(pod *plan.Pod, a plan.Action, mounts []dockerto
 	}
 	spec.Labels[dockertools.LabelNetworkContainer] = a.NetworkID
 	spec.NetworkContainer = a.NetworkID
+	if a.Container.IsSidecar() {
+		spec.Labels[dockertools.LabelSidecar] = strconv.Itoa(len(pod.Init) - a.Container.Turn)
+	}
 	if a.Lifecycle != "" {
 		spec.Labels[dockertools.LabelLifecycle] = a.Lifecycle
 	}

@@ -14,8 +14,8 @@ import (
 //
 //  1. create what is missing or replaced, the network container first;
 //  2. stop what is replaced, the network container last;
-//  3. start what was created, the network container first; of the others only the init
-//     container that has to run, if there is one.
+//  3. start what was created, the network container first; of the others only those whose turn has come,
+//     if an init container has to run.
 //
 // If nothing has to be stopped, the network container starts while the apps are created. An app that needs
 // the pod's IP waits for the next plan, when the network container runs, and an init container waits with it.
@@ -36,15 +36,17 @@ func (p *planner) converge() {
 	if !network.State.Live() {
 		startNetwork = []Action{on(Start, network, reason)}
 	}
-	containers := p.pod.Apps
-	if init := p.nextInit(network); init != nil {
-		p.Init, containers = init.Name, slices.Concat([]Container{*init}, p.pod.Apps)
+	turn, containers := p.turn(network), p.pod.Staying()
+	if turn < len(p.pod.Init) {
+		if p.Init = p.pod.Init[turn].Name; p.pod.IsInit(p.Init) {
+			containers = slices.Insert(containers, 0, p.pod.Init[turn])
+		}
 	} else if len(p.pod.Init) > 0 {
 		unstarted = "the init containers have succeeded"
 	}
 	for _, init := range p.pod.Init {
 		for _, c := range p.attempts[init.Name] {
-			if c.State.Live() && init.Name != p.Init {
+			if c.State.Live() && init.Name != p.Init && !init.IsSidecar() {
 				stopApps = append(stopApps, on(Stop, c, "init containers run one after the other, before the apps"))
 			}
 		}
@@ -64,7 +66,7 @@ func (p *planner) converge() {
 		if newest == nil {
 			continue // see reportLateEdit
 		}
-		if newest.NeverStarted() && (p.Init == "" || p.Init == app.Name && !waits) {
+		if newest.NeverStarted() && app.Turn <= turn && !(waits && p.Init != "") {
 			start := on(Start, newest, reason)
 			start.Others = p.others(newest)
 			startApps = append(startApps, start)
@@ -77,15 +79,14 @@ func (p *planner) converge() {
 		}
 		stopApps = append(stopApps, p.stopOthers(newest)...)
 	}
-	stopNetwork := p.stopOthers(network)
+	stop := append(stopApps, p.stopOthers(network)...)
 
 	p.step(createNetwork)
-	if len(stopApps)+len(stopNetwork) == 0 {
+	if len(stop) == 0 {
 		p.step(append(startNetwork, createApps...))
 	} else {
 		p.step(createApps)
-		p.step(stopApps)
-		p.step(stopNetwork)
+		p.stopInTurn(stop)
 		p.step(startNetwork)
 	}
 	p.step(startApps)
@@ -145,7 +146,7 @@ func (p *planner) decideApp(want *Container, newest, network *Observed) *Action 
 		return create("the pod has no such container yet", 0, p.pod.Since)
 	case p.pod.predates(newest):
 		return create(restartAsked, 0, time.UnixMilli(p.pod.Restart))
-	case p.pod.startsOnce() && newest.HasStarted():
+	case p.pod.startsOnce() && newest.HasStarted() && !want.IsSidecar():
 		p.notRestarted(newest, network)
 		return nil
 	case newest.Of.Hash != want.Hash:

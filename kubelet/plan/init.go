@@ -1,29 +1,39 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+
+	"kubelet14/kubelet/dockertools"
+)
 
 // The init containers run once for each network container: when one of them is edited, the pod gets a new network
 // container. So whatever has started in a network shows how far they got there, even if somebody has removed their attempts,
 // and no times are compared. With the restart policy never nothing starts twice, and their work counts in every network.
 
-// nextInit returns the init container that runs or must run before the apps can start in this network,
-// or nil. Each starts when the one before it has succeeded.
-func (p *planner) nextInit(network *Observed) *Container {
-	if len(p.pod.Init) == 0 || p.started(p.pod.Apps, network) {
-		return nil
+// turn returns how many init containers have done what the start of the next one needs, in this network: an init container has
+// succeeded, and a sidecar runs.
+func (p *planner) turn(network *Observed) int {
+	if p.started(p.pod.Apps, network) {
+		return len(p.pod.Init)
 	}
 	for i, init := range slices.Backward(p.pod.Init) {
 		switch c := p.newest(init.Name); {
 		case !p.started(p.pod.Init[i:i+1], network):
-		case c == nil || !p.pod.Done(&init, c) || !p.counts(c, network):
-			return &p.pod.Init[i]
-		case i+1 < len(p.pod.Init):
-			return &p.pod.Init[i+1]
+		case c == nil || !p.passed(&init, c) || !p.counts(c, network):
+			return i
 		default:
-			return nil
+			return i + 1
 		}
 	}
-	return &p.pod.Init[0]
+	return 0
+}
+
+// passed reports whether the newest attempt of an init container lets the next one start.
+func (p *planner) passed(init *Container, newest *Observed) bool {
+	if init.IsSidecar() {
+		return newest.State == dockertools.StateRunning && (newest.StartupPassed || init.Spec.StartupProbe == nil)
+	}
+	return p.pod.Done(init, newest)
 }
 
 // started reports whether one of the containers has started in this network, so that the init containers

@@ -41,6 +41,6 @@ func (p *planner) hasOtherInit(network *Observed) bool {
 func (p *planner) inUse(network *Observed) bool {
 	return p.pod.startsOnce() && slices.ContainsFunc(p.pod.InitAndApps(), func(app Container) bool {
 		c := p.newest(app.Name)
-		return c != nil && c.State.Live() && !p.pod.predates(c) && c.NetworkContainer == network.ID
+		return c != nil && c.State.Live() && !app.IsSidecar() && !p.pod.predates(c) && c.NetworkContainer == network.ID
 	})
 }

@@ -17,6 +17,7 @@ type Observed struct {
 	dockertools.Inspected // from its inspect, which may be newer
 
 	Unhealthy          string  // how its startup or liveness probe failed; empty: it did not
+	StartupPassed      bool    // its startup probe has succeeded
 	Signalled          bool    // it ended after somebody else sent it a signal, as `docker stop` does
 	Killed             Problem // why the kubelet stopped it, if it was for a fault of the container or an eviction
 	TerminationMessage string  // of a terminated container: its message, or the end of its log

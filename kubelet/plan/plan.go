@@ -77,6 +77,7 @@ type Action struct {
 	// Of a Stop, and of the Remove after it in an eviction:
 	Killed string // the reason, see Observed; empty if it is only replaced
 	Paused bool   // so that no hook can run in it
+	turn   int    // those with a smaller one are stopped before, see dockertools.LabelSidecar
 }
 
 // Problem is why a container does not run as desired, or at all.

@@ -26,7 +26,7 @@ type Pod struct {
 	Network  Container
 	Stopped  string      // why no container may run, as a person wants it; empty: they may
 	Restart  int64       // its newest restart by a person, see dockertools.LabelRestart; 0: none
-	Init     []Container // run one after the other before the apps
+	Init     []Container // start one after the other before the apps
 	Apps     []Container // in the order of the manifest
 }
 
@@ -38,7 +38,12 @@ type Container struct {
 	Lifecycle string         // see dockertools.LabelLifecycle
 	Services  string         // see dockertools.LabelServices; computed once, since a hundred services take a millisecond
 	NeedsIP   bool           // it needs the pod's IP to be created, so the network container must run first
+	Turn      int            // how many init containers start before it
 }
+
+// IsSidecar reports whether a container is one of Init that stays: the next one starts when its startup probe has succeeded, it
+// starts again whenever it ends, whatever the restart policy, and it is stopped after the apps.
+func (c *Container) IsSidecar() bool { return c.Spec != nil && c.Spec.Sidecar }
 
 // NewPod prepares a pod. Hashes are made of the manifest as written, without defaults, so that a new
 // default restarts nothing.
@@ -53,6 +58,7 @@ func NewPod(pod api.Pod, networkImage string, since time.Time) *Pod {
 	written := pod.Manifest.All()
 	for i, spec := range p.Complete.All() {
 		c := Container{Name: spec.Name, Hash: appHash(&pod.Manifest, written[i]), Spec: spec, Lifecycle: dockertools.LifecycleLabel(spec), Services: servicesHash(p.ServiceEnv(spec))}
+		c.Turn = min(i, len(pod.Manifest.InitContainers))
 		c.NeedsIP = slices.ContainsFunc(spec.Env, func(env api.EnvVar) bool { return env.FieldPath == api.FieldPodIP })
 		if i < len(pod.Manifest.InitContainers) {
 			p.Init = append(p.Init, c)
@@ -91,9 +97,14 @@ func (p *Pod) Containers() []Container { return append(p.InitAndApps(), p.Networ
 // InitAndApps returns the pod's containers without the network container, in a slice of its own.
 func (p *Pod) InitAndApps() []Container { return slices.Concat(p.Init, p.Apps) }
 
-// IsInit reports whether a container of this name is an init container.
+// Staying returns the sidecars and the apps, in a slice of its own.
+func (p *Pod) Staying() []Container {
+	return slices.DeleteFunc(p.InitAndApps(), func(c Container) bool { return p.IsInit(c.Name) })
+}
+
+// IsInit reports whether a container of this name is an init container that ends.
 func (p *Pod) IsInit(name string) bool {
-	return slices.ContainsFunc(p.Init, func(c Container) bool { return c.Name == name })
+	return slices.ContainsFunc(p.Init, func(c Container) bool { return c.Name == name && !c.IsSidecar() })
 }
 
 // InitHash returns a hash of all init containers, or "" if there are none. The hash of the first covers them all.
@@ -114,7 +125,7 @@ func (p *Pod) predates(c *Observed) bool { return c.Restart < p.Restart }
 // however it ended, even if the manifest has been edited since. An init container that succeeded runs again
 // only in another network, see nextInit.
 func (p *Pod) Done(want *Container, newest *Observed) bool {
-	if !newest.Terminated() || !newest.HasStarted() || p.predates(newest) {
+	if !newest.Terminated() || !newest.HasStarted() || p.predates(newest) || want.IsSidecar() {
 		return false
 	}
 	succeeds := p.Complete.RestartPolicy.OnFailure != nil || p.IsInit(want.Name)
@@ -177,7 +188,7 @@ func hash(v any) string {
 // depend on the order of its containers.
 func hostPorts(m *api.ContainerManifest) []api.Port {
 	var ports []api.Port
-	for _, c := range m.Containers {
+	for _, c := range m.Staying() {
 		for _, port := range c.Ports {
 			if m.HostNetwork {
 				port.HostPort = port.ContainerPort

@@ -63,6 +63,9 @@ func TestWhatChangesAHash(t *testing.T) {
 		{"the groups", func(m *api.ContainerManifest) { m.SupplementalGroups = []int64{1} }, "web side"},
 		{"the group of volumes", func(m *api.ContainerManifest) { m.FSGroup = new(int64) }, "web side"},
 		{"an init container", func(m *api.ContainerManifest) { m.InitContainers = []api.Container{{Name: "init"}} }, "web side"},
+		{"a sidecar with a port", func(m *api.ContainerManifest) {
+			m.InitContainers = []api.Container{{Name: "init", Sidecar: true, Ports: []api.Port{{HostPort: 81, ContainerPort: 81}}}}
+		}, "net web side"},
 		{"labels, annotations and the grace", func(m *api.ContainerManifest) {
 			m.Labels, m.Annotations, m.TerminationGracePeriodSeconds = map[string]string{"a": "b"}, map[string]string{"a": "b"}, new(int64)
 		}, ""},

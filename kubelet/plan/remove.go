@@ -2,7 +2,10 @@ package plan
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"slices"
+	"strconv"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
@@ -10,9 +13,13 @@ import (
 
 // on returns an action on an existing container.
 func on(kind Kind, c *Observed, reason string) Action {
+	turn, _ := strconv.Atoi(c.Labels[dockertools.LabelSidecar])
+	if c.IsNetwork() {
+		turn = math.MaxInt
+	}
 	return Action{
 		Kind: kind, Name: c.Of, ID: c.ID, Reason: reason, NetworkID: c.NetworkContainer, Paused: c.State == dockertools.StatePaused,
-		Lifecycle: c.Labels[dockertools.LabelLifecycle], Grace: c.Labels[dockertools.LabelGrace],
+		Lifecycle: c.Labels[dockertools.LabelLifecycle], Grace: c.Labels[dockertools.LabelGrace], turn: turn,
 	}
 }
 
@@ -28,33 +35,39 @@ func (p *planner) remove(containers []*Observed, reason string) {
 	p.step(remove)
 }
 
-// stop stops the containers that are live, network containers last.
+// stop stops the containers that are live.
 func (p *planner) stop(containers []*Observed, reason string) {
-	var stopApps, stopNetwork []Action
+	var stop []Action
 	for _, c := range containers {
-		switch {
-		case c.State.Live() && c.IsNetwork():
-			stopNetwork = append(stopNetwork, on(Stop, c, reason))
-		case c.State.Live():
-			stopApps = append(stopApps, on(Stop, c, reason))
+		if c.State.Live() {
+			stop = append(stop, on(Stop, c, reason))
 		}
 	}
-	p.step(stopApps)
-	p.step(stopNetwork)
+	p.stopInTurn(stop)
+}
+
+// stopInTurn stops the sidecars after the others, the last one first, and the network container at the end.
+func (p *planner) stopInTurn(stop []Action) {
+	byTurn := map[int][]Action{}
+	for _, a := range stop {
+		byTurn[a.turn] = append(byTurn[a.turn], a)
+	}
+	for _, turn := range slices.Sorted(maps.Keys(byTurn)) {
+		p.step(byTurn[turn])
+	}
 }
 
 // finish plans for a pod whose app containers are all done. Its network container is removed, so that the
 // pod holds no host port and no address.
 func (p *planner) finish() {
-	var stop []Action
+	const done = "all containers of its pod are done"
 	for _, c := range p.pod.InitAndApps() {
-		if newest := p.newest(c.Name); newest != nil {
-			stop = append(stop, p.stopOthers(newest)...)
+		if newest := p.newest(c.Name); newest != nil && !c.IsSidecar() {
 			p.notRestarted(newest, nil)
 		}
 	}
-	p.step(stop)
-	p.remove(p.attempts[api.NetworkContainerName], "all containers of its pod are done")
+	p.stop(slices.DeleteFunc(slices.Clone(p.own), (*Observed).IsNetwork), done)
+	p.remove(p.attempts[api.NetworkContainerName], done)
 	delete(p.attempts, api.NetworkContainerName)
 }
 

@@ -52,6 +52,7 @@ type prober struct {
 	cancel    context.CancelFunc
 
 	// Probers.mu guards the rest.
+	started   bool   // its startup probe has succeeded
 	unhealthy string // how the startup or liveness probe failed; empty: it did not
 	notReady  string // how the startup or readiness probe last failed; empty: the container is ready
 	logged    bool   // whether it was logged that the container is not ready
@@ -97,8 +98,7 @@ func (p *Probers) wanted(pod *plan.Pod, containers []plan.Observed, podIP string
 		}
 	}
 	wanted := map[string]*prober{}
-	for i := range pod.Apps {
-		app := &pod.Apps[i]
+	for _, app := range pod.Staying() {
 		c := newest[app.Name]
 		if c == nil || c.State != dockertools.StateRunning {
 			continue
@@ -131,18 +131,36 @@ func decideReady(c *api.Container) bool {
 
 const notProbed = "it has not been probed yet"
 
-// Result returns why a container is unhealthy and why it is not ready; "" means that it is not unhealthy, or that it is
-// ready. If it is not probed yet, the manifest's container want says whether it has to be.
-func (p *Probers) Result(c *plan.Observed, want *api.Container) (unhealthy, notReady string) {
+// Healthy returns why a container is unhealthy, "" if it is not, and whether its startup probe has succeeded.
+func (p *Probers) Healthy(c *plan.Observed) (unhealthy string, started bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if prober := p.byID[c.ID]; prober != nil && prober.startedAt.Equal(c.StartedAt) {
-		return prober.unhealthy, prober.notReady
+	if prober := p.of(c); prober != nil {
+		return prober.unhealthy, prober.started
+	}
+	return "", false
+}
+
+// NotReady returns why a container is not ready, "" if it is. If it is not probed yet, the manifest's container want says whether it
+// has to be.
+func (p *Probers) NotReady(c *plan.Observed, want *api.Container) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if prober := p.of(c); prober != nil {
+		return prober.notReady
 	}
 	if decideReady(want) {
-		notReady = notProbed
+		return notProbed
 	}
-	return "", notReady
+	return ""
+}
+
+// of returns the prober of a container, or nil. The caller holds p.mu.
+func (p *Probers) of(c *plan.Observed) *prober {
+	if prober := p.byID[c.ID]; prober != nil && prober.startedAt.Equal(c.StartedAt) {
+		return prober
+	}
+	return nil
 }
 
 // run probes a container: with its startup probe alone until that succeeds, then with its
@@ -188,9 +206,10 @@ func (p *Probers) answered(prober *prober, kind, failure string, enough bool) (d
 			note("not ready", failure)
 		}
 	case enough && kind == "startup" && prober.spec.ReadinessProbe != nil:
-		prober.notReady = notProbed
+		prober.notReady, prober.started = notProbed, true
+		p.Wake()
 	case enough && prober.notReady != "":
-		prober.notReady, prober.logged = "", false
+		prober.notReady, prober.logged, prober.started = "", false, true
 		note("ready", "its "+kind+" probe succeeded")
 	}
 	return enough && (kind == "startup" || kind == "liveness" && failure != "")

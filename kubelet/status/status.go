@@ -14,10 +14,10 @@ import (
 
 // Now is what has happened since the sync.
 type Now struct {
-	Doing        map[string]plan.Problem                                           // what the worker is doing, by container name
-	PullProgress func(image string) string                                         // empty if it is not being pulled
-	ProbeResult  func(*plan.Observed, *api.Container) (unhealthy, notReady string) // see probes.Probers.Result
-	Stale        func(pod *plan.Pod, c *api.Container, used string) string         // see configmaps.Store.Stale
+	Doing        map[string]plan.Problem                                   // what the worker is doing, by container name
+	PullProgress func(image string) string                                 // empty if it is not being pulled
+	NotReady     func(*plan.Observed, *api.Container) string               // see probes.Probers.NotReady
+	Stale        func(pod *plan.Pod, c *api.Container, used string) string // see configmaps.Store.Stale
 }
 
 // view is a pod at this moment.
@@ -106,7 +106,7 @@ func (s *view) phase() api.PodPhase {
 		return api.PodStopped
 	case s.Plan.Finished && !s.isStopped() && !s.Waits():
 		for _, c := range s.Desired.InitAndApps() {
-			if newest, _ := s.newest(c.Name); newest != nil && newest.Failed() {
+			if newest, _ := s.newest(c.Name); newest != nil && newest.Failed() && !c.IsSidecar() {
 				return api.PodFailed
 			}
 		}
@@ -181,7 +181,7 @@ func (s *view) container(want *plan.Container) api.ContainerStatus {
 	}
 	switch {
 	case newest != nil && newest.State.Live():
-		_, notReady := s.ProbeResult(newest, want.Spec)
+		notReady := s.NotReady(newest, want.Spec)
 		if newest.Of.Hash != want.Hash { // an edit has not replaced it yet
 			status.Image = newest.Image
 		}
@@ -191,7 +191,7 @@ func (s *view) container(want *plan.Container) api.ContainerStatus {
 			running.Reason = api.ReasonUnhealthy
 		}
 		status.State.Running = running
-	case newest != nil && newest.Terminated() && (s.Desired == nil || want.Spec != nil && s.Desired.Done(want, newest)):
+	case newest != nil && newest.Terminated() && (s.Desired == nil || want.Spec != nil && s.isDone(want, newest)):
 		status.State.Terminated = terminated(newest)
 		if problem := s.problem(want.Name); problem.Reason == api.ReasonNeverRestarted || problem.Reason == api.ReasonRestartPolicy {
 			status.State.Terminated.Message = strings.TrimPrefix(status.State.Terminated.Message+"; "+problem.Message, "; ")
@@ -220,6 +220,11 @@ func (s *view) container(want *plan.Container) api.ContainerStatus {
 	return status
 }
 
+// isDone reports whether a container never runs again, given its newest attempt. A sidecar is done with its pod.
+func (s *Pod) isDone(want *plan.Container, newest *plan.Observed) bool {
+	return s.Desired.Done(want, newest) || want.IsSidecar() && s.Plan.Finished && !s.isStopped()
+}
+
 // hasDoneInit reports whether a container is an init container whose work is done, although
 // somebody may have removed it: no init container has to run, and an app has started.
 func (s *Pod) hasDoneInit(want *plan.Container) bool {
@@ -245,6 +250,8 @@ func (s *view) runningMessage(want *plan.Container, c *plan.Observed) string {
 		return s.message(want, problem)
 	case c.State == dockertools.StatePaused:
 		return "it is paused; docker unpause lets it run again"
+	case want.Name == s.Plan.Init && want.IsSidecar():
+		return "the other containers wait until its startup probe has succeeded"
 	case want.Name == s.Plan.Init:
 		return "the other containers wait until it has succeeded"
 	case s.Desired != nil && len(s.Plan.Steps) == 0 && c.Labels[dockertools.LabelServices] != want.Services:

@@ -59,6 +59,8 @@ func (all *podVersions) desire(pod *plan.Pod) (rows []Row) {
 		switch {
 		case c.Name == api.NetworkContainerName:
 			desired = "runs with the others"
+		case c.IsSidecar():
+			desired = "runs beside the others, and starts before them"
 		case pod.IsInit(c.Name):
 			desired = "runs until it succeeds, before the others"
 		}

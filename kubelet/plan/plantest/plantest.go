@@ -49,6 +49,7 @@ func FullPod() api.Pod {
 //	want never web:a side:b     the restart policy (always if left out) and each app container with its hash; the network container's is "n"
 //	want web:a+latest           … of an image :latest, or +always: with PullAlways, or +pullnever
 //	want web:a+ip setup:i+init  … that is created with the pod's IP; an init container
+//	want log:l+init+sidecar     … an init container that stays, +startup: with a startup probe
 //	want stopped web:a          … that a person has stopped
 //	want asked=2 web:a          … and asked to restart a second time
 //	unwanted                    no pod
@@ -66,7 +67,7 @@ func ParsePod(line string) *plan.Pod {
 		switch {
 		case isContainer && name == "net":
 			want.Network.Hash = hash
-		case isContainer && strings.HasSuffix(hash, "+init"):
+		case isContainer && strings.Contains(hash, "+init"):
 			want.Init = append(want.Init, parseApp(name, hash))
 		case isContainer:
 			want.Apps = append(want.Apps, parseApp(name, hash))
@@ -80,6 +81,12 @@ func ParsePod(line string) *plan.Pod {
 			want.Complete.RestartPolicy.OnFailure = &api.RestartPolicyOnFailure{}
 		}
 	}
+	for i := range want.Init {
+		want.Init[i].Turn = i
+	}
+	for i := range want.Apps {
+		want.Apps[i].Turn = len(want.Init)
+	}
 	return want
 }
 
@@ -90,6 +97,10 @@ func parseApp(name, options string) plan.Container {
 		switch option {
 		case "latest":
 			spec.Image = "hello"
+		case "sidecar":
+			spec.Sidecar = true
+		case "startup":
+			spec.StartupProbe = &api.Probe{}
 		case "always":
 			spec.ImagePullPolicy = api.PullAlways
 		case "pullnever":
@@ -113,6 +124,8 @@ func parseApp(name, options string) plan.Container {
 //	    uid=other               of another UID
 //	    unhealthy=refused       its liveness probe failed
 //	    killed=Unhealthy        the kubelet stopped it for its liveness probe, or another reason
+//	    started                 its startup probe has succeeded
+//	    sidecar=1               it is stopped so many turns after the apps
 //	    disconnected            a network container that is in no network
 //	    restarted               … that has ended before
 //	    for=i                   … that was made for the init containers of this hash
@@ -175,6 +188,10 @@ func ParseContainer(tb testing.TB, line string) plan.Observed {
 			c.Unhealthy = "its liveness probe failed: " + value
 		case "killed":
 			c.Killed = plan.Problem{Reason: value, Message: "its liveness probe failed: refused"}
+		case "started":
+			c.StartupPassed = true
+		case "sidecar":
+			c.Labels = map[string]string{dockertools.LabelSidecar: value}
 		case "disconnected":
 			c.IP, c.Endpoint = "", ""
 		case "restarted":
