@@ -91,8 +91,8 @@ func TestStep(t *testing.T) {
 	inWorld(t, func(w *world) {
 		p, k := atTerminal(w, pod("a", "main"), pod("b", "main"))
 		w.check("before anybody has said a word")
-		p.reads("pod a.default.file (a.yaml)", "≠ net", "runs", "nothing", "≠ main", "nothing", "step 1", "create net", "step 2", "create main",
-			"pod b.default.file (b.yaml)")
+		p.reads("pod a.default.file (a.yaml)", "≠ net", "runs", "nothing", "≠ main", "nothing", "step 1", "create net", "step 2", "create main", "Enter: do a. 1:",
+			"pod b.default.file (b.yaml)", "Enter: do a; b waits too. 1:")
 		for _, status := range k.statuses(w) {
 			if status.Reason != api.ReasonWaitsForStep || status.Phase != api.PodPending {
 				t.Errorf("%s is %s for %s, want pending for WaitsForStep", status.Name, status.Phase, status.Reason)
@@ -102,7 +102,7 @@ func TestStep(t *testing.T) {
 		p.enters("1")
 		p.reads("pod a.default.file", "≠ net", "attempt 1 is created", "step 1", "start net")
 		p.enters("", "a/main", "a/net")
-		p.reads("pod a.default.file: nothing to do now")
+		p.reads("pod a.default.file: nothing to do now", "Enter: do b. 1:")
 		p.enters("c", "a/main", "a/net")
 		p.reads(`"c" is none of the pods that wait: b.default.file`)
 		p.enters("b"+strings.Repeat(" ", 1<<20), "a/main", "a/net")

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"math"
+	"net"
 	"net/http"
 	"path"
 	"slices"
@@ -46,6 +47,8 @@ type page struct {
 	Options
 	Saved       bool   // for a saved replay
 	Key         string // of links; empty for a client that may not read logs, whose page does not change
+	Expired     bool   // with another key: it is of an earlier start of the kubelet
+	LinkCommand string // prints the link
 	Now         time.Time
 	Ill, Docker error // what is wrong with the kubelet, and with Docker
 	SourceList  []api.SourceStatus
@@ -140,7 +143,12 @@ func render(name string, data any) ([]byte, error) {
 }
 
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) error {
-	return writeHTML(w, "page.html", s.look(s.kubeletFor(r)))
+	p := s.look(s.kubeletFor(r))
+	p.Expired, p.LinkCommand = r.URL.Query().Has("key"), "kubelet14 -status -token_file="+s.opts.TokenFile+" -address="+s.opts.Address
+	if address, ok := s.listener.Addr().(*net.TCPAddr); ok {
+		p.LinkCommand += fmt.Sprint(" -port=", address.Port)
+	}
+	return writeHTML(w, "page.html", p)
 }
 
 // change is a change as the template tells it, of one pod or of all.

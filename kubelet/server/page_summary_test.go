@@ -2,6 +2,8 @@ package server
 
 import (
 	"errors"
+	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -77,4 +79,16 @@ func TestThePageSaysWhatPodsWaitFor(t *testing.T) {
 	doc.shows("trouble-port.default.file", "", "PortTaken 8080: see ss -lntup") // and not what only waits for it
 	k.set(func() { k.statuses = nil })
 	serveInMemory(t, k).page(t).shows("rest", "", "Nothing to do right now")
+}
+
+// A link of before a restart leads to a page that says so, with the command that prints the new one.
+func TestThePageWithoutItsKey(t *testing.T) {
+	s := serve(t, &fakeKubelet{})
+	for query, want := range map[string]string{"/": "need a link with a key. It is in", "/?key=of-before": "The kubelet was restarted. The changes of before are gone. Its new link is in"} {
+		text := s.ask(t, "GET "+query).body
+		command := fmt.Sprintf("<code>kubelet14 -status -token_file=%s -address=127.0.0.1 -port=%d</code>", s.opts.TokenFile, s.listener.Addr().(*net.TCPAddr).Port)
+		if !strings.Contains(strings.NewReplacer("<b>", "", "</b>", "").Replace(text), want) || !strings.Contains(text, command) || strings.Contains(text, "page.js") {
+			t.Errorf("%s: %q and %q are not in\n%s", query, want, command, text)
+		}
+	}
 }

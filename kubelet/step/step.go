@@ -80,7 +80,7 @@ func (s *Stepper) Allowed(p Plan) [][]plan.Action {
 func (s *Stepper) Ask(p Plan) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if w := s.waits(p.Name); w.id != p.ID {
+	if w := s.wait(p.Name); w.id != p.ID {
 		w.id, w.allowed, w.ticket = p.ID, 0, rand.Text()
 		s.printPlan(p)
 	}
@@ -93,7 +93,7 @@ func (s *Stepper) Take(podFullName string, steps [][]plan.Action) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	w := s.waits(podFullName)
+	w := s.wait(podFullName)
 	if w.id != "" { // otherwise they were taken before
 		w.carriedOut = slices.Concat(steps...)
 	}
@@ -125,8 +125,8 @@ func (s *Stepper) find(pod string) *waiting {
 	return nil
 }
 
-// waits returns the wait of a pod, a new one if there is none. s.mu is locked.
-func (s *Stepper) waits(pod string) *waiting {
+// wait returns the wait of a pod, a new one if there is none. s.mu is locked.
+func (s *Stepper) wait(pod string) *waiting {
 	w := s.find(pod)
 	if w == nil {
 		w = &waiting{pod: pod}
@@ -158,6 +158,11 @@ func (s *Stepper) Waiting() (all []Waiting) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.waits()
+}
+
+// waits is Waiting while s.mu is locked.
+func (s *Stepper) waits() (all []Waiting) {
 	for _, w := range s.waiting {
 		if w.id != "" && w.allowed == 0 {
 			all = append(all, Waiting{w.pod, w.ticket})

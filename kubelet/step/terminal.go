@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"kubelet14/api"
 	"kubelet14/kubelet/status"
 	"kubelet14/kubelet/trace"
 )
@@ -17,7 +18,22 @@ import (
 // The most that is kept of a long line, and of unread output, in bytes.
 const maxWord, maxUnread = 40, 1 << 20
 
-const help = "Enter: do this. 1: do its first step. POD: do that pod's. a: do all from now on. s: stop at each again. q: end.\n"
+// prompt says which plan Enter carries out, which others wait, and what else can be typed. s.mu is locked.
+func (s *Stepper) prompt() string {
+	var names []string
+	for _, w := range s.waits() {
+		name, _, _ := api.SplitFullName(w.Pod)
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	others := strings.Join(names[1:], ", ")
+	if others != "" {
+		others = "; " + others + map[bool]string{true: " waits too", false: " wait too"}[len(names) == 2]
+	}
+	return fmt.Sprintf("Enter: do %s%s. 1: do its first step. POD: do that pod's. a: do all from now on. s: stop at each again. q: end.\n", names[0], others)
+}
 
 // Read carries out the lines of in, until a q or the end.
 func (s *Stepper) Read(in io.Reader) {
@@ -50,7 +66,7 @@ func (s *Stepper) Read(in io.Reader) {
 func (s *Stepper) allow(pod string, steps int) {
 	var names []string
 	for _, w := range s.Waiting() {
-		if name, _, _ := strings.Cut(w.Pod, "."); pod == "" || pod == w.Pod || pod == name {
+		if name, _, _ := api.SplitFullName(w.Pod); pod == "" || pod == w.Pod || pod == name {
 			s.Allow(w, steps)
 			return
 		}
@@ -59,7 +75,7 @@ func (s *Stepper) allow(pod string, steps int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(names) > 0 {
-		s.say("%q is none of the pods that wait: %s\n%s", pod, strings.Join(names, ", "), help)
+		s.say("%q is none of the pods that wait: %s\n%s", pod, strings.Join(names, ", "), s.prompt())
 	} else {
 		s.say("no pod waits: every pod is as it should be, or is being worked on\n")
 	}
@@ -113,10 +129,10 @@ func (s *Stepper) printPlan(p Plan) {
 		}
 	}
 	table.Flush()
-	s.say("%s%s", &text, help)
+	s.say("%s%s", &text, s.prompt())
 }
 
-// printEmpty says that there is nothing left to do for a pod, and what its problems are.
+// printEmpty says that there is nothing left to do for a pod, what its problems are, and which other plans wait.
 func (s *Stepper) printEmpty(p *status.Pod) {
 	if s.all {
 		return
@@ -125,6 +141,7 @@ func (s *Stepper) printEmpty(p *status.Pod) {
 	for _, problem := range p.Plan.Problems {
 		s.say("  %s: %v\n", problem.Reason, problem)
 	}
+	s.say("%s", s.prompt())
 }
 
 // observed describes what there is of a container.

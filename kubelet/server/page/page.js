@@ -27,7 +27,7 @@ function connect() {
   });
   // The browser connects again by itself, but not after an HTTP error: then the key may be of an earlier start of the kubelet.
   stream.addEventListener('error', () => {
-    setStatus('Cut off; trying again', false);
+    setStatus('No answer from the kubelet; trying again', false);
     if (stream.readyState === EventSource.CLOSED) watchdog = setTimeout(reloadOrConnect, 2000);
   });
   expectMore();
@@ -41,7 +41,7 @@ function reloadOrConnect() {
 function expectMore() {
   clearTimeout(watchdog);
   watchdog = setTimeout(() => {
-    setStatus('Cut off; trying again', false);
+    setStatus('No answer from the kubelet; trying again', false);
     connect();
   }, 25000);
 }
@@ -227,16 +227,16 @@ document.addEventListener('keydown', key => {
 
 // ---- The replay of a change: a function of one number, at = the stage + the part of it that has passed.
 
-// ways has the two boxes between which the token travels, and the lane below them.
+// ways has the two boxes between which the mark travels, and the lane below them.
 const ways = {
   read: ['sources', 'sources'], send: ['sources', 'mux'], mux: ['mux', 'storage'], merge: ['storage', 'storage'], update: ['storage', 'loop'],
   list: ['loop', 'docker', 'list'], listed: ['docker', 'loop', 'list'], work: ['loop', 'workers'], begin: ['workers', 'docker'],
   end: ['docker', 'workers'], event: ['docker', 'loop', 'wake'], ended: ['workers', 'loop', 'wake'],
 }; // all others: the loop decides
-const travels = .45; // the part of a stage in which the token moves; in the rest it stands, to be read
+const travels = .45; // the part of a stage in which the mark moves; in the rest it stands, to be read
 const player = byId('player'), scrub = byId('scrub'), caption = byId('caption'), auto = byId('auto');
 const still = matchMedia('(prefers-reduced-motion: reduce)');
-let replayed = '', stages = [], at = 0, playing = false, last = 0, shown = -1, newest = newestChange();
+let replayed = '', ofPod = '', stages = [], at = 0, playing = false, last = 0, shown = -1, newest = newestChange();
 
 // newestChange returns the number of the last change; empty: there is none.
 function newestChange() { return byId('change-list')?.querySelector('a')?.dataset.change ?? ''; }
@@ -247,17 +247,17 @@ async function openChange(number, pod = '', from = 0) {
   const answer = address && await fetch(address + (pod && '&pod=' + encodeURIComponent(pod))).catch(() => null);
   if (!answer?.ok) return false;
   byId('save').href = address + '&save=1&pod=' + encodeURIComponent(pod);
-  tell(new DOMParser().parseFromString(await answer.text(), 'text/html'), number, from);
+  byId('gone').hidden = true;
+  tell(new DOMParser().parseFromString(await answer.text(), 'text/html'), number, pod, from);
   return true;
 }
 
 // tell shows the change of a document.
-function tell(html, number, from) {
+function tell(html, number, pod, from) {
   byId('list').replaceChildren(html.getElementById('stages'));
   byId('who').replaceChildren(html.getElementById('of-pods') ?? '');
   stages = [...byId('stages').children];
-  replayed = number;
-  shown = -1;
+  [replayed, ofPod, shown] = [number, pod, -1];
   scrub.max = stages.length - .001;
   byId('real').replaceChildren(...stages.map((stage, i) => {
     const part = document.createElement('i');
@@ -277,7 +277,7 @@ function leave() {
   if (saved) return;
   pause();
   document.body.classList.remove('playing');
-  player.hidden = byId('token').hidden = true;
+  player.hidden = byId('mark').hidden = true;
   stages = [];
   draw();
   history.replaceState(null, '', location.pathname + location.search);
@@ -290,7 +290,7 @@ function seek(to) {
   draw();
 }
 
-// draw shows the moment: the sentence, the comparison, and the token on its way. A patch of the page needs it again.
+// draw shows the moment: the sentence, the comparison, and the mark on its way. A patch of the page needs it again.
 function draw() {
   const i = Math.floor(at), stage = stages[i], [from, to, lane] = ways[stage?.dataset.kind] ?? ['loop', 'loop'];
   const part = still.matches ? 1 : Math.min(1, (at - i) / travels), eased = part < .5 ? 4 * part ** 3 : 1 - (2 - 2 * part) ** 3 / 2;
@@ -308,25 +308,26 @@ function draw() {
     [...byId('real').children].forEach((other, n) => other.classList.toggle('on', n === i));
     byId('clock').textContent = `${i + 1} of ${stages.length} · ${Math.round(stage.dataset.ms)} ms`;
     scrub.setAttribute('aria-valuetext', caption.textContent);
+    history.replaceState(null, '', `#replay=${replayed}@${i}${ofPod && '&pod=' + encodeURIComponent(ofPod)}`); // a link to this moment
   }
-  document.querySelector('.box.here').dataset.token = label; // shown on a phone, where the token has no room for it
+  document.querySelector('.box.here').dataset.mark = label; // shown on a phone, where the mark has no room for it
   move(wayOf(from, to, lane), eased, label, 'wrong' in stage.dataset);
 }
 
-// move puts the token on its way.
+// move puts the mark on its way.
 function move(way, part, label, wrong) {
-  const token = byId('token'), diagram = byId('diagram');
-  token.hidden = false;
-  token.textContent = label;
-  token.classList.toggle('wrong', wrong);
+  const mark = byId('mark'), diagram = byId('diagram');
+  mark.hidden = false;
+  mark.textContent = label;
+  mark.classList.toggle('wrong', wrong);
   byId('trail').firstElementChild.setAttribute('points', way.map(p => `${p.x},${p.y}`).join(' '));
   const lengths = way.slice(1).map((p, n) => Math.hypot(p.x - way[n].x, p.y - way[n].y));
   let rest = part * lengths.reduce((a, b) => a + b, 0), n = 0;
   while (n < lengths.length - 1 && rest > lengths[n]) rest -= lengths[n++];
   const done = lengths[n] ? rest / lengths[n] : 0;
   const x = way[n].x + (way[n + 1].x - way[n].x) * done, y = way[n].y + (way[n + 1].y - way[n].y) * done;
-  const left = Math.max(0, Math.min(x - token.offsetWidth / 2, diagram.clientWidth - token.offsetWidth));
-  token.style.transform = `translate(${left}px, ${y - token.offsetHeight / 2}px)`;
+  const left = Math.max(0, Math.min(x - mark.offsetWidth / 2, diagram.clientWidth - mark.offsetWidth));
+  mark.style.transform = `translate(${left}px, ${y - mark.offsetHeight / 2}px)`;
 }
 
 function wayOf(from, to, lane) {
@@ -376,7 +377,6 @@ function play() {
 function pause() {
   playing = false;
   byId('play').textContent = 'Play';
-  if (stages.length) history.replaceState(null, '', `#replay=${replayed}@${Math.floor(at)}`); // a link to this moment
 }
 
 // goTo goes to where a stage can be read.
@@ -432,14 +432,14 @@ live.addEventListener('click', async click => {
   const answer = await fetch('/step' + location.search, {
     method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ id, pod, steps }),
   }).catch(() => null);
-  if (!answer?.ok) setStatus(answer ? await answer.text() : 'Cut off; trying again', !!answer);
+  if (!answer?.ok) setStatus(answer ? await answer.text() : 'No answer from the kubelet; trying again', !!answer);
 });
 
 setInterval(countOn, 1000);
 reveal();
-const moment = location.hash.match(/^#replay=(\d+)@(\d+)$/);
-if (saved) tell(document, '1', moment ? +moment[2] + travels : 0);
-else if (moment) openChange(moment[1], '', +moment[2] + travels);
+const moment = new URLSearchParams(location.hash.slice(1)), [change, stage] = (moment.get('replay') ?? '').split('@');
+if (saved) tell(document, '1', '', change ? +stage + travels : 0);
+else if (change) openChange(change, moment.get('pod') ?? '', +stage + travels).then(opened => byId('gone').hidden = opened);
 connect();
 if (!saved) { // last: the storage throws in a browser that blocks the data of sites
   byId('auto-label').hidden = false;

@@ -50,9 +50,9 @@ func TestIntegrationPageFollowsAPodWithoutReload(t *testing.T) {
 
 	// When its kubelet is stopped the page shows that, and it shows the state of the next one.
 	h.kubelet.Stop()
-	b.shows("status", "", "Cut off; trying again")
+	b.shows("status", "", "No answer from the kubelet; trying again")
 	h.start()
-	b.shows("no-key", "", "the link that kubelet14 -status prints")
+	b.shows("no-key", "", "The kubelet was restarted", "kubelet14 -status -token_file="+h.RootDir+"/token -address=127.0.0.1 -port="+h.port)
 	h.Await("a page without the key, which stays as it was loaded, has the pod", func() error {
 		b.do(chromedp.Navigate(h.url))
 		return unittest.HasWords(eval[string](b, `document.body.innerText`), "The pod is up")
@@ -76,7 +76,7 @@ func TestIntegrationPageShowsALog(t *testing.T) {
 	h.write("web", hello, "serve")
 	// Without the key the page shows how to get access, and what it was when it was loaded.
 	b := h.open(h.url)
-	b.shows("no-key", "", "the link that kubelet14 -status prints")
+	b.shows("no-key", "", "kubelet14 -status -token_file=")
 	b.shows("status", "", "reload to see changes")
 
 	// With it, the end of the log is there, by the keyboard too.

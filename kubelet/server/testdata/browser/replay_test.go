@@ -54,7 +54,7 @@ func TestIntegrationPageReplaysAChange(t *testing.T) {
 	h.write("web", hello, "serve")
 	b.shows("change-list", "", "web.yaml was edited")
 
-	// From a click on the change to its end by the keyboard: the token is at the box of each stage.
+	// From a click on the change to its end by the keyboard: the mark is at the box of each stage.
 	b.click(chromedp.CSS("#change-list a"))
 	b.shows("caption", "", "has read its manifests", "config/source.go")
 	var kinds []string
@@ -66,7 +66,7 @@ func TestIntegrationPageReplaysAChange(t *testing.T) {
 			t.Fatalf("after %d times → the replay is at %d", i, s.At)
 		}
 		if want := map[string]string{"read": "sources", "send": "mux", "merge": "storage", "plan": "loop", "work": "workers", "begin": "docker"}[s.Kind]; want != "" && s.Box != "box-"+want {
-			t.Errorf("at %s the token is at %s", s.Kind, s.Box)
+			t.Errorf("at %s the mark is at %s", s.Kind, s.Box)
 		}
 		switch {
 		case s.Kind == "apply":
@@ -112,7 +112,7 @@ func TestIntegrationPageReplaysAChange(t *testing.T) {
 		b.fits("replay-" + name)
 	}
 	b.do(chromedp.KeyEvent(kb.Escape))
-	if !eval[bool](b, `player.hidden && byId('token').hidden && !document.querySelector('.here') && location.hash === ''`) {
+	if !eval[bool](b, `player.hidden && byId('mark').hidden && !document.querySelector('.here') && location.hash === ''`) {
 		t.Error("Escape does not end the replay")
 	}
 	// With motion it plays by itself, and pauses with the space bar.
