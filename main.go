@@ -115,6 +115,9 @@ func run(ctx context.Context, f *options.Options) error {
 	f.Kubelet.Trace = &trace.Trace{}
 	if f.Step {
 		f.Kubelet.Step = &step.Stepper{Out: os.Stdout}
+		if f.DockerEndpoint != "" {
+			f.Kubelet.Step.DockerFlags = []string{"--host", f.DockerEndpoint}
+		}
 	}
 	sources, etcd, err := openSources(f)
 	if etcd != nil {

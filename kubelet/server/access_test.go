@@ -28,7 +28,8 @@ var everyRoute = []struct {
 	{"GET /healthz", "GET /healthz", anyone},
 	{"GET /{$}", "GET /", reading},
 	{"GET /changes/{number}", "GET /changes/1", logs},
-	{"POST /step", "POST /step", logs}, // without a body
+	{"POST /step", "POST /step", logs},   // without a body
+	{"POST /break", "POST /break", logs}, // without a body
 	{"GET /static/{file}", "GET /static/page.css", anyone},
 	{"GET /stream", "HEAD /stream", logs},
 	{"GET /status", "GET /status", reading},
@@ -139,7 +140,7 @@ func TestAccess(t *testing.T) {
 			for _, route := range everyRoute {
 				before := k.usedTimes()
 				got := s.ask(t, route.request, client.set)
-				good := got.status == http.StatusOK || route.route == "POST /step" && got.status == http.StatusBadRequest ||
+				good := got.status == http.StatusOK || slices.Contains([]string{"POST /step", "POST /break"}, route.route) && got.status == http.StatusBadRequest ||
 					strings.HasPrefix(route.route, "POST /exec") && got.status == http.StatusUpgradeRequired
 				if tt.granted(client.granted) < route.need {
 					refused++

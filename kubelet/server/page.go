@@ -59,6 +59,7 @@ type page struct {
 	States      map[string]int         // how many containers there are, of those that were not replaced
 	Events      []api.Event            // newest first
 	Waiting     []step.Waiting         // plans, with -step
+	Breaks      []step.Break           // with -step and debugging handlers
 	Changes     []trace.Change         // newest first
 	Updates     map[string]api.Event   // the last SET or UPDATE of each pod by full name; of all pods by ""
 
@@ -78,6 +79,9 @@ func (s *Server) look(k Kubelet) *page {
 		p.Key, p.Changes, p.Waiting = s.key, s.opts.Trace.Changes(), s.opts.Step.Waiting()
 	}
 	p.Pods, p.newer, p.Docker = k.Statuses()
+	if p.Key != "" && s.opts.Step != nil && s.opts.Debugging {
+		p.Breaks = s.opts.Step.Breaks(p.Pods, p.manifests())
+	}
 	p.Rows = k.Comparisons()
 	for _, rows := range p.Rows {
 		for _, row := range rows {

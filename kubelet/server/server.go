@@ -178,6 +178,7 @@ func (s *Server) routes() http.Handler {
 	add("POST /start/{pod}", running, s.serveStart)
 	add("POST /restart/{pod}", running, s.serveRestart)
 	if s.opts.Debugging {
+		add("POST /break", logs, s.serveBreak)
 		add("POST /exec/{pod}/{container}", running, s.serveExec)
 		add("GET /containerLogs/{namespace}/{pod}/{container}", logs, s.serveContainerLogs)
 		add("GET /containerLogs/{pod}/{container}", logs, s.serveContainerLogs)

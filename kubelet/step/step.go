@@ -30,8 +30,9 @@ type Plan struct {
 // Stepper knows which plans wait and what is allowed. Its methods may be called concurrently. A nil
 // Stepper allows every plan.
 type Stepper struct {
-	Out  io.Writer
-	Wake func() // makes the sync loop ask again
+	Out         io.Writer
+	DockerFlags []string // of the docker command in Breaks
+	Wake        func()   // makes the sync loop ask again
 	// Compare returns the desired state of a pod beside the observed one, and what was edited.
 	Compare func(*status.Pod) (rows []trace.Row, edited []string)
 

@@ -423,14 +423,14 @@ document.addEventListener('keydown', key => {
   key.preventDefault();
 });
 
-// ---- With -step: a button allows the plan that was seen. Another plan needs another look.
+// ---- With -step: a button allows the plan that was seen, or breaks something. Another plan needs another look.
 
 document.documentElement.classList.add('js');
 live.addEventListener('click', async click => {
-  const { steps, pod, id } = click.target.dataset;
-  if (!steps) return;
-  const answer = await fetch('/step' + location.search, {
-    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ id, pod, steps }),
+  const { steps, pod, id, command } = click.target.dataset;
+  if (!steps && !command) return;
+  const answer = await fetch((steps ? '/step' : '/break') + location.search, {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(steps ? { id, pod, steps } : { command }),
   }).catch(() => null);
   if (!answer?.ok) setStatus(answer ? await answer.text() : 'No answer from the kubelet; trying again', !!answer);
 });

@@ -1,6 +1,7 @@
 package browser
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -107,5 +108,49 @@ func TestIntegrationPageForAClass(t *testing.T) {
 	if !eval[bool](b, `byId('summary').checkVisibility() && player.hidden`) {
 		t.Error("the key does not lead back")
 	}
+	b.hasNoErrors()
+}
+
+// With -step a class breaks things by buttons, each of which shows its command, and sees the plan that follows.
+func TestIntegrationPageBreaksThings(t *testing.T) {
+	h := newHost(t, "-step")
+	h.Write("web", fmt.Sprintf("version: v1beta1\nid: web\ncontainers: [{name: main, image: %s, command: [/hello, sleep], env: [{name: A, value: b}]}]\n", hello))
+	b := h.open(h.link())
+	const waiting = "waiting-web.default.file"
+	do := func() {
+		t.Helper()
+		b.click(at("all-web.default.file"))
+		b.shows("rest", "", "Nothing to do right now")
+	}
+	press := func(title string) {
+		t.Helper()
+		h.Await(title, func() error {
+			if !eval[bool](b, fmt.Sprintf(`(button => (button?.click(), !!button))([...document.querySelectorAll('#break button')].find(button => button.textContent === %q))`, title)) {
+				return errors.New("there is no such button")
+			}
+			return nil
+		})
+	}
+	b.shows(waiting, "waiting", "create attempt 1")
+	do()
+	b.do(chromedp.Click(chromedp.CSS("#break summary")))
+	for name, width := range map[string]int64{"light": 1360, "dark": 1360, "phone": 360} {
+		b.look(width, map[bool]string{true: "dark", false: "light"}[name == "dark"], "reduce")
+		b.fits("break-" + name)
+	}
+	press("Kill main of web")
+	b.shows(waiting, "waiting", "exit code 137", "create attempt 2")
+	do()
+	press("Edit web.yaml")
+	b.shows(waiting, "waiting", "env A changed", "create attempt 3")
+	do()
+	press("A typo in web.yaml")
+	b.shows("source-file", "source bad", "failing")
+	press("Repair web.yaml")
+	b.shows("source-file", "source good")
+	press("Take away web.yaml")
+	b.shows(waiting, "waiting", "stop attempt 3")
+	press("Bring back web.yaml")
+	b.shows(webPod, "pod good", "running")
 	b.hasNoErrors()
 }
