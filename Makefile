@@ -69,6 +69,11 @@ check: ## list the exercises of docs/ that have a check; EXERCISE=588-1 checks t
 	@$(if $(EXERCISE),[ ! -t 2 ] || echo 'this compiles first: up to a minute')
 	@go run ./docs/exercises $(EXERCISE)
 
+DIR = mine
+
+lab: ## list the six labs of docs/labs, with what is done; LAB=1 DIR=mine checks one; RUN='python3 my.py' for another language
+	@go run ./docs/labs -dir='$(DIR)' $(if $(LAB),-lab=$(LAB)) $(if $(RUN),-run='$(RUN)')
+
 student: ## give the pages and the demo names and ports of your own on a shared host: STUDENT=7
 	@docs/student.bash $(STUDENT)
 
@@ -93,4 +98,4 @@ clean: ## stop and remove what `make run` has made, and what was built
 	rm -f kubelet14
 	rm -rf bin .artifacts
 
-.PHONY: help run build test test-all kubernetes browser alerts picture unit lint check student bench fleet etcd clean
+.PHONY: help run build test test-all kubernetes browser alerts picture unit lint check lab student bench fleet etcd clean

@@ -25,10 +25,12 @@ type fence struct {
 	body string
 }
 
-// pages reads all pages of this directory, and the two of the project's root.
+// pages reads all pages of this directory, those of the labs, and the two of the project's root.
 func pages(t *testing.T) []page {
 	t.Helper()
 	paths, _ := filepath.Glob("*.md")
+	labs, _ := filepath.Glob("labs/*.md")
+	paths = append(paths, labs...)
 	var all []page
 	for _, path := range append(paths, "../README.md", "../CONTRIBUTING.md") {
 		all = append(all, readPage(t, path))

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"kubelet14/api/unittest"
+	"kubelet14/kubelet/dockertools/registrytest"
+	"kubelet14/kubelet/e2e/hosttest"
+)
+
+// build builds this program, as students run it, once.
+var build = sync.OnceValues(func() (string, error) {
+	client, err := hosttest.Connect("")
+	if err == nil {
+		err = registrytest.EnsureHello(client)
+	}
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(hosttest.BuildDir, "labs")
+	out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w: %s", err, out)
+	}
+	return path, err
+})
+
+func TestMain(m *testing.M) { hosttest.Main(m) }
+
+// solved makes a directory with the solution of a lab, as the pages tell how to; 0 stands for what students begin with.
+func solved(t *testing.T, lab int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	layers := []string{"start"}
+	for n := range lab {
+		layers = append(layers, fmt.Sprint("testdata/", n+1))
+	}
+	for _, layer := range layers {
+		unittest.Must(t, exec.Command("cp", "-r", layer+"/.", dir).Run())
+	}
+	return dir
+}
+
+// labsSay runs the command with flags, and checks its exit code and words that it prints.
+func labsSay(t *testing.T, done bool, flags []string, words ...string) {
+	t.Helper()
+	program, err := build()
+	unittest.Must(t, err)
+	out, err := exec.Command(program, flags...).CombinedOutput()
+	unittest.Says(t, string(out), words...)
+	if (err == nil) != done {
+		t.Errorf("it ends with %v, and prints\n%s", err, out)
+	}
+	nothingIsLeft(t, string(out))
+}
+
+// nothingIsLeft checks that a check has removed what it has made.
+func nothingIsLeft(t *testing.T, printed string) {
+	t.Helper()
+	_, rest, began := strings.Cut(printed, "the names of this run begin with ")
+	if !began {
+		return
+	}
+	prefix, _, _ := strings.Cut(rest, "_")
+	for _, list := range [][]string{{"ps", "--all", "--format", "{{.Names}}"}, {"volume", "ls", "--quiet"}, {"network", "ls", "--format", "{{.Name}}"}} {
+		out, err := exec.Command("docker", list...).CombinedOutput()
+		if err != nil || strings.Contains(string(out), prefix) {
+			t.Errorf("the check with the names %s leaves behind: %v %s", prefix, err, out)
+		}
+	}
+}
+
+func flags(lab int, dir string, more ...string) []string {
+	return append([]string{fmt.Sprint("-lab=", lab), "-dir=" + dir}, more...)
+}
+
+// Each solution is done, and the one before it is not.
+func TestIntegrationLongLabs(t *testing.T) {
+	for i := range labs {
+		n := i + 1
+		t.Run(fmt.Sprint("lab ", n), func(t *testing.T) {
+			t.Parallel()
+			dir := solved(t, n)
+			vet := exec.Command("go", "vet", ".")
+			vet.Dir = dir
+			if out, err := vet.CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+			labsSay(t, true, flags(n, dir, "-limit=5m"), fmt.Sprintf("done: lab %d\n", n))
+			labsSay(t, true, []string{"-dir=" + dir}, fmt.Sprintf("done  make lab LAB=%d", n))
+		})
+		t.Run(fmt.Sprintf("lab %d with the program of the one before", n), func(t *testing.T) {
+			t.Parallel()
+			labsSay(t, false, flags(n, solved(t, i), "-limit=1m"), "not yet", "it wanted: ", labs[i].page)
+		})
+	}
+}
+
+// mutant is a solution that falls into a trap.
+type mutant struct {
+	lab   int
+	trap  string
+	file  string
+	edits []string // old and new
+	words []string // that the check says
+}
+
+var mutants = []mutant{
+	{1, "a file that cannot be read counts as one that is gone", "main.go", []string{"!wanted && errRead != nil", "!wanted && false"}, []string{"_web_main was ", "trap 1"}},
+	{1, "names that only contain the prefix are ours", "docker.go", []string{`"name=^"+prefix+"_"`, `"name="+prefix`}, []string{"not its own: its names begin with"}},
+	{1, "it removes only what it remembers", "main.go", []string{"// union returns", "var seen = map[string]bool{}\n\n// union returns",
+		"plan := decide(", "if _, ok := desired[pod]; !ok && !seen[pod] {\ncontinue\n}\nseen[pod] = true\nplan := decide("}, []string{"_db_main running", "trap 2"}},
+	{2, "the hash is of the text", "manifest.go", []string{"	return m, err\n", "	for i := range m.Containers {\nm.Containers[i].Env = append(m.Containers[i].Env, struct{ Name, Value string }{\"TEXT\", string(data)})\n}\nreturn m, err\n"},
+		[]string{"_web_main_", "not of the text"}},
+	{2, "the hash is another one in each process", "decide.go", []string{"json.Marshal(of)", `json.Marshal([]any{of, os.Getpid()})`, `"slices"`, "\"os\"\n\"slices\""}, []string{"_main_", "in every process"}},
+	{2, "the old one is stopped first", "decide.go", []string{"slices.Concat(creates, stops, starts, removes)", "slices.Concat(stops, removes, creates, starts)"}, []string{"and only then", "trap 2"}},
+	{2, "the new one runs beside the old one", "decide.go", []string{"slices.Concat(creates, stops, starts, removes)", "slices.Concat(creates, starts, stops, removes)"}, []string{"while another one ran"}},
+	{3, "the count is in the program", "decide.go", []string{"crashes = newest.Crashes + 1", "counted[newest.Name] = true\nfor name := range counted {\nif strings.HasPrefix(name, base) {\ncrashes++\n}\n}",
+		"// newestOf returns", "var counted = map[string]bool{}\n\n// newestOf returns"}, []string{"start number 5 of crash", "after 4 crashes in a row", "trap 1"}},
+	{3, "the dead one goes first", "decide.go", []string{"slices.Concat(creates, stops, starts, removes)", "slices.Concat(creates, stops, removes, starts)"}, []string{"nothing else knows of the crashes"}},
+	{3, "it sleeps", "decide.go", []string{"	case \"exited\", \"dead\":", "	case \"exited\", \"dead\":\ntime.Sleep(time.Until(newest.Ended.Add(wait(newest.Crashes+1))))\nnow=time.Now()"}, []string{"trap 2"}},
+	{3, "there is no back-off", "decide.go", []string{"	if crashes < 2 {", "	if crashes < 200 {"}, []string{"start number", "at the earliest"}},
+}
+
+// A check refuses each of them, and says why.
+func TestIntegrationLongMutants(t *testing.T) {
+	for _, m := range mutants {
+		t.Run(fmt.Sprintf("lab %d, %s", m.lab, m.trap), func(t *testing.T) {
+			t.Parallel()
+			dir := solved(t, m.lab)
+			path := filepath.Join(dir, m.file)
+			text, err := os.ReadFile(path)
+			unittest.Must(t, err)
+			for i := 0; i < len(m.edits); i += 2 {
+				if n := strings.Count(string(text), m.edits[i]); n != 1 {
+					t.Fatalf("%s has %d times %q", m.file, n, m.edits[i])
+				}
+			}
+			unittest.Must(t, os.WriteFile(path, []byte(strings.NewReplacer(m.edits...).Replace(string(text))), 0o644))
+			labsSay(t, false, flags(m.lab, dir, "-limit=90s"), append(m.words, "not yet", "it wanted: ")...)
+		})
+	}
+}
+
+// Ctrl-C ends a check, which removes what it has made, and says what it was waiting for.
+func TestIntegrationLongInterruptedLab(t *testing.T) {
+	t.Parallel()
+	program, err := build()
+	unittest.Must(t, err)
+	var out hosttest.Buffer
+	cmd := exec.Command(program, flags(1, solved(t, 0))...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	unittest.Must(t, cmd.Start())
+	unittest.Await(t, func() error { return unittest.HasWords(out.String(), "waits: a container of web runs") })
+	unittest.Must(t, cmd.Process.Signal(syscall.SIGINT))
+	if cmd.Wait() == nil {
+		t.Error("it says that the lab is done")
+	}
+	unittest.Says(t, out.String(), "it wanted: a container of web runs", "what this check has made is removed")
+	nothingIsLeft(t, out.String())
+}
+
+// A program in another language is run by a command, in its directory.
+func TestIntegrationLongLabOfAShellScript(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	unittest.Must(t, os.WriteFile(filepath.Join(dir, "my.sh"), []byte("echo $0 $* says hello; exit 3\n"), 0o644))
+	labsSay(t, false, flags(1, dir, "-run=sh my.sh"), "your program has ended by itself: exit status 3", "/manifests lab-", "says hello")
+	labsSay(t, false, flags(1, dir), "go build in "+dir)
+}

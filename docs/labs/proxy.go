@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+)
+
+// proxy is what the student's program takes for Docker. It passes on every request that reads, and of
+// those that change something the ones that are about the program's own names.
+type proxy struct {
+	socket, prefix string
+	engine         *engine
+	forward        *httputil.ReverseProxy
+	server         *http.Server
+
+	// check is called when a request has been carried out, before the program knows. Its error ends the check.
+	check func(*request) error
+
+	mu       sync.Mutex
+	requests []*request // in the order in which they began
+	fault    error      // the first thing that no program may do
+}
+
+type requestKey struct{}
+
+// newProxy listens at a socket.
+func newProxy(socket, prefix string, e *engine) (*proxy, error) {
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		return nil, err
+	}
+	p := &proxy{socket: socket, prefix: prefix, engine: e}
+	p.forward = httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: "docker"})
+	p.forward.Transport = e.Transport
+	p.forward.FlushInterval = -1 // events and logs are passed on as they come
+	p.forward.ModifyResponse = p.answered
+	p.forward.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, err error) { refuse(w, http.StatusBadGateway, err) }
+	p.server = &http.Server{Handler: p}
+	go p.server.Serve(listener)
+	return p, nil
+}
+
+func (p *proxy) close() { p.server.Close() }
+
+func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q, err := p.read(r)
+	if err == nil && q != nil {
+		err = p.begin(q)
+		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
+	}
+	if err != nil {
+		refuse(w, http.StatusForbidden, err)
+		return
+	}
+	p.forward.ServeHTTP(w, r)
+}
+
+// begin notes a request, or refuses it.
+func (p *proxy) begin(q *request) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.requests = append(p.requests, q)
+	if !strings.HasPrefix(q.name, p.prefix+"_") {
+		err := fmt.Errorf("your program asked Docker to %s the %s %q. That is not its own: its names begin with %s_", q.verb, strings.TrimSuffix(q.kind, "s"), q.name, p.prefix)
+		p.fault = firstError(p.fault, err)
+		return err
+	}
+	return nil
+}
+
+// answered looks at an answer before the program gets it.
+func (p *proxy) answered(resp *http.Response) error {
+	q, changes := resp.Request.Context().Value(requestKey{}).(*request)
+	if !changes {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q.status = resp.StatusCode
+	if p.check != nil && resp.StatusCode < 300 {
+		p.fault = firstError(p.fault, p.check(q))
+	}
+	return nil
+}
+
+func firstError(a, b error) error {
+	if a != nil {
+		return a
+	}
+	return b
+}
+
+// refuse answers as Docker does.
+func refuse(w http.ResponseWriter, status int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(map[string]string{"message": err.Error()})
+}
+
+// problem returns the first thing that the program did and may not do.
+func (p *proxy) problem() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.fault
+}
+
+// last returns the last requests that changed something, one a line.
+func (p *proxy) last(n int) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := ""
+	for _, q := range p.requests[max(0, len(p.requests)-n):] {
+		text += fmt.Sprintf("  %v\n", q)
+	}
+	return text
+}
+
+// nameOf returns the name of what a request calls by a name or an id, or that if Docker does not have it.
+func (e *engine) nameOf(ctx context.Context, kind, ref string) string {
+	var found struct{ Name string }
+	path := "/" + kind + "/" + ref
+	if kind == "containers" {
+		path += "/json"
+	}
+	if err := e.call(ctx, http.MethodGet, path, nil, &found); errors.Is(err, errNotFound) {
+		return ref
+	}
+	return strings.TrimPrefix(found.Name, "/")
+}

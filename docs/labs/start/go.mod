@@ -1,0 +1,3 @@
+module mykubelet
+
+go 1.26

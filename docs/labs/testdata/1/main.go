@@ -1,0 +1,77 @@
+// A kubelet that grows by six labs.
+//
+//	go run . DIRECTORY PREFIX
+//
+// Each turn of the loop reads the desired state, observes the actual state, decides
+// and acts. Nothing is kept from one turn to the next.
+package main
+
+import (
+	"context"
+	"errors"
+	"log"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		log.Fatal("usage: mykubelet DIRECTORY PREFIX")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	for ctx.Err() == nil {
+		if err := syncOnce(ctx, os.Args[1], os.Args[2]); err != nil && ctx.Err() == nil {
+			log.Print(err) // the next turn tries again
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+	log.Print("stopped; the containers keep running")
+}
+
+// syncOnce is one turn of the loop.
+func syncOnce(ctx context.Context, dir, prefix string) error {
+	desired, errRead := readAll(dir)
+	observed, err := list(ctx, prefix)
+	if err != nil {
+		return err
+	}
+	err = errRead
+	for pod := range union(desired, observed) {
+		if _, wanted := desired[pod]; !wanted && errRead != nil {
+			continue // it may be in a file that could not be read
+		}
+		plan := decide(prefix+"_"+pod, desired[pod], observed[pod])
+		err = errors.Join(err, carryOut(ctx, plan))
+	}
+	return err
+}
+
+// union returns the pods that are desired or observed.
+func union[D, O any](desired map[string]D, observed map[string]O) map[string]bool {
+	pods := map[string]bool{}
+	for pod := range desired {
+		pods[pod] = true
+	}
+	for pod := range observed {
+		pods[pod] = true
+	}
+	return pods
+}
+
+// carryOut runs docker commands until one of them fails.
+func carryOut(ctx context.Context, plan [][]string) error {
+	for _, args := range plan {
+		log.Printf("docker %s", strings.Join(args, " "))
+		if _, err := docker(ctx, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
