@@ -30,6 +30,12 @@ build: ## build ./kubelet14
 	@echo 'compiling kubelet14; the first time takes about a minute'
 	go build -buildvcs=auto -o kubelet14 .
 
+release: ## make the tarballs of a release in dist, for amd64 and arm64
+	@release/build dist
+
+image: release ## make the Docker image kubelet14:VERSION of that release, which has nothing but the program
+	@release/image dist
+
 # Without paths in them, packages are compiled once for all copies of this directory that tests make.
 test test-all unit: export GOFLAGS += -trimpath
 # Tests whose names have one of these words are for test-all: they take long, or compile an etcd first.
@@ -96,6 +102,6 @@ clean: ## stop and remove what `make run` has made, and what was built
 	@if [ -d .run ]; then go run . $(DEMO) -cleanup && rm -rf .run; fi
 	@docker rmi $(IMAGES) 2>/dev/null || true # they stay if containers use them
 	rm -f kubelet14
-	rm -rf bin .artifacts
+	rm -rf bin dist .artifacts
 
-.PHONY: help run build test test-all kubernetes browser alerts picture unit lint check lab student bench fleet etcd clean
+.PHONY: help run build release image test test-all kubernetes browser alerts picture unit lint check lab student bench fleet etcd clean

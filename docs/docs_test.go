@@ -100,29 +100,6 @@ func TestOperatorsPageIsComplete(t *testing.T) {
 	}
 }
 
-// hidesPaths matches directives of systemd that show the kubelet other files than those that Docker mounts.
-var hidesPaths = regexp.MustCompile(`(?m)^(Private|Protect|ReadOnly|Inaccessible|NoExec|Temporary|Root|Bind|Mount|DynamicUser)\w*=.*`)
-
-func TestUnitOfSystemd(t *testing.T) {
-	unit, err := os.ReadFile("kubelet14.service")
-	page, errPage := os.ReadFile("operators.md")
-	if err != nil || errPage != nil {
-		t.Fatal(err, errPage)
-	}
-	if hides := hidesPaths.FindAllString(string(unit), -1); hides != nil {
-		t.Errorf("hostPath volumes break with %q", hides)
-	}
-	for line, why := range map[string]string{"StartLimitIntervalSec=0": "after five failed starts", "Restart=always": "after -exit_on_lock_contention"} {
-		if !strings.Contains(string(unit), "\n"+line+"\n") {
-			t.Errorf("%s is missing: without it systemd does not restart the kubelet %s", line, why)
-		}
-	}
-	root, token := submatches(`-root_dir=(\S+)`, string(unit)), submatches(`(/var/\S+)/token\b`, string(page))
-	if len(root) != 1 || !slices.Equal(root, token) {
-		t.Errorf("the root_dir of the unit is %q, and the page reads the token in %q", root, token)
-	}
-}
-
 // addFields adds the names of the fields of a wire type, and of all that it is made of.
 func addFields(fields map[string]bool, wire reflect.Type) {
 	for wire.Kind() == reflect.Pointer || wire.Kind() == reflect.Slice {

@@ -82,7 +82,7 @@ func (r *reader) operator(t *testing.T) {
 	}
 	script += "systemctl stop kubelet14\n$KUBELET -cleanup\n"
 	out := r.bash(t, strings.NewReplacer(
-		"/etc/kubelet14", dir+"/pods", "/var/lib/kubelet14", dir+"/root", ":10250", fmt.Sprintf(":%d17", port), "/root/web.tgz", dir+"/web.tgz",
+		"/etc/kubelet14/pods", dir+"/pods", "/var/lib/kubelet14", dir+"/root", ":10250", fmt.Sprintf(":%d17", port), "/root/web.tgz", dir+"/web.tgz",
 		"docker pull example.com/team/server:1.2", "true", " -it ", " -i ", "alpine sh", "kubelet14/hello:1 /hello env", ") sh\n", ") /hello env\n",
 		"-- sh ", "-- /hello env ", ") sh ", ") /hello env ", "/tmp/try/", dir+"/",
 	).Replace(script))

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -27,9 +28,11 @@ func Main(m *testing.M) {
 
 // Root returns the directory of the project, also to the tests of a module inside it.
 func Root() (string, error) {
-	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "kubelet14").Output()
+	pc, _, _, _ := runtime.Caller(0)
+	path := strings.TrimSuffix(runtime.FuncForPC(pc).Name(), ".Root") // of this package, in whatever module
+	dir, err := exec.Command("go", "list", "-f", "{{.Module.Dir}}", path).Output()
 	if err != nil {
-		return "", fmt.Errorf("go list -m kubelet14: %w", err)
+		return "", fmt.Errorf("go list %s: %w", path, err)
 	}
 	return strings.TrimSpace(string(dir)), nil
 }
