@@ -33,7 +33,7 @@ func TestABadFileDoesNotDelayTheRemovalOfPodsThatWereRead(t *testing.T) {
 			if unread.Phase != api.PodPending || unread.UID != uid || unread.Reason != api.ReasonSourceNotReady || unread.Containers[0].State.Running == nil {
 				t.Errorf("the status of a pod that no manifest names is %+v", unread)
 			}
-			if load := k.kl.Load(); load != (api.Load{}) {
+			if load := k.load(); load != (api.Load{}) {
 				t.Errorf("the load is %+v", load)
 			}
 			k.updates <- notReady(pod("new", "main"))
