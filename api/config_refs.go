@@ -92,7 +92,7 @@ type Projection struct {
 	Secret      *ObjectFiles `json:"secret,omitempty"`
 	DownwardAPI *FieldFiles  `json:"downwardAPI,omitempty"`
 
-	_ Unsupported `fields:"serviceAccountToken podCertificate" instead:"there is no API server that would take it"`
+	_ Unsupported `fields:"serviceAccountToken podCertificate" instead:"remove it: there is no API server that would take it"`
 	_ Unsupported `fields:"clusterTrustBundle" instead:"put the certificates into a ConfigMap"`
 }
 

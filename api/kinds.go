@@ -39,7 +39,7 @@ var unsafeWithout = []string{"NetworkPolicy", "LimitRange", "ResourceQuota", "Po
 
 // insteadOf says what to do with kinds that this program does not read.
 var insteadOf = map[string]string{
-	"CronJob":              "run its template as a Job from cron: with -cleanup, and then with -runonce",
+	"CronJob":              "write its jobTemplate as a Job, and let cron run kubelet14 -cleanup and then kubelet14 -runonce",
 	"PodTemplate":          "run its template as a Pod: the spec is that of template.spec",
 	"Service":              "give -feature_gates=Services=true, or remove it",
 	"BoundPods":            "write its pods as a ContainerManifestList, or a List of Pods",

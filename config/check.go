@@ -2,17 +2,19 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"kubelet14/api"
 )
 
 // Check reads files and directories, and standard input for "-", once and as one source. It returns the number of files and
-// their pods, or all that is wrong with any of them, with the paths as they are given.
-func Check(parser Parser, paths []string, stdin io.Reader) (files int, pods []api.Pod, err error) {
+// what they have, or all that is wrong with any of them, with the paths as they are given.
+func Check(parser Parser, paths []string, stdin io.Reader) (files int, found api.PodUpdate, err error) {
 	s := NewSourceFile("", time.Hour, parser)
 	all, errs := fingerprints{}, []error(nil)
 	for _, path := range paths {
@@ -37,7 +39,10 @@ func Check(parser Parser, paths []string, stdin io.Reader) (files int, pods []ap
 			return parser.objects("file", "standard input", text, func(number int) string { return fileName("-", number) })
 		})
 	}
-	update, leftOut := s.set()
-	s.logIgnored(update, leftOut)
-	return len(s.inputs) - 1, update.Pods, errors.Join(append(errs, update.Err)...)
+	found, leftOut := s.set()
+	s.logIgnored(found, leftOut)
+	if files = len(s.inputs) - 1; files == 0 {
+		errs = append(errs, fmt.Errorf("there is nothing to check: give files, or directories with files whose names end in %s", strings.Join(manifestSuffixes, ", ")))
+	}
+	return files, found, errors.Join(append(errs, found.Err)...)
 }

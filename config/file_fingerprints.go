@@ -94,7 +94,7 @@ var editorFile = regexp.MustCompile(`^(sed\w{6}|4913|#.*#|.*~|.*\.swp)$`)
 
 // warnOfIgnored warns of an entry that somebody may have meant as a manifest or as a directory of some.
 func (s *SourceFile) warnOfIgnored(path string) {
-	text := fmt.Sprintf("%s is ignored: only regular files whose names end in %s are read", label(path), strings.Join(manifestSuffixes, ", "))
+	text := fmt.Sprintf("%s is ignored: of a directory only regular files whose names end in %s are read, and no directories", label(path), strings.Join(manifestSuffixes, ", "))
 	if s.warned[path] == text || editorFile.MatchString(filepath.Base(path)) {
 		return
 	}

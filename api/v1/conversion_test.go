@@ -83,7 +83,7 @@ func TestRefused(t *testing.T) {
 		{"", "env: [{name: A, valueFrom: {fieldRef: {apiVersion: v1}}}]", c + "env[0].valueFrom: required value '': write one of a fieldRef with a fieldPath, a resourceFieldRef, a configMapKeyRef and a secretKeyRef"},
 		{"", "env: [{name: A, valueFrom: {secretKeyRef: {name: a, key: b}, configMapKeyRef: {name: a, key: b}}}]", c + "env[0].valueFrom: required value '': write one of a fieldRef with a fieldPath, a resourceFieldRef, a configMapKeyRef and a secretKeyRef"},
 		{"", "env: [{name: A, valueFrom: {fileKeyRef: {key: a}}}]", c + "env[0].valueFrom.fileKeyRef: not supported: write the value itself"},
-		{"volumes: [{name: a, projected: {sources: [{serviceAccountToken: {path: token}}]}}]", "", "spec.volumes[0].projected.sources[0].serviceAccountToken: not supported: there is no API server that would take it"},
+		{"volumes: [{name: a, projected: {sources: [{serviceAccountToken: {path: token}}]}}]", "", "spec.volumes[0].projected.sources[0].serviceAccountToken: not supported: remove it: there is no API server that would take it"},
 		{"", "env: [{name: A, valueFrom: {fieldRef: {apiVersion: v2, fieldPath: a}}}]", c + "env[0].valueFrom.fieldRef.apiVersion: not supported: write v1"},
 		{"", "resources: {limits: {memory: 64MB}}", c + "resources.limits.memory: invalid value '64MB': write a number, which may end with k, M, G, Ki, Mi, Gi, or m for thousandths"},
 		{"", "resources: {limits: {cpu: 1E}}", c + "resources.limits.cpu: invalid value '1E': this number is too big"},

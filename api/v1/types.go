@@ -56,7 +56,7 @@ type Spec struct {
 	_ api.Unsupported `fields:"resourceClaims setHostnameAsFQDN"`
 	_ api.Unsupported `fields:"hostUsers" default:"true" instead:"set userns-remap in Docker's configuration"`
 	_ api.Unsupported `fields:"resources" instead:"write them in each container"`
-	_ api.Unsupported `fields:"runtimeClassName" instead:"set default-runtime in Docker's configuration"`
+	_ api.Unsupported `fields:"runtimeClassName" instead:"remove it; default-runtime in Docker's configuration is for all containers"`
 }
 
 // Volume is a directory that the containers of a pod may mount by name. One without a source is an emptyDir.
@@ -72,7 +72,7 @@ type Volume struct {
 	Projected   *api.Projected   `json:"projected,omitempty"`
 
 	_ api.Unsupported `fields:"awsElasticBlockStore azureDisk azureFile cephfs cinder csi fc flexVolume" instead:"mount it on the host and use hostPath"`
-	_ api.Unsupported `fields:"gcePersistentDisk glusterfs iscsi nfs portworxVolume rbd vsphereVolume" instead:"mount it on the host and use hostPath"`
+	_ api.Unsupported `fields:"flocker gcePersistentDisk glusterfs iscsi nfs photonPersistentDisk portworxVolume quobyte rbd scaleIO storageos vsphereVolume" instead:"mount it on the host and use hostPath"`
 	_ api.Unsupported `fields:"ephemeral" instead:"use emptyDir"`
 	_ api.Unsupported `fields:"gitRepo image" instead:"fill an emptyDir in an init container"`
 	_ api.Unsupported `fields:"hostDir" instead:"v1 calls it hostPath"`

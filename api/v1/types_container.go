@@ -65,13 +65,15 @@ type Resources struct {
 		CPU    Quantity `json:"cpu,omitempty"`
 		Memory Quantity `json:"memory,omitempty"`
 
-		_ api.Ignored `fields:"ephemeral-storage" why:"nothing limits it"`
+		_ api.Ignored     `fields:"ephemeral-storage" why:"nothing limits it"`
+		_ api.Unsupported `fields:"nvidia.com/gpu amd.com/gpu hugepages-2Mi hugepages-1Gi" instead:"pods get no such device here: remove it"`
 	} `json:"limits,omitzero"`
 	Requests struct {
 		CPU    Quantity `json:"cpu,omitempty"` // its share
 		Memory Quantity `json:"memory,omitempty"`
 
-		_ api.Ignored `fields:"ephemeral-storage"`
+		_ api.Ignored     `fields:"ephemeral-storage"`
+		_ api.Unsupported `fields:"nvidia.com/gpu amd.com/gpu hugepages-2Mi hugepages-1Gi" instead:"pods get no such device here: remove it"`
 	} `json:"requests,omitzero"`
 
 	_ api.Unsupported `fields:"claims"`

@@ -82,8 +82,8 @@ type (
 		Suspend  bool     `json:"suspend"`
 
 		_ api.Ignored     `fields:"backoffLimit manualSelector ttlSecondsAfterFinished podReplacementPolicy"`
-		_ api.Unsupported `fields:"completions parallelism" default:"1" instead:"write one Job for each"`
-		_ api.Unsupported `fields:"completionMode" default:"NonIndexed" instead:"write one Job for each"`
+		_ api.Unsupported `fields:"completions parallelism" default:"1" instead:"a Job is one pod here: write more Jobs, each with a name of its own"`
+		_ api.Unsupported `fields:"completionMode" default:"NonIndexed" instead:"a Job is one pod here: write more Jobs, each with a name of its own"`
 		_ api.Unsupported `fields:"activeDeadlineSeconds" instead:"let the program end itself, as with the command timeout"`
 		_ api.Unsupported `fields:"backoffLimitPerIndex maxFailedIndexes managedBy podFailurePolicy successPolicy"`
 	}]
@@ -159,8 +159,10 @@ func (w *template) one(metadata *Metadata, in *Template, restart ...string) {
 	for _, e := range internalize(pod, &w.Template) {
 		w.errs.Add("spec.template."+e.Field, "%s", e.Text)
 	}
-	if policy := cmp.Or(in.Spec.Restart, "Always"); !slices.Contains(restart, policy) {
-		w.errs.Add("spec.template.spec.restartPolicy", "unsupported value '%s': that of a %s is %s", policy, w.Kind, strings.Join(restart, " or "))
+	if policy, words := in.Spec.Restart, strings.Join(restart, " or "); policy == "" && !slices.Contains(restart, "Always") {
+		w.errs.Add("spec.template.spec.restartPolicy", "required value '': write %s", words)
+	} else if policy != "" && !slices.Contains(restart, policy) {
+		w.errs.Add("spec.template.spec.restartPolicy", "unsupported value '%s': that of a %s is %s", policy, w.Kind, words)
 	}
 	w.Name, w.Pods = metadata.ID, []string{metadata.ID}
 }

@@ -88,8 +88,8 @@ func TestWorkloadsThatAreRefused(t *testing.T) {
 		deployment + "{paused: true, completions: 1, " + template + "}":                                                                      "spec.completions: unknown field",
 		strings.Replace(deployment, "name: web", "name: W", 1) + "{replicas: 2, " + template + "}":                                           "f:3:18: metadata.name: invalid value 'W-1'",
 		strings.Replace(deployment, "apps/v1", "apps/v2", 1) + "{" + template + "}":                                                          "f:1:13: apiVersion: unsupported value 'apps/v2': this program reads apps/v1 or apps/v1beta1",
-		job + "{" + template + "}":                 "spec.template.spec.restartPolicy: unsupported value 'Always': that of a Job is OnFailure or Never",
-		job + "{completions: 3, " + template + "}": "f:4:8: spec.completions: not supported: write one Job for each",
+		job + "{" + template + "}":                 "spec.template.spec.restartPolicy: required value '': write OnFailure or Never",
+		job + "{completions: 3, " + template + "}": "f:4:8: spec.completions: not supported: a Job is one pod here",
 		"{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db}, spec: {volumeClaimTemplates: [{spec: {}}], " + template + "}}":                                     "spec.volumeClaimTemplates[0].metadata.name: required value ''",
 		"{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db}, spec: {volumeClaimTemplates: [{metadata: {name: ../x}}], " + template + "}}":                       "invalid value '../x'",
 		"{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: ../../etc}}], containers: [{name: c, image: i}]}}": "spec.volumes[0].persistentVolumeClaim.claimName: invalid value '../../etc'",
@@ -97,7 +97,7 @@ func TestWorkloadsThatAreRefused(t *testing.T) {
 		"{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy}":                                                                                                          "f:1:42: kind: this program enforces no NetworkPolicy, and without it this host is less safe",
 		"{apiVersion: apps/v1, kind: Deploymnt}":          `kind: unsupported value 'Deploymnt': did you mean "Deployment"?`,
 		"{apiVersion: apps/v1, kind: deployment}":         `kind: unsupported value 'deployment': did you mean "Deployment"?`,
-		"{apiVersion: batch/v1, kind: CronJob}":           "kind: this program runs no CronJob: run its template as a Job from cron",
+		"{apiVersion: batch/v1, kind: CronJob}":           "kind: this program runs no CronJob: write its jobTemplate as a Job",
 		"{apiVersion: example.com/v1, kind: Certificate}": "kind: this program runs no Certificate: remove it",
 	} {
 		docs, err := decodeObjects(text)

@@ -17,7 +17,9 @@ import (
 func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Container, taken, volumes names, ports hostPorts) {
 	c.name(in.Name, taken)
 	c.check(in.Name != api.NetworkContainerName, forbidden, "name", in.Name, "this is the name of every pod's network container")
-	if _, err := reference.ParseDockerRef(in.Image); err != nil {
+	if _, err := reference.ParseDockerRef(in.Image); in.Image == "" {
+		c.check(false, invalid, "image", "", "use a name such as example.com/team/server:1.2")
+	} else if err != nil {
 		c.check(false, invalid, "image", in.Image, "use a name such as example.com/team/server:1.2 ("+err.Error()+")")
 	}
 	c.absolute("workingDir", cmp.Or(in.WorkingDir, "/"))

@@ -200,6 +200,16 @@ func TestCheck(t *testing.T) {
 		!strings.Contains(stderr, "warning: pod cache.default.file (more/db (document 2))") || strings.Contains(stderr, "W1") {
 		t.Errorf("exit code %d, %q and %q, want %q", code, stdout, stderr, want)
 	}
+	unittest.Must(t, os.MkdirAll(dir+"/none/deep", 0o755))
+	write("none/deep/bad.yaml", "no manifest")
+	h.fails("check none", 1, "there is nothing to check: give files, or directories with files whose names end in .yaml, ")
+	write("ports.yaml", strings.Replace(strings.Replace(pod("b")+"---\n"+pod("a"), "hello}", "hello, ports: [{containerPort: 1, hostPort: 9}], envFrom: [{configMapRef: {name: c}}, {secretRef: {name: s, optional: true}}]}", 2),
+		"}]}]\n", "}]}]\n---\n{apiVersion: v1, kind: Secret, metadata: {name: c}}\n", 1))
+	if stdout, stderr, code := h.run("check ports.yaml"); code != 0 || !strings.Contains(stdout, "2 pods in 1 file: all are taken") || strings.Count(stderr, "no ConfigMap \"c\" in these files") != 1 ||
+		!strings.Contains(stderr, "warning: pod b.default.file (ports.yaml (document 1)) waits: host port 9/tcp is taken by pod a.default.file") || strings.Contains(stderr, "\"s\"") {
+		t.Errorf("pods that cannot run beside each other: exit code %d, %q and %q", code, stdout, stderr)
+	}
+	unittest.Must(t, os.Remove(dir+"/ports.yaml"))
 	h.in = pod("db") + "spec: {}\n"
 	write("more/bad.yaml", strings.Replace(pod("bad"), "image", "imige", 1))
 	write("again.yaml", pod("web"))
