@@ -147,6 +147,7 @@ const (
 	ReasonNodePressure     = "NodePressure"   // it may not start, see package eviction
 	ReasonEvicted          = "Evicted"        // it was stopped, and may not start yet
 
+	ReasonDeadline   = "DeadlineExceeded"
 	ReasonCompleted  = "Completed"
 	ReasonError      = "Error"
 	ReasonOOMKilled  = "OOMKilled"

@@ -34,7 +34,8 @@ type ContainerManifest struct {
 	ShareProcessNamespace         bool              `json:"shareProcessNamespace,omitempty"`
 	FSGroup                       *int64            `json:"fsGroup,omitempty"` // the group of EmptyDirs and Claims, and one of each process
 	SupplementalGroups            []int64           `json:"supplementalGroups,omitempty"`
-	Subdomain                     string            `json:"subdomain,omitempty"` // the pod is also found as HOSTNAME.SUBDOMAIN
+	Subdomain                     string            `json:"subdomain,omitempty"`             // the pod is also found as HOSTNAME.SUBDOMAIN
+	ActiveDeadlineSeconds         *int64            `json:"activeDeadlineSeconds,omitempty"` // after which the pod has failed; nil: none
 	// Ignored has the paths of fields that were read and mean nothing on one host, such as spec.nodeSelector.
 	Ignored []string `json:"-"`
 	// Services are those of the pod's namespace and source, sorted by name. PodConfig fills them in.

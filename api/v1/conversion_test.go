@@ -34,6 +34,7 @@ func TestInternalize(t *testing.T) {
 				Volumes:    []api.Volume{{Name: "a", Source: &api.VolumeSource{DownwardAPI: &api.FieldFiles{Items: []api.FieldPath{{Path: "a", ResourceRef: &api.ResourceRef{Container: "a", Resource: "requests.cpu"}}}}}}},
 				Containers: []container{{Env: []api.EnvVar{{Name: "A", ResourceRef: &api.ResourceRef{Resource: "limits.memory", Divisor: "1Mi"}}}}},
 			}},
+		"deadline": {"activeDeadlineSeconds: 60", "", manifest{ActiveDeadlineSeconds: new(int64(60)), Containers: []container{{}}}},
 		"sidecar": {"initContainers: [{name: s, image: b, restartPolicy: Always}]", "",
 			manifest{InitContainers: []container{{Name: "s", Image: "b", Sidecar: true}}, Containers: []container{{}}}},
 		"pull policy": {"restartPolicy: OnFailure", "imagePullPolicy: IfNotPresent",
@@ -104,7 +105,7 @@ func TestRefused(t *testing.T) {
 		{"dnsPolicy: None", "", "spec.dnsPolicy: None needs nameservers in dnsConfig"},
 		{"dnsPolicy: Clusterfirst", "", `spec.dnsPolicy: unsupported value 'Clusterfirst': did you mean "ClusterFirst"?`},
 		{"nodeSelecter: {}", "", "spec.nodeSelecter: unknown field: the fields here are volumes, initContainers, containers, restartPolicy, " +
-			"terminationGracePeriodSeconds, hostNetwork, hostname, hostAliases, dnsPolicy, dnsConfig, securityContext, priority, priorityClassName, enableServiceLinks, hostPID, hostIPC, shareProcessNamespace, subdomain"},
+			"terminationGracePeriodSeconds, hostNetwork, hostname, hostAliases, dnsPolicy, dnsConfig, securityContext, priority, priorityClassName, enableServiceLinks, hostPID, hostIPC, shareProcessNamespace, subdomain, activeDeadlineSeconds"},
 	} {
 		_, err := v1.NewScheme().Decode("f", pod(tt.spec, tt.container), nil)
 		if err == nil || strings.Join(strings.Split(err.Error(), ":")[3:], ":") != " "+tt.want {

@@ -45,13 +45,13 @@ type Spec struct {
 	HostIPC                       bool                `json:"hostIPC,omitempty"`
 	ShareProcessNamespace         bool                `json:"shareProcessNamespace,omitempty"`
 	Subdomain                     string              `json:"subdomain,omitempty"`
+	ActiveDeadlineSeconds         *int64              `json:"activeDeadlineSeconds,omitempty"`
 
 	_ api.Ignored `fields:"affinity nodeName nodeSelector tolerations topologySpreadConstraints schedulerName schedulingGates"`
 	_ api.Ignored `fields:"preemptionPolicy overhead os readinessGates"`
 	_ api.Ignored `fields:"serviceAccount serviceAccountName automountServiceAccountToken"`
 	_ api.Ignored `fields:"imagePullSecrets" why:"this host's docker login is used"`
 
-	_ api.Unsupported `fields:"activeDeadlineSeconds" instead:"let the program end itself, as with the command timeout"`
 	_ api.Unsupported `fields:"ephemeralContainers" instead:"use docker exec"`
 	_ api.Unsupported `fields:"resourceClaims setHostnameAsFQDN"`
 	_ api.Unsupported `fields:"hostUsers" default:"true" instead:"set userns-remap in Docker's configuration"`

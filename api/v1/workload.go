@@ -80,11 +80,11 @@ type (
 		Template Template `json:"template"`
 		Selector any      `json:"selector"`
 		Suspend  bool     `json:"suspend"`
+		Deadline *int64   `json:"activeDeadlineSeconds"`
 
 		_ api.Ignored     `fields:"backoffLimit manualSelector ttlSecondsAfterFinished podReplacementPolicy"`
 		_ api.Unsupported `fields:"completions parallelism" default:"1" instead:"a Job is one pod here: write more Jobs, each with a name of its own"`
 		_ api.Unsupported `fields:"completionMode" default:"NonIndexed" instead:"a Job is one pod here: write more Jobs, each with a name of its own"`
-		_ api.Unsupported `fields:"activeDeadlineSeconds" instead:"let the program end itself, as with the command timeout"`
 		_ api.Unsupported `fields:"backoffLimitPerIndex maxFailedIndexes managedBy podFailurePolicy successPolicy"`
 	}]
 )
@@ -125,6 +125,13 @@ func addWorkloads(s *api.Scheme) {
 		w.replicas(&in.Metadata, in.Spec.Replicas, &in.Spec.Template)
 	})
 	addWorkload(s, "batch/v1", func(in *Job, w *template) {
+		seconds, pod := in.Spec.Deadline, &in.Spec.Template.Spec
+		if seconds != nil && *seconds < 1 {
+			w.errs.Add("spec.activeDeadlineSeconds", "invalid value '%d': use 1 to 2147483647", *seconds)
+		}
+		if seconds != nil && (pod.ActiveDeadlineSeconds == nil || *seconds < *pod.ActiveDeadlineSeconds) {
+			pod.ActiveDeadlineSeconds = seconds
+		}
 		w.one(&in.Metadata, &in.Spec.Template, "OnFailure", "Never")
 		if in.Spec.Suspend {
 			w.Pods = nil
@@ -163,6 +170,9 @@ func (w *template) one(metadata *Metadata, in *Template, restart ...string) {
 		w.errs.Add("spec.template.spec.restartPolicy", "required value '': write %s", words)
 	} else if policy != "" && !slices.Contains(restart, policy) {
 		w.errs.Add("spec.template.spec.restartPolicy", "unsupported value '%s': that of a %s is %s", policy, w.Kind, words)
+	}
+	if in.Spec.ActiveDeadlineSeconds != nil && restart[0] == "Always" {
+		w.errs.Add("spec.template.spec.activeDeadlineSeconds", "not supported: a %s does not end, write a Job", w.Kind)
 	}
 	w.Name, w.Pods = metadata.ID, []string{metadata.ID}
 }

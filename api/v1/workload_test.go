@@ -74,6 +74,18 @@ func TestPodsOfATemplate(t *testing.T) {
 	}
 }
 
+// The deadline of a Job is that of its pod, if the pod has none that is earlier.
+func TestTheDeadlineOfAJob(t *testing.T) {
+	for of, want := range map[[2]string]int64{{"60", "null"}: 60, {"60", "30"}: 30, {"30", "60"}: 30, {"null", "60"}: 60} {
+		docs, err := decodeObjects("{apiVersion: batch/v1, kind: Job, metadata: {name: pi}, spec: {activeDeadlineSeconds: " + of[0] +
+			", template: {spec: {activeDeadlineSeconds: " + of[1] + ", restartPolicy: Never, containers: [{name: c, image: i}]}}}}")
+		unittest.Must(t, err)
+		if got := docs[0].Manifest.ActiveDeadlineSeconds; got == nil || *got != want {
+			t.Errorf("%v: %v, want %d", of, got, want)
+		}
+	}
+}
+
 func TestWorkloadsThatAreRefused(t *testing.T) {
 	deployment := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: "
 	job := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: pi}\nspec: "
@@ -90,6 +102,8 @@ func TestWorkloadsThatAreRefused(t *testing.T) {
 		strings.Replace(deployment, "apps/v1", "apps/v2", 1) + "{" + template + "}":                                                          "f:1:13: apiVersion: unsupported value 'apps/v2': this program reads apps/v1 or apps/v1beta1",
 		job + "{" + template + "}":                 "spec.template.spec.restartPolicy: required value '': write OnFailure or Never",
 		job + "{completions: 3, " + template + "}": "f:4:8: spec.completions: not supported: a Job is one pod here",
+		deployment + "{template: {spec: {activeDeadlineSeconds: 1, containers: [{name: c, image: i}]}}}":                                                                   "f:4:49: spec.template.spec.activeDeadlineSeconds: not supported: a Deployment does not end, write a Job",
+		job + "{activeDeadlineSeconds: 0, template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}":                                                    "f:4:31: spec.activeDeadlineSeconds: invalid value '0'",
 		"{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db}, spec: {volumeClaimTemplates: [{spec: {}}], " + template + "}}":                                     "spec.volumeClaimTemplates[0].metadata.name: required value ''",
 		"{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db}, spec: {volumeClaimTemplates: [{metadata: {name: ../x}}], " + template + "}}":                       "invalid value '../x'",
 		"{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: ../../etc}}], containers: [{name: c, image: i}]}}": "spec.volumes[0].persistentVolumeClaim.claimName: invalid value '../../etc'",

@@ -3,6 +3,7 @@ package validation
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"net/netip"
 	"strings"
 
@@ -46,6 +47,8 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Mistakes) {
 	}
 	validateNetwork(c, m)
 	c.count("terminationGracePeriodSeconds", *cmp.Or(m.TerminationGracePeriodSeconds, new(int64)))
+	deadline := *cmp.Or(m.ActiveDeadlineSeconds, new(int64(1)))
+	c.check(deadline > 0 && deadline <= math.MaxInt32, invalid, "activeDeadlineSeconds", deadline, "use 1 to 2147483647")
 	volumes, containers, ports := names{}, names{}, hostPorts{}
 	for i, v := range m.Volumes {
 		c, source := c.in("volumes[%d]", i), cmp.Or(v.Source, &api.VolumeSource{})

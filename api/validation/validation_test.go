@@ -237,6 +237,7 @@ spec:
   terminationGracePeriodSeconds: 0
   hostNetwork: true
   hostname: web-1
+  activeDeadlineSeconds: 60
   hostAliases: [{ip: "::1", hostnames: [a.b]}]
   dnsConfig: {nameservers: [1.1.1.1], searches: [example], options: [{name: ndots, value: "2"}, {name: rotate}]}
   dnsPolicy: None
@@ -300,6 +301,8 @@ func TestValidatePodOfToday(t *testing.T) {
 		"user":              {"runAsUser: 1", "runAsUser: -1", main + "securityContext.runAsUser: invalid value '-1'"},
 		"group alone":       {"runAsUser: 1, ", "", main + "securityContext.runAsUser: required value ''"},
 		"grace":             {"Seconds: 0", "Seconds: -1", "spec.terminationGracePeriodSeconds: invalid value '-1'"},
+		"deadline":          {"Seconds: 60", "Seconds: 0", "spec.activeDeadlineSeconds: invalid value '0'"},
+		"late deadline":     {"Seconds: 60", "Seconds: 2147483648", "spec.activeDeadlineSeconds: invalid value '2147483648'"},
 		"hostname":          {"web-1", "web.1", "spec.hostname: invalid value 'web.1'"},
 		"alias's ip":        {`"::1"`, "localhost", "spec.hostAliases[0].ip: invalid value 'localhost'"},
 		"alias's name":      {"[a.b]", "[a, A]", "spec.hostAliases[0].hostnames[1]: invalid value 'A'"},

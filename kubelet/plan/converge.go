@@ -246,9 +246,7 @@ func (p *planner) backOff(c *Observed, until time.Time, format string, args ...a
 	if !until.After(p.now) {
 		return
 	}
-	if p.Next.IsZero() || until.Before(p.Next) {
-		p.Next = until
-	}
+	p.again(until)
 	p.Problems = append(p.Problems, Problem{
 		Container: c.Of.Name, Reason: api.ReasonBackOff, RetryAt: until, Message: fmt.Sprintf(format, args...),
 	})

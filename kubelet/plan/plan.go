@@ -33,7 +33,7 @@ type Plan struct {
 	Steps    [][]Action
 	Next     time.Time // when to plan again even if nothing changes; zero: not needed
 	Problems []Problem // why containers do not run although Steps will not start them
-	Finished bool      // every app container is done and never runs again, or the pod is stopped
+	Finished bool      // every app container is done and never runs again, or the pod is stopped or overdue
 	Init     string    // the init container that runs or must run before the apps start; empty: none
 }
 
@@ -119,8 +119,12 @@ func Make(pod *Pod, containers []Observed, limits Limits, now time.Time) Plan {
 		return p.Plan
 	}
 	p.remove(unknown, "its pod no longer has such a container")
-	if p.Finished = pod.Stopped != ""; p.Finished {
-		p.stop(p.own, pod.Stopped)
+	why := pod.Stopped
+	if why == "" {
+		why = p.overdue()
+	}
+	if p.Finished = why != ""; p.Finished {
+		p.stop(p.own, why)
 		return p.Plan
 	}
 	p.dropDoubles()
@@ -158,6 +162,13 @@ func newPlanner(pod *Pod, containers []Observed) (p planner, unknown []*Observed
 	return p, unknown
 }
 
+// again makes the pod be planned again at a time, or before.
+func (p *planner) again(at time.Time) {
+	if p.Next.IsZero() || at.Before(p.Next) {
+		p.Next = at
+	}
+}
+
 func (p *planner) step(actions []Action) {
 	if len(actions) > 0 {
 		p.Steps = append(p.Steps, actions)
@@ -186,7 +197,7 @@ func (p *planner) allDone() bool {
 			return false
 		}
 		if moment := c.restartMoment(); moment.After(p.now) {
-			p.Next = moment
+			p.again(moment)
 			return false
 		}
 	}

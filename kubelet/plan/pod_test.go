@@ -66,6 +66,7 @@ func TestWhatChangesAHash(t *testing.T) {
 		{"a sidecar with a port", func(m *api.ContainerManifest) {
 			m.InitContainers = []api.Container{{Name: "init", Sidecar: true, Ports: []api.Port{{HostPort: 81, ContainerPort: 81}}}}
 		}, "net web side"},
+		{"the deadline", func(m *api.ContainerManifest) { m.ActiveDeadlineSeconds = new(int64(1)) }, ""},
 		{"labels, annotations and the grace", func(m *api.ContainerManifest) {
 			m.Labels, m.Annotations, m.TerminationGracePeriodSeconds = map[string]string{"a": "b"}, map[string]string{"a": "b"}, new(int64)
 		}, ""},

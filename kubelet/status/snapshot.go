@@ -1,6 +1,7 @@
 package status
 
 import (
+	"slices"
 	"time"
 
 	"kubelet14/api"
@@ -60,7 +61,7 @@ func (s *Snapshot) Container(id string) *plan.Observed {
 // Waiting counts the pods that have work to do, and are not busy. Pods that may not be desired are left out.
 func (s *Snapshot) Waiting(busy map[string]bool) (n int) {
 	for _, p := range s.Pods {
-		hasWork := len(p.Plan.Steps) > 0 || !p.Plan.Next.IsZero()
+		hasWork := len(p.Plan.Steps) > 0 || slices.ContainsFunc(p.Plan.Problems, func(p plan.Problem) bool { return !p.RetryAt.IsZero() })
 		if hasWork && !busy[p.Name] && p.Wait.Reason != api.ReasonSourceNotReady {
 			n++
 		}

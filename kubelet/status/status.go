@@ -105,6 +105,9 @@ func (s *view) phase() api.PodPhase {
 		}
 		return api.PodStopped
 	case s.Plan.Finished && !s.isStopped() && !s.Waits():
+		if s.problem("").Reason == api.ReasonDeadline {
+			return api.PodFailed
+		}
 		for _, c := range s.Desired.InitAndApps() {
 			if newest, _ := s.newest(c.Name); newest != nil && newest.Failed() && !c.IsSidecar() {
 				return api.PodFailed
@@ -220,9 +223,9 @@ func (s *view) container(want *plan.Container) api.ContainerStatus {
 	return status
 }
 
-// isDone reports whether a container never runs again, given its newest attempt. A sidecar is done with its pod.
+// isDone reports whether a container never runs again, given its newest attempt. It is done with its pod.
 func (s *Pod) isDone(want *plan.Container, newest *plan.Observed) bool {
-	return s.Desired.Done(want, newest) || want.IsSidecar() && s.Plan.Finished && !s.isStopped()
+	return s.Desired.Done(want, newest) || s.Plan.Finished && !s.isStopped()
 }
 
 // hasDoneInit reports whether a container is an init container whose work is done, although

@@ -50,6 +50,7 @@ func FullPod() api.Pod {
 //	want web:a+latest           … of an image :latest, or +always: with PullAlways, or +pullnever
 //	want web:a+ip setup:i+init  … that is created with the pod's IP; an init container
 //	want log:l+init+sidecar     … an init container that stays, +startup: with a startup probe
+//	want deadline=60 web:a      … that has so many seconds
 //	want stopped web:a          … that a person has stopped
 //	want asked=2 web:a          … and asked to restart a second time
 //	unwanted                    no pod
@@ -71,6 +72,9 @@ func ParsePod(line string) *plan.Pod {
 			want.Init = append(want.Init, parseApp(name, hash))
 		case isContainer:
 			want.Apps = append(want.Apps, parseApp(name, hash))
+		case strings.HasPrefix(word, "deadline="):
+			seconds, _ := strconv.ParseInt(word[len("deadline="):], 10, 64)
+			want.Complete.ActiveDeadlineSeconds = &seconds
 		case word == "stopped":
 			want.Stopped = "stopped by ada"
 		case strings.HasPrefix(word, "asked="):
