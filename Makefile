@@ -21,7 +21,7 @@ run: ## run the demo: the pods of manifests/, until Ctrl-C; the pods stay
 	@echo 'Three things to try, in another terminal:'
 	@echo '  curl http://127.0.0.1:8014/                              the page that the pod web serves'
 	@echo '  docker kill $$(docker ps -q --filter name=k8s_writer)     the container is replaced at once'
-	@echo '  sed -i "s/hello from/bye from/" manifests/web.yaml      an edit: only that container is replaced'
+	@echo '  sed -i "s/healthz/env/" manifests/web.yaml              an edit: only that container is replaced; see what curl prints then'
 	@echo 'Ctrl-C ends the kubelet, and the pods go on running.'
 	@echo
 	@trap 'echo "which is, for the demo: make clean"; exit 0' INT; go run . $(DEMO) -config=manifests/

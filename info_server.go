@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"os"
 	"time"
@@ -17,6 +18,11 @@ import (
 	"kubelet14/kubelet/token"
 )
 
+// source is that of the stages of a change, and of their chapters.
+//
+//go:embed config/*.go kubelet/*.go kubelet/plan/*.go kubelet/execute/*.go docs/*.md
+var source embed.FS
+
 // openServer opens the listener of the info server, or returns nil if there is to be none.
 func openServer(f *options.Options, kl *kubelet.Kubelet, all sources, house *node.Housekeeper, metrics *server.Metrics) (*server.Server, error) {
 	if !f.Serves() {
@@ -25,7 +31,7 @@ func openServer(f *options.Options, kl *kubelet.Kubelet, all sources, house *nod
 	opts := f.Server
 	opts.Kubelet, opts.Sources, opts.Metrics, opts.Trace = kl, all.statuses, metrics, f.Kubelet.Trace
 	opts.Scheme, opts.Step = v1.NewScheme(), f.Kubelet.Step
-	opts.Hostname = f.Kubelet.Identity.Hostname
+	opts.Source, opts.Hostname = source, f.Kubelet.Identity.Hostname
 	opts.Version, opts.Gates, opts.Node = version, f.Gates, house.Status
 	var err error
 	if opts.TLS, err = server.LoadTLS(f.TLSCertFile, f.TLSKeyFile); err != nil {

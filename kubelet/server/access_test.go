@@ -31,6 +31,7 @@ var everyRoute = []struct {
 	{"POST /step", "POST /step", logs},   // without a body
 	{"POST /break", "POST /break", logs}, // without a body
 	{"GET /static/{file}", "GET /static/page.css", anyone},
+	{"GET /source/{file...}", "GET /source/doc.go", anyone},
 	{"GET /stream", "HEAD /stream", logs},
 	{"GET /status", "GET /status", reading},
 	{"GET /podInfo", "GET /podInfo?podID=web&podNamespace=default", reading},

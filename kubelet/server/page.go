@@ -33,12 +33,18 @@ var (
 			return map[string]string{"create": "Creating", "start": "Starting", "stop": "Stopping", "remove": "Removing"}[op]
 		},
 		"style": pageStyle, "script": pageScript,
-		"problem": func(c api.ContainerStatus, reason string) string { // which is shown before it
+		"where": where, "problem": func(c api.ContainerStatus, reason string) string { // which is shown before it
 			_, _, problem := Describe(c)
 			return strings.TrimPrefix(strings.TrimPrefix(problem, reason), ": ")
 		},
 	}).ParseFS(pageFiles, "page/*.html"))
 )
+
+// where links to the code of a stage and to its chapter, in the source of this build.
+func where(file, function, chapter string) template.HTML {
+	return template.HTML(fmt.Sprintf(`<p class="where"><a href="/source/%[1]s#:~:text=%%20%[2]s("><code>%[1]s</code></a> %[2]s <cite><a href="/source/%[3]s">%[3]s</a></cite></p>`,
+		file, function, chapter))
+}
 
 const pageEvents = 100 // how many the page shows
 
@@ -194,6 +200,12 @@ func (s *Server) serveStep(w http.ResponseWriter, r *http.Request) error {
 		return httpErrorf(http.StatusConflict, "this plan waits no more: look at the pod again")
 	}
 	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (s *Server) serveSource(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	http.ServeFileFS(w, r, s.opts.Source, r.PathValue("file"))
 	return nil
 }
 

@@ -62,7 +62,7 @@ func (s *testServer) change(t *testing.T, query string) element {
 
 // Each stage names a file, a function and a chapter that exist.
 func TestStagesPointAtTheCode(t *testing.T) {
-	s := serve(t, &fakeKubelet{}, func(o *Options) { o.Trace = traceOf("", "web.default.file") })
+	s := serve(t, &fakeKubelet{}, func(o *Options) { o.Trace, o.Source = traceOf("", "web.default.file"), os.DirFS("../..") })
 	s.page(t).shows("change-1", "", "web.yaml was edited")
 	doc := s.change(t, "")
 	var kinds []string
@@ -74,6 +74,10 @@ func TestStagesPointAtTheCode(t *testing.T) {
 		_, noChapter := os.Stat("../../" + chapter)
 		if err != nil || noChapter != nil || !regexp.MustCompile(`(?m)^func (\(.*?\) )?`+function+`\(`).Match(code) {
 			t.Errorf("%s: %q has no function %q, or there is no chapter %q", li.attr("data-kind"), file, function, chapter)
+		}
+		if links := li.all("a"); len(links) != 2 || s.ask(t, "GET "+links[0].attr("href")).body != string(code) ||
+			s.ask(t, "GET "+links[1].attr("href")).status != http.StatusOK {
+			t.Errorf("%s: the links to the code and its chapter are %v", li.attr("data-kind"), links)
 		}
 	}
 	want := "read send mux merge update apply list listed plan work begin end ended wait event list listed skip list listed idle"

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
 
 	"kubelet14/api"
@@ -20,6 +21,9 @@ func pageScript(name string) (template.JS, error) {
 	text, err := pageFiles.ReadFile(path.Join("page", name))
 	return template.JS(text), err
 }
+
+// sourceLink is a link to the program, which a saved replay does not have beside it.
+var sourceLink = regexp.MustCompile(`<a href="/source/[^"]*">(.*?)</a>`)
 
 // writeReplay answers with a change as a file that plays without a kubelet and without a network. The file is for others too: of this
 // host it has the change alone, and nothing that a container has printed.
@@ -43,5 +47,10 @@ func writeReplay(w http.ResponseWriter, c change) error {
 		}
 	}
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=replay-%d.html", c.Number))
-	return writeHTML(w, "replay.html", c)
+	text, err := render("replay.html", c)
+	if err == nil {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, err = w.Write(sourceLink.ReplaceAll(text, []byte("$1")))
+	}
+	return err
 }

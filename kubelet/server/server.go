@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"strconv"
@@ -63,6 +64,7 @@ type Options struct {
 	Version      string
 	Certificates []api.Certificate // of this kubelet, for warnings
 	Metrics      *Metrics
+	Source       fs.FS // of the program, to which the stages of a change link
 	Gates        features.Gates
 }
 
@@ -158,6 +160,7 @@ func (s *Server) routes() http.Handler {
 	}
 	add("GET /{$}", reading, s.servePage)
 	add("GET /static/{file}", anyone, s.servePageFile)
+	add("GET /source/{file...}", anyone, s.serveSource)
 	add("GET /stream", logs, s.servePageStream)
 	add("GET /changes/{number}", logs, s.serveChange)
 	add("POST /step", logs, s.serveStep)

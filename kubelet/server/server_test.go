@@ -201,6 +201,7 @@ type testServer struct {
 func testOptions(k *fakeKubelet, change ...func(*Options)) Options {
 	opts := Options{
 		Trace:   &trace.Trace{},
+		Source:  os.DirFS("."),
 		Kubelet: k, Sources: k.Sources, Node: k.Node, Scheme: v1.NewScheme(), Address: "127.0.0.1", Hostname: "test-host",
 		Token: testToken, TokenFile: "/root-dir/token", Debugging: true, Version: "v-test", Metrics: NewMetrics(),
 	}

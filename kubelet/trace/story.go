@@ -154,6 +154,10 @@ func (c *Change) Tell(pod string) (stages []Event) {
 		e.Rows, e.Busy, e.Ms = rows, strings.Join(busy, " "), e.Time.Sub(events[0].Time).Milliseconds()
 		stages = append(stages, e)
 	}
+	if c.Dropped > 0 {
+		cut := stages[len(stages)-1]
+		stages = append(stages, Event{Kind: Cut, N: c.Dropped, Time: cut.Time, Ms: cut.Ms, Rows: cut.Rows})
+	}
 	return stages
 }
 

@@ -47,10 +47,11 @@ const (
 	End                // and ends
 	Docker             // an event of Docker
 	Ended              // the worker has ended
+	Cut                // more happened, which was not kept; only told, never added
 )
 
 func (k Kind) String() string {
-	return [...]string{"read", "send", "mux", "merge", "update", "apply", "list", "listed", "skip", "plan", "wait", "idle", "work", "begin", "end", "event", "ended"}[k]
+	return [...]string{"read", "send", "mux", "merge", "update", "apply", "list", "listed", "skip", "plan", "wait", "idle", "work", "begin", "end", "event", "ended", "cut"}[k]
 }
 
 // Event is one thing that happened. Which fields it has depends on its kind.

@@ -265,7 +265,7 @@ function tell(html, number, pod, from) {
     part.classList.toggle('docker', ['begin', 'list'].includes(stage.dataset.kind));
     return part;
   }));
-  byId('share').textContent = `${html.getElementById('change-title').textContent}. In real time ${(stages.at(-1).dataset.ms / 1000).toFixed(2)} s; grey is what Docker took.`;
+  byId('share').textContent = `${html.getElementById('change-title').textContent}. In real time ${byId('stages').dataset.took}: blue is the kubelet, grey is Docker.`;
   player.hidden = false;
   document.body.classList.add('playing');
   if (innerHeight < 950 && !saved) byId('flow').scrollIntoView({ block: 'start', behavior: still.matches ? 'auto' : 'smooth' });
