@@ -44,8 +44,10 @@ func (s *PodStatus) Up() bool {
 	return s.Phase == PodRunning || s.Phase == PodSucceeded || s.Phase == PodStopped || s.Phase == PodRemoving
 }
 
-// NotReady reports whether a pod is up, and is to serve and does not.
-func (s PodStatus) NotReady() bool { return s.Phase == PodRunning && !s.Ready }
+// NotReady reports whether a pod is up, and is to serve and does not. While its plan waits for a person, its older containers serve.
+func (s PodStatus) NotReady() bool {
+	return s.Phase == PodRunning && !s.Ready && s.Reason != ReasonWaitsForStep
+}
 
 // Well reports whether a pod is up, and ready or starting if it is to serve.
 func (s *PodStatus) Well() bool { return s.Up() && (!s.NotReady() || s.Starting) }

@@ -119,6 +119,10 @@ func TestStagesSayWhatHasHappened(t *testing.T) {
 	}
 	s := serve(t, &fakeKubelet{}, func(o *Options) { o.Trace = traceOf("", "a.default.file", "b.default.file") })
 	s.change(t, "&pod=a.default.file").shows("stages", "", "the worker of a was busy", "a is skipped", "2 pods are new, edited or gone")
+	list, story := s.page(t).byID("change-1").text(), s.change(t, "")
+	if took := story.byID("stages").attr("data-took"); took != s.opts.Trace.Changes()[0].Took().String() || !strings.Contains(list, "in "+took) && took != "0s" {
+		t.Errorf("the list says %q, and the replay that it took %q", list, took)
+	}
 }
 
 func TestForeignTextIsOnlyTextInAChange(t *testing.T) {

@@ -134,7 +134,9 @@ func (p *page) Waits() (waits []wait) {
 				w.Text = "pulls the image of container " + c.Name + " again"
 			}
 		}
-		waits = append(waits, w)
+		if w.Text != string(api.PodPending) { // else it is being worked on
+			waits = append(waits, w)
+		}
 	}
 	slices.SortStableFunc(waits, func(a, b wait) int {
 		if a.At.IsZero() != b.At.IsZero() {

@@ -15,8 +15,7 @@ import (
 func TestTheHeadOfThePageSaysWhetherAllIsWell(t *testing.T) {
 	up, starting := api.PodStatus{Name: "a", Phase: api.PodRunning, Ready: true}, api.PodStatus{Name: "b", Phase: api.PodPending}
 	notReady, done := api.PodStatus{Name: "c", Phase: api.PodRunning}, api.PodStatus{Name: "d", Phase: api.PodSucceeded}
-	planned := up
-	planned.Reason = api.ReasonWaitsForStep
+	planned := api.PodStatus{Name: "e", Phase: api.PodRunning, Reason: api.ReasonWaitsForStep} // and a newer version is not started yet
 	for name, tt := range map[string]struct {
 		k           *fakeKubelet
 		class, text string
@@ -75,7 +74,7 @@ func TestThePageSaysWhatPodsWaitFor(t *testing.T) {
 	}, rows: map[string][]trace.Row{}}
 	doc := serveInMemory(t, k).page(t)
 	doc.shows("rest", "", "The loop waits pull pulls the image of container main again in 12 s crash starts container main again in 40 s "+
-		"port PortTaken, until a person changes something start pending The loop looks again")
+		"port PortTaken, until a person changes something The loop looks again")
 	doc.shows("trouble-port.default.file", "", "PortTaken 8080: see ss -lntup") // and not what only waits for it
 	k.set(func() { k.statuses = nil })
 	serveInMemory(t, k).page(t).shows("rest", "", "Nothing to do right now")

@@ -108,6 +108,16 @@ func (c *Change) like(before []Change) int {
 	return -1
 }
 
+// waits reports whether a change ends with a plan that waits for a person.
+func (c *Change) waits() (waits bool) {
+	for _, e := range c.Events {
+		if e.Kind == Plan || e.Kind == Wait || e.Kind == Idle {
+			waits = e.Kind == Wait
+		}
+	}
+	return waits
+}
+
 // Took returns how long a change lasted.
 func (c *Change) Took() time.Duration {
 	return c.Events[len(c.Events)-1].Time.Sub(c.Events[0].Time).Round(10 * time.Millisecond)

@@ -35,3 +35,27 @@ func TestStagesAreInTheOrderOfTime(t *testing.T) {
 		}
 	})
 }
+
+// A plan that waits for a person and is carried out then is one change, and happened once. A story that was cut says so at its end.
+func TestAPlanThatWaitedIsOneChange(t *testing.T) {
+	const pod = "a.default.file"
+	rows := []Row{{Container: "main", Plan: []Act{{Do: "create", Reason: "it ended"}}}}
+	wait := []Event{{Kind: List}, {Kind: Listed}, {Kind: Wait, Pod: pod, Rows: rows}}
+	do := []Event{{Kind: List}, {Kind: Listed}, {Kind: Plan, Pod: pod, Rows: rows}, {Kind: Work, Pod: pod}, {Kind: End, Pod: pod, Op: "create"},
+		{Kind: Ended, Pod: pod}, {Kind: List}, {Kind: Listed}, {Kind: Idle, Pod: pod}}
+	tr := &Trace{}
+	for i, events := range [][]Event{wait, do, wait, do, do} {
+		for _, e := range events {
+			tr.Add(e)
+		}
+		tr.Synced()
+		if all := tr.Changes(); len(all) != 1 || all[0].Title() != "main of a: it ended" || all[0].Times != []int{1, 1, 2, 2, 3}[i] {
+			t.Errorf("after %d changes: %+v", i+1, all)
+		}
+	}
+	c := tr.Changes()[0]
+	c.Dropped = 7
+	if stages := c.Tell(pod); stages[len(stages)-1].Kind != Cut || stages[len(stages)-1].N != 7 {
+		t.Errorf("a cut story ends with %+v", stages[len(stages)-1])
+	}
+}

@@ -219,7 +219,9 @@ func (t *Trace) rest() {
 		open.Number += last[0].Number
 		edited := slices.ContainsFunc(open.Events, func(e Event) bool { return e.Kind == Apply })
 		if i := open.like(last); !edited && i >= 0 {
-			open.Times += last[i].Times
+			if open.Times = last[i].Times; !last[i].waits() || open.waits() { // else this carries out the plan that waited
+				open.Times++
+			}
 			last = slices.Delete(slices.Clone(last), i, i+1)
 		}
 	}
