@@ -34,7 +34,7 @@ func (f *Options) topics() (topics []topic) {
 	fs.StringVar(&f.ConfigFile, "config_file", "", "`path` of a file of kind KubeletConfiguration with settings; flags override it")
 	fs.BoolVar(&f.Runonce, "runonce", false, "start the pods, print a table and exit, with 0 if all are up")
 	fs.BoolVar(&f.DryRun, "dry_run", false, "print what would be done to each pod, with reasons, and exit")
-	fs.BoolVar(&f.Step, "step", false, "print each plan beside the desired and observed state, and carry it out when you say so; q quits")
+	fs.BoolVar(&f.Step, "step", false, "print each plan beside the desired and observed state, and carry it out when you say so, here or on the page, which has buttons to break things; q quits")
 	fs.BoolVar(&f.Status, "status", false, "print the pods of the running kubelet with the same flags and exit, with 0 if all are up; "+
 		"with -etcd_servers or -etcd_config print all hosts whose kubelets run with -etcd_status")
 	fs.BoolVar(&f.Watch, "watch", false, "with -status: print the table again when it changes, until Ctrl-C")

@@ -94,6 +94,12 @@ func TestBreakOnThePage(t *testing.T) {
 	shows("web's.yaml", "imgae: a")
 	press("Repair web's.yaml", with(), http.StatusNoContent)
 	shows("web's.yaml", "image: a")
+	writeFile(t, filepath.Join(dir, ".web's.yaml"), "of somebody", 0o644)
+	press("Take away web's.yaml", with(), http.StatusConflict) // a file would be lost
+	press("Bring back web's.yaml", with(), http.StatusConflict)
+	if err := os.Remove(filepath.Join(dir, ".web's.yaml")); err != nil {
+		t.Fatal(err)
+	}
 	press("Take away web's.yaml", with(), http.StatusNoContent)
 	shows(".web's.yaml", "image: a")
 	press("Bring back web's.yaml", with(), http.StatusNoContent)

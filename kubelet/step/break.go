@@ -47,8 +47,13 @@ func (s *Stepper) Breaks(pods []api.PodStatus, dir string) (all []Break) {
 		if err != nil || filepath.Ext(name) != ".yaml" {
 			continue
 		}
+		move := func(title, to string) {
+			if _, err := os.Lstat(filepath.Join(dir, to)); err != nil { // or it would be lost
+				add(title, "mv", path, filepath.Join(dir, to))
+			}
+		}
 		if shown, hidden := strings.CutPrefix(name, "."); hidden {
-			add("Bring back "+shown, "mv", path, filepath.Join(dir, shown))
+			move("Bring back "+shown, shown)
 			continue
 		}
 		has := func(part string) bool { return strings.Contains(string(text), part) }
@@ -61,7 +66,7 @@ func (s *Stepper) Breaks(pods []api.PodStatus, dir string) (all []Break) {
 		} else {
 			add("A typo in "+name, "sed", "-i", "s/image:/imgae:/", path)
 		}
-		add("Take away "+name, "mv", path, filepath.Join(dir, "."+name))
+		move("Take away "+name, "."+name)
 	}
 	return all
 }

@@ -64,7 +64,7 @@ func (b *tab) film() []byte {
 	b.h.T.Helper()
 	b.do(command(emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{Width: 980, Height: 570, DeviceScaleFactor: 1}))
 	eval[any](b, `pause(), document.activeElement.blur(), document.head.append(Object.assign(document.createElement('style'), {textContent:
-		'* { animation: none !important; transition: none !important } .top, .all-stages, #flow h2, .controls, .real, .real + .note { display: none !important } section { margin-top: .8rem } .playing .caption { min-height: 5.1rem; margin: 0 }'}))`)
+		'* { animation: none !important; transition: none !important } .top, .all-stages, .tools, #flow h2, .controls, .real, .real + .note { display: none !important } section { margin-top: .8rem } .playing .caption { min-height: 5.1rem; margin: 0 }'}))`)
 	type stage struct {
 		At, Reading int // milliseconds
 		Kind        string
