@@ -37,7 +37,8 @@ function predict() {
   byId('to-plan').disabled = !stages.some(hasPlan);
   for (const place of document.querySelectorAll('.predict')) {
     const rows = [...place.parentElement.querySelectorAll('.compare tbody tr')];
-    const plan = place.id + (place.closest('#player') ? replayed + '@' + stages.slice(0, Math.floor(at) + 1).findLastIndex(hasPlan) : '');
+    const replays = place.id === 'predict';
+    const plan = place.id + (replays ? replayed + '@' + stages.slice(0, Math.floor(at) + 1).findLastIndex(hasPlan) : '');
     const open = first.checked && rows.some(row => row.querySelector('.act'));
     const asks = open && rows.some(row => !guesses.has(plan + nameOf(row)));
     const shows = open ? plan + asks : '';
@@ -45,7 +46,7 @@ function predict() {
     place.dataset.shows = shows;
     place.classList.toggle('asks', asks);
     place.replaceChildren(...open ? rows.map(row => asks ? question(plan, row) : answer(plan, row)) : []);
-    if (asks && playing) pause();
+    if (asks && replays && playing) pause();
   }
 }
 

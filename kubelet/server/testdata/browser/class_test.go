@@ -31,6 +31,9 @@ func TestIntegrationPagePredictsFirst(t *testing.T) {
 	const waiting, place = "waiting-web.default.file", "#waiting-web\\.default\\.file .predict"
 	b.shows(waiting, "waiting", "What happens to it?")
 	b.fits("predict-step")
+	b.do(chromedp.KeyEvent("c"))
+	b.fits("predict-step-class")
+	b.do(chromedp.KeyEvent("c"))
 	for n := range 3 { // with the network container
 		if eval[bool](b, planIsShown) {
 			t.Error("the plan is shown before the whole guess")

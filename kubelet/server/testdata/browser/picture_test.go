@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 
 	"kubelet14/api/unittest"
@@ -49,6 +50,14 @@ func TestIntegrationTheReplayInDocs(t *testing.T) {
 		t.Error("it asks for more files")
 	}
 	b.hasNoErrors()
+	// What a class has on the page works here, too; and without scripts the file is the list of its stages.
+	b.do(chromedp.KeyEvent("c"))
+	b.click(at("predict-first"))
+	b.click(at("to-plan"))
+	b.shows("predict", "predict asks", "server", "writer", "What happens to it?")
+	b.fits("saved-class")
+	b.click(at("predict-first"))
+	b.do(chromedp.KeyEvent("c"))
 	if *picture {
 		film := b.film()
 		h.Must(os.WriteFile(filepath.Join(docs, "replay.gif"), film, 0o644))
@@ -56,6 +65,12 @@ func TestIntegrationTheReplayInDocs(t *testing.T) {
 			t.Errorf("the picture has %d bytes", len(film))
 		}
 	}
+	b.look(1360, "light", "no-preference")
+	b.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), command(page.Reload, page.ReloadParams{}))
+	h.Await("the stages are listed", func() error {
+		return unittest.HasWords(eval[string](b, `document.body.innerText`), "From a manifest to a container", "0 ms", "SET, UPDATE", "nothing to do")
+	})
+	b.fits("saved-no-script")
 }
 
 // film returns a moving picture of a replay: of each stage the way of the token, and then time to read it. What the loop sees while the
