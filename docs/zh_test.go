@@ -10,12 +10,14 @@ import (
 
 // inChinese are the pages that docs/zh must have.
 var inChinese = strings.Fields(`README.md project.md start-here.md tour.md glossary.md teaching.md handout.md from-the-blog-posts.md
-	356-podconfig.md 527-volumes-and-root-dir.md 551-private-kubelet.md 565-api-versions.md 588-pod-workers.md what-people-paste.md install.md`)
+	356-podconfig.md 527-volumes-and-root-dir.md 551-private-kubelet.md 565-api-versions.md 588-pod-workers.md what-people-paste.md install.md
+	labs/README.md labs/1-many.md labs/2-edits.md labs/3-crashes.md labs/4-pods.md labs/5-workers.md labs/6-promise.md`)
 
 // chinesePages reads the pages in Chinese of a directory docs.
 func chinesePages(t *testing.T, docs string) (all []page) {
 	paths, _ := filepath.Glob(docs + "/zh/*.md")
-	for _, path := range paths {
+	labs, _ := filepath.Glob(docs + "/zh/labs/*.md")
+	for _, path := range append(paths, labs...) {
 		all = append(all, readPage(t, path))
 	}
 	return all
@@ -33,8 +35,9 @@ func compareChinesePages(t *testing.T, docs string) {
 	inBackticks := regexp.MustCompile("`([^`]+)`")
 	printed := regexp.MustCompile(`^[\pL\d]\*+[^\pL\d*]|[^\pL\d*]\*+[\pL\d]$`) // not taken for emphasis
 	for _, zh := range chinesePages(t, docs) {
-		name := filepath.Base(zh.path)
-		english, there, back := name, "zh/"+name, "../"+name
+		name, _ := filepath.Rel(filepath.Join(docs, "zh"), zh.path)
+		up := strings.Repeat("../", strings.Count(name, "/")) // from a page to docs, and from its twin to docs/zh
+		english, there, back := name, up+"zh/"+name, up+"../"+name
 		if name == "project.md" {
 			english, there, back = "../README.md", "docs/zh/project.md", "../../README.md"
 		}
@@ -66,7 +69,7 @@ func compareChinesePages(t *testing.T, docs string) {
 		if got := append(submatches(below, en.text), submatches(below, zh.text)...); !slices.Equal(got, []string{there, back}) {
 			t.Errorf("%s and %s should lead to each other below their titles; the links are %q", en.path, zh.path, got)
 		}
-		for _, link := range submatches(`\]\(\.\./([\w-]+\.md)`, zh.text) {
+		for _, link := range submatches(`\]\(`+regexp.QuoteMeta(up+"../")+`([\w/-]+\.md)`, zh.text) {
 			if slices.Contains(inChinese, link) && link != name {
 				t.Errorf("%s: %s leads away from its page in Chinese", zh.path, link)
 			}

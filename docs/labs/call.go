@@ -19,6 +19,7 @@ type request struct {
 	pod, of string // of a container, from its name
 	status  int    // of the answer; 0: there is none yet
 	query   string
+	over    bool // the program does not wait for its answer any more
 }
 
 func (r *request) String() string {

@@ -59,7 +59,8 @@ func checkLab(ctx context.Context, w io.Writer, number int, dir, command string,
 	}
 	fmt.Fprintf(w, "lab %d: the names of this run begin with %s_\n", number, c.prefix)
 	defer func() {
-		failed, isFailure := recover().(failure)
+		problem := recover()
+		failed, isFailure := problem.(failure)
 		c.ctx = context.WithoutCancel(ctx)
 		if isFailure {
 			err = errors.New(c.explain(failed, labs[number-1].page))
@@ -68,6 +69,9 @@ func checkLab(ctx context.Context, w io.Writer, number int, dir, command string,
 		c.proxy.close()
 		if errClean := c.clean(); errClean != nil {
 			err = errors.Join(err, fmt.Errorf("remove what this check has made: %w", errClean))
+		}
+		if problem != nil && !isFailure {
+			panic(problem)
 		}
 	}()
 	labs[number-1].check(c)
@@ -125,8 +129,13 @@ func (c *check) see(wanted string, look func() error) {
 	fmt.Fprintln(c.w, "    yes: "+wanted)
 }
 
-// await looks until it sees what has to come, for as long as the limit.
+// await looks until it sees what has to come, for as long as the limit, and says so.
 func (c *check) await(wanted string, look func() error) {
+	c.wait(wanted, look)
+	fmt.Fprintln(c.w, "    seen: "+wanted)
+}
+
+func (c *check) wait(wanted string, look func() error) {
 	patience := 10 * time.Second
 	for began := time.Now(); ; {
 		err := look()
@@ -134,7 +143,7 @@ func (c *check) await(wanted string, look func() error) {
 		if problem := c.proxy.problem(); problem != nil {
 			c.fail(wanted, problem.Error())
 		} else if err == nil {
-			break
+			return
 		}
 		switch waited := time.Since(began); {
 		case c.ctx.Err() != nil:
@@ -152,7 +161,6 @@ func (c *check) await(wanted string, look func() error) {
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
-	fmt.Fprintln(c.w, "    seen: "+wanted)
 }
 
 // turns waits until the program has begun to look at its manifests twice more: it starts a pod that has come, and

@@ -14,7 +14,6 @@ import (
 type container struct {
 	ID, Name string
 	Created  time.Time
-	Image    string
 	Config   struct {
 		Image string
 		Env   []string
@@ -26,10 +25,13 @@ type container struct {
 		ExitCode              int
 	}
 	HostConfig struct{ NetworkMode string }
-	Mounts     []struct{ Type, Name, Source, Destination string }
+	Mounts     []mount
 
 	pod, of string // from the name: PREFIX_POD_CONTAINER…
 }
+
+// mount is a directory that a container has from elsewhere.
+type mount struct{ Type, Name, Source string }
 
 func (o container) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", o.Name, o.State.Status, strings.Join(o.versions(), " ")))

@@ -95,8 +95,11 @@ func (p *proxy) createdBeforeStopOf(old container) error {
 	stopped := slices.IndexFunc(p.requests, func(q *request) bool {
 		return q.name == old.Name && slices.Contains([]string{"stop", "kill", "remove", "restart", "rename"}, q.verb)
 	})
-	if stopped < created || created < 0 {
-		return fmt.Errorf("%v, and only then %v", p.requests[max(0, stopped)], p.requests[max(0, created)])
+	switch {
+	case created < 0 || stopped < 0:
+		return errors.New("not all of its requests; ask only the Docker that DOCKER_HOST names")
+	case stopped < created:
+		return fmt.Errorf("%v, and only then %v", p.requests[stopped], p.requests[created])
 	}
 	return nil
 }

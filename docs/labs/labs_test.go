@@ -127,6 +127,19 @@ var mutants = []mutant{
 	{3, "the dead one goes first", "decide.go", []string{"slices.Concat(creates, stops, starts, removes)", "slices.Concat(creates, stops, removes, starts)"}, []string{"nothing else knows of the crashes"}},
 	{3, "it sleeps", "decide.go", []string{"	case \"exited\", \"dead\":", "	case \"exited\", \"dead\":\ntime.Sleep(time.Until(newest.Ended.Add(wait(newest.Crashes+1))))\nnow=time.Now()"}, []string{"trap 2"}},
 	{3, "there is no back-off", "decide.go", []string{"	if crashes < 2 {", "	if crashes < 200 {"}, []string{"start number", "at the earliest"}},
+	{4, "a dead network container is started again", "decide.go", []string{"	case newest.dead():", "	case newest.dead() && strings.Contains(base, \"_net_\"):\nreturn newest.Name, 0, false\ncase newest.dead():",
+		`newest.State == "created"`, `newest.State == "created" || newest.dead() && w.name == "net"`, "return name, isNew || !newest.dead()", "return name, true"}, []string{"has been started again", "trap 1"}},
+	{4, "the ports are not in a hash", "decide.go", []string{"hash(w.args)", "hash(w.args[:4], w.name)"}, []string{"trap 2"}},
+	{4, "each container has a volume of its own", "pod.go", []string{"volume(pod, m.Name)", "volume(pod, m.Name+c.Name)"}, []string{"does not say"}},
+	{4, "the volume stays", "decide.go", []string{"		p.dropVolumes()\n", ""}, []string{"the volume lab-", "is still there"}},
+	{5, "one loop does everything", "workers.go", []string{"w.all.Go(func() {", "w.mu.Unlock()\nfunc() {", "		w.end(pod)\n	})", "		w.end(pod)\n	}()\nw.mu.Lock()"}, []string{"tick-1", "trap 1"}},
+	{5, "a busy pod gets another worker", "main.go", []string{"if busy[pod] {", "if busy[pod] && false {"}, []string{"while it was waiting for the answer to: stop"}},
+	{5, "an edit of a busy pod is lost", "main.go", []string{"		if busy[pod] {", "		if hash(desired[pod]) == seen[pod] {\ncontinue\n}\nseen[pod] = hash(desired[pod])\nif busy[pod] {", "// union returns", "var seen = map[string]string{}\n\n// union returns"},
+		[]string{"and no container with VERSION=4", "trap 2"}},
+	{5, "it kills", "decide.go", []string{`"-t", "30"`, `"-t", "0"`}, []string{`stop with the parameters "t=0"`}},
+	{6, "what was created and is not desired stays", "decide.go", []string{"which(o) && !p.keep[o.Name]", `which(o) && !p.keep[o.Name] && o.State != "created"`}, []string{"kills it after change", "created is still there"}},
+	{6, "what was created is started at once", "decide.go", []string{"	p.keep[name] = true", "	if newest.State == \"created\" {\np.creates = append(p.creates, []string{\"start\", name})\n}\np.keep[name] = true"},
+		[]string{"kills it after change 1", "while another one ran"}},
 }
 
 // A check refuses each of them, and says why.

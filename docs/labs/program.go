@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -20,6 +21,7 @@ type program struct {
 	log     *os.File
 	cmd     *exec.Cmd
 	done    chan struct{} // closed when it has ended
+	killed  atomic.Bool   // by the check
 }
 
 // newProgram builds the program in a directory, unless there is a command that runs it.
@@ -49,6 +51,8 @@ func (c *check) start() {
 	p.cmd.Env = slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "DOCKER_") })
 	p.cmd.Env = append(p.cmd.Env, "DOCKER_HOST=unix://"+c.proxy.socket)
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	p.killed.Store(false)
+	c.proxy.open()
 	c.must(p.cmd.Start())
 	p.done = make(chan struct{})
 	go func() {
@@ -73,15 +77,19 @@ func (c *check) stop() {
 // kill ends the program and the commands that it runs with SIGKILL, and waits for its end.
 func (p *program) kill() {
 	if p.cmd != nil {
+		p.killed.Store(true)
 		syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 		<-p.done
 	}
 }
 
-// ended returns an error if the program runs no longer.
+// ended returns an error if the program has ended, and was not killed by the check.
 func (p *program) ended() error {
 	select {
 	case <-p.done:
+		if p.killed.Load() {
+			return nil
+		}
 		return fmt.Errorf("your program has ended by itself: %v", p.cmd.ProcessState)
 	default:
 		return nil

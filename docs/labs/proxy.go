@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -23,10 +25,17 @@ type proxy struct {
 
 	// check is called when a request has been carried out, before the program knows. Its error ends the check.
 	check func(*request) error
+	// oneAtATime is set if no two requests may be about one pod at the same time.
+	oneAtATime bool
 
 	mu       sync.Mutex
-	requests []*request // in the order in which they began
-	fault    error      // the first thing that no program may do
+	hold     func(*request) <-chan struct{} // what a request waits for before it is passed on; nil: nothing
+	held     *request                       // the last one that waited
+	left     int                            // the requests until the program is killed; 0: it is not killed
+	kill     func()                         // kills it
+	killedBy *request                       // the one after which it was killed, until it is started again
+	requests []*request                     // in the order in which they began
+	fault    error                          // the first thing that no program may do
 }
 
 type requestKey struct{}
@@ -43,6 +52,7 @@ func newProxy(socket, prefix string, e *engine) (*proxy, error) {
 	p.forward.FlushInterval = -1 // events and logs are passed on as they come
 	p.forward.ModifyResponse = p.answered
 	p.forward.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, err error) { refuse(w, http.StatusBadGateway, err) }
+	p.forward.ErrorLog = log.New(io.Discard, "", 0) // a program that is killed breaks its connections
 	p.server = &http.Server{Handler: p}
 	go p.server.Serve(listener)
 	return p, nil
@@ -53,7 +63,8 @@ func (p *proxy) close() { p.server.Close() }
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, err := p.read(r)
 	if err == nil && q != nil {
-		err = p.begin(q)
+		err = p.begin(r.Context(), q)
+		defer p.end(q)
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
 	}
 	if err != nil {
@@ -63,17 +74,46 @@ func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.forward.ServeHTTP(w, r)
 }
 
-// begin notes a request, or refuses it.
-func (p *proxy) begin(q *request) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.requests = append(p.requests, q)
-	if !strings.HasPrefix(q.name, p.prefix+"_") {
-		err := fmt.Errorf("your program asked Docker to %s the %s %q. That is not its own: its names begin with %s_", q.verb, strings.TrimSuffix(q.kind, "s"), q.name, p.prefix)
-		p.fault = firstError(p.fault, err)
+// begin notes a request, and refuses it or lets it wait.
+func (p *proxy) begin(ctx context.Context, q *request) error {
+	wait, err := p.admit(q)
+	if err != nil || wait == nil {
 		return err
 	}
-	return nil
+	select {
+	case <-wait:
+		return nil
+	case <-ctx.Done(): // the program waits no longer
+		return ctx.Err()
+	}
+}
+
+func (p *proxy) admit(q *request) (wait <-chan struct{}, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, other := range p.requests {
+		if p.oneAtATime && !other.over && other.pod == q.pod {
+			err = fmt.Errorf("your program asked Docker to %s %s while it was waiting for the answer to: %s %s", q.verb, q.name, other.verb, other.name)
+		}
+	}
+	if p.killedBy != nil {
+		return nil, errors.New("the program has been killed")
+	}
+	p.requests = append(p.requests, q)
+	if !strings.HasPrefix(q.name, p.prefix+"_") {
+		err = fmt.Errorf("your program asked Docker to %s the %s %q. That is not its own: its names begin with %s_", q.verb, strings.TrimSuffix(q.kind, "s"), q.name, p.prefix)
+	}
+	p.fault = firstError(p.fault, err)
+	if err == nil && p.hold != nil {
+		wait = p.hold(q)
+	}
+	return wait, err
+}
+
+func (p *proxy) end(q *request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	q.over = true
 }
 
 // answered looks at an answer before the program gets it.
@@ -88,7 +128,33 @@ func (p *proxy) answered(resp *http.Response) error {
 	if p.check != nil && resp.StatusCode < 300 {
 		p.fault = firstError(p.fault, p.check(q))
 	}
+	if p.left--; p.left == 0 {
+		p.kill()
+		p.killedBy = q
+		return errors.New("the program has been killed")
+	}
 	return nil
+}
+
+// killAfter has the program killed when the n-th of the following requests has been carried out, before it knows.
+func (p *proxy) killAfter(n int, kill func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.left, p.kill = n, kill
+}
+
+// open takes the requests of a program that has been started.
+func (p *proxy) open() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.killedBy = nil
+}
+
+// killedAfter returns the request after which the program was killed, or nil.
+func (p *proxy) killedAfter() *request {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.killedBy
 }
 
 func firstError(a, b error) error {
