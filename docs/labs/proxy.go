@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 )
 
 // proxy is what the student's program takes for Docker. It passes on every request that reads, and of
@@ -58,14 +59,23 @@ func newProxy(socket, prefix string, e *engine) (*proxy, error) {
 	return p, nil
 }
 
-func (p *proxy) close() { p.server.Close() }
+// close waits for the requests that have been passed on, so that nothing comes after it.
+func (p *proxy) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	p.server.Shutdown(ctx)
+	p.server.Close()
+}
 
 func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q, err := p.read(r)
 	if err == nil && q != nil {
 		err = p.begin(r.Context(), q)
 		defer p.end(q)
-		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, q))
+		// Docker carries it out to the end, also if the program is killed meanwhile.
+		ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+		defer cancel()
+		r = r.WithContext(context.WithValue(ctx, requestKey{}, q))
 	}
 	if err != nil {
 		refuse(w, http.StatusForbidden, err)
