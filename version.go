@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// release is the version of the source; who releases it sets it with -ldflags -X.
+// release is the version of the source; at a release it is the tag of the commit.
 var release = "v0.4-14-dev"
 
 // version tells builds apart: -version, /node, the metrics and the table of all hosts have it.

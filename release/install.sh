@@ -48,4 +48,5 @@ elif systemctl daemon-reload; [ "$old" ]; then
 else
 	systemctl enable --now kubelet14
 fi
+[ "$old" ] || echo "Put manifests into $settings/pods, and look at their pods with: kubelet14 ps"
 echo "$program is ${new#kubelet14 }${old:+; it was ${old#kubelet14 }}"

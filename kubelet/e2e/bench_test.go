@@ -23,7 +23,8 @@ type version struct {
 func versions(b *testing.B) []version {
 	b.Helper()
 	hosttest.Prepare(b)
-	_, last, err := buildVersion(earlierVersions[len(earlierVersions)-1])
+	earlier := earlierVersions()
+	_, last, err := buildVersion(earlier[len(earlier)-1])
 	unittest.Must(b, err)
 	client, err := hosttest.Connect("")
 	unittest.Must(b, err)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,8 +17,16 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// earlierVersions are commits. An upgrade from one of them must replace no container.
-var earlierVersions = []string{"e9072c7"}
+// earlierVersions returns commits. An upgrade from one of them must replace no container. The last is the last release, which
+// is the last tag before this commit, if there has been one.
+func earlierVersions() []string {
+	versions := []string{"e9072c7"}
+	tag, err := exec.Command("git", "describe", "--tags", "--abbrev=0", "--match=v[0-9]*", "HEAD^").Output()
+	if err == nil {
+		versions = append(versions, strings.TrimSpace(string(tag)))
+	}
+	return versions
+}
 
 // buildVersion builds the program of an earlier commit once, and returns where its source and it are.
 func buildVersion(commit string) (source, binary string, err error) {
@@ -38,10 +47,10 @@ func buildVersion(commit string) (source, binary string, err error) {
 	return source, binary, nil
 }
 
-// An upgrade changes no container, volume or image: names, labels, hashes and UIDs are the same.
+// Neither an upgrade nor the downgrade after it changes a container, volume or image: names, labels, hashes and UIDs are the same.
 func TestIntegrationLongUpgrade(t *testing.T) {
 	t.Parallel()
-	for _, commit := range earlierVersions {
+	for _, commit := range earlierVersions() {
 		t.Run(commit, func(t *testing.T) {
 			t.Parallel()
 			testUpgrade(t, commit)
@@ -86,24 +95,31 @@ func testUpgrade(t *testing.T, commit string) {
 	before := h.made()
 	p.Kill()
 
-	h.Binary = hosttest.Binary()
-	h.WriteSleepers("new")
-	p = h.Start("-sync_frequency=100ms")
-	h.AwaitUp("new")
-	for range 2 { // some syncs go by
-		h.Mend("new")
+	var added []string // UIDs
+	for _, to := range []struct{ change, binary string }{{"upgrade", hosttest.Binary()}, {"downgrade", earlier}} {
+		h.Binary = to.binary
+		id := "new-after-" + to.change
+		h.WriteSleepers(id)
+		p = h.Start("-sync_frequency=100ms")
+		h.AwaitUp(id)
+		for range 2 { // some syncs go by
+			h.Mend(id)
+		}
+		for id := range up {
+			p.AwaitUp(id)
+		}
+		p.AwaitShows("job/main", "terminated", "Error: ")
+		h.Must(isUp())
+		now := h.made()
+		added = append(added, h.UID(id))
+		maps.DeleteFunc(now, func(name, _ string) bool {
+			return slices.ContainsFunc(added, func(uid string) bool { return strings.Contains(name, uid) })
+		})
+		if !maps.Equal(before, now) {
+			t.Errorf("the %s changed containers, volumes or images:\nbefore %v\nafter  %v", to.change, before, now)
+		}
+		p.Kill()
 	}
-	for id := range up {
-		p.AwaitUp(id)
-	}
-	p.AwaitShows("job/main", "terminated", "Error: ")
-	h.Must(isUp())
-	now, uid := h.made(), h.UID("new")
-	maps.DeleteFunc(now, func(name, _ string) bool { return strings.Contains(name, uid) })
-	if !maps.Equal(before, now) {
-		t.Errorf("the upgrade changed containers, volumes or images:\nbefore %v\nafter  %v", before, now)
-	}
-	p.Kill()
 
 	// Each version can remove what the other has made or looked after.
 	removeAll := func(binary string) {
