@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"kubelet14/api/unittest"
+	"kubelet14/config"
 	"kubelet14/kubelet/features"
 	"kubelet14/kubelet/options"
 )
@@ -68,6 +69,8 @@ func TestSettingsOfAFleet(t *testing.T) {
 	if f.EtcdConfig != filepath.Join(dir, "etcd.yaml") || !f.EtcdStatus || f.Config != filepath.Join(dir, "pods") {
 		t.Errorf("got %+v", f)
 	}
+	_, err := config.OpenEtcd(nil, "etcd.yaml")
+	unittest.Says(t, err, "open /etc/kubelet14/etcd/", "no such file") // it reads the certificates that the file names
 }
 
 // hidesPaths matches directives of systemd that show the kubelet other files than those that Docker mounts.
