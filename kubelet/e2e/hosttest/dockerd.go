@@ -107,10 +107,16 @@ func (d *Dockerd) Start(flags ...string) {
 	}
 }
 
+// Signal sends the daemon a signal; it arrives soon.
+func (d *Dockerd) Signal(signal string) {
+	d.t.Helper()
+	d.exec(fmt.Sprintf("kill -%s $(cat %s)", signal, boxPidFile))
+}
+
 // End ends the daemon with a signal and waits until it has ended.
 func (d *Dockerd) End(signal string) {
 	d.t.Helper()
-	d.exec(fmt.Sprintf("kill -%s $(cat %s)", signal, boxPidFile))
+	d.Signal(signal)
 	if err := unittest.Wait(func() error {
 		e, err := d.outer.InspectExec(d.daemon)
 		if err == nil && e.Running {

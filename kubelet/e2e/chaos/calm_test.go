@@ -1,0 +1,194 @@
+package chaos
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	docker "github.com/fsouza/go-dockerclient"
+
+	"kubelet14/api/unittest"
+	"kubelet14/kubelet/e2e/hosttest"
+)
+
+const (
+	wholeLimit  = 30 * time.Second
+	startFactor = 2 // how much longer than a bare start each start of the kubelet may take
+)
+
+// calm undoes all faults, and waits until the state is what the manifests say.
+func (w *world) calm(theme string) error {
+	w.witness.say("calm")
+	alone := w.runs()
+	w.undo()
+	began, starts := time.Now(), w.witness.count(func(t *table) int { return t.starts })
+	told := 20 * time.Second
+	err := unittest.Wait(func() error {
+		err := w.whole()
+		if took := time.Since(began); took > told {
+			fmt.Fprintf(w.witness.out, "%6.0f s  the calm goes on: %v\n", time.Since(w.witness.began).Seconds(), err)
+			told *= 2
+		}
+		return err
+	})
+	took := time.Since(began)
+	w.awaitOthers()
+	if !w.runs() {
+		w.witness.violate("", "the kubelet ended by itself (it ran before the calm: %v)", alone)
+		w.startKubelet()
+	}
+	starts = w.witness.count(func(t *table) int { return t.starts }) - starts
+	bare := w.bareStart()
+	limit := wholeLimit + startFactor*bare*time.Duration(starts)
+	w.checkStrangers(theme)
+	w.witness.newRound()
+	w.witness.mu.Lock()
+	defer w.witness.mu.Unlock()
+	w.witness.rounds++
+	w.witness.longest = max(w.witness.longest, took)
+	switch {
+	case err != nil:
+		w.witness.late++
+		w.witness.violateLocked("", "not whole %v after the calm: %v", took, err)
+	case took > limit:
+		w.witness.late++
+		w.witness.violateLocked("", "whole only after %v; %d starts, of which a bare one takes %v, may take %v", took, starts, bare, limit)
+	}
+	fmt.Fprintf(w.witness.out, "%6.0f s  round %d (%s): whole in %.1f s, limit %.0f s; %d starts; so far %d operations, %d containers, %d violations\n",
+		time.Since(w.witness.began).Seconds(), w.witness.rounds, theme, took.Seconds(), limit.Seconds(), starts, w.witness.operations, w.witness.made, len(w.witness.violations))
+	return err
+}
+
+func (w *witness) count(of func(*table) int) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return of(&w.table)
+}
+
+// bareStart measures how long a container takes to be made and started on this daemon now.
+func (w *world) bareStart() time.Duration {
+	began := time.Now()
+	c, err := w.run("bare", nil, docker.NeverRestart())
+	took := time.Since(began)
+	w.Must(err)
+	w.Must(w.Docker.RemoveContainer(docker.RemoveContainerOptions{ID: c.ID, Force: true}))
+	return took
+}
+
+// whole checks that Docker, the volumes and the journal are as the manifests say, and that nothing else is there.
+func (w *world) whole() error {
+	if !w.runs() {
+		return nil // which is a violation of its own
+	}
+	all, wanted, uids := w.Containers(), map[string]*pod{}, []string{}
+	for _, p := range w.pods {
+		for _, name := range p.names() {
+			wanted[fullName(p, name)] = p
+			if err := w.wholePod(p, name, func(of string) (hosttest.Container, error) { return all.One(fullName(p, name), of) }); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range all {
+		if _, stranger := w.strangers[c.ID]; stranger {
+			continue
+		}
+		p := wanted[c.Pod]
+		switch {
+		case p == nil, c.Of != "net" && !slices.Contains(p.containers(), c.Of):
+			return fmt.Errorf("%s is left", c)
+		case c.State == "created" && p.kind.name != "crashing":
+			return fmt.Errorf("%s was never started", c)
+		case c.Live() && w.touched[c.ID]:
+			return fmt.Errorf("%s lives, and the others have lost its network", c)
+		}
+		uids = append(uids, strings.Split(c.Name, "_")[3])
+	}
+	slices.Sort(uids)
+	return errors.Join(dirHolds(filepath.Join(w.RootDir, "trash"), nil), dirHolds(filepath.Join(w.RootDir, "pods"), slices.Compact(uids)))
+}
+
+// wholePod checks one pod of Docker.
+func (w *world) wholePod(p *pod, name string, one func(of string) (hosttest.Container, error)) error {
+	if p.kind.policy == "Never" {
+		return nil // what of it lives depends on what was done to it
+	}
+	net, err := one("net")
+	if err != nil {
+		return err
+	}
+	for _, of := range []string{"main", "side"} {
+		if of == "main" && p.kind.name == "crashing" {
+			continue
+		}
+		c, err := one(of)
+		if err != nil {
+			return err
+		}
+		if c.Labels["kubelet14.network_container"] != net.ID || c.State != "running" {
+			return fmt.Errorf("%s is not in the network of %s", c, net)
+		}
+	}
+	w.witness.mu.Lock()
+	defer w.witness.mu.Unlock()
+	if got := w.witness.version[name+"/main"]; got != fmt.Sprint(p.version) && p.kind.name != "crashing" {
+		return fmt.Errorf("%s/main has version %s, and version %d is wanted", name, got, p.version)
+	}
+	return nil
+}
+
+// fullName returns the full name of one of the pods of a manifest.
+func fullName(p *pod, name string) string {
+	if p.kind.web {
+		return name + ".default.http"
+	}
+	return name + ".default.file"
+}
+
+// dirHolds checks that a directory, which may be missing, holds no other names.
+func dirHolds(dir string, names []string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, entry := range entries {
+		if !slices.Contains(names, entry.Name()) {
+			return fmt.Errorf("%s is left in %s", entry.Name(), dir)
+		}
+	}
+	return nil
+}
+
+// checkStrangers checks that what is not the kubelet's is as it was. Only dockerd may have restarted the containers.
+func (w *world) checkStrangers(theme string) {
+	problem := func(err error) {
+		if err != nil {
+			w.witness.mu.Lock()
+			w.witness.strangers++
+			w.witness.violateLocked("", "a stranger was touched: %v", err)
+			w.witness.mu.Unlock()
+		}
+	}
+	for id, before := range w.strangers {
+		now, err := w.Inspect(id)
+		if err == nil && !now.State.Running {
+			err = fmt.Errorf("%s is %s", before.Name, now.State.Status)
+		}
+		if err == nil && theme != "docker" && theme != "all" && !now.State.StartedAt.Equal(before.State.StartedAt) {
+			err = fmt.Errorf("%s has started anew", before.Name)
+		}
+		if problem(err); err == nil {
+			w.strangers[id] = now
+		}
+	}
+	_, err := w.Docker.InspectVolume("stranger")
+	problem(err)
+	_, err = w.Docker.NetworkInfo("stranger")
+	problem(err)
+	problem(hosttest.FileHolds(filepath.Join(w.journal, "stranger"), "still here"))
+}
