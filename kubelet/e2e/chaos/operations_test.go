@@ -46,6 +46,7 @@ func (w *world) edit(op operation) {
 	case "edit":
 		w.witness.allowEdit(&p)
 	case "add":
+		w.witness.removed(&p) // perhaps in an earlier round
 		w.witness.allowAll(&p, 1)
 	case "scale":
 		w.witness.allowScale(w.pods[p.name], &p)

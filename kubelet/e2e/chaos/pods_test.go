@@ -48,9 +48,6 @@ type kind struct {
 	before   string // documents
 }
 
-// ends reports whether its containers end by themselves or are not restarted, so that a calm does not expect them to live.
-func (k *kind) ends() bool { return k.policy == "Never" || strings.Contains(k.flags, "-for") }
-
 var kinds = []kind{
 	{name: "plain", count: 5, v1beta1: true},
 	{name: "data", count: 4, volume: "emptyDir: {}"},
@@ -77,7 +74,7 @@ stringData: {PASSWORD: s3cret}
 `},
 	{name: "port", count: 3, fields: `
     ports: [{containerPort: 8080, hostPort: PORT}]`, flags: "-serve"},
-	{name: "failing", count: 2, policy: "OnFailure", flags: "-on-term 1"},
+	{name: "failing", count: 2, policy: "OnFailure"},
 	{name: "never", count: 2, policy: "Never"},
 	{name: "once", count: 1, policy: "Never", flags: "-for 1s"},
 	{name: "crashing", count: 1, flags: "-for 3s -exit 1"},
@@ -169,8 +166,14 @@ func (p *pod) manifest(journal string) string {
 	}
 	return strings.NewReplacer("POLICY", cmp.Or(k.policy, "Always"), "JOURNAL", journal, "VOLUME", strings.ReplaceAll(volume, "NAME", p.name), "INIT", strings.ReplaceAll(init, "IMAGE", image),
 		"IMAGE", image, "VERSION", fmt.Sprint(p.version), "FLAGS", flags, "MOUNTS", mounts, "NAME", p.name,
-		"FIELDS", strings.NewReplacer("NAME", p.name, "PORT", fmt.Sprint(20000+int(p.name[len(p.name)-1]))).Replace(k.fields)).Replace(k.before + text)
+		"FIELDS", strings.NewReplacer("NAME", p.name, "PORT", fmt.Sprint(p.port())).Replace(k.fields)).Replace(k.before + text)
 }
+
+// port returns its port of the host, if it has one.
+func (p *pod) port() int { return 20000 + int(p.name[len(p.name)-1]) }
+
+// crashes reports whether a container ends and starts all the time.
+func (p *pod) crashes(of string) bool { return p.kind.name == "crashing" && of == "main" }
 
 // counts reports whether its container "main" counts its starts in its volume.
 func (p *pod) counts() bool { return p.kind.volume != "" && p.kind.before == "" }

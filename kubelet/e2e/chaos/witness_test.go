@@ -37,7 +37,6 @@ type witness struct {
 	known   map[string]*pod   // every pod of Docker that was ever wanted
 	counts  map[string]int    // the last count of a container's starts in its volume
 	version map[string]string // of its last start
-	ended   map[string]bool   // what has ended by itself since its last start
 	nets    map[string]string // the network container that has started last, by pod
 	recent  []string          // the last lines
 }
@@ -46,7 +45,7 @@ type witness struct {
 func newWitness(t *testing.T, seed uint64, socket, journal string) *witness {
 	w := &witness{
 		out: t.Output(), seed: seed, began: time.Now(), allowed: map[string]int{}, excused: map[string]bool{}, anew: map[string]bool{},
-		ids: map[string]bool{}, known: map[string]*pod{}, counts: map[string]int{}, version: map[string]string{}, ended: map[string]bool{}, nets: map[string]string{},
+		ids: map[string]bool{}, known: map[string]*pod{}, counts: map[string]int{}, version: map[string]string{}, nets: map[string]string{},
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -98,8 +97,6 @@ func (w *witness) wrote(name, what string, more []string) {
 			w.doubles++
 			w.violateLocked(podName, "two live containers %s", name)
 		}
-	case "end":
-		w.ended[name] = true
 	case "start":
 		w.started(p, podName, of, more)
 	}
@@ -109,8 +106,7 @@ func (w *witness) wrote(name, what string, more []string) {
 func (w *witness) started(p *pod, podName, of string, more []string) {
 	name := podName + "/" + of
 	w.starts++
-	again := w.ended[name] && p.kind.policy != "Never" && !slices.Contains(p.kind.init, of) // by its own restart policy
-	delete(w.ended, name)
+	again := p.crashes(of) // which a calm does not wait for
 	switch {
 	case w.excused[name], again:
 	case w.allowed[name] > 0:
@@ -244,6 +240,7 @@ func (w *witness) allowScale(before, after *pod) {
 	for i, name := range after.names() {
 		if w.known[name] = after; i >= before.replicas {
 			w.allow(name, 1, after.containers()...)
+			w.anew[name] = true
 		}
 	}
 	for i, name := range before.names() {

@@ -36,7 +36,6 @@ func main() {
 	serve := flags.Bool("serve", false, "listen on port 8080")
 	lasts := flags.Duration("for", 0, "end after this time; 0: never")
 	exit := flags.Int("exit", 0, "exit with this code then")
-	onTerm := flags.Int("on-term", 0, "exit with this code after SIGTERM")
 	flags.Parse(os.Args[4:])
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM)
@@ -69,7 +68,7 @@ func main() {
 	select {
 	case <-stop:
 		note(name, "stop", "")
-		os.Exit(*onTerm)
+		os.Exit(1) // so that the policy OnFailure starts it again
 	case <-end:
 		note(name, "end", "")
 		os.Exit(*exit)
