@@ -86,6 +86,14 @@ student: ## give the pages and the demo names and ports of your own on a shared 
 bench: ## measure against a bare program that makes the same Docker calls, as ratios
 	go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
 
+MINUTES = 10
+SEED = 0
+PAGE = 10350
+
+chaos: ## random faults for MINUTES=10, and a witness that looks for doubles, losses and needless restarts; SEED=7 repeats them
+	mkdir -p .artifacts
+	go test ./kubelet/e2e/chaos -run 'LongChaos$$' -v -count=1 -timeout 0 -artifacts -outputdir $(CURDIR)/.artifacts -args -minutes=$(MINUTES) -seed=$(SEED) -page=$(PAGE)
+
 HOSTS = 100
 MEMBERS = 1
 ACCESS = none
@@ -104,4 +112,4 @@ clean: ## stop and remove what `make run` has made, and what was built
 	rm -f kubelet14
 	rm -rf bin dist .artifacts
 
-.PHONY: help run build release image test test-all kubernetes browser alerts picture unit lint check lab student bench fleet etcd clean
+.PHONY: help run build release image test test-all kubernetes browser alerts picture unit lint check lab student bench chaos fleet etcd clean

@@ -18,9 +18,12 @@ import (
 
 const (
 	wholeLimit  = 30 * time.Second
-	firstTold   = 20 * time.Second // when a calm begins to say what it waits for
+	firstTold   = 20 * time.Second // when a calm begins to say what it waits for, then after twice the time
+	keptPort    = 8 * firstTold    // when it asks whether a port is the reason; a start that is slow has it too
 	startFactor = 2                // how much longer than a bare start each start of the kubelet may take
 )
+
+var errOrphan = errors.New("no manifest asks for it")
 
 // calm undoes all faults, and waits until the state is what the manifests say.
 func (w *world) calm(theme string) error {
@@ -32,7 +35,7 @@ func (w *world) calm(theme string) error {
 	err := unittest.Wait(func() error {
 		err := w.whole()
 		if took := time.Since(began); took > told {
-			if told == firstTold && w.dockerKeepsPort() {
+			if told == keptPort && w.dockerKeepsPort() {
 				began = w.restartDocker()
 				return err
 			}
@@ -57,6 +60,9 @@ func (w *world) calm(theme string) error {
 	w.witness.rounds++
 	w.witness.longest = max(w.witness.longest, took)
 	switch {
+	case errors.Is(err, errOrphan):
+		w.witness.orphans++
+		w.witness.violateLocked("", "%v after %v", err, took)
 	case err != nil:
 		w.witness.late++
 		w.witness.violateLocked("", "not whole %v after the calm: %v", took, err)
@@ -117,8 +123,8 @@ func (w *world) bareStart() time.Duration {
 
 // whole checks that Docker, the volumes and the journal are as the manifests say, and that nothing else is there.
 func (w *world) whole() error {
-	if !w.runs() {
-		return nil // which is a violation of its own
+	if !w.runs() || w.enough() { // that it does not run is a violation of its own
+		return nil
 	}
 	all, wanted, uids := w.Containers(), map[string]*pod{}, []string{}
 	for _, p := range w.pods {
@@ -136,9 +142,9 @@ func (w *world) whole() error {
 		p := wanted[c.Pod]
 		switch {
 		case p == nil, c.Of != "net" && !slices.Contains(p.containers(), c.Of):
-			return fmt.Errorf("%s is left", c)
+			return fmt.Errorf("%s: %w", c, errOrphan)
 		case c.State == "created" && !p.crashes(c.Of):
-			return fmt.Errorf("%s was never started", c)
+			return fmt.Errorf("%s: %w", c, errOrphan)
 		case c.Live() && w.touched[c.ID]:
 			return fmt.Errorf("%s lives, and the others have lost its network", c)
 		}
@@ -193,7 +199,7 @@ func dirHolds(dir string, names []string) error {
 	}
 	for _, entry := range entries {
 		if !slices.Contains(names, entry.Name()) {
-			return fmt.Errorf("%s is left in %s", entry.Name(), dir)
+			return fmt.Errorf("%s in %s: %w", entry.Name(), dir, errOrphan)
 		}
 	}
 	return nil

@@ -1,8 +1,11 @@
 package chaos
 
 import (
+	"context"
 	"flag"
 	"fmt"
+	"os"
+	"os/signal"
 	"testing"
 	"time"
 
@@ -38,13 +41,18 @@ func TestIntegrationLongChaos(t *testing.T) {
 
 // chaos makes rounds for a time, or until enough.
 func (w *world) chaos(lasts time.Duration, enough func() bool) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt) // ends the run, and everything is removed
+	defer stop()
+	w.enough = func() bool { return ctx.Err() != nil || enough() }
 	script := newScript(w.witness.seed)
 	fmt.Fprintf(w.witness.out, "seed %d; %d manifests\n", w.witness.seed, len(script.pods))
 	err := w.calm("start")
-	for began := time.Now(); err == nil && time.Since(began) < lasts && !enough(); {
+	for began := time.Now(); err == nil && time.Since(began) < lasts && !w.enough(); {
 		r := script.round()
 		for _, op := range r.operations {
-			w.do(op)
+			if !w.enough() {
+				w.do(op)
+			}
 		}
 		err = w.calm(r.theme)
 	}

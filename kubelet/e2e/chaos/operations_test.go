@@ -117,7 +117,7 @@ func (w *world) faultOfKubelet(op operation) {
 		return
 	}
 	if op.n%3 > 0 { // otherwise it stays down until it is needed or the calm
-		time.Sleep(time.Duration(op.n) * time.Millisecond)
+		time.Sleep(op.gap)
 		w.startKubelet()
 	}
 }

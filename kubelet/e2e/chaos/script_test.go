@@ -84,9 +84,10 @@ func (s *script) round() round {
 			faults = append(faults, themes[theme]...)
 		}
 	}
-	for range 4 + s.random.IntN(8) {
-		op := operation{n: s.random.IntN(1000), gap: time.Duration(s.random.IntN(1000)) * time.Millisecond}
-		if s.random.IntN(5) < 2 {
+	for range 8 + s.random.IntN(12) {
+		// Half of the gaps are so short that the next operation meets the kubelet at work.
+		op := operation{n: s.random.IntN(1000), gap: time.Duration(s.random.IntN([]int{100, 1000}[s.random.IntN(2)])) * time.Millisecond}
+		if s.random.IntN(2) == 0 {
 			s.edit(&op)
 		} else {
 			op.what = faults[s.random.IntN(len(faults))]

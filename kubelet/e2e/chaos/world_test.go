@@ -30,7 +30,8 @@ type world struct {
 	proxy   *proxy
 	web     *hosttest.WebServer
 	witness *witness
-	journal string // a directory
+	enough  func() bool // ends the run
+	journal string      // a directory
 
 	pods      map[string]*pod   // as they are wanted
 	files     map[string]string // the names of their manifests; those of the web server have none
