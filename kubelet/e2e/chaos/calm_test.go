@@ -34,7 +34,7 @@ func (w *world) calm(theme string) error {
 	told := firstTold
 	err := unittest.Wait(func() error {
 		err := w.whole()
-		if took := time.Since(began); took > told {
+		if took := time.Since(began); err != nil && took > told {
 			if told == keptPort && w.dockerKeepsPort() {
 				began = w.restartDocker()
 				return err
@@ -143,7 +143,7 @@ func (w *world) whole() error {
 		switch {
 		case p == nil, c.Of != "net" && !slices.Contains(p.containers(), c.Of):
 			return fmt.Errorf("%s: %w", c, errOrphan)
-		case c.State == "created" && !p.crashes(c.Of):
+		case c.State == "created" && !p.crashes(c.Of) && !w.failed(c.ID):
 			return fmt.Errorf("%s: %w", c, errOrphan)
 		case c.Live() && w.touched[c.ID]:
 			return fmt.Errorf("%s lives, and the others have lost its network", c)
@@ -181,6 +181,12 @@ func (w *world) wholePod(p *pod, name string, one func(of string) (hosttest.Cont
 		return fmt.Errorf("%s/main has version %s, and version %d is wanted", name, got, p.version)
 	}
 	return nil
+}
+
+// failed reports whether Docker could not start a container, which is then kept as a dead one is.
+func (w *world) failed(id string) bool {
+	c, err := w.Inspect(id)
+	return err != nil || c.State.Error != ""
 }
 
 // fullName returns the full name of one of the pods of a manifest.

@@ -33,7 +33,9 @@ func (w *world) do(op operation) {
 			w.proxy.breakAll()
 			break
 		}
-		w.proxy.arm(spoiling{how: op.what, of: regexp.MustCompile(targets[op.n%len(targets)]), late: time.Duration(op.n%20) * time.Second})
+		for range 1 + op.n%4 {
+			w.proxy.arm(spoiling{how: op.what, of: regexp.MustCompile(targets[op.n%len(targets)]), late: time.Duration(op.n%20) * time.Second})
+		}
 	default:
 		w.faultOfOther(op)
 	}

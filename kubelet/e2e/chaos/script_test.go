@@ -73,7 +73,7 @@ func newScript(seed uint64) *script {
 
 func (s *script) round() round {
 	if len(s.left) == 0 {
-		s.left = append(slices.Sorted(maps.Keys(themes)), "people", "kubelet", "answers", "all")
+		s.left = append(slices.Sorted(maps.Keys(themes)), "people", "kubelet", "answers", "all", "all", "all")
 		s.random.Shuffle(len(s.left), func(i, j int) { s.left[i], s.left[j] = s.left[j], s.left[i] })
 	}
 	r := round{theme: s.left[0]}
