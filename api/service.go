@@ -23,6 +23,16 @@ func (s *Service) SetTarget(i, number int) {
 	s.Ports[i].ContainerPort = number
 }
 
+// ServiceNames returns the names that services give the pod in the pod network.
+func (p *Pod) ServiceNames() (names []string) {
+	for _, service := range p.Manifest.Services {
+		if service.Selects(p.Manifest.Labels) && !p.Manifest.HostNetwork {
+			names = append(names, service.Name+"."+p.Namespace)
+		}
+	}
+	return names
+}
+
 // Selects reports whether a pod with these labels belongs to the service.
 func (s *Service) Selects(labels map[string]string) bool {
 	for key, value := range s.Selector {

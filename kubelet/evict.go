@@ -2,7 +2,6 @@ package kubelet
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"kubelet14/kubelet/eviction"
@@ -32,10 +31,10 @@ func (kl *Kubelet) makePlan(p *podRecord) plan.Plan {
 	return plan.Make(p.Desired, p.Observed, limits, time.Now())
 }
 
-// syncProbes lets the containers of a pod be probed, unless it is stopped or being evicted.
+// syncProbes lets the containers of a pod be probed, unless it is done, stopped or being evicted.
 func (kl *Kubelet) syncProbes(ctx context.Context, p *podRecord) {
 	pod := p.Desired
-	if kl.evicts(p).Message != "" || pod != nil && pod.Stopped != "" {
+	if kl.evicts(p).Message != "" || p.Plan.Finished {
 		pod = nil
 	}
 	kl.probes.Sync(ctx, p.Name, pod, p.Observed, status.PodIP(p.Observed))
@@ -48,23 +47,8 @@ func (kl *Kubelet) RelievePressure(ctx context.Context) {
 	if s.At.IsZero() || kl.Health() != nil { // nobody can be stopped, or measured
 		return
 	}
-	mayWait, ending := map[string]bool{}, false
-	for _, p := range s.Pods {
-		mayWait[p.Name] = p.Desired != nil && !p.Plan.Finished && !eviction.IsCritical(p.Desired)
-		ending = ending || p.IsLive() && m.Ending(p.Name)
-	}
-	changed := m.Release(mayWait)
-	candidates := slices.DeleteFunc(slices.Clone(s.Pods), func(p *status.Pod) bool {
-		return !eviction.MayEvict(p) || p.Err != nil || p.Waits() || p.Plan.Finished || m.Verdict(p.Name).Message != ""
-	})
 	meter := eviction.Meter{Docker: kl.opts.Docker, Containers: kl.opts.Identity.Selector(), Volumes: kl.opts.Volumes}
-	for _, p := range m.Wanted(s.At, ending) {
-		if m.Evict(p, meter.Measure(ctx, candidates, p)) {
-			changed = true
-			break
-		}
-	}
-	if changed || m.DiskPressure() {
+	if changed := m.Relieve(ctx, s.Pods, s.At, meter); changed || m.DiskPressure() {
 		kl.wake(watch.HostLook)
 	}
 }

@@ -26,7 +26,7 @@ func (kl *Kubelet) next(p *podRecord) (d watch.Decision, again time.Time) {
 	case kl.isFinal(p):
 		return watch.Keeps, time.Time{}
 	case kl.backsOff(p):
-		return watch.Retries, earliest(p.retryAt, p.Plan.Next)
+		return watch.Retries, plan.Earliest(p.retryAt, p.Plan.Next)
 	}
 	return watch.Works, p.Plan.Next
 }

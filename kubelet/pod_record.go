@@ -91,14 +91,6 @@ func (p *podRecord) endWork(limit time.Duration) {
 		p.retryAt = time.Now().Add(limit)
 	}
 	for _, problem := range p.WorkProblems {
-		p.retryAt = earliest(p.retryAt, problem.RetryAt)
+		p.retryAt = plan.Earliest(p.retryAt, problem.RetryAt)
 	}
-}
-
-// earliest returns the earlier of two times. The zero time means never.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }

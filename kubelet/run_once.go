@@ -50,7 +50,7 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 			}
 			done = false
 			if at := p.upAt(); at.After(time.Now()) {
-				again = earliest(again, at)
+				again = plan.Earliest(again, at)
 			}
 		}
 		return done, again

@@ -51,7 +51,7 @@ func (kl *Kubelet) Statuses() (pods []api.PodStatus, newer <-chan struct{}, err 
 
 // status returns the status of a pod at this moment.
 func (kl *Kubelet) status(p *status.Pod) api.PodStatus {
-	return status.Of(p, status.Now{Doing: kl.doing.Of(p.Name), PullProgress: kl.images.Progress, NotReady: kl.probes.NotReady, Stale: kl.configs.Stale})
+	return status.Of(p, status.Now{Doing: kl.doing.Of(p.Name), PullProgress: kl.images.Progress, ProbeResult: kl.probes.Result, Stale: kl.configs.Stale})
 }
 
 // synced returns the snapshot, or an error before the first sync.

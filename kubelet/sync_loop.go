@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dns"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
 	"kubelet14/kubelet/status"
@@ -68,7 +69,7 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 			if done {
 				return nil
 			}
-			again = earliest(again, ask)
+			again = plan.Earliest(again, ask)
 		}
 		alarm.set(again)
 	}
@@ -143,5 +144,5 @@ func (kl *Kubelet) applyUpdate(update api.PodUpdate) {
 		kl.watcher.Changed(&seen, change, update.Op)
 	})
 	kl.configs.Update(update.Configs, kl.desired.pods)
-	kl.errors.Log("find pods by name", kl.checkNames())
+	kl.errors.Log("find pods by name", dns.CheckNames(kl.desired.pods, kl.opts.PodNetwork, kl.ownNetwork()))
 }

@@ -39,7 +39,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (again time.Time, err error) {
 	kl.watcher.Listed(len(list), inspected, slices.Sorted(maps.Keys(busy)))
 	for _, p := range kl.records() {
 		if !busy[p.Name] {
-			again = earliest(again, kl.dispatch(ctx, p))
+			again = plan.Earliest(again, kl.dispatch(ctx, p))
 		}
 	}
 	if kl.removes {
@@ -86,7 +86,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed, busy
 		p.Observed, p.Err = observed[name], errs[name]
 		for i := range p.Observed {
 			c := &p.Observed[i]
-			c.Unhealthy, c.StartupPassed = kl.probes.Healthy(c)
+			c.Unhealthy, _, c.StartupPassed = kl.probes.Result(c, nil)
 		}
 		panicked := panics.Catch("plan for pod "+name, func() error {
 			p.Plan = kl.makePlan(p)

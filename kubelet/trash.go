@@ -2,9 +2,6 @@ package kubelet
 
 import (
 	"context"
-	"errors"
-
-	"github.com/golang/glog"
 
 	"kubelet14/kubelet/dockertools"
 )
@@ -23,20 +20,8 @@ func (kl *Kubelet) trashVolumes(list []dockertools.Listed) error {
 	for i := range list {
 		needed[list[i].Of.UID] = true
 	}
-	uids, err := kl.opts.Volumes.PodUIDs()
-	errs := []error{err}
-	for _, uid := range uids {
-		if needed[uid] {
-			continue
-		}
-		err := kl.opts.Volumes.MoveToTrash(uid)
-		errs = append(errs, err)
-		if err == nil {
-			glog.V(2).Infof("the volumes of uid %s belong to no pod and are removed", uid)
-		}
-	}
-	notify(kl.trash)
-	return errors.Join(errs...)
+	defer notify(kl.trash)
+	return kl.opts.Volumes.Keep(needed)
 }
 
 // emptyTrash deletes what is in the trash, even from an earlier run, until ctx is done. After an error it

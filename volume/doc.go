@@ -3,7 +3,7 @@
 //
 //	pod worker ─▶ CreateVolume, SetUp     <root_dir>/pods/<uid>/volumes/kubernetes.io~empty-dir/<name>
 //	              MakeTerminationFile     <root_dir>/pods/<uid>/termination/<container>.<attempt>
-//	sync loop ──▶ PodUIDs, MoveToTrash    <root_dir>/trash/<uid>.<random>, by one rename
+//	sync loop ──▶ Keep, MoveToTrash       <root_dir>/trash/<uid>.<random>, by one rename
 //	goroutine ──▶ EmptyTrash              may take minutes
 //	others ─────▶ WriteFile               the token, what is known of etcd, who pulled an image
 //

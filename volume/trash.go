@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/golang/glog"
 )
 
 // PodUIDs returns the UIDs that have a directory, sorted.
@@ -21,6 +23,23 @@ func (r *RootDir) PodUIDs() (uids []string, err error) {
 		}
 	}
 	return uids, err
+}
+
+// Keep moves to the trash the directory of every UID that is not needed.
+func (r *RootDir) Keep(needed map[string]bool) error {
+	uids, err := r.PodUIDs()
+	errs := []error{err}
+	for _, uid := range uids {
+		if needed[uid] {
+			continue
+		}
+		err := r.MoveToTrash(uid)
+		errs = append(errs, err)
+		if err == nil {
+			glog.V(2).Infof("the volumes of uid %s belong to no pod and are removed", uid)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // MoveToTrash moves the directory of a UID to the trash, where EmptyTrash deletes it. It is

@@ -35,7 +35,7 @@ func (s *Store) Variables(pod *plan.Pod, c *api.Container, field func(path strin
 	}
 	v.Value, v.Used = map[string]string{}, used(pod, from)
 	var names []string
-	for _, env := range slices.Concat(variables(pod.ServiceEnv(c)), from) {
+	for _, env := range slices.Concat(variables(envvars.Of(&pod.Complete, c)), from) {
 		switch {
 		case env.FieldPath != "":
 			env.Value = pod.Field(env.FieldPath) + field(env.FieldPath) // one of them is empty

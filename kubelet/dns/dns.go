@@ -1,4 +1,5 @@
-// Package dns makes the resolver's configuration of a pod, so that the names of its namespace need no suffix.
+// Package dns has the names of pods in the pod network, and makes the resolver's configuration of a pod, so that those of its namespace
+// need no suffix.
 package dns
 
 import (

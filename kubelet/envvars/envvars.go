@@ -3,11 +3,23 @@
 package envvars
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"kubelet14/api"
 )
+
+// Of returns the variables of services that a container gets: all but those that it sets itself, and none in the host's network.
+func Of(m *api.ContainerManifest, c *api.Container) []api.EnvVar {
+	if m.HostNetwork || !*cmp.Or(m.EnableServiceLinks, new(true)) {
+		return nil
+	}
+	return slices.DeleteFunc(FromServices(m.Services), func(env api.EnvVar) bool {
+		return slices.ContainsFunc(c.Env, func(own api.EnvVar) bool { return own.Name == env.Name })
+	})
+}
 
 // FromServices returns the variables of services.
 func FromServices(services []api.Service) (env []api.EnvVar) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/images"
 	"kubelet14/kubelet/plan"
 )
 
@@ -38,7 +39,7 @@ func (w *work) create(ctx context.Context, a plan.Action) error {
 		if err != nil {
 			return err
 		}
-		if err = w.checkUser(ctx, a); err == nil {
+		if err = images.CheckUser(ctx, w.Docker, a.Container.Spec); err == nil {
 			a.ID, err = w.Docker.CreateContainer(ctx, spec)
 		}
 		switch {

@@ -1,12 +1,9 @@
 package execute
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"kubelet14/api"
@@ -46,22 +43,4 @@ func (w *work) getImage(ctx context.Context, a plan.Action, at time.Time, missin
 			"%s, and by its imagePullPolicy it is never pulled; `docker pull %s` gets it", trimName(a, missing), image)}
 	}
 	return w.Images.Require(ctx, w.pod, a.Name.Name, image, at)
-}
-
-// checkUser returns a problem if the container must not run as root and its image's user is root, or may be.
-func (w *work) checkUser(ctx context.Context, a plan.Action) error {
-	spec := a.Container.Spec
-	if spec == nil || spec.SecurityContext == nil || !spec.SecurityContext.NonRoot || spec.SecurityContext.RunAsUser != nil {
-		return nil
-	}
-	_, user, err := w.Docker.InspectImage(ctx, spec.Image)
-	if err != nil {
-		return err
-	}
-	name, _, _ := strings.Cut(user, ":")
-	if id, err := strconv.Atoi(cmp.Or(name, "0")); err == nil && id != 0 {
-		return nil
-	}
-	return plan.Problem{Reason: api.ReasonConfig, Message: fmt.Sprintf(
-		"cannot be created: it has runAsNonRoot, and the user of image %q is %q: write a runAsUser that is not 0", spec.Image, cmp.Or(user, "root"))}
 }

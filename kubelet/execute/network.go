@@ -16,7 +16,7 @@ func (e *Executor) joinNetwork(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 	spec.Labels[dockertools.LabelNetwork] = e.PodNetwork
 	if e.PodNetwork != dockertools.BridgeNetwork {
 		spec.Network = e.PodNetwork
-		for _, name := range pod.NetworkNames() {
+		for _, name := range dns.Names(pod) {
 			spec.Aliases = append(spec.Aliases, name)
 			if name != pod.Name+"."+pod.Namespace { // a cluster knows services and subdomains by these too
 				spec.Aliases = append(spec.Aliases, name+".svc", name+".svc.cluster.local")

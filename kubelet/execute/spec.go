@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -22,36 +23,25 @@ func (e *Executor) containerSpec(pod *plan.Pod, a plan.Action, mounts []dockerto
 	for key, value := range pod.Complete.Annotations {
 		spec.Labels[dockertools.LabelOfAnnotation+key] = value
 	}
-	if a.Grace != "" {
-		spec.Labels[dockertools.LabelGrace] = a.Grace
+	label := func(name string, when bool, value any) {
+		if when {
+			spec.Labels[name] = fmt.Sprint(value)
+		}
 	}
-	if a.Crashes > 0 {
-		spec.Labels[dockertools.LabelQuickEnds] = strconv.Itoa(a.Crashes)
-	}
-	if a.Name.Attempt > 1 {
-		spec.Labels[dockertools.LabelRestarts] = strconv.Itoa(a.Restarts)
-	}
-	if pod.Restart > 0 {
-		spec.Labels[dockertools.LabelRestart] = strconv.FormatInt(pod.Restart, 10)
-	}
-	if a.Container.Services != "" {
-		spec.Labels[dockertools.LabelServices] = a.Container.Services
-	}
+	label(dockertools.LabelGrace, a.Grace != "", a.Grace)
+	label(dockertools.LabelQuickEnds, a.Crashes > 0, a.Crashes)
+	label(dockertools.LabelRestarts, a.Name.Attempt > 1, a.Restarts)
+	label(dockertools.LabelRestart, pod.Restart > 0, pod.Restart)
+	label(dockertools.LabelServices, a.Container.Services != "", a.Container.Services)
 	if a.Container.Spec == nil {
 		e.networkSpec(&spec, pod)
 		return spec, nil
 	}
 	spec.Labels[dockertools.LabelNetworkContainer] = a.NetworkID
 	spec.NetworkContainer = a.NetworkID
-	if a.Container.IsSidecar() {
-		spec.Labels[dockertools.LabelSidecar] = strconv.Itoa(len(pod.Init) - a.Container.Turn)
-	}
-	if a.Lifecycle != "" {
-		spec.Labels[dockertools.LabelLifecycle] = a.Lifecycle
-	}
-	if a.Container.Spec.TerminationMessagePolicy == api.MessageFile {
-		spec.Labels[dockertools.LabelMessagePolicy] = string(api.MessageFile)
-	}
+	label(dockertools.LabelSidecar, a.Container.IsSidecar(), len(pod.Init)-a.Container.Turn)
+	label(dockertools.LabelLifecycle, a.Lifecycle != "", a.Lifecycle)
+	label(dockertools.LabelMessagePolicy, a.Container.Spec.TerminationMessagePolicy == api.MessageFile, api.MessageFile)
 	if err := e.setCommand(&spec, pod, a); err != nil {
 		return spec, err
 	}

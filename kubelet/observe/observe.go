@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/logs"
 	"kubelet14/kubelet/panics"
 	"kubelet14/kubelet/plan"
 	"kubelet14/volume"
@@ -145,7 +146,7 @@ func (o *Observer) inspectContainer(ctx context.Context, c dockertools.Listed, r
 	if err == nil && details.State.Ended() {
 		message = r.seen.TerminationMessage
 		if !details.FinishedAt.Equal(r.seen.FinishedAt) {
-			message = o.terminationMessage(ctx, &plan.Observed{Listed: c, Inspected: details})
+			message = logs.TerminationMessage(ctx, o.Docker, o.Volumes, &plan.Observed{Listed: c, Inspected: details})
 		}
 	}
 

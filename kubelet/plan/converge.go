@@ -246,7 +246,7 @@ func (p *planner) backOff(c *Observed, until time.Time, format string, args ...a
 	if !until.After(p.now) {
 		return
 	}
-	p.again(until)
+	p.Next = Earliest(p.Next, until)
 	p.Problems = append(p.Problems, Problem{
 		Container: c.Of.Name, Reason: api.ReasonBackOff, RetryAt: until, Message: fmt.Sprintf(format, args...),
 	})

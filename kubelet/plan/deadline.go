@@ -28,7 +28,7 @@ func (p *planner) overdue() string {
 	switch {
 	case begun.IsZero():
 	case deadline.After(p.now):
-		p.again(deadline)
+		p.Next = Earliest(p.Next, deadline)
 	case !p.allDone() || slices.ContainsFunc(p.own, late):
 		why := fmt.Sprintf("it was not done within its activeDeadlineSeconds of %d", *seconds)
 		p.Problems = []Problem{{Reason: api.ReasonDeadline, Message: why}}

@@ -162,11 +162,12 @@ func newPlanner(pod *Pod, containers []Observed) (p planner, unknown []*Observed
 	return p, unknown
 }
 
-// again makes the pod be planned again at a time, or before.
-func (p *planner) again(at time.Time) {
-	if p.Next.IsZero() || at.Before(p.Next) {
-		p.Next = at
+// Earliest returns the earlier of two times. The zero time means never.
+func Earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
 	}
+	return a
 }
 
 func (p *planner) step(actions []Action) {
@@ -197,7 +198,7 @@ func (p *planner) allDone() bool {
 			return false
 		}
 		if moment := c.restartMoment(); moment.After(p.now) {
-			p.again(moment)
+			p.Next = Earliest(p.Next, moment)
 			return false
 		}
 	}

@@ -2,9 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
-	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +9,7 @@ import (
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
+	"kubelet14/kubelet/envvars"
 )
 
 // Pod is the desired state of a pod, ready to be compared with its containers. An edit of the manifest, a new
@@ -57,7 +55,7 @@ func NewPod(pod api.Pod, networkImage string, since time.Time) *Pod {
 	}
 	written := pod.Manifest.All()
 	for i, spec := range p.Complete.All() {
-		c := Container{Name: spec.Name, Hash: appHash(&pod.Manifest, written[i]), Spec: spec, Lifecycle: dockertools.LifecycleLabel(spec), Services: servicesHash(p.ServiceEnv(spec))}
+		c := Container{Name: spec.Name, Hash: appHash(&pod.Manifest, written[i]), Spec: spec, Lifecycle: dockertools.LifecycleLabel(spec), Services: servicesHash(envvars.Of(&p.Complete, spec))}
 		c.Turn = min(i, len(pod.Manifest.InitContainers))
 		c.NeedsIP = slices.ContainsFunc(spec.Env, func(env api.EnvVar) bool { return env.FieldPath == api.FieldPodIP })
 		if i < len(pod.Manifest.InitContainers) {
@@ -142,65 +140,4 @@ func (c *Container) pulls(newest *Observed) bool {
 		return false
 	}
 	return (newest == nil || newest.Of.Hash != c.Hash) && api.IsLatest(c.Spec.Image)
-}
-
-// shared are the settings of a pod that are part of each of its containers.
-type shared struct {
-	HostPID  bool    `json:"hostPID,omitempty"`
-	HostIPC  bool    `json:"hostIPC,omitempty"`
-	SharePID bool    `json:"sharePID,omitempty"`
-	FSGroup  *int64  `json:"fsGroup,omitempty"`
-	Groups   []int64 `json:"groups,omitempty"`
-}
-
-// appHash is the hash of everything that an app container depends on: its part of the manifest, the init
-// containers, the volumes that they mount, and what all containers of the pod share. 2014 hashed Go's print of the struct, with the addresses
-// behind pointers, and restarted containers that had not changed.
-func appHash(m *api.ContainerManifest, c *api.Container) string {
-	mounts := slices.Clone(c.VolumeMounts)
-	for _, init := range m.InitContainers {
-		mounts = append(mounts, init.VolumeMounts...)
-	}
-	notMounted := func(v api.Volume) bool {
-		return !slices.ContainsFunc(mounts, func(mount api.VolumeMount) bool { return mount.Name == v.Name })
-	}
-	return hash(struct {
-		Container *api.Container  `json:"container"`
-		Volumes   []api.Volume    `json:"volumes,omitempty"`
-		Init      []api.Container `json:"init,omitempty"`
-		Shared    shared          `json:"shared,omitzero"`
-	}{c, slices.DeleteFunc(slices.Clone(m.Volumes), notMounted), m.InitContainers,
-		shared{m.HostPID, m.HostIPC, m.ShareProcessNamespace, m.FSGroup, m.SupplementalGroups}})
-}
-
-// hash returns the FNV-1a hash of v's JSON in hex. Equal values have equal JSON, without unset fields.
-func hash(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("hash %T: %v", v, err)) // the types of package api always marshal
-	}
-	h := fnv.New32a()
-	h.Write(text)
-	return fmt.Sprintf("%08x", h.Sum32())
-}
-
-// hostPorts returns the ports that a manifest publishes or opens on the host, in an order that does not
-// depend on the order of its containers.
-func hostPorts(m *api.ContainerManifest) []api.Port {
-	var ports []api.Port
-	for _, c := range m.Staying() {
-		for _, port := range c.Ports {
-			if m.HostNetwork {
-				port.HostPort = port.ContainerPort
-			}
-			if port.HostPort != 0 {
-				port.Name = "" // Docker has no names for ports
-				ports = append(ports, port)
-			}
-		}
-	}
-	slices.SortFunc(ports, func(a, b api.Port) int {
-		return cmp.Or(cmp.Compare(a.HostPort, b.HostPort), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.HostIP, b.HostIP))
-	})
-	return ports
 }

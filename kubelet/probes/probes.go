@@ -131,36 +131,19 @@ func decideReady(c *api.Container) bool {
 
 const notProbed = "it has not been probed yet"
 
-// Healthy returns why a container is unhealthy, "" if it is not, and whether its startup probe has succeeded.
-func (p *Probers) Healthy(c *plan.Observed) (unhealthy string, started bool) {
+// Result returns why a container is unhealthy and why it is not ready; "" means that it is not unhealthy, or that it is
+// ready. If it is not probed yet, the manifest's container want says whether it has to be. started reports whether its startup
+// probe has succeeded.
+func (p *Probers) Result(c *plan.Observed, want *api.Container) (unhealthy, notReady string, started bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if prober := p.of(c); prober != nil {
-		return prober.unhealthy, prober.started
-	}
-	return "", false
-}
-
-// NotReady returns why a container is not ready, "" if it is. If it is not probed yet, the manifest's container want says whether it
-// has to be.
-func (p *Probers) NotReady(c *plan.Observed, want *api.Container) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if prober := p.of(c); prober != nil {
-		return prober.notReady
+	if prober := p.byID[c.ID]; prober != nil && prober.startedAt.Equal(c.StartedAt) {
+		return prober.unhealthy, prober.notReady, prober.started
 	}
 	if decideReady(want) {
-		return notProbed
+		notReady = notProbed
 	}
-	return ""
-}
-
-// of returns the prober of a container, or nil. The caller holds p.mu.
-func (p *Probers) of(c *plan.Observed) *prober {
-	if prober := p.byID[c.ID]; prober != nil && prober.startedAt.Equal(c.StartedAt) {
-		return prober
-	}
-	return nil
+	return "", notReady, false
 }
 
 // run probes a container: with its startup probe alone until that succeeds, then with its

@@ -14,10 +14,10 @@ import (
 
 // Now is what has happened since the sync.
 type Now struct {
-	Doing        map[string]plan.Problem                                   // what the worker is doing, by container name
-	PullProgress func(image string) string                                 // empty if it is not being pulled
-	NotReady     func(*plan.Observed, *api.Container) string               // see probes.Probers.NotReady
-	Stale        func(pod *plan.Pod, c *api.Container, used string) string // see configmaps.Store.Stale
+	Doing        map[string]plan.Problem                                                         // what the worker is doing, by container name
+	PullProgress func(image string) string                                                       // empty if it is not being pulled
+	ProbeResult  func(*plan.Observed, *api.Container) (unhealthy, notReady string, started bool) // see probes.Probers.Result
+	Stale        func(pod *plan.Pod, c *api.Container, used string) string                       // see configmaps.Store.Stale
 }
 
 // view is a pod at this moment.
@@ -184,7 +184,7 @@ func (s *view) container(want *plan.Container) api.ContainerStatus {
 	}
 	switch {
 	case newest != nil && newest.State.Live():
-		notReady := s.NotReady(newest, want.Spec)
+		_, notReady, _ := s.ProbeResult(newest, want.Spec)
 		if newest.Of.Hash != want.Hash { // an edit has not replaced it yet
 			status.Image = newest.Image
 		}

@@ -25,7 +25,7 @@ func parse(t *testing.T, input string) *view {
 	halfWay := func(image string) string {
 		return map[string]string{"hello:1": "pulling hello:1: 1 of 2 layers, 0B of 0B"}[image]
 	}
-	s := &view{&Pod{Name: "p.default.test"}, Now{Doing: map[string]plan.Problem{}, PullProgress: halfWay, NotReady: new(probes.Probers).NotReady}}
+	s := &view{&Pod{Name: "p.default.test"}, Now{Doing: map[string]plan.Problem{}, PullProgress: halfWay, ProbeResult: new(probes.Probers).Result}}
 	var problems []plan.Problem
 	stale := map[string]string{}
 	s.Stale = func(_ *plan.Pod, c *api.Container, _ string) string { return stale[c.Name] }

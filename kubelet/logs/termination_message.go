@@ -1,4 +1,4 @@
-package observe
+package logs
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
+	"kubelet14/volume"
 )
 
 const (
@@ -17,11 +18,11 @@ const (
 	maxLogLines = 10      // that stand in for one
 )
 
-// terminationMessage returns the termination message of a terminated container, or the end
-// of its log if it failed without a message and its policy allows that.
-func (o *Observer) terminationMessage(ctx context.Context, c *plan.Observed) string {
-	if o.Volumes != nil {
-		message, err := o.Volumes.ReadTerminationFile(c.Of.UID, c.Of.TerminationFile(), maxMessage)
+// TerminationMessage returns the termination message of a terminated container, or the end
+// of its log if it failed without a message and its policy allows that. The volumes may be nil.
+func TerminationMessage(ctx context.Context, docker dockertools.Interface, volumes *volume.RootDir, c *plan.Observed) string {
+	if volumes != nil {
+		message, err := volumes.ReadTerminationFile(c.Of.UID, c.Of.TerminationFile(), maxMessage)
 		if err != nil {
 			glog.Warningf("pod %s: container %q: read its termination message: %v", c.Of.PodFullName, c.Of.Name, err)
 		}
@@ -33,7 +34,7 @@ func (o *Observer) terminationMessage(ctx context.Context, c *plan.Observed) str
 		return ""
 	}
 	var log bytes.Buffer
-	err := o.Docker.Logs(ctx, c.ID, dockertools.LogOptions{Tail: maxLogLines, Stdout: true, Stderr: true}, func(line dockertools.LogLine) error {
+	err := docker.Logs(ctx, c.ID, dockertools.LogOptions{Tail: maxLogLines, Stdout: true, Stderr: true}, func(line dockertools.LogLine) error {
 		log.Write(line.Text)
 		return nil
 	})
