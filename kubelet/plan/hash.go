@@ -72,8 +72,17 @@ func hostPorts(m *api.ContainerManifest) []api.Port {
 	return ports
 }
 
+// envHash returns a servicesHash of variables. Their text is in labels of running containers, and does not change with api.EnvVar.
+func envHash(vars []api.EnvVar) string {
+	var gives []string
+	for _, env := range vars {
+		gives = append(gives, fmt.Sprintf("{%s %s }", env.Name, env.Value))
+	}
+	return servicesHash(gives)
+}
+
 // servicesHash returns a hash of the names or variables that services give a container, or "" if there are none.
-func servicesHash[T any](gives []T) string {
+func servicesHash(gives []string) string {
 	if len(gives) == 0 {
 		return ""
 	}

@@ -34,6 +34,18 @@ func TestHashesGolden(t *testing.T) {
 	}
 }
 
+// TestServicesGolden: these hashes are in labels. If one of them changes, every container of every user seems to lack what its services
+// give since an upgrade.
+func TestServicesGolden(t *testing.T) {
+	pod := plantest.FullPod()
+	pod.Manifest.Labels = map[string]string{"app": "web"}
+	pod.Manifest.Services = []api.Service{{Name: "pages", Selector: pod.Manifest.Labels, Ports: []api.Port{{ContainerPort: 80, Protocol: api.ProtocolTCP}}}}
+	p := newPod(pod)
+	if got, want := p.Network.Services+" "+p.Apps[0].Services, "291947017d65bd1b 5badc46895e24871"; got != want {
+		t.Errorf("hashes %q, want %q", got, want)
+	}
+}
+
 // TestWhatChangesAHash: an edit replaces the containers that it changes, and no other.
 func TestWhatChangesAHash(t *testing.T) {
 	tests := []struct {
