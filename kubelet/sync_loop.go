@@ -3,7 +3,6 @@ package kubelet
 import (
 	"context"
 	"errors"
-	"math"
 	"sync"
 	"time"
 
@@ -44,7 +43,7 @@ func (kl *Kubelet) run(ctx context.Context, updates <-chan api.PodUpdate, finish
 // syncLoop calls SyncPods for each update, each tick, each retry that is due and each wakeup. finished is called after
 // each sync that succeeded, and returns when to call it again even if nothing happens.
 func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, finished func() (done bool, again time.Time)) error {
-	alarm := &alarm{tick: time.NewTicker(kl.opts.SyncFrequency), retry: time.NewTimer(math.MaxInt64)}
+	alarm := &alarm{tick: time.NewTicker(kl.opts.SyncFrequency), retry: time.NewTimer(1 << 62)}
 	sole := time.Now() // when this kubelet last had its hostname to itself
 	for kl.wait(ctx, updates, alarm) {
 		began, idle := time.Now(), len(kl.workers.Busy()) == 0
