@@ -14,4 +14,5 @@
 //   - The operator's page has every flag, every field of a manifest and every reason,
 //     and its messages are those of the program.
 //   - The reading order is one afternoon, and the README states the true sizes.
+//   - A test of kubelet/e2e keeps replay.html: it is what the page saves of an edit.
 package docs
