@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -26,19 +27,21 @@ func TestIntegrationReplayOfAnEdit(t *testing.T) {
 	text := strings.ReplaceAll(string(manifest), "8014", fmt.Sprint(freePort(t)))
 	h.Write("web", text)
 	p := h.Start()
-	await := func(title string) {
+	await := func(title string) (path string) {
 		h.Await("the page has the change: "+title, func() error {
 			page, err := p.Ask("GET", "/")
-			if err != nil {
-				return err
+			found := regexp.MustCompile(`href="(/changes/\d+)[^>]*>` + title).FindStringSubmatch(page.Body)
+			if err != nil || found == nil {
+				return errors.Join(err, errors.New("it has not"))
 			}
-			return unittest.HasWords(page.Body, title)
+			path = found[1]
+			return nil
 		})
+		return path
 	}
 	await("web.yaml is new")
 	h.Write("web", strings.Replace(text, "hello from", "bye from", 1))
-	await("web.yaml was edited")
-	got := p.MustAsk("GET", "/changes/2?save=1").Body
+	got := p.MustAsk("GET", await("web.yaml was edited")+"?save=1").Body
 	for _, never := range []string{"sidecar", h.Hostname, h.Dir} {
 		if strings.Contains(got, never) {
 			t.Errorf("the replay has %q in it", never)
