@@ -57,7 +57,7 @@ func (p *proxy) read(r *http.Request) (*request, error) {
 	case q.verb == "create" && q.kind != "containers":
 		q.name, err = nameInBody(r)
 	case q.verb != "create":
-		q.name = p.engine.nameOf(r.Context(), q.kind, q.name)
+		q.name, err = p.engine.nameOf(r.Context(), q.kind, q.name)
 	}
 	q.pod, q.of = split(p.prefix, q.name)
 	return q, err

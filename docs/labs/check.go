@@ -147,7 +147,7 @@ func (c *check) wait(wanted string, look func() error) {
 		}
 		switch waited := time.Since(began); {
 		case c.ctx.Err() != nil:
-			c.fail(wanted, "the check was stopped")
+			c.fail(wanted, fmt.Sprintf("%v (and was stopped)", err))
 		case ended != nil:
 			c.fail(wanted, ended.Error())
 		case waited > c.limit:

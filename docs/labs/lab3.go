@@ -89,7 +89,7 @@ func (k *crashes) edited() {
 // crashed counts a start of the pod crash. It returns an error if the start came too early, by Docker's own times, or
 // if the count would be lost now.
 func (c *check) crashed(q *request, k *crashes) error {
-	if q.pod != "crash" || q.verb != "start" && q.verb != "restart" {
+	if q.pod != "crash" || q.of != "main" || q.verb != "start" && q.verb != "restart" {
 		return nil
 	}
 	all, err := c.ofPod("crash", "main")

@@ -84,7 +84,7 @@ func flags(lab int, dir string, more ...string) []string {
 	return append([]string{fmt.Sprint("-lab=", lab), "-dir=" + dir}, more...)
 }
 
-// Each solution is done, and the one before it is not.
+// Each solution is done, and the one before it is not. The last one is done in all labs.
 func TestIntegrationLongLabs(t *testing.T) {
 	for i := range labs {
 		n := i + 1
@@ -99,6 +99,12 @@ func TestIntegrationLongLabs(t *testing.T) {
 			labsSay(t, true, flags(n, dir, "-limit=5m"), fmt.Sprintf("done: lab %d\n", n))
 			labsSay(t, true, []string{"-dir=" + dir}, fmt.Sprintf("done  make lab LAB=%d", n))
 		})
+		if n < len(labs) {
+			t.Run(fmt.Sprintf("lab %d with the last program", n), func(t *testing.T) {
+				t.Parallel()
+				labsSay(t, true, flags(n, solved(t, len(labs)), "-limit=5m"), fmt.Sprintf("done: lab %d\n", n))
+			})
+		}
 		t.Run(fmt.Sprintf("lab %d with the program of the one before", n), func(t *testing.T) {
 			t.Parallel()
 			labsSay(t, false, flags(n, solved(t, i), "-limit=1m"), "not yet", "it wanted: ", labs[i].page)

@@ -200,14 +200,15 @@ func (p *proxy) last(n int) string {
 }
 
 // nameOf returns the name of what a request calls by a name or an id, or that if Docker does not have it.
-func (e *engine) nameOf(ctx context.Context, kind, ref string) string {
+func (e *engine) nameOf(ctx context.Context, kind, ref string) (string, error) {
 	var found struct{ Name string }
 	path := "/" + kind + "/" + ref
 	if kind == "containers" {
 		path += "/json"
 	}
-	if err := e.call(ctx, http.MethodGet, path, nil, &found); errors.Is(err, errNotFound) {
-		return ref
+	err := e.call(ctx, http.MethodGet, path, nil, &found)
+	if errors.Is(err, errNotFound) {
+		return ref, nil
 	}
-	return strings.TrimPrefix(found.Name, "/")
+	return strings.TrimPrefix(found.Name, "/"), err
 }
