@@ -43,10 +43,9 @@ fi
 
 if ! has_systemd; then
 	echo "systemd does not run here. This starts the kubelet: $(sed -n 's/^ExecStart=//p' kubelet14.service)"
-elif systemctl daemon-reload; [ "$old" ]; then
-	systemctl try-restart kubelet14 kubelet14-fleet
 else
-	systemctl enable --now kubelet14
+	systemctl daemon-reload
+	if [ "$old" ]; then systemctl try-restart kubelet14 kubelet14-fleet; else systemctl enable --now kubelet14; fi
 fi
 [ "$old" ] || echo "Put manifests into $settings/pods, and look at their pods with: kubelet14 ps"
 echo "$program is ${new#kubelet14 }${old:+; it was ${old#kubelet14 }}"
