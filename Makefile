@@ -31,10 +31,10 @@ build: ## build ./kubelet14
 	go build -buildvcs=auto -o kubelet14 .
 
 release: ## make the tarballs of a release in dist, for amd64 and arm64
-	@release/build dist
+	@docs/release/build dist
 
 image: release ## make the Docker image kubelet14:VERSION of that release, which has nothing but the program
-	@release/image dist
+	@docs/release/image dist
 
 # Without paths in them, packages are compiled once for all copies of this directory that tests make.
 test test-all unit: export GOFLAGS += -trimpath

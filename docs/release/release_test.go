@@ -77,7 +77,7 @@ func TestSettingsOfAFleet(t *testing.T) {
 var hidesPaths = regexp.MustCompile(`(?m)^(Private|Protect|ReadOnly|Inaccessible|NoExec|Temporary|Root|Bind|Mount|DynamicUser)\w*=.*`)
 
 func TestUnits(t *testing.T) {
-	page := read(t, "../docs/operators.md")
+	page := read(t, "../operators.md")
 	for unit, settings := range map[string]string{"kubelet14.service": "config.yaml", "kubelet14-fleet.service": "fleet.yaml"} {
 		text := read(t, unit)
 		if hides := hidesPaths.FindAllString(text, -1); hides != nil {
@@ -133,7 +133,7 @@ func build(t *testing.T) (dir string) {
 // The command of CONTRIBUTING.md gives the module another path, in all imports too.
 func TestThePathOfTheModule(t *testing.T) {
 	dir := copyProject(t)
-	_, command, _ := strings.Cut(read(t, "../CONTRIBUTING.md"), "\n```sh\nNEW=")
+	_, command, _ := strings.Cut(read(t, "../../CONTRIBUTING.md"), "\n```sh\nNEW=")
 	command, _, _ = strings.Cut(command, "```")
 	run(t, dir, "bash", "-ec", "NEW="+command)
 	path, _, _ := strings.Cut(command, "\n")
@@ -188,11 +188,11 @@ func TestIntegrationLongRelease(t *testing.T) {
 		}
 	}
 
-	install := exec.CommandContext(t.Context(), ".ci/docker-next", "sid", "release/testdata/install")
+	install := exec.CommandContext(t.Context(), ".ci/docker-next", "sid", "docs/release/testdata/install")
 	tarball, err := os.Open(filepath.Join(dir, name(t, dir, runtime.GOARCH)+".tar.gz"))
 	unittest.Must(t, err)
 	defer tarball.Close()
-	install.Dir, install.Stdin = "..", tarball // which is the only thing that reaches that Debian
+	install.Dir, install.Stdin = "../..", tarball // which is the only thing that reaches that Debian
 	if out, err := install.CombinedOutput(); err != nil || !strings.Contains(string(out), "\ninstall: all is as it should be\n") {
 		t.Errorf("%v\n%s", err, out)
 	}
