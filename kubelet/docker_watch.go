@@ -10,6 +10,7 @@ import (
 
 	"github.com/golang/glog"
 
+	"kubelet14/kubelet/dns"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/watch"
 )
@@ -78,7 +79,7 @@ func (kl *Kubelet) connect(ctx context.Context) error {
 			return &dockertools.IdentityConflictError{Err: err}
 		}
 	}
-	kl.opts.PodNetwork = cmp.Or(kl.opts.PodNetwork, kl.defaultNetwork(list))
+	kl.opts.PodNetwork = cmp.Or(kl.opts.PodNetwork, dns.DefaultNetwork(list, kl.ownNetwork()))
 	kl.executor.PodNetwork = kl.opts.PodNetwork
 	if docker.LogDriver == "json-file" { // other drivers may refuse the limits
 		kl.executor.LogLimit = kl.opts.ContainerLog
@@ -86,6 +87,9 @@ func (kl *Kubelet) connect(ctx context.Context) error {
 	glog.Infof("connected to Docker %s (%s/%s)", docker.Version, docker.OS, docker.Arch)
 	return nil
 }
+
+// ownNetwork returns the name of this kubelet's own pod network.
+func (kl *Kubelet) ownNetwork() string { return "kubelet14-" + kl.opts.Identity.Hostname }
 
 // watchEvents turns Docker's events into wakeups until ctx is done. When the stream breaks, for instance
 // because Docker restarts, it opens another one, and everything is inspected again.

@@ -32,7 +32,7 @@ type Options struct {
 	Docker   dockertools.Interface
 	Volumes  *volume.RootDir // at Identity.RootDir; may be nil for DryRun, and for Cleanup if there is none
 
-	plan.Limits           // PodNetwork may be empty, see defaultNetwork
+	plan.Limits           // PodNetwork may be empty, see dns.DefaultNetwork
 	NetworkContainerImage string
 	SyncFrequency         time.Duration // longest time between two syncs
 	RemovalWait           time.Duration // before the pods of a source that is not in Sources are removed; 0: none

@@ -5,10 +5,22 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
 )
+
+// DefaultNetwork returns the network of the newest pod, so that an upgrade rebuilds nothing, or own if there is no pod.
+func DefaultNetwork(list []dockertools.Listed, own string) string {
+	network, newest := own, time.Time{}
+	for _, c := range list {
+		if name := c.Labels[dockertools.LabelNetwork]; name != "" && !c.Created.Before(newest) {
+			network, newest = name, c.Created
+		}
+	}
+	return network
+}
 
 // Names returns the names of a pod in the pod network.
 func Names(p *plan.Pod) []string {
