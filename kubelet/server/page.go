@@ -28,7 +28,6 @@ var (
 	pageTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 		"join": Join, "tone": tone, "containerTone": containerTone, "exit": ExitText, "count": api.Count, "isUpdate": isUpdate,
 		"port": PortText, "base": path.Base, "short": shortID, "name": func(full string) string { name, _, _ := api.SplitFullName(full); return name },
-		"atMost": func(n int, pods []api.PodStatus) []api.PodStatus { return pods[:min(n, len(pods))] },
 		"doing": func(op string) string {
 			return map[string]string{"create": "Creating", "start": "Starting", "stop": "Stopping", "remove": "Removing"}[op]
 		},

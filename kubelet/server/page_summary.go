@@ -68,18 +68,14 @@ func (p *page) Trouble() []api.PodStatus {
 func (p *page) Culprit(pod api.PodStatus) (culprit api.ContainerStatus) {
 	best := 0
 	for _, c := range pod.Containers {
-		_, _, problem := Describe(c)
-		if problem == "" || containerTone(c) == "done" {
-			continue
-		}
-		rank := 1
-		if w := c.State.Waiting; w == nil || w.Reason != api.ReasonNetworkContainer && w.Reason != api.ReasonInitContainer {
+		rank, s := 1, c.State.Waiting
+		if s == nil || s.Reason != api.ReasonNetworkContainer && s.Reason != api.ReasonInitContainer {
 			rank += 2
 		}
 		if p.LogLink(pod, c) != "" {
 			rank++
 		}
-		if rank > best {
+		if _, _, problem := Describe(c); problem != "" && containerTone(c) != "done" && rank > best {
 			best, culprit = rank, c
 		}
 	}
@@ -109,8 +105,6 @@ type wait struct {
 	At        time.Time // zero: the time is not known
 }
 
-const maxWaits = 6 // how many the page shows
-
 // Waits returns what the pods wait for, the soonest first; then those that wait for a person.
 func (p *page) Waits() (waits []wait) {
 	for _, pod := range p.Trouble() {
@@ -126,13 +120,8 @@ func (p *page) Waits() (waits []wait) {
 			if s == nil || s.Next.IsZero() || !w.At.IsZero() && w.At.Before(s.Next) {
 				continue
 			}
-			w.At, w.Text = s.Next, "tries container "+c.Name+" again"
-			switch s.Reason {
-			case api.ReasonBackOff:
-				w.Text = "starts container " + c.Name + " again"
-			case api.ReasonPulling, api.ReasonPullFailed, api.ReasonImageNotFound, api.ReasonUnauthorised:
-				w.Text = "pulls the image of container " + c.Name + " again"
-			}
+			does := map[string]string{api.ReasonBackOff: "starts", api.ReasonPullFailed: "pulls the image of", api.ReasonImageNotFound: "pulls the image of"}
+			w.At, w.Text = s.Next, cmp.Or(does[s.Reason], "tries")+" container "+c.Name+" again"
 		}
 		if w.Text != string(api.PodPending) { // else it is being worked on
 			waits = append(waits, w)
@@ -144,8 +133,5 @@ func (p *page) Waits() (waits []wait) {
 		}
 		return a.At.Compare(b.At)
 	})
-	if more := len(waits) - maxWaits; more > 0 {
-		waits = append(waits[:maxWaits], wait{Text: fmt.Sprintf("and %d more", more)})
-	}
 	return waits
 }

@@ -66,16 +66,18 @@ func (c *Change) acted() (pods []string) {
 
 // wereThere reports whether the pods were only found again, with their containers, after a start of the kubelet.
 func (c *Change) wereThere() bool {
-	seen := map[string]bool{} // whether the first comparison of a found pod has containers
-	for _, e := range c.Events {
-		switch _, compared := seen[e.Pod]; {
-		case e.Kind == Apply && e.Change != watch.Found:
-			return false
-		case !compared && slices.Contains([]Kind{Plan, Wait, Idle}, e.Kind):
-			seen[e.Pod] = slices.ContainsFunc(e.Rows, func(r Row) bool { return len(r.Observed) > 0 })
+	there := map[string]bool{} // by pod: whether the first comparison has containers
+	for _, e := range slices.Backward(c.Events) {
+		switch e.Kind {
+		case Apply:
+			if e.Change != watch.Found {
+				return false
+			}
+		case Plan, Wait, Idle:
+			there[e.Pod] = slices.ContainsFunc(e.Rows, func(r Row) bool { return len(r.Observed) > 0 })
 		}
 	}
-	return len(seen) > 0 && !slices.Contains(slices.Collect(maps.Values(seen)), false)
+	return len(there) > 0 && !slices.Contains(slices.Collect(maps.Values(there)), false)
 }
 
 // isNone reports whether only dead attempts were to be removed, or what failed before has failed again.
