@@ -85,5 +85,5 @@ func readReplay(t *testing.T, text string) (frame string, stages []string) {
 		told := strings.ReplaceAll(strings.Join(words, " "), " not listed yet", "")
 		stages = append(stages, regexp.MustCompile(`\d+ ms`).ReplaceAllString(told, "N ms"))
 	}
-	return regexp.MustCompile(`(?s)<ol id="stages">.*?</ol>`).ReplaceAllString(text, ""), stages
+	return regexp.MustCompile(`(?s)<ol id="stages"[^>]*>.*?</ol>`).ReplaceAllString(text, ""), stages
 }

@@ -68,7 +68,7 @@ func TestIntegrationTheReplayInDocs(t *testing.T) {
 	b.look(1360, "light", "no-preference")
 	b.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}), command(page.Reload, page.ReloadParams{}))
 	h.Await("the stages are listed", func() error {
-		return unittest.HasWords(eval[string](b, `document.body.innerText`), "From a manifest to a container", "0 ms", "SET, UPDATE", "nothing to do")
+		return unittest.HasWords(eval[string](b, `document.body?.innerText ?? ""`), "From a manifest to a container", "0 ms", "SET, UPDATE", "nothing to do")
 	})
 	b.fits("saved-no-script")
 }
