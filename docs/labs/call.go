@@ -46,7 +46,7 @@ func (p *proxy) read(r *http.Request) (*request, error) {
 	case r.Method == http.MethodDelete:
 		q.verb = "remove"
 	case q.name == "prune" || q.name == "create":
-		q.verb, q.name = q.name, r.FormValue("name")
+		q.verb, q.name = q.name, r.URL.Query().Get("name")
 	}
 	if q.kind == "images" && q.verb == "create" { // a pull
 		return nil, nil
