@@ -10,6 +10,7 @@
 //     one script for each page. Each line of a block marked "text see" is in the
 //     output, where … stands for any text.
 //   - Each exercise with a check (package exercises) is not yet done, and says why.
+//   - Each solution of the labs passes its check, and one that falls into a trap does not (package labs).
 //   - Links lead somewhere.
 //   - The operator's page has every flag, every field of a manifest and every reason,
 //     and its messages are those of the program.

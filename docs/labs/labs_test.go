@@ -146,7 +146,7 @@ var mutants = []mutant{
 	{5, "an edit of a busy pod is lost", "main.go", []string{"		if busy[pod] {", "		if hash(desired[pod]) == seen[pod] {\ncontinue\n}\nseen[pod] = hash(desired[pod])\nif busy[pod] {", "// union returns", "var seen = map[string]string{}\n\n// union returns"},
 		[]string{"and no container with VERSION=4", "trap 2"}},
 	{5, "it kills", "decide.go", []string{`"-t", "30"`, `"-t", "0"`}, []string{`stop with the parameters "t=0"`}},
-	{6, "what was created and is not desired stays", "decide.go", []string{"which(o) && !p.keep[o.Name]", `which(o) && !p.keep[o.Name] && o.State != "created"`}, []string{"trap 2", "there are more than three", " created VERSION=7]"}},
+	{6, "what was created and is not desired stays", "decide.go", []string{"which(o) && !p.keep[o.Name]", `which(o) && !p.keep[o.Name] && o.State != "created"`}, []string{"trap 2", "there are more than three", " created VERSION=7"}},
 	{6, "what was created is started at once", "decide.go", []string{"	p.keep[name] = true", "	if newest.State == \"created\" {\np.creates = append(p.creates, []string{\"start\", name})\n}\np.keep[name] = true"},
 		[]string{"kills it after change 1", "while another one ran"}},
 }
