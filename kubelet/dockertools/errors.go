@@ -28,7 +28,7 @@ func StartFailure(text string) (reason, message string) {
 	port := busyPort.FindStringSubmatch(text)
 	switch {
 	case port != nil && port[2] == "port is already allocated":
-		return api.ReasonPortTaken, fmt.Sprintf("could not start: another container has the host port %s; `docker ps --filter publish=%[1]s` shows it", port[1])
+		return api.ReasonPortTaken, fmt.Sprintf("could not start: another container has the host port %s; `docker ps --filter publish=%[1]s` shows it; if there is none, a restart of Docker frees the port", port[1])
 	case port != nil:
 		return api.ReasonPortTaken, fmt.Sprintf("could not start: address already in use: a program of this host has the port %s; `ss -lntup` shows it", port[1])
 	case contains("port is already allocated"), contains("address already in use"):

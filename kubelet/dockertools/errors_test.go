@@ -19,7 +19,7 @@ func TestStartFailure(t *testing.T) {
 		{oci + `error mounting "/d": stat /d: no such file or directory: unknown`, api.ReasonCannotStart,
 			`could not start: API error (400): error mounting "/d": stat /d: no such file or directory`},
 		{"Bind for 0.0.0.0:80 failed: port is already allocated", api.ReasonPortTaken,
-			"could not start: another container has the host port 80; `docker ps --filter publish=80` shows it"},
+			"could not start: another container has the host port 80; `docker ps --filter publish=80` shows it; if there is none, a restart of Docker frees the port"},
 		{"listen tcp4 0.0.0.0:80: bind: address already in use", api.ReasonPortTaken,
 			"could not start: address already in use: a program of this host has the port 80; `ss -lntup` shows it"},
 		{"the moon is full", api.ReasonCannotStart, "could not start: the moon is full"},

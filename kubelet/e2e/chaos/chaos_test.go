@@ -16,7 +16,7 @@ import (
 
 var (
 	minutes = flag.Float64("minutes", 1, "how many `minutes` of chaos, after all pods have started")
-	seed    = flag.Uint64("seed", 0, "`seed` of the operations and faults; 0 takes a new one")
+	seed    = flag.Uint64("seed", 1, "`seed` of the operations and faults; 0 takes a new one")
 	port    = flag.Int("page", 0, "`port` of the kubelet's page, at 127.0.0.1; 0: none")
 )
 
@@ -24,7 +24,6 @@ func TestMain(m *testing.M) { hosttest.Main(m) }
 
 // TestIntegrationLongChaos is `make chaos`.
 func TestIntegrationLongChaos(t *testing.T) {
-	t.Parallel()
 	s := *seed
 	if s == 0 {
 		s = uint64(time.Now().UnixNano() % 1e6)
