@@ -163,7 +163,11 @@ func (w *world) wholePod(p *pod, name string, one func(of string) (hosttest.Cont
 	if err != nil {
 		return err
 	}
-	for _, of := range []string{"main", "side"} {
+	lives := []string{"main", "side"}
+	if p.kind.sidecar {
+		lives = p.containers()
+	}
+	for _, of := range lives {
 		if p.crashes(of) {
 			continue
 		}

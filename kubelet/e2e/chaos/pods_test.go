@@ -45,14 +45,16 @@ type kind struct {
 	volume   string // for the data of main; empty: none
 	keeps    bool   // the data of a pod that is removed
 	init     []string
+	sidecar  bool   // the init containers go on beside the others
 	before   string // documents
 }
 
 var kinds = []kind{
-	{name: "plain", count: 5, v1beta1: true},
+	{name: "plain", count: 4, v1beta1: true},
 	{name: "data", count: 4, volume: "emptyDir: {}"},
 	{name: "claim", count: 2, volume: "persistentVolumeClaim: {claimName: NAME}", keeps: true},
 	{name: "init", count: 3, volume: "emptyDir: {}", init: []string{"first", "second"}},
+	{name: "sidecar", count: 2, init: []string{"helper"}, sidecar: true},
 	{name: "probed", count: 3, flags: "-serve", fields: `
     startupProbe: {exec: {command: [/tenant, probe]}, periodSeconds: 1, timeoutSeconds: 60, failureThreshold: 1000}
     livenessProbe: {exec: {command: [/tenant, probe]}, periodSeconds: 1, timeoutSeconds: 60, failureThreshold: 1}`},
@@ -144,8 +146,12 @@ func (p *pod) manifest(journal string) string {
 		flags += ", -data, /data"
 	}
 	init := ""
+	more := "-for, 1ms]"
+	if k.sidecar {
+		more = "-serve], restartPolicy: Always"
+	}
 	for _, name := range k.init {
-		init += fmt.Sprintf("\n  - {name: %s, image: IMAGE, command: [/tenant, run, %[1]s, \"0\", -for, 1ms], volumeMounts: [{name: journal, mountPath: /journal}]}", name)
+		init += fmt.Sprintf("\n  - {name: %s, image: IMAGE, command: [/tenant, run, %[1]s, \"0\", "+more+", volumeMounts: [{name: journal, mountPath: /journal}]}", name)
 	}
 	if init != "" {
 		init = "  initContainers:" + init
