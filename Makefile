@@ -57,7 +57,7 @@ alerts: # docs/alerts.yaml, with the parser of Prometheus: a module of its own
 
 browser: # the page in a real browser: a module of its own, with the chromium of the PATH
 	mkdir -p .artifacts
-	go test -C kubelet/server/testdata/browser -count=1 -artifacts -outputdir $(CURDIR)/.artifacts ./...
+	go test -C kubelet/server/testdata/browser -count=1 -timeout 40m -artifacts -outputdir $(CURDIR)/.artifacts ./...
 
 picture: ## make docs/replay.html and docs/replay.gif anew: an edit, as the page replays it
 	go test ./kubelet/e2e -count=1 -run ReplayOfAnEdit -rewrite
