@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -71,8 +72,10 @@ func TestRunOnce(t *testing.T) {
 				"missing": {Missing: true},
 			}[name]
 		}
+		late := onFailure(pod("late", "main"))
+		late.Manifest.ActiveDeadlineSeconds = new(int64(30))
 		results, err := w.runOnce(set(
-			pod("good", "main", "side"), onFailure(pod("net")), onFailure(pod("endless", "main")),
+			late, pod("good", "main", "side"), onFailure(pod("net")), onFailure(pod("endless", "main")),
 			onFailure(pod("job", "job")), never(pod("once", "job")), never(pod("fails", "fails")),
 			ofImage(pod("noimage", "main"), "nosuch:1", ""), pod("nocommand", "missing"), pod("crashes", "crashes"), pod("slower", "slower"),
 			publish(pod("porta", "main"), 80), publish(pod("portb", "main"), 80),
@@ -80,6 +83,7 @@ func TestRunOnce(t *testing.T) {
 		))
 		w.must(err)
 		checkResults(t, results, map[string]podResult{
+			"late":      {"failed", "activeDeadlineSeconds"},
 			"good":      {"running", ""},
 			"net":       {"running", ""}, // it has no containers that could end
 			"endless":   {"running", "not finished"},
@@ -95,6 +99,11 @@ func TestRunOnce(t *testing.T) {
 			"init":      {"running", ""},
 			"initfails": {"failed", "exit code 3"},
 		})
+		for parts, c := range w.containers() {
+			if name, _, _ := api.SplitFullName(parts.PodFullName); c.ListState.Live() && slices.Contains([]string{"late", "job", "fails", "initfails"}, name) {
+				t.Errorf("%s of a pod that has ended runs", c.Name)
+			}
+		}
 	})
 }
 

@@ -88,7 +88,8 @@ type outcomes map[string]plan.Problem
 
 // of returns the outcome of a pod, and whether it is final.
 func (o outcomes) of(p *podRecord) (outcome plan.Problem, final bool) {
-	if outcome, final = o[p.Name]; final || p.work != nil || p.Err != nil {
+	unfinished := p.Plan.Finished && len(p.Plan.Steps) > 0
+	if outcome, final = o[p.Name]; final || unfinished || p.work != nil || p.Err != nil {
 		return outcome, final
 	}
 	problems := p.Faults()
