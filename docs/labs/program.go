@@ -46,17 +46,18 @@ func newProgram(ctx context.Context, temp, dir, command string) (*program, error
 // start runs the program.
 func (c *check) start() {
 	p := c.program
-	p.cmd = exec.Command("sh", "-c", "exec "+p.command+` "$@"`, "sh", c.manifests, c.prefix)
-	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = p.dir, p.log, p.log
-	p.cmd.Env = slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "DOCKER_") })
-	p.cmd.Env = append(p.cmd.Env, "DOCKER_HOST=unix://"+c.proxy.socket)
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	p.killed.Store(false)
+	cmd := exec.Command("sh", "-c", "exec "+p.command+` "$@"`, "sh", c.manifests, c.prefix)
+	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, p.log, p.log
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "DOCKER_") })
+	cmd.Env = append(cmd.Env, "DOCKER_HOST=unix://"+c.proxy.socket)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	c.proxy.open()
-	c.must(p.cmd.Start())
+	c.must(cmd.Start())
+	p.cmd = cmd
+	p.killed.Store(false)
 	p.done = make(chan struct{})
 	go func() {
-		p.cmd.Wait()
+		cmd.Wait()
 		close(p.done)
 	}()
 }
@@ -76,8 +77,7 @@ func (c *check) stop() {
 
 // kill ends the program and the commands that it runs with SIGKILL, and waits for its end.
 func (p *program) kill() {
-	if p.cmd != nil {
-		p.killed.Store(true)
+	if p.cmd != nil && !p.killed.Swap(true) {
 		syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
 		<-p.done
 	}
