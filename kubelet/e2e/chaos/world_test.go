@@ -189,6 +189,7 @@ func (w *world) startKubelet() {
 	w.kubelet, w.ended = w.Command(flags...), make(chan struct{})
 	cmd, ended := w.kubelet, w.ended
 	cmd.Stdout, cmd.Stderr = w.log, w.log
+	cmd.SysProcAttr.Setpgid = true // Ctrl-C is for the test, which ends it
 	w.Must(cmd.Start())
 	go func() {
 		cmd.Wait()
