@@ -293,6 +293,22 @@ func TestExecReportsWhetherTheCommandHasRun(t *testing.T) {
 	if _, err := clientOf(t, answer(500, "")).Exec(t.Context(), "web", []string{"date"}, io.Discard); err == nil || hasBegun(err) {
 		t.Errorf("not created: %v", err)
 	}
+	const frozen = "failed to start io pipe copy: unable to copy pipes: containerd-shim: context deadline exceeded: unknown\r\n"
+	for _, tt := range []struct {
+		printed, state string
+		want           bool
+	}{
+		{frozen, `{"ExitCode":126}`, false},
+		{"OCI runtime exec failed: exec failed: permission denied: unknown\r\n", `{"ExitCode":126}`, true},
+		{frozen, fmt.Sprintf(`{"ExitCode":126,"Pid":%d}`, noProcess), true}, // the command's own words
+		{"", `{"ExitCode":126}`, true},
+	} {
+		c := clientOf(t, execDaemon(answer(200, piece(1, tt.printed)), tt.state))
+		code, err := c.Exec(t.Context(), "web", []string{"date"}, io.Discard)
+		if hasBegun(err) != tt.want || (err == nil) != tt.want || (code == 126) != tt.want {
+			t.Errorf("%q, %s: code %d, %v", tt.printed, tt.state, code, err)
+		}
+	}
 }
 
 func TestACommandMayPrintNothingForADay(t *testing.T) {

@@ -38,11 +38,16 @@ func (c *Client) ExecWith(ctx context.Context, id string, command []string, stre
 	if err != nil {
 		return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, r.end(err))
 	}
+	var printed head
+	streams.Stdout = io.MultiWriter(streams.Stdout, &printed)
 	err = r.startExec(exec.ID, streams)
 	// A command may close its output long before it ends.
 	for wait := 5 * time.Millisecond; err == nil; wait = min(2*wait, time.Second) {
 		var state execState
 		if err = r.getJSON("exec/"+exec.ID+"/json", nil, &state); err == nil && !state.Running {
+			if failure := state.failure(printed); failure != nil {
+				return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, r.end(failure))
+			}
 			return state.ExitCode, r.end(nil)
 		}
 		select {
@@ -132,6 +137,24 @@ type execState struct {
 // killLimit bounds how long a caller that gave up waits for the kill: the kubelet must
 // exit within two seconds.
 const killLimit = time.Second
+
+// failure returns what Docker has printed instead of a command that it could not start, as when it was frozen meanwhile. What runc
+// refuses, which begins with its name, is the command's own fault, such as a program that does not exist.
+func (e *execState) failure(printed head) error {
+	const neverStarted = 126
+	if e.ExitCode != neverStarted || e.Pid != 0 || len(printed) == 0 || bytes.HasPrefix(printed, []byte("OCI runtime exec failed")) {
+		return nil
+	}
+	return errors.New(strings.TrimSpace(string(printed)))
+}
+
+// head keeps the beginning of an output.
+type head []byte
+
+func (h *head) Write(p []byte) (int, error) {
+	*h = append(*h, p[:min(len(p), 1000-len(*h))]...)
+	return len(p), nil
+}
 
 // killExec kills a command whose output nobody reads any more, and reports whether it was
 // started. Docker has no request for this, and may still start a command after its caller
