@@ -142,6 +142,11 @@ func TestTraceOfBrokenPods(t *testing.T) {
 		if len(changes) > 5 || i < 0 || changes[i].Times < 5 || !strings.Contains(strings.Join(titles(), "\n"), "\nmain of pull: PullImage \"gone:1\": ") {
 			t.Errorf("the changes of an hour are %q", titles())
 		}
+		for _, c := range changes {
+			if title := c.Title(); strings.HasPrefix(title, "main of pull") && c.Times > 1 || strings.Contains(title, "dead attempts") {
+				t.Errorf("%q is a change, %d times", title, c.Times)
+			}
+		}
 		before := len(changes)
 		k.set(pod("crash", "main:2"), ofImage(pod("pull", "main"), "gone:1", ""))
 		wait(time.Hour)
