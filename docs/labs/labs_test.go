@@ -141,7 +141,7 @@ var mutants = []mutant{
 	{4, "the ports are not in a hash", "decide.go", []string{"hash(w.args)", "hash(w.args[:4], w.name)"}, []string{"trap 2"}},
 	{4, "each container has a volume of its own", "pod.go", []string{"volume(pod, m.Name)", "volume(pod, m.Name+c.Name)"}, []string{"does not say"}},
 	{4, "the volume stays", "decide.go", []string{"		p.dropVolumes()\n", ""}, []string{"the volume lab-", "is still there"}},
-	{5, "one loop does everything", "workers.go", []string{"w.all.Go(func() {", "w.mu.Unlock()\nfunc() {", "		w.end(pod)\n	})", "		w.end(pod)\n	}()\nw.mu.Lock()"}, []string{"tick-1", "trap 1"}},
+	{5, "one loop does everything", "workers.go", []string{"w.all.Go(func() {", "w.mu.Unlock()\nfunc() {", "		w.end(pod, err == nil)\n	})", "		w.end(pod, err == nil)\n	}()\nw.mu.Lock()"}, []string{"tick-1", "trap 1"}},
 	{5, "a busy pod gets another worker", "main.go", []string{"if busy[pod] {", "if busy[pod] && false {"}, []string{"while it was waiting for the answer to: "}},
 	{5, "an edit of a busy pod is lost", "main.go", []string{"		if busy[pod] {", "		if hash(desired[pod]) == seen[pod] {\ncontinue\n}\nseen[pod] = hash(desired[pod])\nif busy[pod] {", "// union returns", "var seen = map[string]string{}\n\n// union returns"},
 		[]string{"and no container with VERSION=4", "trap 2"}},

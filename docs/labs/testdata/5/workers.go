@@ -34,18 +34,23 @@ func (w *workers) run(ctx context.Context, pod string, plan [][]string) {
 	defer w.mu.Unlock()
 	w.pods[pod] = true
 	w.all.Go(func() {
-		if err := carryOut(ctx, plan); err != nil {
-			log.Print(err) // the next plan tries again
+		err := carryOut(ctx, plan)
+		if err != nil {
+			log.Print(err) // the next turn tries again
 		}
-		w.end(pod)
+		w.end(pod, err == nil)
 	})
 }
 
-// end makes a pod idle, and lets the loop look again: while the pod was busy, its manifest may have changed.
-func (w *workers) end(pod string) {
+// end makes a pod idle. After work that was done it lets the loop look again: meanwhile the manifest may have changed. An
+// error would come again at once.
+func (w *workers) end(pod string, done bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.pods, pod)
+	if !done {
+		return
+	}
 	select {
 	case w.wakeup <- struct{}{}:
 	default: // one is enough: a look compares everything
