@@ -121,9 +121,18 @@ func (c *check) must(err error) {
 	}
 }
 
+// keepsRules ends the check if the program has asked Docker for something that it must not do, whatever the step is about.
+func (c *check) keepsRules() {
+	if problem := c.proxy.problem(); problem != nil {
+		c.hint = ""
+		c.fail("that your program keeps the rules of docs/labs/README.md", problem.Error())
+	}
+}
+
 // see checks what holds already.
 func (c *check) see(wanted string, look func() error) {
-	if err := errors.Join(c.proxy.problem(), look()); err != nil {
+	c.keepsRules()
+	if err := look(); err != nil {
 		c.fail(wanted, err.Error())
 	}
 	fmt.Fprintln(c.w, "    yes: "+wanted)
@@ -140,15 +149,15 @@ func (c *check) wait(wanted string, look func() error) {
 	for began := time.Now(); ; {
 		err := look()
 		ended := c.program.ended() // before the look at problems, which are a better reason
-		if problem := c.proxy.problem(); problem != nil {
-			c.fail(wanted, problem.Error())
-		} else if err == nil {
+		c.keepsRules()
+		if err == nil {
 			return
 		}
 		switch waited := time.Since(began); {
 		case c.ctx.Err() != nil:
 			c.fail(wanted, fmt.Sprintf("%v (and was stopped)", err))
 		case ended != nil:
+			c.hint = "what it printed last says why"
 			c.fail(wanted, ended.Error())
 		case waited > c.limit:
 			c.fail(wanted, fmt.Sprintf("%v (and waited %v)", err, c.limit))

@@ -67,6 +67,9 @@ func main() {
 	case *number < 1 || *number > len(labs):
 		log.Fatalf("there is no lab %d: give one of 1 to %d", *number, len(labs))
 	default:
+		if _, err := os.Stat(*dir); err != nil {
+			log.Fatalf("%v\nbegin with: cp -r docs/labs/start %s", err, *dir)
+		}
 		if err := run(ctx, os.Stdout, *number, *dir, *command, *limit); err != nil {
 			log.Fatal(err)
 		}
