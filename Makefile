@@ -69,6 +69,7 @@ unit: ## run the tests that need no Docker
 lint: ## check format, go vet and staticcheck
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "gofmt -w $$unformatted"; exit 1; }
 	go vet ./...
+	go vet -tags chaos ./kubelet/e2e/chaos
 	go run $(STATICCHECK) ./...
 
 check: ## list the exercises of docs/ that have a check; EXERCISE=588-1 checks that one
@@ -92,7 +93,7 @@ PAGE = 10350
 
 chaos: ## random faults for MINUTES=10, and a witness that looks for doubles, losses and needless restarts; SEED=7 repeats them
 	mkdir -p .artifacts
-	go test ./kubelet/e2e/chaos -run 'LongChaos$$' -v -count=1 -timeout 0 -artifacts -outputdir $(CURDIR)/.artifacts -args -minutes=$(MINUTES) -seed=$(SEED) -page=$(PAGE)
+	go test -tags chaos ./kubelet/e2e/chaos -run 'LongChaos$$' -v -count=1 -timeout 0 -artifacts -outputdir $(CURDIR)/.artifacts -args -minutes=$(MINUTES) -seed=$(SEED) -page=$(PAGE)
 
 HOSTS = 100
 MEMBERS = 1

@@ -38,7 +38,7 @@
 //
 // # The test of the tester
 //
-// TestIntegrationLongBrokenKubelets builds the program with a line or two changed, by the flag -overlay of go build, and expects a
+// The build tag is chaos. TestIntegrationLongBrokenKubelets builds the program with a line or two changed, by the flag -overlay of go build, and expects a
 // violation within two minutes. So nothing in the program is there for this test.
 //
 // Left out: a clock that is set back, since a time namespace shifts only the clocks that count from boot, and everybody on
