@@ -11,7 +11,7 @@ import (
 // serveStop stops a pod until it is started again, and answers when none of its containers runs. It stays stopped, also if the client
 // does not wait.
 func (s *Server) serveStop(w http.ResponseWriter, r *http.Request) error {
-	return s.serveWish(w, r, s.opts.Wishes.Stop, func(p *api.PodStatus) bool { return p.Phase == api.PodStopped })
+	return s.serveWish(w, r, s.opts.Wishes.Stop, func(p *api.PodStatus, _ bool) bool { return p.Phase == api.PodStopped })
 }
 
 // serveStart starts a pod that is stopped, and answers when it is up or failing.
@@ -29,13 +29,13 @@ func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) error {
 
 // serveRestart starts a pod anew, and answers when it is up or failing.
 func (s *Server) serveRestart(w http.ResponseWriter, r *http.Request) error {
-	return s.serveWish(w, r, s.opts.Wishes.Restart, func(p *api.PodStatus) bool {
-		return !s.opts.Wishes.IsRestarting(p.FullName()) && p.Phase != api.PodPending
+	return s.serveWish(w, r, s.opts.Wishes.Restart, func(p *api.PodStatus, restarting bool) bool {
+		return !restarting && p.Phase != api.PodPending
 	})
 }
 
 // serveWish makes a wish for a pod, and answers when it is fulfilled, or when the pod as a whole must wait.
-func (s *Server) serveWish(w http.ResponseWriter, r *http.Request, wish func(podFullName, by string) error, fulfilled func(*api.PodStatus) bool) error {
+func (s *Server) serveWish(w http.ResponseWriter, r *http.Request, wish func(podFullName, by string) error, fulfilled func(p *api.PodStatus, restarting bool) bool) error {
 	pod, err := s.findPod(r, "", r.PathValue("pod"), "")
 	if err != nil {
 		return err
@@ -49,6 +49,7 @@ func (s *Server) serveWish(w http.ResponseWriter, r *http.Request, wish func(pod
 		return err
 	}
 	for {
+		restarting := s.opts.Wishes.IsRestarting(name) // before the statuses, which may else be older
 		pods, newer, err := s.opts.Kubelet.Statuses()
 		if err != nil {
 			return httpErrorf(http.StatusServiceUnavailable, "it is remembered, and done when Docker answers: %v", err)
@@ -57,9 +58,9 @@ func (s *Server) serveWish(w http.ResponseWriter, r *http.Request, wish func(pod
 		switch {
 		case i < 0:
 			return httpErrorf(http.StatusNotFound, "pod %s has been removed", name)
-		case fulfilled(&pods[i]) && !pods[i].Up():
+		case fulfilled(&pods[i], restarting) && !pods[i].Up():
 			return httpErrorf(http.StatusConflict, "pod %s is %s (%s): kubelet14 describe %[1]s says why", name, pods[i].Phase, pods[i].ShortReason())
-		case fulfilled(&pods[i]):
+		case fulfilled(&pods[i], restarting):
 			_, err := fmt.Fprintf(w, "pod %s is %s\n", name, pods[i].Phase)
 			return err
 		case pods[i].Reason != "":

@@ -119,8 +119,11 @@ func (w *witness) started(p *pod, podName, of string, more []string) {
 	}
 	w.version[name] = more[0]
 	count, err := strconv.Atoi(more[1])
-	if err != nil {
-		return // it counts nothing, or the disk is full
+	if err != nil { // it counts nothing, or the disk is full
+		if w.anew[podName] && !p.kind.keeps {
+			delete(w.counts, name)
+		}
+		return
 	}
 	if count <= w.counts[name] && (p.kind.keeps || !w.anew[podName]) {
 		w.losses++
@@ -242,11 +245,23 @@ func (w *witness) allowScale(before, after *pod) {
 	for i, name := range after.names() {
 		if w.known[name] = after; i >= before.replicas {
 			w.allow(name, 1, after.containers()...)
-			w.anew[name] = true
+			w.beginsAnew(after, name)
 		}
 	}
 	for i, name := range before.names() {
-		w.anew[name] = w.anew[name] || i >= after.replicas
+		if i >= after.replicas {
+			w.beginsAnew(before, name)
+		}
+	}
+}
+
+// beginsAnew notes that the data of one of the pods of a manifest is not wanted: the next count of starts may be any.
+func (w *witness) beginsAnew(p *pod, name string) {
+	if w.anew[name] = true; p.kind.keeps {
+		return
+	}
+	for _, of := range p.containers() {
+		delete(w.counts, name+"/"+of)
 	}
 }
 
@@ -255,7 +270,7 @@ func (w *witness) removed(p *pod) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, name := range p.names() {
-		w.anew[name] = true
+		w.beginsAnew(p, name)
 	}
 }
 
