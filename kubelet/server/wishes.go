@@ -66,6 +66,9 @@ func (s *Server) serveWish(w http.ResponseWriter, r *http.Request, wish func(pod
 		case pods[i].Reason != "":
 			return httpErrorf(http.StatusConflict, "it is remembered; pod %s waits: %s", name, api.OneLine(Join(pods[i].Reason, pods[i].Message)))
 		}
+		if restarting && !s.opts.Wishes.IsRestarting(name) {
+			continue // the restart has begun since the look at it
+		}
 		select {
 		case <-newer:
 		case <-r.Context().Done():
