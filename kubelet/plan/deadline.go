@@ -8,8 +8,8 @@ import (
 	"kubelet14/api"
 )
 
-// overdue returns why the pod is stopped for good, which is also a problem: its deadline is past, and it was not done before. It is counted from the creation of its
-// oldest container, so those of an overdue pod stay.
+// overdue returns why the pod is stopped for good, which is also a problem: its deadline is past, and it was not done
+// before. It is counted from the creation of its oldest container, so those of an overdue pod stay.
 func (p *planner) overdue() string {
 	seconds := p.pod.Complete.ActiveDeadlineSeconds
 	if seconds == nil {

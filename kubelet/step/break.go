@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"kubelet14/api"
+	"kubelet14/config"
 )
 
 // Break is a command with which a class breaks something, to see what the kubelet does about it.
@@ -43,8 +44,11 @@ func (s *Stepper) Breaks(pods []api.PodStatus, dir string) (all []Break) {
 	files, _ := os.ReadDir(dir)
 	for _, file := range files {
 		name, path := file.Name(), filepath.Join(dir, file.Name())
-		text, err := os.ReadFile(path)
-		if err != nil || filepath.Ext(name) != ".yaml" {
+		if filepath.Ext(name) != ".yaml" {
+			continue
+		}
+		text, _, err := config.ReadFile(path)
+		if err != nil {
 			continue
 		}
 		move := func(title, to string) {
