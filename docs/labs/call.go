@@ -19,6 +19,7 @@ type request struct {
 	pod, of string // of a container, from its name
 	status  int    // of the answer; 0: there is none yet
 	query   string
+	live    bool // the container had a process when the request came
 	over    bool // the program does not wait for its answer any more
 }
 
@@ -57,7 +58,7 @@ func (p *proxy) read(r *http.Request) (*request, error) {
 	case q.verb == "create" && q.kind != "containers":
 		q.name, err = nameInBody(r)
 	case q.verb != "create":
-		q.name, err = p.engine.nameOf(r.Context(), q.kind, q.name)
+		q.name, q.live, err = p.engine.look(r.Context(), q.kind, q.name)
 	}
 	q.pod, q.of = split(p.prefix, q.name)
 	return q, err

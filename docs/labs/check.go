@@ -27,7 +27,7 @@ type check struct {
 	manifests string   // the directory that the program reads
 	decoys    []string // ids of containers that belong to somebody else
 	step      string   // what the check did last
-	hint      string   // what to think about if this step fails
+	hint      string   // what this step is about
 	ticks     int      // pods that turns has made
 }
 
@@ -63,7 +63,11 @@ func checkLab(ctx context.Context, w io.Writer, number int, dir, command string,
 		failed, isFailure := problem.(failure)
 		c.ctx = context.WithoutCancel(ctx)
 		if isFailure {
-			err = errors.New(c.explain(failed, labs[number-1].page))
+			verdict := "not yet"
+			if ctx.Err() != nil {
+				verdict = "stopped"
+			}
+			err = errors.New(verdict + "\n\n" + c.explain(failed, labs[number-1].page))
 		}
 		c.program.kill()
 		c.proxy.close()
@@ -91,7 +95,7 @@ func (e *engine) ensureImages(ctx context.Context) error {
 // explain is what the student reads after a failure.
 func (c *check) explain(f failure, page string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "not yet\n\nthe check: %s\nit wanted: %s\nit saw:    %s\n\nthe containers:\n", c.step, f.wanted, f.saw)
+	fmt.Fprintf(&b, "the check: %s\nit wanted: %s\nit saw:    %s\n\nthe containers:\n", c.step, f.wanted, f.saw)
 	all, _ := c.containers()
 	for _, one := range all {
 		fmt.Fprintf(&b, "  %v\n", one)
@@ -99,13 +103,13 @@ func (c *check) explain(f failure, page string) string {
 	fmt.Fprintf(&b, "what your program changed last in Docker:\n%s", c.proxy.last(8))
 	fmt.Fprintf(&b, "what it printed last (all of it: %s):\n%s\n", c.program.logFile, c.program.lastLines(8))
 	if c.hint != "" {
-		fmt.Fprintf(&b, "think about: %s\n", c.hint)
+		fmt.Fprintf(&b, "this step is about: %s\n", c.hint)
 	}
 	fmt.Fprintf(&b, "read again: docs/labs/%s", page)
 	return b.String()
 }
 
-// do announces what the check does next, and what to think about if that goes wrong.
+// do announces what the check does next. The hint is printed if something goes wrong in this step.
 func (c *check) do(step, hint string) {
 	c.step, c.hint = step, hint
 	fmt.Fprintln(c.w, "  "+step)
@@ -155,7 +159,7 @@ func (c *check) wait(wanted string, look func() error) {
 		}
 		switch waited := time.Since(began); {
 		case c.ctx.Err() != nil:
-			c.fail(wanted, fmt.Sprintf("%v (and was stopped)", err))
+			c.fail(wanted, err.Error())
 		case ended != nil:
 			c.hint = "what it printed last says why"
 			c.fail(wanted, ended.Error())

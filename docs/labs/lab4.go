@@ -74,7 +74,18 @@ func lab4(c *check) {
 	c.await("web is whole, with VERSION=2 in its writer", func() error { return c.whole("web", 1, 2) })
 	c.see("its network container and its server are the same", func() error { return errors.Join(c.same(net), c.same(server)) })
 
+	server, net, writer = c.current("web", "server"), c.current("web", "net"), c.current("web", "writer")
+	c.do("removes the network container of web, as docker rm --force does",
+		"trap 1: the next one may have the same name; what the others joined has another id (HostConfig.NetworkMode)")
+	c.must(c.engine.remove(c.ctx, "/containers/"+net.ID+"?force=1"))
+	c.await("web has another network container, server and writer", func() error {
+		return errors.Join(c.replaced(net), c.replaced(server), c.replaced(writer))
+	})
+	c.await("web is whole", func() error { return c.whole("web", 1, 2) })
+	c.await("web answers, and still has the file", func() error { return answers(port, "web", keepsake) })
+
 	c.do("kills the network container of web", "trap 1: started again, it has a new network, and the others are still in the old one: they are replaced too")
+	net = c.current("web", "net")
 	c.killContainer(net)
 	c.await("web has another network container", func() error { return c.replaced(net) })
 	c.await("web is whole", func() error { return c.whole("web", 1, 2) })

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -36,6 +37,7 @@ func lab5(c *check) {
 		c.write("slow", sleeper("slow", version))
 		c.turns()
 	}
+	c.proxy.check = func(q *request) error { return errors.Join(c.noDoubles(q), c.noneOfVersion(q, "slow", 3)) }
 	c.do("lets the old container of slow stop", "trap 2: when a worker has ended, the loop has to look at its pod again, for the manifest may have changed since")
 	release()
 	c.await("one container of slow runs, with VERSION=4", func() error { return c.runs("slow", "main", 4) })
@@ -53,6 +55,18 @@ func lab5(c *check) {
 	c.await("it is the only one that is left of slow", func() error { return c.only("slow", "main", 1) })
 	c.see("other still has the same container", func() error { return c.same(other) })
 	c.stop()
+}
+
+// noneOfVersion returns an error if a request has made a container of a version that is not desired any more.
+func (c *check) noneOfVersion(q *request, pod string, version int) error {
+	if q.pod != pod || q.verb != "create" {
+		return nil
+	}
+	made, err := c.engine.inspect(c, q.name)
+	if old := fmt.Sprint("VERSION=", version); err == nil && slices.Contains(made.Config.Env, old) {
+		err = fmt.Errorf("your program made %s with %s after %s.json had changed again: it kept an old plan (trap 2)", made.Name, old, pod)
+	}
+	return err
 }
 
 // holdStops lets no request to stop a container of a pod through until release is called.

@@ -124,6 +124,7 @@ type mutant struct {
 var mutants = []mutant{
 	{1, "a file that cannot be read counts as one that is gone", "main.go", []string{"!wanted && errRead != nil", "!wanted && false"}, []string{"_web_main was ", "trap 1"}},
 	{1, "names that only contain the prefix are ours", "docker.go", []string{`"name=^"+prefix+"_"`, `"name="+prefix`}, []string{"not its own: its names begin with"}},
+	{1, "it kills what it removes", "decide.go", []string{`[]string{"stop", name}, `, "", `[]string{"rm", name}`, `[]string{"rm", "--force", name}`}, []string{"Stop it with docker stop"}},
 	{1, "it removes only what it remembers", "main.go", []string{"// union returns", "var seen = map[string]bool{}\n\n// union returns",
 		"plan := decide(", "if _, ok := desired[pod]; !ok && !seen[pod] {\ncontinue\n}\nseen[pod] = true\nplan := decide("}, []string{"_db_main running", "trap 2"}},
 	{2, "the hash is of the text", "manifest.go", []string{"	return m, err\n", "	for i := range m.Containers {\nm.Containers[i].Env = append(m.Containers[i].Env, struct{ Name, Value string }{\"TEXT\", string(data)})\n}\nreturn m, err\n"},
@@ -138,6 +139,7 @@ var mutants = []mutant{
 	{3, "there is no back-off", "decide.go", []string{"	if crashes < 2 {", "	if crashes < 200 {"}, []string{"start number", "at the earliest"}},
 	{4, "a dead network container is started again", "decide.go", []string{"	case newest.dead():", "	case newest.dead() && strings.Contains(base, \"_net_\"):\nreturn newest.Name, 0, false\ncase newest.dead():",
 		`newest.State == "created"`, `newest.State == "created" || newest.dead() && w.name == "net"`, "return name, isNew || !newest.dead()", "return name, true"}, []string{"has been started again", "trap 1"}},
+	{4, "a network container has the name of one that was removed", "decide.go", []string{"o.Joined == network && ", "", "hash(w.args)", "hash(w.args, w.network)"}, []string{"removes the network container", "trap 1"}},
 	{4, "the ports are not in a hash", "decide.go", []string{"hash(w.args)", "hash(w.args[:4], w.name)"}, []string{"trap 2"}},
 	{4, "each container has a volume of its own", "pod.go", []string{"volume(pod, m.Name)", "volume(pod, m.Name+c.Name)"}, []string{"does not say"}},
 	{4, "the volume stays", "decide.go", []string{"		p.dropVolumes()\n", ""}, []string{"the volume lab-", "is still there"}},
@@ -145,6 +147,10 @@ var mutants = []mutant{
 	{5, "a busy pod gets another worker", "main.go", []string{"if busy[pod] {", "if busy[pod] && false {"}, []string{"while it was waiting for the answer to: "}},
 	{5, "an edit of a busy pod is lost", "main.go", []string{"		if busy[pod] {", "		if hash(desired[pod]) == seen[pod] {\ncontinue\n}\nseen[pod] = hash(desired[pod])\nif busy[pod] {", "// union returns", "var seen = map[string]string{}\n\n// union returns"},
 		[]string{"and no container with VERSION=4", "trap 2"}},
+	{5, "plans wait in a queue", "workers.go", []string{"return maps.Clone(w.pods)", "return nil", "	\"maps\"\n", "",
+		"	w.pods[pod] = true\n", "	if w.pods[pod] {\nqueue[pod] = append(queue[pod], plan)\nreturn\n}\nw.pods[pod] = true\n",
+		"	delete(w.pods, pod)\n", "	delete(w.pods, pod)\nif q := queue[pod]; len(q) > 0 {\nqueue[pod] = q[1:]\ngo w.run(context.Background(), pod, q[0])\n}\n",
+		"func newWorkers", "var queue = map[string][][][]string{}\n\nfunc newWorkers"}, []string{"kept an old plan", "trap 2"}},
 	{5, "it kills", "decide.go", []string{`"-t", "30"`, `"-t", "0"`}, []string{`stop with the parameters "t=0"`}},
 	{6, "what was created and is not desired stays", "decide.go", []string{"which(o) && !p.keep[o.Name]", `which(o) && !p.keep[o.Name] && o.State != "created"`}, []string{"trap 2", "there are more than three"}},
 	{6, "what was created is started at once", "decide.go", []string{"	p.keep[name] = true", "	if newest.State == \"created\" {\np.creates = append(p.creates, []string{\"start\", name})\n}\np.keep[name] = true"},
@@ -185,7 +191,7 @@ func TestIntegrationLongInterruptedLab(t *testing.T) {
 	if cmd.Wait() == nil {
 		t.Error("it says that the lab is done")
 	}
-	unittest.Says(t, out.String(), "it wanted: a container of web runs", "what this check has made is removed")
+	unittest.Says(t, out.String(), "stopped", "it wanted: a container of web runs", "what this check has made is removed")
 	nothingIsLeft(t, out.String())
 }
 

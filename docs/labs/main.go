@@ -27,6 +27,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -54,23 +55,24 @@ func main() {
 		hello.Main()
 	}
 	log.SetFlags(0)
-	number := flag.Int("lab", 0, "the `number` of the lab to check; 0 lists them")
+	lab := flag.String("lab", "", "the `number` of the lab to check; empty: list them")
 	dir := flag.String("dir", "mine", "the `directory` of your program")
 	command := flag.String("run", "", "the `command` that runs it, in that directory; empty: go build is run there first")
 	limit := flag.Duration("limit", 2*time.Minute, "how long to wait for what has to come")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	number, err := strconv.Atoi(*lab)
 	switch {
-	case *number == 0:
+	case *lab == "":
 		list(os.Stdout, *dir)
-	case *number < 1 || *number > len(labs):
-		log.Fatalf("there is no lab %d: give one of 1 to %d", *number, len(labs))
+	case err != nil || number < 1 || number > len(labs):
+		log.Fatalf("there is no lab %q: give a number from 1 to %d", *lab, len(labs))
 	default:
 		if _, err := os.Stat(*dir); err != nil {
 			log.Fatalf("%v\nbegin with: cp -r docs/labs/start %s", err, *dir)
 		}
-		if err := run(ctx, os.Stdout, *number, *dir, *command, *limit); err != nil {
+		if err := run(ctx, os.Stdout, number, *dir, *command, *limit); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -100,7 +102,7 @@ func doneIn(dir string) []string {
 func run(ctx context.Context, w io.Writer, number int, dir, command string, limit time.Duration) error {
 	problem := checkLab(ctx, w, number, dir, command, limit)
 	if ctx.Err() != nil {
-		return fmt.Errorf("%w\n\nstopped; what this check has made is removed", problem)
+		return fmt.Errorf("%w\n\nwhat this check has made is removed", problem)
 	}
 	done := slices.DeleteFunc(doneIn(dir), func(n string) bool { return n == fmt.Sprint(number) })
 	if problem == nil {

@@ -113,6 +113,9 @@ func (p *proxy) admit(q *request) (wait <-chan struct{}, err error) {
 	if !strings.HasPrefix(q.name, p.prefix+"_") {
 		err = fmt.Errorf("your program asked Docker to %s the %s %q. That is not its own: its names begin with %s_", q.verb, strings.TrimSuffix(q.kind, "s"), q.name, p.prefix)
 	}
+	if q.live && (q.verb == "kill" || q.verb == "remove") {
+		err = fmt.Errorf("your program asked Docker to %s %s, which runs. Stop it with docker stop, so that its program has time to end", q.verb, q.name)
+	}
 	p.fault = firstError(p.fault, err)
 	if err == nil && p.hold != nil {
 		wait = p.hold(q)
@@ -199,16 +202,20 @@ func (p *proxy) last(n int) string {
 	return text
 }
 
-// nameOf returns the name of what a request calls by a name or an id, or that if Docker does not have it.
-func (e *engine) nameOf(ctx context.Context, kind, ref string) (string, error) {
-	var found struct{ Name string }
+// look returns the name of what a request calls by a name or an id, or that if Docker does not have it, and whether it is
+// a container that has a process.
+func (e *engine) look(ctx context.Context, kind, ref string) (name string, live bool, err error) {
+	var found struct {
+		Name  string
+		State struct{ Running bool }
+	}
 	path := "/" + kind + "/" + ref
 	if kind == "containers" {
 		path += "/json"
 	}
-	err := e.call(ctx, http.MethodGet, path, nil, &found)
+	err = e.call(ctx, http.MethodGet, path, nil, &found)
 	if errors.Is(err, errNotFound) {
-		return ref, nil
+		return ref, false, nil
 	}
-	return strings.TrimPrefix(found.Name, "/"), err
+	return strings.TrimPrefix(found.Name, "/"), found.State.Running, err
 }

@@ -12,11 +12,13 @@ import (
 
 // Observed is a container as Docker reports it.
 type Observed struct {
+	ID      string
 	Name    string // PREFIX_POD_CONTAINER_HASH_ATTEMPT
 	State   string // created, running, paused, exited, …
 	Crashes int    // in a row, before this attempt
 	Started time.Time
 	Ended   time.Time
+	Joined  string   // the id of the container whose network it is in; empty: it has its own
 	Volumes []string // their names
 }
 
@@ -38,20 +40,24 @@ func list(ctx context.Context, prefix string) (map[string][]Observed, error) {
 		return nil, err
 	}
 	var all []struct {
-		Name   string
-		Config struct{ Labels map[string]string }
-		State  struct {
+		ID, Name string
+		Config   struct{ Labels map[string]string }
+		State    struct {
 			Status                string
 			StartedAt, FinishedAt time.Time
 		}
-		Mounts []struct{ Name string }
+		HostConfig struct{ NetworkMode string }
+		Mounts     []struct{ Name string }
 	}
 	if err := json.Unmarshal([]byte(out), &all); err != nil {
 		return nil, err
 	}
 	pods := map[string][]Observed{}
 	for _, c := range all {
-		o := Observed{Name: strings.TrimPrefix(c.Name, "/"), State: c.State.Status, Started: c.State.StartedAt, Ended: c.State.FinishedAt}
+		o := Observed{ID: c.ID, Name: strings.TrimPrefix(c.Name, "/"), State: c.State.Status, Started: c.State.StartedAt, Ended: c.State.FinishedAt}
+		if joined, ok := strings.CutPrefix(c.HostConfig.NetworkMode, "container:"); ok {
+			o.Joined = joined
+		}
 		o.Crashes, _ = strconv.Atoi(c.Config.Labels[crashesLabel])
 		for _, m := range c.Mounts {
 			o.Volumes = append(o.Volumes, m.Name)

@@ -4,8 +4,9 @@ import "fmt"
 
 // wanted is a container of a pod that should run.
 type wanted struct {
-	name string   // in its pod
-	args []string // of docker create, after name and label
+	name    string   // in its pod
+	network string   // the name of the container whose network it joins; empty: it has its own
+	args    []string // of docker create, after name, label and network
 }
 
 // pauseImage waits for ever. Only SIGKILL ends it.
@@ -21,20 +22,19 @@ func network(m Manifest) wanted {
 			}
 		}
 	}
-	return wanted{"net", append(args, pauseImage, "/pause")}
+	return wanted{"net", "", append(args, pauseImage, "/pause")}
 }
 
-// app returns a container of the manifest, which joins a network container. So it is another one, with another
-// hash, when that is another one.
+// app returns a container of the manifest, which joins a network container.
 func app(pod, net string, c Container) wanted {
-	args := []string{"--network", "container:" + net}
+	var args []string
 	for _, env := range c.Env {
 		args = append(args, "--env", env.Name+"="+env.Value)
 	}
 	for _, m := range c.VolumeMounts {
 		args = append(args, "--volume", volume(pod, m.Name)+":"+m.MountPath) // Docker makes it if it is not there
 	}
-	return wanted{c.Name, append(append(args, c.Image), c.Command...)}
+	return wanted{c.Name, net, append(append(args, c.Image), c.Command...)}
 }
 
 // volume returns the name that Docker knows a volume of a pod by.

@@ -49,11 +49,14 @@ type plan struct {
 // whether it does not wait for the end of a back-off.
 func (p *plan) want(w wanted) (name string, up bool) {
 	base := p.pod + "_" + w.name + "_" + hash(w.args) + "_"
-	newest := newestOf(base, p.observed)
-	name, crashes, isNew := next(p.now, base, newest)
+	newest, last := newestOf(base, p.idOf(w.network), p.observed)
+	name, crashes, isNew := next(p.now, base, newest, last)
 	if isNew {
-		label := fmt.Sprint(crashesLabel, "=", crashes)
-		p.creates = append(p.creates, append([]string{"create", "--name", name, "--label", label}, w.args...))
+		args := []string{"create", "--name", name, "--label", fmt.Sprint(crashesLabel, "=", crashes)}
+		if w.network != "" {
+			args = append(args, "--network", "container:"+w.network)
+		}
+		p.creates = append(p.creates, append(args, w.args...))
 	}
 	if isNew || newest.State == "created" {
 		p.starts = append(p.starts, []string{"start", name})
@@ -72,14 +75,29 @@ func (p *plan) drop(which func(Observed) bool) {
 	}
 }
 
-// newestOf returns the newest attempt of a version, or an empty value.
-func newestOf(base string, observed []Observed) (newest Observed) {
+// idOf returns the id of a container, or the empty string if Docker does not have it.
+func (p *plan) idOf(name string) string {
+	for _, o := range p.observed {
+		if o.Name == name {
+			return o.ID
+		}
+	}
+	return ""
+}
+
+// newestOf returns the newest attempt of a version in a network, or an empty value. One that joined another network
+// container is cut off, or will be: it only counts for the number of the last attempt.
+func newestOf(base, network string, observed []Observed) (newest Observed, last int) {
 	for _, o := range observed {
-		if strings.HasPrefix(o.Name, base) && attempt(o.Name) > attempt(newest.Name) {
+		if !strings.HasPrefix(o.Name, base) {
+			continue
+		}
+		last = max(last, attempt(o.Name))
+		if o.Joined == network && attempt(o.Name) > attempt(newest.Name) {
 			newest = o
 		}
 	}
-	return newest
+	return newest, last
 }
 
 // attempt returns the number at the end of a name.
@@ -91,16 +109,16 @@ func attempt(name string) int {
 // next returns the name of the container that should be there, and whether it has to be made; then it also returns the
 // crashes before it. A dead one stays until its time has come, and then until its successor is started: it is
 // the memory.
-func next(now time.Time, base string, newest Observed) (name string, crashes int, isNew bool) {
+func next(now time.Time, base string, newest Observed, last int) (name string, crashes int, isNew bool) {
 	switch {
 	case newest.Name == "":
-		return base + "1", 0, true
+		return base + strconv.Itoa(last+1), 0, true
 	case newest.dead():
 		if newest.Ended.Sub(newest.Started) < 10*time.Minute {
 			crashes = newest.Crashes + 1
 		}
 		if now.Sub(newest.Ended) >= wait(crashes) {
-			return base + strconv.Itoa(attempt(newest.Name)+1), crashes, true
+			return base + strconv.Itoa(last+1), crashes, true
 		}
 	}
 	return newest.Name, 0, false

@@ -12,11 +12,13 @@ import (
 
 // Observed is a container as Docker reports it.
 type Observed struct {
+	ID      string
 	Name    string // PREFIX_POD_CONTAINER_HASH_ATTEMPT
 	State   string // created, running, paused, exited, …
 	Crashes int    // in a row, before this attempt
 	Started time.Time
 	Ended   time.Time
+	Joined  string // the id of the container whose network it is in; empty: it has its own
 }
 
 // dead reports whether its process has ended.
@@ -54,18 +56,22 @@ func list(ctx context.Context, prefix string) (map[string]ObservedPod, error) {
 		return nil, err
 	}
 	var all []struct {
-		Name   string
-		Config struct{ Labels map[string]string }
-		State  struct {
+		ID, Name string
+		Config   struct{ Labels map[string]string }
+		State    struct {
 			Status                string
 			StartedAt, FinishedAt time.Time
 		}
+		HostConfig struct{ NetworkMode string }
 	}
 	if err := json.Unmarshal([]byte(out), &all); err != nil {
 		return nil, err
 	}
 	for _, c := range all {
-		o := Observed{Name: strings.TrimPrefix(c.Name, "/"), State: c.State.Status, Started: c.State.StartedAt, Ended: c.State.FinishedAt}
+		o := Observed{ID: c.ID, Name: strings.TrimPrefix(c.Name, "/"), State: c.State.Status, Started: c.State.StartedAt, Ended: c.State.FinishedAt}
+		if joined, ok := strings.CutPrefix(c.HostConfig.NetworkMode, "container:"); ok {
+			o.Joined = joined
+		}
 		o.Crashes, _ = strconv.Atoi(c.Config.Labels[crashesLabel])
 		pod := strings.Split(o.Name, "_")[1]
 		p := pods[pod]
