@@ -54,7 +54,7 @@ func TestIntegrationPageFollowsAPodWithoutReload(t *testing.T) {
 	h.start()
 	b.shows("no-key", "", "The kubelet was restarted", "kubelet14 -status -token_file="+h.RootDir+"/token -address=127.0.0.1 -port="+h.port)
 	h.Await("a page without the key, which stays as it was loaded, has the pod", func() error {
-		b.do(chromedp.Navigate(h.url))
+		b.visit(h.url)
 		return unittest.HasWords(eval[string](b, `document.body.innerText`), "The pod is up")
 	})
 }
@@ -65,7 +65,8 @@ func TestIntegrationPageIsLiveWithoutStorage(t *testing.T) {
 	b := h.open("about:blank")
 	b.do(command(page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
 		Source: `Object.defineProperty(window, "localStorage", {get() { throw new Error("blocked") }})`,
-	}), chromedp.Navigate(h.link()+"#%"))
+	}))
+	b.visit(h.link() + "#%")
 	b.shows("status", "", "Live")
 	b.reports("Uncaught")
 	b.hasNoErrors()
@@ -80,7 +81,7 @@ func TestIntegrationPageShowsALog(t *testing.T) {
 	b.shows("status", "", "reload to see changes")
 
 	// With it, the end of the log is there, by the keyboard too.
-	b.do(chromedp.Navigate(h.link()))
+	b.visit(h.link())
 	b.shows("status", "", "Live")
 	b.do(chromedp.Focus(at(link)), chromedp.KeyEvent(kb.Enter))
 	b.shows("log-text", "", "serving on")
@@ -109,7 +110,7 @@ func TestIntegrationPageWithoutScript(t *testing.T) {
 	b := h.open("about:blank")
 	b.do(command(emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
 	h.Await("the page shows the pod", func() error {
-		b.do(chromedp.Navigate(h.link()))
+		b.visit(h.link())
 		return unittest.HasWords(eval[string](b, `document.body.innerText`), "reload to see changes", "for ", "podStorage", "started")
 	})
 	b.fits("no-script")
@@ -117,12 +118,12 @@ func TestIntegrationPageWithoutScript(t *testing.T) {
 	follow := func(selector string, texts ...string) {
 		t.Helper()
 		h.Await("the link leads to what it says", func() error {
-			b.do(chromedp.Navigate(h.link()))
+			b.visit(h.link())
 			href := eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.href ?? ""`, selector))
 			if href == "" {
 				return errors.New("there is none")
 			}
-			b.do(chromedp.Navigate(href))
+			b.visit(href)
 			return unittest.HasWords(eval[string](b, `document.body.textContent`), texts...)
 		})
 	}

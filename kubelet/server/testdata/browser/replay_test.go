@@ -101,7 +101,8 @@ func TestIntegrationPageReplaysAChange(t *testing.T) {
 	}
 	// A link leads to the moment, and Escape out of the replay.
 	moment := eval[string](b, `location.href`)
-	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(moment))
+	b.visit("about:blank")
+	b.visit(moment)
 	b.shows("caption", "", before.Say[:20])
 	if got := b.stage(); got.At != before.At {
 		t.Errorf("%s shows %+v", moment, got)

@@ -59,12 +59,13 @@ func TestIntegrationPageTellsOfTwentyPods(t *testing.T) {
 	b.fits("20-pods-one")
 	// A reload keeps the change, the pod and the stage; one that is gone is said to be.
 	before := b.stage()
-	b.do(chromedp.Reload())
+	b.load(chromedp.Reload())
 	b.shows("caption", "", before.Say[:20])
 	if pod := eval[string](b, `ofPod`); b.stage() != before || pod != "p07.default.file" {
 		t.Errorf("after a reload the replay of %s is at %+v, want %+v", pod, b.stage(), before)
 	}
-	b.do(chromedp.Navigate("about:blank"), chromedp.Navigate(h.link()+"#replay=999@4&pod=%"))
+	b.visit("about:blank")
+	b.visit(h.link()+"#replay=999@4&pod=%")
 	b.shows("gone", "", "The change of this link is gone")
 	b.hasNoErrors()
 }

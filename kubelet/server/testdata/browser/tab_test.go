@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -26,6 +27,7 @@ type tab struct {
 
 	mu     sync.Mutex
 	errors []string // of scripts, of the content security policy and of requests
+	cut    bool     // a request was given up since the last visit
 }
 
 // open opens the page in a new browser, which is closed when the test ends.
@@ -51,9 +53,35 @@ func (h *host) open(address string) *tab {
 	if err := chromedp.Listen(ctx, b.listen); err != nil {
 		h.T.Fatal(err)
 	}
-	b.do(chromedp.Navigate(address))
+	b.visit(address)
 	return b
 }
+
+// visit opens an address in the same tab.
+func (b *tab) visit(address string) {
+	b.h.T.Helper()
+	b.load(chromedp.Navigate(address))
+}
+
+// load opens a page, again while the browser gives up requests for its files: it does so when an interface of the host gets an
+// address, and each container that starts has one.
+func (b *tab) load(page chromedp.Action[chromedp.Void]) {
+	b.h.T.Helper()
+	b.h.Await("the browser loads the page", func() error {
+		b.mu.Lock()
+		b.cut = false
+		b.mu.Unlock()
+		_, err := try(b, page)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if err == nil && b.cut {
+			err = errors.New(networkChanged)
+		}
+		return err
+	})
+}
+
+const networkChanged = "net::ERR_NETWORK_CHANGED"
 
 func (b *tab) listen(event any) {
 	b.mu.Lock()
@@ -64,7 +92,9 @@ func (b *tab) listen(event any) {
 	case *runtime.EventConsoleAPICalled:
 		b.errors = append(b.errors, fmt.Sprintf("console.%s", e.Type))
 	case *log.EventEntryAdded:
-		if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
+		if strings.Contains(e.Entry.Text, networkChanged) {
+			b.cut = true
+		} else if e.Entry.Level == log.EntryLevelError || e.Entry.Level == log.EntryLevelWarning {
 			b.errors = append(b.errors, fmt.Sprintf("%s: %s %s", e.Entry.Source, e.Entry.Text, e.Entry.URL))
 		}
 	}
