@@ -351,15 +351,17 @@ function lasting(i) {
   return Math.max(16, ((stages[i + 1] ?? stages[i]).dataset.ms - stages[i].dataset.ms) * pace);
 }
 
+// later returns where the replay is some milliseconds after now.
+function later(milliseconds) {
+  let i = Math.floor(at), left = (i + 1 - at) * lasting(i); // of this stage
+  for (; milliseconds > left && i < stages.length - 1; left = lasting(++i)) milliseconds -= left;
+  return i + 1 - (left - milliseconds) / lasting(i);
+}
+
 function tick(now) {
   if (!playing) return;
-  let left = Math.min(now - last, 1000), next = at;
+  const next = later(Math.max(0, Math.min(now - last, 1000))); // a frame may have begun before play
   last = now;
-  for (let i = Math.floor(next); left > 0 && i < stages.length; i = Math.floor(next)) {
-    const step = Math.min(left / lasting(i), i + 1 - next);
-    left -= step * lasting(i);
-    next += step + 1e-9;
-  }
   seek(next);
   if (next >= stages.length - .002) return pause();
   requestAnimationFrame(tick);
