@@ -236,7 +236,7 @@ func TestThePageLinksToLogs(t *testing.T) {
 func TestThePagesFiles(t *testing.T) {
 	s := serve(t, &fakeKubelet{})
 	for path, want := range map[string]string{
-		"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8", "class.js": "text/javascript; charset=utf-8", "favicon.svg": "image/svg+xml",
+		"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8", "replay.js": "text/javascript; charset=utf-8", "class.js": "text/javascript; charset=utf-8", "favicon.svg": "image/svg+xml",
 		"": "", "..%2fpage.go": "", "%2e%2e%2f%2e%2e%2fdoc.go": "", // no such file
 	} {
 		got := s.ask(t, "GET /static/"+path)
