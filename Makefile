@@ -93,7 +93,7 @@ PAGE = 10350
 
 chaos: ## random faults for MINUTES=10, and a witness that looks for doubles, losses and needless restarts; SEED=7 repeats them
 	mkdir -p .artifacts
-	go test -tags chaos ./kubelet/e2e/chaos -run 'LongChaos$$' -v -count=1 -timeout 0 -artifacts -outputdir $(CURDIR)/.artifacts -args -minutes=$(MINUTES) -seed=$(SEED) -page=$(PAGE)
+	go test -tags chaos ./kubelet/e2e/chaos -run 'LongChaos$$' -v -count=1 -timeout 0 -artifacts -outputdir $(CURDIR)/.artifacts -args -calm=30s -minutes=$(MINUTES) -seed=$(SEED) -page=$(PAGE)
 
 HOSTS = 100
 MEMBERS = 1

@@ -19,7 +19,6 @@ import (
 )
 
 const (
-	wholeLimit  = 30 * time.Second
 	firstTold   = 20 * time.Second // when a calm begins to say what it waits for, then after twice the time
 	keptPort    = 8 * firstTold    // when it asks whether a port is the reason; a start that is slow has it too
 	startFactor = 2                // how much longer than a bare start each start of the kubelet may take
@@ -57,7 +56,7 @@ func (w *world) calm(theme string) error {
 	}
 	starts = w.witness.count(func(t *table) int { return t.starts }) - starts
 	bare := w.bareStart()
-	limit := wholeLimit + startFactor*bare*time.Duration(starts)
+	limit := *calmLimit + startFactor*bare*time.Duration(starts)
 	w.checkStrangers(theme)
 	w.witness.newRound()
 	w.witness.mu.Lock()
@@ -71,7 +70,7 @@ func (w *world) calm(theme string) error {
 	case err != nil:
 		w.witness.late++
 		w.witness.violateLocked("", "not whole %v after the calm: %v", took, err)
-	case took > limit:
+	case took > limit && *calmLimit > 0:
 		w.witness.late++
 		w.witness.violateLocked("", "whole only after %v; %d starts, of which a bare one takes %v, may take %v", took, starts, bare, limit)
 	}

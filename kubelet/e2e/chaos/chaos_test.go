@@ -17,9 +17,10 @@ import (
 )
 
 var (
-	minutes = flag.Float64("minutes", 1, "how many `minutes` of chaos, after all pods have started")
-	seed    = flag.Uint64("seed", 1, "`seed` of the operations and faults; 0 takes a new one")
-	port    = flag.Int("page", 0, "`port` of the kubelet's page, at 127.0.0.1; 0: none")
+	minutes   = flag.Float64("minutes", 1, "how many `minutes` of chaos, after all pods have started")
+	seed      = flag.Uint64("seed", 1, "`seed` of the operations and faults; 0 takes a new one")
+	calmLimit = flag.Duration("calm", 0, "how long a calm may take, beside its starts of containers; 0: that is measured and not judged")
+	port      = flag.Int("page", 0, "`port` of the kubelet's page, at 127.0.0.1; 0: none")
 )
 
 func TestMain(m *testing.M) { hosttest.Main(m) }

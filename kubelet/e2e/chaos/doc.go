@@ -33,8 +33,8 @@
 //   - Losses. A container counts its starts in its volume. A count that begins anew, without a removal of the pod, is one.
 //   - Strangers. Containers, networks, volumes and files that are not the kubelet's are as they were.
 //   - Orphans. After a calm nothing is there that the manifests do not ask for.
-//   - Time to whole. A calm waits as long as it takes and measures. It is too long if it exceeds 30 s and twice the time that
-//     as many bare starts take on this machine at this moment, so that neighbours of the test violate nothing.
+//   - Time to whole. A calm waits as long as it takes and measures. It is too long for make chaos if it exceeds 30 s and twice the
+//     time that as many bare starts take on this machine at this moment. As a test (.ci/run) no time is judged.
 //
 // # The test of the tester
 //

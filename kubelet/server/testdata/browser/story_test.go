@@ -65,7 +65,7 @@ func TestIntegrationPageTellsOfTwentyPods(t *testing.T) {
 		t.Errorf("after a reload the replay of %s is at %+v, want %+v", pod, b.stage(), before)
 	}
 	b.visit("about:blank")
-	b.visit(h.link()+"#replay=999@4&pod=%")
+	b.visit(h.link() + "#replay=999@4&pod=%")
 	b.shows("gone", "", "The change of this link is gone")
 	b.hasNoErrors()
 }
