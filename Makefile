@@ -13,7 +13,7 @@ DEMO = -root_dir=.run
 .DEFAULT_GOAL := help
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## run the demo: the pods of manifests/, until Ctrl-C; the pods stay
 	@echo 'compiling kubelet14; the first time takes about a minute'
@@ -87,6 +87,14 @@ student: ## give the pages and the demo names and ports of your own on a shared 
 bench: ## measure against a bare program that makes the same Docker calls, as ratios
 	go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
 
+PODS = 1,20,100
+# What apt installs for somebody who asks for podman and docker compose.
+BESIDE = docker-compose podman crun catatonit aardvark-dns nftables
+
+bench-beside: ## measure PODS=1,20,100 pods beside docker compose and podman, in a root directory of Debian sid; it needs root
+	PACKAGES='$(BESIDE)' PODMAN_IGNORE_CGROUPSV1_WARNING=1 .ci/docker-next sid \
+		go test ./kubelet/e2e -run '^$$' -bench Beside -benchtime 1x -timeout 120m -args -pods=$(PODS)
+
 MINUTES = 10
 SEED = 0
 PAGE = 10350
@@ -113,4 +121,4 @@ clean: ## stop and remove what `make run` has made, and what was built
 	rm -f kubelet14
 	rm -rf bin dist .artifacts
 
-.PHONY: help run build release image test test-all kubernetes browser alerts picture unit lint check lab student bench chaos fleet etcd clean
+.PHONY: help run build release image test test-all kubernetes browser alerts picture unit lint check lab student bench bench-beside chaos fleet etcd clean
