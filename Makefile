@@ -88,8 +88,8 @@ bench: ## measure against a bare program that makes the same Docker calls, as ra
 	go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./...
 
 PODS = 1,20,100
-# What apt installs for somebody who asks for podman and docker compose.
-BESIDE = docker-compose podman crun catatonit aardvark-dns nftables
+# What somebody installs for podman and docker compose. podman uses the runc of Docker: crun refuses machines with both versions of control groups.
+BESIDE = docker-compose podman catatonit aardvark-dns nftables
 
 bench-beside: ## measure PODS=1,20,100 pods beside docker compose and podman, in a root directory of Debian sid; it needs root
 	PACKAGES='$(BESIDE)' PODMAN_IGNORE_CGROUPSV1_WARNING=1 .ci/docker-next sid \

@@ -67,8 +67,8 @@ func missing(command ...string) error {
 	return nil
 }
 
-// side is one way to run pods. Start, edit and stop return when its command has ended; the kubelet, which has none, does at once, but
-// returns from stop when Docker has removed the containers.
+// side is one way to run pods. Start, edit and stop return when its command has ended. The kubelet has none: there they return when
+// Docker has started or removed the containers.
 type side interface {
 	name() string
 	start(pods []string)
@@ -87,8 +87,11 @@ type stage struct {
 
 func newStage(b *testing.B) *stage {
 	hosttest.Prepare(b)
+	client, err := hosttest.Connect("")
+	unittest.Must(b, err)
+	network := hosttest.MakeNetwork(b, client, "beside") // before the host, whose containers go first
 	h := newHost(b)
-	h.Network = hosttest.MakeNetwork(b, h.Docker, "beside").Name
+	h.Network = network.Name
 	return &stage{b: b, host: h, dir: b.TempDir()}
 }
 
