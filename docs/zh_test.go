@@ -10,7 +10,7 @@ import (
 
 // inChinese are the pages that docs/zh must have.
 var inChinese = strings.Fields(`README.md project.md start-here.md tour.md glossary.md teaching.md handout.md from-the-blog-posts.md
-	356-podconfig.md 527-volumes-and-root-dir.md 551-private-kubelet.md 565-api-versions.md 588-pod-workers.md what-people-paste.md install.md chaos.md
+	356-podconfig.md 527-volumes-and-root-dir.md 551-private-kubelet.md 565-api-versions.md 588-pod-workers.md what-people-paste.md install.md chaos.md numbers.md
 	labs/README.md labs/1-many.md labs/2-edits.md labs/3-crashes.md labs/4-pods.md labs/5-workers.md labs/6-promise.md`)
 
 // chinesePages reads the pages in Chinese of a directory docs.
