@@ -95,12 +95,17 @@ func newStage(b *testing.B) *stage {
 	return &stage{b: b, host: h, dir: b.TempDir()}
 }
 
+// podNames returns names that no pod of somebody else should have: podman knows pods by these alone.
+func podNames(count int) (pods []string) {
+	for i := range count {
+		pods = append(pods, fmt.Sprint("kubelet14-beside-", i))
+	}
+	return pods
+}
+
 // round starts, edits and stops some pods of a side.
 func (s *stage) round(side side, count int, took samples) {
-	pods := make([]string, count)
-	for i := range pods {
-		pods[i] = fmt.Sprint("pod", i)
-	}
+	pods := podNames(count)
 	s.edition++
 	took.add(key(side, "start", count), s.untilBegun(count, func() { side.start(pods) }))
 	s.edition++
@@ -146,12 +151,10 @@ func (s *stage) untilBegun(count int, do func()) time.Duration {
 
 // repair kills the program of one pod after the other, once each, so no back-off counts.
 func (s *stage) repair(side side, count int, took samples) {
-	var pods []string
-	for i := range count {
-		pods = append(pods, fmt.Sprint("pod", i))
-	}
+	pods := podNames(count)
 	s.edition++
 	s.untilBegun(count, func() { side.start(pods) })
+	time.Sleep(2 * time.Second) // until the work of the start is done
 	for _, pod := range pods {
 		pid := side.pid(pod)
 		if pid == 0 {

@@ -180,10 +180,7 @@ func (s *kubeletSide) pid(pod string) int {
 
 // printIdle prints what the kubelet needs, with its defaults, while some pods and the one that stays are up.
 func (s *kubeletSide) printIdle(w *os.File, count int) {
-	var pods []string
-	for i := range count {
-		pods = append(pods, fmt.Sprint("pod", i))
-	}
+	pods := podNames(count)
 	s.edition++
 	s.untilBegun(count, func() { s.start(pods) })
 	time.Sleep(12 * time.Second) // until the work of the start is done, with one sync
