@@ -146,7 +146,7 @@ var mutants = []mutant{
 	{5, "one loop does everything", "workers.go", []string{"w.all.Go(func() {", "w.mu.Unlock()\nfunc() {", "		w.end(pod, err == nil)\n	})", "		w.end(pod, err == nil)\n	}()\nw.mu.Lock()"}, []string{"tick-1", "trap 1"}},
 	{5, "a busy pod gets another worker", "main.go", []string{"if busy[pod] {", "if busy[pod] && false {"}, []string{"while it was waiting for the answer to: "}},
 	{5, "an edit of a busy pod is lost", "main.go", []string{"		if busy[pod] {", "		if hash(desired[pod]) == seen[pod] {\ncontinue\n}\nseen[pod] = hash(desired[pod])\nif busy[pod] {", "// union returns", "var seen = map[string]string{}\n\n// union returns"},
-		[]string{"and no container with VERSION=4", "trap 2"}},
+		[]string{"edits slow.json"}}, // which edit is lost depends on when a worker ends
 	{5, "plans wait in a queue", "workers.go", []string{"return maps.Clone(w.pods)", "return nil", "	\"maps\"\n", "",
 		"	w.pods[pod] = true\n", "	if w.pods[pod] {\nqueue[pod] = append(queue[pod], plan)\nreturn\n}\nw.pods[pod] = true\n",
 		"	delete(w.pods, pod)\n", "	delete(w.pods, pod)\nif q := queue[pod]; len(q) > 0 {\nqueue[pod] = q[1:]\ngo w.run(context.Background(), pod, q[0])\n}\n",
