@@ -110,10 +110,10 @@ func (p *proxy) admit(q *request) (wait <-chan struct{}, err error) {
 		return nil, errors.New("the program has been killed")
 	}
 	p.requests = append(p.requests, q)
-	if !strings.HasPrefix(q.name, p.prefix+"_") {
+	switch {
+	case !strings.HasPrefix(q.name, p.prefix+"_"):
 		err = fmt.Errorf("your program asked Docker to %s the %s %q. That is not its own: its names begin with %s_", q.verb, strings.TrimSuffix(q.kind, "s"), q.name, p.prefix)
-	}
-	if q.live && (q.verb == "kill" || q.verb == "remove") {
+	case q.live && (q.verb == "kill" || q.verb == "remove"):
 		err = fmt.Errorf("your program asked Docker to %s %s, which runs. Stop it with docker stop, so that its program has time to end", q.verb, q.name)
 	}
 	p.fault = firstError(p.fault, err)
