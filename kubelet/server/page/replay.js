@@ -27,9 +27,9 @@ function tell(html, number, pod, from) {
   [replayed, ofPod, shown] = [number, pod, -1];
   scrub.max = stages.length - .001;
   byId('real').replaceChildren(...stages.map((stage, i) => {
-    const part = document.createElement('i');
-    part.style.flexGrow = Math.max(.3, (stages[i + 1] ?? stage).dataset.ms - stage.dataset.ms);
-    part.classList.toggle('docker', ['begin', 'list'].includes(stage.dataset.kind));
+    const part = document.createElement('i'), next = stages[i + 1] ?? stage;
+    part.style.flexGrow = Math.max(.3, next.dataset.ms - stage.dataset.ms);
+    part.classList.toggle('docker', ['begin', 'list'].includes(stage.dataset.kind) || ['end', 'event'].includes(next.dataset.kind)); // it is waited for
     return part;
   }));
   byId('share').textContent = `${html.getElementById('change-title').textContent}. In real time ${byId('stages').dataset.took}: blue is the kubelet, grey is Docker.`;

@@ -86,6 +86,9 @@ func TestIntegrationPageTellsOfASlowStop(t *testing.T) {
 	if text := strings.Join(shown, "\n"); len(shown) > 40 || strings.Count(kinds, "skip") > 3 || !strings.Contains(text, "Stopping attempt 1 of main took 10") {
 		t.Errorf("a slow stop has %d stages: %s\n%s", len(shown), kinds, text)
 	}
+	if !eval[bool](b, `[...byId('real').children].sort((x, y) => y.style.flexGrow - x.style.flexGrow)[0].classList.contains('docker')`) {
+		t.Error("the bar shows the time of the stop as the kubelet's")
+	}
 	eval[any](b, `goTo(stages.findLastIndex(stage => stage.dataset.kind === 'skip'))`)
 	b.shows("compare", "", "1 running A", "2 created B", "≠", "stop attempt 1")
 	b.fits("slow-stop-replay")
