@@ -170,13 +170,8 @@ func (s *stage) repair(side side, count int, took samples) {
 
 // printTable prints medians: seconds for the first side, and ratios to it for the others.
 func printTable(w io.Writer, s *stage, sides []side, counts []int, took samples) {
-	out := func(command ...string) string {
-		text, err := exec.Command(command[0], command[1:]...).Output()
-		unittest.Must(s.b, err)
-		return strings.TrimSpace(string(text))
-	}
-	fmt.Fprintf(w, "%d cores, Linux %s, Docker %s, %s, docker compose %s\n\n", runtime.NumCPU(), out("uname", "-r"),
-		out("docker", "version", "--format", "{{.Server.Version}}"), out("podman", "--version"), out("docker", "compose", "version", "--short"))
+	fmt.Fprintf(w, "%d cores, Linux %s, Docker %s, %s, docker compose %s\n\n", runtime.NumCPU(), s.run("uname", "-r"),
+		s.run("docker", "version", "--format", "{{.Server.Version}}"), s.run("podman", "--version"), s.run("docker", "compose", "version", "--short"))
 	fmt.Fprint(w, "| |")
 	for _, side := range sides {
 		fmt.Fprintf(w, " %s |", side.name())

@@ -2,7 +2,7 @@ package e2e
 
 import (
 	"fmt"
-	"os"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -158,19 +158,12 @@ func (s *kubeletSide) write(pods []string) {
 
 // until does something and waits until Docker has reported an action of so many containers.
 func (s *kubeletSide) until(action string, containers int, do func()) {
-	events := make(chan *docker.APIEvents, 4096)
-	s.host.Must(s.host.Docker.AddEventListener(events))
-	defer s.host.Docker.RemoveEventListener(events)
+	next, stop := s.host.listen(s.b)
+	defer stop()
 	do()
-	for deadline := time.After(unittest.Limit()); containers > 0; {
-		select {
-		case event := <-events:
-			if event.Action == action && event.Actor.Attributes["kubelet14.hostname"] == s.host.Hostname {
-				containers--
-			}
-		case <-deadline:
-			s.b.Fatalf("Docker does not report %d times more: %s", containers, action)
-		}
+	deadline := time.After(unittest.Limit())
+	for range containers {
+		next(action, deadline)
 	}
 }
 
@@ -179,7 +172,7 @@ func (s *kubeletSide) pid(pod string) int {
 }
 
 // printIdle prints what the kubelet needs, with its defaults, while some pods and the one that stays are up.
-func (s *kubeletSide) printIdle(w *os.File, count int) {
+func (s *kubeletSide) printIdle(w io.Writer, count int) {
 	pods := podNames(count)
 	s.edition++
 	s.untilBegun(count, func() { s.start(pods) })

@@ -65,18 +65,32 @@ func (h *host) startAtOnce(b *testing.B, pods int, flags ...string) (*hosttest.P
 // host, and returns its time.
 func (h *host) events(b *testing.B) func(action string) time.Time {
 	b.Helper()
+	next, stop := h.listen(b)
+	b.Cleanup(stop)
+	return func(action string) time.Time { return next(action, nil) }
+}
+
+// listen is events whose function waits until a deadline, which may be nil, and one that ends the listening.
+func (h *host) listen(b *testing.B) (next func(action string, deadline <-chan time.Time) time.Time, stop func()) {
+	b.Helper()
 	events := make(chan *docker.APIEvents, 4096)
 	h.Must(h.Docker.AddEventListener(events))
-	b.Cleanup(func() { h.Docker.RemoveEventListener(events) })
-	return func(action string) time.Time {
-		for event := range events {
-			if event.Action == action && event.Actor.Attributes["kubelet14.hostname"] == h.Hostname {
-				return time.Unix(0, event.TimeNano)
+	next = func(action string, deadline <-chan time.Time) time.Time {
+		for {
+			select {
+			case event, open := <-events:
+				if !open {
+					b.Fatal("Docker's events have ended")
+				}
+				if event.Action == action && event.Actor.Attributes["kubelet14.hostname"] == h.Hostname {
+					return time.Unix(0, event.TimeNano)
+				}
+			case <-deadline:
+				b.Fatalf("Docker does not report: %s", action)
 			}
 		}
-		b.Fatal("Docker's events have ended")
-		panic("unreachable")
 	}
+	return next, func() { h.Docker.RemoveEventListener(events) }
 }
 
 // samples are measurements by what was measured.
