@@ -38,8 +38,8 @@
 //
 // # The test of the tester
 //
-// The build tag is chaos. TestIntegrationLongBrokenKubelets builds the program with a line or two changed, by the flag -overlay of go build, and expects a
-// violation within two minutes. So nothing in the program is there for this test.
+// The build tag is chaos. TestIntegrationLongBrokenKubelets builds the program with a line or two changed, by the flag
+// -overlay of go build, and expects a violation within two minutes. So nothing in the program is there for this test.
 //
 // Left out: a clock that is set back, since a time namespace shifts only the clocks that count from boot, and everybody on
 // the machine shares the other one; etcd; and HTTP probes, since the daemon has a network of its own.

@@ -65,7 +65,7 @@ function show(html) {
 
 // flash marks for a moment where something happens.
 function flash(element) {
-  if (!element || matchMedia('(prefers-reduced-motion: reduce)').matches) return;
+  if (!element || still.matches) return;
   const colour = getComputedStyle(document.body).getPropertyValue('--accent');
   element.animate([{ boxShadow: `0 0 0 2px ${colour}` }, { boxShadow: '0 0 0 2px transparent' }], { duration: 1500, easing: 'ease-out' });
 }
