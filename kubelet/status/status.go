@@ -91,21 +91,12 @@ func isStarting(want *plan.Container, c *api.ContainerStatus) bool {
 // phase returns the state of the pod as one word. A container that has crashed for the first time is started again at
 // once: its pod is pending for that moment, and failing from the second crash in a row on.
 func (s *view) phase() api.PodPhase {
-	problems := s.Faults()
+	problems, step := s.Faults(), s.Wait.Reason == api.ReasonWaitsForStep
 	switch {
 	case s.Desired == nil && !s.Waits():
 		return api.PodRemoving
-	case s.Wait.Reason == api.ReasonWaitsForStep && s.serves(): // whatever its plan is
-		return api.PodRunning
-	case s.Wait.Reason == api.ReasonWaitsForStep, s.Desired == nil && s.Wait.Reason == api.ReasonSourceNotReady: // nobody knows whether it is wanted
-		return api.PodPending
-	case s.isStopped() && !s.Waits() && len(problems) == 0:
-		if s.IsLive() {
-			return api.PodPending
-		}
-		return api.PodStopped
-	case s.Plan.Finished && !s.isStopped() && !s.Waits():
-		if s.problem("").Reason == api.ReasonDeadline {
+	case s.Plan.Finished && !s.isStopped() && (step || !s.Waits()):
+		if slices.ContainsFunc(s.Plan.Problems, func(p plan.Problem) bool { return p.Reason == api.ReasonDeadline }) {
 			return api.PodFailed
 		}
 		for _, c := range s.Desired.InitAndApps() {
@@ -114,6 +105,15 @@ func (s *view) phase() api.PodPhase {
 			}
 		}
 		return api.PodSucceeded
+	case step && s.serves(): // whatever its plan is
+		return api.PodRunning
+	case step, s.Desired == nil && s.Wait.Reason == api.ReasonSourceNotReady: // nobody knows whether it is wanted
+		return api.PodPending
+	case s.isStopped() && !s.Waits() && len(problems) == 0:
+		if s.IsLive() {
+			return api.PodPending
+		}
+		return api.PodStopped
 	case slices.ContainsFunc(problems, func(p plan.Problem) bool { return p.Reason != api.ReasonPulling }):
 		return api.PodFailing
 	}
