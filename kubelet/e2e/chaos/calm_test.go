@@ -55,8 +55,13 @@ func (w *world) calm(theme string) error {
 		w.startKubelet()
 	}
 	starts = w.witness.count(func(t *table) int { return t.starts }) - starts
-	bare := w.bareStart()
-	limit := *calmLimit + startFactor*bare*time.Duration(starts)
+	var bare, limit time.Duration // 0: none
+	judged := ""
+	if *calmLimit > 0 {
+		bare = w.bareStart()
+		limit = *calmLimit + startFactor*bare*time.Duration(starts)
+		judged = fmt.Sprintf(", limit %.0f s", limit.Seconds())
+	}
 	w.checkStrangers(theme)
 	w.witness.newRound()
 	w.witness.mu.Lock()
@@ -70,12 +75,12 @@ func (w *world) calm(theme string) error {
 	case err != nil:
 		w.witness.late++
 		w.witness.violateLocked("", "not whole %v after the calm: %v", took, err)
-	case took > limit && *calmLimit > 0:
+	case took > limit && limit > 0:
 		w.witness.late++
 		w.witness.violateLocked("", "whole only after %v; %d starts, of which a bare one takes %v, may take %v", took, starts, bare, limit)
 	}
-	fmt.Fprintf(w.witness.out, "%6.0f s  round %d (%s): whole in %.1f s, limit %.0f s; %d starts; so far %d operations, %d containers, %d violations\n",
-		time.Since(w.witness.began).Seconds(), w.witness.rounds, theme, took.Seconds(), limit.Seconds(), starts, w.witness.operations, w.witness.made, len(w.witness.violations))
+	fmt.Fprintf(w.witness.out, "%6.0f s  round %d (%s): whole in %.1f s%s; %d starts; so far %d operations, %d containers, %d violations\n",
+		time.Since(w.witness.began).Seconds(), w.witness.rounds, theme, took.Seconds(), judged, starts, w.witness.operations, w.witness.made, len(w.witness.violations))
 	return err
 }
 
