@@ -67,7 +67,7 @@ func meantBy(word string) string {
 	for command, words := range map[string]string{
 		"ps": "status ls list get pods", "logs": "log tail", "describe": "events inspect show", "top": "stats", "diff": "dry_run dry-run plan",
 		"check": "validate lint", "exec": "run sh shell attach", "-config=DIRECTORY": "up apply create",
-		"-cleanup": "cleanup down rm remove delete clean", "-runonce": "runonce once", "-version": "version",
+		"-cleanup": "cleanup down rm remove delete clean", "-runonce": "runonce once", "-version": "", "-completion": "",
 	} {
 		if strings.TrimLeft(command, "-") == word || slices.Contains(strings.Fields(words), word) {
 			return "kubelet14 " + command

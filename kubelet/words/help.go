@@ -15,7 +15,7 @@ They find the one kubelet that runs on this host. If there are several, give a f
 
 // help prints the help of the words that are named, or a list of all.
 func (p *Program) help(names []string) int {
-	if len(names) == 0 {
+	if len(names) == 0 || names[0] == "-h" {
 		fmt.Fprintf(p.Out, "Words for every day, about the pods of a kubelet that runs:\n\n")
 		table := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
 		for _, w := range words {
@@ -30,11 +30,18 @@ func (p *Program) help(names []string) int {
 		return p.wrong("help", "there is no help for %q", names[0])
 	}
 	w := words[i]
-	fmt.Fprintf(p.Out, "kubelet14 %s: %s\n\n  %s\n\n", strings.TrimSpace(w.name+" "+w.args), w.does, strings.ReplaceAll(w.examples, "\n", "\n  "))
+	fmt.Fprintf(p.Out, "kubelet14 %s: %s\n\n  %s\n", strings.TrimSpace(w.name+" "+w.args), w.does, strings.ReplaceAll(w.examples, "\n", "\n  "))
+	var own strings.Builder
 	flags := flag.NewFlagSet("", flag.ContinueOnError)
-	flags.SetOutput(p.Out)
+	flags.SetOutput(&own)
 	w.declare(flags)
-	flags.PrintDefaults()
-	fmt.Fprint(p.Out, "\nFlags may stand anywhere. Those of kubelet14 -h, such as -root_dir, say which kubelet is meant.\n")
+	if flags.PrintDefaults(); own.Len() > 0 {
+		fmt.Fprintf(p.Out, "\n%s", own.String())
+	}
+	others := "such as -root_dir, say which kubelet is meant"
+	if w.name == "check" {
+		others = "such as -allow_privileged and -config_file, count as for the kubelet"
+	}
+	fmt.Fprintf(p.Out, "\nFlags may stand anywhere. Those of kubelet14 -h, %s.\n", others)
 	return 0
 }

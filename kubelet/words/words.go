@@ -45,7 +45,7 @@ var words = []word{
 		"kubelet14 describe web", describe},
 	{"exec", "POD -- COMMAND", "run a command in a container, and exit with its exit code",
 		"kubelet14 exec -it web -- sh\nkubelet14 exec -i web -c server -- tar -x <data.tar", exec},
-	{"stop", "POD", "stop a pod and keep its volumes, until it is started by the word",
+	{"stop", "POD", "stop a pod and keep its volumes, until kubelet14 start",
 		"kubelet14 stop web", order("stop")},
 	{"start", "POD", "start a pod that was stopped",
 		"kubelet14 start web", order("start")},
@@ -111,6 +111,8 @@ func (p *Program) run(ctx context.Context, w *word, args []string) int {
 	}
 	switch {
 	case err != nil:
+	case len(c.args) > most && w.name == "exec":
+		err = fmt.Errorf("unexpected argument %q: write the command after --", c.args[most])
 	case len(c.args) > most:
 		err = fmt.Errorf("unexpected argument %q", c.args[most])
 	case len(c.args) == 0 && w.args != "":

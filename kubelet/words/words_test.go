@@ -159,6 +159,7 @@ func TestWrongWords(t *testing.T) {
 		"pz": `unknown word "pz": did you mean kubelet14 ps?`, "status": "did you mean kubelet14 ps?", "rm web": "did you mean kubelet14 -cleanup?",
 		"manifests": "such as -config=manifests", "ps web": `ps: unexpected argument "web"`, "ps -- web": `unexpected argument "web"`,
 		"ps -rootdir=x": "unknown flag -rootdir: did you mean -root-dir?", "ps -runonce": "unknown flag -runonce", "help pz": `no help for "pz"`,
+		"completion": "did you mean kubelet14 -completion?", "exec web ls": `unexpected argument "ls": write the command after --`,
 	} {
 		h.fails(line, 2, want, "\nkubelet14 help", " explains it, and kubelet14 -h the flags\n")
 	}
@@ -166,12 +167,13 @@ func TestWrongWords(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	h := newHost(t)
-	list := h.prints("help", "WORD -h")
+	list := h.prints("help -h", "WORD -h")
 	for _, w := range words {
 		unittest.Says(t, list, "kubelet14 "+w.name+" ", w.does)
 		want := h.prints("help "+w.name, "kubelet14 "+w.name, w.does, w.examples[:10])
-		if got := h.prints(w.name + " -h"); got != want {
+		if got := h.prints(w.name + " -h"); got != want || strings.Contains(got, "\n\n\n") {
 			t.Errorf("%s -h prints %q, want %q", w.name, got, want)
 		}
 	}
+	h.prints("help check", "such as -allow_privileged")
 }
