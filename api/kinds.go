@@ -20,6 +20,13 @@ var leftOut = map[string]string{
 	"APIService":               "there is no API server",
 	"Ingress":                  "there is no proxy; hostPort publishes a port",
 	"IngressClass":             "there is no proxy; hostPort publishes a port",
+	"Gateway":                  "there is no proxy; hostPort publishes a port",
+	"GatewayClass":             "there is no proxy; hostPort publishes a port",
+	"HTTPRoute":                "there is no proxy; hostPort publishes a port",
+	"GRPCRoute":                "there is no proxy; hostPort publishes a port",
+	"ServiceMonitor":           "there is no Prometheus operator",
+	"PodMonitor":               "there is no Prometheus operator",
+	"PrometheusRule":           "there is no Prometheus operator",
 	"HorizontalPodAutoscaler":  "replicas stay as written",
 	"PodDisruptionBudget":      "nothing moves pods",
 	"PriorityClass":            "write the number into priority",
@@ -44,6 +51,7 @@ var insteadOf = map[string]string{
 	"Service":              "give -feature_gates=Services=true, or remove it",
 	"BoundPods":            "write its pods as a ContainerManifestList, or a List of Pods",
 	"KubeletConfiguration": "give the file to -config_file, not to -config",
+	"Kustomization":        "render it first, as with kubectl kustomize",
 }
 
 // describeLeftOut names a left out object and says why it is one.

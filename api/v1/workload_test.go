@@ -109,10 +109,11 @@ func TestWorkloadsThatAreRefused(t *testing.T) {
 		"{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: ../../etc}}], containers: [{name: c, image: i}]}}": "spec.volumes[0].persistentVolumeClaim.claimName: invalid value '../../etc'",
 		"{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {volumes: [{name: v, persistentVolumeClaim: {}}], containers: [{name: c, image: i}]}}":                     "spec.volumes[0].persistentVolumeClaim.claimName: required value ''",
 		"{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy}":                                                                                                          "f:1:42: kind: this program enforces no NetworkPolicy, and without it this host is less safe",
-		"{apiVersion: apps/v1, kind: Deploymnt}":          `kind: unsupported value 'Deploymnt': did you mean "Deployment"?`,
-		"{apiVersion: apps/v1, kind: deployment}":         `kind: unsupported value 'deployment': did you mean "Deployment"?`,
-		"{apiVersion: batch/v1, kind: CronJob}":           "kind: this program runs no CronJob: write its jobTemplate as a Job",
-		"{apiVersion: example.com/v1, kind: Certificate}": "kind: this program runs no Certificate: remove it",
+		"{apiVersion: apps/v1, kind: Deploymnt}":                             `kind: unsupported value 'Deploymnt': did you mean "Deployment"?`,
+		"{apiVersion: apps/v1, kind: deployment}":                            `kind: unsupported value 'deployment': did you mean "Deployment"?`,
+		"{apiVersion: batch/v1, kind: CronJob}":                              "kind: this program runs no CronJob: write its jobTemplate as a Job",
+		"{apiVersion: example.com/v1, kind: Certificate}":                    "kind: this program runs no Certificate: remove it",
+		"{apiVersion: kustomize.config.k8s.io/v1beta1, kind: Kustomization}": "kind: this program runs no Kustomization: render it first",
 	} {
 		docs, err := decodeObjects(text)
 		if err == nil || !strings.Contains(err.Error(), want) || len(docs) > 0 {
@@ -126,21 +127,24 @@ func TestWorkloadsThatAreRefused(t *testing.T) {
 func TestObjectsThatAreLeftOut(t *testing.T) {
 	docs, err := decodeObjects("kind: Namespace\napiVersion: v1\nmetadata: {name: \"sh\\nop\"}\nspec: [{}]\n---\n" +
 		"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}}\n---\n{apiVersion: v1, kind: ServiceAccount}\n---\n" +
+		"{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute}\n---\n{apiVersion: monitoring.coreos.com/v1, kind: ServiceMonitor}\n---\n" +
 		"{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c, image: i}]}}")
 	unittest.Must(t, err)
 	var got []string
-	for _, doc := range docs[:3] {
+	for _, doc := range docs[:5] {
 		got = append(got, doc.Where+": "+doc.LeftOut)
 	}
 	want := []string{
 		"document 1: Namespace sh; op: pods name their namespace",
 		"document 2: PersistentVolumeClaim data: its directory is made for the first pod that names it; size and class mean nothing",
 		"document 3: ServiceAccount: pods get no token",
+		"document 4: HTTPRoute: there is no proxy; hostPort publishes a port",
+		"document 5: ServiceMonitor: there is no Prometheus operator",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if len(docs) != 4 || docs[3].Manifest == nil || docs[3].Manifest.ID != "a" {
-		t.Errorf("beside them: %+v", docs[3:])
+	if len(docs) != 6 || docs[5].Manifest == nil || docs[5].Manifest.ID != "a" {
+		t.Errorf("beside them: %+v", docs[5:])
 	}
 }
