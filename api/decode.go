@@ -173,7 +173,7 @@ func (d *decoder) newWireType(doc *document) (version string, wire any) {
 	case versionField == "version":
 		at, problem = versionField, `required value '': write "apiVersion: v1" and "kind: Pod", or "version:" and `+known
 	default:
-		at, problem = versionField, fmt.Sprintf(`required value '': write "apiVersion: %s"`, known)
+		at, problem = versionField, fmt.Sprintf(`required value '': write "apiVersion: %s"`, d.scheme.Versions(kind)[0])
 	}
 	if problem != "" {
 		d.refuse(join(doc.path, at), nearest(doc.root, at), "%s", problem)

@@ -109,6 +109,7 @@ func TestWorkloadsThatAreRefused(t *testing.T) {
 		"{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: ../../etc}}], containers: [{name: c, image: i}]}}": "spec.volumes[0].persistentVolumeClaim.claimName: invalid value '../../etc'",
 		"{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {volumes: [{name: v, persistentVolumeClaim: {}}], containers: [{name: c, image: i}]}}":                     "spec.volumes[0].persistentVolumeClaim.claimName: required value ''",
 		"{apiVersion: networking.k8s.io/v1, kind: NetworkPolicy}":                                                                                                          "f:1:42: kind: this program enforces no NetworkPolicy, and without it this host is less safe",
+		"{kind: Deployment}":                                                 "apiVersion: required value '': write \"apiVersion: apps/v1\"",
 		"{apiVersion: apps/v1, kind: Deploymnt}":                             `kind: unsupported value 'Deploymnt': did you mean "Deployment"?`,
 		"{apiVersion: apps/v1, kind: deployment}":                            `kind: unsupported value 'deployment': did you mean "Deployment"?`,
 		"{apiVersion: batch/v1, kind: CronJob}":                              "kind: this program runs no CronJob: write its jobTemplate as a Job",
