@@ -105,7 +105,7 @@ type PodSecurityContext struct {
 	_ api.Ignored     `fields:"fsGroupChangePolicy" why:"the files in a volume keep their groups"`
 	_ api.Unsupported `fields:"supplementalGroupsPolicy" default:"Merge"`
 	_ api.Unsupported `fields:"appArmorProfile" default:"RuntimeDefault" instead:"use the type RuntimeDefault"`
-	_ api.Unsupported `fields:"sysctls" instead:"set them on the host"`
+	_ api.Unsupported `fields:"sysctls" instead:"set them on the host, and for those of net write hostNetwork"`
 	_ api.Unsupported `fields:"seLinuxChangePolicy seLinuxOptions windowsOptions"`
 }
 
