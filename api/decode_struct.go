@@ -13,7 +13,7 @@ import (
 // "fields" has the names, with blanks between them.
 type (
 	// Ignored is read and means nothing here: its path goes to ContainerManifest.Ignored, with the tag "why", unless it is
-	// null, empty, or the tag "default".
+	// null, empty, or the tag "default". The value of the tag "refused" is.
 	Ignored struct{}
 	// Unsupported is refused, unless it says nothing: null, false, empty, or the tag "default". The tag "instead" says what
 	// to do.
@@ -92,6 +92,10 @@ func (d *decoder) field(path string, key, n *yaml.Node, out reflect.Value, f ref
 	saysNothing := len(n.Content) == 0 && (n.Kind == yaml.SequenceNode || n.Tag == "!!null" || n.Kind == yaml.ScalarNode && (n.Value == "" || n.Value == "0s"))
 	switch f.Type {
 	case reflect.TypeFor[Ignored]():
+		if refused := f.Tag.Get("refused"); refused != "" && n.Value == refused {
+			d.refuse(path, n, "not supported '%s': remove it", refused)
+			return
+		}
 		isDefault := f.Tag.Get("default") != "" && n.Value == f.Tag.Get("default")
 		if !saysNothing && !isDefault && !(n.Kind == yaml.MappingNode && len(n.Content) == 0) && len(d.ignored) < MaxMistakes {
 			if why := f.Tag.Get("why"); why != "" {

@@ -141,7 +141,7 @@ type VolumeMount struct {
 	MountPath string `json:"mountPath"`
 	SubPath   string `json:"subPath,omitempty"` // what of the volume is mounted; empty: all of it
 
-	_ Unsupported `fields:"mountPropagation" default:"None"`
+	_ Ignored     `fields:"mountPropagation" default:"None" refused:"Bidirectional" why:"what the host mounts there later does not appear"`
 	_ Unsupported `fields:"recursiveReadOnly" default:"Disabled"`
 	_ Unsupported `fields:"subPathExpr" instead:"write the path itself, as subPath"`
 }

@@ -62,6 +62,9 @@ func TestInternalize(t *testing.T) {
 		"of no value": {"volumes:\n  securityContext:\n  restartPolicy:", "env: , ports: null", manifest{Containers: []container{{}}}},
 		"of no meaning": {"nodeName: a\n  tolerations: []\n  priority: null\n  affinity: {a: [{b: c}]}\n  hostPID: false\n  hostUsers: true", "resizePolicy: {}, stdin: false",
 			manifest{Containers: []container{{}}, Ignored: []string{"spec.nodeName", "spec.affinity"}}},
+		"mounts of the host": {"", "volumeMounts: [{name: a, mountPath: /a, mountPropagation: HostToContainer}, {name: b, mountPath: /b, mountPropagation: None}]",
+			manifest{Containers: []container{{VolumeMounts: []api.VolumeMount{{Name: "a", MountPath: "/a"}, {Name: "b", MountPath: "/b"}}}},
+				Ignored: []string{"spec.containers[0].volumeMounts[0].mountPropagation (what the host mounts there later does not appear)"}}},
 	} {
 		docs, err := v1.NewScheme().Decode("f", pod(tt.spec, tt.container), nil)
 		if err != nil {
@@ -99,6 +102,7 @@ func TestRefused(t *testing.T) {
 		{"securityContext: {seccompProfile: {type: unconfined}}", "", "spec.securityContext.seccompProfile.type: unsupported value 'unconfined': did you mean \"Unconfined\"?"},
 		{"", "livenessProbe: {grpc: {port: 1}}", c + "livenessProbe.grpc: not supported: use tcpSocket, or exec with a program of the image"},
 		{"", "volumeMounts: [{name: a, mountPath: /a, subPathExpr: b}]", c + "volumeMounts[0].subPathExpr: not supported: write the path itself, as subPath"},
+		{"", "volumeMounts: [{name: a, mountPath: /a, mountPropagation: Bidirectional}]", c + "volumeMounts[0].mountPropagation: not supported 'Bidirectional': remove it"},
 		{"volumes: [{name: a, gcePersistentDisk: {pdName: b}}]", "", "spec.volumes[0].gcePersistentDisk: not supported: mount it on the host and use hostPath"},
 		{"hostUsers: false", "", "spec.hostUsers: not supported: set userns-remap in Docker's configuration"},
 		{"restartPolicy: Sometimes", "", "spec.restartPolicy: unsupported value 'Sometimes': use Always, Never or OnFailure"},
