@@ -103,7 +103,8 @@ const (
 
 // EmptyDir is a directory that is removed with its pod.
 type EmptyDir struct {
-	_ Ignored `fields:"medium sizeLimit" why:"it is an ordinary directory of the host"`
+	_ Ignored     `fields:"medium sizeLimit" why:"it is an ordinary directory of the host"`
+	_ Unsupported `fields:"mode" default:"0777" instead:"it is 0777: change it in an init container"`
 }
 
 // Protocol of a port, upper case.

@@ -103,6 +103,7 @@ func TestRefused(t *testing.T) {
 		{"", "livenessProbe: {grpc: {port: 1}}", c + "livenessProbe.grpc: not supported: use tcpSocket, or exec with a program of the image"},
 		{"", "volumeMounts: [{name: a, mountPath: /a, subPathExpr: b}]", c + "volumeMounts[0].subPathExpr: not supported: write the path itself, as subPath"},
 		{"", "volumeMounts: [{name: a, mountPath: /a, mountPropagation: Bidirectional}]", c + "volumeMounts[0].mountPropagation: not supported 'Bidirectional': remove it"},
+		{"volumes: [{name: a, emptyDir: {mode: 0777}}, {name: b, emptyDir: {mode: 01777}}]", "", "spec.volumes[1].emptyDir.mode: not supported: it is 0777: change it in an init container"},
 		{"volumes: [{name: a, gcePersistentDisk: {pdName: b}}]", "", "spec.volumes[0].gcePersistentDisk: not supported: mount it on the host and use hostPath"},
 		{"hostUsers: false", "", "spec.hostUsers: not supported: set userns-remap in Docker's configuration"},
 		{"restartPolicy: Sometimes", "", "spec.restartPolicy: unsupported value 'Sometimes': use Always, Never or OnFailure"},
