@@ -87,7 +87,7 @@ func (r Rules) ValidateManifest(m *api.ContainerManifest) (errs api.Mistakes) {
 	return errs
 }
 
-const notPrivileged = "the kubelet runs without -allow_privileged"
+const notPrivileged = "the kubelet needs -allow_privileged, or allowPrivileged: true in its settings"
 
 // hostDirTypes has a space on both sides of each word.
 const hostDirTypes = " Directory DirectoryOrCreate File FileOrCreate Socket CharDevice BlockDevice "
