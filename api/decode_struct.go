@@ -15,8 +15,8 @@ type (
 	// Ignored is read and means nothing here: its path goes to ContainerManifest.Ignored, with the tag "why", unless it is
 	// null, empty, or the tag "default". The value of the tag "refused" is.
 	Ignored struct{}
-	// Unsupported is refused, unless it says nothing: null, false, empty, or the tag "default". The tag "instead" says what
-	// to do.
+	// Unsupported is refused, unless it says nothing: null, false, empty, or the tag "default", which is {} if that says nothing.
+	// The tag "instead" says what to do.
 	Unsupported struct{}
 	// Text is a string that is taken as it is written: 1.10 and true need no quotes.
 	Text string
@@ -108,7 +108,8 @@ func (d *decoder) field(path string, key, n *yaml.Node, out reflect.Value, f ref
 		if n.Kind == yaml.MappingNode && len(n.Content) == 2 && def != "false" {
 			value = resolve(n.Content[1]) // {type: RuntimeDefault}
 		}
-		if !saysNothing && !(value.Kind == yaml.ScalarNode && value.Value == def) {
+		isDefault := value.Kind == yaml.ScalarNode && value.Value == def || def == "{}" && n.Kind == yaml.MappingNode && len(n.Content) == 0
+		if !saysNothing && !isDefault {
 			d.refuse(path, key, "not supported: %s", cmp.Or(f.Tag.Get("instead"), "remove it"))
 		}
 	default:

@@ -55,7 +55,7 @@ type Spec struct {
 	_ api.Unsupported `fields:"ephemeralContainers" instead:"use docker exec"`
 	_ api.Unsupported `fields:"resourceClaims setHostnameAsFQDN"`
 	_ api.Unsupported `fields:"hostUsers" default:"true" instead:"set userns-remap in Docker's configuration"`
-	_ api.Unsupported `fields:"resources" instead:"write them in each container"`
+	_ api.Unsupported `fields:"resources" default:"{}" instead:"write them in each container"`
 	_ api.Unsupported `fields:"runtimeClassName" instead:"remove it; default-runtime in Docker's configuration is for all containers"`
 }
 
@@ -106,7 +106,8 @@ type PodSecurityContext struct {
 	_ api.Unsupported `fields:"supplementalGroupsPolicy" default:"Merge"`
 	_ api.Unsupported `fields:"appArmorProfile" default:"RuntimeDefault" instead:"use the type RuntimeDefault"`
 	_ api.Unsupported `fields:"sysctls" instead:"set them on the host, and for those of net write hostNetwork"`
-	_ api.Unsupported `fields:"seLinuxChangePolicy seLinuxOptions windowsOptions"`
+	_ api.Unsupported `fields:"seLinuxChangePolicy"`
+	_ api.Unsupported `fields:"seLinuxOptions windowsOptions" default:"{}"`
 }
 
 // List is a list of pods, as kubectl prints it.

@@ -96,7 +96,7 @@ type SecurityContext struct {
 
 	_ api.Unsupported `fields:"appArmorProfile" default:"RuntimeDefault" instead:"use the type RuntimeDefault"`
 	_ api.Unsupported `fields:"procMount" default:"Default"`
-	_ api.Unsupported `fields:"seLinuxOptions windowsOptions"`
+	_ api.Unsupported `fields:"seLinuxOptions windowsOptions" default:"{}"`
 }
 
 // SeccompProfile says which system calls a container may make.
