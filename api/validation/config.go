@@ -197,5 +197,5 @@ func (c checker) subPath(m *api.VolumeMount, volumes []api.Volume) {
 	source := cmp.Or(volumes[i].Source, &api.VolumeSource{})
 	c.check(source.HasFiles() || source.HostDir != nil && m.ReadOnly, forbidden, "subPath", m.SubPath,
 		"a container that can write to the volume could put a link to any file of the host there (CVE-2017-1002101, CVE-2021-25741): "+
-			"mount the whole volume, or a hostPath with readOnly")
+			"mount the whole volume, one of its own for each path, or a hostPath with readOnly")
 }
