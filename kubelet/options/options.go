@@ -187,8 +187,8 @@ func (f *Options) check(args []string) error {
 		{s.CAdvisorPort < 0 || s.CAdvisorPort > 65535, "-cadvisor_port is not a port; 0 means that there is no cAdvisor"},
 		{f.Watch && !f.Status, "-watch is for -status: give both"},
 		{f.EtcdStatus && !f.Etcd(), "-etcd_status needs an etcd: give -etcd_servers or -etcd_config"},
-		{asksServer && !f.EnableServer, "-status and kubelet14 ps ask the info server, which -enable_server=false turns off"},
-		{asksServer && s.Port == 0 && !strings.HasPrefix(s.Address, "unix:"), "-status and kubelet14 ps need the -port, which is in the log of the kubelet"},
+		{asksServer && !f.EnableServer, "-status and words such as kubelet14 ps ask the info server, which -enable_server=false turns off"},
+		{asksServer && s.Port == 0 && !strings.HasPrefix(s.Address, "unix:"), "-status and words such as kubelet14 ps need the -port: the kubelet picked one, which is in its log"},
 	} {
 		if rule.broken {
 			return errors.New(rule.message)

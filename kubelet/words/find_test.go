@@ -78,6 +78,6 @@ func TestAKubeletThatCannotBeAsked(t *testing.T) {
 	h.fails("ps", 1, "which -enable_server=false turns off")
 	h = newHost(t)
 	h.process("/", "kubelet14", "-config=/pods", "-port=0")
-	h.fails("ps", 1, "need the -port, which is in the log of the kubelet")
+	h.fails("ps", 1, "need the -port: the kubelet picked one, which is in its log")
 	h.fails("ps -port=1", 1, "http://127.0.0.1:1: no kubelet answers")
 }
