@@ -32,8 +32,8 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 		"this is in bytes; Docker needs at least 6291456 (6 MiB), and 0 means no limit")
 	c.check(in.CPU >= 0 && in.CPU <= api.MaxCPU, invalid, "cpu", in.CPU,
 		"this is in thousandths of a core: use 0 to 256000; 0 means Docker's default share")
-	c.check(in.CPULimit == 0 || in.CPULimit >= 10 && in.CPULimit <= 1e9, invalid, "cpuLimit", in.CPULimit,
-		"this is in thousandths of a core; Docker takes 10 to 1000000000, and 0 means no limit")
+	c.check(in.CPULimit >= 0 && in.CPULimit <= 1e9, invalid, "cpuLimit", in.CPULimit,
+		"this is in thousandths of a core: use 0 to 1000000000; 0 means no limit")
 	security := cmp.Or(in.SecurityContext, &api.SecurityContext{}) // Docker checks the names of capabilities
 	c.count("securityContext.runAsUser", *cmp.Or(security.RunAsUser, new(int64)))
 	c.count("securityContext.runAsGroup", *cmp.Or(security.RunAsGroup, new(int64)))
