@@ -124,6 +124,8 @@ type Port struct {
 	ContainerPort int      `json:"containerPort"`
 	Protocol      Protocol `json:"protocol,omitempty"` // default TCP
 	HostIP        string   `json:"hostIP,omitempty"`   // empty: every address of the host
+
+	_ Unsupported `fields:"port" instead:"write containerPort"`
 }
 
 // Overlaps reports whether two ports share number, protocol and an address of the host.

@@ -95,6 +95,7 @@ func TestRefused(t *testing.T) {
 		{"", "imagePullPolicy: always", c + `imagePullPolicy: unsupported value 'always': did you mean "Always"?`},
 		{"", "restartPolicy: OnFailure", c + "restartPolicy: unsupported value 'OnFailure': that of the spec is for all; an init container with Always is a sidecar"},
 		{"", "entrypoint: [a]", c + "entrypoint: not supported: v1 calls it command"},
+		{"", "ports: [{port: 80}]", c + "ports[0].port: not supported: write containerPort"},
 		{"", "cmd: [a]", c + "cmd: not supported: v1 calls it args"},
 		{"", "memory: 1", c + "memory: not supported: in v1 it is resources.limits.memory"},
 		{"", "command: [sleep, 60]", c + `command[1]: needs a string, but 60 is a number: put quotes around it, "60"`},
