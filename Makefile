@@ -99,7 +99,7 @@ MINUTES = 10
 SEED = 0
 PAGE = 10350
 
-chaos: ## random faults for MINUTES=10, and a witness that looks for doubles, losses and needless restarts; SEED=7 repeats them
+chaos: ## random faults for MINUTES=10, and checks for doubles, losses and needless restarts; SEED=7 repeats them
 	mkdir -p .artifacts
 	go test -tags chaos ./kubelet/e2e/chaos -run 'LongChaos$$' -v -count=1 -timeout 0 -artifacts -outputdir $(CURDIR)/.artifacts -args -calm=30s -minutes=$(MINUTES) -seed=$(SEED) -page=$(PAGE)
 

@@ -13,7 +13,7 @@ import (
 // "fields" has the names, with blanks between them.
 type (
 	// Ignored is read and means nothing here: its path goes to ContainerManifest.Ignored, with the tag "why", unless it is
-	// null, empty, or the tag "default". The value of the tag "refused" is.
+	// null, empty, or the tag "default". A value that is the tag "refused" is refused.
 	Ignored struct{}
 	// Unsupported is refused, unless it says nothing: null, false, empty, or the tag "default", which is {} if that says nothing.
 	// The tag "instead" says what to do.

@@ -12,8 +12,8 @@
 //   - Each exercise with a check (package exercises) is not yet done, and says why.
 //   - Each solution of the labs passes its check, and one that falls into a trap does not (package labs).
 //   - Links lead somewhere.
-//   - The operator's page has every flag, every field of a manifest and every reason,
-//     and its messages are those of the program.
+//   - The operator's page has every setting of a file, every field of a manifest and every
+//     reason, and its messages are those of the program.
 //   - The reading order is one afternoon, and the README states the true sizes.
 //   - A test of kubelet/e2e keeps replay.html: it is what the page saves of an edit.
 package docs

@@ -7,7 +7,7 @@
 //	goroutine ──▶ EmptyTrash              may take minutes
 //	others ─────▶ WriteFile               the token, what is known of etcd, who pulled an image
 //
-// RootDir owns everything below -root_dir. The rules:
+// RootDir owns pods, trash and claims. The rules:
 //
 //  1. A root_dir belongs to one kubelet at a time: its lock file marks and locks it.
 //     It refuses a directory with unknown files in it.

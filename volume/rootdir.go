@@ -27,7 +27,7 @@ This directory belongs to kubelet14, which keeps the volumes of its pods here an
 deletes them when their pods are gone, except those in claims. Keep nothing of your own in it.
 `
 
-// RootDir owns everything below -root_dir. Its methods may be called concurrently.
+// RootDir owns the pods, the trash and the claims below -root_dir. Its methods may be called concurrently.
 type RootDir struct {
 	path     string   // absolute, links resolved
 	dir      *os.Root // path, opened, so that no name leads out of it

@@ -1,4 +1,4 @@
-// Package plan decides what to do to a pod. It is pure: it calls nothing and changes nothing. A worker carries out a
+// Package plan decides what to do to a pod. It is pure: the result depends on the arguments alone. A worker carries out a
 // plan, -dry_run prints it, and the cases in testdata test it.
 //
 //	desired state (Pod) ──────────┐

@@ -3,10 +3,10 @@
 //	curl, browser, Prometheus, kubelet14 -status
 //	     │
 //	     ▼
-//	listener ─▶ checkRequest ─▶ routes ─┬▶ anyone   /healthz /static/
-//	 loopback,   Host, Origin    token? ├▶ reading  / /status /pods /sources /events /metrics /podInfo /boundPods /spec/ /stats/
-//	 unix: or                           ├▶ logs     /stream /containerLogs/ /logs/
-//	 TLS                                └▶ running  /run/
+//	listener ─▶ checkRequest ─▶ routes ─┬▶ anyone   /healthz /static/ /source/
+//	 loopback,   Host, Origin    token? ├▶ reading  / /status /pods /node /sources /events /metrics /podInfo /boundPods /spec/ /stats/
+//	 unix: or                           ├▶ logs     /stream /changes/ /step /break /containerLogs/ /logs/
+//	 TLS                                └▶ running  /run/ /exec/ /stop/ /start/ /restart/
 //	                                         │
 //	                                         ▼
 //	                                 Kubelet, an interface

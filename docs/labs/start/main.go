@@ -1,4 +1,4 @@
-// A kubelet of 100 lines, to begin the labs with. It reads the first manifest of a directory
+// A kubelet of about 100 lines, to begin the labs with. It reads the first manifest of a directory
 // and keeps the one container of that manifest running until SIGTERM or Ctrl-C.
 //
 //	go run . DIRECTORY PREFIX
