@@ -103,8 +103,8 @@ func (w *Wishes) IsRestarting(podFullName string) bool {
 	return found && !wanted.Stop
 }
 
-// Apply returns a pod as a person wants it, given its containers: the same one if that is not new. A restart that has begun is
-// in the labels of containers, and is forgotten here.
+// Apply returns a pod as a person wants it, given its containers: the same one if that is not new. It changes no file, as a
+// dry run must not.
 func (w *Wishes) Apply(pod *plan.Pod, containers []plan.Observed) *plan.Pod {
 	wished := *pod
 	wished.Stopped, wished.Restart = "", 0
@@ -132,14 +132,13 @@ func (w *Wishes) apply(pod *plan.Pod) {
 	case !found:
 	case wanted.Stop:
 		pod.Stopped = fmt.Sprintf("stopped by %s since %s", wanted.By, wanted.At.Local().Format(time.DateTime))
-	case wanted.At.UnixMilli() > pod.Restart:
-		pod.Restart = wanted.At.UnixMilli()
 	default:
-		w.forget(name)
+		pod.Restart = max(pod.Restart, wanted.At.UnixMilli())
 	}
 }
 
-// Keep forgets the wishes for all pods but those that are needed, which are given by full name and source.
+// Keep forgets the restarts that have begun, which are in the labels of containers, and the wishes for all pods but those that
+// are needed, which are given by full name and source.
 func (w *Wishes) Keep(needed func(podFullName, source string) bool) {
 	if w == nil {
 		return
@@ -151,8 +150,8 @@ func (w *Wishes) Keep(needed func(podFullName, source string) bool) {
 		return !needed(podFullName, source)
 	}
 	maps.DeleteFunc(w.begun, func(name string, _ int64) bool { return gone(name) })
-	for name := range w.all {
-		if gone(name) {
+	for name, wanted := range w.all {
+		if begun := !wanted.Stop && wanted.At.UnixMilli() <= w.begun[name]; begun || gone(name) {
 			w.forget(name)
 		}
 	}

@@ -69,8 +69,14 @@ func TestWishesOutliveTheKubelet(t *testing.T) {
 	if got := again.Apply(pod, begun(wanted.Restart-1)); got.Restart != wanted.Restart {
 		t.Errorf("after a restart of the kubelet its restart is %d, want %d", got.Restart, wanted.Restart)
 	}
-	if got := again.Apply(wanted, begun(wanted.Restart)); got != wanted || again.IsRestarting(web) {
+	if got := again.Apply(wanted, begun(wanted.Restart)); got != wanted {
 		t.Errorf("after the restart has begun it is %+v", got)
+	}
+	if dry, _ := open(t, dir); !dry.IsRestarting(web) {
+		t.Error("a dry run forgets it")
+	}
+	if again.Keep(func(string, string) bool { return true }); again.IsRestarting(web) {
+		t.Error("the kubelet does not forget it")
 	}
 	later := wanted.Restart + time.Hour.Milliseconds() // by a clock that was ahead then
 	again.Apply(wanted, begun(later))
