@@ -165,14 +165,21 @@ func TestRunOnceWaitsForEverySourceAndNotForDocker(t *testing.T) {
 		w.checkVolumes(pod("a"), pod("b"), pod("c"))
 	})
 	inWorld(t, func(w *world) {
-		begun := time.Now()
-		_, err := w.runOnce(api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("a", "main")}, Unsynced: map[string]error{"http": nil}})
-		if err == nil || time.Since(begun) != 5*time.Minute {
-			t.Errorf("a source that is never ready: error %v after %v, want one at the time limit", err, time.Since(begun))
+		w.options = func(o *Options) {
+			o.Sources = func() []api.SourceStatus {
+				return []api.SourceStatus{{Source: "file", LastSuccess: time.Now()}, {Source: "http", Place: "http://host/"}}
+			}
+		}
+		for _, updates := range [][]api.PodUpdate{nil, {{Op: api.SET, Pods: []api.Pod{pod("a", "main")}, Unsynced: map[string]error{"http": nil}}}} {
+			begun := time.Now()
+			_, err := w.runOnce(updates...)
+			if err == nil || !strings.Contains(err.Error(), "ready: [source http (http://host/): not read yet]: context") || time.Since(begun) != 5*time.Minute {
+				t.Errorf("a source that is never ready: error %v after %v, want one at the time limit", err, time.Since(begun))
+			}
 		}
 		w.check("nothing is started before every source is ready")
 		w.docker.Down()
-		begun = time.Now()
+		begun := time.Now()
 		if _, err := w.runOnce(set(pod("a", "main"))); err == nil || time.Since(begun) != 0 {
 			t.Errorf("without Docker: error %v after %v, want one at once", err, time.Since(begun))
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"kubelet14/api"
@@ -65,8 +64,8 @@ func (kl *Kubelet) waitForSources(ctx context.Context, updates <-chan api.PodUpd
 		case update := <-updates:
 			apply(update)
 		case <-ctx.Done():
-			return nil, fmt.Errorf("not every source of pods is ready (%s): %w",
-				strings.Join(slices.Sorted(maps.Keys(kl.desired.unsynced)), ", "), context.Cause(ctx))
+			waits := slices.DeleteFunc(kl.opts.Sources(), func(s api.SourceStatus) bool { return !s.LastSuccess.IsZero() || !s.FailingSince.IsZero() })
+			return nil, fmt.Errorf("not every source of pods is ready: %v: %w", waits, context.Cause(ctx))
 		}
 		var errs []error
 		ready := !kl.desired.since.IsZero()
