@@ -83,6 +83,23 @@ func TestTwoRootDirsSideBySide(t *testing.T) {
 	})
 }
 
+// The containers that -runonce has created beside an older kubelet are removed, so it reports the conflict and no pod.
+func TestRunOnceBesideAnotherRootDir(t *testing.T) {
+	secondRoot := t.TempDir()
+	inWorld(t, func(first *world) {
+		first.importPause()
+		first.docker.SetFault(on("CreateContainer", dockertest.Fault{Delay: 3 * time.Second}))
+		first.start(pod("web", "main"))
+		time.Sleep(2 * time.Second)
+		second := &world{t: first.t, docker: first.docker, rootDir: secondRoot}
+		results, err := second.runOnce(set(pod("more", "main")))
+		if conflict := (*dockertools.IdentityConflictError)(nil); len(results) > 0 || !errors.As(err, &conflict) {
+			first.t.Errorf("it reports %+v, %v", results, err)
+		}
+		first.settle("the other goes on", "web/main", "web/net")
+	})
+}
+
 // Every call takes a different time. One kubelet goes on, and nothing of the other is left.
 func TestTwoRootDirsInTheSameInstant(t *testing.T) {
 	for seed := range unittest.Seeds(100) {

@@ -54,7 +54,10 @@ func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([
 		}
 		return done, again
 	})
-	return kl.finalStatuses(ctx, final, began), errors.Join(sourcesErr, err)
+	if err != nil { // another kubelet has the hostname, see giveWay
+		return nil, err
+	}
+	return kl.finalStatuses(ctx, final, began), sourcesErr
 }
 
 // waitForSources applies updates until every source is ready or has said why it is not.
