@@ -124,6 +124,9 @@ func TestAProblemEndsWithItsCause(t *testing.T) {
 		if s := k.main(w).State; s.Running == nil || !strings.HasPrefix(s.Running.Message, "PostStart: its hook has until ") {
 			t.Errorf("in the middle of its hook: %+v", s.Running)
 		}
+		if k.end(); slices.ContainsFunc(k.kl.Events(0), func(e api.Event) bool { return e.Reason == "killing" }) {
+			t.Error("the end of the kubelet, which stops no container, is told as a stop")
+		}
 	})
 }
 

@@ -42,20 +42,20 @@ func (w *work) postStart(ctx context.Context, a plan.Action) error {
 	err := w.runHook(hookCtx, hook, a, postStartLimit)
 	if err == nil {
 		w.Watcher.Told(a, "postStart", fmt.Sprintf("attempt %d: its hook has succeeded", a.Name.Attempt))
-		return nil
+	}
+	if err == nil || ctx.Err() != nil { // the kubelet ends
+		return err
 	}
 	if details, err := w.Docker.InspectContainer(ctx, a.ID); err == nil && details.State.Ended() {
 		return nil // it ended by itself, and that is the reason to report
 	}
-	a.Reason = "its postStart hook failed: " + dockertools.TrimLayers(err.Error())
+	a.Kind, a.Killed, a.Reason = plan.Stop, api.ReasonHookFailed, "its postStart hook failed: "+dockertools.TrimLayers(err.Error())
 	if w.changed.Err() != nil {
 		a.Reason = "its postStart hook was interrupted: its pod has changed"
 	}
-	problem := plan.Problem{Container: a.Name.Name, Reason: api.ReasonHookFailed, Message: a.Reason}
-	if err := w.stopContainer(ctx, a); err != nil {
+	problem := plan.Problem{Container: a.Name.Name, Reason: a.Killed, Message: a.Reason}
+	if err := w.stop(ctx, a); err != nil {
 		problem.Message += fmt.Sprintf("; and then: %v", err)
-		return problem
 	}
-	w.Observer.RecordKilled(a.ID, problem)
 	return problem
 }
