@@ -27,7 +27,7 @@ func (kl *Kubelet) waitForDocker(ctx context.Context) error {
 		if err == nil || conflict {
 			return err
 		}
-		kl.health.set(func(h *healthState) { h.docker = err })
+		kl.health.locked(func(h *healthState) { h.docker = err })
 		if !sleep(ctx, time.Second) {
 			return nil
 		}
@@ -95,7 +95,7 @@ func (kl *Kubelet) ownNetwork() string { return "kubelet14-" + kl.opts.Identity.
 // because Docker restarts, it opens another one, and everything is inspected again.
 func (kl *Kubelet) watchEvents(ctx context.Context) {
 	setErr := func(err error) {
-		kl.health.set(func(h *healthState) { h.events = err })
+		kl.health.locked(func(h *healthState) { h.events = err })
 		kl.errors.Log("watch Docker's events", err)
 	}
 	for {

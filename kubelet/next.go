@@ -48,8 +48,8 @@ func (kl *Kubelet) tryID(p *podRecord) string {
 	return text
 }
 
-// hold returns why a pod keeps its containers for now although other ones are desired; no message: it does not. It changes
-// nothing. The first of these reasons counts:
+// hold returns why a pod keeps its containers for now although other ones are desired; no message: it does not. The first of
+// these reasons counts:
 //
 //  1. Its source is not ready, so it may be desired elsewhere, or still be desired.
 //  2. The host runs short of something, and nothing of the pod runs.

@@ -33,7 +33,7 @@ type podRecord struct {
 	allowed [][]plan.Action // the steps that may be carried out now: all, unless a person decides
 	edits   int             // how often the desired state has changed
 	adopted bool            // its containers are known to belong to its manifest, see holdForSource
-	leaving bool            // its removal has begun, and cannot be called off
+	leaving bool            // its removal has begun: a source that is not ready no longer holds it
 
 	tried   string    // the tryID of the last work
 	retryAt time.Time // the same try is not made before

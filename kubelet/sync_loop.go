@@ -47,7 +47,7 @@ func (kl *Kubelet) syncLoop(ctx context.Context, updates <-chan api.PodUpdate, f
 	sole := time.Now() // when this kubelet last had its hostname to itself
 	for kl.wait(ctx, updates, alarm) {
 		began, idle := time.Now(), len(kl.workers.Busy()) == 0
-		kl.health.set(func(h *healthState) { h.busy = began })
+		kl.health.locked(func(h *healthState) { h.busy = began })
 		again, err := kl.SyncPods(ctx)
 		alarm.rest = nil
 		if len(kl.workers.Busy()) > 0 {
@@ -100,7 +100,7 @@ const (
 // wait returns when there is a reason to sync, and false when ctx is done. It applies updates.
 // Before the first SET there is none: nobody knows what is desired.
 func (kl *Kubelet) wait(ctx context.Context, updates <-chan api.PodUpdate, alarm *alarm) bool {
-	kl.health.set(func(h *healthState) { h.busy = time.Time{} })
+	kl.health.locked(func(h *healthState) { h.busy = time.Time{} })
 	for {
 		wakeup := kl.wakeup
 		if alarm.rest != nil {

@@ -17,10 +17,8 @@ import (
 )
 
 // SyncPods compares every pod with one list of the containers, starts the workers of those that are not as desired, and
-// publishes a snapshot. It does not wait for the workers. It returns when to sync again even if nothing happens.
-//
-// A list that is begun while a worker is busy may not show what that worker does. So its pod is skipped,
-// and the end of the work wakes the sync loop.
+// publishes a snapshot. It skips pods whose workers are busy, see doc.go, and waits for none. It returns when to sync again even
+// if nothing happens.
 func (kl *Kubelet) SyncPods(ctx context.Context) (again time.Time, err error) {
 	busy := kl.workers.Busy()
 	kl.watcher.Listing()
@@ -28,7 +26,7 @@ func (kl *Kubelet) SyncPods(ctx context.Context) (again time.Time, err error) {
 	if ctx.Err() != nil {
 		return time.Time{}, ctx.Err()
 	}
-	kl.health.set(func(h *healthState) { h.docker = err })
+	kl.health.locked(func(h *healthState) { h.docker = err })
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -2,9 +2,10 @@ package dockertools
 
 import (
 	"fmt"
-	"kubelet14/api"
 	"regexp"
 	"strings"
+
+	"kubelet14/api"
 )
 
 // TrimLayers leaves out of Docker's error the names of the layers that passed it on.

@@ -60,12 +60,12 @@ func (o *Observer) List(ctx context.Context) ([]dockertools.Listed, error) {
 			list = append(list, own)
 		}
 	}
-	conflict, err := o.Identity.CheckConflict(all, o.Cleanup)
+	tolerated, err := o.Identity.CheckConflict(all, o.Cleanup)
 	if err != nil {
 		return nil, err
 	}
 	if !o.Cleanup {
-		o.LogOnce("look for other kubelets", conflict)
+		o.LogOnce("look for other kubelets", tolerated)
 	}
 	slices.SortFunc(list, func(a, b dockertools.Listed) int {
 		return cmp.Or(cmp.Compare(a.Of.PodFullName, b.Of.PodFullName), cmp.Compare(a.Of.Name, b.Of.Name),

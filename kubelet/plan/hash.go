@@ -20,9 +20,9 @@ type shared struct {
 	Groups   []int64 `json:"groups,omitempty"`
 }
 
-// appHash is the hash of everything that an app container depends on: its part of the manifest, the init
-// containers, the volumes that they mount, and what all containers of the pod share. 2014 hashed Go's print of the struct, with the addresses
-// behind pointers, and restarted containers that had not changed.
+// appHash is the hash of everything that an app container depends on: its part of the manifest, the init containers, the
+// volumes that they mount, and what all containers of the pod share. 2014 hashed Go's print of the struct, with the
+// addresses behind pointers, and restarted containers that had not changed.
 func appHash(m *api.ContainerManifest, c *api.Container) string {
 	mounts := slices.Clone(c.VolumeMounts)
 	for _, init := range m.InitContainers {
