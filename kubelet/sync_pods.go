@@ -75,7 +75,7 @@ func (kl *Kubelet) planPods(ctx context.Context, list []dockertools.Listed, busy
 		} else if p.work.pod != nil {
 			busyPods = append(busyPods, p.work.pod)
 		}
-		if pod := kl.desired.pods[name]; pod != nil {
+		if pod := kl.desired.pods[name]; pod != nil && errs[name] == nil { // otherwise its last restart is not known
 			if kl.desired.pods[name] = kl.opts.Wishes.Apply(pod, observed[name]); kl.desired.pods[name] != pod && p.work != nil {
 				p.work.supersede()
 			}
