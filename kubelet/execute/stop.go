@@ -17,21 +17,9 @@ const (
 	minTermGrace = 2 * time.Second  // of these, for what follows the preStop hook, or half of a grace below 4 s
 )
 
-// stop stops a container, and records why unless it is only replaced.
+// stop runs the preStop hook, sends the stop signal and then SIGKILL, all within the grace, and records why unless the container
+// is only replaced. A hook that fails changes nothing. Without any grace no hook runs.
 func (w *work) stop(ctx context.Context, a plan.Action) error {
-	if err := w.stopContainer(ctx, a); err != nil {
-		return err
-	}
-	if a.Killed != "" {
-		w.Observer.RecordKilled(a.ID, plan.Problem{Container: a.Name.Name, Reason: a.Killed, Message: a.Reason})
-	}
-	w.Watcher.Did(a)
-	return nil
-}
-
-// stopContainer runs the preStop hook, sends the stop signal and then SIGKILL, all within the grace. A hook
-// that fails changes nothing. Without any grace no hook runs.
-func (w *work) stopContainer(ctx context.Context, a plan.Action) error {
 	began, grace := time.Now(), stopGrace
 	if seconds, err := strconv.ParseUint(a.Grace, 10, 31); err == nil {
 		grace = time.Duration(seconds) * time.Second
@@ -46,8 +34,12 @@ func (w *work) stopContainer(ctx context.Context, a plan.Action) error {
 	}
 	w.Observer.RecordStop(a.ID)
 	err := w.Docker.StopContainer(ctx, a.ID, max(grace-time.Since(began), termGrace))
-	if errors.Is(err, dockertools.ErrNoSuchContainer) {
-		return nil
+	if err != nil && !errors.Is(err, dockertools.ErrNoSuchContainer) {
+		return err
 	}
-	return err
+	if a.Killed != "" {
+		w.Observer.RecordKilled(a.ID, plan.Problem{Container: a.Name.Name, Reason: a.Killed, Message: a.Reason})
+	}
+	w.Watcher.Did(a)
+	return nil
 }
