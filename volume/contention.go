@@ -13,9 +13,9 @@ import (
 // How long a kubelet waits for the lock, the least time it keeps it (two that are always restarted take turns), and how often it looks.
 const lockPatience, minLockTime, contentionLag = 10 * time.Second, 30 * time.Second, time.Second
 
-// claim returns the lock on one byte of the lock file that marks a waiting kubelet. Another program that waits for the file, such
+// waiterLock returns the lock on one byte of the lock file that marks a waiting kubelet. Another program that waits for the file, such
 // as flock(1), does not take it.
-func claim(kind int16) *unix.Flock_t {
+func waiterLock(kind int16) *unix.Flock_t {
 	return &unix.Flock_t{Type: kind, Whence: io.SeekStart, Start: 14, Len: 1}
 }
 
@@ -26,7 +26,7 @@ func AwaitLock(ctx context.Context, path string) {
 		defer cancel()
 		if f, err := os.Open(filepath.Join(path, markerFile)); err == nil {
 			defer f.Close()
-			_ = unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, claim(unix.F_RDLCK)) // others may hold it too
+			_ = unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, waiterLock(unix.F_RDLCK)) // others may hold it too
 			_ = unix.Flock(int(f.Fd()), unix.LOCK_EX)
 		}
 	}()
@@ -42,9 +42,9 @@ func (r *RootDir) AwaitContention(ctx context.Context) bool {
 			return false
 		case <-time.After(wait):
 		}
-		other := claim(unix.F_WRLCK)
+		other := waiterLock(unix.F_WRLCK)
 		err := unix.FcntlFlock(r.lock.Fd(), unix.F_OFD_GETLK, other)
-		if own := claim(unix.F_RDLCK); err == nil && other.Type == own.Type && other.Start == own.Start && other.Len == own.Len {
+		if own := waiterLock(unix.F_RDLCK); err == nil && other.Type == own.Type && other.Start == own.Start && other.Len == own.Len {
 			return true
 		}
 	}

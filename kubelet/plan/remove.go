@@ -71,8 +71,8 @@ func (p *planner) finish() {
 	delete(p.attempts, api.NetworkContainerName)
 }
 
-// stopOthers stops every live attempt of a container except the one that counts, which may not be created
-// yet. One that started after that one is killed at once.
+// stopOthers stops every live attempt of a container except the newest, which may not be created yet. An
+// attempt that started after the newest is killed at once.
 func (p *planner) stopOthers(newest *Observed) (stop []Action) {
 	for _, c := range p.attempts[newest.Of.Name] {
 		if c.State.Live() && c.ID != newest.ID {
