@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -31,18 +29,18 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 	}
 	kl.observer.Cleanup = true
 	kl.desired.since, kl.opts.RemovalWait = time.Now(), 0
-	removed, failed := map[string]bool{}, map[string]error{}
+	removed, failed := map[string]bool{}, []error(nil)
 	err := kl.run(ctx, nil, func() (done bool, again time.Time) {
-		clear(failed)
-		for name, p := range kl.pods {
-			removed[name] = true
+		failed = nil
+		for _, p := range kl.records() {
+			removed[p.Name] = true
 			if problems := p.Problems(); p.work == nil && len(problems) > 0 {
-				failed[name] = fmt.Errorf("%s: %s", p.Label(), status.Join(problems))
+				failed = append(failed, fmt.Errorf("%s: %s", p.Label(), status.Join(problems)))
 			}
 		}
 		return len(failed) == len(kl.pods), time.Time{}
 	})
-	if err := cmp.Or(err, context.Cause(ctx), errors.Join(slices.Collect(maps.Values(failed))...)); err != nil {
+	if err := cmp.Or(err, context.Cause(ctx), errors.Join(failed...)); err != nil {
 		return err
 	}
 	if err := kl.trashVolumes(nil); err != nil {
