@@ -54,11 +54,3 @@ func (h *host) awaitRuns(id string, image registrytest.Image) {
 		return err
 	})
 }
-
-// mustHaveAsked checks how often the registry was asked for an image.
-func (h *registryHost) mustHaveAsked(times int, when, repoTag string) {
-	h.T.Helper()
-	if pulls := h.registry.Pulls(repoTag); pulls != times {
-		h.T.Errorf("%s the registry was asked for %s %d times, want %d", when, repoTag, pulls, times)
-	}
-}

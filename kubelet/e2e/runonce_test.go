@@ -100,7 +100,6 @@ func TestIntegrationRunOnceSaysWhyAPodFailed(t *testing.T) {
 		"port":   {"failed", `"net"`, "address already in use"},
 		"late":   {"failed", `"main"`, "exit code 9"},
 	})
-	h.mustHaveAsked(1, "by the end", "web:2") // it does not wait for an image that the registry lacks
 	h.Check(h.Up("good", "first"))
 	h.Check(h.Gone("second", "unread"))
 }

@@ -4,11 +4,10 @@
 //	image := r.Push("web:1")
 //	r.SetAuth("user", "password")
 //	... pull image.Ref with Docker ...
-//	r.Pulls("web:1") // 1
 //
 // Each is a real one as far as Docker sees: it speaks the registry's protocol over
 // HTTP on 127.0.0.1, which Docker takes without TLS, and hands out real images,
-// which run. On top of that it can be told to fail, and it counts what it is asked.
+// which run. On top of that it can be told to fail.
 //
 // It is no registry for anything else: it is empty when it starts, images come
 // into it by Push alone, and passwords are checked as HTTP's basic ones, with no

@@ -32,10 +32,10 @@ type Image struct {
 // Push makes an image and gives it a name, such as web:1, which it takes from the
 // image that had it. The image runs `/hello sleep`, or whatever else the program of
 // manifests/hello can do. Its layer has 3 MB to fetch, and is new to Docker, even if
-// the same test runs twice. No password, no fault and no count is in its way.
+// the same test runs twice. No password and no fault is in its way.
 func (r *Registry) Push(repoTag string) Image {
 	r.tb.Helper()
-	ref, err := name.NewTag(r.address + "/" + tagged(repoTag))
+	ref, err := name.NewTag(r.address + "/" + repoTag)
 	unittest.Must(r.tb, err)
 	image, err := newImage()
 	unittest.Must(r.tb, err)

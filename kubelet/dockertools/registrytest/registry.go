@@ -1,7 +1,6 @@
 package registrytest
 
 import (
-	"cmp"
 	"io"
 	"log"
 	"maps"
@@ -12,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/registry"
-
-	"kubelet14/api/unittest"
 )
 
 // Registry is a registry that ends with its test. Its methods are for the test's own
@@ -23,12 +20,10 @@ type Registry struct {
 	address string
 	images  http.Handler // has them, and knows the protocol
 	server  *httptest.Server
-	held    chan struct{} // a blob has come to its middle
 
 	mu             sync.Mutex
 	user, password string
-	over           chan struct{}  // closed when held blobs may go on; nil: no blob is held
-	pulls          map[string]int // by image, such as web:1
+	holds          bool // blobs
 }
 
 // New starts a registry. When the test ends it stops, and every image that Docker
@@ -38,14 +33,14 @@ func New(tb testing.TB) *Registry {
 	r := &Registry{
 		tb:     tb,
 		images: registry.New(registry.Logger(log.New(io.Discard, "", 0))),
-		held:   make(chan struct{}, 1),
-		pulls:  map[string]int{},
 	}
 	r.server = httptest.NewServer(http.HandlerFunc(r.serve))
 	r.address = r.server.Listener.Addr().String()
 	removeImages(tb, r.address) // those of a killed test that had this address, and old ones
 	tb.Cleanup(func() {
-		r.Stop()
+		r.server.Listener.Close()
+		r.server.CloseClientConnections()
+		r.server.Close()
 		removeImages(tb, r.address)
 	})
 	return r
@@ -53,13 +48,6 @@ func New(tb testing.TB) *Registry {
 
 // Addr returns the registry's address, such as 127.0.0.1:40123.
 func (r *Registry) Addr() string { return r.address }
-
-// Stop cuts all connections and refuses new ones.
-func (r *Registry) Stop() {
-	r.server.Listener.Close()
-	r.server.CloseClientConnections()
-	r.server.Close()
-}
 
 // SetAuth makes the registry serve those alone who give this user and password,
 // from the next request on. An empty user lets everybody in.
@@ -72,48 +60,18 @@ func (r *Registry) SetAuth(user, password string) {
 // maxConfig is more than the bytes of an image's configuration, which containerd pulls before the layers.
 const maxConfig = 64 << 10
 
-// HoldBlobs makes every layer stop in its middle, until MendBlobs: whoever pulls is
-// in the middle of it for as long as the test likes.
+// HoldBlobs makes every layer stop in its middle.
 func (r *Registry) HoldBlobs() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.over = make(chan struct{})
+	r.holds = true
 }
 
-// AwaitHeld waits, after HoldBlobs, until some blob has come to its middle.
-func (r *Registry) AwaitHeld() {
-	r.tb.Helper()
-	unittest.Receive(r.tb, r.held, "nobody has asked the registry at "+r.address+" for a blob")
-}
-
-// MendBlobs ends HoldBlobs. What was held goes on.
-func (r *Registry) MendBlobs() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	close(r.over)
-	r.over = nil
-}
-
-// Pulls returns how many pulls of an image have begun, such as web:1. Failed ones are
-// among them, but not those that did not reach the registry or ended with its question
-// for a password, nor those by digest.
-func (r *Registry) Pulls(repoTag string) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.pulls[tagged(repoTag)]
-}
-
-// serve takes the question which manifest a tag stands for, a HEAD, as the beginning
-// of a pull: Docker goes on only when it does not have that one.
 func (r *Registry) serve(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	user, password, _ := req.BasicAuth()
 	allowed := r.user == "" || user == r.user && password == r.password
-	repo, tag, isManifest := strings.Cut(strings.TrimPrefix(req.URL.Path, "/v2/"), "/manifests/")
-	if isManifest && req.Method == http.MethodHead {
-		r.pulls[repo+":"+tag]++
-	}
-	over := r.over
+	holds := r.holds
 	r.mu.Unlock()
 	// For the rest of a blob Docker asks with an open range, which the library does not
 	// know. A registry is free to send all of it again.
@@ -124,16 +82,16 @@ func (r *Registry) serve(w http.ResponseWriter, req *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusUnauthorized)
 		io.WriteString(w, `{"errors":[{"code":"UNAUTHORIZED","message":"authentication required"}]}`)
-	case over != nil && strings.Contains(req.URL.Path, "/blobs/"):
-		r.serveHeld(w, req, over)
+	case holds && strings.Contains(req.URL.Path, "/blobs/"):
+		r.serveHeld(w, req)
 	default:
 		w.Header().Set("Content-Type", "application/json") // of its errors, as real registries do
 		r.images.ServeHTTP(w, req)
 	}
 }
 
-// serveHeld sends a layer in two halves, the second when over is closed.
-func (r *Registry) serveHeld(w http.ResponseWriter, req *http.Request, over <-chan struct{}) {
+// serveHeld sends half a layer, and waits for its client to go.
+func (r *Registry) serveHeld(w http.ResponseWriter, req *http.Request) {
 	whole := httptest.NewRecorder()
 	r.images.ServeHTTP(whole, req)
 	maps.Copy(w.Header(), whole.Header())
@@ -145,19 +103,5 @@ func (r *Registry) serveHeld(w http.ResponseWriter, req *http.Request, over <-ch
 	}
 	w.Write(body[:len(body)/2])
 	http.NewResponseController(w).Flush()
-	select {
-	case r.held <- struct{}{}:
-	default:
-	}
-	select {
-	case <-over:
-		w.Write(body[len(body)/2:])
-	case <-req.Context().Done(): // the client has gone
-	}
-}
-
-// tagged names the tag of web, which is web:latest.
-func tagged(image string) string {
-	repo, tag, _ := strings.Cut(image, ":")
-	return repo + ":" + cmp.Or(tag, "latest")
+	<-req.Context().Done()
 }
