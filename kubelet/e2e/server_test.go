@@ -3,72 +3,12 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"sync"
 	"testing"
 
 	"kubelet14/api/unittest"
 	"kubelet14/kubelet/e2e/hosttest"
 )
-
-func TestIntegrationLogsOfAContainer(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.Write("web", strings.Replace(hosttest.Job("web", `/hello, flood, -lines, "1000", -every, 10ms`), "never", "onFailure", 1))
-	p := h.Start()
-	const path = "/containerLogs/default/web/main"
-	h.Await("it prints", func() error {
-		log, err := p.Ask("GET", path)
-		if err == nil && (log.Status != 200 || log.Body == "") {
-			err = fmt.Errorf("%+v", log)
-		}
-		return err
-	})
-
-	// Many follow a log, over a restart of its container.
-	got := make([]string, 20)
-	var all, following sync.WaitGroup
-	for i := range got {
-		following.Add(1)
-		all.Go(func() {
-			first := make([]byte, 1)
-			resp, err := h.Client().Get("http://localhost" + path + "?follow=1")
-			if err == nil {
-				defer resp.Body.Close()
-				_, err = io.ReadFull(resp.Body, first)
-			}
-			following.Done()
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			rest, err := io.ReadAll(resp.Body)
-			if got[i] = string(first) + string(rest); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	following.Wait() // each has read something of the first attempt
-	h.Kill("web", "main")
-	all.Wait() // they end by themselves, since the second attempt succeeds
-	attempts := h.Of("web", "main")
-	if len(attempts) != 2 {
-		t.Fatalf("there are the attempts %v, want two", attempts)
-	}
-	killed, complete := h.Logs(attempts[0].ID), h.Logs(attempts[1].ID)
-	if strings.Count(complete, "\n") != 1000 || strings.Count(killed, "\n") >= 1000 {
-		t.Fatalf("the attempts have printed %d and %d lines", strings.Count(killed, "\n"), strings.Count(complete, "\n"))
-	}
-	for i, log := range got {
-		if log != killed+complete {
-			t.Errorf("follower %d got %d lines instead of %d, or other lines", i, strings.Count(log, "\n"), strings.Count(killed+complete, "\n"))
-		}
-	}
-	if previous := p.MustAsk("GET", path+"?previous=1"); previous.Body != killed {
-		t.Errorf("the log of the previous attempt is %q", previous.Body)
-	}
-}
 
 // The table is printed to standard output, and problems to standard error. /metrics has the same numbers.
 func TestIntegrationStatusAndMetrics(t *testing.T) {
