@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -39,34 +38,6 @@ func mustPrint(t *testing.T, r hosttest.Result, pods map[string][]string) {
 	if len(printed) != len(pods) {
 		t.Errorf("it should print %d pods:\n%s%s", len(pods), r.Stdout, r.Stderr)
 	}
-}
-
-func TestIntegrationRunOnce(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.Write("pod", hosttest.TwoContainers("pod"))
-	h.WriteSleepers("other")
-	h.Write("job", hosttest.Job("job", "/hello, env"))
-	want := map[string][]string{"pod": {"running"}, "other": {"running"}, "job": {"succeeded", "Completed"}}
-	once := func() {
-		t.Helper()
-		r := h.runOnce()
-		r.MustExit(t, 0)
-		mustPrint(t, r, want)
-	}
-	once()
-	h.Must(errors.Join(h.Whole("pod", "main", "side"), h.Up("other"), h.Exited(h.Newest("job", "main"))))
-	before, done := h.IDs(), h.Newest("job", "main")
-	once()
-	h.MustBe("after a second run", before)
-	if now := h.Newest("job", "main"); now.ID != done.ID {
-		t.Errorf("the job has run twice: %s, before %s", now, done)
-	}
-	// A pod that is in no manifest may belong to another run.
-	h.Remove("other")
-	delete(want, "other")
-	once()
-	h.MustBe("after a run with one file less", before)
 }
 
 // Each pod fails for its own reason, and the others come up.
