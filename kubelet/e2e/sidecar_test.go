@@ -59,25 +59,6 @@ func TestIntegrationSidecars(t *testing.T) {
 	h.Must(h.Ended("pod"))
 }
 
-// A pod that is stopped, and one that is removed, ends in turn: the app, the sidecars, the last one first, and the network.
-func TestIntegrationSidecarsStopLast(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.Write("pod", sidecarPod)
-	h.WriteSleepers("other")
-	p := h.Start()
-	p.AwaitUp("pod")
-	main, log, mesh, net := h.Live("pod", "main"), h.Live("pod", "log"), h.Live("pod", "mesh"), h.Live("pod", "net")
-	h.MustRun("stop", "pod")
-	h.mustEndInTurn(main, log, mesh, net)
-	h.MustRun("restart", "pod").MustExit(t, 0, "pod pod.default.file is running")
-	h.Must(h.Whole("pod", "mesh", "log", "main"))
-	p.Kill()
-	h.Remove("pod")
-	h.Start()
-	h.AwaitGone("pod")
-}
-
 // mustEndInTurn checks that each container has ended after the one before it.
 func (h *host) mustEndInTurn(containers ...hosttest.Container) {
 	h.T.Helper()
