@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,27 +39,4 @@ func TestIntegrationPreStopRunsBeforeTheStop(t *testing.T) {
 	for id, pod := range pods {
 		h.Check(hosttest.FileHolds(filepath.Join(dir, id), strings.Repeat("GET /env\n"+pod.diary+"asked to stop\n", 2)))
 	}
-}
-
-// The next kubelet does not know how far the last one came, so it runs the hook again. The hook hangs until its time is
-// up.
-func TestIntegrationKillTheKubeletInAStop(t *testing.T) {
-	t.Parallel()
-	h, dir := newHost(t), t.TempDir()
-	h.Write("hooked", hosttest.ServerWith("hooked", dir, "lifecycle: {preStop: {httpGet: {path: /hang, port: http}}}"))
-	h.Write("deaf", strings.ReplaceAll(hosttest.ServerWith("deaf", dir), "serve,", "serve, -ignore-term,"))
-	p := h.Start("-file_check_frequency=1s") // the wait before all pods are removed
-	h.MustServe("hooked", "/env")
-	h.MustServe("deaf", "/env")
-	h.Remove("hooked", "deaf")
-	h.Await("one hook runs, and one container is asked to stop", func() error {
-		return errors.Join(hosttest.FileHolds(dir+"/hooked", "GET /env\nGET /hang\n"), hosttest.FileHolds(dir+"/deaf", "GET /env\nasked to stop\n"))
-	})
-	p.Kill()
-	h.Live("hooked", "main")
-	h.WriteSleepers("other")
-	h.Start()
-	h.AwaitUp("other") // it waits for neither
-	h.AwaitGone("hooked", "deaf")
-	h.Check(hosttest.FileHolds(filepath.Join(dir, "hooked"), "GET /env\nGET /hang\nGET /hang\nasked to stop\n"))
 }
