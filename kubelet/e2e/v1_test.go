@@ -14,50 +14,6 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// TestIntegrationAPodOfToday is the example of a standalone kubelet: a web server writes a log into a volume, and a
-// second container empties it.
-func TestIntegrationAPodOfToday(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.Write("web", `
-apiVersion: v1
-kind: Pod
-metadata: {name: web}
-spec:
-  containers:
-    - name: server
-      image: HELLO
-      command: [/hello, serve, -port, "8080", -diary, /logs/requests]
-      volumeMounts: [{name: logs, mountPath: /logs}]
-    - name: truncator
-      image: HELLO
-      args: [/hello, write, -every, 200ms, /logs/requests]
-      volumeMounts: [{name: logs, mountPath: /logs}]
-  volumes: [{name: logs, emptyDir: {}}]
-`)
-	p := h.Start()
-	h.Await("the pod is up", func() error { return h.Whole("web", "server", "truncator") })
-	log := filepath.Join(h.RootDir, "pods", h.UID("web"), "volumes", "kubernetes.io~empty-dir", "logs", "requests")
-	h.Await("a request is in the log", func() error {
-		asked := h.Ask("web", "/")
-		text, err := os.ReadFile(log)
-		return errors.Join(asked, err, unittest.HasWords(string(text), "GET /"))
-	})
-	h.Await("the log is emptied", func() error {
-		text, err := os.ReadFile(log)
-		if strings.Contains(string(text), "GET /") {
-			err = fmt.Errorf("the log has %q", text)
-		}
-		return err
-	})
-	for path, words := range map[string]string{"/pods": `"name":"web"`, "/healthz": "ok", "/spec/": "num_cores"} {
-		unittest.Says(t, p.MustAsk("GET", path).Body, words)
-	}
-	h.Remove("web")
-	h.AwaitGone("web")
-	h.Await("its volume is gone", h.NoVolumes)
-}
-
 // An upgrade overwrites the file: the init container runs again, and then the others.
 func TestIntegrationInitContainers(t *testing.T) {
 	t.Parallel()
