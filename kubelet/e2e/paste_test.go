@@ -87,6 +87,9 @@ func TestIntegrationPastedDeployments(t *testing.T) {
 		h.Write("shop", strings.NewReplacer("REPLICAS", replicas, "NUMBER", edit).Replace(shop))
 	}
 	write("2", "1")
+	for flag, words := range map[string]string{"-feature_gates=Services=false": "this program runs no Service", "-pod_network=bridge": "kind: not supported"} {
+		h.Run("-config="+h.Manifests, "-dry_run", flag).MustExit(t, 1, words)
+	}
 	p := h.Start()
 	p.AwaitUp("db-0", "site-0", "site-1")
 	for _, words := range []string{"left out Namespace shop: ", "left out PersistentVolumeClaim db-data: ", "spec.type (hostPort publishes a port)",

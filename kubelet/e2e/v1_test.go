@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -181,55 +180,4 @@ func TestIntegrationHostNetworkAndGrace(t *testing.T) {
 	if now := h.MustInspect(main.ID); !now.State.Running {
 		t.Errorf("the kubelet ended only when the container had ended: %+v", now.State)
 	}
-}
-
-const serviceOfToday = `apiVersion: v1
-kind: Service
-metadata: {name: pages}
-spec: {selector: {app: pages}, ports: [{port: PORT}]}
----
-apiVersion: v1
-kind: Pod
-metadata: {name: pages-1, labels: {app: pages}}
-spec: {containers: [{name: main, image: HELLO, command: [/hello, serve, -port, "8080"]}]}
-`
-
-// A pod finds others by the name of their service, which is also in its environment. An edit of the service restarts
-// nothing.
-func TestIntegrationServices(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	write := func(port string) { h.Write("pages", strings.Replace(serviceOfToday, "PORT", port, 1)) }
-	write("8080")
-	h.WriteSleepers("web")
-	h.Run("-config="+h.Manifests, "-dry_run", "-feature_gates=Services=false").MustExit(t, 1, "this program runs no Service", "-feature_gates=Services=true")
-	h.Run("-config="+h.Manifests, "-dry_run", "-pod_network=bridge").MustExit(t, 1, "pages.yaml:2:7: kind: not supported", "\n> 2 | kind: Service")
-
-	p := h.Start()
-	p.AwaitUp("web", "pages-1")
-	inWeb := func(command string, words ...string) {
-		t.Helper()
-		h.Await("in web "+command+" prints "+fmt.Sprint(words), func() error {
-			r, err := p.Ask("POST", "/run/default/web/main?cmd=/hello&cmd="+strings.ReplaceAll(command, " ", "&cmd="))
-			return errors.Join(err, unittest.HasWords(r.Body, words...))
-		})
-	}
-	for _, name := range []string{"pages", "pages.default"} {
-		inWeb("fetch http://"+name+":8080/", "Hello from pod pages-1.")
-	}
-	inWeb("env", "PAGES_SERVICE_HOST=pages", "PAGES_SERVICE_PORT=8080", "PAGES_PORT_8080_TCP=tcp://pages:8080")
-
-	before := h.IDs()
-	write("80")
-	h.Await("the status says that the services have changed", func() error {
-		r, err := p.Ask("GET", "/pods")
-		return errors.Join(err, unittest.HasWords(r.Body, "the services of its namespace have changed"))
-	})
-	p.Kill()
-	p = h.Start()
-	p.AwaitUp("web", "pages-1")
-	h.MustBe("after an edit of the service", before)
-	inWeb("env", "PAGES_SERVICE_PORT=8080")
-	h.Mend("web")
-	inWeb("env", "PAGES_SERVICE_PORT=80")
 }
