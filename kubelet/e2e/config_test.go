@@ -127,65 +127,6 @@ func readsOneVersion(dir string, stop chan struct{}) error {
 	}
 }
 
-// A container whose ConfigMap is missing waits alone, and starts when it comes.
-func TestIntegrationMissingConfigMap(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.Write("web", `apiVersion: v1
-kind: Pod
-metadata: {name: web}
-spec:
-  containers:
-  - {name: side, image: HELLO, command: [/hello, sleep]}
-  - name: main
-    image: HELLO
-    command: [/hello, serve, -port, "8080"]
-    env: [{name: COLOUR, valueFrom: {configMapKeyRef: {name: web, key: colour}}}]
-`)
-	p := h.Start("-sync_frequency=1h")
-	p.AwaitShows("web/main", "waiting", "CreateContainerConfigError", `there is no ConfigMap "web" with the key "colour" in namespace "default"`, h.Manifests)
-	p.AwaitShows("web/side", "running")
-	h.Write("config", strings.ReplaceAll(configMap("red"), "colour", "color"))
-	p.AwaitShows("web/main", "waiting", `there is no key "colour" in ConfigMap "web" of namespace "default"`, "config.yaml")
-	h.Write("config", configMap("red"))
-	h.Await("it starts", func() error { return h.Ask("web", "/env", "COLOUR=red\n") })
-	if n := len(h.Of("web", "main")); n != 1 {
-		t.Errorf("there are %d attempts, want 1", n)
-	}
-}
-
-// A kubelet is killed while a ConfigMap changes, again and again: the files are those of one version, and of the last one in the end.
-func TestIntegrationKilledWhileAConfigMapChanges(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	write := func(colour string) { h.Write("web", configMap(colour)+"---\n"+configSecret+"---\n"+configPod) }
-	write("red")
-	p := h.Start()
-	p.AwaitUp("web")
-	h.Await("it runs", func() error { return h.Ask("web", "/", "colour:\nred") })
-	before := h.IDs()
-	stop, ends := make(chan struct{}), make(chan error)
-	go func() { ends <- readsOneVersion(files(h, "web", "all"), stop) }()
-	for i := range 5 {
-		write(fmt.Sprint("green", i))
-		p.AwaitLog("the files of volume")
-		write(fmt.Sprint("blue", i))
-		p.Kill()
-		p = h.Start()
-	}
-	h.Await("the last version is there", func() error { return h.Ask("web", "/", "colour:\nblue4", "paint blue4") })
-	close(stop)
-	h.Must(<-ends)
-	h.MustBe("after five kubelets", before)
-	h.Await("nothing is left over", func() error {
-		entries, err := os.ReadDir(files(h, "web", "all"))
-		if len(entries) != 6 { // four files, the link and the version
-			err = fmt.Errorf("there are %v", entries)
-		}
-		return err
-	})
-}
-
 // A value of a Secret is nowhere but in its container.
 func TestIntegrationNoSecretIsShown(t *testing.T) {
 	t.Parallel()
