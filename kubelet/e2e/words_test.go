@@ -150,21 +150,3 @@ func TestIntegrationPsInATerminal(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 }
-
-// A container that cannot start has no log and uses nothing. The words say why.
-func TestIntegrationWordsAboutAPodThatIsNotUp(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.Write("web", "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec:\n  volumes: [{name: data, emptyDir: {}}]\n"+
-		"  containers: [{name: main, image: kubelet14-test/missing, imagePullPolicy: Never}]\n")
-	h.Run("check", h.Manifests).MustExit(t, 0, "1 pod in 1 file: all are taken")
-	h.Start()
-	h.Await("describe says why", func() error {
-		r := h.Run("describe", "web")
-		return unittest.HasWords(r.Stdout, h.Manifests+"/web.yaml", `data {"emptyDir":{}}`, "\nState:     failing\n", "Container main:\n  State:     waiting", "ImageNeverPulled: ")
-	})
-	h.Run("ps").MustExit(t, 1, "ImageNeverPulled", "not well: 1 of 1 pod")
-	h.Run("logs", "web").MustExit(t, 1, `container "main" of pod web.default.file has not been created yet: kubelet14 describe web.default.file says what it waits for`)
-	h.Run("top").MustExit(t, 0, "POD / CONTAINER")
-	h.Run("diff").MustExit(t, 0, "pod web.default.file", "by its imagePullPolicy it is never pulled")
-}
