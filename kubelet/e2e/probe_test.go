@@ -2,8 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,24 +13,18 @@ const probedPod = `apiVersion: v1
 kind: Pod
 metadata: {name: ID}
 spec:
-  restartPolicy: POLICY
-  volumes: [{name: data, hostPath: {path: DIR}}]
   containers:
   - name: main
     image: HELLO
-    command: [/hello, serve, -port, "8080", -diary, /data/ID]
+    command: [/hello, serve, -port, "8080"]
     ports: [{name: http, containerPort: 8080}]
-    volumeMounts: [{name: data, mountPath: /data}]
     startupProbe: {PROBE, periodSeconds: 1, timeoutSeconds: 60, failureThreshold: 1000}
     livenessProbe: {PROBE, periodSeconds: 1, timeoutSeconds: 60, failureThreshold: 1}
 `
 
 func TestIntegrationProbes(t *testing.T) {
 	t.Parallel()
-	h, dir := newHost(t), t.TempDir()
-	write := func(id, policy, probe string) {
-		h.Write(id, strings.NewReplacer("ID", id, "POLICY", policy, "DIR", dir, "PROBE", probe).Replace(probedPod))
-	}
+	h := newHost(t)
 	kinds := map[string]struct{ probe, spoil, words string }{
 		"http":    {`httpGet: {path: /healthz, port: http}`, "/health?ok=false", "500 Internal Server Error"},
 		"refused": {`httpGet: {path: /healthz, port: 8080}`, "/close", "connection refused"},
@@ -41,11 +33,9 @@ func TestIntegrationProbes(t *testing.T) {
 	}
 	for id, kind := range kinds {
 		for _, id := range []string{id, id + "-well"} {
-			write(id, "Always", kind.probe)
+			h.Write(id, strings.NewReplacer("ID", id, "PROBE", kind.probe).Replace(probedPod))
 		}
 	}
-	well := filepath.Join(dir, "well")
-	h.WriteFile(well, "fine") // 2014 wanted the word ok
 	p := h.Start("-sync_frequency=200ms")
 	old, healthy := map[string]hosttest.Container{}, map[string]hosttest.Container{}
 	for id := range kinds {
@@ -71,16 +61,5 @@ func TestIntegrationProbes(t *testing.T) {
 		if now := h.Live(id+"-well", "main"); now.ID != healthy[id].ID {
 			t.Errorf("a healthy container was replaced: %s, before %s", now, healthy[id])
 		}
-	}
-
-	write("never", "Never", "exec: {command: [/hello, cat, /data/well]}")
-	p.AwaitReady("never")
-	main := h.Live("never", "main")
-	h.MustServe("never", "/healthz")
-	h.Must(os.Remove(well))
-	p.AwaitShows("never", "failed")
-	p.AwaitShows("never/main", "terminated", "Unhealthy: ", "liveness probe failed", "exit code 1", "/data/well: no such file")
-	if now := h.Newest("never", "main"); now.ID != main.ID {
-		t.Errorf("it was restarted: %s, before %s", now, main)
 	}
 }
