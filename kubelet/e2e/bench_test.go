@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -161,43 +160,6 @@ func BenchmarkIdle(b *testing.B) {
 			p = h.StartWith(append(h.from("http"), "-http_check_frequency=1h", "-sync_frequency=1s")...)
 			p.AwaitUp(ids...)
 			h.idle(b, p, v.name)
-		}
-	}
-	b.ReportMetric(0, "ns/op")
-}
-
-// BenchmarkIdleConfigMaps measures a kubelet whose 100 pods come from files: without ConfigMaps, and with ten for each pod, of which it
-// has variables and a volume of files.
-func BenchmarkIdleConfigMaps(b *testing.B) {
-	const pods = 100
-	pod := func(id, fields string) string {
-		return fmt.Sprintf("apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: main, image: HELLO, command: [/hello, sleep]%s\n", id, fields)
-	}
-	plain := func(id string) string { return pod(id, "}]}") }
-	withConfigMaps := func(id string) (text string) {
-		var variables, files []string
-		for i := range 10 {
-			name := fmt.Sprintf("%s-%d", id, i)
-			text += fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {key%d: value}\n---\n", name, i)
-			variables = append(variables, fmt.Sprintf("{configMapRef: {name: %s}}", name))
-			files = append(files, fmt.Sprintf("{configMap: {name: %s}}", name))
-		}
-		return text + pod(id, fmt.Sprintf(", envFrom: [%s], volumeMounts: [{name: all, mountPath: /all}]}], volumes: [{name: all, projected: {sources: [%s]}}]}",
-			strings.Join(variables, ", "), strings.Join(files, ", ")))
-	}
-	hosttest.Prepare(b)
-	for range b.N {
-		for name, manifest := range map[string]func(string) string{"plain": plain, "ten-ConfigMaps": withConfigMaps} {
-			h := newHost(b)
-			var ids []string
-			for i := range pods {
-				ids = append(ids, fmt.Sprint("p", i))
-				h.Write(ids[i], manifest(ids[i]))
-			}
-			p := h.StartWith("-config="+h.Manifests, "-sync_frequency=1s")
-			p.AwaitUp(ids...)
-			h.idle(b, p, name)
-			p.Stop()
 		}
 	}
 	b.ReportMetric(0, "ns/op")
