@@ -270,3 +270,17 @@ func (s *podmanSide) play(pods []string, flags ...string) {
 
 func (s *podmanSide) stop([]string)      { s.run("podman", "kube", "down", s.file) }
 func (s *podmanSide) pid(pod string) int { return s.containerPid("podman", pod+"-main") }
+
+// each calls do for every item, some at a time, and waits.
+func each[T any](items []T, atOnce int, do func(T)) {
+	places := make(chan struct{}, atOnce)
+	var all sync.WaitGroup
+	for _, item := range items {
+		all.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			do(item)
+		})
+	}
+	all.Wait()
+}

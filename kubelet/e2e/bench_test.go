@@ -39,7 +39,7 @@ func newBenchHost(b *testing.B, v version) *host {
 	return h
 }
 
-// startAtOnce starts a kubelet, gives it pods of two containers at once and returns how
+// startAtOnce starts a kubelet, gives it pods at once and returns how
 // long it takes until Docker has started the last container. The kubelet runs then.
 func (h *host) startAtOnce(b *testing.B, pods int, flags ...string) (*hosttest.Process, time.Duration) {
 	b.Helper()
@@ -49,12 +49,12 @@ func (h *host) startAtOnce(b *testing.B, pods int, flags ...string) (*hosttest.P
 	h.web.AwaitRequests(1)
 	for i := range pods {
 		id := fmt.Sprintf("p%d", i)
-		h.put(id+".default.http", hosttest.TwoContainers(id))
+		h.put(id+".default.http", hosttest.Sleeper(id))
 	}
 	began := time.Now()
 	h.web.Serve()
 	var last time.Time
-	for range 3 * pods {
+	for range 2 * pods {
 		last = next("start")
 	}
 	return p, last.Sub(began)
@@ -101,6 +101,36 @@ func (s samples) best(name string) float64 { return slices.Min(s[name]).Seconds(
 
 func (s samples) median(name string) float64 {
 	return slices.Sorted(slices.Values(s[name]))[len(s[name])/2].Seconds()
+}
+
+// BenchmarkStart starts pods at once with both versions of the kubelet, and by Docker calls alone, eight pods at a time.
+// The ratio is that of the best times.
+func BenchmarkStart(b *testing.B) {
+	for _, pods := range []int{1, 20, 100} {
+		b.Run(fmt.Sprintf("pods=%d", pods), func(b *testing.B) {
+			took, all := samples{}, versions(b)
+			for range b.N * max(3, 10/pods) {
+				for _, v := range all {
+					h := newBenchHost(b, v)
+					p, t := h.startAtOnce(b, pods)
+					took.add(v.name, t)
+					p.Stop()
+					h.MustRun("-cleanup") // the containers would slow down what follows
+				}
+				bare := newBareSide(&stage{b: b, host: newBenchHost(b, all[0]), dir: b.TempDir()})
+				began := time.Now()
+				bare.start(podNames(pods))
+				took.add("bare", time.Since(began))
+				bare.stop(podNames(pods))
+			}
+			b.Log(took)
+			for _, name := range []string{"new", "last"} {
+				b.ReportMetric(took.best(name)/took.best("bare"), name+"/bare")
+				b.ReportMetric(took.best(name)/float64(pods), name+"-s/pod")
+			}
+			b.ReportMetric(0, "ns/op")
+		})
+	}
 }
 
 // BenchmarkEdit measures from the moment a changed manifest is in its place to the
@@ -159,20 +189,14 @@ func BenchmarkIdle(b *testing.B) {
 			h.Binary, h.Network = v.binary, v.network
 			p = h.StartWith(append(h.from("http"), "-http_check_frequency=1h", "-sync_frequency=1s")...)
 			p.AwaitUp(ids...)
-			h.idle(b, p, v.name)
+			time.Sleep(2 * time.Second) // until the work of the start is done
+			used := h.measureIdle(p, 30*time.Second)
+			b.ReportMetric(used.calls, v.name+"-calls/sync")
+			b.ReportMetric(used.cpu, v.name+"-%-of-a-core")
+			b.ReportMetric(used.megabytes, v.name+"-MB")
 		}
 	}
 	b.ReportMetric(0, "ns/op")
-}
-
-// idle reports what a kubelet uses whose pods are up, with a sync each second.
-func (h *host) idle(b *testing.B, p *hosttest.Process, name string) {
-	b.Helper()
-	time.Sleep(2 * time.Second) // until the work of the start is done
-	used := h.measureIdle(p, 30*time.Second)
-	b.ReportMetric(used.calls, name+"-calls/sync")
-	b.ReportMetric(used.cpu, name+"-%-of-a-core")
-	b.ReportMetric(used.megabytes, name+"-MB")
 }
 
 // usage is what a kubelet uses: calls of Docker in a second, CPU time in percent of a core, and memory.
