@@ -195,6 +195,21 @@ func TestAnImageThatVanishesIsPulledAgain(t *testing.T) {
 	})
 }
 
+// An image whose user is root, or may be, makes no container that must not run as root.
+func TestAContainerThatMustNotBeRoot(t *testing.T) {
+	for user, runs := range map[string]bool{"": false, "0": false, "web": false, "1000:0": true} {
+		inWorld(t, func(w *world) {
+			w.docker.SetImageUser("hello:1", user)
+			web := pod("web", "main")
+			web.Manifest.Containers[0].SecurityContext = &api.SecurityContext{NonRoot: true}
+			state := w.run(web).main(w).State
+			if (state.Running != nil) != runs || !runs && (state.Waiting == nil || state.Waiting.Reason != api.ReasonConfig) {
+				t.Errorf("as user %q it is %+v", user, state)
+			}
+		})
+	}
+}
+
 // Neither a running pull nor a container that has failed for good costs syncs.
 func TestStatusOfAPull(t *testing.T) {
 	inWorld(t, func(w *world) {
