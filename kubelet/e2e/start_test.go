@@ -155,30 +155,3 @@ func TestIntegrationTheRootDirIsHandedOver(t *testing.T) {
 	h.MustBe("after the root_dir was handed over", before)
 	next.Stop()
 }
-
-// A kubelet with its settings in a file is the same as one with flags: the change touches no pod.
-func TestIntegrationSettingsInAFile(t *testing.T) {
-	t.Parallel()
-	h := newSourcesHost(t)
-	h.putSleepers("pod.default.file", "pod.default.http")
-	file := filepath.Join(h.Dir, "kubelet.yaml")
-	h.WriteFile(file, `apiVersion: kubelet.config.k8s.io/v1beta1
-kind: KubeletConfiguration
-staticPodPath: `+filepath.Base(h.Manifests)+`
-staticPodURL: `+h.web.URL()+`
-containerLogMaxSize: 1Mi
-clusterDNS: [10.96.0.10]
-`)
-	p := h.StartWith("-config_file=" + file)
-	p.AwaitLog("settings come from "+file, "clusterDNS")
-	h.AwaitUp("pod.default.file", "pod.default.http")
-	if got := h.MustInspect(h.Live("pod.default.file", "main").ID).HostConfig.LogConfig.Config["max-size"]; got != fmt.Sprint(1<<20) {
-		t.Errorf("max-size of the log is %s, want that of the file", got)
-	}
-	before := h.IDs()
-	p.Kill()
-	p = h.startFrom("file", "http")
-	p.AwaitUp("pod.default.file", "pod.default.http")
-	h.MustBe("with flags", before)
-	p.Stop()
-}
