@@ -74,20 +74,3 @@ func TestIntegrationRunOnceSaysWhyAPodFailed(t *testing.T) {
 	h.Check(h.Up("good", "first"))
 	h.Check(h.Gone("second", "unread"))
 }
-
-func TestIntegrationRunOnceOnSourcesThatFail(t *testing.T) {
-	t.Parallel()
-	h := newSourcesHost(t)
-	h.putSleepers("pod.default.file", "pod.default.http")
-	once := func(flags ...string) hosttest.Result { return h.Run(append(h.from("file", "http"), flags...)...) }
-	once("-runonce", "-docker_endpoint=unix://"+h.Dir+"/no.sock").MustExit(t, 1, "cannot reach Docker at unix://"+h.Dir+"/no.sock")
-	h.Run("-runonce", "-config="+h.Dir+"/missing").MustExit(t, 1, "-config="+h.Dir+"/missing does not exist")
-	h.web.Answer(0, "")
-	once("-runonce", "-runonce_timeout=3s").MustExit(t, 1, "http", "-runonce_timeout")
-	h.Must(h.Gone("pod")) // it did not begin without knowing all pods
-	h.web.Answer(404, "")
-	r := once("-runonce")
-	r.MustExit(t, 1, "http", h.web.Address, "404 Not Found")
-	mustPrint(t, r, map[string][]string{"pod": {"running"}})
-	h.Check(h.Up("pod.default.file"))
-}
