@@ -155,6 +155,9 @@ func TestAccess(t *testing.T) {
 		}
 		s.counts(t, "token", refused)
 	}
+	if got := serve(t, withContainers()).ask(t, runIn+"web/app?cmd=id&token="+testToken); got.status != http.StatusUnauthorized {
+		t.Errorf("with the token as a parameter: it answers %d", got.status)
+	}
 }
 
 // counts checks how many requests were refused for this reason.

@@ -19,23 +19,6 @@ import (
 	"kubelet14/api/unittest"
 )
 
-func TestAttacksByRequest(t *testing.T) {
-	k, options := withEverything(t)
-	s := serve(t, k, options)
-	for request, want := range map[string]int{
-		"GET /run/default/web/app?cmd=id":                     405, // by the image of a page, in an old browser
-		"POST /run/default/web/app?cmd=id":                    401, // by a form
-		"POST /run/default/web/app?cmd=id&token=" + testToken: 401,
-	} {
-		if got := s.ask(t, request, withKey(s.key), with("X-HTTP-Method-Override", "POST")); got.status != want || k.usedTimes() != 0 {
-			t.Errorf("%s: it answers %d %s, want %d", request, got.status, got.body, want)
-		}
-	}
-	if got := s.ask(t, logOf+"web/app", with("Authorization", "Bearer another")); !got.isOneLine("the token is wrong") {
-		t.Errorf("with another token: %s", got.body)
-	}
-}
-
 // The log directory may hold other files, and links to files elsewhere.
 func TestAttacksOnTheLogDirectory(t *testing.T) {
 	const secret = "the secret of another directory"

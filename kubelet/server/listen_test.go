@@ -7,13 +7,10 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"html"
 	"math/big"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -191,29 +188,5 @@ func TestTokenFiles(t *testing.T) {
 		if !isFine || got != want || strings.Contains(text, good[1:]) { // the token
 			t.Errorf("%s: token.Read returns %q, %v", name, got, err)
 		}
-	}
-}
-
-// The link is valid for one start of the kubelet. A program that listens at the port before the next start, and gets
-// the requests of an open page, learns nothing useful. No answer sets a cookie, since browsers send cookies to every
-// port of the host.
-func TestTheLinkShowsLogsUntilTheNextStart(t *testing.T) {
-	old := serve(t, withContainers())
-	for name, s := range map[string]*testServer{"without TLS": serve(t, withContainers()), "with TLS": serve(t, withContainers(), withTLS(t))} {
-		query, ok := strings.CutPrefix(s.Link(), s.URL())
-		if !ok || strings.Contains(s.Link(), testToken) || s.Link() == old.Link() {
-			t.Errorf("%s: the link is %s", name, s.Link())
-		}
-		page := s.ask(t, "GET /"+query)
-		href := regexp.MustCompile(`/containerLogs/[^"]*`).FindString(page.body)
-		if got := s.ask(t, "GET "+html.UnescapeString(href)); got.status != http.StatusOK || page.header.Get("Set-Cookie")+got.header.Get("Set-Cookie") != "" {
-			t.Errorf("%s: its page links to %q, which answers %d %s; the headers are %v", name, href, got.status, got.body, page.header)
-		}
-		for _, request := range []string{runIn + "web/app?cmd=id&key=" + s.key, "GET /boundPods?env=1&key=" + s.key, logOf + "web/app?key=" + old.key} {
-			if got := s.ask(t, request); got.status != http.StatusUnauthorized || !got.isOneLine("the link that kubelet14 -status prints") {
-				t.Errorf("%s, %s: it answers %d %s", name, request, got.status, got.body)
-			}
-		}
-		s.counts(t, "token", 3)
 	}
 }
