@@ -138,17 +138,6 @@ func TestAPodIsNotStartedUnderPressure(t *testing.T) {
 	})
 }
 
-// A kubelet whose flags set no such threshold starts at once the pods that another one has held.
-func TestWithoutTheThresholdAPodStartsAtOnce(t *testing.T) {
-	inWorld(t, func(w *world) {
-		k := w.startOnMachine(newMachine(1, 500), pod("web", "main"))
-		w.settle("under pressure")
-		k.end()
-		w.start(pod("web", "main"))
-		w.settle("of a kubelet without the gate", "web/main", "web/net")
-	})
-}
-
 func TestUnderDiskPressureOneDeadContainerIsKept(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.options = func(o *Options) { o.MinDeadAge = time.Hour }

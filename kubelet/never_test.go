@@ -54,18 +54,6 @@ func TestAnEditOfAPodThatStartsOnceIsSaidToBeTooLate(t *testing.T) {
 	})
 }
 
-func TestALostNetworkOfAPodThatStartsOnceIsSaid(t *testing.T) {
-	inWorld(t, func(w *world) {
-		k := w.run(never(pod("web", "main")))
-		w.kill("web", "net", 137)
-		settle()
-		main := k.main(w).State.Running
-		if s := k.statuses(w)[0]; s.Phase != api.PodRunning || main == nil || !strings.Contains(main.Message, "it has no network") {
-			t.Errorf("the status is %+v, of main %+v", s, main)
-		}
-	})
-}
-
 // Another program has the port of a pod: while the start of its network container is tried again, nothing is created
 // anew.
 func TestAPortOfAnotherProgram(t *testing.T) {
@@ -82,21 +70,5 @@ func TestAPortOfAnotherProgram(t *testing.T) {
 		w.must(w.docker.ByHand().RemoveContainer(w.t.Context(), other))
 		w.settle("the other has gone", "web/main", "web/net", "web/side")
 		w.checkCalls("CreateContainer", 3)
-	})
-}
-
-// A pod whose containers end together each time is started no more often than the longest back-off allows.
-func TestContainersThatAlwaysEndTogetherBackOff(t *testing.T) {
-	inWorld(t, func(w *world) {
-		w.run(pod("web", "main"))
-		for range 600 {
-			wait(time.Second)
-			for _, c := range w.docker.Containers() {
-				w.docker.Kill(c.ID, 1) // it may have ended
-			}
-		}
-		if n := w.newest("main"); n > 20 {
-			t.Errorf("%d attempts in ten minutes", n)
-		}
 	})
 }

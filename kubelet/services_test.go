@@ -134,17 +134,6 @@ func TestWhoGetsVariablesOfServices(t *testing.T) {
 	})
 }
 
-// Whenever the kubelet dies, the next one arrives at the names and variables.
-func TestServicesAfterACrashOfTheKubelet(t *testing.T) {
-	pods := []api.Pod{labelled(pod("db-1", "main"), "db"), pod("web", "main")}
-	eachDeath(t, func(w *world, mortal func(func())) {
-		mortal(func() { w.run(inServices(pods, "db 80 db")...).end() })
-		w.run(inServices(pods, "db 80 db")...)
-		w.checkGiven("after a crash of the kubelet", "db-1", "db.default db.default.svc db.default.svc.cluster.local db-1.default", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
-		w.checkGiven("after a crash of the kubelet", "web", "web.default", "DB_SERVICE_HOST=db DB_SERVICE_PORT=80")
-	})
-}
-
 // A service of one source may have the name of a pod, or of a service, of another.
 func TestNamesThatTwoSourcesGive(t *testing.T) {
 	of := func(source, name string, services ...string) api.Pod {
