@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -15,51 +14,6 @@ import (
 	"kubelet14/api/unittest"
 	"kubelet14/kubelet/e2e/hosttest"
 )
-
-// A command gets its input to the end, its outputs stay apart, and its exit code is that of the program.
-func TestIntegrationExec(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.Write("web", hosttest.TwoContainers("web"))
-	h.WriteSleepers("one")
-	p := h.Start()
-	p.AwaitUp("web", "one")
-	run := func(input string, line string) (exit int, stdout, stderr string) {
-		t.Helper()
-		var out, errs bytes.Buffer
-		cmd := h.Command(strings.Fields(line)...)
-		cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(input), &out, &errs
-		if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
-			t.Fatal(err)
-		}
-		return cmd.ProcessState.ExitCode(), out.String(), errs.String()
-	}
-	long := strings.Repeat("0123456789 abcdefghijklmnopqrstuvwxyz\n", 50_000)
-	for _, tt := range []struct {
-		input, line    string
-		exit           int
-		stdout, stderr string
-	}{
-		{"", "exec one -- /hello exit 0", 0, "", ""},
-		{"", "exec one -- /hello exit 7", 7, "", ""},
-		{long, "exec -i one -- /hello repeat -exit 3", 3, long, ""},
-		{long, "exec one -i -- /hello exit 4", 4, "", ""}, // which reads nothing
-		{"hello\n", "exec one -- /hello repeat", 0, "", ""},
-		{"", "exec one -- /hello cat /none", 1, "", "hello cat: open /none: no such file or directory\n"},
-		{"", "exec web -- /hello exit 5", 5, "", "kubelet14: pod web.default.file has 2 containers: this is main; -c names another one\n"},
-		{"", "exec web -c side -- /hello exit 5", 5, "", ""},
-		{"hello\n", "exec -it one -- /hello repeat", 0, "hello\n", "kubelet14: the input is no terminal, so the command gets none\n"},
-	} {
-		exit, stdout, stderr := run(tt.input, tt.line)
-		if exit != tt.exit || stdout != tt.stdout || stderr != tt.stderr {
-			t.Errorf("%s: exit code %d, want %d, %d bytes of output, want %d, and %q, want %q", tt.line, exit, tt.exit, len(stdout), len(tt.stdout), stderr, tt.stderr)
-		}
-	}
-	h.MustRun("stop", "one")
-	if exit, _, stderr := run("", "exec one -- /hello env"); exit != 1 || !strings.Contains(stderr, `container "main" of pod one.default.file does not run`) {
-		t.Errorf("in a stopped pod: exit code %d and %q", exit, stderr)
-	}
-}
 
 // commands returns how many commands run in a container beside its program.
 func commands(h *host, id string) (n int, err error) {
