@@ -1,13 +1,10 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	docker "github.com/fsouza/go-dockerclient"
 
 	"kubelet14/api/unittest"
 	"kubelet14/kubelet/e2e/hosttest"
@@ -85,47 +82,5 @@ func TestIntegrationFieldsOfToday(t *testing.T) {
 	}
 	if info, err := os.Stat(filepath.Join(dir, "new")); err != nil || info.Mode().Perm() != 0o755 {
 		t.Errorf("the directory that is made: %v, %v", info, err)
-	}
-}
-
-const hostNetworkPod = `apiVersion: v1
-kind: Pod
-metadata: {name: pod}
-spec:
-  hostNetwork: true
-  terminationGracePeriodSeconds: 600
-  containers:
-  - name: main
-    image: HELLO
-    command: [/hello, serve, -port, "PORT", -ignore-term]
-    env: [{name: POD, valueFrom: {fieldRef: {fieldPath: status.podIP}}}, {name: HOST, valueFrom: {fieldRef: {fieldPath: status.hostIP}}}]
-    ports: [{containerPort: PORT}]
-    startupProbe: {httpGet: {path: /healthz, port: PORT}, periodSeconds: 1, timeoutSeconds: 60, failureThreshold: 1000}
-    livenessProbe: {httpGet: {path: /healthz, port: PORT}, periodSeconds: 1, timeoutSeconds: 60, failureThreshold: 1}
-`
-
-// The stop of its pod may take ten minutes. The kubelet does not wait for that when it ends.
-func TestIntegrationHostNetworkAndGrace(t *testing.T) {
-	t.Parallel()
-	h, port := newHost(t), freePort(t)
-	pod := strings.ReplaceAll(hostNetworkPod, "PORT", fmt.Sprint(port))
-	h.Write("pod", pod)
-	h.Write("rival", strings.ReplaceAll(pod, "name: pod", "name: rival"))
-	p := h.Start("-sync_frequency=200ms")
-	p.AwaitReady("pod")
-	main := h.Stubborn("pod")
-	t.Cleanup(func() { h.Docker.KillContainer(docker.KillContainerOptions{ID: main.ID}) })
-	p.AwaitShows("rival", "failing", "PortTaken: ", "pod.default.file")
-	h.Await("it answers at the host's port", func() error { return hosttest.Answers(port, "/") })
-	var pods struct{ Items []struct{ PodIP string } }
-	h.Must(p.AskJSON("/pods", &pods))
-	ip := pods.Items[0].PodIP
-	env := p.MustAsk("POST", "/run/default/pod/main?cmd=/hello&cmd=env").Body
-	unittest.Says(t, env, "POD="+ip+"\n", "HOST="+ip+"\n")
-	h.Await("it is told to fail", func() error { return hosttest.Answers(port, "/health?ok=false") })
-	h.AwaitLogOf(main, "asked to stop") // a probe at the address of the host has failed
-	p.Stop()
-	if now := h.MustInspect(main.ID); !now.State.Running {
-		t.Errorf("the kubelet ended only when the container had ended: %+v", now.State)
 	}
 }

@@ -342,6 +342,9 @@ func testHostNetwork(t *testing.T, d *contractDocker) {
 	if details := d.checkState(t, id, dockertools.StateRunning, 0); details.IP != dockertools.HostIP() {
 		t.Errorf("its address is %q, want that of the host, %q", details.IP, dockertools.HostIP())
 	}
+	app := d.spec(t, "app", "sleep")
+	app.NetworkContainer = id
+	d.start(t, d.create(t, app))
 	unittest.Must(t, d.StopContainer(t.Context(), id, 0)) // its program may not handle SIGTERM yet
 	if details := d.details(t, id); details.IP != "" {
 		t.Errorf("after its end its address is %q", details.IP)

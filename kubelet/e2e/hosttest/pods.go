@@ -1,6 +1,7 @@
 package hosttest
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -36,40 +37,26 @@ func (h *Host) Stubborn(pod string) Container {
 // browser keeps no connections: the next container at an address is another one.
 var browser = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
 
-// get fetches a page and checks that it is found and holds some words.
-func get(url string, words ...string) (string, error) {
-	resp, err := browser.Get(url)
-	if err != nil {
-		return "", err
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: status %s: %s", url, resp.Status, body)
-	}
-	if err == nil {
-		err = unittest.HasWords(string(body), words...)
-	}
-	return string(body), err
-}
-
-// Answers checks what a port of this machine answers.
-func Answers(port int, path string, words ...string) error {
-	_, err := get(fmt.Sprintf("http://127.0.0.1:%d%s", port, path), words...)
-	return err
-}
-
-// Ask fetches a page from a server in a pod, at the address of the pod, and checks that it holds some words.
+// Ask fetches a page from a server in a pod, at the address of the pod, and checks that it is found and holds some words.
 func (h *Host) Ask(id, path string, words ...string) error {
 	c, err := h.One(id, "net")
 	if err != nil {
 		return err
 	}
 	net, err := h.Inspect(c.ID)
-	if err == nil {
-		_, err = get("http://"+Address(net)+":8080"+path, words...)
+	if err != nil {
+		return err
 	}
-	return err
+	resp, err := browser.Get("http://" + Address(net) + ":8080" + path)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: status %s: %s", path, resp.Status, body)
+	}
+	return errors.Join(err, unittest.HasWords(string(body), words...))
 }
 
 // Address returns the address of a network container.
