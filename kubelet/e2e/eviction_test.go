@@ -79,21 +79,3 @@ func TestIntegrationEvictionAndTheWayBack(t *testing.T) {
 		})
 	}
 }
-
-// Under a pressure that never ends nothing is started, and the status says why.
-func TestIntegrationNothingStartsUnderPressure(t *testing.T) {
-	t.Parallel()
-	h := newHost(t)
-	h.WriteSleepers("web")
-	h.Run("-config="+h.Manifests, "-feature_gates=Eviction=true", "-dry_run").MustExit(t, 0, "-feature_gates=Eviction does nothing with -runonce and -dry_run")
-	for range 2 { // the second one after a kill
-		p := h.Start("-feature_gates=Eviction=true", "-eviction_hard=memory.available<100%")
-		p.AwaitLog("web.default.file waits", "no MemoryPressure", "less than 100%")
-		h.Run("-status").MustExit(t, 1, "web.default.file", "failing", "NodePressure", "MemoryPressure since")
-		if made := h.Of("web", ""); len(made) > 0 {
-			t.Errorf("under pressure it has made %v", made)
-		}
-		p.Kill()
-	}
-	h.Start("-feature_gates=Eviction=true", "-eviction_hard=memory.available<0,nodefs.available<0,nodefs.inodesFree<0,imagefs.available<0").AwaitUp("web")
-}

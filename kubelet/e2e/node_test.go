@@ -17,6 +17,7 @@ func TestIntegrationAPressureIsReported(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	h.WriteSleepers("web")
+	h.Run("-config="+h.Manifests, "-feature_gates=Eviction=true", "-dry_run").MustExit(t, 0, "-feature_gates=Eviction does nothing with -runonce and -dry_run")
 	h.Start("-eviction_hard=memory.available<100%,nodefs.available<0,imagefs.available<0,nodefs.inodesFree<0")
 	h.AwaitUp("web")
 	h.Await("-status shows it and fails", func() error {

@@ -6,31 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"kubelet14/api/unittest"
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// The table is printed to standard output, and problems to standard error. /metrics has the same numbers.
-func TestIntegrationStatusAndMetrics(t *testing.T) {
+func TestIntegrationMetrics(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
-	await := func(exit int, wrong string, words ...string) {
-		t.Helper()
-		h.Await(fmt.Sprintf("-status exits with %d and prints %q", exit, words), func() error {
-			r := h.Run("-status")
-			if err := errors.Join(unittest.HasWords(r.Stdout, words...), unittest.HasWords(r.Stderr, wrong)); r.Exit != exit || err != nil {
-				return fmt.Errorf("exit %d, %v", r.Exit, err)
-			}
-			return nil
-		})
-	}
-	h.Run("-status").MustExit(t, 1, "unix:"+h.Socket, "no kubelet answers")
 	h.WriteSleepers("good")
 	p := h.Start()
 	p.AwaitUp("good")
-	await(0, "", "good.default.file", "running", "main")
 	h.Write("bad", hosttest.Job("bad", `/hello, exit, "3"`))
-	await(1, "1 of 2 pods", "bad.default.file", "failed", "terminated", "Error (exit code 3)")
+	p.AwaitShows("bad", "failed")
 	h.Mend("good")
 	h.Await("the metrics", func() error {
 		page, err := p.Metrics()
