@@ -77,11 +77,7 @@ func TestIntegrationConfigMapsAndSecrets(t *testing.T) {
 		}
 	}
 	before := h.IDs()
-	cat := func(file, want string) error {
-		answer, err := p.Ask("POST", "/run/default/web/main?cmd=/hello&cmd=cat&cmd="+file)
-		return errors.Join(err, unittest.HasWords(answer.Body, want))
-	}
-	h.Must(cat("/etc/shop.conf", "paint red"))
+	p.AwaitRun("web", "cat /etc/shop.conf", "paint red")
 
 	ends := make(chan error)
 	stop := make(chan struct{})
@@ -93,8 +89,8 @@ func TestIntegrationConfigMapsAndSecrets(t *testing.T) {
 	}
 	close(stop)
 	h.Must(<-ends)
-	h.Must(cat("/some/etc/shop.conf", "paint blue19"))
-	h.Must(cat("/etc/shop.conf", "paint red")) // a part of a volume stays as it was mounted
+	p.AwaitRun("web", "cat /some/etc/shop.conf", "paint blue19")
+	p.AwaitRun("web", "cat /etc/shop.conf", "paint red") // a part of a volume stays as it was mounted
 	p.AwaitShows("web/main", "running", "a ConfigMap or Secret has changed")
 	h.Must(h.Ask("web", "/env", "COLOUR=red\n"))
 	h.MustBe("an edit of a ConfigMap restarts nothing", before)

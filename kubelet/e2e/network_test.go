@@ -36,15 +36,12 @@ func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	}
 	p := a.Start("-sync_frequency=200ms")
 	ofB := b.Start()
-	awaitFound := func(when, name, pod string) {
+	awaitFound := func(name, pod string) {
 		t.Helper()
-		a.Await(when+", web finds "+name, func() error {
-			r, err := p.Ask("POST", "/run/default/web/main?cmd=/hello&cmd=fetch&cmd=http://"+name+":8080/")
-			return errors.Join(err, unittest.HasWords(r.Body, "Hello from pod "+pod+"."))
-		})
+		p.AwaitRun("web", "fetch http://"+name+":8080/", "Hello from pod "+pod+".")
 	}
 	for name, pod := range map[string]string{"db": "db", "db.default": "db", "db.v2": "db.v2", "db.v2.default": "db.v2"} {
-		awaitFound("at first", name, pod)
+		awaitFound(name, pod)
 	}
 
 	a.AwaitUp("web", "db", "same")
@@ -65,7 +62,7 @@ func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	if now := hosttest.Address(a.MustInspect(net.ID)); now == before {
 		t.Errorf("db has the address %s again, so this test shows nothing", now)
 	}
-	awaitFound("after db got another address", "db", "db")
+	awaitFound("db", "db")
 
 	running = a.IDs()
 	a.Must(a.Docker.ConnectNetwork(other.ID, docker.NetworkConnectionOptions{Container: net.ID}))
@@ -74,7 +71,7 @@ func TestIntegrationPodsFindEachOtherByName(t *testing.T) {
 	a.Must(a.Docker.DisconnectNetwork(name, docker.NetworkConnectionOptions{Container: net.ID})) // it stays in the other one
 	a.AwaitReplaced(net)
 	a.AwaitUp("db")
-	awaitFound("after db was disconnected", "db", "db")
+	awaitFound("db", "db")
 
 	a.Remove("same")
 	a.AwaitGone("same")

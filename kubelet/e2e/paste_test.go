@@ -1,14 +1,10 @@
 package e2e
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"kubelet14/api/unittest"
 )
 
 // shop has what people paste: a database with its claim and its Secret, and a site with a Service of a load balancer, as two
@@ -96,20 +92,13 @@ func TestIntegrationPastedDeployments(t *testing.T) {
 		"nothing forwards port 80: connect to 8080", "mean nothing here: spec.strategy"} {
 		p.AwaitLog(words)
 	}
-	in := func(pod, command string, words ...string) {
-		t.Helper()
-		h.Await("in "+pod+" "+command+" prints "+fmt.Sprint(words), func() error {
-			r, err := p.Ask("POST", "/run/default/"+pod+"/main?cmd=/hello&cmd="+strings.ReplaceAll(command, " ", "&cmd="))
-			return errors.Join(err, unittest.HasWords(r.Body, words...))
-		})
-	}
-	in("site-0", "fetch http://db:8080/", "Hello from pod db-0.")
-	in("db-0", "fetch http://site.default.svc.cluster.local:8080/", "Hello from pod site-")
-	in("db-0", "env", "ROOT_PASSWORD=changeme")
-	in("site-1", "env", "DB_HOST=db", "SITE_SERVICE_PORT=8080")
+	p.AwaitRun("site-0", "fetch http://db:8080/", "Hello from pod db-0.")
+	p.AwaitRun("db-0", "fetch http://site.default.svc.cluster.local:8080/", "Hello from pod site-")
+	p.AwaitRun("db-0", "env", "ROOT_PASSWORD=changeme")
+	p.AwaitRun("site-1", "env", "DB_HOST=db", "SITE_SERVICE_PORT=8080")
 	claim := filepath.Join(h.RootDir, "claims/default/db-data")
 	h.Must(os.WriteFile(filepath.Join(claim, "orders"), []byte("three\n"), 0o644))
-	in("site-0", "fetch http://db:8080/", "three")
+	p.AwaitRun("site-0", "fetch http://db:8080/", "three")
 
 	before := h.IDs()
 	write("3", "1")
@@ -121,14 +110,14 @@ func TestIntegrationPastedDeployments(t *testing.T) {
 	old := h.Live("site-0", "main")
 	write("1", "2")
 	h.AwaitReplaced(old)
-	in("site-0", "env", "EDITION=2")
+	p.AwaitRun("site-0", "env", "EDITION=2")
 	h.MustBe("an edit of the site", before, "site-0", "site-1", "site-2")
 	h.Mend("db-0")
 	old = h.Live("db-0", "main")
 	h.MustRun("restart", "db-0")
 	h.AwaitReplaced(old)
 	p.AwaitUp("db-0")
-	in("site-0", "fetch http://db:8080/", "three")
+	p.AwaitRun("site-0", "fetch http://db:8080/", "three")
 
 	h.Remove("shop")
 	h.WriteSleepers("other") // a source without pods is not believed at once
@@ -177,10 +166,7 @@ spec:
 	h.Write("sets", sets("3"))
 	p := h.Start()
 	p.AwaitUp("ring-0", "ring-1", "ring-2")
-	h.Await("ring-2 finds ring-0", func() error {
-		r, err := p.Ask("POST", "/run/default/ring-2/main?cmd=/hello&cmd=fetch&cmd=http://ring-0.ring:8080/")
-		return errors.Join(err, unittest.HasWords(r.Body, "Hello from pod ring-0."))
-	})
+	p.AwaitRun("ring-2", "fetch http://ring-0.ring:8080/", "Hello from pod ring-0.")
 	before := h.IDs()
 	data := filepath.Join(h.RootDir, "claims/default/data-ring-2")
 	if info, err := os.Stat(data); err != nil || info.Mode() != os.ModeDir|os.ModeSetgid|0o777 {

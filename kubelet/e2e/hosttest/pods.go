@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"kubelet14/api/unittest"
@@ -57,6 +58,15 @@ func (h *Host) Ask(id, path string, words ...string) error {
 		err = fmt.Errorf("%s: status %s: %s", path, resp.Status, body)
 	}
 	return errors.Join(err, unittest.HasWords(string(body), words...))
+}
+
+// AwaitRun runs the program hello with these words in the container "main" of a pod, until it prints all of want.
+func (p *Process) AwaitRun(pod, words string, want ...string) {
+	p.t.Helper()
+	p.h.Await(fmt.Sprintf("in %s hello %s prints %q", pod, words, want), func() error {
+		r, err := p.Ask("POST", "/run/default/"+pod+"/main?cmd=/hello&cmd="+strings.ReplaceAll(words, " ", "&cmd="))
+		return errors.Join(err, unittest.HasWords(r.Body, want...))
+	})
 }
 
 // Address returns the address of a network container.
