@@ -154,11 +154,7 @@ func TestALostContainerOfAPodThatRunsOnce(t *testing.T) {
 		never := pod("job", "main")
 		never.Manifest.RestartPolicy.Never = &api.RestartPolicyNever{}
 		w.run(never).end()
-		for parts, c := range w.containers() {
-			if parts.Name == "main" {
-				w.must(w.docker.ByHand().RemoveContainer(w.t.Context(), c.ID))
-			}
-		}
+		w.byHand(dockertools.Interface.RemoveContainer, "k8s_main.")
 		w.docker.SetFault(when("CreateContainer", func(c dockertest.Call) (fault dockertest.Fault) {
 			if strings.HasSuffix(c.Container, "_1") {
 				fault.Before = dockertools.ErrNameTaken

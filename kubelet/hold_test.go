@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"kubelet14/api"
-	"kubelet14/api/v1"
+	v1 "kubelet14/api/v1"
 	"kubelet14/config"
+	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
@@ -219,9 +220,7 @@ func TestASourceThatIsNotGivenAnyMore(t *testing.T) {
 func TestVolumesOfAnEmptySourceWaitToo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.run(pod("a", "main")).end()
-		for _, c := range w.docker.Containers() {
-			w.must(w.docker.ByHand().RemoveContainer(w.t.Context(), c.ID))
-		}
+		w.byHand(dockertools.Interface.RemoveContainer, "")
 		p := &page{}
 		p.has()
 		w.startFrom(p)

@@ -39,6 +39,18 @@ func (w *world) runOnce(updates ...api.PodUpdate) (map[string]api.PodStatus, err
 	return byName, err
 }
 
+// dryRun returns what -dry_run prints for these pods.
+func (w *world) dryRun(pods ...api.Pod) string {
+	w.t.Helper()
+	kl, closeRoot := w.newKubelet()
+	defer closeRoot()
+	updates := make(chan api.PodUpdate, 1)
+	updates <- set(pods...)
+	var out strings.Builder
+	w.must(kl.DryRun(w.t.Context(), updates, &out))
+	return out.String()
+}
+
 func set(pods ...api.Pod) api.PodUpdate { return api.PodUpdate{Op: api.SET, Pods: pods} }
 
 // podResult is the state and a part of the reason; an empty reason is none.

@@ -1,7 +1,6 @@
 package kubelet
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -35,13 +34,7 @@ func TestAnEditOfAPodThatStartsOnceIsSaidToBeTooLate(t *testing.T) {
 			t.Errorf("the status is %+v", s)
 		}
 		k.end()
-		var out bytes.Buffer
-		kl, closeRoot := w.newKubelet()
-		updates := make(chan api.PodUpdate, 1)
-		updates <- api.PodUpdate{Op: api.SET, Pods: []api.Pod{web("2")}}
-		w.must(kl.DryRun(w.t.Context(), updates, &out))
-		closeRoot()
-		if text := out.String(); !strings.Contains(text, late) || strings.Contains(text, "as it should be") {
+		if text := w.dryRun(web("2")); !strings.Contains(text, late) || strings.Contains(text, "as it should be") {
 			t.Errorf("-dry_run says\n%s", text)
 		}
 		k = w.run(web("2"))

@@ -152,14 +152,8 @@ func TestPodsStayInTheirNetwork(t *testing.T) {
 		w.must(w.docker.Kill(w.id("db", "net"), 137))
 		before := w.id("web", "net")
 		w.options = func(o *Options) { o.PodNetwork = "" }
-		kl, closeRoot := w.newKubelet()
-		var plan strings.Builder
-		updates := make(chan api.PodUpdate, 1)
-		updates <- set(pod("web", "main"), pod("db", "main"))
-		w.must(kl.DryRun(w.t.Context(), updates, &plan))
-		closeRoot()
-		if !strings.Contains(plan.String(), "pod web.default.file (web.yaml)\n  is as it should be") {
-			t.Errorf("-dry_run prints\n%s", &plan)
+		if plan := w.dryRun(pod("web", "main"), pod("db", "main")); !strings.Contains(plan, "pod web.default.file (web.yaml)\n  is as it should be") {
+			t.Errorf("-dry_run prints\n%s", plan)
 		}
 		w.run(pod("web", "main"), pod("db", "main")).end()
 		w.checkID("web", "net", before, true)

@@ -61,11 +61,7 @@ func TestNothingIsRemovedForASourceThatIsNotReady(t *testing.T) {
 		k := w.run(pod("web", "main"), pod("old", "main"), pod("lost", "main"), ready)
 		before := w.id("web", "main")
 		k.end()
-		for parts, c := range w.containers() {
-			if parts.UID == "uid-lost" {
-				w.must(w.docker.ByHand().RemoveContainer(w.t.Context(), c.ID))
-			}
-		}
+		w.byHand(dockertools.Interface.RemoveContainer, "_uid-lost_")
 		k = w.startWith(api.PodUpdate{Op: api.SET, Unsynced: map[string]error{"file": nil}})
 		w.settle("the other source is ready", "old/main", "old/net", "web/main", "web/net")
 		w.checkVolumes(pod("web"), pod("old"), pod("lost"), ready) // a volume does not name its source

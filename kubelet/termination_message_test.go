@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/dockertools/dockertest"
 )
 
@@ -138,11 +139,7 @@ func TestARestartByHandHasItsOwnMessage(t *testing.T) {
 		}
 		k.set(never(probed(pod("job", "main", "side"), 3600))) // what there is is of an old form, and not probed any more
 		synctest.Wait()
-		for parts, c := range w.containers() {
-			if parts.Name == "main" {
-				w.must(w.docker.ByHand().StartContainer(t.Context(), c.ID))
-			}
-		}
+		w.byHand(dockertools.Interface.StartContainer, "k8s_main.")
 		wait(2 * time.Minute)
 		if got := k.terminated(w); got.Reason != api.ReasonCompleted || !strings.HasPrefix(got.Message, "second; the manifest was edited") {
 			t.Errorf("then it ended with %+v", got)

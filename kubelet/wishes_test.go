@@ -50,13 +50,8 @@ func TestAStoppedPodStaysStopped(t *testing.T) {
 		k.isStopped(w, "stopped")
 		e.check(t, "hello@0s", "bye@1m0s")
 		w.checkCalls("RemoveContainer", 0)
-		for _, name := range []string{"net", "main"} {
-			for parts, c := range w.containers() {
-				if parts.Name == name {
-					w.must(w.docker.ByHand().StartContainer(w.t.Context(), c.ID))
-				}
-			}
-		}
+		w.byHand(dockertools.Interface.StartContainer, "k8s_net.")
+		w.byHand(dockertools.Interface.StartContainer, "k8s_main.")
 		k.isStopped(w, "its containers were started by hand")
 		k.stop(w)
 		k.set(hooked(pod("web", "main:2")))
@@ -65,9 +60,7 @@ func TestAStoppedPodStaysStopped(t *testing.T) {
 		w.docker.RestartDaemon(false)
 		k = w.start(hooked(pod("web", "main:2")))
 		k.isStopped(w, "after a restart of the kubelet and of Docker")
-		for _, c := range w.docker.Containers() {
-			w.must(w.docker.ByHand().RemoveContainer(w.t.Context(), c.ID))
-		}
+		w.byHand(dockertools.Interface.RemoveContainer, "")
 		k.isStopped(w, "its containers are removed by hand")
 		k.end()
 		k = w.start(hooked(pod("web", "main:2")))
@@ -93,11 +86,7 @@ func TestAStoppedPodThatIsRemovedIsForgotten(t *testing.T) {
 		k.stop(w)
 		w.settle("the first is stopped", "zoo/main", "zoo/net")
 		k.end()
-		for parts, c := range w.containers() { // docker container prune
-			if parts.PodFullName == webName {
-				w.must(w.docker.ByHand().RemoveContainer(w.t.Context(), c.ID))
-			}
-		}
+		w.byHand(dockertools.Interface.RemoveContainer, "_"+webName+"_")
 		k = w.startWith(api.PodUpdate{Op: api.SET, Pods: []api.Pod{other}, Unsynced: map[string]error{"file": errors.New("bad.yaml is bad")}})
 		settle()
 		k.set(web, other)
@@ -367,27 +356,16 @@ func TestAStoppedPodAndTheOtherModes(t *testing.T) {
 		k.stop(w)
 		settle()
 		k.end()
-		once, closeRoot := w.newKubelet()
-		updates := make(chan api.PodUpdate, 1)
-		updates <- api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("web", "main")}}
-		statuses, err := once.RunOnce(w.t.Context(), updates)
+		statuses, err := w.runOnce(set(pod("web", "main")))
 		w.must(err)
-		closeRoot()
 		w.settle("-runonce")
-		if s := statuses[0]; !s.Up() || !strings.Contains(s.Message, "stopped by ada") {
+		if s := statuses["web"]; !s.Up() || !strings.Contains(s.Message, "stopped by ada") {
 			t.Errorf("the status is %+v", s)
 		}
-		dry, closeRoot := w.newKubelet()
-		var out strings.Builder
-		updates <- api.PodUpdate{Op: api.SET, Pods: []api.Pod{pod("web", "main")}}
-		w.must(dry.DryRun(w.t.Context(), updates, &out))
-		closeRoot()
-		if text := out.String(); !strings.Contains(text, "stopped by ada since") || strings.Contains(text, "should be") {
+		if text := w.dryRun(pod("web", "main")); !strings.Contains(text, "stopped by ada since") || strings.Contains(text, "should be") {
 			t.Errorf("-dry_run says\n%s", text)
 		}
-		cleanup, closeRoot := w.newKubelet()
-		w.must(cleanup.Cleanup(w.t.Context()))
-		closeRoot()
+		w.cleanup()
 		w.noWishes()
 	})
 }

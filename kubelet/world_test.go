@@ -191,6 +191,16 @@ func (w *world) kill(podName, name string, exitCode int) {
 	w.must(w.docker.Kill(w.id(podName, name), exitCode))
 }
 
+// byHand does to each container whose name has this part what a person does.
+func (w *world) byHand(do func(docker dockertools.Interface, ctx context.Context, id string) error, part string) {
+	w.t.Helper()
+	for _, c := range w.docker.Containers() {
+		if strings.Contains(c.Name, part) {
+			w.must(do(w.docker.ByHand(), w.t.Context(), c.ID))
+		}
+	}
+}
+
 // on makes each call of a method fail or wait if it is about a container whose name has all these parts.
 func on(method string, fault dockertest.Fault, parts ...string) func(dockertest.Call) dockertest.Fault {
 	return when(method, func(dockertest.Call) dockertest.Fault { return fault }, parts...)
