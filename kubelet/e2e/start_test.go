@@ -7,13 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"kubelet14/api/unittest"
-	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // A kubelet that must not start says why, exits, and touches nothing.
@@ -74,53 +72,6 @@ func TestIntegrationTheVersionNamesTheCommit(t *testing.T) {
 	unittest.Must(t, err)
 	if got := h.Run("-version").Stdout; !strings.HasPrefix(got, "kubelet14 v0.4-14-dev"+string(want[:len("+20261123.")+12])) {
 		t.Errorf("it prints %q, want the commit %s", got, want)
-	}
-}
-
-// tree lists everything in a directory.
-func tree(t *testing.T, dir string) []string {
-	t.Helper()
-	var all []string
-	unittest.Must(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-		all = append(all, path)
-		return err
-	}))
-	return all
-}
-
-func TestIntegrationDryRunBesideAKubelet(t *testing.T) {
-	t.Parallel()
-	h := newSourcesHost(t)
-	h.Write("pod", hosttest.TwoContainers("pod"))
-	h.WriteSleepers("other")
-	p := h.Start()
-	p.AwaitUp("pod", "other")
-	containers, files := h.Describe(), tree(t, h.RootDir)
-
-	plans := host{Host: new(*h.Host), web: h.web} // the same kubelet with other manifests
-	plans.Manifests = t.TempDir()
-	plans.Write("pod", strings.Replace(hosttest.TwoContainers("pod"), "[/hello, sleep]", "[/hello, sleep, -for, 1h]", 1))
-	plans.putSleepers("new.default.http")
-	dryRun := func(exit int, words ...string) string {
-		t.Helper()
-		r := h.Run(append(plans.from("file", "http"), "-dry_run")...)
-		r.MustExit(t, exit, words...)
-		if strings.Contains(r.Stdout+r.Stderr, "s3cret") {
-			t.Errorf("it prints a password:\n%s\n%s", r.Stdout, r.Stderr)
-		}
-		return r.Stdout
-	}
-	plan := dryRun(0, plans.Manifests, h.web.Address)
-	unittest.Says(t, plan, "pod new.default.http", "pod other.default.file", "create main (attempt 2)")
-	h.web.Answer(418, "")
-	if plan := dryRun(1, "pod.default.file", "418 I'm a teapot"); strings.Contains(plan, "teapot") {
-		t.Errorf("the plan repeats the error that is in the log:\n%s", plan)
-	}
-	if now := h.Describe(); now != containers {
-		t.Errorf("-dry_run changed containers:\nbefore:\n%s\nafter:\n%s", containers, now)
-	}
-	if now := tree(t, h.RootDir); !slices.Equal(files, now) {
-		t.Errorf("-dry_run changed the root_dir:\nbefore %v\nafter  %v", files, now)
 	}
 }
 

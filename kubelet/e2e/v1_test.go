@@ -1,6 +1,8 @@
 package e2e
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,13 +12,16 @@ import (
 	"kubelet14/kubelet/e2e/hosttest"
 )
 
-// kubeadm's control plane: its four files are accepted unchanged.
+// kubeadm's control plane: its four files are accepted unchanged. A plan makes no root_dir.
 func TestIntegrationStaticPodsOfACluster(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	r := h.MustRun("-dry_run", "-config=testdata/cluster", "-root_dir="+h.RootDir)
 	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
 		r.MustExit(t, 0, "pod "+name+".kube-system.file", "create "+name+" (attempt 1)")
+	}
+	if _, err := os.Lstat(h.RootDir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the root_dir is there: %v", err)
 	}
 }
 
