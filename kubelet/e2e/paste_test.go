@@ -130,7 +130,8 @@ func TestIntegrationPastedDeployments(t *testing.T) {
 }
 
 // The pods of a StatefulSet know each other by their numbers, each with a claim of its own; one that goes and comes back has its data.
-func TestIntegrationAPastedStatefulSet(t *testing.T) {
+// A DaemonSet is one pod, and a Job ends.
+func TestIntegrationPastedSets(t *testing.T) {
 	t.Parallel()
 	h := newHost(t)
 	sets := func(replicas string) string {
@@ -161,11 +162,39 @@ spec:
   volumeClaimTemplates:
   - metadata: {name: data}
     spec: {accessModes: [ReadWriteOnce], storageClassName: fast, resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: watcher}
+spec:
+  selector: {matchLabels: {name: watcher}}
+  updateStrategy: {type: RollingUpdate}
+  template:
+    metadata: {labels: {name: watcher}}
+    spec:
+      tolerations: [{key: node-role.kubernetes.io/control-plane, operator: Exists, effect: NoSchedule}]
+      containers:
+      - name: main
+        image: HELLO
+        command: [/hello, sleep]
+        volumeMounts: [{name: log, mountPath: /var/log, readOnly: true}]
+      volumes: [{name: log, hostPath: {path: /var/log}}]
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: count}
+spec:
+  backoffLimit: 4
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: HELLO, command: [/hello, exit, "0"]}]
 `
 	}
 	h.Write("sets", sets("3"))
 	p := h.Start()
-	p.AwaitUp("ring-0", "ring-1", "ring-2")
+	p.AwaitUp("ring-0", "ring-1", "ring-2", "watcher")
+	h.Await("the Job has ended", func() error { return h.Ended("count") })
 	p.AwaitRun("ring-2", "fetch http://ring-0.ring:8080/", "Hello from pod ring-0.")
 	before := h.IDs()
 	data := filepath.Join(h.RootDir, "claims/default/data-ring-2")
