@@ -121,7 +121,7 @@ func (p *Pod) predates(c *Observed) bool { return c.Restart < p.Restart }
 
 // Done reports whether a container never runs again, given its newest attempt. One that starts once is done
 // however it ended, even if the manifest has been edited since. An init container that succeeded runs again
-// only in another network, see nextInit.
+// only in another network, see turn.
 func (p *Pod) Done(want *Container, newest *Observed) bool {
 	if !newest.Terminated() || !newest.HasStarted() || p.predates(newest) || want.IsSidecar() {
 		return false
