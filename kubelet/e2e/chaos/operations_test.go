@@ -182,6 +182,7 @@ func (w *world) faultOfDocker(op operation) {
 // needDocker starts dockerd if it is down.
 func (w *world) needDocker() {
 	if w.down {
+		w.dockerd.EndForgotten()
 		w.dockerd.Start()
 		w.down = false
 	}

@@ -1,7 +1,6 @@
 package hosttest
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -117,15 +116,34 @@ func (d *Dockerd) Signal(signal string) {
 func (d *Dockerd) End(signal string) {
 	d.t.Helper()
 	d.Signal(signal)
+	d.awaitExec(d.daemon)
+}
+
+// awaitExec waits until a command in the box has ended.
+func (d *Dockerd) awaitExec(id string) {
+	d.t.Helper()
 	if err := unittest.Wait(func() error {
-		e, err := d.outer.InspectExec(d.daemon)
+		e, err := d.outer.InspectExec(id)
 		if err == nil && e.Running {
-			err = errors.New("it still runs")
+			err = fmt.Errorf("%s still runs", strings.Join(append([]string{e.ProcessConfig.EntryPoint}, e.ProcessConfig.Arguments...), " "))
 		}
 		return err
 	}); err != nil {
-		d.t.Fatalf("end the test's dockerd by %s: %v", signal, err)
+		d.t.Fatalf("the box of the test's dockerd: %v", err)
 	}
+}
+
+// EndForgotten ends, while the daemon is down, the programs that the next one will not know. A daemon that was killed while it
+// started a container has not written down that it runs.
+func (d *Dockerd) EndForgotten() {
+	d.t.Helper()
+	id := d.exec(`for shim in /proc/[0-9]*; do
+	set -- $(tr '\0' ' ' 2>/dev/null <$shim/cmdline)
+	case $1 in *containerd-shim*) ;; *) continue ;; esac
+	while [ $# -gt 0 ] && [ "$1" != -id ]; do shift; done
+	grep -q '"Running":true' /var/lib/docker/containers/$2/config.v2.json || kill -KILL $(cat $shim/task/*/children)
+done`)
+	d.awaitExec(id)
 }
 
 // exec starts a shell command in the box.
