@@ -1,11 +1,6 @@
 package main
 
-import (
-	"crypto/sha256"
-	"encoding/json"
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // decide compares the desired and the observed state of a pod. It returns the docker commands that bring
 // them closer, in order. It is a pure function: values in, values out.
@@ -34,15 +29,6 @@ func decide(pod string, desired Manifest, observed []Observed) [][]string {
 		removes = append(removes, []string{"rm", name})
 	}
 	return slices.Concat(creates, stops, starts, removes)
-}
-
-// hash returns a short text that is equal for equal values.
-func hash(of ...any) string {
-	text, err := json.Marshal(of) // always in the order of the fields
-	if err != nil {
-		panic(err) // no value of a manifest is one that JSON lacks
-	}
-	return fmt.Sprintf("%x", sha256.Sum256(text))[:8]
 }
 
 // create returns the command that makes a container.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -49,12 +47,6 @@ func newestOf(base string, observed []Observed) (newest Observed) {
 	return newest
 }
 
-// attempt returns the number at the end of a name.
-func attempt(name string) int {
-	n, _ := strconv.Atoi(name[strings.LastIndex(name, "_")+1:])
-	return n
-}
-
 // next returns the name of the container that should be there, and whether it has to be made; then it also returns the
 // crashes before it. A dead one stays until its time has come, and then until its successor is started: it is
 // the memory.
@@ -71,23 +63,6 @@ func next(now time.Time, base string, newest Observed) (name string, crashes int
 		}
 	}
 	return newest.Name, 0, false
-}
-
-// wait returns how long a container stays down after so many crashes in a row: 0, 1, 2, 4, … seconds.
-func wait(crashes int) time.Duration {
-	if crashes < 2 {
-		return 0
-	}
-	return min(time.Second<<min(crashes-2, 10), time.Minute)
-}
-
-// hash returns a short text that is equal for equal values.
-func hash(of ...any) string {
-	text, err := json.Marshal(of) // always in the order of the fields
-	if err != nil {
-		panic(err) // no value of a manifest is one that JSON lacks
-	}
-	return fmt.Sprintf("%x", sha256.Sum256(text))[:8]
 }
 
 // create returns the command that makes a container.

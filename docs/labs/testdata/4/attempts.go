@@ -1,9 +1,6 @@
 package main
 
 import (
-	"crypto/sha256"
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -24,12 +21,6 @@ func newestOf(base, network string, observed []Observed) (newest Observed, last 
 	return newest, last
 }
 
-// attempt returns the number at the end of a name.
-func attempt(name string) int {
-	n, _ := strconv.Atoi(name[strings.LastIndex(name, "_")+1:])
-	return n
-}
-
 // next returns the name of the container that should be there, and whether it has to be made; then it also returns the
 // crashes before it. A dead one stays until its time has come, and then until its successor is started: it is
 // the memory.
@@ -46,21 +37,4 @@ func next(now time.Time, base string, newest Observed, last int) (name string, c
 		}
 	}
 	return newest.Name, 0, false
-}
-
-// wait returns how long a container stays down after so many crashes in a row: 0, 1, 2, 4, … seconds.
-func wait(crashes int) time.Duration {
-	if crashes < 2 {
-		return 0
-	}
-	return min(time.Second<<min(crashes-2, 10), time.Minute)
-}
-
-// hash returns a short text that is equal for equal values.
-func hash(of ...any) string {
-	text, err := json.Marshal(of) // always in the order of the fields
-	if err != nil {
-		panic(err) // no value of a manifest is one that JSON lacks
-	}
-	return fmt.Sprintf("%x", sha256.Sum256(text))[:8]
 }
