@@ -90,6 +90,7 @@ func (d *decoder) mapping(path string, n *yaml.Node, out reflect.Value) {
 // field decodes the value of one field of a struct.
 func (d *decoder) field(path string, key, n *yaml.Node, out reflect.Value, f reflect.StructField) {
 	saysNothing := len(n.Content) == 0 && (n.Kind == yaml.SequenceNode || n.Tag == "!!null" || n.Kind == yaml.ScalarNode && (n.Value == "" || n.Value == "0s"))
+	isEmptyMap := n.Kind == yaml.MappingNode && len(n.Content) == 0
 	switch f.Type {
 	case reflect.TypeFor[Ignored]():
 		if refused := f.Tag.Get("refused"); refused != "" && n.Value == refused {
@@ -97,7 +98,7 @@ func (d *decoder) field(path string, key, n *yaml.Node, out reflect.Value, f ref
 			return
 		}
 		isDefault := f.Tag.Get("default") != "" && n.Value == f.Tag.Get("default")
-		if !saysNothing && !isDefault && !(n.Kind == yaml.MappingNode && len(n.Content) == 0) && len(d.ignored) < MaxMistakes {
+		if !saysNothing && !isDefault && !isEmptyMap && len(d.ignored) < MaxMistakes {
 			if why := f.Tag.Get("why"); why != "" {
 				path += " (" + why + ")"
 			}
@@ -108,7 +109,7 @@ func (d *decoder) field(path string, key, n *yaml.Node, out reflect.Value, f ref
 		if n.Kind == yaml.MappingNode && len(n.Content) == 2 && def != "false" {
 			value = resolve(n.Content[1]) // {type: RuntimeDefault}
 		}
-		isDefault := value.Kind == yaml.ScalarNode && value.Value == def || def == "{}" && n.Kind == yaml.MappingNode && len(n.Content) == 0
+		isDefault := value.Kind == yaml.ScalarNode && value.Value == def || def == "{}" && isEmptyMap
 		if !saysNothing && !isDefault {
 			d.refuse(path, key, "not supported: %s", cmp.Or(f.Tag.Get("instead"), "remove it"))
 		}
