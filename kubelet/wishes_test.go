@@ -50,6 +50,7 @@ func TestAStoppedPodStaysStopped(t *testing.T) {
 		k.isStopped(w, "stopped")
 		e.check(t, "hello@0s", "bye@1m0s")
 		w.checkCalls("RemoveContainer", 0)
+		w.docker.SetFault(on("StopContainer", dockertest.Fault{Delay: time.Second})) // both start before the kubelet stops one
 		w.byHand(dockertools.Interface.StartContainer, "k8s_net.")
 		w.byHand(dockertools.Interface.StartContainer, "k8s_main.")
 		k.isStopped(w, "its containers were started by hand")
