@@ -93,6 +93,7 @@ func (k *fakeKubelet) fulfil(t testing.TB, o *Options) {
 				}
 			}
 		})
+		people.Keep(func(_, _ string) bool { return true })
 		k.publish()
 	}
 	people.Tell(func(_, _, _, _ string) {}, func() { go apply() }) // a wish waits for no sync
