@@ -113,8 +113,8 @@ func (r Reader) pids() Amount {
 
 func cpuUsage(c procfs.CPUStat) api.CPUStats {
 	nanoseconds := func(seconds float64) uint64 { return uint64(seconds * float64(time.Second)) }
-	user, system := c.User+c.Nice, c.System+c.IRQ+c.SoftIRQ
-	return api.CPUStats{Total: nanoseconds(user + system + c.Steal), User: nanoseconds(user), System: nanoseconds(system)}
+	user, system := nanoseconds(c.User+c.Nice), nanoseconds(c.System+c.IRQ+c.SoftIRQ)
+	return api.CPUStats{Total: user + system + nanoseconds(c.Steal), User: user, System: system}
 }
 
 // fileSystem measures the file system of a path as df does: blocks reserved for root are neither available nor part of the
