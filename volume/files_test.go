@@ -43,6 +43,52 @@ func wantNames(t *testing.T, dir string, want ...string) {
 	}
 }
 
+// A program that reads while the files change finds a whole version at every moment.
+func TestFilesChangeAtOnce(t *testing.T) {
+	v := fileVolume(t, openRoot(t))
+	write := func(text string) {
+		_, err := v.Write(map[string]File{"a": {[]byte(text), 0o644}, "b": {[]byte(text), 0o644}})
+		unittest.Must(t, err)
+	}
+	write("0")
+	done, read := make(chan struct{}), make(chan int)
+	go func() {
+		versions := 0
+		defer func() { read <- versions }()
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			version, err := os.OpenRoot(filepath.Join(v.GetPath(), "..data"))
+			if err != nil { // the link is always there; its version may be removed on the way
+				if _, err := os.Readlink(filepath.Join(v.GetPath(), "..data")); err != nil {
+					t.Errorf("no version is current: %v", err)
+					return
+				}
+				continue
+			}
+			a, errA := version.ReadFile("a")
+			b, errB := version.ReadFile("b")
+			if errA == nil && errB == nil { // an error is of a version that has been removed since
+				versions++
+				if string(a) != string(b) {
+					t.Errorf("one version has %s and %s", a, b)
+				}
+			}
+			version.Close()
+		}
+	}()
+	for i := range 300 {
+		write(fmt.Sprint(i))
+	}
+	close(done)
+	if n := <-read; n == 0 {
+		t.Error("no version was read")
+	}
+}
+
 func TestFileVolume(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o077))
 	r := openRoot(t)
