@@ -17,11 +17,11 @@ func (s *Server) serveStop(w http.ResponseWriter, r *http.Request) error {
 // serveStart starts a pod that is stopped, and answers when it is up or failing.
 func (s *Server) serveStart(w http.ResponseWriter, r *http.Request) error {
 	pod, err := s.findPod(r, "", r.PathValue("pod"), "")
-	if err == nil && !s.opts.Wishes.IsStopped(pod.FullName()) {
-		_, err = fmt.Fprintf(w, "pod %s is not stopped: it is %s; kubelet14 restart starts it anew\n", pod.FullName(), pod.Phase)
+	if err != nil {
 		return err
 	}
-	if err != nil {
+	if !s.opts.Wishes.IsStopped(pod.FullName()) {
+		_, err = fmt.Fprintf(w, "pod %s is not stopped: it is %s; kubelet14 restart starts it anew\n", pod.FullName(), pod.Phase)
 		return err
 	}
 	return s.serveRestart(w, r)
