@@ -248,11 +248,17 @@ func (w *world) checkStrangers(dockerEnded bool) {
 	for id, before := range w.strangers {
 		var now *docker.Container
 		err := unittest.Wait(func() (err error) { // dockerd that has started starts them too, but not at once
-			if now, err = w.Inspect(id); err == nil && !now.State.Running {
-				err = fmt.Errorf("%s is %s", before.Name, now.State.Status)
+			if now, err = w.Inspect(id); err == nil && !now.State.Running && (!dockerEnded || now.State.Error == "") {
+				err = fmt.Errorf("%s is %s (%+v)", before.Name, now.State.Status, now.State)
 			}
 			return err
 		})
+		if err == nil && !now.State.Running {
+			fmt.Fprintf(w.witness.out, "        Docker has not restarted %s, and starts it now: %s\n", before.Name, now.State.Error)
+			if err = w.Docker.StartContainer(id, nil); err == nil {
+				now, err = w.Inspect(id)
+			}
+		}
 		if err == nil && !dockerEnded && !now.State.StartedAt.Equal(before.State.StartedAt) {
 			err = fmt.Errorf("%s has started anew", before.Name)
 		}

@@ -114,10 +114,11 @@ func (w *world) faultOfKubelet(op operation) {
 	case "kubelet stopped":
 		w.endKubelet(syscall.SIGTERM)
 	case "second kubelet":
-		w.startOther(w.RootDir)
+		w.awaitOther(w.startOther(w.RootDir, "second")) // the end of the first one would give it the lock
 		return
 	case "kubelet of the same hostname":
-		w.startOther(filepath.Join(w.Dir, fmt.Sprint("other-", op.n)))
+		name := fmt.Sprint("other-", len(w.others))
+		w.others = append(w.others, w.startOther(filepath.Join(w.Dir, name), name+"-socket"))
 		return
 	}
 	if op.n%3 > 0 { // otherwise it stays down until it is needed or the calm
@@ -127,7 +128,7 @@ func (w *world) faultOfKubelet(op operation) {
 }
 
 // startOther starts a second kubelet, which must end by itself and do nothing.
-func (w *world) startOther(root string) {
+func (w *world) startOther(root, socket string) *exec.Cmd {
 	if !w.runs() {
 		w.startKubelet()
 	}
@@ -142,23 +143,28 @@ func (w *world) startOther(root string) {
 		}
 		return err
 	})
-	cmd := w.Command("-config="+w.Manifests, "-root_dir="+root, "-address=unix:"+filepath.Join(w.Dir, fmt.Sprint("s", len(w.others))), "-docker_endpoint="+w.proxy.Endpoint)
+	cmd := w.Command("-config="+w.Manifests, "-root_dir="+root, "-address=unix:"+filepath.Join(w.Dir, socket), "-docker_endpoint="+w.proxy.Endpoint)
 	cmd.Stdout, cmd.Stderr = w.log, w.log
 	w.Must(cmd.Start())
-	w.others = append(w.others, cmd)
+	return cmd
 }
 
-// awaitOthers waits until the second kubelets have ended.
+// awaitOthers waits until the kubelets of the same hostname have ended.
 func (w *world) awaitOthers() {
 	for _, cmd := range w.others {
-		limit := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
-		err := cmd.Wait()
-		limit.Stop()
-		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 {
-			w.witness.violate("", "a second kubelet ended with %v, not with exit code 1", err)
-		}
+		w.awaitOther(cmd)
 	}
 	w.others = nil
+}
+
+// awaitOther waits until a second kubelet has ended.
+func (w *world) awaitOther(cmd *exec.Cmd) {
+	limit := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+	err := cmd.Wait()
+	limit.Stop()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 {
+		w.witness.violate("", "a second kubelet ended with %v, not with exit code 1", err)
+	}
 }
 
 func (w *world) faultOfDocker(op operation) {

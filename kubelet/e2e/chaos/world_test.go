@@ -46,7 +46,7 @@ type world struct {
 	kubelet *exec.Cmd
 	ended   chan struct{} // closed when it has ended
 	silent  int64         // the size of the log when it started
-	others  []*exec.Cmd   // second kubelets
+	others  []*exec.Cmd   // kubelets of the same hostname
 	log     *os.File      // of all kubelets
 }
 

@@ -133,15 +133,15 @@ func (d *Dockerd) awaitExec(id string) {
 	}
 }
 
-// EndForgotten ends, while the daemon is down, the programs that the next one will not know. A daemon that was killed while it
-// started a container has not written down that it runs.
+// EndForgotten ends, while the daemon is down, the programs that the next one will not know, and their shims, without which
+// containerd cleans up after them. A daemon that was killed while it started a container has not written down that it runs.
 func (d *Dockerd) EndForgotten() {
 	d.t.Helper()
 	id := d.exec(`for shim in /proc/[0-9]*; do
 	set -- $(tr '\0' ' ' 2>/dev/null <$shim/cmdline)
 	case $1 in *containerd-shim*) ;; *) continue ;; esac
 	while [ $# -gt 0 ] && [ "$1" != -id ]; do shift; done
-	grep -q '"Running":true' /var/lib/docker/containers/$2/config.v2.json || kill -KILL $(cat $shim/task/*/children)
+	grep -q '"Running":true' /var/lib/docker/containers/$2/config.v2.json || kill -KILL $(cat $shim/task/*/children) ${shim#/proc/}
 done`)
 	d.awaitExec(id)
 }
