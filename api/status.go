@@ -130,6 +130,7 @@ const (
 	ReasonBackOff          = "BackOff" // it ended soon after its start too often
 	ReasonPortTaken        = "PortTaken"
 	ReasonUUIDTaken        = "UUIDTaken"
+	ReasonClaimShared      = "ClaimShared" // another pod can write above a part of a claim that it mounts
 	ReasonHostDirMissing   = "HostDirMissing"
 	ReasonCommandNotFound  = "CommandNotFound"
 	ReasonConfig           = "CreateContainerConfigError" // a ConfigMap or Secret is missing, or its image may run as root

@@ -31,7 +31,7 @@ func (d *directory) create() (made bool, err error) {
 	}
 	mode := info.Mode()
 	if made = mode.Perm() == 0; made {
-		mode = 0o777
+		mode |= 0o777 // a part of a directory with a group has its setgid bit already
 		err = d.root.dir.Chmod(d.rel, mode)
 	}
 	if d.group != nil && int64(info.Sys().(*syscall.Stat_t).Gid) != *d.group {

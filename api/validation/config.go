@@ -2,6 +2,7 @@ package validation
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"path"
 	"regexp"
@@ -183,19 +184,18 @@ func (c checker) relative(field, file string) {
 	c.check(ok && !strings.HasPrefix(file, "..") && !slices.Contains(parts, ".."), invalid, field, file, "use a relative path without '..'")
 }
 
-// subPath checks a mount of a part of a volume. In a volume that a container can write to, a part may be a link to any file of
-// the host.
-func (c checker) subPath(m *api.VolumeMount, volumes []api.Volume) {
-	if m.SubPath == "" {
+// subPath checks a mount of a part of a volume. Volumes of one claim are one volume.
+func (c checker) subPath(mount *api.VolumeMount, m *api.ContainerManifest) {
+	volume := m.Mounted(mount)
+	if mount.SubPath == "" || volume == nil {
 		return
 	}
-	c.relative("subPath", m.SubPath)
-	i := slices.IndexFunc(volumes, func(v api.Volume) bool { return v.Name == m.Name })
-	if i < 0 {
-		return
-	}
-	source := cmp.Or(volumes[i].Source, &api.VolumeSource{})
-	c.check(source.HasFiles() || source.HostDir != nil && m.ReadOnly, forbidden, "subPath", m.SubPath,
-		"a container that can write to the volume could put a link to any file of the host there (CVE-2017-1002101, CVE-2021-25741): "+
-			"mount the whole volume, one of its own for each path, or a hostPath with readOnly")
+	c.relative("subPath", mount.SubPath)
+	c.check(mount.ReadOnly || volume.Source == nil || volume.Source.HostDir == nil, forbidden, "subPath", mount.SubPath, "write it in the path of the hostPath, or mount it readOnly")
+	claim := volume.ClaimName()
+	writer := m.WriterAbove(mount.SubPath, func(v *api.Volume) bool {
+		return v.Name == volume.Name || claim != "" && v.ClaimName() == claim
+	})
+	c.check(writer == "", forbidden, "subPath", mount.SubPath, fmt.Sprintf("container %q can write to a directory above it, and could put a link to any file of the host there "+
+		"(CVE-2017-1002101, CVE-2021-25741): let it mount other parts of the volume, or mount it readOnly", writer))
 }

@@ -71,7 +71,7 @@ func (r Rules) validateContainer(c checker, m *api.ContainerManifest, in *api.Co
 		c.check(!strings.Contains(mount.MountPath, ":"), invalid, "mountPath", mount.MountPath, "a ':' cannot be part of it")
 		c.check(clean != "/", invalid, "mountPath", mount.MountPath, "a volume cannot replace the whole file system of the container")
 		c.check(!mountPaths[clean], duplicate, "mountPath", mount.MountPath, "another volume or the termination message has this path")
-		c.subPath(&mount, m.Volumes)
+		c.subPath(&mount, m)
 		mountPaths[clean] = mount.MountPath != ""
 	}
 	validateProbe(c.in("livenessProbe"), in.LivenessProbe, in.Ports, 1)

@@ -310,3 +310,29 @@ func TestValidatePodOfToday(t *testing.T) {
 		"nameserver":        {"1.1.1.1", "dns", "spec.dnsConfig.nameservers[0]: invalid value 'dns'"},
 	}.check(t, goodPod, main+"securityContext.privileged: forbidden 'true'")
 }
+
+// A part of a volume can be mounted if no container can write above it, by whatever name it mounts the volume.
+func TestValidateParts(t *testing.T) {
+	const good = `{apiVersion: v1, kind: Pod, metadata: {name: parts}, spec: {volumes: [{name: empty}, ` +
+		`{name: claim, persistentVolumeClaim: {claimName: data}}, {name: same, persistentVolumeClaim: {claimName: data}}, {name: host, hostPath: {path: /srv}}], ` +
+		`containers: [{name: one, image: a, securityContext: {privileged: true}, volumeMounts: [{name: claim, mountPath: /a, subPath: db/main}, ` +
+		`{name: empty, mountPath: /b, subPath: b}, {name: host, mountPath: /h, readOnly: true, subPath: h}]}, ` +
+		`{name: two, image: a, volumeMounts: [{name: same, mountPath: /c, subPath: db/main}, {name: claim, mountPath: /d, readOnly: true}]}]}}`
+	const (
+		same  = "{name: same, mountPath: /c, subPath: db/main}"
+		other = "{name: claim, mountPath: /d, readOnly: true}"
+		main  = "spec.containers[0].volumeMounts[0].subPath: forbidden 'db/main'"
+	)
+	rows{
+		"nothing":             {"", "", ""},
+		"all of the claim":    {same, "{name: same, mountPath: /c}", main},
+		"a directory above":   {same, "{name: same, mountPath: /c, subPath: ./db//}", main},
+		"one beside":          {same, "{name: same, mountPath: /c, subPath: db/mai}", ""},
+		"one below":           {same, "{name: same, mountPath: /c, subPath: db/main/x}", "spec.containers[1].volumeMounts[0].subPath: forbidden 'db/main/x'"},
+		"a claim read only":   {"{claimName: data}}, {name: host", "{claimName: data, readOnly: true}}, {name: host", ""},
+		"all of the emptyDir": {other, "{name: empty, mountPath: /d}", "spec.containers[0].volumeMounts[1].subPath: forbidden 'b'"},
+		"all of the hostPath": {other, "{name: host, mountPath: /d}", "spec.containers[0].volumeMounts[2].subPath: forbidden 'h'"},
+		"a writable hostPath": {"readOnly: true, subPath: h", "subPath: h", "spec.containers[0].volumeMounts[2].subPath: forbidden 'h'"},
+		"outside":             {"subPath: b", "subPath: ../b", "spec.containers[0].volumeMounts[1].subPath: invalid value '../b'"},
+	}.check(t, good, "spec.containers[0].securityContext.privileged: forbidden 'true'")
+}

@@ -158,7 +158,7 @@ spec:
         image: HELLO
         command: [/hello, serve, -port, "8080", -show, /data]
         ports: [{containerPort: 8080, name: web}]
-        volumeMounts: [{name: data, mountPath: /data}]
+        volumeMounts: [{name: data, mountPath: /data, subPath: web}]
   volumeClaimTemplates:
   - metadata: {name: data}
     spec: {accessModes: [ReadWriteOnce], storageClassName: fast, resources: {requests: {storage: 1Gi}}}
@@ -197,7 +197,7 @@ spec:
 	h.Await("the Job has ended", func() error { return h.Ended("count") })
 	p.AwaitRun("ring-2", "fetch http://ring-0.ring:8080/", "Hello from pod ring-0.")
 	before := h.IDs()
-	data := filepath.Join(h.RootDir, "claims/default/data-ring-2")
+	data := filepath.Join(h.RootDir, "claims/default/data-ring-2/web")
 	if info, err := os.Stat(data); err != nil || info.Mode() != os.ModeDir|os.ModeSetgid|0o777 {
 		t.Errorf("the claim with an fsGroup: %v, %v", info.Mode(), err)
 	}
@@ -208,4 +208,11 @@ spec:
 	h.MustServe("ring-2", "/")
 	h.Must(h.Ask("ring-2", "/", "second"))
 	h.MustBe("a pod that went and came back", before, "ring-2")
+	link := filepath.Join(h.RootDir, "claims/default/data-ring-3/web")
+	h.Must(os.Mkdir(filepath.Dir(link), 0o777))
+	h.Must(os.Symlink("/etc", link)) // as a program that could write there would
+	h.Write("sets", sets("4"))
+	p.AwaitShows("ring-3/main", "waiting", "CannotCreate: ", link, "remove it")
+	h.Must(os.Remove(link))
+	p.AwaitUp("ring-3")
 }

@@ -3,12 +3,11 @@ package execute
 import (
 	"context"
 	"fmt"
-	"path/filepath"
-	"slices"
 
 	"kubelet14/api"
 	"kubelet14/kubelet/dockertools"
 	"kubelet14/kubelet/plan"
+	"kubelet14/volume"
 )
 
 // setUpVolumes sets up the volumes that a container mounts, and returns its mounts.
@@ -19,9 +18,11 @@ func (e *Executor) setUpVolumes(ctx context.Context, pod *plan.Pod, a plan.Actio
 	}
 	defer e.Doing.Begin(a, api.ReasonCreating, "its volumes are being set up")()
 	for _, mount := range c.Spec.VolumeMounts {
-		i := slices.IndexFunc(pod.Complete.Volumes, func(v api.Volume) bool { return v.Name == mount.Name })
-		spec := &pod.Complete.Volumes[i]
+		spec := pod.Complete.Mounted(&mount)
 		v, err := e.Configs.CreateVolume(spec, pod)
+		if mount.SubPath != "" {
+			v = volume.Part(v, mount.SubPath)
+		}
 		if err == nil {
 			err = e.setUps.SetUp(ctx, v)
 		}
@@ -31,8 +32,7 @@ func (e *Executor) setUpVolumes(ctx context.Context, pod *plan.Pod, a plan.Actio
 		case err != nil:
 			return nil, fmt.Errorf("set up volume %q: %w", mount.Name, err)
 		}
-		readOnly := mount.ReadOnly || spec.Source.HasFiles() || spec.Source.Claim != nil && spec.Source.Claim.ReadOnly
-		mounts = append(mounts, dockertools.Mount{HostPath: filepath.Join(v.GetPath(), mount.SubPath), ContainerPath: mount.MountPath, ReadOnly: readOnly})
+		mounts = append(mounts, dockertools.Mount{HostPath: v.GetPath(), ContainerPath: mount.MountPath, ReadOnly: mount.IsReadOnly(spec)})
 	}
 	return mounts, nil
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // Admit returns the pods that must wait because another pod has their UID, and so would share their volumes, or one of
-// their host ports. It returns the reason by full name. A pod that waits keeps its containers.
+// their host ports, or can write above a part of a claim that they mount. It returns the reason by full name. A pod that waits keeps its containers.
 //
 // A pod whose containers have the UID or the port keeps it, even while it is being removed. So does a busy pod: the list may not
 // show the containers that its worker has created. Otherwise the first pod by name wins. (In 2014 it was the order of a Go map.)
@@ -28,7 +28,7 @@ func Admit(pods map[string]*Pod, finished, evicted func(*Pod) bool, busy []*Pod,
 	for _, name := range order {
 		pod := pods[name]
 		uids[pod.UID] = cmp.Or(uids[pod.UID], name)
-		conflict := pod.portConflict(ports)
+		claimConflict, portConflict := pod.claimConflict(pods), pod.portConflict(ports)
 		switch owner := uids[pod.UID]; {
 		case owner != name:
 			message := "uuid %s belongs to pod %s, whose containers are still there"
@@ -37,8 +37,10 @@ func Admit(pods map[string]*Pod, finished, evicted func(*Pod) bool, busy []*Pod,
 			}
 			waiting[name] = Problem{Reason: api.ReasonUUIDTaken, Message: fmt.Sprintf(message, pod.UID, owner)}
 		case finished(pod):
-		case conflict != "":
-			waiting[name] = Problem{Reason: api.ReasonPortTaken, Message: conflict}
+		case claimConflict != "":
+			waiting[name] = Problem{Reason: api.ReasonClaimShared, Message: claimConflict}
+		case portConflict != "":
+			waiting[name] = Problem{Reason: api.ReasonPortTaken, Message: portConflict}
 		default:
 			for _, port := range pod.Ports {
 				ports = append(ports, portOwner{port, name, "which comes first"})
@@ -93,6 +95,22 @@ func (p *Pod) portConflict(owners []portOwner) string {
 			if owner.pod != p.FullName() && port.Overlaps(owner.port) {
 				protocol := strings.ToLower(string(port.Protocol))
 				return fmt.Sprintf("host port %d/%s is taken by pod %s, %s", port.HostPort, protocol, owner.pod, owner.why)
+			}
+		}
+	}
+	return ""
+}
+
+// claimConflict describes another pod that can write above a part of a claim that the pod mounts, or returns "". Validation has
+// checked the containers of the pod itself.
+func (p *Pod) claimConflict(pods map[string]*Pod) string {
+	for claim, part := range p.Complete.ClaimParts() {
+		isClaim := func(v *api.Volume) bool { return v.ClaimName() == claim }
+		for _, name := range slices.Sorted(maps.Keys(pods)) {
+			other := pods[name]
+			if writer := other.Complete.WriterAbove(part, isClaim); writer != "" && other != p && other.Namespace == p.Namespace {
+				return fmt.Sprintf("container %q of pod %s can write to the directories above %s in claim %s, and could put a link there: "+
+					"let it mount other parts of the claim, or mount it readOnly", writer, name, part, claim)
 			}
 		}
 	}

@@ -109,3 +109,34 @@ func parsePort(text string) api.Port {
 	port.HostPort, _ = strconv.Atoi(number)
 	return port
 }
+
+// A pod that mounts a part of a claim waits while another one of its namespace can write above it.
+func TestAdmitPartsOfClaims(t *testing.T) {
+	pod := func(name, namespace, claim, subPath string, readOnly bool) *plan.Pod {
+		p := &plan.Pod{Pod: api.Pod{Name: name, Namespace: namespace, Source: "test", UID: name}}
+		p.Complete.Volumes = []api.Volume{{Name: "v", Source: &api.VolumeSource{Claim: &api.Claim{Name: claim}}}}
+		p.Complete.Containers = []api.Container{{Name: "main", VolumeMounts: []api.VolumeMount{{Name: "v", SubPath: subPath, ReadOnly: readOnly}}}}
+		return p
+	}
+	for name, tt := range map[string]struct {
+		other *plan.Pod
+		waits bool
+	}{
+		"all of it":            {pod("a", "default", "data", "", false), true},
+		"a directory above":    {pod("a", "default", "data", "db", false), true},
+		"read only":            {pod("a", "default", "data", "", true), false},
+		"the same part":        {pod("a", "default", "data", "db/main", false), false},
+		"a part beside":        {pod("a", "default", "data", "db/other", false), false},
+		"another claim":        {pod("a", "default", "logs", "", false), false},
+		"of another namespace": {pod("a", "shop", "data", "", false), false},
+	} {
+		part := pod("b", "default", "data", "db/main", false)
+		pods := map[string]*plan.Pod{tt.other.FullName(): tt.other, part.FullName(): part}
+		no := func(*plan.Pod) bool { return false }
+		waiting := plan.Admit(pods, no, no, nil, nil)
+		problem, waits := waiting[part.FullName()]
+		if waits != tt.waits || len(waiting) > 1 || waits && (problem.Reason != api.ReasonClaimShared || !strings.Contains(problem.Message, "pod "+tt.other.FullName())) {
+			t.Errorf("%s: %v", name, waiting)
+		}
+	}
+}
