@@ -46,11 +46,18 @@ func (m *ContainerManifest) ClaimParts() iter.Seq2[string, string] {
 	}
 }
 
-// WriterAbove returns the name of a container that can write to a directory above a part of one of the matching volumes, or "".
-// It could put a link there, and Docker would mount the file of the host that the link names: CVE-2017-1002101, CVE-2021-25741.
-func (m *ContainerManifest) WriterAbove(part string, match func(*Volume) bool) string {
+// MountsParts reports whether a container mounts parts of volumes in which programs can write.
+func (m *ContainerManifest) MountsParts(c *Container) bool {
+	return slices.ContainsFunc(c.VolumeMounts, func(mount VolumeMount) bool {
+		return mount.SubPath != "" && !m.Mounted(&mount).Source.HasFiles()
+	})
+}
+
+// WriterAbove returns the name of one of the containers that can write to a directory above a part of one of the matching volumes,
+// or "". It could put a link there, and Docker would mount the file of the host that the link names: CVE-2017-1002101, CVE-2021-25741.
+func (m *ContainerManifest) WriterAbove(part string, containers []*Container, match func(*Volume) bool) string {
 	part = path.Clean(part)
-	for _, c := range m.All() {
+	for _, c := range containers {
 		for i := range c.VolumeMounts {
 			mount := &c.VolumeMounts[i]
 			dir, volume := path.Clean(mount.SubPath), m.Mounted(mount)

@@ -88,7 +88,11 @@ func (c *random) form() *plan.Pod {
 	case 1:
 		p = onFailure(p)
 	}
-	return plan.NewPod(p, dockertools.PauseImage, time.Now())
+	want := plan.NewPod(p, dockertools.PauseImage, time.Now())
+	for i, parts := 0, c.IntN(3) == 0; i < len(want.Apps); i++ {
+		want.Apps[i].Parts = parts
+	}
+	return want
 }
 
 // mess makes containers as a kubelet may have left them and people may have changed them since.

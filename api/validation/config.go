@@ -184,7 +184,8 @@ func (c checker) relative(field, file string) {
 	c.check(ok && !strings.HasPrefix(file, "..") && !slices.Contains(parts, ".."), invalid, field, file, "use a relative path without '..'")
 }
 
-// subPath checks a mount of a part of a volume. Volumes of one claim are one volume.
+// subPath checks a mount of a part of a volume. Volumes of one claim are one volume. An init container has ended when a container
+// with parts is created.
 func (c checker) subPath(mount *api.VolumeMount, m *api.ContainerManifest) {
 	volume := m.Mounted(mount)
 	if mount.SubPath == "" || volume == nil {
@@ -193,7 +194,7 @@ func (c checker) subPath(mount *api.VolumeMount, m *api.ContainerManifest) {
 	c.relative("subPath", mount.SubPath)
 	c.check(mount.ReadOnly || volume.Source == nil || volume.Source.HostDir == nil, forbidden, "subPath", mount.SubPath, "write it in the path of the hostPath, or mount it readOnly")
 	claim := volume.ClaimName()
-	writer := m.WriterAbove(mount.SubPath, func(v *api.Volume) bool {
+	writer := m.WriterAbove(mount.SubPath, m.Staying(), func(v *api.Volume) bool {
 		return v.Name == volume.Name || claim != "" && v.ClaimName() == claim
 	})
 	c.check(writer == "", forbidden, "subPath", mount.SubPath, fmt.Sprintf("container %q can write to a directory above it, and could put a link to any file of the host there "+

@@ -315,6 +315,7 @@ func TestValidatePodOfToday(t *testing.T) {
 func TestValidateParts(t *testing.T) {
 	const good = `{apiVersion: v1, kind: Pod, metadata: {name: parts}, spec: {volumes: [{name: empty}, ` +
 		`{name: claim, persistentVolumeClaim: {claimName: data}}, {name: same, persistentVolumeClaim: {claimName: data}}, {name: host, hostPath: {path: /srv}}], ` +
+		`initContainers: [{name: init, image: a, volumeMounts: [{name: empty, mountPath: /all}]}], ` +
 		`containers: [{name: one, image: a, securityContext: {privileged: true}, volumeMounts: [{name: claim, mountPath: /a, subPath: db/main}, ` +
 		`{name: empty, mountPath: /b, subPath: b}, {name: host, mountPath: /h, readOnly: true, subPath: h}]}, ` +
 		`{name: two, image: a, volumeMounts: [{name: same, mountPath: /c, subPath: db/main}, {name: claim, mountPath: /d, readOnly: true}]}]}}`
@@ -333,6 +334,7 @@ func TestValidateParts(t *testing.T) {
 		"all of the emptyDir": {other, "{name: empty, mountPath: /d}", "spec.containers[0].volumeMounts[1].subPath: forbidden 'b'"},
 		"all of the hostPath": {other, "{name: host, mountPath: /d}", "spec.containers[0].volumeMounts[2].subPath: forbidden 'h'"},
 		"a writable hostPath": {"readOnly: true, subPath: h", "subPath: h", "spec.containers[0].volumeMounts[2].subPath: forbidden 'h'"},
+		"a sidecar":           {"{name: init, ", "{name: init, restartPolicy: Always, ", "spec.containers[0].volumeMounts[1].subPath: forbidden 'b'"},
 		"outside":             {"subPath: b", "subPath: ../b", "spec.containers[0].volumeMounts[1].subPath: invalid value '../b'"},
 	}.check(t, good, "spec.containers[0].securityContext.privileged: forbidden 'true'")
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // shop has what people paste: a database with its claim and its Secret, and a site with a Service of a load balancer, as two
@@ -215,4 +217,35 @@ spec:
 	p.AwaitShows("ring-3/main", "waiting", "CannotCreate: ", link, "remove it")
 	h.Must(os.Remove(link))
 	p.AwaitUp("ring-3")
+}
+
+// Charts mount parts of one emptyDir, which an init container with all of it makes before.
+func TestIntegrationPartsMadeByAnInitContainer(t *testing.T) {
+	t.Parallel()
+	h := newHost(t)
+	h.Write("pod", `apiVersion: v1
+kind: Pod
+metadata: {name: pod}
+spec:
+  initContainers:
+  - name: first
+    image: HELLO
+    command: [/hello, append, -for, 0s, /all/page, made before]
+    volumeMounts: [{name: work, mountPath: /all}]
+  containers:
+  - name: main
+    image: HELLO
+    command: [/hello, serve, -port, "8080", -show, /page]
+    ports: [{containerPort: 8080}]
+    volumeMounts: [{name: work, mountPath: /page, subPath: page}, {name: work, mountPath: /tmp, subPath: tmp}]
+  volumes: [{name: work}]
+`)
+	p := h.Start()
+	p.AwaitUp("pod")
+	h.MustServe("pod", "/")
+	h.Must(h.Ask("pod", "/", "made before"))
+	h.Must(hosttest.DirHolds(filepath.Join(h.EmptyDirs(h.UID("pod")), "work"), "page", "tmp"))
+	h.MustRun("restart", "pod")
+	h.MustServe("pod", "/")
+	h.Must(h.Ask("pod", "/", "made before\nmade before"))
 }

@@ -108,7 +108,7 @@ func (p *Pod) claimConflict(pods map[string]*Pod) string {
 		isClaim := func(v *api.Volume) bool { return v.ClaimName() == claim }
 		for _, name := range slices.Sorted(maps.Keys(pods)) {
 			other := pods[name]
-			if writer := other.Complete.WriterAbove(part, isClaim); writer != "" && other != p && other.Namespace == p.Namespace {
+			if writer := other.Complete.WriterAbove(part, other.Complete.All(), isClaim); writer != "" && other != p && other.Namespace == p.Namespace {
 				return fmt.Sprintf("container %q of pod %s can write to the directories above %s in claim %s, and could put a link there: "+
 					"let it mount other parts of the claim, or mount it readOnly", writer, name, part, claim)
 			}

@@ -17,8 +17,8 @@ import (
 //  3. start what was created, the network container first; of the others only those whose turn has come,
 //     if an init container has to run.
 //
-// If nothing has to be stopped, the network container starts while the apps are created. An app that needs
-// the pod's IP waits for the next plan, when the network container runs, and an init container waits with it.
+// If nothing has to be stopped, the network container starts while the apps are created. An app that needs the pod's IP waits
+// for the next plan, when the network container runs, and an init container waits with it. One with parts is created in its turn.
 func (p *planner) converge() {
 	network, create := p.decideNetwork()
 	if network == nil {
@@ -60,8 +60,9 @@ func (p *planner) converge() {
 		}
 		newest, reason := p.newest(app.Name), unstarted
 		if create := p.decideApp(app, newest, network); create != nil {
-			createApps = append(createApps, *create)
-			newest, reason = create.created(), create.Reason
+			if newest, reason = create.created(), create.Reason; !app.Parts || app.Turn <= turn {
+				createApps = append(createApps, *create)
+			}
 		}
 		if newest == nil {
 			continue // see reportLateEdit

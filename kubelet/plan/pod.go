@@ -37,6 +37,7 @@ type Container struct {
 	Services  string         // see dockertools.LabelServices; computed once, since a hundred services take a millisecond
 	NeedsIP   bool           // it needs the pod's IP to be created, so the network container must run first
 	Turn      int            // how many init containers start before it
+	Parts     bool           // it mounts parts of volumes, which init containers may make, so it is created in its turn
 }
 
 // IsSidecar reports whether a container is one of Init that stays: the next one starts when its startup probe has succeeded, it
@@ -55,7 +56,7 @@ func NewPod(pod api.Pod, networkImage string, since time.Time) *Pod {
 	}
 	written := pod.Manifest.All()
 	for i, spec := range p.Complete.All() {
-		c := Container{Name: spec.Name, Hash: appHash(&pod.Manifest, written[i]), Spec: spec, Lifecycle: dockertools.LifecycleLabel(spec), Services: envHash(envvars.Of(&p.Complete, spec))}
+		c := Container{Name: spec.Name, Hash: appHash(&pod.Manifest, written[i]), Spec: spec, Lifecycle: dockertools.LifecycleLabel(spec), Services: envHash(envvars.Of(&p.Complete, spec)), Parts: p.Complete.MountsParts(spec)}
 		c.Turn = min(i, len(pod.Manifest.InitContainers))
 		c.NeedsIP = slices.ContainsFunc(spec.Env, func(env api.EnvVar) bool { return env.FieldPath == api.FieldPodIP })
 		if i < len(pod.Manifest.InitContainers) {

@@ -49,6 +49,7 @@ func FullPod() api.Pod {
 //	want never web:a side:b     the restart policy (always if left out) and each app container with its hash; the network container's is "n"
 //	want web:a+latest           … of an image :latest, or +always: with PullAlways, or +pullnever
 //	want web:a+ip setup:i+init  … that is created with the pod's IP; an init container
+//	want web:a+parts setup:i+init … that mounts parts of volumes
 //	want log:l+init+sidecar     … an init container that stays, +startup: with a startup probe
 //	want deadline=60 web:a      … that has so many seconds
 //	want stopped web:a          … that a person has stopped
@@ -111,7 +112,7 @@ func parseApp(name, options string) plan.Container {
 			spec.Image, spec.ImagePullPolicy = "hello", api.PullNever
 		}
 	}
-	return plan.Container{Name: name, Hash: words[0], Spec: spec, NeedsIP: slices.Contains(words, "ip")}
+	return plan.Container{Name: name, Hash: words[0], Spec: spec, NeedsIP: slices.Contains(words, "ip"), Parts: slices.Contains(words, "parts")}
 }
 
 // ParseContainer makes an observed container of a line: its name, hash, attempt and state,
