@@ -290,6 +290,14 @@ func TestExecReportsWhetherTheCommandHasRun(t *testing.T) {
 			t.Errorf("%s: %v reports that the command has run: %v, want %v", state, err, hasBegun(err), want)
 		}
 	}
+	// It had ended by itself when its caller gave up, and Docker was late to say so.
+	for exit, want := range map[int]bool{0: true, 3: true, 137: false} {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := clientOf(t, execDaemon(until(cancel), fmt.Sprintf(`{"Running":true,"Pid":%d}`, noProcess), fmt.Sprintf(`{"ExitCode":%d,"Pid":%d}`, exit, noProcess)))
+		if code, err := c.Exec(ctx, "web", []string{"date"}, io.Discard); (err == nil && code == exit) != want || !hasBegun(err) {
+			t.Errorf("it ended with %d: code %d, %v", exit, code, err)
+		}
+	}
 	if _, err := clientOf(t, answer(500, "")).Exec(t.Context(), "web", []string{"date"}, io.Discard); err == nil || hasBegun(err) {
 		t.Errorf("not created: %v", err)
 	}

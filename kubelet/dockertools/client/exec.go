@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,9 +56,14 @@ func (c *Client) ExecWith(ctx context.Context, id string, command []string, stre
 		case <-ctx.Done(): // the next inspect returns its cause
 		}
 	}
-	err = r.end(err)
-	if !isAPIError(err) && !c.killExec(ctx, r.what, exec.ID) {
+	if err = r.end(err); isAPIError(err) {
+		return 0, err
+	}
+	switch state := c.endExec(ctx, r.what, exec.ID); {
+	case state.Pid == 0:
 		err = fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, err)
+	case !state.Running && state.ExitCode != killedExitCode:
+		return state.ExitCode, nil // it ended by itself, and Docker was late to say so, as after it was frozen
 	}
 	return 0, err
 }
@@ -134,6 +140,9 @@ type execState struct {
 	ContainerID string
 }
 
+// killedExitCode is that of a process that SIGKILL has ended.
+const killedExitCode = 128 + int(syscall.SIGKILL)
+
 // killLimit bounds how long a caller that gave up waits for the kill: the kubelet must
 // exit within two seconds.
 const killLimit = time.Second
@@ -156,28 +165,29 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// killExec kills a command whose output nobody reads any more, and reports whether it was
-// started. Docker has no request for this, and may still start a command after its caller
-// is gone, so killExec waits for the process.
-func (c *Client) killExec(ctx context.Context, what, exec string) (started bool) {
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), killLimit, errors.New("no answer from Docker names its process"))
+// endExec kills a command whose output nobody reads any more, and returns what Docker says of it: no Pid if it was not started,
+// and an exit code if it has ended, of which Docker may not have told before. Docker has no request for this, and may still
+// start a command after its caller is gone, so endExec waits for the process.
+func (c *Client) endExec(ctx context.Context, what, exec string) execState {
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), killLimit, errors.New("Docker does not say that it has ended"))
 	defer cancel()
 	r := c.begin(ctx, "%s", what)
-	state := execState{Running: true}
-	var err error
-	for err == nil && state.Running && state.Pid == 0 {
+	state, killed := execState{Running: true}, false
+	var err, killErr error
+	for state.Running {
 		time.Sleep(5 * time.Millisecond)
-		state = execState{}
-		err = r.getJSON("exec/"+exec+"/json", nil, &state)
+		var now execState
+		if err = r.getJSON("exec/"+exec+"/json", nil, &now); err != nil {
+			break
+		}
+		if state = now; state.Running && state.Pid != 0 && !killed && strings.HasPrefix(c.endpoint, "unix://") {
+			killed, killErr = true, killGroup(state.Pid, state.ContainerID)
+		}
 	}
-	err = r.end(err)
-	if err == nil && state.Running && state.Pid != 0 && strings.HasPrefix(c.endpoint, "unix://") {
-		err = killGroup(state.Pid, state.ContainerID)
+	if err = r.end(err); err != nil && !isAPIError(err) {
+		glog.Warningf("%s: the command may still be running: %v", what, cmp.Or(killErr, err))
 	}
-	if err != nil && !isAPIError(err) {
-		glog.Warningf("%s: the command may still be running: %v", what, err)
-	}
-	return state.Pid != 0
+	return state
 }
 
 // killGroup kills a process in the container together with its process group. Docker makes
