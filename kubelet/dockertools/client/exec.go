@@ -169,7 +169,7 @@ func (h *head) Write(p []byte) (int, error) {
 // and an exit code if it has ended, of which Docker may not have told before. Docker has no request for this, and may still
 // start a command after its caller is gone, so endExec waits for the process.
 func (c *Client) endExec(ctx context.Context, what, exec string) execState {
-	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), killLimit, errors.New("Docker does not say that it has ended"))
+	ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), killLimit, errors.New("no answer from Docker says that it has ended"))
 	defer cancel()
 	r := c.begin(ctx, "%s", what)
 	state, killed := execState{Running: true}, false
