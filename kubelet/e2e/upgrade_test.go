@@ -79,7 +79,7 @@ func testUpgrade(t *testing.T, commit string) {
 			"lifecycle: {postStart: {exec: {command: [/hello, cat, /data/ready]}}, preStop: {httpGet: {path: /healthz, port: http}}}",
 			"livenessProbe: {initialDelaySeconds: 3600, tcpSocket: {port: http}}"),
 		"probe": "restartPolicy: {onFailure: {}}\n" + hosttest.ServerWith("probe", dir,
-			"livenessProbe: {initialDelaySeconds: 60, exec: {command: [/hello, cat, /data/ready]}}"),
+			"livenessProbe: {initialDelaySeconds: 3600, exec: {command: [/hello, cat, /data/ready]}}"),
 		"limits": strings.Replace(hosttest.Sleeper("limits"), "image:", "memory: 33554432, cpu: 500, imagePullPolicy: PullNever, image:", 1),
 		"uuid":   strings.Replace(hosttest.EmptyDirPod("uuid: "+h.Hostname), "id: pod", "id: uuid", 1),
 		"job":    hosttest.Job("job", `/hello, exit, "3"`),

@@ -63,7 +63,7 @@ func (s *Server) serveWish(w http.ResponseWriter, r *http.Request, wish func(pod
 		case fulfilled(&pods[i], restarting):
 			_, err := fmt.Fprintf(w, "pod %s is %s\n", name, pods[i].Phase)
 			return err
-		case pods[i].Reason != "":
+		case pods[i].Reason != "" && pods[i].Reason != api.ReasonDocker: // a slow Docker is asked again
 			return httpErrorf(http.StatusConflict, "it is remembered; pod %s waits: %s", name, api.OneLine(Join(pods[i].Reason, pods[i].Message)))
 		}
 		if restarting && !s.opts.Wishes.IsRestarting(name) {

@@ -1,11 +1,13 @@
 package server
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
 	"kubelet14/api"
+	"kubelet14/api/unittest"
 )
 
 // A stop and a start answer when they are done, and say what there is to do otherwise.
@@ -50,6 +52,25 @@ func TestAnswersOfARestart(t *testing.T) {
 		"it waits": {func(_ *fakeKubelet, p *api.PodStatus) {
 			p.Phase, p.Reason, p.Message = api.PodPending, "PortTaken", "80 is taken"
 		}, 409, "remembered; pod web.default.file waits: PortTaken: 80 is taken"},
+		"Docker is slow": {func(k *fakeKubelet, p *api.PodStatus) {
+			p.Phase, p.Reason, p.Message = api.PodPending, api.ReasonDocker, "no answer"
+			before := k.looks
+			go func() {
+				err := unittest.Wait(func() (err error) {
+					k.set(func() {
+						if k.looks == before {
+							err = errors.New("nobody has looked")
+						} else {
+							k.statuses[2].Phase, k.statuses[2].Reason = api.PodRunning, ""
+						}
+					})
+					return err
+				})
+				if k.publish(); err != nil {
+					panic(err)
+				}
+			}()
+		}, 200, "pod web.default.file is running"},
 		"it is done": {func(_ *fakeKubelet, p *api.PodStatus) { p.Phase = api.PodSucceeded }, 200, "is succeeded"},
 		"it is gone": {func(k *fakeKubelet, _ *api.PodStatus) { k.statuses = k.statuses[:2] }, 404, "has been removed"},
 		"no Docker":  {func(k *fakeKubelet, _ *api.PodStatus) { k.err = http.ErrServerClosed }, 503, "done when Docker answers"},
