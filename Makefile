@@ -41,7 +41,7 @@ test test-all unit: export GOFLAGS += -trimpath
 # Tests whose names have one of these words are for test-all: they take long, or compile an etcd first.
 LONG = Long[A-Z]|Etcd
 # They mostly wait; those that take longest begin first. make lint calls go vet.
-GOTEST = go test -count=1 -timeout 40m -vet=off -p $$(($$(nproc) + 1))
+GOTEST = go test -count=1 -timeout 70m -vet=off -p $$(($$(nproc) + 1))
 
 test: ## run the tests, and the commands of README.md and of the tour; they remove what they make in Docker
 	$(GOTEST) -skip '$(LONG)' ./kubelet/e2e ./docs ./...
