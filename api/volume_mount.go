@@ -60,9 +60,11 @@ func (m *ContainerManifest) WriterAbove(part string, containers []*Container, ma
 	for _, c := range containers {
 		for i := range c.VolumeMounts {
 			mount := &c.VolumeMounts[i]
-			dir, volume := path.Clean(mount.SubPath), m.Mounted(mount)
-			above := part != "." && dir == "." || strings.HasPrefix(part, dir+"/")
-			if above && volume != nil && match(volume) && !mount.IsReadOnly(volume) {
+			volume := m.Mounted(mount)
+			if volume == nil || !match(volume) || mount.IsReadOnly(volume) {
+				continue
+			}
+			if dir := path.Clean(mount.SubPath); part != "." && dir == "." || strings.HasPrefix(part, dir+"/") {
 				return c.Name
 			}
 		}

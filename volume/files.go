@@ -123,12 +123,13 @@ func (v *FileVolume) writeFile(version, name string, file File) error {
 	if !fs.ValidPath(name) || name == "." || strings.HasPrefix(name, "..") {
 		return fmt.Errorf("the path %q: %w", name, fs.ErrInvalid) // validation checks it too
 	}
-	for i, c := range name {
-		if c == '/' {
-			_, err := v.root.mkdir(filepath.Join(version, name[:i]), 0o755)
-			if err = errors.Join(err, v.root.dir.Chmod(filepath.Join(version, name[:i]), 0o755)); err != nil {
-				return err
-			}
+	for level := range levels(name) {
+		if level == name {
+			break
+		}
+		_, err := v.root.mkdir(filepath.Join(version, level), 0o755)
+		if err = errors.Join(err, v.root.dir.Chmod(filepath.Join(version, level), 0o755)); err != nil {
+			return err
 		}
 	}
 	f, err := v.root.dir.OpenFile(filepath.Join(version, name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

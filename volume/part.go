@@ -30,12 +30,9 @@ func (p *part) SetUp() error {
 
 // createPart makes a directory in the directory, and all above it, as create does. A file that is there stays.
 func (d *directory) createPart(rel string) error {
-	for i, c := range rel + "/" {
-		if c != '/' {
-			continue
-		}
-		sub := directory{filepath.Join(d.rel, rel[:i]), d.group, d.root}
-		if info, err := d.root.dir.Lstat(sub.rel); err == nil && info.Mode().IsRegular() && i == len(rel) {
+	for level := range levels(rel) {
+		sub := directory{filepath.Join(d.rel, level), d.group, d.root}
+		if info, err := d.root.dir.Lstat(sub.rel); err == nil && info.Mode().IsRegular() && level == rel {
 			return nil
 		}
 		if _, err := sub.create(); err != nil {

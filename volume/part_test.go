@@ -11,13 +11,6 @@ import (
 	"kubelet14/api/unittest"
 )
 
-func claim(t *testing.T, r *RootDir) Interface {
-	t.Helper()
-	v, err := CreateVolume(&api.Volume{Name: "v", Source: &api.VolumeSource{Claim: &api.Claim{Name: "data"}}}, testPod("default", "uid"), r)
-	unittest.Must(t, err)
-	return v
-}
-
 func TestPart(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o077))
 	r := openRoot(t)

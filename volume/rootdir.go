@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -196,14 +197,23 @@ func (r *RootDir) mkdirAll(rel string) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
-	for i, c := range rel + "/" {
-		if c == '/' {
-			if _, err := r.mkdir(rel[:i], 0o750); err != nil {
-				return err
-			}
+	for level := range levels(rel) {
+		if _, err := r.mkdir(level, 0o750); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// levels returns the directories above a relative path, outermost first, and then the path.
+func levels(rel string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i, c := range rel + "/" {
+			if c == '/' && !yield(rel[:i]) {
+				return
+			}
+		}
+	}
 }
 
 // mkdir creates one directory if it is missing. A link is an error, even if it stays inside

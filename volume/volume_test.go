@@ -31,6 +31,14 @@ func emptyDir(t *testing.T, r *RootDir, uid string) Interface {
 	return vol
 }
 
+// claim returns the claim "data" of the namespace "shop", which is not set up.
+func claim(t *testing.T, r *RootDir) Interface {
+	t.Helper()
+	vol, err := CreateVolume(&api.Volume{Name: "v", Source: &api.VolumeSource{Claim: &api.Claim{Name: "data"}}}, testPod("shop", "uid"), r)
+	unittest.Must(t, err)
+	return vol
+}
+
 // setUp makes an emptyDir volume with one file in it, and returns its path.
 func setUp(t *testing.T, r *RootDir, uid string) string {
 	t.Helper()
@@ -137,8 +145,7 @@ func TestOddNamesAreRefused(t *testing.T) {
 
 func TestClaim(t *testing.T) {
 	r := openRoot(t)
-	vol, err := CreateVolume(&api.Volume{Name: "v", Source: &api.VolumeSource{Claim: &api.Claim{Name: "data"}}}, testPod("shop", "uid"), r)
-	unittest.Must(t, err)
+	vol := claim(t, r)
 	if claims, err := r.Claims(); len(claims) > 0 || err != nil {
 		t.Errorf("claims of a new root_dir: %v, %v", claims, err)
 	}

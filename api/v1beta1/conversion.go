@@ -116,9 +116,9 @@ func (r *reader) oldName(path, oldField, old, newField, value string) string {
 // #527), "mountType: HOST" meant the host's directory at the same path as the mount, without an entry in volumes.
 func (r *reader) mountType(path, mountType string, mount *api.VolumeMount, pod *api.ContainerManifest) {
 	var hostDir *api.HostDir
-	i := slices.IndexFunc(pod.Volumes, func(v api.Volume) bool { return v.Name == mount.Name })
-	if i >= 0 && pod.Volumes[i].Source != nil {
-		hostDir = pod.Volumes[i].Source.HostDir
+	volume := pod.Mounted(mount)
+	if volume != nil && volume.Source != nil {
+		hostDir = volume.Source.HostDir
 	}
 	switch {
 	case r.version != Version:
@@ -129,7 +129,7 @@ func (r *reader) mountType(path, mountType string, mount *api.VolumeMount, pod *
 	case mountType != "HOST":
 		r.errs.Add(path, "unsupported value '%s': HOST or LOCAL", mountType)
 	case mount.Name == "": // validation refuses it
-	case i < 0:
+	case volume == nil:
 		source := &api.VolumeSource{HostDir: &api.HostDir{Path: mount.MountPath}}
 		pod.Volumes = append(pod.Volumes, api.Volume{Name: mount.Name, Source: source})
 	case hostDir == nil || hostDir.Path != mount.MountPath:

@@ -12,7 +12,8 @@ import (
 )
 
 // Admit returns the pods that must wait because another pod has their UID, and so would share their volumes, or one of
-// their host ports, or can write above a part of a claim that they mount. It returns the reason by full name. A pod that waits keeps its containers.
+// their host ports, or can write above a part of a claim that they mount. It returns the reason by full name. A pod that
+// waits keeps its containers.
 //
 // A pod whose containers have the UID or the port keeps it, even while it is being removed. So does a busy pod: the list may not
 // show the containers that its worker has created. Otherwise the first pod by name wins. (In 2014 it was the order of a Go map.)
@@ -22,13 +23,14 @@ func Admit(pods map[string]*Pod, finished, evicted func(*Pod) bool, busy []*Pod,
 	uids, ports := owners(pods, busy, list)
 	waiting := map[string]Problem{}
 	rank := map[bool]int{true: 0, false: 1} // by whether it was evicted
-	order := slices.SortedFunc(maps.Keys(pods), func(a, b string) int {
-		return cmp.Or(cmp.Compare(rank[evicted(pods[a])], rank[evicted(pods[b])]), cmp.Compare(a, b))
+	names := slices.Sorted(maps.Keys(pods))
+	order := slices.SortedStableFunc(slices.Values(names), func(a, b string) int {
+		return cmp.Compare(rank[evicted(pods[a])], rank[evicted(pods[b])])
 	})
 	for _, name := range order {
 		pod := pods[name]
 		uids[pod.UID] = cmp.Or(uids[pod.UID], name)
-		claimConflict, portConflict := pod.claimConflict(pods), pod.portConflict(ports)
+		claimConflict, portConflict := pod.claimConflict(names, pods), pod.portConflict(ports)
 		switch owner := uids[pod.UID]; {
 		case owner != name:
 			message := "uuid %s belongs to pod %s, whose containers are still there"
@@ -103,10 +105,10 @@ func (p *Pod) portConflict(owners []portOwner) string {
 
 // claimConflict describes another pod that can write above a part of a claim that the pod mounts, or returns "". Validation has
 // checked the containers of the pod itself.
-func (p *Pod) claimConflict(pods map[string]*Pod) string {
+func (p *Pod) claimConflict(names []string, pods map[string]*Pod) string {
 	for claim, part := range p.Complete.ClaimParts() {
 		isClaim := func(v *api.Volume) bool { return v.ClaimName() == claim }
-		for _, name := range slices.Sorted(maps.Keys(pods)) {
+		for _, name := range names {
 			other := pods[name]
 			if writer := other.Complete.WriterAbove(part, other.Complete.All(), isClaim); writer != "" && other != p && other.Namespace == p.Namespace {
 				return fmt.Sprintf("container %q of pod %s can write to the directories above %s in claim %s, and could put a link there: "+

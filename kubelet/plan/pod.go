@@ -56,8 +56,8 @@ func NewPod(pod api.Pod, networkImage string, since time.Time) *Pod {
 	}
 	written := pod.Manifest.All()
 	for i, spec := range p.Complete.All() {
-		c := Container{Name: spec.Name, Hash: appHash(&pod.Manifest, written[i]), Spec: spec, Lifecycle: dockertools.LifecycleLabel(spec), Services: envHash(envvars.Of(&p.Complete, spec)), Parts: p.Complete.MountsParts(spec)}
-		c.Turn = min(i, len(pod.Manifest.InitContainers))
+		c := Container{Name: spec.Name, Hash: appHash(&pod.Manifest, written[i]), Spec: spec, Lifecycle: dockertools.LifecycleLabel(spec), Services: envHash(envvars.Of(&p.Complete, spec))}
+		c.Turn, c.Parts = min(i, len(pod.Manifest.InitContainers)), p.Complete.MountsParts(spec)
 		c.NeedsIP = slices.ContainsFunc(spec.Env, func(env api.EnvVar) bool { return env.FieldPath == api.FieldPodIP })
 		if i < len(pod.Manifest.InitContainers) {
 			p.Init = append(p.Init, c)

@@ -45,7 +45,7 @@ type world struct {
 
 	kubelet *exec.Cmd
 	ended   chan struct{} // closed when it has ended
-	silent  int64         // the size of the log when it started
+	logged  int64         // the size of the log when it started
 	others  []*exec.Cmd   // kubelets of the same hostname
 	log     *os.File      // of all kubelets
 }
@@ -193,7 +193,7 @@ func (w *world) startKubelet() {
 	cmd, ended := w.kubelet, w.ended
 	cmd.Stdout, cmd.Stderr = w.log, w.log
 	cmd.SysProcAttr.Setpgid = true // Ctrl-C is for the test, which ends it
-	w.silent = w.logSize()
+	w.logged = w.logSize()
 	w.Must(cmd.Start())
 	go func() {
 		cmd.Wait()
@@ -217,7 +217,7 @@ func (w *world) endKubelet(signal syscall.Signal) {
 		w.kubelet.Process.Signal(signal)
 		<-w.ended
 		// One that has logged nothing may not have begun to catch signals.
-		if code := w.kubelet.ProcessState.ExitCode(); signal == syscall.SIGTERM && code != 0 && w.logSize() > w.silent {
+		if code := w.kubelet.ProcessState.ExitCode(); signal == syscall.SIGTERM && code != 0 && w.logSize() > w.logged {
 			w.witness.violate("", "the kubelet ended with exit code %d after SIGTERM", code)
 		}
 	}
