@@ -47,7 +47,8 @@ func (s *Server) serveExec(w http.ResponseWriter, r *http.Request) error {
 	_ = conn.SetDeadline(time.Time{})
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	defer context.AfterFunc(ctx, func() { _ = conn.SetWriteDeadline(time.Now().Add(lastWriteTimeout)) })()
+	limitWrites := func() { _ = conn.SetWriteDeadline(time.Now().Add(lastWriteTimeout)) }
+	defer context.AfterFunc(ctx, limitWrites)()
 	x := &execution{Conn: frames.NewConn(buffered, conn), input: make(chan []byte, 1), sizes: make(chan api.TerminalSize, 1)}
 	_, err = fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", frames.Protocol)
 	if err != nil {
@@ -64,6 +65,9 @@ func (s *Server) serveExec(w http.ResponseWriter, r *http.Request) error {
 		streams.Stdin = x
 	}
 	exitCode, err := s.opts.Kubelet.RunInContainer(ctx, pod, container, command, streams)
+	if ctx.Err() != nil {
+		limitWrites() // the kill has taken its own time
+	}
 	if err == nil {
 		_ = x.Send(frames.Exit, []byte(strconv.Itoa(exitCode)))
 	} else {

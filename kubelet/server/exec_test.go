@@ -156,7 +156,7 @@ func TestTheServerEndsAfterItsCommands(t *testing.T) {
 		command := frames.NewConn(r, conn)
 		next(t, command, frames.Stdout, "begun")
 		cancel()
-		time.Sleep(lastWriteTimeout / 2)
+		time.Sleep(4 * lastWriteTimeout)
 		synctest.Wait()
 		select {
 		case err := <-served:
