@@ -46,10 +46,11 @@ GOTEST = go test -count=1 -timeout 70m -vet=off -p $$(($$(nproc) + 1))
 test: ## run the tests, and the commands of README.md and of the tour; they remove what they make in Docker
 	$(GOTEST) -skip '$(LONG)' ./kubelet/e2e ./docs ./...
 
-# What is compiled before is not compiled by several tests at once. The labs, which make the most containers, have Docker for themselves.
+# What is compiled before is not compiled by several tests at once. The labs make the most containers and mostly wait: more of
+# them at once, and nothing beside.
 test-all: kubernetes browser alerts etcd ## run every test: all pages of docs/, an etcd, a fleet, and the page in Chromium too
 	$(GOTEST) ./kubelet/e2e ./docs $$(go list ./... | grep -v docs/labs)
-	$(GOTEST) ./docs/labs
+	$(GOTEST) -parallel 10 ./docs/labs
 
 kubernetes: # what -convert prints, with the types of Kubernetes: a module of its own
 	go test -C api/v1/testdata/kubernetes -count=1 ./...
