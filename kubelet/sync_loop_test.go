@@ -41,14 +41,14 @@ func TestALateListDecidesNothing(t *testing.T) {
 	}
 }
 
-// TestAnInspectThatHangs: the repair of other pods is delayed once, by 10 s, and then for a minute not at all, unless
+// TestAnInspectThatHangs: the repair of other pods is delayed twice, by 10 s, and then for a minute not at all, unless
 // an event shows that Docker has done something with the container.
 func TestAnInspectThatHangs(t *testing.T) {
 	inWorld(t, func(w *world) {
 		k := w.run(pod("broken", "main"), pod("web", "main"))
 		w.docker.SetFault(on("InspectContainer", dockertest.Fault{Delay: time.Hour}, "_broken.", "_main."))
 		w.kill("broken", "main", 1)
-		for i, limit := range []time.Duration{observe.InspectLimit, 0, 0} {
+		for i, limit := range []time.Duration{2 * observe.InspectLimit, 0, 0} {
 			w.kill("web", "main", 1)
 			wait(limit + 5*time.Second) // 5 s are more than the back-off of the third start
 			w.check(fmt.Sprintf("%v and 5 s after kill %d", limit, i+1), "broken/net", "web/main", "web/net")
@@ -72,6 +72,34 @@ func TestAnInspectThatHangs(t *testing.T) {
 				t.Errorf("after an event %v after the question: %+v", event, broken)
 			}
 		}
+	})
+}
+
+// A Docker that was frozen is asked again at once, also for the containers whose inspects have found no answer.
+func TestADockerThatWasFrozen(t *testing.T) {
+	inWorld(t, func(w *world) {
+		var pods []api.Pod
+		var want []string
+		for i := range 30 {
+			name := fmt.Sprintf("web-%02d", i)
+			pods = append(pods, pod(name, "main"))
+			want = append(want, name+"/main", name+"/net")
+		}
+		w.run(pods...)
+		var frozen atomic.Bool // with the first inspect
+		thaws := time.Now().Add(observe.InspectLimit + 5*time.Second)
+		w.docker.SetFault(func(c dockertest.Call) (fault dockertest.Fault) {
+			if c.Method == "InspectContainer" || frozen.Load() {
+				frozen.Store(true)
+				fault.Delay = time.Until(thaws)
+			}
+			return fault
+		})
+		for _, p := range pods {
+			w.kill(p.Name, "main", 1)
+		}
+		wait(time.Until(thaws))
+		w.after(2*observe.InspectLimit, "killed before Docker was frozen", want...)
 	})
 }
 

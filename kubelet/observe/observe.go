@@ -22,8 +22,8 @@ import (
 	"kubelet14/volume"
 )
 
-// An inspect that takes longer than InspectLimit fails, and is not tried again before
-// InspectRetry or an event: one broken container delays the others by that much and no more.
+// An inspect that takes longer than InspectLimit fails. After two in a row none is made before InspectRetry or a change: one
+// broken container delays the others by that much and no more, and a Docker that was frozen is asked again at once.
 const (
 	InspectLimit = 10 * time.Second
 	InspectRetry = time.Minute
@@ -129,10 +129,10 @@ func (o *Observer) lookup(id, key string) (r *record, upToDate bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r = o.record(id)
-	if r.key == key && r.err == nil || time.Now().Before(r.retryAt) {
+	if r.key == key && (r.err == nil || time.Now().Before(r.retryAt)) {
 		return r, true
 	}
-	r.key = key
+	r.key, r.retryAt = key, time.Time{}
 	return r, false
 }
 
@@ -153,7 +153,7 @@ func (o *Observer) inspectContainer(ctx context.Context, c dockertools.Listed, r
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err != nil {
-		if ctx.Err() != nil && r.key != "" { // no answer, and no event meanwhile
+		if ctx.Err() != nil && r.err != nil {
 			r.retryAt = time.Now().Add(InspectRetry)
 		}
 		return cmp.Or(context.Cause(ctx), err)

@@ -71,7 +71,7 @@ func (o *Observer) Changed(id string, outOfMemory bool) {
 	}
 	for known, r := range o.records {
 		if id == "" || id == known {
-			r.key, r.retryAt = "", time.Time{}
+			r.key = ""
 		}
 	}
 }
