@@ -153,7 +153,7 @@ func (o *Observer) inspectContainer(ctx context.Context, c dockertools.Listed, r
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err != nil {
-		if ctx.Err() != nil && r.err != nil {
+		if ctx.Err() != nil && r.err != nil { // the second in a row
 			r.retryAt = time.Now().Add(InspectRetry)
 		}
 		return cmp.Or(context.Cause(ctx), err)

@@ -15,7 +15,7 @@ type record struct {
 	times    map[int64]time.Time // what Docker has reported, see steady
 	key      string              // its entry in the list at the last inspect; empty: inspect again
 	seen     plan.Observed       // as inspected, with the reason why this kubelet stopped it
-	retryAt  time.Time           // no inspect before
+	retryAt  time.Time           // no inspect before, unless key changes
 	life     life
 }
 

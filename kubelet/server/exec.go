@@ -47,8 +47,7 @@ func (s *Server) serveExec(w http.ResponseWriter, r *http.Request) error {
 	_ = conn.SetDeadline(time.Time{})
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	limitWrites := func() { _ = conn.SetWriteDeadline(time.Now().Add(lastWriteTimeout)) }
-	defer context.AfterFunc(ctx, limitWrites)()
+	defer context.AfterFunc(ctx, func() { limitWrites(conn) })()
 	x := &execution{Conn: frames.NewConn(buffered, conn), input: make(chan []byte, 1), sizes: make(chan api.TerminalSize, 1)}
 	_, err = fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", frames.Protocol)
 	if err != nil {
@@ -66,7 +65,7 @@ func (s *Server) serveExec(w http.ResponseWriter, r *http.Request) error {
 	}
 	exitCode, err := s.opts.Kubelet.RunInContainer(ctx, pod, container, command, streams)
 	if ctx.Err() != nil {
-		limitWrites() // the kill has taken its own time
+		limitWrites(conn) // the kill has taken its own time
 	}
 	if err == nil {
 		_ = x.Send(frames.Exit, []byte(strconv.Itoa(exitCode)))

@@ -99,8 +99,13 @@ func newStream(w http.ResponseWriter, r *http.Request) *stream {
 	s := &stream{w: w, r: r, control: clearDeadlines(w)}
 	w.Header().Set("Trailer", "Error")
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	s.close = context.AfterFunc(r.Context(), func() { _ = s.control.SetWriteDeadline(time.Now().Add(lastWriteTimeout)) })
+	s.close = context.AfterFunc(r.Context(), func() { limitWrites(s.control) })
 	return s
+}
+
+// limitWrites gives what is still to be written lastWriteTimeout from now.
+func limitWrites(to interface{ SetWriteDeadline(time.Time) error }) {
+	_ = to.SetWriteDeadline(time.Now().Add(lastWriteTimeout))
 }
 
 // clearDeadlines lifts the time limits of a request.
