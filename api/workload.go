@@ -29,7 +29,7 @@ func (w *Workload) manifest(pod string) *ContainerManifest {
 // What is ignored is told once, by the first.
 func (d *decoder) pods(w *Workload, where string, values int) (problems Mistakes) {
 	if d.values += values * max(0, len(w.Pods)-1); d.values > maxValues {
-		return Mistakes{{Field: "replicas", Text: fmt.Sprintf("more than %d values in all pods: write fewer replicas", maxValues)}}
+		return Mistakes{{Field: "replicas", Text: fmt.Sprintf("more than %d values in all pods: write fewer of them", maxValues)}}
 	}
 	if d.check != nil {
 		// All pods are alike. The last one has the longest name.

@@ -77,14 +77,15 @@ type (
 	}]
 
 	Job workload[struct {
-		Template Template `json:"template"`
-		Selector any      `json:"selector"`
-		Suspend  bool     `json:"suspend"`
-		Deadline *int64   `json:"activeDeadlineSeconds"`
+		Completions *int     `json:"completions"`
+		Parallelism *int     `json:"parallelism"`
+		Template    Template `json:"template"`
+		Selector    any      `json:"selector"`
+		Suspend     bool     `json:"suspend"`
+		Deadline    *int64   `json:"activeDeadlineSeconds"`
 
 		_ api.Ignored     `fields:"backoffLimit manualSelector ttlSecondsAfterFinished podReplacementPolicy"`
-		_ api.Unsupported `fields:"completions parallelism" default:"1" instead:"a Job is one pod here: write more Jobs, each with a name of its own"`
-		_ api.Unsupported `fields:"completionMode" default:"NonIndexed" instead:"a Job is one pod here: write more Jobs, each with a name of its own"`
+		_ api.Unsupported `fields:"completionMode" default:"NonIndexed" instead:"a pod has no index here: write more Jobs, each with a name of its own"`
 		_ api.Unsupported `fields:"backoffLimitPerIndex maxFailedIndexes managedBy podFailurePolicy successPolicy"`
 	}]
 )
@@ -132,7 +133,7 @@ func addWorkloads(s *api.Scheme) {
 		if seconds != nil && (pod.ActiveDeadlineSeconds == nil || *seconds < *pod.ActiveDeadlineSeconds) {
 			pod.ActiveDeadlineSeconds = seconds
 		}
-		w.one(&in.Metadata, &in.Spec.Template, "OnFailure", "Never")
+		w.job(&in.Metadata, &in.Spec.Template, in.Spec.Completions, in.Spec.Parallelism)
 		if in.Spec.Suspend {
 			w.Pods = nil
 		}
@@ -180,18 +181,44 @@ func (w *template) one(metadata *Metadata, in *Template, restart ...string) {
 // replicas converts a workload of numbered pods, which are always restarted.
 func (w *template) replicas(metadata *Metadata, replicas *int, in *Template) {
 	w.one(metadata, in, "Always")
-	n := 1
-	if replicas != nil {
-		n = *replicas
+	w.number("spec.replicas", *cmp.Or(replicas, new(1)))
+}
+
+// job converts a Job, whose pods all run at once. It is one pod with its name, or several numbered ones.
+func (w *template) job(metadata *Metadata, in *Template, completions, parallelism *int) {
+	w.one(metadata, in, "OnFailure", "Never")
+	atOnce, field := *cmp.Or(parallelism, new(1)), "spec.completions"
+	if completions == nil {
+		completions, field = &atOnce, "spec.parallelism"
 	}
+	switch n := *completions; {
+	case atOnce == 0: // as if it was suspended
+		w.Pods = nil
+	case n > atOnce:
+		w.errs.Add(field, "not supported: all pods of a Job run at once here: write parallelism: %d too, or more Jobs, each with a name of its own", n)
+	case n != 1:
+		w.number(field, n)
+	}
+}
+
+// number makes n pods, whose number a field has.
+func (w *template) number(field string, n int) {
 	if n < 0 || n > maxReplicas {
-		w.errs.Add("spec.replicas", "invalid value '%d': use 0 to %d", n, maxReplicas)
+		w.errs.Add(field, "invalid value '%d': use 0 to %d", n, maxReplicas)
 		n = 0
 	}
 	w.Pods = nil
 	for i := range n {
 		w.Pods = append(w.Pods, w.Name+"-"+strconv.Itoa(i))
 	}
+}
+
+// FieldPath implements api.FieldPather.
+func (j *Job) FieldPath(internal string) string {
+	if internal == "replicas" {
+		return "spec.parallelism"
+	}
+	return j.templatePaths.FieldPath(internal)
 }
 
 // templatePaths translates the paths of fields of a pod to those in the workload that has it as its template.
