@@ -42,8 +42,8 @@ func (s *Server) serveExec(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("upgrade the connection: %w", err)
 	}
-	s.execs.Add(1) // net/http waits for no connection that is upgraded
-	defer s.execs.Done()
+	s.commands.Add(1)
+	defer s.commands.Done()
 	_ = conn.SetDeadline(time.Time{})
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -65,7 +65,7 @@ func (s *Server) serveExec(w http.ResponseWriter, r *http.Request) error {
 	}
 	exitCode, err := s.opts.Kubelet.RunInContainer(ctx, pod, container, command, streams)
 	if ctx.Err() != nil {
-		limitWrites(conn) // the kill has taken its own time
+		limitWrites(conn) // the kill may have taken longer than that
 	}
 	if err == nil {
 		_ = x.Send(frames.Exit, []byte(strconv.Itoa(exitCode)))

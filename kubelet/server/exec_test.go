@@ -128,8 +128,16 @@ func TestACommandEndsWithItsClient(t *testing.T) {
 	}
 }
 
-// A kubelet that stops waits until its commands are killed.
+// A kubelet that stops waits until its commands are killed, and tells their clients if that does not take too long.
 func TestTheServerEndsAfterItsCommands(t *testing.T) {
+	upgrade := "Connection: Upgrade\r\nUpgrade: " + frames.Protocol + "\r\n"
+	t.Run("exec", func(t *testing.T) { stopWithACommand(t, "/exec", upgrade, 2*shutdownTimeout, true) })
+	t.Run("run", func(t *testing.T) { stopWithACommand(t, "/run", "", 2*lastWriteTimeout, true) })
+	t.Run("run, longer", func(t *testing.T) { stopWithACommand(t, "/run", "", 2*shutdownTimeout, false) })
+}
+
+// stopWithACommand stops a server whose command takes some time to be killed, and may be told.
+func stopWithACommand(t *testing.T, path, header string, takes time.Duration, told bool) {
 	synctest.Test(t, func(t *testing.T) {
 		killed := make(chan struct{})
 		server, err := New(testOptions(executing(func(ctx context.Context, _ string, s api.Streams) (int, error) {
@@ -146,17 +154,11 @@ func TestTheServerEndsAfterItsCommands(t *testing.T) {
 		go func() { served <- server.Serve(ctx) }()
 		conn := listener.dial()
 		defer conn.Close()
-		go fmt.Fprintf(conn, "POST /exec/web/app?cmd=sleep HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n",
-			testToken, frames.Protocol)
-		r := bufio.NewReader(conn)
-		resp, err := http.ReadResponse(r, nil)
-		if err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
-			t.Fatalf("%+v, %v", resp, err)
-		}
-		command := frames.NewConn(r, conn)
-		next(t, command, frames.Stdout, "begun")
+		go fmt.Fprintf(conn, "POST %s/web/app?cmd=sleep HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n%s\r\n", path, testToken, header)
+		answer := bufio.NewReader(conn)
+		readUntil(t, answer, "begun")
 		cancel()
-		time.Sleep(4 * lastWriteTimeout)
+		time.Sleep(takes)
 		synctest.Wait()
 		select {
 		case err := <-served:
@@ -164,10 +166,20 @@ func TestTheServerEndsAfterItsCommands(t *testing.T) {
 		default:
 		}
 		close(killed)
-		kind, text, err := command.Receive()
-		if err != nil || kind != frames.Failed || !strings.Contains(string(text), "canceled") {
-			t.Errorf("a frame of kind %d with %q, %v", kind, text, err)
+		if rest, err := io.ReadAll(answer); strings.Contains(string(rest), context.Canceled.Error()) != told {
+			t.Errorf("the end of the answer: %q, %v", rest, err)
 		}
 		unittest.Must(t, <-served)
 	})
+}
+
+// readUntil reads as far as a text.
+func readUntil(t *testing.T, r *bufio.Reader, text string) {
+	t.Helper()
+	for got := ""; !strings.HasSuffix(got, text); {
+		c, err := r.ReadByte()
+		if got += string(c); err != nil {
+			t.Fatalf("%q, %v", got, err)
+		}
+	}
 }

@@ -102,7 +102,7 @@ type Server struct {
 	instance    string            // differs after a restart
 	key         string            // see token.Key
 	runKey      string            // see token.RunKey
-	execs       sync.WaitGroup    // of commands on upgraded connections
+	commands    sync.WaitGroup    // that run in containers
 
 	mu   sync.Mutex
 	live *page // guarded by mu: what the streams have sent last
@@ -148,7 +148,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		return fmt.Errorf("info server: %w", err)
 	}
 	<-ended
-	s.execs.Wait()
+	s.commands.Wait() // net/http waits for no connection that is upgraded, and to kill a command may take longer than shutdownTimeout
 	return nil
 }
 

@@ -145,7 +145,9 @@ func (s *stream) end(err error) error {
 	case !s.begun:
 		s.w.Header().Del("Trailer")
 		return err
-	case !errors.Is(err, api.ErrNotFound) && s.r.Context().Err() == nil:
+	case s.r.Context().Err() != nil:
+		limitWrites(s.control) // what had to end may have taken longer than that
+	case !errors.Is(err, api.ErrNotFound):
 		glog.Warningf("info server: %s: %v", s.r.Pattern, err)
 	}
 	text := api.OneLine(err.Error())
@@ -166,6 +168,8 @@ func (s *Server) serveRun(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	s.commands.Add(1)
+	defer s.commands.Done()
 	out := newStream(w, r)
 	defer out.close()
 	w.Header().Add("Trailer", "Exit-Code")
