@@ -36,6 +36,7 @@ func TestIntegrationLongBrokenKubelets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 1, buildBroken(t, changes))
+			w.patience = 20 * time.Second
 			found := func() bool { return w.witness.count(func(t *table) int { return len(t.violations) }) > 0 }
 			if w.chaos(2*time.Minute, found); !found() {
 				t.Error("it is not found")

@@ -3,6 +3,7 @@
 package chaos
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,9 +23,10 @@ const (
 	firstTold   = 20 * time.Second // when a calm begins to say what it waits for, then after twice the time
 	keptPort    = 8 * firstTold    // when it asks whether a port is the reason; a start that is slow has it too
 	startFactor = 2                // how much longer than a bare start each start of the kubelet may take
+	keptDead    = 2                // attempts of each container that have ended and are not left over
 )
 
-var errOrphan = errors.New("no manifest asks for it")
+var errOrphan = errors.New("it is left over")
 
 // calm undoes all faults, and waits until the state is what the manifests say.
 func (w *world) calm(theme string) error {
@@ -78,9 +80,15 @@ func (w *world) awaitWhole() (began time.Time, restarted bool, err error) {
 	for {
 		began = time.Now()
 		told, keepsPort := firstTold, false
+		var orphan error
 		err = unittest.Wait(func() error {
 			err := w.whole()
-			if took := time.Since(began); err != nil && took > told {
+			took := time.Since(began)
+			if w.patience > 0 && took > w.patience && errors.Is(err, errOrphan) {
+				orphan = err
+				return nil
+			}
+			if err != nil && took > told {
 				if keepsPort = told == keptPort && !restarted && w.dockerKeepsPort(); keepsPort {
 					return nil
 				}
@@ -90,7 +98,7 @@ func (w *world) awaitWhole() (began time.Time, restarted bool, err error) {
 			return err
 		})
 		if !keepsPort {
-			return began, restarted, err
+			return began, restarted, cmp.Or(orphan, err)
 		}
 		w.restartDocker()
 		restarted = true
@@ -146,7 +154,7 @@ func (w *world) whole() error {
 	if !w.runs() || w.enough() { // that it does not run is a violation of its own
 		return nil
 	}
-	all, wanted, uids := w.Containers(), map[string]*pod{}, []string{}
+	all, wanted, uids, dead := w.Containers(), map[string]*pod{}, []string{}, map[string]int{}
 	for _, p := range w.pods {
 		for _, name := range p.names() {
 			wanted[fullName(p, name)] = p
@@ -159,10 +167,15 @@ func (w *world) whole() error {
 		if _, stranger := w.strangers[c.ID]; stranger {
 			continue
 		}
+		if c.State == "exited" {
+			dead[c.Pod+"/"+c.Of]++
+		}
 		p := wanted[c.Pod]
 		switch {
 		case p == nil, c.Of != "net" && !slices.Contains(p.containers(), c.Of):
-			return fmt.Errorf("%s: %w", c, errOrphan)
+			return fmt.Errorf("%s, which no manifest asks for: %w", c, errOrphan)
+		case dead[c.Pod+"/"+c.Of] > keptDead:
+			return fmt.Errorf("%s, beside %d other dead attempts: %w", c, keptDead, errOrphan)
 		case c.State == "created" && !p.crashes(c.Of) && !w.failed(c.ID):
 			return fmt.Errorf("%s: %w", c, errOrphan)
 		case c.Live() && w.touched[c.ID]:

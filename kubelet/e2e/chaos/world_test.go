@@ -35,6 +35,8 @@ type world struct {
 	enough  func() bool // ends the run
 	journal string      // a directory
 
+	patience time.Duration // how long a calm waits for the end of what is left over; 0: as for all else
+
 	pods      map[string]*pod   // as they are wanted
 	files     map[string]string // the names of their manifests; those of the web server have none
 	directory string            // of the manifests, wherever it is
