@@ -15,12 +15,12 @@ type Probe struct {
 	InitialDelaySeconds int64            `json:"initialDelaySeconds,omitempty"`
 
 	// Fields that no manifest of 2014 has:
-	TimeoutSeconds   int64 `json:"timeoutSeconds,omitempty"`
-	PeriodSeconds    int64 `json:"periodSeconds,omitempty"`
-	SuccessThreshold int64 `json:"successThreshold,omitempty"` // good answers in a row that make it good
-	FailureThreshold int64 `json:"failureThreshold,omitempty"` // bad answers in a row that make it bad
+	GRPC             *GRPCAction `json:"grpc,omitempty"`
+	TimeoutSeconds   int64       `json:"timeoutSeconds,omitempty"`
+	PeriodSeconds    int64       `json:"periodSeconds,omitempty"`
+	SuccessThreshold int64       `json:"successThreshold,omitempty"` // good answers in a row that make it good
+	FailureThreshold int64       `json:"failureThreshold,omitempty"` // bad answers in a row that make it bad
 
-	_ Unsupported `fields:"grpc" instead:"use tcpSocket, or exec with a program of the image"`
 	_ Unsupported `fields:"terminationGracePeriodSeconds" instead:"that of the spec is for all"`
 }
 
@@ -71,6 +71,12 @@ type TCPSocketAction struct {
 	Port IntOrString `json:"port,omitzero"`
 
 	_ Unsupported `fields:"host" instead:"use httpGet, or exec with a program of the image"`
+}
+
+// GRPCAction asks the service grpc.health.v1.Health at the pod's IP, without TLS.
+type GRPCAction struct {
+	Port    int    `json:"port"`
+	Service string `json:"service,omitempty"` // to ask for; empty: the server
 }
 
 // ExecAction runs a command in the container, without a shell.

@@ -46,7 +46,7 @@ var unsafeWithout = []string{"NetworkPolicy", "LimitRange", "ResourceQuota", "Po
 
 // insteadOf says what to do with kinds that this program does not read.
 var insteadOf = map[string]string{
-	"CronJob":              "write its jobTemplate as a Job, and let cron run kubelet14 -cleanup and then kubelet14 -runonce",
+	"CronJob":              "write its jobTemplate as a Job, and let cron run kubelet14 -cleanup and then kubelet14 -runonce, both with a -root_dir and a -hostname_override of their own",
 	"PodTemplate":          "run its template as a Pod: the spec is that of template.spec",
 	"Service":              "give -feature_gates=Services=true, or remove it",
 	"BoundPods":            "write its pods as a ContainerManifestList, or a List of Pods",

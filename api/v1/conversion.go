@@ -3,7 +3,9 @@ package v1
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"kubelet14/api"
@@ -37,11 +39,19 @@ var (
 	dnsPolicies = map[string]bool{"": true, "ClusterFirst": true, "ClusterFirstWithHostNet": true, "Default": true, "None": true}
 )
 
+// appArmor begins the annotations that chose profiles before Kubernetes 1.30.
+const appArmor = "container.apparmor.security.beta.kubernetes.io/"
+
 // internalize converts a Pod as it was written. It fills in no defaults.
 func internalize(in *Pod, out *api.ContainerManifest) (errs api.Mistakes) {
 	api.Copy(out, &in.Metadata)
 	api.Copy(out, &in.Spec)
 	out.Version = api.VersionV1
+	for _, key := range slices.Sorted(maps.Keys(in.Metadata.Annotations)) {
+		if value := in.Metadata.Annotations[key]; strings.HasPrefix(key, appArmor) && value != "runtime/default" {
+			errs.Add("metadata.annotations", "not supported: the profile '%s' of AppArmor: remove it; the containers have that of Docker", value)
+		}
+	}
 	out.RestartPolicy = lookup(&errs, "spec.restartPolicy", in.Spec.Restart, restartPolicies)
 	lookup(&errs, "spec.dnsPolicy", in.Spec.DNSPolicy, dnsPolicies)
 	for i, v := range in.Spec.Volumes {

@@ -102,7 +102,7 @@ func TestRefused(t *testing.T) {
 		{"", "securityContext: {seccompProfile: {type: Localhost, localhostProfile: a}}", c + "securityContext.seccompProfile.localhostProfile: not supported: set seccomp-profile in Docker's configuration"},
 		{"", "securityContext: {seccompProfile: {type: Localhost}}", c + "securityContext.seccompProfile.type: unsupported value 'Localhost': use RuntimeDefault or Unconfined"},
 		{"securityContext: {seccompProfile: {type: unconfined}}", "", "spec.securityContext.seccompProfile.type: unsupported value 'unconfined': did you mean \"Unconfined\"?"},
-		{"", "livenessProbe: {grpc: {port: 1}}", c + "livenessProbe.grpc: not supported: use tcpSocket, or exec with a program of the image"},
+		{"", "livenessProbe: {grpc: {port: 1, host: b}}", c + "livenessProbe.grpc.host: unknown field: the fields here are port, service"},
 		{"", "volumeMounts: [{name: a, mountPath: /a, subPathExpr: b}]", c + "volumeMounts[0].subPathExpr: not supported: write the path itself, as subPath"},
 		{"", "volumeMounts: [{name: a, mountPath: /a, mountPropagation: Bidirectional}]", c + "volumeMounts[0].mountPropagation: not supported 'Bidirectional': remove it"},
 		{"volumes: [{name: a, emptyDir: {mode: 0777}}, {name: b, emptyDir: {mode: 01777}}]", "", "spec.volumes[1].emptyDir.mode: not supported: it is 0777: change it in an init container"},
@@ -119,6 +119,19 @@ func TestRefused(t *testing.T) {
 		_, err := v1.NewScheme().Decode("f", pod(tt.spec, tt.container), nil)
 		if err == nil || strings.Join(strings.Split(err.Error(), ":")[3:], ":") != " "+tt.want {
 			t.Errorf("%s %s\ngives %v\nwant  %s", tt.spec, tt.container, err, tt.want)
+		}
+	}
+}
+
+// A profile that an annotation chooses is not lost in silence.
+func TestProfilesOfAppArmor(t *testing.T) {
+	for profile, want := range map[string]string{
+		"runtime/default": "", "localhost/strict": "f:1:62: metadata.annotations: not supported: the profile 'localhost/strict' of AppArmor",
+	} {
+		_, err := v1.NewScheme().Decode("f", []byte("{apiVersion: v1, kind: Pod, metadata: {name: a, "+
+			"annotations: {container.apparmor.security.beta.kubernetes.io/c: "+profile+"}}, spec: {containers: [{name: c, image: i}]}}"), nil)
+		if err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", profile, err, want)
 		}
 	}
 }

@@ -15,10 +15,13 @@ func validateProbe(c checker, p *api.Probe, ports []api.Port, maxSuccesses int64
 	if p == nil {
 		return
 	}
-	c.oneField("", *p, false, "exactly 1 action is required: httpGet, tcpSocket or exec")
+	c.oneField("", *p, false, "exactly 1 action is required: httpGet, tcpSocket, grpc or exec")
 	validateAction(c, p.Exec, p.HTTPGet, api.IntOrString{}, ports)
 	if p.TCPSocket != nil {
 		validateActionPort(c, "tcpSocket.port", p.TCPSocket.Port, ports)
+	}
+	if p.GRPC != nil {
+		c.check(isPort(p.GRPC.Port), invalid, "grpc.port", p.GRPC.Port, wantPort)
 	}
 	c.count("initialDelaySeconds", p.InitialDelaySeconds)
 	c.count("timeoutSeconds", p.TimeoutSeconds)

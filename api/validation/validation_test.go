@@ -297,6 +297,8 @@ func TestValidatePodOfToday(t *testing.T) {
 		"successes":         {"successThreshold: 1", "successThreshold: 2", main + "livenessProbe.successThreshold: invalid value '2'"},
 		"startup probe":     {"failureThreshold: 30", "successThreshold: 2", main + "startupProbe.successThreshold: invalid value '2'"},
 		"readiness probe":   {"[ready]", "[]", main + "readinessProbe.exec.command: required value ''"},
+		"gRPC":              {"tcpSocket: {port: 80}", "grpc: {port: 80, service: a.b}", ""},
+		"port of gRPC":      {"tcpSocket: {port: 80}", "grpc: {}", main + "startupProbe.grpc.port: invalid value '0'"},
 		"message policy":    {"FallbackToLogsOnError", "Logs", main + "terminationMessagePolicy: unsupported value 'Logs'"},
 		"user":              {"runAsUser: 1", "runAsUser: -1", main + "securityContext.runAsUser: invalid value '-1'"},
 		"group alone":       {"runAsUser: 1, ", "", main + "securityContext.runAsUser: required value ''"},

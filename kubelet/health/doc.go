@@ -1,7 +1,8 @@
-// Package health runs probes and the hooks postStart and preStop. Each does one of three
+// Package health runs probes and the hooks postStart and preStop. Each does one of four
 // things, within the deadline of its context.
 //
-//	prober ───▶ Probe ──────┐    ┌▶ httpGet ───▶ a request to the pod's IP
+//	                             ┌▶ httpGet ───▶ a request to the pod's IP
+//	prober ───▶ Probe ──────┐    ├▶ grpc ──────▶ a request to its health service
 //	postStart ┬▶ RunHandler ┴────┼▶ tcpSocket ─▶ a connection to it
 //	preStop ──┘                  └▶ exec ──────▶ Target.Exec ─▶ Docker
 //

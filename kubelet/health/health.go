@@ -34,6 +34,8 @@ func Probe(ctx context.Context, p *api.Probe, t Target) error {
 		return t.exec(ctx, p.Exec.Command)
 	case p.HTTPGet != nil:
 		return t.httpGet(ctx, p.HTTPGet)
+	case p.GRPC != nil:
+		return t.grpc(ctx, p.GRPC)
 	}
 	return t.tcpSocket(ctx, p.TCPSocket.Port)
 }
