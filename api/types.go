@@ -1,6 +1,9 @@
 package api
 
-import "net/netip"
+import (
+	"net/netip"
+	"path/filepath"
+)
 
 // ContainerManifest is the desired state of a pod, which today is a pod's spec. This is the
 // internal form: every wire version is converted to it.
@@ -213,7 +216,16 @@ type SecurityContext struct {
 	ReadOnlyRootFilesystem bool     `json:"readOnlyRootFilesystem,omitempty"`
 	NonRoot                bool     `json:"runAsNonRoot,omitempty"`    // refuse an image that runs as root
 	NoNewPrivileges        bool     `json:"noNewPrivileges,omitempty"` // setuid programs give none
-	Unconfined             bool     `json:"unconfined,omitempty"`      // by seccomp; false: Docker's profile
+	Unconfined             bool     `json:"unconfined,omitempty"`      // by seccomp; false: Docker's profile, or this one:
+	SeccompProfile         string   `json:"seccompProfile,omitempty"`  // a file below the directory seccomp of the root_dir
+}
+
+// SeccompFile returns the path of the container's own profile for seccomp, or "" if it has none.
+func (s *SecurityContext) SeccompFile(rootDir string) string {
+	if s.SeccompProfile == "" {
+		return ""
+	}
+	return filepath.Join(rootDir, "seccomp", s.SeccompProfile)
 }
 
 // TerminationMessagePolicy is where a container's termination message comes from.

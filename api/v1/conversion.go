@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ var (
 		"OnFailure": {OnFailure: &api.RestartPolicyOnFailure{}},
 		"Never":     {Never: &api.RestartPolicyNever{}},
 	}
-	unconfined  = map[string]bool{"RuntimeDefault": false, "Unconfined": true}
+	unconfined  = map[string]bool{"RuntimeDefault": false, "Unconfined": true, "Localhost": false}
 	dnsPolicies = map[string]bool{"": true, "ClusterFirst": true, "ClusterFirstWithHostNet": true, "Default": true, "None": true}
 )
 
@@ -71,9 +72,7 @@ func internalize(in *Pod, out *api.ContainerManifest) (errs api.Mistakes) {
 	}
 	pod := cmp.Or(in.Spec.SecurityContext, &PodSecurityContext{})
 	out.FSGroup, out.SupplementalGroups = pod.FSGroup, pod.SupplementalGroups
-	if pod.Seccomp != nil {
-		lookup(&errs, "spec.securityContext.seccompProfile.type", pod.Seccomp.Type, unconfined)
-	}
+	pod.Seccomp.check(&errs, "spec.securityContext.seccompProfile")
 	for i := range in.Spec.InitContainers {
 		internalizeContainer(&errs, fmt.Sprintf("spec.initContainers[%d]", i), &in.Spec.InitContainers[i], &out.InitContainers[i], pod)
 	}
@@ -114,19 +113,33 @@ func internalizeContainer(errs *api.Mistakes, path string, in *Container, out *a
 	out.MemoryRequest = parse("requests.memory", in.Resources.Requests.Memory, 1)
 
 	own := cmp.Or(in.SecurityContext, &SecurityContext{})
+	seccomp := cmp.Or(own.Seccomp, pod.Seccomp, &SeccompProfile{})
 	out.Privileged = own.Privileged
 	out.SecurityContext = &api.SecurityContext{
 		RunAsUser: cmp.Or(own.RunAsUser, pod.RunAsUser), RunAsGroup: cmp.Or(own.RunAsGroup, pod.RunAsGroup),
 		CapAdd: own.Capabilities.Add, CapDrop: own.Capabilities.Drop, ReadOnlyRootFilesystem: own.ReadOnlyRootFilesystem,
 		NonRoot:         *cmp.Or(own.RunAsNonRoot, pod.RunAsNonRoot, new(bool)),
 		NoNewPrivileges: !*cmp.Or(own.AllowPrivilegeEscalation, new(true)),
-		Unconfined:      unconfined[cmp.Or(own.Seccomp, pod.Seccomp, &SeccompProfile{}).Type],
+		Unconfined:      unconfined[seccomp.Type],
+		SeccompProfile:  seccomp.LocalhostProfile,
 	}
-	if own.Seccomp != nil {
-		lookup(errs, path+".securityContext.seccompProfile.type", own.Seccomp.Type, unconfined)
-	}
+	own.Seccomp.check(errs, path+".securityContext.seccompProfile")
 	if reflect.ValueOf(*out.SecurityContext).IsZero() {
 		out.SecurityContext = nil
+	}
+}
+
+// check checks a profile, which may be nil.
+func (p *SeccompProfile) check(errs *api.Mistakes, path string) {
+	if p == nil {
+		return
+	}
+	lookup(errs, path+".type", p.Type, unconfined)
+	switch profile, local := p.LocalhostProfile, p.Type == "Localhost"; {
+	case local && !filepath.IsLocal(profile):
+		errs.Add(path+".localhostProfile", "invalid value '%s': write the path of a file in the directory seccomp of the -root_dir", profile)
+	case !local && profile != "":
+		errs.Add(path+".localhostProfile", "invalid value '%s': only the type Localhost has one", profile)
 	}
 }
 

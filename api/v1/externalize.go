@@ -76,6 +76,9 @@ func externalizeContainer(in *api.Container, out *Container) {
 		if own.Unconfined {
 			out.SecurityContext.Seccomp = &SeccompProfile{Type: "Unconfined"}
 		}
+		if own.SeccompProfile != "" {
+			out.SecurityContext.Seccomp = &SeccompProfile{Type: "Localhost", LocalhostProfile: own.SeccompProfile}
+		}
 		out.SecurityContext.Capabilities.Add, out.SecurityContext.Capabilities.Drop = own.CapAdd, own.CapDrop
 	}
 }

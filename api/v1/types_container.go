@@ -101,7 +101,6 @@ type SecurityContext struct {
 
 // SeccompProfile says which system calls a container may make.
 type SeccompProfile struct {
-	Type string `json:"type"` // RuntimeDefault, which is Docker's, or Unconfined
-
-	_ api.Unsupported `fields:"localhostProfile" instead:"set seccomp-profile in Docker's configuration"`
+	Type             string `json:"type"`                       // RuntimeDefault, which is Docker's, Unconfined or Localhost
+	LocalhostProfile string `json:"localhostProfile,omitempty"` // of the type Localhost: a file below the directory seccomp of the root_dir
 }

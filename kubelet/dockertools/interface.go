@@ -209,7 +209,8 @@ type ContainerSpec struct {
 
 	Groups          []string // additional GIDs
 	NoNewPrivileges bool     // setuid programs give none
-	Unconfined      bool     // by seccomp; false: Docker's profile
+	Unconfined      bool     // by seccomp; false: Docker's profile, or this one:
+	SeccompFile     string   // a file of the host
 	PIDMode         string   // "host", or "container:" and the id of the one whose processes it sees; empty: its own
 	IPCMode         string   // "host"; empty: Docker's default
 	Init            bool     // its first process is Docker's init, which reaps the others

@@ -45,7 +45,7 @@ func (e *Executor) containerSpec(pod *plan.Pod, a plan.Action, mounts []dockerto
 	if err := e.setCommand(&spec, pod, a); err != nil {
 		return spec, err
 	}
-	appSpec(&spec, a.Container.Spec)
+	appSpec(&spec, a.Container.Spec, e.Identity.RootDir)
 	sharedSpec(&spec, &pod.Complete)
 	path, err := e.Volumes.MakeTerminationFile(pod.UID, a.Name.TerminationFile())
 	spec.Mounts = append(slices.Clip(mounts), dockertools.Mount{HostPath: path, ContainerPath: a.Container.Spec.TerminationMessagePath})
@@ -85,14 +85,14 @@ func (e *Executor) networkSpec(spec *dockertools.ContainerSpec, pod *plan.Pod) {
 }
 
 // appSpec completes the spec of an app container as its manifest describes it.
-func appSpec(spec *dockertools.ContainerSpec, c *api.Container) {
+func appSpec(spec *dockertools.ContainerSpec, c *api.Container, rootDir string) {
 	spec.WorkingDir = c.WorkingDir
 	spec.Memory = c.Memory
 	spec.CPUShares, spec.CPULimit = dockertools.CPUShares(c.CPU), c.CPULimit
 	spec.Privileged = c.Privileged
 	spec.Stdin, spec.TTY = c.Stdin, c.TTY
 	if s := c.SecurityContext; s != nil {
-		spec.NoNewPrivileges, spec.Unconfined = s.NoNewPrivileges, s.Unconfined
+		spec.NoNewPrivileges, spec.Unconfined, spec.SeccompFile = s.NoNewPrivileges, s.Unconfined, s.SeccompFile(rootDir)
 		spec.CapAdd, spec.CapDrop, spec.ReadOnlyRootFS = s.CapAdd, s.CapDrop, s.ReadOnlyRootFilesystem
 		if s.RunAsUser != nil {
 			spec.User = strconv.FormatInt(*s.RunAsUser, 10)

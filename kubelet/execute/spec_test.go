@@ -116,7 +116,7 @@ func todaysPod() api.Pod {
 			CPULimit: 1500, TerminationMessagePolicy: api.MessageFile,
 			SecurityContext: &api.SecurityContext{
 				RunAsUser: new(int64(1000)), RunAsGroup: new(int64(2000)),
-				CapAdd: []string{"NET_ADMIN"}, CapDrop: []string{"ALL"}, ReadOnlyRootFilesystem: true, NoNewPrivileges: true, Unconfined: true,
+				CapAdd: []string{"NET_ADMIN"}, CapDrop: []string{"ALL"}, ReadOnlyRootFilesystem: true, NoNewPrivileges: true, Unconfined: true, SeccompProfile: "a/b",
 			},
 			Stdin: true, TTY: true,
 		}},
@@ -153,7 +153,7 @@ func TestTheSpecOfAPodOfToday(t *testing.T) {
 		Env: []string{"NAME=web", "NAMESPACE=default", "UID=uid-web", "NODE=host", "HOST=" + dockertools.HostIP(), "IP=10.1.2.3",
 			"URL=http://10.1.2.3/$(LATER)", "LATER=http://10.1.2.3/$(LATER)!"},
 		User: "1000:2000", CapAdd: []string{"NET_ADMIN"}, CapDrop: []string{"ALL"}, ReadOnlyRootFS: true, CPUShares: 1536, CPULimit: 1500, NetworkContainer: "id",
-		NoNewPrivileges: true, Unconfined: true, Stdin: true, TTY: true, PIDMode: "container:id", IPCMode: "host", Groups: []string{"7", "8"},
+		NoNewPrivileges: true, Unconfined: true, SeccompFile: e.Identity.RootDir + "/seccomp/a/b", Stdin: true, TTY: true, PIDMode: "container:id", IPCMode: "host", Groups: []string{"7", "8"},
 		Labels: labels("kubelet14.network_container", "id", "kubelet14.message_policy", "File"),
 	})
 	network := dockertools.ContainerSpec{

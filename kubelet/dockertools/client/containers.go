@@ -210,8 +210,15 @@ func (c *Client) RemoveContainer(ctx context.Context, id string) error {
 }
 
 func (c *Client) CreateContainer(ctx context.Context, spec dockertools.ContainerSpec) (id string, err error) {
-	r := c.begin(ctx, "create container %q", spec.Name)
 	options := createOptions(&spec)
+	if spec.SeccompFile != "" {
+		profile, err := os.ReadFile(spec.SeccompFile)
+		if err != nil {
+			return "", fmt.Errorf("read the seccomp profile: %w", err)
+		}
+		options.HostConfig.SecurityOpt = append(options.HostConfig.SecurityOpt, "seccomp="+string(profile))
+	}
+	r := c.begin(ctx, "create container %q", spec.Name)
 	options.Context = r.ctx
 	created, err := c.api.CreateContainer(options)
 	if err := r.end(err); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -232,6 +233,28 @@ func TestIntegrationDockerGetsAllOfTheSpec(t *testing.T) {
 	if !host.Privileged || host.PidMode != "host" || host.IpcMode != "host" || !host.Init || !found.Config.OpenStdin || !found.Config.Tty ||
 		fmt.Sprint(host.SecurityOpt[:2], host.GroupAdd) != "[no-new-privileges seccomp=unconfined] [7 8]" { // Docker adds label=disable
 		t.Errorf("a container that shares the host's processes: %+v", host)
+	}
+}
+
+// A profile is what the container may do: one that allows nothing lets no program start.
+func TestIntegrationSeccompProfiles(t *testing.T) {
+	d, raw := newContractDocker(t)
+	for action, runs := range map[string]bool{"SCMP_ACT_ALLOW": true, "SCMP_ACT_ERRNO": false} {
+		spec := d.spec(t, "c", "env")
+		spec.SeccompFile = filepath.Join(t.TempDir(), "profile.json")
+		_, err := d.CreateContainer(t.Context(), spec)
+		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "read the seccomp profile: open "+spec.SeccompFile) {
+			t.Errorf("without the file: %v", err)
+		}
+		unittest.Must(t, os.WriteFile(spec.SeccompFile, []byte(`{"defaultAction": "`+action+`"}`), 0o600))
+		id := d.create(t, spec)
+		code, err := -1, d.StartContainer(t.Context(), id)
+		if err == nil {
+			code, err = raw.WaitContainerWithContext(id, t.Context())
+		}
+		if ran := err == nil && code == 0; ran != runs {
+			t.Errorf("%s: %v, exit code %d", action, err, code)
+		}
 	}
 }
 
