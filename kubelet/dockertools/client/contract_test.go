@@ -240,7 +240,7 @@ func TestIntegrationDockerGetsAllOfTheSpec(t *testing.T) {
 func TestIntegrationSeccompProfiles(t *testing.T) {
 	d, raw := newContractDocker(t)
 	for action, runs := range map[string]bool{"SCMP_ACT_ALLOW": true, "SCMP_ACT_ERRNO": false} {
-		spec := d.spec(t, "c", "env")
+		spec := d.spec(t, action, "env")
 		spec.SeccompFile = filepath.Join(t.TempDir(), "profile.json")
 		_, err := d.CreateContainer(t.Context(), spec)
 		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "read the seccomp profile: open "+spec.SeccompFile) {
