@@ -50,7 +50,7 @@ func internalize(in *Pod, out *api.ContainerManifest) (errs api.Mistakes) {
 	out.Version = api.VersionV1
 	for _, key := range slices.Sorted(maps.Keys(in.Metadata.Annotations)) {
 		if value := in.Metadata.Annotations[key]; strings.HasPrefix(key, appArmor) && value != "runtime/default" {
-			errs.Add("metadata.annotations", "not supported: the profile '%s' of AppArmor: remove it; the containers have that of Docker", value)
+			errs.Add("metadata.annotations", "not supported '%s': remove it: the containers have Docker's profile of AppArmor", value)
 		}
 	}
 	out.RestartPolicy = lookup(&errs, "spec.restartPolicy", in.Spec.Restart, restartPolicies)

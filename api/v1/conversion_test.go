@@ -129,7 +129,7 @@ func TestRefused(t *testing.T) {
 // A profile that an annotation chooses is not lost in silence.
 func TestProfilesOfAppArmor(t *testing.T) {
 	for profile, want := range map[string]string{
-		"runtime/default": "", "localhost/strict": "f:1:62: metadata.annotations: not supported: the profile 'localhost/strict' of AppArmor",
+		"runtime/default": "", "localhost/strict": "f:1:62: metadata.annotations: not supported 'localhost/strict': remove it",
 	} {
 		_, err := v1.NewScheme().Decode("f", []byte("{apiVersion: v1, kind: Pod, metadata: {name: a, "+
 			"annotations: {container.apparmor.security.beta.kubernetes.io/c: "+profile+"}}, spec: {containers: [{name: c, image: i}]}}"), nil)

@@ -15,7 +15,8 @@ import (
 	"kubelet14/api"
 )
 
-// grpc asks the service grpc.health.v1.Health of the container, over a new connection without TLS.
+// grpc asks the service grpc.health.v1.Health of the container, over a new connection without TLS. It connects itself: an
+// error of the library does not say whose fault a failed dial is.
 func (t Target) grpc(ctx context.Context, a *api.GRPCAction) error {
 	address, err := t.address("", api.IntOrString{Int: a.Port})
 	if err != nil {
