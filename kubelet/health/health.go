@@ -12,8 +12,10 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"kubelet14/api"
+	"kubelet14/kubelet/dockertools"
 )
 
 // Target is the container of a probe or a hook.
@@ -40,10 +42,24 @@ func Probe(ctx context.Context, p *api.Probe, t Target) error {
 	return t.tcpSocket(ctx, p.TCPSocket.Port)
 }
 
-// RunHandler runs a hook once. It returns the same errors as Probe.
+// RunHandler runs a hook. It returns the same errors as Probe. A command that Docker could not start is tried again until ctx is
+// done: a probe is asked again anyway, but a hook that fails ends its container.
 func RunHandler(ctx context.Context, h *api.Handler, t Target) error {
-	return Probe(ctx, &api.Probe{HTTPGet: h.HTTPGet, Exec: h.Exec}, t)
+	for {
+		err := Probe(ctx, &api.Probe{HTTPGet: h.HTTPGet, Exec: h.Exec}, t)
+		gone := errors.Is(err, dockertools.ErrNotRunning) || errors.Is(err, dockertools.ErrNoSuchContainer)
+		if gone || !errors.Is(err, dockertools.ErrExecNotStarted) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(hookRetry):
+		}
+	}
 }
+
+const hookRetry = 250 * time.Millisecond
 
 // exec runs a command in the container.
 func (t Target) exec(ctx context.Context, command []string) error {

@@ -160,6 +160,34 @@ func TestACommandThatDoesNotEnd(t *testing.T) {
 	})
 }
 
+// A hook is lost neither with an answer of Docker nor while Docker is busy, and is not tried in a container that has ended.
+func TestAHookThatDockerDoesNotStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hook, tries := &api.Handler{Exec: execProbe.Exec}, 0
+		failing := func(times int, err error) Target {
+			tries = 0
+			return Target{Exec: func(context.Context, string, []string, io.Writer) (int, error) {
+				if tries++; tries <= times {
+					return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, err)
+				}
+				return 0, nil
+			}}
+		}
+		check := func(err error, says string, n int) {
+			t.Helper()
+			if want(t, err, says); tries != n {
+				t.Errorf("%d tries, want %d", tries, n)
+			}
+		}
+		lost := errors.New("the answer is lost")
+		check(RunHandler(t.Context(), hook, failing(3, lost)), "", 4)
+		check(RunHandler(late(t, 4*hookRetry-1), hook, failing(100, lost)), "unknown: the command was not started: the answer is lost", 4)
+		check(RunHandler(t.Context(), hook, failing(100, dockertools.ErrNotRunning)), "unknown: the command was not started: the container does not run", 1)
+		check(RunHandler(t.Context(), hook, failing(100, dockertools.ErrNoSuchContainer)), "unknown: the command was not started: no such container", 1)
+		check(Probe(t.Context(), execProbe, failing(1, lost)), "unknown: the command was not started: the answer is lost", 1)
+	})
+}
+
 // closedPort is a port on which no program listens: it is reserved for TCPMUX.
 const closedPort = 1
 
