@@ -269,7 +269,7 @@ func TestExecMixesBothStreamsAndWaitsForTheEnd(t *testing.T) {
 		t.Errorf("exit code %d, %v, and %d bytes of output, want %d", code, err, out.Len(), len(want))
 	}
 	c = clientOf(t, execDaemon(answer(409, `{"message":"Container 0123 is not running"}`), `{"ExitCode":0}`))
-	if _, err := c.Exec(t.Context(), "web", []string{"date"}, io.Discard); !errors.Is(err, dockertools.ErrNotRunning) || !hasBegun(err) {
+	if _, err := c.Exec(t.Context(), "web", []string{"date"}, io.Discard); !errors.Is(err, dockertools.ErrNotRunning) || hasBegun(err) {
 		t.Errorf("refused at its start: %v", err)
 	}
 }

@@ -41,7 +41,9 @@ func (c *Client) ExecWith(ctx context.Context, id string, command []string, stre
 	}
 	var printed head
 	streams.Stdout = io.MultiWriter(streams.Stdout, &printed)
-	err = r.startExec(exec.ID, streams)
+	if err = r.startExec(exec.ID, streams); isAPIError(err) {
+		return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, r.end(err))
+	}
 	// A command may close its output long before it ends.
 	for wait := 5 * time.Millisecond; err == nil; wait = min(2*wait, time.Second) {
 		var state execState
