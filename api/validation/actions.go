@@ -15,7 +15,7 @@ func validateProbe(c checker, p *api.Probe, ports []api.Port, maxSuccesses int64
 	if p == nil {
 		return
 	}
-	c.oneField("", *p, false, "exactly 1 action is required: httpGet, tcpSocket, grpc or exec")
+	c.oneField("", *p, false, "exactly 1 action is required, such as httpGet, tcpSocket or exec")
 	validateAction(c, p.Exec, p.HTTPGet, api.IntOrString{}, ports)
 	if p.TCPSocket != nil {
 		validateActionPort(c, "tcpSocket.port", p.TCPSocket.Port, ports)
