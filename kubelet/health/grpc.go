@@ -27,17 +27,10 @@ func (t Target) grpc(ctx context.Context, a *api.GRPCAction) error {
 		return fmt.Errorf("gRPC to %s: %w", address, classify(ctx, err))
 	}
 	defer conn.Close()
-	once := make(chan net.Conn, 1)
-	once <- conn
+	// The library takes a connection anew only when it has closed the one before, and so finds this one closed.
+	dial := func(context.Context, string) (net.Conn, error) { return conn, nil }
 	client, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithDisableServiceConfig(), grpc.WithUserAgent("kubelet14"), grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {
-			select {
-			case conn := <-once:
-				return conn, nil
-			default:
-				return nil, errors.New("the connection is closed")
-			}
-		}))
+		grpc.WithDisableServiceConfig(), grpc.WithUserAgent("kubelet14"), grpc.WithContextDialer(dial))
 	if err != nil {
 		return err
 	}
@@ -48,10 +41,8 @@ func (t Target) grpc(ctx context.Context, a *api.GRPCAction) error {
 		err = unhealthy("its server has no service grpc.health.v1.Health")
 	case s.Code() == codes.NotFound:
 		err = unhealthy(fmt.Sprintf("its server does not know the service %q", a.Service))
-	case err != nil && ctx.Err() != nil:
-		err = classify(ctx, err)
 	case err != nil:
-		err = unhealthy(s.Message())
+		err = classify(ctx, errors.New(s.Message()))
 	case answer.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING:
 		err = unhealthy(answer.GetStatus().String())
 	default:
