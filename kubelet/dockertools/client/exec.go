@@ -37,19 +37,19 @@ func (c *Client) ExecWith(ctx context.Context, id string, command []string, stre
 		Tty: streams.Terminal, DetachKeys: noDetachKeys, Context: r.ctx}
 	exec, err := c.api.CreateExec(options)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, r.end(err))
+		return 0, notStarted(r.end(err))
 	}
 	var printed head
 	streams.Stdout = io.MultiWriter(streams.Stdout, &printed)
 	if err = r.startExec(exec.ID, streams); isAPIError(err) {
-		return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, r.end(err))
+		return 0, notStarted(r.end(err))
 	}
 	// A command may close its output long before it ends.
 	for wait := 5 * time.Millisecond; err == nil; wait = min(2*wait, time.Second) {
 		var state execState
 		if err = r.getJSON("exec/"+exec.ID+"/json", nil, &state); err == nil && !state.Running {
 			if failure := state.failure(printed); failure != nil {
-				return 0, fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, r.end(failure))
+				return 0, notStarted(r.end(failure))
 			}
 			return state.ExitCode, r.end(nil)
 		}
@@ -63,12 +63,14 @@ func (c *Client) ExecWith(ctx context.Context, id string, command []string, stre
 	}
 	switch state := c.endExec(ctx, r.what, exec.ID); {
 	case state.Pid == 0:
-		err = fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, err)
+		err = notStarted(err)
 	case !state.Running && state.ExitCode != killedExitCode:
 		return state.ExitCode, nil // it ended by itself, and Docker was late to say so, as after it was frozen
 	}
 	return 0, err
 }
+
+func notStarted(err error) error { return fmt.Errorf("%w: %w", dockertools.ErrExecNotStarted, err) }
 
 // noDetachKeys are more than anybody types. By Docker's own ones, Ctrl-P and Ctrl-Q, a shell would not see a Ctrl-P at once.
 var noDetachKeys = strings.Repeat("ctrl-_,", 15) + "ctrl-_"
