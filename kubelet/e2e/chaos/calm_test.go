@@ -224,13 +224,19 @@ func (w *world) wholePod(p *pod, name string, one func(of string) (hosttest.Cont
 // forgotten reports whether Docker says of the newest attempt of a container with the policy OnFailure that it has succeeded, which
 // none does. A dockerd that is killed before it writes down how a container has ended says 0, so the kubelet takes it as done.
 func (w *world) forgotten(p *pod, all []hosttest.Container, fullName string) bool {
+	if p.kind.policy != "OnFailure" {
+		return false
+	}
 	newest := map[string]hosttest.Container{}
 	for _, c := range all {
-		if c.Pod == fullName && p.kind.policy == "OnFailure" {
+		if c.Pod == fullName {
 			newest[c.Of] = c
 		}
 	}
 	for _, of := range p.containers() {
+		if newest[of].State != "exited" {
+			continue
+		}
 		if c, err := w.Inspect(newest[of].ID); err == nil && c.State.Status == "exited" && c.State.ExitCode == 0 {
 			return true
 		}
