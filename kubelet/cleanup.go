@@ -15,11 +15,9 @@ import (
 	"kubelet14/kubelet/status"
 )
 
-// Cleanup stops and removes every container of this kubelet, then every volume, and the pod network
-// if nothing uses it. The error names what could not be removed. Like Run, it refuses a hostname
-// whose containers have another root_dir, unless its own root_dir exists.
-//
-// It is the sync loop without desired pods, and with an end.
+// Cleanup stops and removes every container of this kubelet, then every volume, and the pod network if nothing uses it.
+// What fails is tried again for 30 s; the error names what could not be removed. Like Run, it refuses a hostname whose
+// containers have another root_dir, unless its own root_dir exists. It is the sync loop without desired pods, and with an end.
 func (kl *Kubelet) Cleanup(ctx context.Context) error {
 	kl.observer.Cleanup = kl.opts.Volumes != nil // a root_dir that does not exist may be mistyped
 	ctx, stop := kl.whileDockerAnswers(ctx)
@@ -29,12 +27,15 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 	}
 	kl.observer.Cleanup = true
 	kl.desired.since, kl.opts.RemovalWait = time.Now(), 0
-	removed, failed := map[string]bool{}, []error(nil)
+	well, failed := map[string]time.Time{}, []error(nil) // by pod: when it last had no problem
 	err := kl.run(ctx, nil, func() (done bool, again time.Time) {
 		failed = nil
 		for _, p := range kl.records() {
-			removed[p.Name] = true
-			if problems := p.Problems(); p.work == nil && len(problems) > 0 {
+			problems := p.Problems()
+			if len(problems) == 0 || well[p.Name].IsZero() {
+				well[p.Name] = time.Now()
+			}
+			if p.work == nil && time.Since(well[p.Name]) > 30*time.Second { // a busy Docker may answer too late once
 				failed = append(failed, fmt.Errorf("%s: %s", p.Label(), status.Join(problems)))
 			}
 		}
@@ -63,7 +64,7 @@ func (kl *Kubelet) Cleanup(ctx context.Context) error {
 		glog.Infof("these claims stay; their data is yours. Remove them with: sudo rm -rf %s", strings.Join(claims, " "))
 	}
 	glog.Infof("removed %s of hostname %s and root_dir %s, and %s",
-		api.Count(len(removed), "pod"), kl.opts.Identity.Hostname, kl.opts.Identity.RootDir, volumes)
+		api.Count(len(well), "pod"), kl.opts.Identity.Hostname, kl.opts.Identity.RootDir, volumes)
 	return err
 }
 

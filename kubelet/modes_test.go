@@ -259,6 +259,31 @@ func TestCleanupRemovesAllThatIsOurs(t *testing.T) {
 	})
 }
 
+// TestCleanupTriesAgain has a Docker that does not answer about one container: once, or for ever.
+func TestCleanupTriesAgain(t *testing.T) {
+	for _, times := range []int{1, 1 << 62} {
+		inWorld(t, func(w *world) {
+			w.run(pod("web", "main"), pod("other", "main")).end()
+			asked := 0
+			w.docker.SetFault(when("InspectContainer", func(dockertest.Call) dockertest.Fault {
+				if asked++; asked > times {
+					return dockertest.Fault{}
+				}
+				return dockertest.Fault{Delay: time.Hour}
+			}, "k8s_net.", "_web."))
+			kl, closeRoot := w.newKubelet()
+			defer closeRoot()
+			err := kl.Cleanup(w.t.Context())
+			if left := len(w.docker.Containers()); asked < 2 || (err == nil) != (times == 1) || (left == 0) != (err == nil) {
+				t.Errorf("with %d late answers, after %d of them: %v; %d containers are left", times, asked, err, left)
+			}
+			if err != nil && !strings.Contains(err.Error(), "pod web.default.file") {
+				t.Errorf("the error is %v, want the name of the pod", err)
+			}
+		})
+	}
+}
+
 // A root_dir that does not exist may be lost, or mistyped.
 func TestCleanupWithoutARootDir(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -18,12 +18,10 @@ import (
 // crash. Most containers that crash do so at once.
 const upTime = 300 * time.Millisecond
 
-// RunOnce starts the pods of every source, and returns their statuses when each one is up, finished or
-// failed; a pod whose restart policy lets it finish must finish. A pod that failed, or is not up when ctx
-// is done, has the phase api.PodFailed and a message. RunOnce removes no other pods. The error names
-// sources that could not be read; the other pods are started all the same.
-//
-// It is the sync loop without removals, and with an end.
+// RunOnce starts the pods of every source, and returns their statuses when each one is up, finished or failed; a pod whose
+// restart policy lets it finish must finish. A pod that failed, or is not up when ctx is done, has the phase api.PodFailed
+// and a message. RunOnce removes no other pods. The error names sources that could not be read; the other pods are started all
+// the same. It is the sync loop without removals, and with an end.
 func (kl *Kubelet) RunOnce(ctx context.Context, updates <-chan api.PodUpdate) ([]api.PodStatus, error) {
 	began := time.Now()
 	if err := kl.connect(ctx); err != nil {
