@@ -236,7 +236,14 @@ func (w *world) undo() {
 			w.put(p)
 		}
 	}
-	var err error
+	w.Await("what people did to containers is undone", w.undoPeople)
+	if !w.runs() {
+		w.startKubelet()
+	}
+}
+
+// undoPeople ends pauses and restart policies. A container may end meanwhile: then Docker refuses, and the next try does not see it.
+func (w *world) undoPeople() (err error) {
 	for _, c := range w.Containers() {
 		if c.State == "paused" {
 			err = errors.Join(err, w.Docker.UnpauseContainer(c.ID))
@@ -247,8 +254,5 @@ func (w *world) undo() {
 			err = errors.Join(err, w.Docker.UpdateContainer(id, docker.UpdateContainerOptions{RestartPolicy: docker.NeverRestart()}))
 		}
 	}
-	w.Must(err)
-	if !w.runs() {
-		w.startKubelet()
-	}
+	return err
 }
