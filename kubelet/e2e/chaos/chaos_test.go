@@ -31,7 +31,7 @@ func TestIntegrationLongChaos(t *testing.T) {
 	if s == 0 {
 		s = uint64(time.Now().UnixNano() % 1e6)
 	}
-	w := newWorld(t, s, "")
+	w := newWorld(t, s)
 	if *port != 0 {
 		fmt.Fprintf(t.Output(), "watch it at http://127.0.0.1:%d/\n", *port)
 	}

@@ -16,6 +16,7 @@
 //
 //   - script_test.go makes rounds. It is pure: the same seed gives the same operations, whatever happens meanwhile.
 //   - pods_test.go has the pods: which kinds there are, and their manifests.
+//   - build_test.go builds the kubelet, with a clock of its own.
 //   - world_test.go starts everything. operations_test.go carries operations out.
 //   - proxy_test.go is what the kubelet takes for Docker.
 //   - witness_test.go listens to Docker's events and to what the containers write themselves.

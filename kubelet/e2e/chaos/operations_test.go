@@ -113,6 +113,9 @@ func (w *world) faultOfKubelet(op operation) {
 		w.endKubelet(syscall.SIGKILL)
 	case "kubelet stopped":
 		w.endKubelet(syscall.SIGTERM)
+	case "clock set back":
+		w.setClock(1 + op.n%24)
+		return
 	case "second kubelet":
 		w.awaitOther(w.startOther(w.RootDir, "second")) // the end of the first one would give it the lock
 		return
@@ -228,6 +231,7 @@ func (w *world) undo() {
 	w.needDocker()
 	w.dockerd.Signal("CONT")
 	w.proxy.calm()
+	w.setClock(0)
 	w.web.Serve()
 	w.move(w.Manifests)
 	w.faultOfOther(operation{what: "disk freed"})

@@ -43,7 +43,7 @@ var edits = []string{"edit", "edit", "edit", "remove", "remove", "add", "rename"
 // themes are the faults of a round.
 var themes = map[string][]string{
 	"people":  {"kill", "stop", "rm", "restart", "pause", "update"},
-	"kubelet": {"kubelet killed", "kubelet killed", "kubelet stopped", "second kubelet", "kubelet of the same hostname"},
+	"kubelet": {"kubelet killed", "kubelet killed", "kubelet stopped", "second kubelet", "kubelet of the same hostname", "clock set back"},
 	"docker":  {"docker killed", "docker stopped", "docker frozen", "docker frozen"},
 	"answers": {"answer lost", "answer late", "answer cut", "answer is an error", "request lost", "connections broken"},
 	"sources": {"manifest spoilt", "directory moved away", "server lies"},

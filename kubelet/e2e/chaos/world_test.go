@@ -34,6 +34,7 @@ type world struct {
 	witness *witness
 	enough  func() bool // ends the run
 	journal string      // a directory
+	clock   string      // a file, see clockFile
 
 	patience time.Duration // how long a calm waits for the end of what is left over; 0: as for all else
 
@@ -54,10 +55,11 @@ type world struct {
 
 const rootSize = "size=16m"
 
-// newWorld starts everything and waits until all pods run.
-func newWorld(t *testing.T, seed uint64, binary string) *world {
+// newWorld starts everything, with a kubelet that has changes.
+func newWorld(t *testing.T, seed uint64, changes ...change) *world {
 	t.Helper()
 	hosttest.Prepare(t)
+	binary := build(t, append(changes, ownClock...)...)
 	root := filepath.Join(hosttest.BuildDir, fmt.Sprintf("root-%d", time.Now().UnixNano()))
 	unittest.Must(t, os.Mkdir(root, 0o755))
 	err := syscall.Mount("tmpfs", root, "tmpfs", 0, rootSize) // before the box, which gets a copy of the mounts
@@ -72,15 +74,14 @@ func newWorld(t *testing.T, seed uint64, binary string) *world {
 	})
 	d := hosttest.NewDockerd(t)
 	h := hosttest.NewOn(t, d.Endpoint)
-	h.RootDir = root
-	if binary != "" {
-		h.Binary = binary
-	}
+	h.RootDir, h.Binary = root, binary
 	w := &world{
-		Host: h, t: t, dockerd: d, mounted: mounted, journal: filepath.Join(h.Dir, "journal"), directory: h.Manifests,
+		Host: h, t: t, dockerd: d, mounted: mounted, journal: filepath.Join(h.Dir, "journal"), directory: h.Manifests, clock: filepath.Join(h.Dir, "clock"),
 		pods: map[string]*pod{}, files: map[string]string{}, touched: map[string]bool{}, web: hosttest.NewWebServer(t),
 		strangers: map[string]*docker.Container{},
 	}
+	w.setClock(0)
+	h.Env = append(h.Env, clockFile+"="+w.clock)
 	h.Must(os.Mkdir(w.journal, 0o777))
 	w.log, err = os.Create(filepath.Join(t.ArtifactDir(), "kubelet.log"))
 	h.Must(err)
