@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"kubelet14/api/unittest"
+	"kubelet14/kubelet/e2e/hosttest"
 )
 
 // change replaces a text that a file of this module or of Go has once, and adds to its end.
@@ -63,17 +64,12 @@ func build(t *testing.T, changes ...change) (binary string) {
 	overlay, binary := filepath.Join(dir, "overlay.json"), filepath.Join(dir, "kubelet14")
 	list, err := json.Marshal(map[string]map[string]string{"Replace": replace})
 	unittest.Must(t, err, os.WriteFile(overlay, list, 0o644))
-	if out, err := exec.Command("go", "build", "-C", root, "-overlay", overlay, "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	unittest.Must(t, hosttest.Build(binary, "-overlay="+overlay))
 	return binary
 }
 
-// setClock sets the clock of the kubelets back by some hours. The file, which they have in memory, must never be empty.
+// setClock sets the clock of the kubelets back by some hours.
 func (w *world) setClock(hours int) {
-	file, err := os.OpenFile(w.clock, os.O_WRONLY|os.O_CREATE, 0o644)
-	w.Must(err)
-	defer file.Close()
-	_, err = file.WriteAt([]byte{byte(hours)}, 0)
+	_, err := w.clock.WriteAt([]byte{byte(hours)}, 0)
 	w.Must(err)
 }

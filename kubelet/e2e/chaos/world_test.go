@@ -34,7 +34,7 @@ type world struct {
 	witness *witness
 	enough  func() bool // ends the run
 	journal string      // a directory
-	clock   string      // a file, see clockFile
+	clock   *os.File    // see clockFile
 
 	patience time.Duration // how long a calm waits for the end of what is left over; 0: as for all else
 
@@ -76,12 +76,14 @@ func newWorld(t *testing.T, seed uint64, changes ...change) *world {
 	h := hosttest.NewOn(t, d.Endpoint)
 	h.RootDir, h.Binary = root, binary
 	w := &world{
-		Host: h, t: t, dockerd: d, mounted: mounted, journal: filepath.Join(h.Dir, "journal"), directory: h.Manifests, clock: filepath.Join(h.Dir, "clock"),
+		Host: h, t: t, dockerd: d, mounted: mounted, journal: filepath.Join(h.Dir, "journal"), directory: h.Manifests,
 		pods: map[string]*pod{}, files: map[string]string{}, touched: map[string]bool{}, web: hosttest.NewWebServer(t),
 		strangers: map[string]*docker.Container{},
 	}
+	w.clock, err = os.Create(filepath.Join(h.Dir, "clock"))
+	h.Must(err)
 	w.setClock(0)
-	h.Env = append(h.Env, clockFile+"="+w.clock)
+	h.Env = append(h.Env, clockFile+"="+w.clock.Name())
 	h.Must(os.Mkdir(w.journal, 0o777))
 	w.log, err = os.Create(filepath.Join(t.ArtifactDir(), "kubelet.log"))
 	h.Must(err)
@@ -100,6 +102,7 @@ func newWorld(t *testing.T, seed uint64, changes ...change) *world {
 		w.undo()
 		w.endKubelet(syscall.SIGTERM)
 		w.log.Close()
+		w.clock.Close()
 		for id := range w.strangers { // they have labels that -cleanup must not take for its own
 			w.Check(w.Docker.RemoveContainer(docker.RemoveContainerOptions{ID: id, Force: true}))
 		}

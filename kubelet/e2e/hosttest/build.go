@@ -56,13 +56,8 @@ func Prepare(tb testing.TB) {
 }
 
 var prepare = sync.OnceValue(func() error {
-	root, err := unittest.Root()
-	if err != nil {
+	if err := Build(Binary()); err != nil {
 		return err
-	}
-	args := slices.Concat([]string{"build", "-C", root, "-buildvcs=auto", "-o", Binary()}, buildFlags, []string{"."})
-	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	client, err := Connect("")
 	if err != nil {
@@ -70,6 +65,19 @@ var prepare = sync.OnceValue(func() error {
 	}
 	return errors.Join(registrytest.EnsureHello(client), removeLeftovers(client))
 })
+
+// Build builds the program under test, with more flags of go build.
+func Build(binary string, flags ...string) error {
+	root, err := unittest.Root()
+	if err != nil {
+		return err
+	}
+	args := slices.Concat([]string{"build", "-C", root, "-buildvcs=auto", "-o", binary}, buildFlags, flags, []string{"."})
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
 
 // removeLeftovers removes the containers and networks of tests that were killed. Their age
 // identifies them: the pid in a hostname may be one of another pid namespace, where
