@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -75,32 +77,41 @@ func TestAnInspectThatHangs(t *testing.T) {
 	})
 }
 
-// A Docker that was frozen is asked again at once, also for the containers whose inspects have found no answer.
+// A Docker that was frozen is asked again at once, also for the containers whose inspects have found no answer. The error
+// of a Docker that was restarted before it does not count.
 func TestADockerThatWasFrozen(t *testing.T) {
-	inWorld(t, func(w *world) {
-		var pods []api.Pod
-		var want []string
-		for i := range 30 {
-			name := fmt.Sprintf("web-%02d", i)
-			pods = append(pods, pod(name, "main"))
-			want = append(want, name+"/main", name+"/net")
-		}
-		w.run(pods...)
-		var frozen atomic.Bool // with the first inspect
-		thaws := time.Now().Add(observe.InspectLimit + 5*time.Second)
-		w.docker.SetFault(func(c dockertest.Call) (fault dockertest.Fault) {
-			if c.Method == "InspectContainer" || frozen.Load() {
-				frozen.Store(true)
-				fault.Delay = time.Until(thaws)
+	for _, failures := range []int{0, 1} { // of each inspect before Docker is frozen
+		inWorld(t, func(w *world) {
+			var pods []api.Pod
+			var want []string
+			for i := range 30 {
+				name := fmt.Sprintf("web-%02d", i)
+				pods = append(pods, pod(name, "main"))
+				want = append(want, name+"/main", name+"/net")
 			}
-			return fault
+			w.run(pods...)
+			var mu sync.Mutex
+			failed := map[string]int{}
+			var thaws time.Time // zero: not frozen yet, as it will be with an inspect
+			w.docker.SetFault(func(c dockertest.Call) dockertest.Fault {
+				mu.Lock()
+				defer mu.Unlock()
+				if c.Method == "InspectContainer" && failed[c.Container] < failures {
+					failed[c.Container]++
+					return dockertest.Fault{Before: io.ErrUnexpectedEOF}
+				}
+				if c.Method == "InspectContainer" && thaws.IsZero() {
+					thaws = time.Now().Add(observe.InspectLimit + 5*time.Second)
+				}
+				return dockertest.Fault{Delay: time.Until(thaws)}
+			})
+			for _, p := range pods {
+				w.kill(p.Name, "main", 1)
+			}
+			wait(time.Minute)
+			w.check(fmt.Sprintf("killed before Docker was frozen, and after %d errors", failures), want...)
 		})
-		for _, p := range pods {
-			w.kill(p.Name, "main", 1)
-		}
-		wait(time.Until(thaws))
-		w.after(2*observe.InspectLimit, "killed before Docker was frozen", want...)
-	})
+	}
 }
 
 // The details of a dead container are not needed to repair the one that replaced it.

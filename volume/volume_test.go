@@ -15,6 +15,8 @@ import (
 	"kubelet14/api/unittest"
 )
 
+func TestMain(m *testing.M) { unittest.Main(m) }
+
 func openRoot(t *testing.T) *RootDir {
 	t.Helper()
 	r, err := OpenRootDir(filepath.Join(t.TempDir(), "root"))

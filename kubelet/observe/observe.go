@@ -29,6 +29,8 @@ const (
 	InspectRetry = time.Minute
 )
 
+var errNoAnswer = fmt.Errorf("no answer from Docker within %v", InspectLimit)
+
 // Observer looks at the containers of one kubelet. Its methods may be called concurrently, except
 // Inspect, which is for one goroutine.
 type Observer struct {
@@ -75,8 +77,7 @@ func (o *Observer) List(ctx context.Context) ([]dockertools.Listed, error) {
 }
 
 // Inspect completes a list with what only an inspect tells, and returns the containers and the error of each pod by full
-// name. It inspects only containers that have changed, and returns how many. An older dead attempt that cannot be inspected is
-// left out: no repair needs it.
+// name. It inspects only those that have changed, and returns how many. It leaves out old dead attempts that it cannot inspect.
 func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (observed map[string][]plan.Observed, inspected int, errs map[string]error) {
 	var inspects errgroup.Group
 	inspects.SetLimit(16)
@@ -108,7 +109,7 @@ func (o *Observer) Inspect(ctx context.Context, list []dockertools.Listed) (obse
 		case r.err == nil:
 			observed[pod] = append(observed[pod], r.observed(c))
 		case errors.Is(r.err, dockertools.ErrNoSuchContainer): // it was removed after the list
-		case replaced && c.ListState.Ended():
+		case replaced && c.ListState.Ended(): // no repair needs it
 			old = append(old, r.err)
 		default:
 			errs[pod] = cmp.Or(errs[pod], r.err)
@@ -138,7 +139,7 @@ func (o *Observer) lookup(id, key string) (r *record, upToDate bool) {
 
 // inspectContainer inspects a container and records the answer.
 func (o *Observer) inspectContainer(ctx context.Context, c dockertools.Listed, r *record) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, InspectLimit, fmt.Errorf("inspect container %q: no answer from Docker within %v", c.Name, InspectLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, InspectLimit, fmt.Errorf("inspect container %q: %w", c.Name, errNoAnswer))
 	defer cancel()
 	details, err := o.Docker.InspectContainer(ctx, c.ID)
 	details.StartedAt, details.FinishedAt = r.steady(details.StartedAt), r.steady(details.FinishedAt)
@@ -153,7 +154,7 @@ func (o *Observer) inspectContainer(ctx context.Context, c dockertools.Listed, r
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err != nil {
-		if ctx.Err() != nil && r.err != nil { // the second in a row
+		if ctx.Err() != nil && errors.Is(r.err, errNoAnswer) { // the second in a row
 			r.retryAt = time.Now().Add(InspectRetry)
 		}
 		return cmp.Or(context.Cause(ctx), err)
