@@ -32,7 +32,7 @@ type witness struct {
 	began time.Time
 
 	mu      sync.Mutex
-	allowed map[string]int    // starts that nothing has used, by pod/container, in this round
+	allowed map[string]int    // starts that nothing has used, by pod/container; see newRound
 	excused map[string]bool   // of these a person may have made doubles or any number of starts, in this round
 	anew    map[string]bool   // pods whose data may begin anew, in this round
 	ids     map[string]bool   // containers that Docker restarts by itself, since a person said so
@@ -110,9 +110,9 @@ func (w *witness) started(p *pod, podName, of string, more []string) {
 	w.starts++
 	again := p.crashes(of) // which a calm does not wait for
 	switch {
-	case w.excused[name], again:
 	case w.allowed[name] > 0:
 		w.allowed[name]--
+	case w.excused[name], again:
 	default:
 		w.needless++
 		w.violateLocked(podName, "%s has started although nothing was done to it", name)
@@ -293,8 +293,12 @@ func (w *witness) allowPerson(op operation, p *pod, id string) {
 			w.allow(op.pod, 1, affected...)
 		}
 	case "restart":
-		w.allow(op.pod, 2, affected...)
 		w.excused[op.pod+"/"+op.of] = true
+		if once {
+			w.allow(op.pod, 1, op.of) // by Docker
+		} else {
+			w.allow(op.pod, 2, affected...)
+		}
 	case "update":
 		w.ids[id] = true
 		for _, of := range affected {
@@ -319,11 +323,14 @@ func (w *witness) dockerEnds(pods map[string]*pod) {
 	}
 }
 
-// newRound forgets what was allowed and not used.
+// newRound forgets what was allowed and not used, but not of pods that are never restarted: no calm waits for their starts.
 func (w *witness) newRound() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	clear(w.allowed)
+	maps.DeleteFunc(w.allowed, func(name string, _ int) bool {
+		podName, _, _ := strings.Cut(name, "/")
+		return w.known[podName].kind.policy != "Never"
+	})
 	clear(w.excused)
 	clear(w.anew)
 	clear(w.ids)
