@@ -108,8 +108,9 @@ func TestADockerThatWasFrozen(t *testing.T) {
 			for _, p := range pods {
 				w.kill(p.Name, "main", 1)
 			}
-			wait(time.Minute)
-			w.check(fmt.Sprintf("killed before Docker was frozen, and after %d errors", failures), want...)
+			wait(observe.InspectLimit) // until Docker is frozen: the next sync is not later
+			wait(time.Until(thaws))
+			w.after(2*observe.InspectLimit, fmt.Sprintf("killed before Docker was frozen, and after %d errors", failures), want...)
 		})
 	}
 }
